@@ -1,0 +1,72 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+const ANSWER_WITHIN_MS = 120_000
+const EXIT_WITHIN_MS = 10_000
+
+const living = new Set<ChildProcess>()
+
+/** Ends every child that still lives; for the end of the process, however it comes. */
+export function killChildren(): void {
+  for (const child of living) child.kill('SIGKILL')
+}
+
+function adopt(child: ChildProcess): void {
+  living.add(child)
+  child.once('exit', () => living.delete(child))
+}
+
+/** Runs a program and gives what it printed; rejects when it fails or takes longer than `withinSeconds`. */
+export async function runToEnd(command: string, args: readonly string[], withinSeconds: number): Promise<string> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  adopt(child)
+  const timer = setTimeout(() => child.kill('SIGKILL'), withinSeconds * 1_000)
+  const output: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => output.push(chunk))
+  const [code] = await once(child, 'close')
+  clearTimeout(timer)
+  const text = Buffer.concat(output).toString()
+  if (code !== 0) throw new Error(`${command} ended with ${code ?? 'a signal'} within ${withinSeconds} s. ${text}`)
+  return text
+}
+
+/** A process that answers calls; its side of it is `answerCalls`. */
+export interface Target extends AsyncDisposable {
+  call<T>(name: string, argument?: unknown): Promise<T>
+}
+
+/** Starts a module of `targets/`. It ends when it is disposed of, and with this process in any case. */
+export function startTarget(file: string, execArgv: readonly string[] = []): Target {
+  const child = fork(new URL(`./targets/${file}`, import.meta.url), { execArgv: [...execArgv] })
+  adopt(child)
+  let calls = 0
+  return {
+    call: <T>(name: string, argument?: unknown) => call<T>(child, { id: calls++, name, argument }),
+    async [Symbol.asyncDispose]() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const timer = setTimeout(() => child.kill('SIGKILL'), EXIT_WITHIN_MS)
+      const exit = once(child, 'exit')
+      if (child.connected) child.disconnect()
+      await exit
+      clearTimeout(timer)
+    },
+  }
+}
+
+function call<T>(child: ChildProcess, request: { id: number; name: string; argument: unknown }): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const settle = (end: () => void) => {
+      clearTimeout(timer)
+      child.off('message', hear).off('exit', fail)
+      end()
+    }
+    const hear = (answer: { id: number; value?: unknown; error?: string }) => {
+      if (answer.id !== request.id) return
+      settle(() => (answer.error === undefined ? resolve(answer.value as T) : reject(new Error(answer.error))))
+    }
+    const fail = () => settle(() => reject(new Error(`the target did not answer "${request.name}"`)))
+    const timer = setTimeout(fail, ANSWER_WITHIN_MS)
+    child.on('message', hear).on('exit', fail)
+    child.send(request)
+  })
+}

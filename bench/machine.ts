@@ -1,0 +1,56 @@
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
+import { arch, availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { median } from './result.ts'
+
+/** What the figures depend on. */
+export interface Machine {
+  cpu: string
+  cores: number
+  memoryGb: number
+  system: string
+  node: string
+  sqlite: string
+  /** Median time for 4 KB to reach the disk that the databases lie on. */
+  fsyncMs: number
+  /** Processes at work over the last minute, before the first measurement: above 0.5 somebody else is measured too. */
+  loadBefore: number
+  loadGenerator: string
+}
+
+export function describeMachine(folder: string, loadGenerator: string): Machine {
+  return {
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: availableParallelism(),
+    memoryGb: Math.round(totalmem() / 2 ** 30),
+    system: `${platform()} ${release()} ${arch()}`,
+    node: process.version,
+    sqlite: readSqliteVersion(),
+    fsyncMs: Number(measureFsync(folder).toPrecision(3)),
+    loadBefore: loadavg()[0] ?? 0,
+    loadGenerator,
+  }
+}
+
+function readSqliteVersion(): string {
+  const db = new Database(':memory:')
+  const version = db.prepare<[], string>('SELECT sqlite_version()').pluck().get()
+  db.close()
+  return version ?? 'unknown'
+}
+
+function measureFsync(folder: string): number {
+  const file = join(folder, 'fsync')
+  const descriptor = openSync(file, 'w')
+  const page = Buffer.alloc(4_096, 1)
+  const times = Array.from({ length: 200 }, () => {
+    const begunAt = performance.now()
+    writeSync(descriptor, page)
+    fsyncSync(descriptor)
+    return performance.now() - begunAt
+  })
+  closeSync(descriptor)
+  rmSync(file)
+  return median(times)
+}

@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Bench, Suite } from './bench.ts'
+import { killChildren, startTarget } from './child.ts'
+import { writeDeliveries } from './deliveries.ts'
+import type { LoadGenerator } from './load.ts'
+import { startSenders } from './load-node.ts'
+import { findWrk } from './load-wrk.ts'
+import { describeMachine, type Machine } from './machine.ts'
+import { createPatience } from './patience.ts'
+import type { Result } from './result.ts'
+import { growth } from './suites/growth.ts'
+import { ingest } from './suites/ingest.ts'
+import { start } from './suites/start.ts'
+
+const SUITES: readonly Suite[] = [ingest, growth, start]
+
+/** Enough for the longest burst, and for all bursts together that may not repeat a delivery. */
+const DELIVERIES = { quick: 600_000, full: 3_300_000 }
+
+/** A quick run fails when less than this part of a goal is reached. */
+const QUICK_LEAST = 0.6
+
+/** How long all rounds together wait for other work on the machine to pause. */
+const PATIENCE_MS = { quick: 10_000, full: 120_000 }
+
+const { values: options } = parseArgs({
+  options: {
+    /** Under two minutes instead of ten. */
+    quick: { type: 'boolean', default: false },
+    /** Where the report goes as JSON. */
+    json: { type: 'string' },
+    /** Only results whose names begin like this. */
+    only: { type: 'string', default: '' },
+    /** Sends with Node processes even where wrk is installed. */
+    'node-load': { type: 'boolean', default: false },
+    /** Writes a CPU profile of each server into this folder. */
+    profile: { type: 'string' },
+  },
+})
+
+// In the project's folder and not in the system's temporary one, which may lie in memory: there a commit costs nothing.
+const folder = mkdtempSync(join(import.meta.dirname, 'tmp-'))
+process.on('exit', () => {
+  killChildren()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+})
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
+
+await using load = await chooseLoad()
+const machine = describeMachine(folder, load.name)
+say(describe(machine))
+const results = await runSuites()
+report(results)
+if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ machine, results }, null, 2)}\n`)
+process.exitCode = results.every(isGoodEnough) ? 0 : 1
+
+/** A full run must hold every goal. A quick one, often on a busy machine, reports them all and fails on a collapse only. */
+function isGoodEnough({ holds, reached }: Result): boolean {
+  return holds || (options.quick && reached >= QUICK_LEAST)
+}
+
+async function chooseLoad(): Promise<LoadGenerator> {
+  return (options['node-load'] ? null : findWrk(folder)) ?? (await startSenders())
+}
+
+async function runSuites(): Promise<Result[]> {
+  const isAskedFor = (name: string) => name.startsWith(options.only)
+  const bench: Bench = {
+    folder,
+    isQuick: options.quick,
+    load,
+    deliveries: writeDeliveries(folder, options.quick ? DELIVERIES.quick : DELIVERIES.full),
+    startTarget: (file) => startTarget(file, options.profile === undefined ? [] : profiling(options.profile)),
+    patience: createPatience(options.quick ? PATIENCE_MS.quick : PATIENCE_MS.full),
+    say,
+  }
+  const results: Result[] = []
+  for (const suite of SUITES.filter(({ names }) => names.some(isAskedFor))) {
+    say(`\n${suite.names[0]?.split('.')[0]}`)
+    results.push(...(await suite.run(bench)))
+  }
+  if (bench.patience.leftMs <= 0) say('\nThe machine was busy with other work: some figures are too low.')
+  return results.filter(({ name }) => isAskedFor(name))
+}
+
+function profiling(folder: string): string[] {
+  return ['--cpu-prof', `--cpu-prof-dir=${folder}`]
+}
+
+function describe({ cpu, cores, memoryGb, system, node, sqlite, fsyncMs, loadBefore, loadGenerator }: Machine): string {
+  return [
+    `${cpu}, ${cores} cores, ${memoryGb} GB, ${system}`,
+    `node ${node}, sqlite ${sqlite}, fsync ${fsyncMs} ms, load before ${loadBefore.toFixed(1)}`,
+    `${options.quick ? 'quick' : 'full'} run, load generator: ${loadGenerator}`,
+  ].join('\n')
+}
+
+function report(results: readonly Result[]): void {
+  say('')
+  for (const { name, value, unit, goal, holds } of results) {
+    const verdict = goal === null ? '' : `goal ${goal}: ${holds ? 'holds' : 'DOES NOT HOLD'}`
+    say(`${name.padEnd(30)} ${String(value).padStart(8)} ${unit.padEnd(13)} ${verdict}`.trimEnd())
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

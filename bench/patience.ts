@@ -1,0 +1,43 @@
+import { cpus } from 'node:os'
+import { setTimeout as wait } from 'node:timers/promises'
+
+/** Others may use this much of all cores while we measure. */
+const MOST_BUSY = 0.15
+const SAMPLE_MS = 150
+
+/** Waits for others on the machine; `leftMs` of waiting remain for the whole run. */
+export interface Patience {
+  leftMs: number
+  /** Resolves when the machine is idle but for us, who are idle here too; or at once when no patience is left. */
+  waitForCalm(): Promise<void>
+}
+
+/** Between two rounds nothing of ours is at work, so whatever the cores do then is somebody else's. */
+export function createPatience(budgetMs: number): Patience {
+  const patience: Patience = {
+    leftMs: budgetMs,
+    async waitForCalm() {
+      while (patience.leftMs > 0) {
+        const busy = await sampleBusyShare()
+        if (busy <= MOST_BUSY) return
+        patience.leftMs -= SAMPLE_MS
+      }
+    },
+  }
+  return patience
+}
+
+async function sampleBusyShare(): Promise<number> {
+  const before = readTimes()
+  await wait(SAMPLE_MS)
+  const after = readTimes()
+  const total = after.total - before.total
+  return total === 0 ? 0 : 1 - (after.idle - before.idle) / total
+}
+
+function readTimes(): { idle: number; total: number } {
+  const times = cpus().map((cpu) => cpu.times)
+  const idle = times.reduce((sum, time) => sum + time.idle, 0)
+  const total = times.reduce((sum, { user, nice, sys, irq }) => sum + user + nice + sys + irq, idle)
+  return { idle, total }
+}

@@ -1,0 +1,15 @@
+import { describeError } from '../../src/core/errors.ts'
+
+type Calls = Record<string, (argument: never) => unknown>
+
+/** Answers the calls of the process that started this one, and ends with it. */
+export function answerCalls(calls: Calls): void {
+  process.on('message', async ({ id, name, argument }: { id: number; name: string; argument: unknown }) => {
+    try {
+      process.send?.({ id, value: await calls[name]?.(argument as never) })
+    } catch (error) {
+      process.send?.({ id, error: JSON.stringify(describeError(error)) })
+    }
+  })
+  process.on('disconnect', () => process.exit())
+}

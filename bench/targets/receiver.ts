@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
+import { planEndpoint } from '../../src/core/endpoint.ts'
+import { systemClock } from '../../src/core/time.ts'
+import { createNoticeBus } from '../../src/notices/notice-bus.ts'
+import { Receiver } from '../../src/receive/server.ts'
+import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
+import { EVENT_TYPE, SECRET } from '../deliveries.ts'
+import { answerCalls } from './answer-calls.ts'
+import { type IngestStore, openOneCommitStore } from './one-commit-store.ts'
+
+/**
+ * The real receiver, on a store that may change from burst to burst while the process stays: the same warm code meets an
+ * empty store and a full one. No worker runs here and nothing is logged: what is measured is the way to the 2xx.
+ */
+const OPENERS = { group: openThreadedStore, each: openOneCommitStore }
+const ROUTES = [{ eventType: EVENT_TYPE, workflow: 'measured' }]
+
+const vaultKey = randomBytes(32)
+const stores = new Map<string, { store: IngestStore; path: string }>()
+let receiver: Receiver | undefined
+let accepted = 0
+let lastSaved: Promise<unknown> = Promise.resolve()
+
+async function openStore(file: string, commit: keyof typeof OPENERS) {
+  const store: IngestStore = OPENERS[commit]({ file, vaultKey })
+  const endpoint = planEndpoint({ name: 'bench', secret: SECRET, events: [EVENT_TYPE] }, systemClock.now())
+  await store.addEndpoint(endpoint)
+  const opened = { store, path: endpoint.path }
+  stores.set(file, opened)
+  return opened
+}
+
+/** The store, with an eye on its last write. */
+function watchSaves(store: IngestStore): IngestStore {
+  return {
+    ...store,
+    saveDelivery(delivery) {
+      const saved = store.saveDelivery(delivery)
+      lastSaved = saved
+      return saved
+    },
+  }
+}
+
+/** A sender that went away leaves deliveries behind that are still on their way into the store. */
+async function settleSaves(): Promise<void> {
+  let seen: Promise<unknown> | undefined
+  while (seen !== lastSaved) {
+    seen = lastSaved
+    await seen
+    await turn()
+  }
+}
+
+answerCalls({
+  /** Receives into the store in `file`, which stays open; gives the URL to deliver to. */
+  async start({ file, commit }: { file: string; commit: keyof typeof OPENERS }) {
+    const { store, path } = stores.get(file) ?? (await openStore(file, commit))
+    const bus = createNoticeBus()
+    accepted = 0
+    bus.subscribe('delivery.received', ({ verdict }) => {
+      if (verdict === 'accepted') accepted += 1
+    })
+    receiver = new Receiver({
+      store: watchSaves(store),
+      routes: () => ROUTES,
+      clock: systemClock,
+      publish: bus.publish,
+    })
+    return `${await receiver.start({ host: '127.0.0.1', port: 0 })}/hooks/${path}`
+  },
+  /** Ends what `start` began, after the last answer; gives the number of deliveries that it accepted. */
+  async stop() {
+    await receiver?.stop()
+    await turn()
+    await settleSaves()
+    return accepted
+  },
+})

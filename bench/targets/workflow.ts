@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import { subscribe } from 'node:diagnostics_channel'
+import { planEndpoint } from '../../src/core/endpoint.ts'
+import type { FilesApi } from '../../src/core/file.ts'
+import { systemClock } from '../../src/core/time.ts'
+import { defineWorkflow, planRoutes } from '../../src/core/workflow.ts'
+import { Worker } from '../../src/engine/worker.ts'
+import { createNoticeBus } from '../../src/notices/notice-bus.ts'
+import { Receiver } from '../../src/receive/server.ts'
+import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
+import { EVENT_TYPE, SECRET } from '../deliveries.ts'
+import { answerCalls } from './answer-calls.ts'
+
+/** The belt in one process: receiver, store, worker, and a workflow that notes when its first line runs. */
+let answeredAt = 0
+let begunAt = 0
+const workflow = defineWorkflow({
+  id: 'measured',
+  on: EVENT_TYPE,
+  run: () => {
+    begunAt = performance.now()
+  },
+})
+
+subscribe('http.server.response.finish', () => {
+  answeredAt = performance.now()
+})
+
+const bus = createNoticeBus()
+
+async function start({ file }: { file: string }): Promise<string> {
+  const store = openThreadedStore({ file, vaultKey: randomBytes(32) })
+  const endpoint = planEndpoint({ name: 'bench', secret: SECRET }, systemClock.now())
+  await store.addEndpoint(endpoint)
+  const routes = planRoutes(workflow)
+  const receiver = new Receiver({ store, routes: () => routes, clock: systemClock, publish: bus.publish })
+  const worker = new Worker({
+    store,
+    clock: systemClock,
+    random: Math.random,
+    publish: bus.publish,
+    findWorkflow: () => workflow,
+    // The workflow calls no files.
+    filesFor: () => ({}) as FilesApi,
+    slots: 50,
+    drainMs: 1_000,
+  })
+  bus.subscribe('delivery.received', ({ runs }) => {
+    if (runs > 0) worker.wake()
+  })
+  await worker.start()
+  return `${await receiver.start({ host: '127.0.0.1', port: 0 })}/hooks/${endpoint.path}`
+}
+
+answerCalls({
+  start,
+  /** Milliseconds from the end of the answer to the first line of the run that completes next. */
+  async nextStart() {
+    await bus.once('run.completed')
+    return begunAt - answeredAt
+  },
+})

@@ -1,0 +1,10 @@
+/** Where alerts are posted to as JSON; null: they are only written to disk. */
+export const alerts = { url: readUrl(process.env.ALERT_URL) }
+
+// The value stays out of the message: the addresses of chat services hold a secret.
+function readUrl(text: string | undefined): string | null {
+  if (!text) return null
+  const hasNoLogin = /^https?:\/\/[^/?#@]+([/?#]|$)/.test(text)
+  if (hasNoLogin && URL.canParse(text)) return text
+  throw new Error('ALERT_URL is not valid: it should be an address such as https://alerts.example.com/transfers.')
+}

@@ -1,0 +1,38 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import type { Health } from './health.ts'
+
+/** The admin server: on loopback only, because it needs no key. */
+export class AdminServer {
+  readonly #server: Server
+
+  constructor(health: Health) {
+    const app = express()
+    app.disable('x-powered-by')
+    app.get('/livez', (_request, response) => {
+      response.json({ live: true })
+    })
+    app.get('/readyz', async (_request, response) => {
+      const report = await health.check()
+      response.status(report.ready ? 200 : 503).json(report)
+    })
+    this.#server = createServer(app)
+  }
+
+  /** Listens and gives the URL; port 0 takes a free one. */
+  async start(port: number): Promise<string> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(port, '127.0.0.1', resolve)
+    })
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#server.listening) return
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    this.#server.closeAllConnections()
+    await closed
+  }
+}

@@ -1,0 +1,72 @@
+import type { Command } from '@commander-js/extra-typings'
+import type { Output } from './output.ts'
+
+/** What the file of a command exports: it gives the command its arguments, options and action. */
+export interface CommandFile {
+  define(command: Command, out: Output): void
+}
+
+/** A group of commands, or a command whose file is read when it is called for. */
+export type CommandNode =
+  | { summary: string; commands: CommandTree }
+  | { summary: string; load: () => Promise<CommandFile> }
+
+/** Commands by their names. */
+export interface CommandTree {
+  [name: string]: CommandNode
+}
+
+/** Every command, in the order in which the help lists them. */
+export const COMMANDS: CommandTree = {
+  status: {
+    summary: 'whether an app runs on this data directory, where, and if it is ready',
+    load: () => import('./commands/status.ts'),
+  },
+  endpoints: {
+    summary: 'addresses that the service sends deliveries to',
+    commands: {
+      list: { summary: 'the endpoints with their addresses', load: () => import('./commands/endpoints-list.ts') },
+      add: {
+        summary: 'make an endpoint and print what to paste into the settings of the service',
+        load: () => import('./commands/endpoints-add.ts'),
+      },
+    },
+  },
+  trigger: {
+    summary: 'send a signed event of your own to the running app',
+    load: () => import('./commands/trigger.ts'),
+  },
+  events: {
+    summary: 'what the service said happened',
+    commands: {
+      list: { summary: 'the newest events', load: () => import('./commands/events-list.ts') },
+    },
+  },
+  deliveries: {
+    summary: 'the requests that reached the endpoints, refused ones too',
+    commands: {
+      list: {
+        summary: 'the newest deliveries with their verdicts',
+        load: () => import('./commands/deliveries-list.ts'),
+      },
+    },
+  },
+  runs: {
+    summary: 'executions of workflows',
+    commands: {
+      list: { summary: 'the newest runs', load: () => import('./commands/runs-list.ts') },
+      show: { summary: 'one run with its steps and failed attempts', load: () => import('./commands/runs-show.ts') },
+    },
+  },
+  files: {
+    summary: 'files in the storages of the service',
+    commands: {
+      ls: { summary: 'the entries of a folder', load: () => import('./commands/files-ls.ts') },
+    },
+  },
+  demo: {
+    summary: 'the main job in a folder of its own: watch it work, and see every effect checked',
+    load: () => import('./commands/demo.ts'),
+  },
+  version: { summary: 'the version of upshot and of Node', load: () => import('./commands/version.ts') },
+}

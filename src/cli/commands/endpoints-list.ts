@@ -1,0 +1,28 @@
+import type { Command } from '@commander-js/extra-typings'
+import { describeEndpoint, type EndpointView } from '../endpoint-view.ts'
+import type { Output } from '../output.ts'
+import { withStore } from '../project.ts'
+import { findReceiver } from '../running-app.ts'
+import { type Column, formatTable } from '../table.ts'
+
+const COLUMNS: Column<EndpointView>[] = [
+  { title: 'NAME', value: ({ name }) => name },
+  { title: 'STATUS', value: ({ status }) => status, style: ({ status }) => (status === 'active' ? 'green' : 'yellow') },
+  { title: 'ACCOUNT', value: ({ account }) => account },
+  { title: 'EVENTS', value: ({ events }) => events.join(','), most: 40 },
+  { title: 'HEADER', value: ({ header }) => header },
+  { title: 'URL', value: ({ url }) => url },
+]
+
+/** `upshot endpoints list`: never with a secret. */
+export function define(command: Command, out: Output): void {
+  command.action(() =>
+    withStore(async (store, config) => {
+      const receiver = await findReceiver(config)
+      const endpoints = (await store.listEndpoints()).map((endpoint) => describeEndpoint(endpoint, receiver))
+      out.result(endpoints, () => formatTable(endpoints, COLUMNS, out.paint))
+      if (endpoints.length === 0) out.note('No endpoint yet. Make one with "upshot endpoints add <name>".')
+      else if (receiver === null) out.note('The addresses are known once the app runs: UPSHOT_PORT is 0.')
+    }),
+  )
+}

@@ -1,0 +1,111 @@
+import type { Command } from '@commander-js/extra-typings'
+import { UpshotError } from '../../core/errors.ts'
+import type { EventRecord } from '../../core/event.ts'
+import type { Run } from '../../core/run.ts'
+import type { Checkpoint } from '../../core/step.ts'
+import type { ReadStore, StepFailure } from '../../core/store.ts'
+import { systemClock } from '../../core/time.ts'
+import { formatMoment, formatSpan, formatText, withIsoTimes } from '../format-value.ts'
+import type { Output } from '../output.ts'
+import { withStore } from '../project.ts'
+import { describeCause, describeReason, describeRun, parseOutput, styleStatus } from '../run-view.ts'
+import { type Column, formatTable } from '../table.ts'
+
+/** A run with all that the store knows of it. */
+interface Story {
+  run: Run
+  /** Null for a tick. */
+  event: EventRecord | null
+  steps: Checkpoint[]
+  failures: StepFailure[]
+}
+
+const OUTPUT_SHOWN = 100
+
+/** `upshot runs show <id>`: the run, its event, its steps and their failed attempts. */
+export function define(command: Command, out: Output): void {
+  command.argument('<id>', 'the run, run_…').action((id) =>
+    withStore(async (store) => {
+      const story = await readStory(store, id)
+      out.result(describeStory(story), () => formatStory(story, systemClock.now(), out.paint))
+    }),
+  )
+}
+
+async function readStory(store: ReadStore, id: string): Promise<Story> {
+  const run = await store.findRun(id)
+  if (run === null) {
+    throw new UpshotError('not_found', `There is no run ${id} in this data directory.`, {
+      details: { fix: 'List the runs with "upshot runs list".' },
+    })
+  }
+  const [event = null] = run.eventId === null ? [] : await store.findEvents(run.eventId)
+  return {
+    run,
+    event,
+    steps: await store.listSteps(id),
+    failures: await store.listStepFailures(id),
+  }
+}
+
+function describeStory({ run, event, steps, failures }: Story): Record<string, unknown> {
+  return {
+    ...describeRun(run),
+    event: event && { ...withIsoTimes(event), body: JSON.parse(event.body) },
+    steps: steps.map(({ output, ...step }) => ({ ...withIsoTimes(step), output: parseOutput(output) })),
+    failures: failures.map(withIsoTimes),
+  }
+}
+
+function formatStory({ run, event, steps, failures }: Story, now: number, paint: Output['paint']): string[] {
+  const style = styleStatus(run)
+  const kind = event === null ? '' : `  ${event.type}, received ${formatMoment(event.receivedAt, now)}`
+  const facts: [string, string | null][] = [
+    ['status', style === null ? run.status : paint(style, run.status)],
+    ['why', describeReason(run, now)],
+    ['workflow', run.workflow],
+    ['cause', `${describeCause(run, now)}${kind}`],
+    ['created', formatMoment(run.createdAt, now)],
+    ['started', formatMoment(run.startedAt, now)],
+    ['took', formatSpan(run.startedAt, run.finishedAt)],
+    ['output', run.output],
+  ]
+  const known = facts.flatMap(([name, value]) => (value === null ? [] : `  ${name.padEnd(9)} ${shorten(name, value)}`))
+  return [
+    paint('bold', run.id),
+    ...known,
+    ...section('Steps', formatTable(steps, stepColumns(now), paint), paint),
+    ...section('Failed attempts', formatTable(failures, failureColumns(now), paint), paint),
+  ]
+}
+
+/** A status is a word of ours and may be painted; the rest may come from anywhere. */
+function shorten(name: string, value: string): string {
+  return name === 'status' ? value : formatText(value, name === 'output' ? OUTPUT_SHOWN : 300)
+}
+
+function section(title: string, lines: readonly string[], paint: Output['paint']): string[] {
+  return lines.length === 0 ? [] : ['', paint('bold', title), ...lines.map((line) => `  ${line}`)]
+}
+
+function stepColumns(now: number): Column<Checkpoint>[] {
+  return [
+    { title: 'STEP', value: ({ key }) => key, most: 60 },
+    { title: 'EFFECT', value: ({ effect }) => effect },
+    { title: 'TARGET', value: ({ target }) => target, most: 50 },
+    { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
+    { title: 'ATTEMPT', value: ({ attempt }) => attempt, align: 'right' },
+    { title: 'STARTED', value: ({ startedAt }) => formatMoment(startedAt, now) },
+    { title: 'TOOK', value: ({ startedAt, finishedAt }) => formatSpan(startedAt, finishedAt), align: 'right' },
+    { title: 'OUTPUT', value: ({ output, error }) => error?.message ?? output, most: OUTPUT_SHOWN },
+  ]
+}
+
+function failureColumns(now: number): Column<StepFailure>[] {
+  return [
+    { title: 'STEP', value: ({ key }) => key, most: 60 },
+    { title: 'ATTEMPT', value: ({ attempt }) => attempt, align: 'right' },
+    { title: 'AT', value: ({ at }) => formatMoment(at, now) },
+    { title: 'ERROR', value: ({ error }) => `${error.name}: ${error.message}`, most: 200 },
+  ]
+}

@@ -1,0 +1,33 @@
+import { type Config, loadConfig, processEnvironment } from '../config.ts'
+import { UpshotError } from '../core/errors.ts'
+import type { Store } from '../core/store.ts'
+
+/** The configuration of the project in the working directory, as the app itself reads it. */
+export function loadProject(): Promise<Config> {
+  return loadConfig(processEnvironment(), process.cwd())
+}
+
+/** Opens the project's store beside a running app, and closes it whatever happens. */
+export async function withStore<T>(use: (store: Store, config: Config) => Promise<T>): Promise<T> {
+  const config = await loadProject()
+  const store = await open(config)
+  try {
+    return await use(store, config)
+  } finally {
+    await store.close()
+  }
+}
+
+async function open(config: Config): Promise<Store> {
+  const { openStore } = await import('../locate-database.ts')
+  try {
+    return openStore(config)
+  } catch (cause) {
+    if (cause instanceof UpshotError) throw cause
+    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
+    throw new UpshotError('store_unavailable', `The data directory ${config.dataDir} cannot be opened (${why}).`, {
+      cause,
+      details: { fix: 'Make it writable, or name another one with UPSHOT_DATA_DIR.' },
+    })
+  }
+}

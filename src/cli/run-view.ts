@@ -1,0 +1,43 @@
+import type { Run, RunStatus } from '../core/run.ts'
+import type { StepStatus } from '../core/step.ts'
+import { formatMoment, withIsoTimes } from './format-value.ts'
+import type { Style } from './output.ts'
+
+/** A run for JSON: moments as text, its output as a value. */
+export function describeRun({ output, ...run }: Run): Record<string, unknown> {
+  return { ...withIsoTimes(run), output: parseOutput(output) }
+}
+
+/** The value in a row's JSON text. */
+export function parseOutput(output: string | null): unknown {
+  return output === null ? null : JSON.parse(output)
+}
+
+/** What made it run: its event or its due moment. */
+export function describeCause({ eventId, tickAt }: Run, now: number): string | null {
+  return eventId ?? (tickAt === null ? null : `tick of ${formatMoment(tickAt, now)}`)
+}
+
+/** Why it is where it is: what it waits for, or what went wrong. */
+export function describeReason({ status, reason, dueAt, error }: Run, now: number): string | null {
+  if (status === 'failed') return error?.message ?? null
+  if (status === 'waiting') {
+    const until = dueAt === null ? 'waits for a person' : `until ${formatMoment(dueAt, now)}`
+    return [reason, until, error?.message].filter((part) => part !== null && part !== undefined).join(', ')
+  }
+  return reason
+}
+
+const STYLES: Record<RunStatus | StepStatus, Style | null> = {
+  pending: null,
+  running: 'bold',
+  waiting: 'yellow',
+  completed: 'green',
+  failed: 'red',
+  canceled: 'yellow',
+  skipped: 'dim',
+}
+
+export function styleStatus({ status }: { status: RunStatus | StepStatus }): Style | null {
+  return STYLES[status]
+}

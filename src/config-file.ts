@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { z } from 'zod'
+import { UpshotError } from './core/errors.ts'
+import { type Duration, parseDuration } from './core/time.ts'
+
+/** What `config/upshot.config.ts` may say. Secrets and addresses come from the environment, never from here. */
+export interface ConfigFile {
+  /** Folder of the workflow modules, from the project's root. Default `workflows`. */
+  workflows?: string
+  /** Runs at work at the same time. Default 100. */
+  slots?: number
+  /** How long a stop waits for steps at work. Default 10s. */
+  drain?: Duration
+  receive?: {
+    /** Largest body of a delivery. Default 1 MiB. */
+    bodyBytes?: number
+    /** Deliveries between their first byte and their commit before more are answered 503. Default 1,000. */
+    inFlight?: number
+  }
+}
+
+const configFile = z.strictObject({
+  workflows: z.string().min(1).default('workflows'),
+  slots: z.int().min(1).max(10_000).default(100),
+  drain: z.union([z.number(), z.string()]).default('10s'),
+  receive: z
+    .strictObject({
+      bodyBytes: z.int().min(1_024).max(104_857_600).default(1_048_576),
+      inFlight: z.int().min(1).max(100_000).default(1_000),
+    })
+    .prefault({}),
+})
+
+/** Checks nothing yet: it gives the file its types. */
+export function defineConfig(config: ConfigFile): ConfigFile {
+  return config
+}
+
+/** Every setting of the file, or its default. */
+export type Settings = Omit<z.output<typeof configFile>, 'drain'> & { drainMs: number }
+
+/** Reads the file where there is one; throws `invalid_config` that names it and every fault in it. */
+export async function loadConfigFile(path: string): Promise<Settings> {
+  const content: unknown = existsSync(path) ? (await import(pathToFileURL(path).href)).default : {}
+  const parsed = configFile.safeParse(content)
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map(
+      (issue) => `  ${issue.path.join('.') || '(default export)'}: ${issue.message}`,
+    )
+    throw new UpshotError('invalid_config', `${path} is not valid:\n${faults.join('\n')}`)
+  }
+  const { drain, ...settings } = parsed.data
+  return { ...settings, drainMs: parseDuration(drain) }
+}

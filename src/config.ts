@@ -1,0 +1,191 @@
+import { isIP } from 'node:net'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import { loadConfigFile, type Settings } from './config-file.ts'
+import { isStrongSecret } from './core/endpoint.ts'
+import { UpshotError } from './core/errors.ts'
+import type { StorageName } from './core/file.ts'
+
+/** Everything the app is told from outside, checked and frozen. */
+export interface Config extends Omit<Settings, 'workflows'> {
+  dataDir: string
+  workflowsDir: string
+  /** Address the receiver listens on; the admin server and the sandbox stay on loopback. */
+  host: string
+  /** 0 takes a free one. */
+  ports: { receiver: number; admin: number; sandbox: number; sandboxDownload: number }
+  logLevel: LogLevel
+  /** Key that seals secrets in the database; null: a key file in the data directory. */
+  secretKey: string | null
+  service: ServiceConfig
+}
+
+/** The service that events come from and calls go to. */
+export type ServiceConfig =
+  /** The local stand-in, started with the app. */
+  | { kind: 'sandbox' }
+  | {
+      kind: 'real'
+      baseUrl: string
+      apiKey: string
+      webhookSecret: string
+      signatureHeader: string
+      /** The account's plan, or its requests per minute. */
+      plan: Plan
+      /** How the service writes the names of the three storages. */
+      storages: Record<StorageName, string>
+    }
+
+export type Plan = 'free' | 'pro' | 'enterprise' | number
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+type Environment = Record<string, string | undefined>
+
+const port = (fallback: number) =>
+  z
+    .string()
+    .regex(/^\d{1,5}$/)
+    .transform(Number)
+    .refine((number) => number <= 65_535)
+    .default(fallback)
+
+/** Variables that are always read. The text says what a good value looks like. */
+const GENERAL = {
+  UPSHOT_DATA_DIR: [z.string().min(1).default('data'), 'a folder'],
+  UPSHOT_WORKFLOWS_DIR: [z.string().min(1).optional(), 'a folder'],
+  UPSHOT_HOST: [
+    z
+      .string()
+      .refine((host) => host === 'localhost' || isIP(host) !== 0)
+      .default('127.0.0.1'),
+    'an IP address such as 127.0.0.1, or 0.0.0.0 for all interfaces',
+  ],
+  UPSHOT_PORT: [port(4700), 'a port from 0 to 65535'],
+  UPSHOT_ADMIN_PORT: [port(4701), 'a port from 0 to 65535'],
+  UPSHOT_SANDBOX_PORT: [port(4747), 'a port from 0 to 65535'],
+  UPSHOT_SANDBOX_DOWNLOAD_PORT: [port(4748), 'a port from 0 to 65535'],
+  UPSHOT_LOG_LEVEL: [z.enum(LOG_LEVELS).default('info'), `one of ${LOG_LEVELS.join(', ')}`],
+  UPSHOT_SECRET_KEY: [z.string().min(1).optional(), '32 bytes in base64 or hex'],
+} as const
+
+/** Variables of the real service: none of them, or all that have no default. */
+const SERVICE = {
+  SERVICE_BASE_URL: [
+    z.url({ protocol: /^https?$/ }),
+    'the base address with its version, such as https://api.example.com/v1',
+  ],
+  SERVICE_API_KEY: [z.string().regex(/^[\x21-\x7e]+$/), 'the API key from the account settings of the service'],
+  SERVICE_WEBHOOK_SECRET: [
+    z.string().refine(isStrongSecret),
+    'the secret that the service signs deliveries with, 24 bytes at least',
+  ],
+  SERVICE_SIGNATURE_HEADER: [
+    z
+      .string()
+      .regex(/^[\w-]+$/)
+      .default('X-Service-Signature'),
+    'the name of the header that carries the signature',
+  ],
+  SERVICE_PLAN: [
+    z
+      .union([
+        z.enum(['free', 'pro', 'enterprise']),
+        z
+          .string()
+          .regex(/^[1-9]\d{0,5}$/)
+          .transform(Number),
+      ])
+      .default('free'),
+    'free, pro, enterprise, or the requests per minute that the account may make',
+  ],
+  SERVICE_STORAGE_A: [z.string().min(1), 'the name of the document-suite storage in API calls'],
+  SERVICE_STORAGE_B: [z.string().min(1), 'the name of the desktop-suite storage in API calls'],
+  SERVICE_STORAGE_C: [z.string().min(1), 'the name of the file-sync storage in API calls'],
+} as const
+
+type Table = Record<string, readonly [z.ZodType, string]>
+type Values<T extends Table> = { [Name in keyof T]: z.output<T[Name][0]> }
+
+/** The configuration of a project: environment over file over defaults. Throws one `invalid_config` with every fault. */
+export async function loadConfig(environment: Environment, root: string): Promise<Config> {
+  const faults: string[] = []
+  const general = readTable(GENERAL, environment, faults)
+  const service = readService(environment, faults)
+  if (faults.length > 0 || !general || !service) {
+    throw new UpshotError(
+      'invalid_config',
+      `The environment is not complete:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+    )
+  }
+  const { workflows, ...settings } = await loadConfigFile(join(root, 'config', 'upshot.config.ts'))
+  return Object.freeze({
+    ...settings,
+    dataDir: resolve(root, general.UPSHOT_DATA_DIR),
+    workflowsDir: resolve(root, general.UPSHOT_WORKFLOWS_DIR ?? workflows),
+    host: general.UPSHOT_HOST,
+    ports: {
+      receiver: general.UPSHOT_PORT,
+      admin: general.UPSHOT_ADMIN_PORT,
+      sandbox: general.UPSHOT_SANDBOX_PORT,
+      sandboxDownload: general.UPSHOT_SANDBOX_DOWNLOAD_PORT,
+    },
+    logLevel: general.UPSHOT_LOG_LEVEL,
+    secretKey: general.UPSHOT_SECRET_KEY ?? null,
+    service,
+  })
+}
+
+/** This process's environment; the only place that reads it. */
+export function processEnvironment(): Environment {
+  return process.env
+}
+
+function readService(environment: Environment, faults: string[]): ServiceConfig | null {
+  if (!Object.keys(SERVICE).some((name) => environment[name])) return { kind: 'sandbox' }
+  const values = readTable(SERVICE, environment, faults)
+  if (!values) return null
+  const fault = findKeyFault(values.SERVICE_BASE_URL, values.SERVICE_API_KEY)
+  if (fault) faults.push(fault)
+  return {
+    kind: 'real',
+    baseUrl: values.SERVICE_BASE_URL,
+    apiKey: values.SERVICE_API_KEY,
+    webhookSecret: values.SERVICE_WEBHOOK_SECRET,
+    signatureHeader: values.SERVICE_SIGNATURE_HEADER,
+    plan: values.SERVICE_PLAN,
+    storages: {
+      storage_a: values.SERVICE_STORAGE_A,
+      storage_b: values.SERVICE_STORAGE_B,
+      storage_c: values.SERVICE_STORAGE_C,
+    },
+  }
+}
+
+function readTable<T extends Table>(table: T, environment: Environment, faults: string[]): Values<T> | null {
+  const values: Record<string, unknown> = {}
+  const before = faults.length
+  for (const [name, [schema, looksLike]] of Object.entries(table)) {
+    const text = environment[name] || undefined
+    const parsed = schema.safeParse(text)
+    if (parsed.success) values[name] = parsed.data
+    // The value itself stays out of the message: it may be a secret.
+    else faults.push(`${name} ${text === undefined ? 'is missing' : 'is not valid'}: it should be ${looksLike}.`)
+  }
+  return faults.length === before ? (values as Values<T>) : null
+}
+
+/** Keeps a key of the sandbox from the real service and a real key from the sandbox. */
+function findKeyFault(baseUrl: string, apiKey: string): string | null {
+  const { hostname, protocol } = new URL(baseUrl)
+  const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  const isSandboxKey = apiKey.startsWith('sk_sandbox_')
+  if (isSandboxKey && !isLoopback)
+    return 'SERVICE_API_KEY is a key of the sandbox, but SERVICE_BASE_URL is not on this machine.'
+  if (!isSandboxKey && isLoopback)
+    return 'SERVICE_BASE_URL is on this machine, but SERVICE_API_KEY is not a key of the sandbox (sk_sandbox_…).'
+  if (protocol !== 'https:' && !isLoopback)
+    return 'SERVICE_BASE_URL must begin with https://, or the API key would travel in the clear.'
+  return null
+}

@@ -1,0 +1,74 @@
+import type { ServiceEvent } from './event.ts'
+
+/** What became of one HTTP request to an endpoint. `conflict`: a known event id with another body; an alarm, not run. */
+export const VERDICTS = {
+  accepted: { status: 200 },
+  duplicate: { status: 200 },
+  conflict: { status: 200 },
+  bad_json: { status: 400 },
+  bad_signature: { status: 401 },
+  stale: { status: 401 },
+  unknown_endpoint: { status: 401 },
+  disabled: { status: 401 },
+  too_large: { status: 413 },
+  wrong_type: { status: 415 },
+  overloaded: { status: 503 },
+  draining: { status: 503 },
+} as const satisfies Record<string, { status: number }>
+
+export type Verdict = keyof typeof VERDICTS
+export type Refusal = Exclude<Verdict, 'accepted' | 'duplicate' | 'conflict'>
+
+/** Computed facts of a request that explain its verdict; never a secret, a signature or content. */
+export interface DeliveryFacts {
+  /** Our clock minus the signed timestamp. */
+  skewSeconds?: number
+  /** Which of the endpoint's secrets matched, by its position. */
+  secret?: number
+  header?: string
+  reason?: string
+  contentType?: string
+  contentLength?: number
+}
+
+/** A verified delivery on its way into the store. */
+export interface IncomingDelivery {
+  id: string
+  endpointId: string
+  account: string
+  receivedAt: number
+  event: Pick<ServiceEvent, 'id' | 'type' | 'created'>
+  /** The signed bytes as text. */
+  body: string
+  facts: DeliveryFacts
+  /** Ids of the workflows that the event starts. */
+  workflows: readonly string[]
+}
+
+/** A refused delivery: the verdict and why, without its body. */
+export interface RefusedDelivery {
+  id: string
+  endpointId: string | null
+  receivedAt: number
+  verdict: Refusal
+  bodyBytes: number | null
+  facts: DeliveryFacts
+}
+
+/** What the store made of a delivery; given only after the commit. */
+export interface DeliveryReceipt {
+  verdict: 'accepted' | 'duplicate' | 'conflict'
+  /** Ids of the runs that this delivery started. */
+  runs: string[]
+}
+
+/** A row of the delivery ledger. */
+export interface DeliveryRecord {
+  id: string
+  endpointId: string | null
+  receivedAt: number
+  verdict: Verdict
+  eventId: string | null
+  bodyBytes: number | null
+  facts: DeliveryFacts
+}

@@ -1,0 +1,47 @@
+import { randomFillSync } from 'node:crypto'
+
+/** Prefixes of the ids we make; the service's own ids (`evt_…`) are never made here but by the sandbox. */
+export type IdPrefix = 'run' | 'dlv' | 'end' | 'wrk' | 'evt' | 'fil' | 'trf' | 'key' | 'whk'
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+const RANDOM_DIGITS = 10
+
+const pool = new Uint8Array(RANDOM_DIGITS * 256)
+let used = pool.length
+let latest = { now: -1, time: '', made: 0 }
+
+/**
+ * `<prefix>_`, 9 digits of time, 4 that count within the millisecond, 10 random ones (50 bits), in base 32. Ids of one
+ * process sort in the order in which they were made, those of several by their millisecond.
+ */
+export function newId(prefix: IdPrefix, now: number): string {
+  if (now !== latest.now) latest = { now, time: encode(now, 9), made: 0 }
+  return `${prefix}_${latest.time}${encode(latest.made++, 4)}${randomDigits()}`
+}
+
+function encode(number: number, digits: number): string {
+  let rest = number
+  let text = ''
+  for (let digit = 0; digit < digits; digit++) {
+    text = ALPHABET[rest % 32] + text
+    rest = Math.floor(rest / 32)
+  }
+  return text
+}
+
+function randomDigits(): string {
+  if (used >= pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  let text = ''
+  for (const byte of pool.subarray(used, used + RANDOM_DIGITS)) text += ALPHABET[byte & 31]
+  used += RANDOM_DIGITS
+  return text
+}
+
+/** An unguessable word of 32 digits (160 bits) for URLs and secrets. */
+export function randomWord(): string {
+  const bytes = randomFillSync(new Uint8Array(32))
+  return [...bytes].map((byte) => ALPHABET[byte & 31]).join('')
+}

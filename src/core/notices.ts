@@ -1,0 +1,72 @@
+import type { DeliveryFacts, Verdict } from './delivery.ts'
+import type { Failure } from './errors.ts'
+import type { Effect } from './step.ts'
+
+/** A typed message "this just happened" inside the process. Logs, metrics, wake-ups and tests listen; none decides. */
+export type Notice =
+  | {
+      kind: 'delivery.received'
+      delivery: string
+      endpoint: string | null
+      verdict: Verdict
+      event: string | null
+      type: string | null
+      runs: number
+      facts: DeliveryFacts
+      ms: number
+    }
+  | { kind: 'tick.recorded'; workflow: string; scheduledFor: number; missed: number; run: string }
+  | { kind: 'run.queued'; count: number }
+  | { kind: 'run.completed'; run: string; workflow: string; ms: number; steps: number }
+  | { kind: 'run.failed'; run: string; workflow: string; ms: number; error: Failure }
+  | { kind: 'run.parked'; run: string; workflow: string; dueAt: number | null; reason: string }
+  | { kind: 'run.retried'; run: string; workflow: string; dueAt: number; error: Failure }
+  | { kind: 'run.skipped'; run: string; workflow: string; reason: string }
+  | { kind: 'run.released'; run: string; workflow: string }
+  | { kind: 'run.lost'; run: string; workflow: string }
+  | { kind: 'run.log'; run: string; workflow: string; level: 'info' | 'warn' | 'error'; message: string; facts: object }
+  | { kind: 'runs.recovered'; count: number }
+  | {
+      kind: 'step.completed'
+      run: string
+      workflow: string
+      step: string
+      effect: Effect
+      target: string | null
+      attempt: number
+      ms: number
+    }
+  | {
+      kind: 'step.failed'
+      run: string
+      workflow: string
+      step: string
+      attempt: number
+      /** Null: that was the last attempt. */
+      retryAt: number | null
+      error: Failure
+    }
+  | { kind: 'workflow.loaded'; workflow: string; file: string; on: string }
+  | { kind: 'workflow.broken'; file: string; error: Failure }
+  | {
+      kind: 'files.called'
+      operation: string
+      service: string
+      id: string | null
+      status: number | null
+      outcome: string
+      attempts: number
+      ms: number
+    }
+  | { kind: 'files.warned'; service: string | null; message: string }
+  | { kind: 'sandbox.said'; message: string }
+  | { kind: 'fault'; where: string; error: Failure }
+  | { kind: 'app.started'; urls: Record<string, string> }
+  | { kind: 'app.stopping'; reason: string }
+  | { kind: 'app.stopped' }
+
+export type NoticeKind = Notice['kind']
+export type NoticeOf<Kind extends NoticeKind> = Extract<Notice, { kind: Kind }>
+
+/** Where stages say what happened. */
+export type Publish = (notice: Notice) => void

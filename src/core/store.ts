@@ -1,0 +1,82 @@
+import type { DeliveryReceipt, DeliveryRecord, IncomingDelivery, RefusedDelivery } from './delivery.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Failure } from './errors.ts'
+import type { EventRecord } from './event.ts'
+import type { Lease } from './lease.ts'
+import type { ClaimedRun, Run, RunStatus } from './run.ts'
+import type { DueTick } from './schedule.ts'
+import type { Checkpoint } from './step.ts'
+
+/**
+ * The one place where anything lasts. Writes take effect in the order of their calls, every promise resolves after the
+ * commit, and every moment is given, never read from a clock. A write that carries a lease is refused with `stale_lease` when another worker, or a person, has the
+ * run now; a store that cannot write rejects with `store_unavailable`.
+ */
+export interface Store extends ReadStore {
+  /** Delivery, event and its runs in one commit. The event counts once per account, whatever the endpoint. */
+  saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt>
+  saveRefusal(delivery: RefusedDelivery): Promise<void>
+
+  /** Refuses a name that is taken with `conflict`. */
+  addEndpoint(endpoint: Endpoint): Promise<void>
+  /** Changes everything about an endpoint but its id, name, path and age; `not_found` where there is none. */
+  updateEndpoint(endpoint: Endpoint): Promise<void>
+
+  /** The last recorded moment of a workflow's schedule; the first call for a schedule starts it at `now`. */
+  startSchedule(workflow: string, expression: string, now: number): Promise<number>
+  /** The tick and its run in one commit; null when it is recorded already, by whomever. */
+  recordTick(workflow: string, tick: DueTick, now: number): Promise<string | null>
+
+  /** Makes a worker known; its process holds a lock until it ends, however it ends. */
+  startWorker(worker: string, now: number): Promise<void>
+  /** Says that a worker is alive. */
+  beatWorker(worker: string, now: number): Promise<void>
+  /** Takes the runs of dead workers back, to be claimed again; gives their number. */
+  recoverRuns(now: number, leaseMs: number): Promise<number>
+  /** Hands a worker's runs back and forgets it. */
+  stopWorker(worker: string): Promise<void>
+
+  /** Runs that are due, those that waited first, then by priority and age; each now belongs to `worker`. */
+  claimRuns(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
+  /** Adds a step to the run's journal or brings it up to date; `failure`, one attempt that failed, is appended. */
+  saveCheckpoint(lease: Lease, checkpoint: Checkpoint, failure?: StepFailure): Promise<void>
+  completeRun(lease: Lease, output: string, now: number): Promise<void>
+  failRun(lease: Lease, error: Failure, now: number): Promise<void>
+  skipRun(lease: Lease, reason: string, now: number): Promise<void>
+  /** The run waits until `dueAt`, or for a person (null). */
+  parkRun(lease: Lease, park: { dueAt: number | null; reason: string }): Promise<void>
+  /** Its code failed outside a step: counts the attempt and waits until `dueAt`. */
+  retryRun(lease: Lease, retry: { dueAt: number; error: Failure }): Promise<void>
+  /** Gives the run back unfinished, to be claimed by anyone at once. */
+  releaseRun(lease: Lease): Promise<void>
+  /** Ends a run that is not finished yet, at once: whoever works on it can write no more. False when it had finished. */
+  cancelRun(runId: string, reason: string, now: number): Promise<boolean>
+
+  close(): Promise<void>
+}
+
+/** What the CLI and the admin API look at, and every stage that only reads. */
+export interface ReadStore {
+  findEndpoint(path: string): Promise<Endpoint | null>
+  listEndpoints(): Promise<Endpoint[]>
+  /** Newest first. */
+  listDeliveries(query: { limit: number }): Promise<DeliveryRecord[]>
+  listEvents(query: { limit: number; type?: string }): Promise<EventRecord[]>
+  /** The events with this id: one for each account that has it. */
+  findEvents(id: string): Promise<EventRecord[]>
+  listRuns(query: { limit: number; status?: RunStatus; workflow?: string; eventId?: string }): Promise<Run[]>
+  findRun(id: string): Promise<Run | null>
+  /** The journal of a run in the order in which its steps began. */
+  listSteps(runId: string): Promise<Checkpoint[]>
+  /** The failed attempts of a run's steps, oldest first. */
+  listStepFailures(runId: string): Promise<StepFailure[]>
+  /** When the next waiting run is due; null when none is. */
+  nextDueAt(): Promise<number | null>
+}
+
+export interface StepFailure {
+  key: string
+  attempt: number
+  at: number
+  error: Failure
+}

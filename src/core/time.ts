@@ -1,0 +1,110 @@
+import { UpshotError } from './errors.ts'
+
+/** Where the time comes from. Every stage is given one, so that tests move time instead of waiting for it. */
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number
+  /** Calls `wake` once at `moment` (epoch milliseconds) or as soon after as possible; the result cancels it. */
+  at(moment: number, wake: () => void): () => void
+}
+
+/** A timer longer than this is cut into pieces, so that a clock set forward (or a suspended machine) is noticed within it. */
+const LONGEST_TIMER_MS = 30_000
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  at(moment, wake) {
+    let timer: NodeJS.Timeout
+    const arm = () => {
+      const waitMs = moment - Date.now()
+      timer = setTimeout(waitMs > LONGEST_TIMER_MS ? arm : wake, Math.min(Math.max(waitMs, 0), LONGEST_TIMER_MS))
+    }
+    arm()
+    return () => clearTimeout(timer)
+  },
+}
+
+/** A clock that stands still until it is told otherwise. */
+export class ManualClock implements Clock {
+  #now: number
+  #timers = new Set<{ moment: number; wake: () => void }>()
+
+  constructor(now = Date.UTC(2026, 0, 1)) {
+    this.#now = now
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  at(moment: number, wake: () => void): () => void {
+    const timer = { moment, wake }
+    this.#timers.add(timer)
+    if (moment <= this.#now) queueMicrotask(() => this.#fire(timer))
+    return () => this.#timers.delete(timer)
+  }
+
+  /** The moment of the next timer, or null when none is set. */
+  nextAt(): number | null {
+    const moments = [...this.#timers].map((timer) => timer.moment)
+    return moments.length > 0 ? Math.min(...moments) : null
+  }
+
+  /** Moves to `moment`, backwards too, and fires what is due on the way in order of time. */
+  set(moment: number): void {
+    this.#now = moment
+    const due = [...this.#timers].filter((timer) => timer.moment <= moment).sort((a, b) => a.moment - b.moment)
+    for (const timer of due) this.#fire(timer)
+  }
+
+  /** Moves forward by a duration. */
+  advance(duration: Duration): void {
+    this.set(this.#now + parseDuration(duration))
+  }
+
+  #fire(timer: { moment: number; wake: () => void }): void {
+    if (this.#timers.delete(timer)) timer.wake()
+  }
+}
+
+/** Resolves at `moment`; rejects with the signal's reason as soon as it aborts. */
+export function waitUntil(clock: Clock, moment: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const abort = () => {
+      cancel()
+      reject(signal?.reason)
+    }
+    const cancel = clock.at(moment, () => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    })
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}
+
+/** A length of time: milliseconds as a number, or text such as `500ms`, `30s`, `15m`, `2h`, `1d`, `1h 30m`. */
+export type Duration = number | string
+
+const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+
+/** Milliseconds; throws `invalid_duration` on anything else than a non-negative length. */
+export function parseDuration(duration: Duration): number {
+  const ms = typeof duration === 'number' ? duration : sumParts(duration)
+  if (Number.isFinite(ms) && ms >= 0) return ms
+  throw new UpshotError(
+    'invalid_duration',
+    `"${duration}" is not a duration. Write milliseconds as a number, or text such as "30s", "15m", "2h" or "1d".`,
+  )
+}
+
+function sumParts(text: string): number {
+  if (!/^\s*(\d+(\.\d+)?\s*(ms|s|m|h|d|w)\s*)+$/.test(text)) return Number.NaN
+  const parts = text.matchAll(/(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)/g)
+  return [...parts].reduce((sum, [, count, unit]) => sum + Number(count) * (UNIT_MS[unit ?? ''] ?? Number.NaN), 0)
+}
+
+/** ISO text of a moment, for the edges; moments are numbers everywhere else. */
+export function isoTime(moment: number): string {
+  return new Date(moment).toISOString()
+}

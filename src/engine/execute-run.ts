@@ -1,0 +1,61 @@
+import { describeError, type Failure, StepError } from '../core/errors.ts'
+import { toJson } from '../core/json.ts'
+import { decideRetry, planRetries } from '../core/retry.ts'
+import type { RunOutcome } from '../core/run.ts'
+import type { AnyWorkflow, RunContext } from '../core/workflow.ts'
+import { admitRun } from './admit-run.ts'
+import type { Park } from './parking.ts'
+import type { Pass } from './pass.ts'
+import { createRunContext, type FilesFor } from './run-context.ts'
+
+type Ending = { kind: 'returned'; output: unknown } | { kind: 'threw'; error: unknown } | Park
+
+/** One pass through a run: admit, replay what is known, go on until it ends or has to wait. Never throws an author's error. */
+export async function executeRun(pass: Pass, workflow: AnyWorkflow, filesFor: FilesFor): Promise<RunOutcome> {
+  const admission = admitRun(pass.run, workflow)
+  if (admission.kind !== 'admitted') return admission
+  const context = createRunContext(pass, admission.cause, filesFor)
+  const ending = await Promise.race([callAuthor(workflow, context), pass.parking.ended])
+  return decideOutcome(pass, ending)
+}
+
+async function callAuthor(workflow: AnyWorkflow, context: RunContext): Promise<Ending> {
+  try {
+    return { kind: 'returned', output: await workflow.run(context as never) }
+  } catch (error) {
+    return { kind: 'threw', error }
+  }
+}
+
+/** What the run becomes, whichever way the pass ended. */
+function decideOutcome(pass: Pass, ending: Ending): RunOutcome {
+  switch (ending.kind) {
+    case 'returned':
+      return { kind: 'completed', output: toJson(ending.output) }
+    case 'threw':
+      return decideFailure(pass, ending.error)
+    case 'broken':
+      throw ending.error
+    case 'parked':
+    case 'released':
+    case 'lost':
+      return ending
+    default:
+      return ending satisfies never
+  }
+}
+
+function decideFailure(pass: Pass, error: unknown): RunOutcome {
+  const failure: Failure =
+    error instanceof StepError ? { ...error.failure, message: error.message } : describeError(error)
+  const decision = decideRetry({
+    error,
+    attempt: pass.run.attempt + 1,
+    policy: planRetries(pass.retry),
+    now: pass.clock.now(),
+    random: pass.random(),
+  })
+  if (decision.kind === 'give_up') return { kind: 'failed', error: failure }
+  if (decision.counts) return { kind: 'retry', dueAt: decision.at, error: failure }
+  return { kind: 'parked', dueAt: decision.at, reason: failure.message }
+}

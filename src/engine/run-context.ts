@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import type { ServiceEvent } from '../core/event.ts'
+import type { AroundCall, FilesApi } from '../core/file.ts'
+import type { Tick } from '../core/schedule.ts'
+import { parseDuration } from '../core/time.ts'
+import type { RunContext, RunLog, StepApi } from '../core/workflow.ts'
+import type { Pass } from './pass.ts'
+import { runStep } from './run-step.ts'
+import { sleepStep } from './sleep-step.ts'
+
+/** Gives the Files client of an account, with each call performed through `around`. */
+export type FilesFor = (account: string, around: AroundCall) => FilesApi
+
+/** What caused the run, as its author sees it. */
+export type Cause = { event: ServiceEvent; account: string } | { tick: Tick; account: string }
+
+/** Everything an author's function is given. */
+export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {
+  const { runId } = pass.run.lease
+  const chance = rememberedChance(runId)
+  return {
+    ...cause,
+    run: { id: runId, workflow: pass.run.workflow },
+    step: createStepApi(pass),
+    files: filesFor(account, ({ operation, effect, target, keep }, perform) =>
+      runStep(pass, [`files.${operation}`, target], ({ signal }) => perform(signal), { effect, target, keep }),
+    ),
+    log: createRunLog(pass),
+    signal: pass.abort.signal,
+    now: () => pass.journal.now,
+    random: () => chance().readUInt32BE() / 2 ** 32,
+    uuid: () => formatUuid(chance()),
+  } as RunContext
+}
+
+function createStepApi(pass: Pass): StepApi {
+  return {
+    run: (name, fn, options) => runStep(pass, name, fn, options),
+    sleep: (name, duration) => sleepStep(pass, name, () => pass.clock.now() + parseDuration(duration)),
+    sleepUntil: (name, moment) => sleepStep(pass, name, () => Number(moment)),
+  }
+}
+
+function createRunLog(pass: Pass): RunLog {
+  const { lease, workflow } = pass.run
+  const write =
+    (level: 'info' | 'warn' | 'error') =>
+    (message: string, facts: Record<string, unknown> = {}) => {
+      if (pass.journal.isReplaying) return
+      pass.publish({ kind: 'run.log', run: lease.runId, workflow, level, message, facts })
+    }
+  return { info: write('info'), warn: write('warn'), error: write('error') }
+}
+
+/** Chance that a replay meets again: the n-th draw of a run is a hash of its id and n. */
+function rememberedChance(runId: string): () => Buffer {
+  let draws = 0
+  return () => createHash('sha256').update(`${runId}/${draws++}`).digest()
+}
+
+/** Version 8 of RFC 9562: the bits are ours to choose. */
+function formatUuid(bytes: Buffer): string {
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')
+}

@@ -1,0 +1,51 @@
+import type { Notice } from '../core/notices.ts'
+import type { ClaimedRun, RunOutcome } from '../core/run.ts'
+import type { Store } from '../core/store.ts'
+
+export type SettleStore = Pick<Store, 'completeRun' | 'failRun' | 'parkRun' | 'retryRun' | 'skipRun' | 'releaseRun'>
+
+/** Writes how the pass ended, one store call per word. */
+export function settleRun(store: SettleStore, { lease }: ClaimedRun, outcome: RunOutcome, now: number): Promise<void> {
+  switch (outcome.kind) {
+    case 'completed':
+      return store.completeRun(lease, outcome.output, now)
+    case 'failed':
+      return store.failRun(lease, outcome.error, now)
+    case 'parked':
+      return store.parkRun(lease, outcome)
+    case 'retry':
+      return store.retryRun(lease, outcome)
+    case 'skipped':
+      return store.skipRun(lease, outcome.reason, now)
+    case 'released':
+      return store.releaseRun(lease)
+    case 'lost':
+      return Promise.resolve()
+    default:
+      return outcome satisfies never
+  }
+}
+
+/** What the pass came to, for whoever listens. */
+export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now: number; steps: number }): Notice {
+  const about = { run: run.lease.runId, workflow: run.workflow }
+  const ms = at.now - run.createdAt
+  switch (outcome.kind) {
+    case 'completed':
+      return { kind: 'run.completed', ...about, ms, steps: at.steps }
+    case 'failed':
+      return { kind: 'run.failed', ...about, ms, error: outcome.error }
+    case 'parked':
+      return { kind: 'run.parked', ...about, dueAt: outcome.dueAt, reason: outcome.reason }
+    case 'retry':
+      return { kind: 'run.retried', ...about, dueAt: outcome.dueAt, error: outcome.error }
+    case 'skipped':
+      return { kind: 'run.skipped', ...about, reason: outcome.reason }
+    case 'released':
+      return { kind: 'run.released', ...about }
+    case 'lost':
+      return { kind: 'run.lost', ...about }
+    default:
+      return outcome satisfies never
+  }
+}

@@ -1,0 +1,58 @@
+import { UpshotError } from '../core/errors.ts'
+import type { Checkpoint } from '../core/step.ts'
+import type { StepContext } from '../core/workflow.ts'
+import type { Pass } from './pass.ts'
+
+/** One attempt with its time limit. The signal says when to give up; a function that ignores it is left behind. */
+export async function withTimeout<T>(
+  pass: Pass,
+  step: Checkpoint,
+  limitMs: number,
+  fn: (context: StepContext) => T | Promise<T>,
+): Promise<T> {
+  const abort = new LazyAbort(pass.abort.signal)
+  const context: StepContext = {
+    attempt: step.attempt,
+    idempotencyKey: `${pass.run.lease.runId}/${step.key}`,
+    get signal() {
+      return abort.signal
+    },
+  }
+  const running = fn(context)
+  if (!isThenable(running)) return running
+  const limit = Promise.withResolvers<never>()
+  const cancel = pass.clock.at(pass.clock.now() + limitMs, () => {
+    const error = new UpshotError('step_timeout', `Step "${step.key}" did not finish within ${limitMs} ms.`)
+    abort.abort(error)
+    limit.reject(error)
+  })
+  try {
+    return await Promise.race([running, limit.promise])
+  } finally {
+    cancel()
+  }
+}
+
+function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+/** Most steps never look at their signal; it is made when one does. */
+class LazyAbort {
+  readonly #parent: AbortSignal
+  readonly #own = new AbortController()
+  #joined: AbortSignal | null = null
+
+  constructor(parent: AbortSignal) {
+    this.#parent = parent
+  }
+
+  get signal(): AbortSignal {
+    this.#joined ??= AbortSignal.any([this.#parent, this.#own.signal])
+    return this.#joined
+  }
+
+  abort(reason: unknown): void {
+    this.#own.abort(reason)
+  }
+}

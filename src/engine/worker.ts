@@ -1,0 +1,240 @@
+import { describeError, UpshotError } from '../core/errors.ts'
+import { newId } from '../core/ids.ts'
+import { HEARTBEAT_MS, LEASE_MS } from '../core/lease.ts'
+import type { Publish } from '../core/notices.ts'
+import type { ClaimedRun, RunOutcome } from '../core/run.ts'
+import type { Store } from '../core/store.ts'
+import { type Clock, waitUntil } from '../core/time.ts'
+import type { AnyWorkflow } from '../core/workflow.ts'
+import { executeRun } from './execute-run.ts'
+import { Journal } from './journal.ts'
+import { Parking } from './parking.ts'
+import type { Pass } from './pass.ts'
+import type { FilesFor } from './run-context.ts'
+import { describeOutcome, type SettleStore, settleRun } from './settle-run.ts'
+
+export type WorkerStore = SettleStore &
+  Pick<
+    Store,
+    | 'startWorker'
+    | 'beatWorker'
+    | 'recoverRuns'
+    | 'stopWorker'
+    | 'claimRuns'
+    | 'saveCheckpoint'
+    | 'listSteps'
+    | 'nextDueAt'
+  >
+
+export interface WorkerParts {
+  store: WorkerStore
+  clock: Clock
+  random: () => number
+  publish: Publish
+  findWorkflow: (id: string) => AnyWorkflow | undefined
+  filesFor: FilesFor
+  /** Runs at work at the same time. */
+  slots: number
+  /** How long {@link Worker.stop} waits for steps at work before it gives them up. */
+  drainMs: number
+}
+
+/** A lost wake-up costs this much, never a run. */
+const POLL_MS = 1_000
+/** A run without its module is looked at again after this long, in case the module comes back. */
+const MISSING_MODULE_MS = 60_000
+/** A run whose pass broke goes on after this long, and so often it is tried to say so. */
+const HAND_BACK_MS = 5_000
+
+/** Claims runs while it has free slots and takes each one pass further. */
+export class Worker {
+  readonly id: string
+  readonly #parts: WorkerParts
+  readonly #passes = new Map<string, { parking: Parking; abort: AbortController; done: Promise<void> }>()
+  readonly #stopping = new AbortController()
+  #state: 'new' | 'started' | 'stopping' = 'new'
+  #stopped: Promise<void> | null = null
+  #claiming: Promise<void> | null = null
+  #isWoken = false
+  #cancelPoll = () => {}
+  #cancelBeat = () => {}
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts
+    this.id = newId('wrk', parts.clock.now())
+  }
+
+  /** Takes back the runs of dead workers and begins to claim. */
+  async start(): Promise<void> {
+    if (this.#state !== 'new') return
+    this.#state = 'started'
+    await this.#parts.store.startWorker(this.id, this.#parts.clock.now())
+    await this.#recover()
+    this.#scheduleBeat()
+    this.wake()
+  }
+
+  /** A hint that there may be something to claim. */
+  wake(): void {
+    if (this.#state !== 'started') return
+    this.#isWoken = true
+    this.#claiming ??= this.#claimWhileWoken().finally(() => {
+      this.#claiming = null
+      if (this.#isWoken) this.wake()
+    })
+  }
+
+  /** Ends what this worker does on a run that a person canceled. */
+  abandon(runId: string): void {
+    const pass = this.#passes.get(runId)
+    pass?.abort.abort(new UpshotError('conflict', 'The run was canceled.'))
+    pass?.parking.abandon({ kind: 'lost' })
+  }
+
+  /** Lets the steps at work finish, hands every run back, and resolves when nothing more will be written. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#drain()
+    return this.#stopped
+  }
+
+  async #drain(): Promise<void> {
+    const wasStarted = this.#state === 'started'
+    this.#state = 'stopping'
+    this.#stopping.abort()
+    this.#cancelPoll()
+    this.#cancelBeat()
+    await this.#claiming
+    for (const { parking } of this.#passes.values()) parking.drain()
+    await this.#finishOrGiveUp()
+    if (wasStarted) await this.#parts.store.stopWorker(this.id)
+  }
+
+  async #finishOrGiveUp(): Promise<void> {
+    const { clock, drainMs } = this.#parts
+    const done = Promise.all([...this.#passes.values()].map((running) => running.done))
+    const late = Promise.withResolvers<void>()
+    const cancel = clock.at(clock.now() + drainMs, late.resolve)
+    await Promise.race([done, late.promise])
+    cancel()
+    for (const { parking, abort } of this.#passes.values()) {
+      abort.abort(new UpshotError('draining', 'The process stops.'))
+      parking.abandon({ kind: 'lost' })
+    }
+    await Promise.all([...this.#passes.values()].map((running) => running.done))
+  }
+
+  async #claimWhileWoken(): Promise<void> {
+    const { store, clock, slots } = this.#parts
+    try {
+      while (this.#isWoken && this.#state === 'started') {
+        this.#isWoken = false
+        const free = slots - this.#passes.size
+        if (free <= 0) break
+        const claimed = await store.claimRuns(this.id, free, clock.now())
+        for (const run of claimed) this.#begin(run)
+        if (claimed.length === free) this.#isWoken = true
+      }
+    } catch (error) {
+      this.#report('claiming runs', error)
+    }
+    await this.#schedulePoll()
+  }
+
+  #begin(run: ClaimedRun): void {
+    const parking = new Parking()
+    const abort = new AbortController()
+    const done = this.#takeFurther(run, parking, abort)
+      .catch((error: unknown) => this.#handBack(run, error))
+      .finally(() => {
+        this.#passes.delete(run.lease.runId)
+        this.wake()
+      })
+    this.#passes.set(run.lease.runId, { parking, abort, done })
+  }
+
+  /** One pass: read facts, let the outcome be decided, settle it. */
+  async #takeFurther(run: ClaimedRun, parking: Parking, abort: AbortController): Promise<void> {
+    const { store, clock, publish } = this.#parts
+    const { outcome, journal } = await this.#execute(run, parking, abort)
+    const settled = await settleRun(store, run, outcome, clock.now()).then(() => outcome, asLost)
+    // The last checkpoints went out just before the end and share its commit; one that failed alone must be heard of.
+    if (settled.kind !== 'lost') await journal?.barrier()
+    publish(describeOutcome(run, settled, { now: clock.now(), steps: journal?.finished ?? 0 }))
+  }
+
+  async #execute(
+    run: ClaimedRun,
+    parking: Parking,
+    abort: AbortController,
+  ): Promise<{ outcome: RunOutcome; journal: Journal | null }> {
+    const { store, clock, random, publish, findWorkflow, filesFor } = this.#parts
+    const workflow = findWorkflow(run.workflow)
+    if (!workflow) {
+      const reason = `no module defines the workflow "${run.workflow}"`
+      return { outcome: { kind: 'parked', dueAt: clock.now() + MISSING_MODULE_MS, reason }, journal: null }
+    }
+    const known = run.isFirstPass ? [] : await store.listSteps(run.lease.runId)
+    const journal = new Journal(store, run.lease, known, run.startedAt)
+    const defaults = { retry: workflow.retry, stepTimeout: workflow.timeout?.step }
+    const pass: Pass = { run, journal, parking, abort, ...defaults, clock, random, publish }
+    return { outcome: await executeRun(pass, workflow, filesFor), journal }
+  }
+
+  /** The pass itself broke, most likely because the store cannot be written. The run must not stay ours for ever. */
+  async #handBack(run: ClaimedRun, error: unknown): Promise<void> {
+    const { store, clock, publish } = this.#parts
+    this.#report(`run ${run.lease.runId}`, error)
+    while (this.#state === 'started') {
+      const dueAt = clock.now() + HAND_BACK_MS
+      const outcome = { kind: 'parked', dueAt, reason: `interrupted: ${describeError(error).message}` } as const
+      const isDone = await store.parkRun(run.lease, outcome).then(() => true, isStaleLease)
+      if (isDone) return publish(describeOutcome(run, outcome, { now: clock.now(), steps: 0 }))
+      await waitUntil(clock, dueAt, this.#stopping.signal).catch(() => {})
+    }
+  }
+
+  async #schedulePoll(): Promise<void> {
+    this.#cancelPoll()
+    if (this.#state !== 'started') return
+    const { clock, store, slots } = this.#parts
+    // Without a free slot a due run cannot be claimed yet; the run that frees one wakes the worker.
+    const hasSlot = this.#passes.size < slots
+    const dueAt = hasSlot ? await store.nextDueAt().catch(() => null) : null
+    if (this.#state !== 'started') return
+    const pollAt = clock.now() + POLL_MS
+    this.#cancelPoll = clock.at(Math.min(dueAt ?? pollAt, pollAt), () => this.wake())
+  }
+
+  #scheduleBeat(): void {
+    const { clock, store } = this.#parts
+    this.#cancelBeat = clock.at(clock.now() + HEARTBEAT_MS, () => {
+      store
+        .beatWorker(this.id, clock.now())
+        .then(() => this.#recover())
+        .catch((error: unknown) => this.#report('the heartbeat', error))
+        .finally(() => this.#state === 'started' && this.#scheduleBeat())
+    })
+  }
+
+  async #recover(): Promise<void> {
+    const { store, clock, publish } = this.#parts
+    const count = await store.recoverRuns(clock.now(), LEASE_MS)
+    if (count === 0) return
+    publish({ kind: 'runs.recovered', count })
+    this.wake()
+  }
+
+  #report(where: string, error: unknown): void {
+    this.#parts.publish({ kind: 'fault', where, error: describeError(error) })
+  }
+}
+
+/** A refused end is no fault: the run belongs to somebody else now. */
+function asLost(error: unknown): RunOutcome {
+  if (isStaleLease(error)) return { kind: 'lost' }
+  throw error
+}
+
+function isStaleLease(error: unknown): boolean {
+  return error instanceof UpshotError && error.code === 'stale_lease'
+}

@@ -1,0 +1,54 @@
+const CR = 13
+const LF = 10
+const MOST_LINE_CHARACTERS = 4_096
+
+/** Takes the marks out of a body in chunked transfer coding (RFC 9112, section 7.1). */
+export class ChunkedBody {
+  #state: 'size' | 'data' | 'gap' | 'trailer' | 'end' = 'size'
+  #left = 0
+  #line = ''
+
+  get isComplete(): boolean {
+    return this.#state === 'end'
+  }
+
+  /** Moves the content in `bytes` to their front, and gives back how much it is. Throws when the marks make no sense. */
+  compact(bytes: Uint8Array): number {
+    let kept = 0
+    for (let at = 0; at < bytes.byteLength && this.#state !== 'end'; ) {
+      if (this.#state !== 'data') {
+        this.#readMark(bytes[at++] ?? LF)
+        continue
+      }
+      const count = Math.min(this.#left, bytes.byteLength - at)
+      bytes.copyWithin(kept, at, at + count)
+      kept += count
+      at += count
+      this.#left -= count
+      if (this.#left === 0) this.#state = 'gap'
+    }
+    return kept
+  }
+
+  #readMark(byte: number): void {
+    if (byte === LF) this.#endLine(this.#line)
+    else if (byte !== CR) this.#line += String.fromCharCode(byte)
+    if (this.#line.length > MOST_LINE_CHARACTERS) throw new Error('a mark in the chunked body is too long')
+  }
+
+  #endLine(line: string): void {
+    this.#line = ''
+    if (this.#state === 'trailer') {
+      if (line === '') this.#state = 'end'
+      return
+    }
+    if (this.#state === 'gap' && line === '') {
+      this.#state = 'size'
+      return
+    }
+    const [, digits] = /^([0-9a-f]{1,12})\s*(?:;.*)?$/i.exec(this.#state === 'size' ? line : '') ?? []
+    if (digits === undefined) throw new Error('a mark in the chunked body makes no sense')
+    this.#left = Number.parseInt(digits, 16)
+    this.#state = this.#left === 0 ? 'trailer' : 'data'
+  }
+}

@@ -1,0 +1,172 @@
+import type {
+  AroundCall,
+  DeleteOutcome,
+  DownloadedFile,
+  FileDetails,
+  FileEntry,
+  FileRef,
+  FilesApi,
+  Snapshot,
+  StorageName,
+} from '../core/file.ts'
+import { KeyRing } from './api-key.ts'
+import { performAround } from './around-calls.ts'
+import { CallDesk, type CallOptions } from './call-desk.ts'
+import { type DeleteRequest, deleteFile } from './delete.ts'
+import { type Downloadable, type DownloadRequest, downloadFile } from './download.ts'
+import { type DownloadUrl, fetchDownloadUrl } from './download-url.ts'
+import type { Operation } from './errors.ts'
+import { getDetails } from './get.ts'
+import { type Collection, iterateEntries, iteratePages, takeSnapshot } from './iterate.ts'
+import { Limiter } from './limiter.ts'
+import { memoryLimiterStore } from './limiter-store.ts'
+import { type FilePage, type FileQuery, type ListForms, listPage, pageKey } from './list.ts'
+import { type FilesClientOptions, lacksVersion, resolveSettings } from './options.ts'
+import { RetryQuota } from './retry-quota.ts'
+import type { Secret } from './secret.ts'
+import { matchStorage } from './storage-name.ts'
+import { streamBytes } from './stream.ts'
+import { TargetQueue } from './target-queue.ts'
+import type { Wire } from './wire.ts'
+
+/** A client of the service's Files API. Reads both of its forms; throws nothing but `FilesError`, and what local disks throw. */
+export function createFilesClient(options: FilesClientOptions): FilesClient {
+  return new FilesClient(options)
+}
+
+/** See {@link createFilesClient}. Holds no connection of its own, so it need not be stopped to let the process end. */
+export class FilesClient implements FilesApi {
+  readonly #wire: Wire
+  readonly #desk: CallDesk
+  readonly #forms: ListForms
+  readonly #targets = new TargetQueue()
+  /** Iterations that run, per storage: deleting meanwhile makes their pages skip entries. */
+  readonly #iterations = new Map<string, number>()
+
+  constructor(options: FilesClientOptions) {
+    this.#wire = createWire(options)
+    this.#desk = new CallDesk(this.#wire)
+    this.#forms = { current: this.#wire.settings.listForm }
+    if (lacksVersion(this.#wire.settings.baseUrl)) {
+      this.#wire.log({
+        kind: 'warning',
+        message: 'The base address does not end with a version segment such as "/v1".',
+      })
+    }
+  }
+
+  /** One page; newest first unless `sort` says otherwise. */
+  async list(given: FileQuery, options: CallOptions = {}): Promise<FilePage> {
+    const query = this.#named(given, 'list')
+    const asked = { operation: 'list', service: query.service } as const
+    return this.#desk.share(asked, pageKey(query), options, (call) => listPage(this.#wire, call, query, this.#forms))
+  }
+
+  /** The pages of a collection, oldest entries first, each id once. */
+  async *pages(given: Collection, options: CallOptions = {}): AsyncGenerator<FilePage> {
+    const collection = this.#named(given, 'list')
+    const { service } = collection
+    this.#iterations.set(service, (this.#iterations.get(service) ?? 0) + 1)
+    try {
+      yield* iteratePages((query) => this.list(query, options), collection, this.#wire.log)
+    } finally {
+      this.#iterations.set(service, (this.#iterations.get(service) ?? 1) - 1)
+    }
+  }
+
+  iterate(collection: Collection, options: CallOptions = {}): AsyncGenerator<FileEntry> {
+    return iterateEntries(this.pages(collection, options))
+  }
+
+  /** `max` counts entries; default 50,000. */
+  snapshot(collection: Collection, options: CallOptions & { max?: number } = {}): Promise<Snapshot> {
+    return takeSnapshot(this.pages(collection, options), options.max)
+  }
+
+  async get(given: FileRef, options: CallOptions = {}): Promise<FileDetails> {
+    const file = this.#named(given, 'get')
+    const asked = { operation: 'get', service: file.service, id: file.id } as const
+    return this.#desk.share(asked, file.id, options, (call) => getDetails(this.#wire, call, file))
+  }
+
+  /** A fresh temporary address of the file's bytes. */
+  async downloadUrl(given: FileRef, options: CallOptions = {}): Promise<DownloadUrl> {
+    const file = this.#named(given, 'download_url')
+    const asked = { operation: 'download_url', service: file.service, id: file.id } as const
+    return this.#desk.share(asked, file.id, options, (call) => fetchDownloadUrl(this.#wire, call, file))
+  }
+
+  /** Writes the file's bytes to a path, atomically. A second download to the same path waits for the first. */
+  async download(given: Downloadable, options: DownloadRequest & CallOptions): Promise<DownloadedFile> {
+    const file = this.#named(given, 'download')
+    return this.#desk.run({ operation: 'download', service: file.service, id: file.id }, options, (call) =>
+      this.#targets.run(options.to, call.signal, () => {
+        call.deadlineAt = this.#wire.settings.clock.now() + this.#wire.settings.totalMs
+        return downloadFile(this.#wire, call, file, options)
+      }),
+    )
+  }
+
+  /** The file's bytes in order, over broken connections and expired URLs too. */
+  async *stream(given: FileRef & { size?: number | null }, options: CallOptions = {}): AsyncGenerator<Uint8Array> {
+    const file = this.#named(given, 'download')
+    yield* this.#desk.stream({ operation: 'download', service: file.service, id: file.id }, options, (call) =>
+      streamBytes(this.#wire, call, file),
+    )
+  }
+
+  /** Deletes one entry for good; what came of it is the outcome. */
+  async delete(
+    given: FileRef & { type?: 'file' | 'folder' },
+    options: DeleteRequest & CallOptions = {},
+  ): Promise<DeleteOutcome> {
+    const file = this.#named(given, 'delete')
+    if ((this.#iterations.get(file.service) ?? 0) > 0) {
+      const message =
+        'A delete while the same storage is being listed makes its pages skip entries; use snapshot() first.'
+      this.#wire.log({ kind: 'warning', service: file.service, message })
+    }
+    return this.#desk.run({ operation: 'delete', service: file.service, id: file.id }, options, (call) =>
+      deleteFile(this.#wire, call, file, options),
+    )
+  }
+
+  /** The same client with each of its calls performed through `around`: inside a run, as a durable step. */
+  within(around: AroundCall): FilesApi {
+    return performAround(this, around, this.#wire.log)
+  }
+
+  /** Ends all calls with `AbortedError` and refuses new ones; resolves when nothing more is sent or written. */
+  stop(): Promise<void> {
+    return this.#desk.stop()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop()
+  }
+
+  /** The same with our own name of the storage: what comes out of an event names it as the service does. */
+  #named<T extends { service: StorageName }>(given: T, operation: Operation): T {
+    return { ...given, service: matchStorage(this.#wire.settings.services, given.service, { operation }) }
+  }
+}
+
+function createWire(options: FilesClientOptions): Wire {
+  const settings = resolveSettings(options)
+  const { clock, limit } = settings
+  const sources = options.fallbackKey === undefined ? [options.apiKey] : [options.apiKey, options.fallbackKey]
+  const store = options.limiter ?? memoryLimiterStore()
+  const limiters = new Map<string, Limiter>()
+  return {
+    settings,
+    keys: new KeyRing(sources),
+    limiterOf: (secret: Secret) => {
+      const key = secret.fingerprint()
+      const limiter = limiters.get(key) ?? new Limiter({ key, store, clock, limit })
+      limiters.set(key, limiter)
+      return limiter
+    },
+    quota: new RetryQuota(clock, settings.retry.quota),
+    log: options.log ?? (() => {}),
+  }
+}

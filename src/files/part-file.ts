@@ -1,0 +1,150 @@
+import { createHash, type Hash } from 'node:crypto'
+import { type FileHandle, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { z } from 'zod'
+import { DiskWriter } from './disk-writer.ts'
+
+const HASHED_AT_ONCE_BYTES = 1024 * 1024
+
+/** By which a part on disk is known to belong to a file as it is now. */
+const marks = z.object({
+  service: z.string(),
+  id: z.string(),
+  size: z.number().nullable(),
+  modifiedAt: z.string().nullable(),
+  etag: z.string().nullable(),
+})
+export type Marks = z.infer<typeof marks>
+
+/** A file that is being written beside its target: `<target>.part`, and `<target>.part.json` for its marks. */
+export class PartFile {
+  readonly #target: string
+  readonly #handle: FileHandle
+  readonly #writer: DiskWriter
+  #hash: Hash
+  #bytes: number
+  #marks: Marks
+
+  private constructor(target: string, parts: { handle: FileHandle; hash: Hash; bytes: number; marks: Marks }) {
+    this.#target = target
+    this.#handle = parts.handle
+    this.#writer = new DiskWriter(parts.handle)
+    this.#hash = parts.hash
+    this.#bytes = parts.bytes
+    this.#marks = parts.marks
+  }
+
+  /** Continues the part of an earlier download when its marks agree with `wanted`; else begins an empty one. */
+  static async open(target: string, wanted: Omit<Marks, 'etag'>, resume: boolean): Promise<PartFile> {
+    await mkdir(dirname(target), { recursive: true })
+    const kept = resume ? await readMarks(target) : null
+    const isContinued = kept !== null && isSame(kept, wanted)
+    const handle = await open(partPath(target), 'a+')
+    if (!isContinued) await handle.truncate(0)
+    const { hash, bytes } = await hashOf(handle)
+    return new PartFile(target, { handle, hash, bytes, marks: isContinued ? kept : { ...wanted, etag: null } })
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get etag(): string | null {
+    return this.#marks.etag
+  }
+
+  /** Prepares for bytes that begin at `offset`: either where this part ends, or at 0, which empties it. */
+  async expectFrom(offset: number, etag: string | null): Promise<void> {
+    if (offset === 0 && this.#bytes > 0) await this.#empty()
+    this.#marks = { ...this.#marks, etag }
+    await writeFile(marksPath(this.#target), JSON.stringify(this.#marks))
+  }
+
+  /** Takes the bytes over; `written` is called when they are no longer needed. */
+  async append(bytes: Uint8Array, written: () => void): Promise<void> {
+    const taken = this.#writer.write(bytes, written)
+    // While the system writes; `written` is never called before this turn is over.
+    this.#hash.update(bytes)
+    this.#bytes += bytes.byteLength
+    await taken
+  }
+
+  /** Puts the part in the target's place, after its bytes are on the disk: a reader sees the whole file or the one before. */
+  async finish(): Promise<{ bytes: number; sha256: string }> {
+    await this.#writer.sync()
+    await this.#handle.close()
+    await rename(partPath(this.#target), this.#target)
+    await rm(marksPath(this.#target), { force: true })
+    await syncDirectory(dirname(this.#target))
+    return { bytes: this.#bytes, sha256: this.#hash.digest('hex') }
+  }
+
+  /** Leaves the part for a later download to continue. */
+  async leave(): Promise<void> {
+    await this.#writer.drain().catch(() => {})
+    await this.#handle.close()
+  }
+
+  /** Removes the part: nothing can be made of it. */
+  async discard(): Promise<void> {
+    await this.leave()
+    await rm(partPath(this.#target), { force: true })
+    await rm(marksPath(this.#target), { force: true })
+  }
+
+  async #empty(): Promise<void> {
+    await this.#writer.drain()
+    await this.#handle.truncate(0)
+    this.#hash = createHash('sha256')
+    this.#bytes = 0
+  }
+}
+
+function partPath(target: string): string {
+  return `${target}.part`
+}
+
+function marksPath(target: string): string {
+  return `${target}.part.json`
+}
+
+/** Null when there are none that can be read: then nothing is known of the part. */
+async function readMarks(target: string): Promise<Marks | null> {
+  try {
+    return marks.parse(JSON.parse(await readFile(marksPath(target), 'utf8')))
+  } catch {
+    return null
+  }
+}
+
+/** Without an ETag, and without a size and a date on both sides, nothing tells that the file is still the same. */
+function isSame(kept: Marks, wanted: Omit<Marks, 'etag'>): boolean {
+  const isNamed = kept.service === wanted.service && kept.id === wanted.id
+  const isAlike =
+    (wanted.size === null || kept.size === wanted.size) &&
+    (wanted.modifiedAt === null || kept.modifiedAt === wanted.modifiedAt)
+  const isMarked = kept.etag !== null || (wanted.size !== null && wanted.modifiedAt !== null)
+  return isNamed && isAlike && isMarked
+}
+
+/** Reads into the same memory again and again: a part may be as large as the file. */
+async function hashOf(handle: FileHandle): Promise<{ hash: Hash; bytes: number }> {
+  const hash = createHash('sha256')
+  const buffer = Buffer.allocUnsafe(HASHED_AT_ONCE_BYTES)
+  for (let bytes = 0; ; ) {
+    const { bytesRead } = await handle.read(buffer, 0, buffer.byteLength, bytes)
+    if (bytesRead === 0) return { hash, bytes }
+    hash.update(buffer.subarray(0, bytesRead))
+    bytes += bytesRead
+  }
+}
+
+/** A rename is on the disk only when its directory is. */
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

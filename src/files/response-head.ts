@@ -1,0 +1,58 @@
+/** Larger than any head that a server of good will sends. */
+const MOST_HEAD_BYTES = 64 * 1024
+
+export interface ResponseHead {
+  status: number
+  headers: Headers
+  framing: Framing
+}
+
+/** How the end of a body is known: by its length in bytes, by its own marks, or by the end of the connection. */
+export type Framing = { kind: 'length'; bytes: number } | { kind: 'chunked' } | { kind: 'close' }
+
+/** Collects the bytes of a response until its head is complete. */
+export class HeadReader {
+  #bytes = Buffer.alloc(0)
+
+  /** The head and how many of `bytes` belonged to it; null while more is needed. Throws when it is no head of HTTP/1. */
+  read(bytes: Uint8Array): { head: ResponseHead; used: number } | null {
+    const before = this.#bytes.byteLength
+    this.#bytes = Buffer.concat([this.#bytes, bytes])
+    for (let from = 0; ; ) {
+      const end = this.#bytes.indexOf('\r\n\r\n', from)
+      if (end === -1 && this.#bytes.byteLength > MOST_HEAD_BYTES)
+        throw new Error('the head of the response is too large')
+      if (end === -1) return null
+      const head = parseHead(this.#bytes.toString('latin1', from, end))
+      if (head.status >= 200) return { head, used: end + 4 - before }
+      // 100 and 103 only announce the response.
+      from = end + 4
+    }
+  }
+}
+
+function parseHead(text: string): ResponseHead {
+  const [first = '', ...lines] = text.split('\r\n')
+  const [, digits] = /^HTTP\/1\.[01] ([1-9]\d\d)(?: |$)/.exec(first) ?? []
+  if (digits === undefined || digits === '101') throw new Error('the response is not HTTP/1')
+  const headers = new Headers()
+  for (const line of lines) {
+    const [, name, value] = /^([^\s:]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? []
+    if (name === undefined || value === undefined) throw new Error('the response has a malformed header')
+    headers.append(name, value)
+  }
+  return { status: Number(digits), headers, framing: decideFraming(Number(digits), headers) }
+}
+
+function decideFraming(status: number, headers: Headers): Framing {
+  if (status === 204 || status === 304) return { kind: 'length', bytes: 0 }
+  const coding = headers.get('transfer-encoding')
+  if (coding !== null) {
+    if (coding.toLowerCase() !== 'chunked') throw new Error('the response comes in an unknown transfer coding')
+    return { kind: 'chunked' }
+  }
+  const length = headers.get('content-length')
+  if (length === null) return { kind: 'close' }
+  if (!/^\d{1,15}$/.test(length)) throw new Error('the response has a malformed length')
+  return { kind: 'length', bytes: Number(length) }
+}

@@ -1,0 +1,31 @@
+import { resolve } from 'node:path'
+
+/** Downloads to one path follow each other: two at once would write into the same part. */
+export class TargetQueue {
+  readonly #last = new Map<string, Promise<unknown>>()
+
+  /** Does `work` once all work before it on the same path has ended; rejects at once when the signal aborts. */
+  async run<T>(to: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const path = resolve(to)
+    const before = this.#last.get(path) ?? Promise.resolve()
+    const mine = untilAborted(before, signal).then(work)
+    const settled = Promise.allSettled([before, mine])
+    this.#last.set(path, settled)
+    void settled.then(() => {
+      if (this.#last.get(path) === settled) this.#last.delete(path)
+    })
+    return mine
+  }
+}
+
+function untilAborted(before: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) return abort()
+    signal.addEventListener('abort', abort, { once: true })
+    void before.finally(() => {
+      signal.removeEventListener('abort', abort)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,33 @@
+/** What workflow authors import. The only barrel. */
+export { z } from 'zod'
+export { type ConfigFile, defineConfig } from './config-file.ts'
+export { RetryAt, StepError, TerminalError } from './core/errors.ts'
+export type { ServiceEvent } from './core/event.ts'
+export {
+  type DeleteOutcome,
+  type DownloadedFile,
+  type FileDetails,
+  type FileEntry,
+  type FileRef,
+  type FilesApi,
+  type ListQuery,
+  type Page,
+  type Snapshot,
+  STORAGES,
+  type StorageName,
+} from './core/file.ts'
+export type { RetryOptions } from './core/retry.ts'
+export { cron, type ScheduleOptions, type Tick } from './core/schedule.ts'
+export type { Effect, StepName } from './core/step.ts'
+export type { Duration } from './core/time.ts'
+export {
+  defineEvent,
+  defineWorkflow,
+  type EventDefinition,
+  type RunContext,
+  type RunLog,
+  type StepApi,
+  type StepContext,
+  type StepOptions,
+  type Workflow,
+} from './core/workflow.ts'

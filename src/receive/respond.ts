@@ -1,0 +1,50 @@
+import type { ServerResponse } from 'node:http'
+import { VERDICTS, type Verdict } from '../core/delivery.ts'
+import type { Reception } from './accept-delivery.ts'
+
+/** Seconds after which a sender may try again when we are full or stopping. */
+const RETRY_AFTER_SECONDS = 2
+
+type ErrorBody = { code: string; message: string; details?: Record<string, unknown> }
+
+/** One answer for all refusals of trust: a prober learns nothing, the ledger holds the difference. */
+const UNTRUSTED: ErrorBody = { code: 'authentication_error', message: 'The delivery was refused.' }
+
+const ERRORS: Record<Exclude<Verdict, 'accepted' | 'duplicate' | 'conflict'>, ErrorBody> = {
+  bad_signature: UNTRUSTED,
+  stale: UNTRUSTED,
+  unknown_endpoint: UNTRUSTED,
+  disabled: UNTRUSTED,
+  bad_json: { code: 'invalid_request', message: 'The body is not an event.' },
+  wrong_type: { code: 'invalid_request', message: 'Send the body as application/json, without Content-Encoding.' },
+  too_large: { code: 'invalid_request', message: 'The body is larger than this endpoint takes.' },
+  overloaded: { code: 'service_error', message: 'Too many deliveries at once. Send it again later.' },
+  draining: { code: 'service_error', message: 'The receiver is stopping. Send it again later.' },
+}
+
+/** Turns a verdict into the answer, in the service's own envelope. */
+export function respond(
+  response: ServerResponse,
+  { verdict, event, complaint }: Pick<Reception, 'verdict' | 'event' | 'complaint'>,
+): void {
+  if (verdict === 'accepted' || verdict === 'duplicate' || verdict === 'conflict') {
+    send(response, verdict, { success: true, data: { verdict, event: event?.id ?? null } })
+    return
+  }
+  const error = complaint
+    ? { ...ERRORS[verdict], message: complaint.message, details: complaint.details }
+    : ERRORS[verdict]
+  send(response, verdict, { success: false, error: { details: {}, ...error } })
+}
+
+function send(response: ServerResponse, verdict: Verdict, body: unknown): void {
+  const { status } = VERDICTS[verdict]
+  const text = JSON.stringify(body)
+  const headers: Record<string, string | number> = {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text),
+  }
+  if (status === 503) headers['Retry-After'] = RETRY_AFTER_SECONDS
+  if (status === 413 || verdict === 'draining') headers.Connection = 'close'
+  response.writeHead(status, headers).end(text)
+}

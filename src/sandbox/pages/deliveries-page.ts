@@ -1,0 +1,50 @@
+import type { Attempt, Delivery } from '../delivery.ts'
+import type { Service } from '../service.ts'
+import { type Content, type Html, html } from './html.ts'
+import { callForm, layout, moment, table } from './layout.ts'
+
+const MOST_SHOWN = 100
+
+/** The log of deliveries, newest first. */
+export function deliveriesPage(service: Service, webhookId?: string): Html {
+  const total = service.deliveries.count({ webhookId })
+  const shown = service.deliveries.newest(MOST_SHOWN, { webhookId }).reverse()
+  return layout('/account/deliveries', [
+    total > shown.length && html`<p class="note">The newest ${MOST_SHOWN} of ${total}.</p>`,
+    table(
+      ['Event', 'Address', 'State', 'Cause', 'Attempts', 'Next', ''],
+      shown.map(deliveryRow),
+      'Nothing has been delivered yet.',
+    ),
+  ])
+}
+
+/** One event, as it was sent. */
+export function eventPage(service: Service, id: string): Html {
+  const event = service.events.get(id)
+  const body = event ? JSON.stringify(JSON.parse(event.body), null, 2) : ''
+  return layout('/account/deliveries', [
+    event ? html`<h2>${event.type}</h2><pre>${body}</pre>` : html`<p class="empty">There is no such event.</p>`,
+    table(
+      ['Event', 'Address', 'State', 'Cause', 'Attempts', 'Next', ''],
+      service.deliveries.list({ eventId: id }).map(deliveryRow),
+      'It was delivered to nobody.',
+    ),
+  ])
+}
+
+function deliveryRow(delivery: Delivery): Content[] {
+  return [
+    html`<a href="/account/events/${delivery.eventId}">${delivery.type}</a>`,
+    delivery.url,
+    delivery.state,
+    delivery.cause,
+    html`<ol>${delivery.attempts.map(attemptItem)}</ol>`,
+    moment(delivery.nextAttemptAt),
+    callForm({ method: 'POST', path: `/_sandbox/events/${delivery.eventId}/resend` }, 'Send again'),
+  ]
+}
+
+function attemptItem(attempt: Attempt): Html {
+  return html`<li>${moment(attempt.at)}: ${attempt.status ?? attempt.error ?? ''} in ${attempt.durationMs} ms</li>`
+}

@@ -1,0 +1,48 @@
+import { isoTime } from '../../core/time.ts'
+import { FORMS, PLANS, type Settings } from '../options.ts'
+import { PLAN_LIMITS } from '../rate-limit.ts'
+import type { Service } from '../service.ts'
+import { type Html, html } from './html.ts'
+import { callForm, choice, field, layout, moment, table, toggle } from './layout.ts'
+
+type Switch = { [Name in keyof Settings]: Settings[Name] extends boolean ? Name : never }[keyof Settings]
+
+const SWITCHES: Record<Switch, string> = {
+  pagination: 'Lists carry pagination',
+  strictServiceNames: 'Storage names must be written as the form says',
+  rateHeaders: 'A 429 carries X-RateLimit-*',
+  retryAfter: 'A 429 carries Retry-After',
+  rateHeadersOnSuccess: 'Good replies carry X-RateLimit-*, too',
+  deleteFolders: 'Folders can be deleted',
+  hostileIds: 'New files get ids that break careless URLs',
+  unknownFields: 'Replies carry unknown fields',
+}
+
+/** Plan, limits, the switches of everything the specification leaves open, and the clock. */
+export function planPage(service: Service, url: string): Html {
+  const settings = service.settings.get()
+  const rows = Object.entries(PLAN_LIMITS).map(([plan, limits]) => [
+    plan === settings.plan ? html`<strong>${plan}</strong>` : plan,
+    limits?.perMinute ?? 'no limit',
+    limits?.burst ?? 'no limit',
+  ])
+  return layout('/account', [
+    html`<p>Base URL <code>${url}</code></p>
+<h2>Plan</h2>`,
+    table(['Plan', 'Requests per minute', 'Burst'], rows, ''),
+    html`<h2>Settings</h2>`,
+    callForm({ method: 'PATCH', path: '/_sandbox/settings' }, 'Save settings', [
+      choice('Plan', 'plan', PLANS, settings.plan),
+      choice('Form of replies', 'form', FORMS, settings.form),
+      choice('List endpoint', 'listEndpoint', ['both', 'primary', 'alternative'], settings.listEndpoint),
+      Object.entries(SWITCHES).map(([name, label]) => toggle(label, name, settings[name as Switch])),
+    ]),
+    html`<h2>Clock</h2>
+<p>${moment(isoTime(service.clock.now()))} (${service.clock.mode})</p>`,
+    callForm(
+      { method: 'POST', path: '/_sandbox/clock/advance' },
+      'Advance',
+      field('Forward by', 'by', { value: '16m', required: true }),
+    ),
+  ])
+}

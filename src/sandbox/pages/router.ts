@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { type RequestHandler, Router } from 'express'
+import { z } from 'zod'
+import { STORAGES } from '../../core/file.ts'
+import type { Service } from '../service.ts'
+import { normalizePath, parentOf } from '../storage-path.ts'
+import { auditPage, faultsPage, transfersPage } from './activity-pages.ts'
+import { deliveriesPage, eventPage } from './deliveries-page.ts'
+import type { Html } from './html.ts'
+import { keyPage, keysPage } from './keys-page.ts'
+import { planPage } from './plan-page.ts'
+import { storagePage } from './storages-page.ts'
+import { webhooksPage } from './webhooks-page.ts'
+
+/** Nothing from elsewhere, nothing inline, in no frame. */
+const POLICY =
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+const ASSETS = { 'account.css': 'text/css', 'account.js': 'text/javascript', 'thumbnail.svg': 'image/svg+xml' }
+
+const storageName = z.enum(STORAGES)
+
+/** The account's web page. It only reads; its forms call the control API. */
+export function accountPages(service: Service, apiUrl: () => string): Router {
+  const router = Router()
+  router.use(protect)
+  const page = (path: string, render: (request: { id: string; query: Record<string, string> }) => Html) =>
+    router.get(path, (request, response) => {
+      const query = z.record(z.string(), z.string()).parse(request.query)
+      response.type('html').send(render({ id: String(request.params.id ?? ''), query }).text)
+    })
+
+  router.get('/', (_request, response) => response.redirect('/account'))
+  page('/account', () => planPage(service, apiUrl()))
+  page('/account/keys', () => keysPage(service))
+  page('/account/keys/:id', ({ id }) => keyPage(service.keys.get(id)))
+  page('/account/webhooks', () => webhooksPage(service))
+  page('/account/deliveries', ({ query }) => deliveriesPage(service, query.webhook))
+  page('/account/events/:id', ({ id }) => eventPage(service, id))
+  page('/account/storages', () => storagePage(service, 'storage_a', '/'))
+  page('/account/storages/:id', ({ id, query }) =>
+    storagePage(service, storageName.parse(id), normalizePath(query.path ?? '/')),
+  )
+  page('/account/transfers', () => transfersPage(service))
+  page('/account/faults', () => faultsPage(service))
+  page('/account/audit', () => auditPage(service))
+
+  router.get('/storages/:storage/:id/thumbnail', (_request, response) => response.redirect('/account/thumbnail.svg'))
+  router.get('/storages/:storage/:id', (request, response) => {
+    const storage = storageName.parse(request.params.storage)
+    const path = service.index.byId(storage, request.params.id)?.path ?? '/'
+    response.redirect(`/account/storages/${storage}?path=${encodeURIComponent(parentOf(path))}`)
+  })
+  for (const [name, type] of Object.entries(ASSETS)) router.get(`/account/${name}`, serveAsset(name, type))
+  return router
+}
+
+const protect: RequestHandler = (_request, response, next) => {
+  response.set({
+    'Content-Security-Policy': POLICY,
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'Cache-Control': 'no-store',
+  })
+  next()
+}
+
+function serveAsset(name: string, type: string): RequestHandler {
+  const content = readFileSync(new URL(name, import.meta.url))
+  return (_request, response) => {
+    response.type(type).send(content)
+  }
+}

@@ -1,0 +1,74 @@
+import { STORAGES, type StorageName } from '../../core/file.ts'
+import { isoTime } from '../../core/time.ts'
+import type { Entry } from '../entry.ts'
+import type { Service } from '../service.ts'
+import { parentOf } from '../storage-path.ts'
+import { type Content, type Html, html } from './html.ts'
+import { callForm, field, layout, moment, table } from './layout.ts'
+
+const MOST_SHOWN = 500
+
+/** One folder of a storage: its entries, upload, delete, transfer. */
+export function storagePage(service: Service, storage: StorageName, path: string): Html {
+  const query = {
+    storage,
+    path,
+    recursive: false,
+    sort: { field: 'name', descending: false },
+    limit: MOST_SHOWN,
+    offset: 0,
+  } as const
+  const total = service.index.count(query)
+  return layout('/account/storages', [
+    html`<ul class="storages">${STORAGES.map((name) => storageItem(name, name === storage))}</ul>
+<p>${breadcrumb(storage, path)} <span class="note">${service.storages[storage].dir}</span></p>`,
+    total > MOST_SHOWN && html`<p class="note">The first ${MOST_SHOWN} of ${total}.</p>`,
+    table(
+      ['Name', 'Size', 'Type', 'Modified', 'Id', '', ''],
+      service.index.page(query).map(entryRow),
+      'This folder is empty.',
+    ),
+    html`<h2>Upload</h2>
+<form data-method="PUT" data-path="/_sandbox/storages/${storage}/content" data-folder="${path}">
+<label>File <input type="file" name="file" required></label>
+<button type="submit">Upload here</button></form>`,
+  ])
+}
+
+function storageItem(name: StorageName, isCurrent: boolean): Html {
+  return html`<li><a href="/account/storages/${name}"${isCurrent && html` aria-current="true"`}>${name}</a></li>
+`
+}
+
+function breadcrumb(storage: StorageName, path: string): Content {
+  const folders = path === '/' ? [] : path.slice(1).split('/')
+  const links = folders.map((name, n) => {
+    return html` / <a href="${folderLink(storage, `/${folders.slice(0, n + 1).join('/')}`)}">${name}</a>`
+  })
+  return [html`<a href="${folderLink(storage, '/')}">${storage}</a>`, links]
+}
+
+function folderLink(storage: StorageName, path: string): string {
+  return `/account/storages/${storage}?path=${encodeURIComponent(path)}`
+}
+
+function entryRow(entry: Entry): Content[] {
+  const content = `/_sandbox/storages/${entry.storage}/content?path=${encodeURIComponent(entry.path)}`
+  return [
+    entry.type === 'folder' ? html`<a href="${folderLink(entry.storage, entry.path)}">${entry.name}/</a>` : entry.name,
+    entry.size,
+    entry.mimeType ?? 'folder',
+    moment(isoTime(entry.modifiedAt)),
+    html`<code>${entry.id}</code>`,
+    entry.type === 'file' && transferForm(entry),
+    callForm({ method: 'DELETE', path: content }, 'Delete'),
+  ]
+}
+
+function transferForm(entry: Entry): Html {
+  const elsewhere = entry.storage === 'storage_b' ? 'storage_c' : 'storage_b'
+  return callForm({ method: 'POST', path: '/_sandbox/transfers' }, 'Transfer', [
+    html`<input type="hidden" name="from" value="${JSON.stringify([entry.storage, entry.path])}" data-kind="json">`,
+    field('To', 'to', { value: JSON.stringify([elsewhere, `${parentOf(entry.path)}/`]), kind: 'json' }),
+  ])
+}

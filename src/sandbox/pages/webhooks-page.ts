@@ -1,0 +1,47 @@
+import { SCHEME_PRESETS } from '../../core/signature.ts'
+import type { Service } from '../service.ts'
+import type { Webhook } from '../webhooks.ts'
+import { type Content, type Html, html } from './html.ts'
+import { callForm, choice, field, layout, moment, table } from './layout.ts'
+
+/** Registrations: where events are sent, and how they are signed. */
+export function webhooksPage(service: Service): Html {
+  return layout('/account/webhooks', [
+    table(
+      ['Address', 'Events', 'Storages', 'Signature', 'Created', 'State', ''],
+      service.webhooks.list().map(webhookRow),
+      'There is no webhook yet.',
+    ),
+    html`<h2>Register a webhook</h2>`,
+    callForm({ method: 'POST', path: '/_sandbox/webhooks' }, 'Register', [
+      field('Address', 'url', { value: 'http://127.0.0.1:4700/hooks/', required: true }),
+      field('Events, separated by commas', 'events', { value: '*', kind: 'list' }),
+      field('Secret', 'secret', { required: true }),
+      choice('Signature scheme', 'scheme', Object.keys(SCHEME_PRESETS)),
+    ]),
+    html`<h2>Emit an event</h2>`,
+    callForm({ method: 'POST', path: '/_sandbox/events' }, 'Emit', [
+      field('Type', 'type', { value: 'file.created', required: true }),
+      field('Data as JSON', 'data', { value: '{}', kind: 'json' }),
+    ]),
+  ])
+}
+
+function webhookRow(webhook: Webhook): Content[] {
+  const path = `/_sandbox/webhooks/${webhook.id}`
+  return [
+    webhook.url,
+    webhook.events.join(', '),
+    webhook.storages?.join(', ') ?? 'all',
+    `${webhook.scheme.header}, ${webhook.scheme.algorithm}, ${webhook.scheme.encoding}`,
+    moment(webhook.createdAt),
+    webhook.enabled ? 'on' : 'off',
+    html`<a href="/account/deliveries?webhook=${webhook.id}">Deliveries</a>
+${callForm({ method: 'PATCH', path }, webhook.enabled ? 'Switch off' : 'Switch on', enabledField(!webhook.enabled))}
+${callForm({ method: 'DELETE', path }, 'Remove')}`,
+  ]
+}
+
+function enabledField(enabled: boolean): Html {
+  return html`<input type="hidden" name="enabled" value="${String(enabled)}" data-kind="json">`
+}

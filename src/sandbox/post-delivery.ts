@@ -1,0 +1,47 @@
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+
+export interface PostResult {
+  /** Null when no complete reply came. */
+  status: number | null
+  /** Why none came; null otherwise. */
+  error: string | null
+  durationMs: number
+}
+
+/**
+ * Sends one delivery over a connection of its own and waits for the whole reply, `timeoutMs` at most. Redirects are not
+ * followed: the status is the answer. Never throws.
+ */
+export function postDelivery(
+  delivery: { url: string; headers: Record<string, string>; body: Uint8Array },
+  options: { timeoutMs: number; signal: AbortSignal },
+): Promise<PostResult> {
+  const startedAt = performance.now()
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)])
+  const request = delivery.url.startsWith('https:') ? httpsRequest : httpRequest
+  return new Promise((resolve) => {
+    const end = (status: number | null, error: string | null) =>
+      resolve({ status, error, durationMs: Math.round(performance.now() - startedAt) })
+    const fail = (error: Error) => end(null, describe(error, options))
+    const outgoing = request(delivery.url, {
+      method: 'POST',
+      agent: false,
+      signal,
+      headers: { ...delivery.headers, 'Content-Length': String(delivery.body.byteLength) },
+    })
+    outgoing.on('error', fail)
+    outgoing.on('response', (reply) => {
+      reply.on('error', fail)
+      reply.on('end', () => end(reply.statusCode ?? null, null))
+      reply.resume()
+    })
+    outgoing.end(delivery.body)
+  })
+}
+
+function describe(error: Error, options: { timeoutMs: number; signal: AbortSignal }): string {
+  if (options.signal.aborted) return 'the sandbox stopped'
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return `no reply within ${options.timeoutMs} ms`
+  return 'code' in error ? String(error.code) : error.message
+}

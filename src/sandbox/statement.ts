@@ -1,0 +1,24 @@
+import type { Statement } from 'better-sqlite3'
+import type { Db } from './database.ts'
+
+const prepared = new WeakMap<Db, Map<string, Statement<unknown[]>>>()
+
+/**
+ * The prepared statement of this text, made once per database: preparing costs more than running. Only for texts that are
+ * written down in the code, as every one is kept.
+ */
+export function statement<Parameters extends unknown[] = unknown[], Row = unknown>(
+  db: Db,
+  sql: string,
+): Statement<Parameters, Row> {
+  const known = prepared.get(db) ?? new Map<string, Statement<unknown[]>>()
+  prepared.set(db, known)
+  const found = known.get(sql) ?? db.prepare(sql)
+  known.set(sql, found)
+  return found as unknown as Statement<Parameters, Row>
+}
+
+/** Runs `work` in a transaction: the one that is open, or one of its own. */
+export function atomically<Result>(db: Db, work: () => Result): Result {
+  return db.inTransaction ? work() : db.transaction(work)()
+}

@@ -1,0 +1,118 @@
+import type { StorageName } from '../core/file.ts'
+import { isoTime } from '../core/time.ts'
+import type { Db } from './database.ts'
+import { statement } from './statement.ts'
+
+export type TransferStatus = 'queued' | 'running' | 'completed' | 'failed' | 'canceled'
+
+/** One end of a transfer. */
+export interface TransferEnd {
+  service: StorageName
+  path: string
+  /** Null at the destination until something is there. */
+  fileId: string | null
+}
+
+/** A transfer as events carry it: the service shows none of its fields, so all of them are assumed. */
+export interface TransferRecord {
+  /** `trf_…` */
+  id: string
+  source: TransferEnd
+  destination: TransferEnd
+  status: TransferStatus
+  bytesTotal: number
+  bytesDone: number
+  startedAt: string | null
+  finishedAt: string | null
+  /** Only where it failed or was canceled. */
+  error?: { code: string; message: string }
+}
+
+export interface Transfer {
+  id: string
+  source: TransferEnd
+  destination: TransferEnd
+  status: TransferStatus
+  /** The part of the bytes after which it is told to fail; null: never. */
+  failAt: number | null
+  bytesTotal: number
+  bytesDone: number
+  createdAt: number
+  startedAt: number | null
+  finishedAt: number | null
+  error: { code: string; message: string } | null
+}
+
+type TransferRow = Omit<Transfer, 'source' | 'destination' | 'error'> &
+  Record<'source' | 'destination', string> & {
+    error: string | null
+  }
+
+const COLUMNS = `id, status, source, destination, fail_at AS failAt, bytes_total AS bytesTotal, bytes_done AS bytesDone,
+  created_at AS createdAt, started_at AS startedAt, finished_at AS finishedAt, error`
+
+/** The transfers' rows. */
+export class TransferTable {
+  readonly #db: Db
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  save(transfer: Transfer): void {
+    statement(
+      this.#db,
+      `INSERT INTO transfers
+           (id, status, source, destination, fail_at, bytes_total, bytes_done, created_at, started_at, finished_at, error)
+         VALUES (@id, @status, @source, @destination, @failAt, @bytesTotal, @bytesDone, @createdAt, @startedAt, @finishedAt, @error)
+         ON CONFLICT (id) DO UPDATE SET status = excluded.status, destination = excluded.destination,
+           bytes_done = excluded.bytes_done, started_at = excluded.started_at, finished_at = excluded.finished_at,
+           error = excluded.error`,
+    ).run({
+      ...transfer,
+      source: JSON.stringify(transfer.source),
+      destination: JSON.stringify(transfer.destination),
+      error: transfer.error && JSON.stringify(transfer.error),
+    })
+  }
+
+  find(id: string): Transfer | undefined {
+    const row = statement<[string], TransferRow>(this.#db, `SELECT ${COLUMNS} FROM transfers WHERE id = ?`).get(id)
+    return row && fromRow(row)
+  }
+
+  /** Oldest first. */
+  list(): Transfer[] {
+    return statement<[], TransferRow>(this.#db, `SELECT ${COLUMNS} FROM transfers ORDER BY rowid`).all().map(fromRow)
+  }
+
+  /** Those that have not ended. Served by transfers_open. */
+  open(): Transfer[] {
+    const sql = `SELECT ${COLUMNS} FROM transfers WHERE status IN ('queued', 'running') ORDER BY rowid`
+    return statement<[], TransferRow>(this.#db, sql).all().map(fromRow)
+  }
+}
+
+export function toTransferRecord(transfer: Transfer): TransferRecord {
+  const { id, source, destination, status, bytesTotal, bytesDone, startedAt, finishedAt, error } = transfer
+  return {
+    id,
+    source,
+    destination,
+    status,
+    bytesTotal,
+    bytesDone,
+    startedAt: startedAt === null ? null : isoTime(startedAt),
+    finishedAt: finishedAt === null ? null : isoTime(finishedAt),
+    ...(error === null ? {} : { error }),
+  }
+}
+
+function fromRow(row: TransferRow): Transfer {
+  return {
+    ...row,
+    source: JSON.parse(row.source),
+    destination: JSON.parse(row.destination),
+    error: row.error === null ? null : JSON.parse(row.error),
+  }
+}

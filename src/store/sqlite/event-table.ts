@@ -1,0 +1,97 @@
+import { hash } from 'node:crypto'
+import type { Database } from 'better-sqlite3'
+import type { IncomingDelivery } from '../../core/delivery.ts'
+import { UpshotError } from '../../core/errors.ts'
+import type { EventOrigin, EventRecord } from '../../core/event.ts'
+import { type Counting, KnownEvents } from './known-events.ts'
+
+interface EventRow {
+  id: string
+  account: string
+  type: string
+  origin: EventOrigin
+  created_at: number
+  received_at: number
+  body: string
+}
+
+/** What became of an event on its way in: a new row, or a known one with the same or another body. */
+export type SavedEvent = { kind: 'new'; seq: number } | { kind: 'known'; isSameBody: boolean }
+
+const COLUMNS = 'id, account, type, origin, created_at, received_at, body'
+
+/** Events, each stored once per account. */
+export class EventTable {
+  /** Told when a transaction begins and when it is rolled back. */
+  readonly known: KnownEvents
+  readonly #insert
+  readonly #get
+  readonly #list
+  readonly #listType
+  readonly #accounts
+
+  constructor(db: Database, counting?: Counting) {
+    this.known = new KnownEvents(db, counting)
+    // Index: event_identity would refuse an event twice within its stretch.
+    this.#insert = db.prepare(
+      `INSERT INTO event (seq, stretch, identity, id, account, type, origin, created_at, received_at, body_hash, body)
+       VALUES (?, ?, ?, ?, ?, ?, 'webhook', ?, ?, ?, ?)`,
+    )
+    // Index: primary key; the lists read it backwards.
+    this.#get = db.prepare<[number], EventRow>(`SELECT ${COLUMNS} FROM event WHERE seq = ?`)
+    this.#list = db.prepare<[number], EventRow>(`SELECT ${COLUMNS} FROM event ORDER BY seq DESC LIMIT ?`)
+    this.#listType = db.prepare<[string, number], EventRow>(
+      `SELECT ${COLUMNS} FROM event WHERE type = ? ORDER BY seq DESC LIMIT ?`,
+    )
+    this.#accounts = db.prepare<[], string>('SELECT DISTINCT account FROM endpoint').pluck()
+  }
+
+  save({ event, account, receivedAt, body }: IncomingDelivery): SavedEvent {
+    const bodyHash = hash('sha256', body, 'buffer')
+    const identity = identify(account, event.id)
+    const found = this.known.find(identity)
+    if (found) return { kind: 'known', isSameBody: found.bodyHash.equals(bodyHash) }
+    const { seq, stretch } = this.known.add(identity)
+    const createdAt = Date.parse(event.created)
+    this.#insert.run(seq, stretch, identity, event.id, account, event.type, createdAt, receivedAt, bodyHash, body)
+    return { kind: 'new', seq }
+  }
+
+  get(seq: number): EventRecord {
+    const row = this.#get.get(seq)
+    if (!row) throw new UpshotError('internal', `Event number ${seq} of a run is missing from the database.`)
+    return readEvent(row)
+  }
+
+  list({ limit, type }: { limit: number; type?: string }): EventRecord[] {
+    const rows = type === undefined ? this.#list.all(limit) : this.#listType.all(type, limit)
+    return rows.map(readEvent)
+  }
+
+  /** The events with this id, one per account at most. */
+  findAll(eventId: string): EventRecord[] {
+    return this.findSeqs(eventId).map((seq) => this.get(seq))
+  }
+
+  /** Row numbers of the events with this id, one per account at most. */
+  findSeqs(eventId: string): number[] {
+    return this.#accounts.all().flatMap((account) => this.known.search(identify(account, eventId))?.seq ?? [])
+  }
+}
+
+/** What makes an event one and the same: its account and its id, hashed to 16 bytes. */
+function identify(account: string, id: string): Buffer {
+  return hash('sha256', `${account}\0${id}`, 'buffer').subarray(0, 16)
+}
+
+function readEvent(row: EventRow): EventRecord {
+  return {
+    id: row.id,
+    account: row.account,
+    type: row.type,
+    origin: row.origin,
+    createdAt: row.created_at,
+    receivedAt: row.received_at,
+    body: row.body,
+  }
+}

@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Database } from 'better-sqlite3'
+import { UpshotError } from '../../core/errors.ts'
+
+const FOLDER = new URL('./migrations/', import.meta.url)
+
+/**
+ * Brings the schema up to date: runs each numbered file that is new, in one transaction. Two processes may start at
+ * once; a database from a newer Upshot is refused rather than guessed at.
+ */
+export function migrate(db: Database): void {
+  const files = readdirSync(FOLDER)
+    .filter((file) => /^\d{3}-.+\.sql$/.test(file))
+    .sort()
+  const upgrade = db.transaction(() => {
+    const done = db.pragma('user_version', { simple: true }) as number
+    if (done > files.length) {
+      throw new UpshotError(
+        'invalid_config',
+        `The database has schema ${done}, this Upshot knows ${files.length}. Start the newer Upshot, or restore a backup.`,
+      )
+    }
+    for (const file of files.slice(done)) db.exec(readFileSync(new URL(file, FOLDER), 'utf8'))
+    db.pragma(`user_version = ${files.length}`)
+  })
+  upgrade.immediate()
+}

@@ -1,0 +1,130 @@
+-- Moments are epoch milliseconds, JSON is text. Ids of ours sort by time, so that rows are appended.
+
+CREATE TABLE endpoint (
+  id          TEXT PRIMARY KEY,
+  name        TEXT NOT NULL UNIQUE,
+  path        TEXT NOT NULL UNIQUE,
+  account     TEXT NOT NULL,
+  events      TEXT NOT NULL,
+  scheme      TEXT NOT NULL,
+  status      TEXT NOT NULL,
+  created_at  INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE endpoint_secret (
+  endpoint_id TEXT NOT NULL REFERENCES endpoint (id) ON DELETE CASCADE,
+  position    INTEGER NOT NULL,
+  sealed      BLOB NOT NULL,
+  active_from INTEGER NOT NULL,
+  until       INTEGER,
+  PRIMARY KEY (endpoint_id, position)
+) STRICT, WITHOUT ROWID;
+
+-- One row that rises with each change of an endpoint: reading it tells whether what is kept in memory still holds.
+CREATE TABLE endpoint_version (version INTEGER NOT NULL) STRICT;
+INSERT INTO endpoint_version (version) VALUES (0);
+
+CREATE TABLE delivery (
+  id          TEXT PRIMARY KEY,
+  endpoint_id TEXT,
+  received_at INTEGER NOT NULL,
+  verdict     TEXT NOT NULL,
+  event_id    TEXT,
+  body_bytes  INTEGER,
+  facts       TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- `identity` is 16 bytes of a hash over account and id. The index begins with the stretch, 512 rows each, so that the new
+-- events of a commit share a few pages: random keys over the whole table would cost each event a cold page of its own.
+CREATE TABLE event (
+  seq         INTEGER PRIMARY KEY,
+  stretch     INTEGER NOT NULL,
+  identity    BLOB NOT NULL,
+  id          TEXT NOT NULL,
+  account     TEXT NOT NULL,
+  type        TEXT NOT NULL,
+  origin      TEXT NOT NULL,
+  created_at  INTEGER NOT NULL,
+  received_at INTEGER NOT NULL,
+  body_hash   BLOB NOT NULL,
+  body        TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX event_identity ON event (stretch, identity);
+
+-- The filter of each finished era, 65,536 rows: it tells events that are surely not among them without reading them.
+CREATE TABLE event_era (
+  number      INTEGER PRIMARY KEY,
+  filter      BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE run (
+  id          TEXT PRIMARY KEY,
+  workflow    TEXT NOT NULL,
+  status      TEXT NOT NULL,
+  reason      TEXT,
+  event_seq   INTEGER,
+  tick_at     INTEGER,
+  priority    INTEGER NOT NULL DEFAULT 0,
+  due_at      INTEGER,
+  fence       INTEGER NOT NULL DEFAULT 0,
+  worker      TEXT,
+  attempt     INTEGER NOT NULL DEFAULT 0,
+  crashes     INTEGER NOT NULL DEFAULT 0,
+  created_at  INTEGER NOT NULL,
+  started_at  INTEGER,
+  finished_at INTEGER,
+  output      TEXT,
+  error       TEXT
+) STRICT, WITHOUT ROWID;
+-- All partial: a finished run costs the queue nothing.
+CREATE INDEX run_ready   ON run (priority DESC, id) WHERE status = 'pending';
+CREATE INDEX run_waiting ON run (due_at)            WHERE status = 'waiting' AND due_at IS NOT NULL;
+CREATE INDEX run_held    ON run (worker)            WHERE status = 'running';
+CREATE INDEX run_caused  ON run (event_seq)         WHERE event_seq IS NOT NULL;
+
+CREATE TABLE step (
+  run_id      TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  position    INTEGER NOT NULL,
+  effect      TEXT NOT NULL,
+  status      TEXT NOT NULL,
+  attempt     INTEGER NOT NULL,
+  output      TEXT,
+  error       TEXT,
+  target      TEXT,
+  started_at  INTEGER NOT NULL,
+  finished_at INTEGER,
+  due_at      INTEGER,
+  PRIMARY KEY (run_id, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE step_failure (
+  run_id      TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  attempt     INTEGER NOT NULL,
+  failed_at   INTEGER NOT NULL,
+  error       TEXT NOT NULL
+) STRICT;
+CREATE INDEX step_failure_run ON step_failure (run_id);
+
+CREATE TABLE schedule (
+  workflow    TEXT PRIMARY KEY,
+  expression  TEXT NOT NULL,
+  started_at  INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE tick (
+  workflow      TEXT NOT NULL,
+  scheduled_for INTEGER NOT NULL,
+  recorded_at   INTEGER NOT NULL,
+  missed        INTEGER NOT NULL,
+  run_id        TEXT NOT NULL,
+  PRIMARY KEY (workflow, scheduled_for)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE worker (
+  id          TEXT PRIMARY KEY,
+  lock_file   TEXT,
+  started_at  INTEGER NOT NULL,
+  seen_at     INTEGER NOT NULL
+) STRICT;

@@ -1,0 +1,33 @@
+import type { Store } from '../../core/store.ts'
+import { createVault } from '../vault.ts'
+import { GroupCommit } from './group-commit.ts'
+import { migrate } from './migrate.ts'
+import { openDatabase } from './open-database.ts'
+import { createReader } from './reader.ts'
+import { openTables } from './tables.ts'
+import { createWriter } from './writer.ts'
+
+export interface SqliteStoreOptions {
+  /** Path of the database, made when it is missing. */
+  file: string
+  /** Seals the secrets in it; 32 bytes. */
+  vaultKey: Buffer
+}
+
+/** The store on one SQLite file, on one connection of this thread: for the command line, tests, and the writer thread. */
+export function openSqliteStore({ file, vaultKey }: SqliteStoreOptions): Store {
+  const db = openDatabase(file)
+  migrate(db)
+  const tables = openTables(db, createVault(vaultKey))
+  const commit = new GroupCommit(db, [tables.events.known])
+  return {
+    ...createReader(tables),
+    ...createWriter(tables, commit),
+    async close() {
+      if (!db.open) return
+      commit.close()
+      tables.workers.releaseLocks()
+      db.close()
+    },
+  }
+}

@@ -1,0 +1,208 @@
+import type { Database } from 'better-sqlite3'
+import type { Failure } from '../../core/errors.ts'
+import type { Lease } from '../../core/lease.ts'
+import type { ClaimedRun, Run, RunCause, RunStatus } from '../../core/run.ts'
+import type { ReadStore } from '../../core/store.ts'
+import type { EventTable } from './event-table.ts'
+import type { TickTable } from './tick-table.ts'
+
+interface RunRow {
+  id: string
+  workflow: string
+  status: RunStatus
+  reason: string | null
+  event_id: string | null
+  tick_at: number | null
+  attempt: number
+  created_at: number
+  started_at: number | null
+  finished_at: number | null
+  due_at: number | null
+  output: string | null
+  error: string | null
+}
+
+interface ClaimRow {
+  id: string
+  workflow: string
+  event_seq: number | null
+  tick_at: number | null
+  fence: number
+  attempt: number
+  created_at: number
+  started_at: number
+}
+
+type RunFilter = Parameters<ReadStore['listRuns']>[0]
+
+/** Holds for the one worker that has the run: everything it writes says so. */
+const HELD = `id = @runId AND fence = @fence AND status = 'running'`
+
+const SELECT_RUN = `SELECT run.id, workflow, status, reason, event.id AS event_id, tick_at, attempt, run.created_at, started_at,
+  finished_at, due_at, output, error FROM run LEFT JOIN event ON event.seq = run.event_seq`
+
+/** The queue: runs from pending to finished. */
+export class RunTable {
+  readonly #db: Database
+  readonly #events: EventTable
+  readonly #ticks: TickTable
+  readonly #dueWaiting
+  readonly #ready
+  readonly #claim
+  readonly #complete
+  readonly #fail
+  readonly #skip
+  readonly #park
+  readonly #retry
+  readonly #release
+  readonly #cancel
+  readonly #find
+  readonly #nextDue
+
+  constructor(db: Database, events: EventTable, ticks: TickTable) {
+    this.#db = db
+    this.#events = events
+    this.#ticks = ticks
+    // Index: run_waiting.
+    this.#dueWaiting = db
+      .prepare<[number, number], string>(
+        `SELECT id FROM run WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
+      )
+      .pluck()
+    // Index: run_ready, in its own order.
+    this.#ready = db
+      .prepare<[number], string>(`SELECT id FROM run WHERE status = 'pending' ORDER BY priority DESC, id LIMIT ?`)
+      .pluck()
+    // All below find their row by the primary key.
+    this.#claim = db.prepare<[string, number, string], ClaimRow>(
+      `UPDATE run SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL,
+         started_at = coalesce(started_at, ?)
+       WHERE id = ? RETURNING id, workflow, event_seq, tick_at, fence, attempt, created_at, started_at`,
+    )
+    const end = (status: RunStatus, column: string) =>
+      db.prepare(
+        `UPDATE run SET status = '${status}', ${column} = @value, worker = NULL, finished_at = @now WHERE ${HELD}`,
+      )
+    this.#complete = end('completed', 'output')
+    this.#fail = end('failed', 'error')
+    this.#skip = end('skipped', 'reason')
+    this.#park = db.prepare(
+      `UPDATE run SET status = 'waiting', due_at = @dueAt, reason = @reason, worker = NULL WHERE ${HELD}`,
+    )
+    this.#retry = db.prepare(
+      `UPDATE run SET status = 'waiting', due_at = @dueAt, reason = 'next attempt', error = @error, attempt = attempt + 1,
+         worker = NULL WHERE ${HELD}`,
+    )
+    this.#release = db.prepare(`UPDATE run SET status = 'pending', worker = NULL WHERE ${HELD}`)
+    this.#cancel = db.prepare(
+      `UPDATE run SET status = 'canceled', reason = ?, fence = fence + 1, worker = NULL, due_at = NULL, finished_at = ?
+       WHERE id = ? AND status IN ('pending', 'running', 'waiting')`,
+    )
+    this.#find = db.prepare<[string], RunRow>(`${SELECT_RUN} WHERE run.id = ?`)
+    // Index: run_waiting.
+    this.#nextDue = db
+      .prepare<[], number | null>(`SELECT min(due_at) FROM run WHERE status = 'waiting' AND due_at IS NOT NULL`)
+      .pluck()
+  }
+
+  claim(worker: string, limit: number, now: number): ClaimedRun[] {
+    const waited = this.#dueWaiting.all(now, limit)
+    const ids = waited.length < limit ? [...waited, ...this.#ready.all(limit - waited.length)] : waited
+    return ids.flatMap((id) => {
+      const row = this.#claim.get(worker, now, id)
+      return row ? [this.#readClaim(row, worker)] : []
+    })
+  }
+
+  /** Each of these is false when the lease is stale. */
+  complete(lease: Lease, output: string, now: number): boolean {
+    return this.#complete.run({ ...lease, value: output, now }).changes === 1
+  }
+
+  fail(lease: Lease, error: Failure, now: number): boolean {
+    return this.#fail.run({ ...lease, value: JSON.stringify(error), now }).changes === 1
+  }
+
+  skip(lease: Lease, reason: string, now: number): boolean {
+    return this.#skip.run({ ...lease, value: reason, now }).changes === 1
+  }
+
+  park(lease: Lease, { dueAt, reason }: { dueAt: number | null; reason: string }): boolean {
+    return this.#park.run({ ...lease, dueAt, reason }).changes === 1
+  }
+
+  retry(lease: Lease, { dueAt, error }: { dueAt: number; error: Failure }): boolean {
+    return this.#retry.run({ ...lease, dueAt, error: JSON.stringify(error) }).changes === 1
+  }
+
+  release(lease: Lease): boolean {
+    return this.#release.run(lease).changes === 1
+  }
+
+  cancel(runId: string, reason: string, now: number): boolean {
+    return this.#cancel.run(reason, now, runId).changes === 1
+  }
+
+  nextDueAt(): number | null {
+    return this.#nextDue.get() ?? null
+  }
+
+  find(id: string): Run | null {
+    const row = this.#find.get(id)
+    return row ? readRun(row) : null
+  }
+
+  list({ limit, ...filter }: RunFilter): Run[] {
+    const { where, values } = this.#where(filter)
+    // Newest first by primary key; a filter by event goes through run_caused.
+    const rows = this.#db.prepare<unknown[], RunRow>(`${SELECT_RUN} ${where} ORDER BY run.id DESC LIMIT ?`)
+    return rows.all(...values, limit).map(readRun)
+  }
+
+  #where({ status, workflow, eventId }: Omit<RunFilter, 'limit'>): { where: string; values: unknown[] } {
+    const conditions: [string, unknown][] = []
+    if (status !== undefined) conditions.push(['status = ?', status])
+    if (workflow !== undefined) conditions.push(['workflow = ?', workflow])
+    if (eventId !== undefined) {
+      const seqs = JSON.stringify(this.#events.findSeqs(eventId))
+      conditions.push(['event_seq IN (SELECT value FROM json_each(?))', seqs])
+    }
+    const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(([text]) => text).join(' AND ')}`
+    return { where, values: conditions.map(([, value]) => value) }
+  }
+
+  #readClaim(row: ClaimRow, worker: string): ClaimedRun {
+    return {
+      lease: { runId: row.id, fence: row.fence, worker },
+      workflow: row.workflow,
+      attempt: row.attempt,
+      createdAt: row.created_at,
+      startedAt: row.started_at,
+      isFirstPass: row.fence === 1,
+      cause: this.#readCause(row),
+    }
+  }
+
+  #readCause(row: ClaimRow): RunCause {
+    if (row.event_seq !== null) return { kind: 'event', event: this.#events.get(row.event_seq) }
+    return { kind: 'tick', ...this.#ticks.get(row.workflow, row.tick_at ?? 0) }
+  }
+}
+
+function readRun(row: RunRow): Run {
+  return {
+    id: row.id,
+    workflow: row.workflow,
+    status: row.status,
+    reason: row.reason,
+    eventId: row.event_id,
+    tickAt: row.tick_at,
+    attempt: row.attempt,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    dueAt: row.due_at,
+    output: row.output,
+    error: row.error === null ? null : JSON.parse(row.error),
+  }
+}

@@ -1,0 +1,94 @@
+import type { Database } from 'better-sqlite3'
+import type { Lease } from '../../core/lease.ts'
+import type { Checkpoint, Effect, StepStatus } from '../../core/step.ts'
+import type { StepFailure } from '../../core/store.ts'
+
+interface StepRow {
+  key: string
+  position: number
+  effect: Effect
+  status: StepStatus
+  attempt: number
+  output: string | null
+  error: string | null
+  target: string | null
+  started_at: number
+  finished_at: number | null
+  due_at: number | null
+}
+
+/** The journal: a row per step with its last attempt, and every failed attempt. */
+export class StepTable {
+  readonly #save
+  readonly #appendFailure
+  readonly #list
+  readonly #listFailures
+
+  constructor(db: Database) {
+    // The SELECT lets a stale lease write nothing. Index: primary keys of run and step.
+    this.#save = db.prepare(
+      `INSERT INTO step (run_id, key, position, effect, status, attempt, output, error, target, started_at, finished_at, due_at)
+       SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM run WHERE id = ? AND fence = ? AND status = 'running'
+       ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
+         output = excluded.output, error = excluded.error, finished_at = excluded.finished_at, due_at = excluded.due_at`,
+    )
+    this.#appendFailure = db.prepare(
+      'INSERT INTO step_failure (run_id, key, attempt, failed_at, error) VALUES (?, ?, ?, ?, ?)',
+    )
+    // Index: primary key; sorted in memory, one run at a time.
+    this.#list = db.prepare<[string], StepRow>('SELECT * FROM step WHERE run_id = ? ORDER BY position')
+    // Index: step_failure_run.
+    this.#listFailures = db.prepare<[string], { key: string; attempt: number; failed_at: number; error: string }>(
+      'SELECT key, attempt, failed_at, error FROM step_failure WHERE run_id = ? ORDER BY rowid',
+    )
+  }
+
+  /** False when the lease is stale. */
+  save(lease: Lease, step: Checkpoint, failure?: StepFailure): boolean {
+    const { changes } = this.#save.run(
+      step.key,
+      step.position,
+      step.effect,
+      step.status,
+      step.attempt,
+      step.output,
+      step.error === null ? null : JSON.stringify(step.error),
+      step.target,
+      step.startedAt,
+      step.finishedAt,
+      step.dueAt,
+      lease.runId,
+      lease.fence,
+    )
+    if (changes === 0) return false
+    if (failure) {
+      this.#appendFailure.run(lease.runId, failure.key, failure.attempt, failure.at, JSON.stringify(failure.error))
+    }
+    return true
+  }
+
+  list(runId: string): Checkpoint[] {
+    return this.#list.all(runId).map((row) => ({
+      key: row.key,
+      position: row.position,
+      effect: row.effect,
+      status: row.status,
+      attempt: row.attempt,
+      output: row.output,
+      error: row.error === null ? null : JSON.parse(row.error),
+      target: row.target,
+      startedAt: row.started_at,
+      finishedAt: row.finished_at,
+      dueAt: row.due_at,
+    }))
+  }
+
+  listFailures(runId: string): StepFailure[] {
+    return this.#listFailures.all(runId).map((row) => ({
+      key: row.key,
+      attempt: row.attempt,
+      at: row.failed_at,
+      error: JSON.parse(row.error),
+    }))
+  }
+}

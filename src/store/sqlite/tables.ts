@@ -1,0 +1,27 @@
+import { dirname, join } from 'node:path'
+import type { Database } from 'better-sqlite3'
+import type { Vault } from '../vault.ts'
+import { DeliveryTable } from './delivery-table.ts'
+import { EndpointTable } from './endpoint-table.ts'
+import { EventTable } from './event-table.ts'
+import { RunTable } from './run-table.ts'
+import { StepTable } from './step-table.ts'
+import { TickTable } from './tick-table.ts'
+import { WorkerTable } from './worker-table.ts'
+
+/** Every table, on one connection. */
+export function openTables(db: Database, vault: Vault) {
+  const events = new EventTable(db)
+  const ticks = new TickTable(db)
+  return {
+    events,
+    ticks,
+    deliveries: new DeliveryTable(db, events),
+    endpoints: new EndpointTable(db, vault),
+    runs: new RunTable(db, events, ticks),
+    steps: new StepTable(db),
+    workers: new WorkerTable(db, join(dirname(db.name), 'workers')),
+  }
+}
+
+export type Tables = ReturnType<typeof openTables>

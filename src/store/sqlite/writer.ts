@@ -1,0 +1,40 @@
+import { UpshotError } from '../../core/errors.ts'
+import type { Lease } from '../../core/lease.ts'
+import type { ReadStore, Store } from '../../core/store.ts'
+import type { GroupCommit } from './group-commit.ts'
+import type { Tables } from './tables.ts'
+
+/** The writing half of the store: every call is a part of some group commit. */
+export type StoreWriter = Omit<Store, keyof ReadStore | 'close'>
+
+export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
+  const { deliveries, endpoints, ticks, runs, steps, workers } = tables
+  const held = async (lease: Lease, write: () => boolean) => {
+    if (await commit.write(write)) return
+    throw new UpshotError('stale_lease', `Run ${lease.runId} was canceled or taken over; this worker may not write it.`)
+  }
+  return {
+    saveDelivery: (delivery) => commit.write(() => deliveries.save(delivery)),
+    saveRefusal: (delivery) => commit.write(() => deliveries.refuse(delivery)),
+    addEndpoint: (endpoint) => commit.write(() => endpoints.add(endpoint)),
+    updateEndpoint: (endpoint) => commit.write(() => endpoints.update(endpoint)),
+
+    startSchedule: (workflow, expression, now) => commit.write(() => ticks.start(workflow, expression, now)),
+    recordTick: (workflow, tick, now) => commit.write(() => ticks.record(workflow, tick, now)),
+
+    startWorker: (worker, now) => commit.write(() => workers.start(worker, now)),
+    beatWorker: (worker, now) => commit.write(() => workers.beat(worker, now)),
+    recoverRuns: (now, leaseMs) => commit.write(() => workers.recover(now, leaseMs)),
+    stopWorker: (worker) => commit.write(() => workers.stop(worker)),
+
+    claimRuns: (worker, limit, now) => commit.write(() => runs.claim(worker, limit, now)),
+    saveCheckpoint: (lease, checkpoint, failure) => held(lease, () => steps.save(lease, checkpoint, failure)),
+    completeRun: (lease, output, now) => held(lease, () => runs.complete(lease, output, now)),
+    failRun: (lease, error, now) => held(lease, () => runs.fail(lease, error, now)),
+    skipRun: (lease, reason, now) => held(lease, () => runs.skip(lease, reason, now)),
+    parkRun: (lease, park) => held(lease, () => runs.park(lease, park)),
+    retryRun: (lease, retry) => held(lease, () => runs.retry(lease, retry)),
+    releaseRun: (lease) => held(lease, () => runs.release(lease)),
+    cancelRun: (runId, reason, now) => commit.write(() => runs.cancel(runId, reason, now)),
+  }
+}

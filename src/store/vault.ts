@@ -1,0 +1,62 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { UpshotError } from '../core/errors.ts'
+
+/** Seals secrets before they are written. `owner` binds a sealed value to its row: it opens nowhere else. */
+export interface Vault {
+  seal(owner: string, secret: string): Buffer
+  open(owner: string, sealed: Uint8Array): string
+}
+
+const CIPHER = 'aes-256-gcm'
+const KEY_BYTES = 32
+const IV_BYTES = 12
+const TAG_BYTES = 16
+
+/** A vault with a key of 32 bytes. Sealed form: IV, tag, ciphertext. */
+export function createVault(key: Buffer): Vault {
+  return {
+    seal(owner, secret) {
+      const iv = randomBytes(IV_BYTES)
+      const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(owner))
+      const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
+      return Buffer.concat([iv, cipher.getAuthTag(), text])
+    },
+    open(owner, sealed) {
+      try {
+        const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES)).setAAD(Buffer.from(owner))
+        decipher.setAuthTag(sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
+        return decipher.update(sealed.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+      } catch (cause) {
+        throw new UpshotError(
+          'invalid_config',
+          'A stored secret does not open with this key. Start with the key it was sealed with: the key file of this data directory, or the same UPSHOT_SECRET_KEY.',
+          { cause },
+        )
+      }
+    },
+  }
+}
+
+/** Reads a key as text: 32 bytes in base64 or hex. Throws `invalid_config` that names `source`. */
+export function parseVaultKey(text: string, source: string): Buffer {
+  const trimmed = text.trim()
+  const key = Buffer.from(trimmed, /^[0-9a-f]{64}$/i.test(trimmed) ? 'hex' : 'base64')
+  if (key.length === KEY_BYTES) return key
+  throw new UpshotError('invalid_config', `${source} must hold 32 bytes in base64 or hex: "openssl rand -base64 32".`)
+}
+
+/** The key in `file`; the first call makes it, readable by its owner only. */
+export function loadVaultKey(file: string): Buffer {
+  if (existsSync(file)) return parseVaultKey(readFileSync(file, 'utf8'), file)
+  const key = randomBytes(KEY_BYTES)
+  // "wx" loses the race politely: whoever was first made the key, and it is read back.
+  try {
+    writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
+    chmodSync(file, 0o600)
+    return key
+  } catch (error) {
+    if (existsSync(file)) return parseVaultKey(readFileSync(file, 'utf8'), file)
+    throw error
+  }
+}

@@ -1,0 +1,26 @@
+import { describe } from 'vitest'
+import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
+import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
+import { openTestStore } from '../support/test-store.ts'
+import type { OpenStore } from './open-store.ts'
+import { describeDeliveries } from './store-deliveries.ts'
+import { describeEndpoints } from './store-endpoints.ts'
+import { describeJournal } from './store-journal.ts'
+import { describeRuns } from './store-runs.ts'
+import { describeTicks } from './store-ticks.ts'
+import { describeWorkers } from './store-workers.ts'
+
+const STORES = { 'on one connection': openSqliteStore, 'with its writer thread': openThreadedStore }
+
+describe.each(Object.entries(STORES))('the SQLite store %s', (_how, openOne) => {
+  const open: OpenStore = () => {
+    const store = openTestStore(undefined, openOne)
+    return { store, reopen: () => openTestStore(store.folder, openOne) }
+  }
+  describe('deliveries', () => describeDeliveries(open))
+  describe('endpoints', () => describeEndpoints(open))
+  describe('runs', () => describeRuns(open))
+  describe('journal', () => describeJournal(open))
+  describe('ticks', () => describeTicks(open))
+  describe('workers', () => describeWorkers(open))
+})

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import type { Lease } from '../../src/core/lease.ts'
+import type { Store } from '../../src/core/store.ts'
+import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import type { OpenStore } from './open-store.ts'
+
+async function claimOne(store: Store): Promise<Lease> {
+  await queueRun(store)
+  const [run] = await store.claimRuns('wrk_1', 1, NOW)
+  if (!run) throw new Error('a run was queued')
+  return run.lease
+}
+
+export function describeJournal(open: OpenStore): void {
+  test('gives steps back as they were saved, in the order in which they began', async () => {
+    const { store } = open()
+    const lease = await claimOne(store)
+    const second = checkpoint('b', { position: 1, effect: 'delete', target: 'storage_a:fil_1' })
+    const first = checkpoint('z', { position: 0, output: '{"n":1}' })
+    await store.saveCheckpoint(lease, second)
+    await store.saveCheckpoint(lease, first)
+    expect(await store.listSteps(lease.runId)).toEqual([first, second])
+  })
+
+  test('brings a step up to date in its row and appends its failures', async () => {
+    const { store } = open()
+    const lease = await claimOne(store)
+    const error = { name: 'Error', message: 'not yet' }
+    const waiting = checkpoint('a', { status: 'waiting', output: null, error, dueAt: NOW + 10, finishedAt: null })
+    await store.saveCheckpoint(lease, waiting, { key: 'a', attempt: 1, at: NOW, error })
+    await store.saveCheckpoint(lease, checkpoint('a', { attempt: 2 }))
+    expect(await store.listSteps(lease.runId)).toEqual([checkpoint('a', { attempt: 2 })])
+    expect(await store.listStepFailures(lease.runId)).toEqual([{ key: 'a', attempt: 1, at: NOW, error }])
+  })
+
+  test('keeps writes in the order of their calls within one commit', async () => {
+    const { store } = open()
+    const lease = await claimOne(store)
+    await Promise.all([
+      store.saveCheckpoint(lease, checkpoint('a')),
+      store.saveCheckpoint(lease, checkpoint('b', { position: 1 })),
+      store.completeRun(lease, 'null', NOW),
+    ])
+    expect(await store.listSteps(lease.runId)).toHaveLength(2)
+    expect(await store.findRun(lease.runId)).toMatchObject({ status: 'completed' })
+  })
+}

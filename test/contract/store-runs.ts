@@ -1,0 +1,132 @@
+import { expect, test } from 'vitest'
+import { planEndpoint } from '../../src/core/endpoint.ts'
+import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import type { OpenStore } from './open-store.ts'
+
+export function describeRuns(open: OpenStore): void {
+  test('gives each pending run to one worker only, oldest first', async () => {
+    const { store, reopen } = open()
+    const first = await queueRun(store, 'evt_1', 'follow-up', NOW)
+    const second = await queueRun(store, 'evt_2', 'follow-up', NOW + 1)
+    const other = reopen()
+    const claimed = await store.claimRuns('wrk_1', 1, NOW)
+    const rest = await other.claimRuns('wrk_2', 10, NOW)
+    expect(claimed.map((run) => run.lease.runId)).toEqual([first])
+    expect(rest.map((run) => run.lease.runId)).toEqual([second])
+    expect(await store.claimRuns('wrk_1', 10, NOW)).toEqual([])
+  })
+
+  test('hands a claimed run its event', async () => {
+    const { store } = open()
+    await queueRun(store, 'evt_1')
+    const [run] = await store.claimRuns('wrk_1', 10, NOW)
+    expect(run).toMatchObject({
+      workflow: 'follow-up',
+      isFirstPass: true,
+      attempt: 0,
+      cause: { kind: 'event', event: { id: 'evt_1', type: 'file.created', account: 'default' } },
+    })
+  })
+
+  test('ends a run as its worker says and never hands it out again', async () => {
+    const { store } = open()
+    for (const id of ['evt_1', 'evt_2', 'evt_3']) await queueRun(store, id)
+    const [a, b, c] = (await store.claimRuns('wrk_1', 10, NOW)).map((run) => run.lease)
+    if (!a || !b || !c) throw new Error('three runs were queued')
+    await store.completeRun(a, '{"ok":true}', NOW + 5)
+    await store.failRun(b, { name: 'Error', message: 'no luck' }, NOW + 6)
+    await store.skipRun(c, 'not for us', NOW + 7)
+    expect(await store.findRun(a.runId)).toMatchObject({
+      status: 'completed',
+      output: '{"ok":true}',
+      finishedAt: NOW + 5,
+    })
+    expect(await store.findRun(b.runId)).toMatchObject({ status: 'failed', error: { message: 'no luck' } })
+    expect(await store.findRun(c.runId)).toMatchObject({ status: 'skipped', reason: 'not for us' })
+    expect(await store.claimRuns('wrk_1', 10, NOW + 1e9)).toEqual([])
+  })
+
+  test('hands a parked run out at its moment and not before', async () => {
+    const { store } = open()
+    await queueRun(store)
+    const [run] = await store.claimRuns('wrk_1', 1, NOW)
+    if (!run) throw new Error('a run was queued')
+    await store.parkRun(run.lease, { dueAt: NOW + 100, reason: 'sleeps' })
+    expect(await store.nextDueAt()).toBe(NOW + 100)
+    expect(await store.claimRuns('wrk_1', 1, NOW + 99)).toEqual([])
+    expect(await store.claimRuns('wrk_1', 1, NOW + 100)).toMatchObject([{ isFirstPass: false, lease: { fence: 2 } }])
+    expect(await store.nextDueAt()).toBeNull()
+  })
+
+  test('leaves a run that waits for a person alone', async () => {
+    const { store } = open()
+    const id = await queueRun(store)
+    const [run] = await store.claimRuns('wrk_1', 1, NOW)
+    if (!run) throw new Error('a run was queued')
+    await store.parkRun(run.lease, { dueAt: null, reason: 'its filter threw' })
+    expect(await store.claimRuns('wrk_1', 1, NOW + 1e12)).toEqual([])
+    expect(await store.findRun(id)).toMatchObject({ status: 'waiting', reason: 'its filter threw', dueAt: null })
+  })
+
+  test('counts an attempt of a run that is tried again', async () => {
+    const { store } = open()
+    await queueRun(store)
+    const [run] = await store.claimRuns('wrk_1', 1, NOW)
+    if (!run) throw new Error('a run was queued')
+    await store.retryRun(run.lease, { dueAt: NOW + 1, error: { name: 'Error', message: 'once' } })
+    expect(await store.claimRuns('wrk_1', 1, NOW + 1)).toMatchObject([{ attempt: 1 }])
+  })
+
+  test('refuses every write with an older fence', async () => {
+    const { store } = open()
+    await queueRun(store)
+    const [old] = await store.claimRuns('wrk_1', 1, NOW)
+    if (!old) throw new Error('a run was queued')
+    await store.releaseRun(old.lease)
+    await store.claimRuns('wrk_2', 1, NOW)
+    const stale = { code: 'stale_lease' }
+    await expect(store.saveCheckpoint(old.lease, checkpoint('a'))).rejects.toMatchObject(stale)
+    await expect(store.completeRun(old.lease, 'null', NOW)).rejects.toMatchObject(stale)
+    await expect(store.failRun(old.lease, { name: 'Error', message: '' }, NOW)).rejects.toMatchObject(stale)
+    await expect(store.skipRun(old.lease, '', NOW)).rejects.toMatchObject(stale)
+    await expect(store.parkRun(old.lease, { dueAt: NOW, reason: '' })).rejects.toMatchObject(stale)
+    await expect(store.releaseRun(old.lease)).rejects.toMatchObject(stale)
+    expect(await store.listSteps(old.lease.runId)).toEqual([])
+  })
+
+  test('a refused write does not take its neighbours in the commit down', async () => {
+    const { store } = open()
+    await queueRun(store, 'evt_1')
+    await queueRun(store, 'evt_2')
+    const [a, b] = (await store.claimRuns('wrk_1', 2, NOW)).map((run) => run.lease)
+    if (!a || !b) throw new Error('two runs were queued')
+    const results = await Promise.allSettled([
+      store.completeRun({ ...a, fence: 99 }, 'null', NOW),
+      store.completeRun(b, 'null', NOW),
+      store.completeRun(a, 'null', NOW),
+    ])
+    expect(results.map((result) => result.status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
+  })
+
+  test('cancels a run at once: whoever works on it can write no more', async () => {
+    const { store } = open()
+    const id = await queueRun(store)
+    const [run] = await store.claimRuns('wrk_1', 1, NOW)
+    if (!run) throw new Error('a run was queued')
+    expect(await store.cancelRun(id, 'by hand', NOW)).toBe(true)
+    await expect(store.completeRun(run.lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
+    expect(await store.findRun(id)).toMatchObject({ status: 'canceled', reason: 'by hand' })
+    expect(await store.cancelRun(id, 'again', NOW)).toBe(false)
+  })
+
+  test('lists runs by status, workflow and event', async () => {
+    const { store } = open()
+    await store.addEndpoint(planEndpoint({ name: 'main' }, NOW))
+    const first = await queueRun(store, 'evt_1', 'one')
+    await queueRun(store, 'evt_2', 'two')
+    expect(await store.listRuns({ limit: 10, workflow: 'one' })).toMatchObject([{ id: first, eventId: 'evt_1' }])
+    expect(await store.listRuns({ limit: 10, eventId: 'evt_1' })).toMatchObject([{ id: first }])
+    expect(await store.listRuns({ limit: 10, status: 'completed' })).toEqual([])
+    expect(await store.listRuns({ limit: 1 })).toHaveLength(1)
+  })
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { describeError, RetryAt, redactUrls, StepError, TerminalError, UpshotError } from '../../src/core/errors.ts'
+
+describe('UpshotError', () => {
+  it('knows its status and whether another try can help', () => {
+    const full = new UpshotError('overloaded', 'full', { cause: new Error('queue'), details: { waiting: 3 } })
+    expect(full).toMatchObject({ code: 'overloaded', status: 503, retryable: true, details: { waiting: 3 } })
+    expect(full.cause).toEqual(new Error('queue'))
+    expect(new UpshotError('invalid_signature', 'no')).toMatchObject({ status: 401, retryable: false, details: {} })
+    expect('cause' in new UpshotError('internal', 'x')).toBe(false)
+  })
+})
+
+it('says which step failed, how often, and why', () => {
+  const error = new StepError('pay', 3, { name: 'Error', message: 'declined' })
+  expect(error.message).toBe('step "pay" failed after 3 attempt(s): declined')
+  expect(error).toMatchObject({ step: 'pay', attempts: 3, failure: { message: 'declined' } })
+})
+
+it('takes the moment of RetryAt as a date or a number', () => {
+  expect(new RetryAt(new Date(5)).moment).toBe(5)
+  expect(new RetryAt(5).moment).toBe(5)
+})
+
+describe('describeError', () => {
+  it('keeps name, message, code and at most five frames', () => {
+    const error = Object.assign(new TerminalError('no'), { code: 'E_NO', headers: { authorization: 'Bearer x' } })
+    const failure = describeError(error)
+    expect(failure).toMatchObject({ name: 'TerminalError', message: 'no', code: 'E_NO' })
+    expect(failure.at?.length).toBeLessThanOrEqual(5)
+    expect(failure.at?.[0]).toContain('errors.test.ts')
+    expect(JSON.stringify(failure)).not.toContain('Bearer')
+  })
+
+  it('cuts long messages', () => {
+    expect(describeError(new Error('x'.repeat(1_000_000))).message).toHaveLength(2_000)
+  })
+
+  it('cuts a signed address out of a message', () => {
+    const { message } = describeError(new Error('GET https://dl.example/f/1?sig=abc#frag failed'))
+    expect(message).toBe('GET https://dl.example/f/1?… failed')
+  })
+
+  const broken = Object.assign(new Error('x'), { message: { not: 'text' }, stack: ['frames'], name: 7 })
+  it.each([
+    ['text', 'a text', 'a text'],
+    ['nothing', undefined, 'undefined'],
+    ['a symbol', Symbol('s'), 'Symbol(s)'],
+    ['an object without a text', Object.create(null), 'a value that has no text'],
+    ['an error whose parts are no texts', broken, '[object Object]'],
+  ])('reads %s that was thrown', (_, thrown, message) => expect(describeError(thrown).message).toBe(message))
+
+  it('takes no longer over a message made to confuse it', () => {
+    const startedAt = performance.now()
+    describeError(new Error('http://'.repeat(200_000)))
+    expect(performance.now() - startedAt).toBeLessThan(500)
+  })
+})
+
+describe('redactUrls', () => {
+  it.each([
+    ['see https://a.example/b/c', 'see https://a.example/b/c'],
+    ['"https://a.example/b?x=1&y=2"', '"https://a.example/b?…"'],
+    ['HTTPS://A.example/b?x=1', 'HTTPS://A.example/b?…'],
+    ['https://user:pass@a.example/b', 'https://…@a.example/b'],
+    ['https://a.example/b#access_token=1 and http://c.example/?q', 'https://a.example/b?… and http://c.example/?…'],
+    ['is it 5? yes', 'is it 5? yes'],
+  ])('turns %j into %j', (text, kept) => expect(redactUrls(text)).toBe(kept))
+})

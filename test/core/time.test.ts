@@ -1,0 +1,144 @@
+import { getEventListeners } from 'node:events'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { UpshotError } from '../../src/core/errors.ts'
+import { isoTime, ManualClock, parseDuration, systemClock, waitUntil } from '../../src/core/time.ts'
+
+describe('parseDuration', () => {
+  it.each([
+    [0, 0],
+    [1_500, 1_500],
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['15m', 900_000],
+    ['2h', 7_200_000],
+    ['1d', 86_400_000],
+    ['1w', 604_800_000],
+    ['1h 30m', 5_400_000],
+    ['1h30m', 5_400_000],
+    ['1.5h', 5_400_000],
+    [' 2 s ', 2_000],
+  ])('reads %j as %d ms', (text, ms) => expect(parseDuration(text)).toBe(ms))
+
+  it.each(['', ' ', '5', 's', '5 parsecs', '-5s', '1h-30m', '1..5h', '5S', -1, Number.NaN, Number.POSITIVE_INFINITY])(
+    'refuses %j and says how to write it',
+    (text) => {
+      expect(() => parseDuration(text)).toThrow(UpshotError)
+      expect(() => parseDuration(text)).toThrow(/is not a duration.*"30s"/)
+    },
+  )
+
+  it('takes no longer over a text made to confuse it', () => {
+    const startedAt = performance.now()
+    expect(() => parseDuration(`${'1s '.repeat(20_000)}x`)).toThrow(UpshotError)
+    expect(performance.now() - startedAt).toBeLessThan(500)
+  })
+})
+
+describe('ManualClock', () => {
+  it('fires what is due in order of time, each once', () => {
+    const clock = new ManualClock(0)
+    const fired: string[] = []
+    clock.at(20, () => fired.push('second'))
+    clock.at(10, () => fired.push('first'))
+    clock.at(30, () => fired.push('third'))
+    clock.advance(20)
+    clock.advance(0)
+    expect(fired).toEqual(['first', 'second'])
+    expect(clock.nextAt()).toBe(30)
+  })
+
+  it('fires nothing that was cancelled', () => {
+    const clock = new ManualClock(0)
+    const wake = vi.fn()
+    clock.at(10, wake)()
+    clock.advance('1h')
+    expect(wake).not.toHaveBeenCalled()
+    expect(clock.nextAt()).toBeNull()
+  })
+
+  it('fires a moment that has passed without being moved', async () => {
+    const clock = new ManualClock(100)
+    await new Promise<void>((resolve) => void clock.at(50, resolve))
+    expect(clock.now()).toBe(100)
+  })
+
+  it('fires nothing when it is set back', () => {
+    const clock = new ManualClock(100)
+    const wake = vi.fn()
+    clock.at(150, wake)
+    clock.set(10)
+    clock.set(149)
+    expect(wake).not.toHaveBeenCalled()
+    clock.set(150)
+    expect(wake).toHaveBeenCalledOnce()
+  })
+})
+
+describe('waitUntil', () => {
+  it('resolves at its moment', async () => {
+    const clock = new ManualClock(0)
+    const wait = waitUntil(clock, 10)
+    clock.advance(10)
+    await expect(wait).resolves.toBeUndefined()
+  })
+
+  it('leaves no listener on a signal that outlives it', async () => {
+    const clock = new ManualClock(0)
+    const { signal } = new AbortController()
+    const wait = waitUntil(clock, 10, signal)
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    clock.advance(10)
+    await wait
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+  })
+
+  it("rejects with the signal's reason and leaves no timer behind", async () => {
+    const clock = new ManualClock(0)
+    const controller = new AbortController()
+    const wait = waitUntil(clock, 10, controller.signal)
+    controller.abort(new Error('stop'))
+    await expect(wait).rejects.toThrow('stop')
+    expect(clock.nextAt()).toBeNull()
+  })
+
+  it('rejects at once for a signal that has aborted', async () => {
+    const clock = new ManualClock(0)
+    await expect(waitUntil(clock, 10, AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop')
+    expect(clock.nextAt()).toBeNull()
+  })
+})
+
+describe('systemClock', () => {
+  beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
+  afterEach(() => void vi.useRealTimers())
+
+  it('wakes at a moment weeks ahead, longer than one timer can run', () => {
+    const wake = vi.fn()
+    const moment = 1_000_000 + parseDuration('30d')
+    systemClock.at(moment, () => wake(systemClock.now()))
+    vi.advanceTimersByTime(parseDuration('30d') - 1)
+    expect(wake).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(wake).toHaveBeenCalledExactlyOnceWith(moment)
+  })
+
+  it('notices a clock set forward within half a minute', () => {
+    const wake = vi.fn()
+    systemClock.at(1_000_000 + parseDuration('1d'), wake)
+    vi.setSystemTime(1_000_000 + parseDuration('2d'))
+    vi.advanceTimersByTime(30_001)
+    expect(wake).toHaveBeenCalledOnce()
+  })
+
+  it('stops when it is cancelled, between two pieces too', () => {
+    const wake = vi.fn()
+    const cancel = systemClock.at(1_000_000 + 90_000, wake)
+    vi.advanceTimersByTime(45_000)
+    cancel()
+    vi.advanceTimersByTime(90_000)
+    expect(wake).not.toHaveBeenCalled()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})
+
+it('writes a moment as ISO text', () => expect(isoTime(0)).toBe('1970-01-01T00:00:00.000Z'))

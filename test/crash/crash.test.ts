@@ -1,0 +1,169 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { App, AppUrls } from '../../src/app.ts'
+import { openStore } from '../../src/locate-database.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
+import { eventBody } from '../support/fixtures.ts'
+import { opensslHmac } from '../support/sign.ts'
+import { testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
+import type { Moment } from './doomed-app.ts'
+import { createScenario, EVENT_IDS, effectsFile, WORKFLOWS } from './scenario.ts'
+
+/** Children at work at the same time. */
+const LANES = 4
+const CHILD = join(import.meta.dirname, 'doomed-app.ts')
+
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'upshot-crash-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const deliveries = EVENT_IDS.map((id) => {
+  const body = eventBody(id)
+  return { id, body, signature: opensslHmac(WEBHOOK_SECRET, body) }
+})
+
+test.each<Moment>(['asked', 'answered'])(
+  'loses no event and repeats no finished step, killed at every store call when the store has been %s',
+  async (moment) => {
+    let next = 1
+    let survivedAt = Infinity
+    const lane = async () => {
+      while (next < survivedAt) {
+        const call = next++
+        if (await surviveCrash(moment, call)) survivedAt = Math.min(survivedAt, call)
+      }
+    }
+    await Promise.all(Array.from({ length: LANES }, lane))
+    // The scenario must be long enough to be worth it; it ended by itself when no call was left to die at.
+    expect(survivedAt).toBeGreaterThan(30)
+  },
+  110_000,
+)
+
+/** Lets a process die at the n-th call, starts it again, and checks what is left. True when it lived to the end. */
+async function surviveCrash(moment: Moment, call: number): Promise<boolean> {
+  const dataDir = join(folder, `${moment}-${call}`)
+  const { acknowledged, isFinished } = await liveUntilDeath(dataDir, moment, call)
+  const { storedBefore, finishedBefore } = await readRemains(dataDir)
+  expect(storedBefore).toEqual(expect.arrayContaining(acknowledged))
+  await liveOn(dataDir, acknowledged)
+  await checkEverything(dataDir, finishedBefore)
+  rmSync(dataDir, { recursive: true, force: true })
+  return isFinished
+}
+
+async function liveUntilDeath(dataDir: string, moment: Moment, call: number) {
+  const child = fork(CHILD, [dataDir, moment, String(call)], {
+    execArgv: [],
+    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
+  })
+  const exit = once(child, 'exit')
+  const completed = completions(child)
+  const urls = await Promise.race([firstMessage(child), exit.then(() => null)])
+  const acknowledged = urls ? await deliver(urls, deliveries) : []
+  const isWhole = acknowledged.length === deliveries.length
+  const isCompleted = isWhole && (await Promise.race([completed.then(() => true), exit.then(() => false)]))
+  // Without a callback, a child that dies between its last notice and this message would fail the test.
+  if (isCompleted) child.send('stop', () => {})
+  const [code] = await exit
+  return { acknowledged, isFinished: code === 0 }
+}
+
+async function firstMessage(child: ChildProcess): Promise<AppUrls> {
+  const [{ urls }] = await once(child, 'message')
+  return urls
+}
+
+function completions(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    let left = EVENT_IDS.length * WORKFLOWS.length
+    child.on('message', (message: object) => {
+      if ('completed' in message && --left === 0) resolve()
+    })
+  })
+}
+
+/** Sends deliveries like the service would and gives those that were answered 2xx. */
+async function deliver(urls: AppUrls, all: typeof deliveries): Promise<string[]> {
+  const answers = all.map(async ({ id, body, signature }) => {
+    const headers = { 'Content-Type': 'application/json', 'X-Service-Signature': signature }
+    const response = await fetch(urls.endpoints.service ?? '', { method: 'POST', headers, body }).catch(() => null)
+    return response?.ok ? [id] : []
+  })
+  return (await Promise.all(answers)).flat()
+}
+
+/** A second life on the same data: the service sends again what was not answered, and every run ends. */
+async function liveOn(dataDir: string, acknowledged: string[]): Promise<void> {
+  const app = await createScenario(dataDir, 'second', openSqliteStore)
+  try {
+    const allCompleted = everyRunCompleted(app)
+    const urls = await app.start()
+    await deliver(
+      urls,
+      deliveries.filter(({ id }) => !acknowledged.includes(id)),
+    )
+    await allCompleted()
+  } finally {
+    await app.stop()
+  }
+}
+
+function everyRunCompleted(app: App): () => Promise<void> {
+  let wake = () => {}
+  app.notices.subscribe('run.completed', () => wake())
+  return async () => {
+    for (;;) {
+      const told = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      const runs = await app.store.listRuns({ limit: 100 })
+      if (runs.length >= EVENT_IDS.length * WORKFLOWS.length && runs.every((run) => run.status === 'completed')) return
+      await told
+    }
+  }
+}
+
+/** What a dead process left in the database. */
+async function readRemains(dataDir: string): Promise<{ storedBefore: string[]; finishedBefore: string[] }> {
+  if (!existsSync(join(dataDir, 'upshot.db'))) return { storedBefore: [], finishedBefore: [] }
+  const store = openStore(testConfig(dataDir))
+  const events = await store.listEvents({ limit: 100 })
+  const finishedBefore: string[] = []
+  for (const run of await store.listRuns({ limit: 100 })) {
+    const steps = await store.listSteps(run.id)
+    finishedBefore.push(...steps.filter((step) => step.status === 'completed').map((step) => `${run.id} ${step.key}`))
+  }
+  await store.close()
+  return { storedBefore: events.map((event) => event.id), finishedBefore }
+}
+
+async function checkEverything(dataDir: string, finishedBefore: string[]): Promise<void> {
+  const store = openStore(testConfig(dataDir))
+  const events = await store.listEvents({ limit: 100 })
+  const runs = await store.listRuns({ limit: 100 })
+  await store.close()
+  expect(events.map((event) => event.id).sort()).toEqual(EVENT_IDS)
+  const causes = runs.map((run) => `${run.workflow} ${run.eventId} ${run.status}`).sort()
+  expect(causes).toEqual(WORKFLOWS.flatMap((name) => EVENT_IDS.map((id) => `${name} ${id} completed`)).sort())
+
+  const first = readEffects(dataDir, 'first')
+  const second = readEffects(dataDir, 'second')
+  expect(second.filter((step) => finishedBefore.includes(step))).toEqual([])
+  expect(new Set(second).size).toBe(second.length)
+  expect(new Set([...first, ...second]).size).toBe(EVENT_IDS.length * 5)
+  // Nothing was written outside before what it rests on was on disk.
+  const restedOn = first.filter((step) => step.endsWith(' write')).map((step) => step.replace(/write$/, 'read'))
+  expect(finishedBefore).toEqual(expect.arrayContaining(restedOn))
+}
+
+function readEffects(dataDir: string, life: string): string[] {
+  const file = effectsFile(dataDir, life)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').filter(Boolean) : []
+}

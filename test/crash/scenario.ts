@@ -1,0 +1,45 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type App, type AppParts, createApp } from '../../src/app.ts'
+import { defineWorkflow } from '../../src/core/workflow.ts'
+import { NO_SERVICE, testConfig } from '../support/test-config.ts'
+
+/** The events that are delivered; each starts both workflows. */
+export const EVENT_IDS = ['evt_1', 'evt_2']
+export const WORKFLOWS = ['follow-up', 'count']
+
+/** File that gets a line for each step function that began, in one life of the app. */
+export function effectsFile(dataDir: string, life: string): string {
+  return join(dataDir, `effects-${life}.txt`)
+}
+
+/** The app with two workflows: steps, a sleep, a step that fails once, and steps side by side. */
+export function createScenario(dataDir: string, life: string, openStore: AppParts['openStore']): Promise<App> {
+  const effect = (run: string, key: string) => appendFileSync(effectsFile(dataDir, life), `${run} ${key}\n`)
+  const followUp = defineWorkflow({
+    id: 'follow-up',
+    on: 'file.created',
+    retry: { attempts: 3, min: 1, max: 1 },
+    run: async ({ event, run, step }) => {
+      await step.run('read', () => effect(run.id, 'read'), { effect: 'read' })
+      await step.run('write', () => effect(run.id, 'write'))
+      await step.sleep('nap', 1)
+      await step.run('flaky', ({ attempt }) => {
+        if (attempt === 1) throw new Error('fails once')
+        effect(run.id, 'flaky')
+      })
+      return event.id
+    },
+  })
+  const count = defineWorkflow({
+    id: 'count',
+    on: '*',
+    run: ({ run, step }) =>
+      Promise.all(['a', 'b'].map((key) => step.run(['side', key], () => effect(run.id, `side[${key}]`)))),
+  })
+  return createApp(testConfig(dataDir, { service: NO_SERVICE }), {
+    random: () => 0.5,
+    workflows: [followUp, count],
+    openStore,
+  })
+}

@@ -1,0 +1,185 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { cron } from '../../src/core/schedule.ts'
+import { ManualClock } from '../../src/core/time.ts'
+import { defineEvent, defineWorkflow } from '../../src/core/workflow.ts'
+import { readRuntimeFile } from '../../src/runtime-file.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { startTestApp } from '../support/test-app.ts'
+
+const entry = z.looseObject({ id: z.string(), path: z.string() })
+const storage = z.enum(['storage_a', 'storage_b', 'storage_c'])
+const fileCreated = defineEvent('file.created', { data: z.looseObject({ service: storage, file: entry }) })
+
+const look = defineWorkflow({
+  id: 'look',
+  on: fileCreated,
+  where: ({ data }) => data.file.path.startsWith('/in/'),
+  run: async ({ event, files }) => {
+    const { service, file } = event.data
+    const details = await files.get({ service, id: file.id })
+    return { name: details.name, size: details.size }
+  },
+})
+
+test('follows up a file that is dropped into a storage directory', async () => {
+  const { sandbox, app, hear } = await startTestApp({ workflows: [look] })
+  const inbox = join(sandbox.storage('storage_a').dir, 'in')
+  await mkdir(inbox)
+  await writeFile(join(inbox, 'report.txt'), 'twelve bytes')
+  const { run } = await hear('run.completed', (notice) => notice.workflow === 'look')
+  expect(await app.store.findRun(run)).toMatchObject({ output: '{"name":"report.txt","size":12}' })
+})
+
+test('follows up a transfer the service reports', async () => {
+  const onTransfer = defineWorkflow({ id: 'on-transfer', on: 'transfer.*', run: ({ event }) => event.type })
+  const { sandbox, app, hear } = await startTestApp({ workflows: [onTransfer] })
+  await sandbox.storage('storage_a').put('/x.txt', 'x')
+  await sandbox.transfers.start({ from: ['storage_a', '/x.txt'], to: ['storage_c', '/far/'] })
+  const { run } = await hear('run.completed')
+  expect(await app.store.findRun(run)).toMatchObject({ workflow: 'on-transfer', output: '"transfer.completed"' })
+  const runs = await app.store.listRuns({ limit: 10 })
+  expect(runs.every((each) => each.workflow === 'on-transfer')).toBe(true)
+})
+
+test('deletes through the API once, and is told of it like of any deletion', async () => {
+  const sweep = defineWorkflow({
+    id: 'sweep',
+    on: fileCreated,
+    where: ({ data }) => data.file.path.endsWith('.bin'),
+    run: async ({ event, files }) => files.delete({ service: event.data.service, id: event.data.file.id }),
+  })
+  const { sandbox, app, hear } = await startTestApp({ workflows: [sweep] })
+  await sandbox.storage('storage_b').put('/old.bin', 'x')
+  const { run } = await hear('run.completed')
+  expect(await app.store.findRun(run)).toMatchObject({ output: '{"outcome":"deleted","proof":"reply"}' })
+  expect(await app.store.listSteps(run)).toMatchObject([
+    { effect: 'delete', target: expect.stringMatching(/^storage_b:/) },
+  ])
+  await hear('delivery.received', (notice) => notice.type === 'file.deleted')
+  expect(
+    sandbox
+      .storage('storage_b')
+      .list()
+      .map((each) => each.path),
+  ).not.toContain('/old.bin')
+})
+
+test('starts a run once for an event that is delivered again, also after a restart', async () => {
+  const dataDir = tempFolder()
+  const first = await startTestApp({ workflows: [look] }, { dataDir })
+  await first.sandbox.storage('storage_a').put('/in/a.txt', 'a')
+  const { run } = await first.hear('run.completed')
+  const eventId = (await first.app.store.findRun(run))?.eventId ?? ''
+  await first.sandbox.deliveries.resend(eventId)
+  await first.hear('delivery.received', (notice) => notice.verdict === 'duplicate')
+  await first.app.stop()
+
+  const second = await startTestApp({ workflows: [look] }, { dataDir })
+  await second.sandbox.deliveries.resend(eventId)
+  await second.hear('delivery.received', (notice) => notice.verdict === 'duplicate')
+  expect(await second.app.store.listRuns({ limit: 10, eventId })).toHaveLength(1)
+})
+
+test('makes one sample transfer at the very first start, and no other', async () => {
+  const dataDir = tempFolder()
+  const first = await startTestApp({}, { dataDir })
+  await first.hear('delivery.received', (notice) => notice.type === 'transfer.completed')
+  expect(
+    first.sandbox
+      .storage('storage_b')
+      .list()
+      .map((each) => each.path),
+  ).toContain('/archive/figures.csv')
+  await first.app.stop()
+  const second = await startTestApp({}, { dataDir })
+  expect(second.sandbox.transfers.list()).toHaveLength(1)
+})
+
+test('sends the calls of a run to the service as durable steps, a page at a time', async () => {
+  const inventory = defineWorkflow({
+    id: 'inventory',
+    on: 'file.created',
+    where: ({ data }) => (data.file as { path: string }).path === '/many/go',
+    run: async ({ files }) => {
+      const seen: string[] = []
+      for await (const file of files.iterate({ service: 'storage_c', path: '/many' })) seen.push(file.name)
+      const snapshot = await files.snapshot({ service: 'storage_c', path: '/many' })
+      return { iterated: seen.length, listed: snapshot.items.length, complete: snapshot.complete }
+    },
+  })
+  const { sandbox, app, hear } = await startTestApp({ workflows: [inventory] })
+  for (let n = 0; n < 120; n++) await sandbox.storage('storage_c').put(`/many/${n}.txt`, 'x')
+  await sandbox.storage('storage_c').put('/many/go', 'x')
+  const { run } = await hear('run.completed')
+  expect(await app.store.findRun(run)).toMatchObject({ output: '{"iterated":121,"listed":121,"complete":true}' })
+  expect((await app.store.listSteps(run)).map((step) => step.key)).toEqual([
+    'files.list[storage_c:/many]',
+    'files.list[storage_c:/many?page=2]',
+    'files.list[storage_c:/many]#2',
+    'files.list[storage_c:/many?page=2]#2',
+  ])
+})
+
+test('keeps no download URL: a replay asks for a new one', async () => {
+  const urls: string[] = []
+  const fetchTwice = defineWorkflow({
+    id: 'fetch-twice',
+    on: fileCreated,
+    where: ({ data }) => data.file.path === '/secret.txt',
+    run: async ({ event, files, step }) => {
+      const { url } = await files.downloadUrl({ service: event.data.service, id: event.data.file.id })
+      urls.push(url.reveal())
+      await step.sleep('nap', 1)
+      return 'done'
+    },
+  })
+  const { sandbox, app, hear } = await startTestApp({ workflows: [fetchTwice] })
+  await sandbox.storage('storage_a').put('/secret.txt', 'x')
+  const { run } = await hear('run.completed')
+  expect(urls).toHaveLength(2)
+  const rows = JSON.stringify([await app.store.findRun(run), await app.store.listSteps(run)])
+  for (const url of urls) expect(rows).not.toContain(new URL(url).pathname)
+})
+
+test('runs a cron workflow at its moment, once, and catches up with a missed night', async () => {
+  const clock = new ManualClock(Date.UTC(2026, 5, 1, 2, 59))
+  const nightly = defineWorkflow({
+    id: 'nightly',
+    on: cron('0 3 * * *'),
+    run: ({ tick }) => ({ at: tick.scheduledFor.toISOString(), missed: tick.missed }),
+  })
+  const dataDir = tempFolder()
+  const first = await startTestApp({ workflows: [nightly], clock }, { dataDir })
+  const ticked = first.hear('run.completed')
+  clock.advance('1m')
+  expect(await first.app.store.findRun((await ticked).run)).toMatchObject({
+    output: '{"at":"2026-06-01T03:00:00.000Z","missed":0}',
+  })
+  await first.app.stop()
+
+  clock.advance('49h')
+  const second = await startTestApp({ workflows: [nightly], clock }, { dataDir })
+  expect(await second.app.store.findRun((await second.hear('run.completed')).run)).toMatchObject({
+    output: '{"at":"2026-06-03T03:00:00.000Z","missed":1}',
+  })
+  expect(await second.app.store.listRuns({ limit: 10 })).toHaveLength(2)
+})
+
+test('tells the command line where it is while it runs, and is ready', async () => {
+  const { app, urls, dataDir } = await startTestApp()
+  expect(readRuntimeFile(dataDir)).toMatchObject({ pid: process.pid, receiver: urls.receiver, admin: urls.admin })
+  const answer = await fetch(`${urls.admin}/readyz`)
+  expect([answer.status, await answer.json()]).toEqual([200, { ready: true, checks: { store: 'ok', app: 'ok' } }])
+  expect((await fetch(`${urls.admin}/livez`)).status).toBe(200)
+  await app.stop()
+  expect(readRuntimeFile(dataDir)).toBeNull()
+})
+
+test('can be stopped twice, and before it started', async () => {
+  const { app } = await startTestApp()
+  await Promise.all([app.stop(), app.stop()])
+  await app.stop()
+})

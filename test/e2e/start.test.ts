@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { expect, onTestFinished, test } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import { ManualClock } from '../../src/core/time.ts'
+import { eventBody } from '../support/fixtures.ts'
+import { opensslHmac } from '../support/sign.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+
+import { NO_SERVICE, testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
+
+const MAIN = resolve(import.meta.dirname, '../../src/main.ts')
+const FREE_PORTS = {
+  UPSHOT_PORT: '0',
+  UPSHOT_ADMIN_PORT: '0',
+  UPSHOT_SANDBOX_PORT: '0',
+  UPSHOT_SANDBOX_DOWNLOAD_PORT: '0',
+}
+
+/** A project folder with these modules, and the real process in it. */
+function startProcess(modules: Record<string, string> = {}, environment: Record<string, string> = {}) {
+  const root = tempFolder()
+  mkdirSync(join(root, 'workflows'))
+  for (const [file, text] of Object.entries(modules)) writeFileSync(join(root, 'workflows', file), text)
+  const child = spawn(process.execPath, [MAIN], {
+    cwd: root,
+    env: { PATH: process.env.PATH, ...FREE_PORTS, ...environment },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const lines: Record<string, unknown>[] = []
+  const waiting: {
+    fits: (line: Record<string, unknown>) => boolean
+    resolve: (line: Record<string, unknown>) => void
+  }[] = []
+  createInterface({ input: child.stdout }).on('line', (text) => {
+    const line = JSON.parse(text)
+    lines.push(line)
+    for (const { fits, resolve } of waiting) if (fits(line)) resolve(line)
+  })
+  let errors = ''
+  child.stderr.on('data', (chunk) => {
+    errors += chunk
+  })
+  return {
+    root,
+    child,
+    lines,
+    errors: () => errors,
+    exited: once(child, 'exit').then(([code, signal]) => ({ code, signal })),
+    line: (fits: (line: Record<string, unknown>) => boolean) =>
+      new Promise<Record<string, unknown>>((done) => {
+        const known = lines.find(fits)
+        if (known) done(known)
+        else waiting.push({ fits, resolve: done })
+      }),
+  }
+}
+
+const INDEX = resolve(import.meta.dirname, '../../src/index.ts')
+const hello = `import { defineWorkflow } from '${INDEX}'
+export default defineWorkflow({ id: 'hello', on: '*', run: async ({ step }) => step.run('greet', () => 'hello') })`
+
+test('starts with no configuration, follows the sample files up, and drains on SIGTERM', async () => {
+  const started = startProcess({ 'hello.workflow.ts': hello })
+  await started.line((line) => line.message === 'started')
+  await started.line((line) => line.message === 'run completed' && line.workflow === 'hello')
+  started.child.kill('SIGTERM')
+  expect(await started.exited).toEqual({ code: 0, signal: null })
+  expect(started.lines.at(-1)).toMatchObject({ message: 'stopped' })
+  expect(started.errors()).toBe('')
+})
+
+test('takes no other module down with a broken one', async () => {
+  const started = startProcess({
+    'hello.workflow.ts': hello,
+    'broken.workflow.ts': 'export default 42',
+    'cron.workflow.ts': `import { cron, defineWorkflow } from '${INDEX}'
+export default defineWorkflow({ id: 'bad-cron', on: cron('61 * * * *'), run: () => {} })`,
+  })
+  await started.line((line) => line.message === 'run completed' && line.workflow === 'hello')
+  const broken = started.lines.filter((line) => line.message === 'workflow broken')
+  expect(broken.map((line) => line.file)).toEqual(['broken.workflow.ts', 'cron.workflow.ts'])
+})
+
+test('refuses two modules with one id', async () => {
+  const started = startProcess({ 'a.workflow.ts': hello, 'b.workflow.ts': hello })
+  expect(await started.exited).toMatchObject({ code: 1 })
+  expect(started.errors()).toContain('a.workflow.ts and b.workflow.ts both define the workflow "hello"')
+})
+
+test('names every variable that is missing or malformed, and what it should look like', async () => {
+  const started = startProcess(
+    {},
+    { SERVICE_BASE_URL: 'api.example.com', UPSHOT_PORT: 'http', SERVICE_API_KEY: 'canary-key' },
+  )
+  expect(await started.exited).toMatchObject({ code: 2 })
+  const errors = started.errors()
+  expect(errors).toContain('SERVICE_BASE_URL is not valid: it should be the base address')
+  expect(errors).toContain('UPSHOT_PORT is not valid')
+  expect(errors).toContain('SERVICE_WEBHOOK_SECRET is missing')
+  expect(errors).toContain('SERVICE_STORAGE_A is missing')
+  expect(errors).not.toContain('canary-key')
+})
+
+test('takes a new webhook secret from the environment, and the old one for a day', async () => {
+  const dataDir = tempFolder()
+  const old = await createApp(testConfig(dataDir, { service: NO_SERVICE }), { workflows: [] })
+  await old.start()
+  await old.stop()
+  const service = { ...NO_SERVICE, webhookSecret: 'the-secret-that-comes-next', signatureHeader: 'X-Other' } as const
+  const clock = new ManualClock(Date.now())
+  const app = await createApp(testConfig(dataDir, { service }), { workflows: [], clock })
+  onTestFinished(() => app.stop())
+  const { endpoints } = await app.start()
+  const post = async (id: string, secret: string) => {
+    const body = eventBody(id)
+    const headers = { 'Content-Type': 'application/json', 'X-Other': opensslHmac(secret, body) }
+    return (await fetch(endpoints.service ?? '', { method: 'POST', headers, body })).status
+  }
+  expect(await post('evt_1', 'the-secret-that-comes-next')).toBe(200)
+  expect(await post('evt_2', WEBHOOK_SECRET)).toBe(200)
+  clock.advance('24h')
+  expect(await post('evt_3', WEBHOOK_SECRET)).toBe(401)
+  expect(await post('evt_4', 'the-secret-that-comes-next')).toBe(200)
+})

@@ -1,0 +1,29 @@
+/** An entry in the primary form. */
+export function entry(id: string, more: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    id,
+    name: `${id}.txt`,
+    type: 'file',
+    mimeType: 'text/plain',
+    size: 5,
+    path: `/in/${id}.txt`,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    modifiedAt: '2026-01-02T00:00:00.000Z',
+    ...more,
+  }
+}
+
+/** The same in the alternative form. */
+export function snakeEntry(id: string, more: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    id,
+    name: `${id}.txt`,
+    type: 'file',
+    mime_type: 'text/plain',
+    size: 5,
+    path: `/in/${id}.txt`,
+    created_at: '2026-01-01T00:00:00.000Z',
+    modified_at: '2026-01-02T00:00:00.000Z',
+    ...more,
+  }
+}

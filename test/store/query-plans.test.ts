@@ -1,0 +1,81 @@
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { DeliveryTable } from '../../src/store/sqlite/delivery-table.ts'
+import { EndpointTable } from '../../src/store/sqlite/endpoint-table.ts'
+import { EventTable } from '../../src/store/sqlite/event-table.ts'
+import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { RunTable } from '../../src/store/sqlite/run-table.ts'
+import { StepTable } from '../../src/store/sqlite/step-table.ts'
+import { TickTable } from '../../src/store/sqlite/tick-table.ts'
+import { WorkerTable } from '../../src/store/sqlite/worker-table.ts'
+import { createVault } from '../../src/store/vault.ts'
+
+/** Every statement that the tables prepare, with SQLite's plan for it. */
+function collectPlans(): Map<string, string[]> {
+  const db = new Database(':memory:')
+  migrate(db)
+  const statements: string[] = []
+  const recording = new Proxy(db, {
+    get(target, name) {
+      if (name !== 'prepare') return Reflect.get(target, name)
+      return (sql: string) => {
+        statements.push(sql)
+        return target.prepare(sql)
+      }
+    },
+  })
+  const events = new EventTable(recording)
+  const runs = new RunTable(recording, events, new TickTable(recording))
+  new DeliveryTable(recording, events)
+  new EndpointTable(recording, createVault(Buffer.alloc(32)))
+  new StepTable(recording)
+  new WorkerTable(recording, null)
+  runs.list({ limit: 1 })
+  runs.list({ limit: 1, eventId: 'evt_1' })
+  return new Map(
+    statements
+      .filter((sql) => !sql.startsWith('PRAGMA'))
+      .map((sql) => {
+        const parameters = (sql.match(/\?/g) ?? []).map(() => 0)
+        const named = Object.fromEntries([...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 0]))
+        const plan = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+        const rows = Object.keys(named).length > 0 ? plan.all(named) : plan.all(...parameters)
+        return [sql, rows.map((row) => row.detail)]
+      }),
+  )
+}
+
+const plans = collectPlans()
+const planOf = (part: string) => [...plans].filter(([sql]) => sql.includes(part)).flatMap(([, plan]) => plan)
+
+test('reads no large table from end to end', () => {
+  const scans = [...plans].filter(([, plan]) => plan.some((line) => /^SCAN (run|step|tick|event)$/.test(line)))
+  // Lists go backwards along the primary key and stop at their limit.
+  for (const [sql] of scans) expect(sql).toMatch(/ORDER BY (run\.id|seq) DESC LIMIT \?$/)
+})
+
+test('claims in index order, without sorting', () => {
+  expect(planOf(`status = 'pending' ORDER BY priority DESC`)).toEqual(['SCAN run USING COVERING INDEX run_ready'])
+  expect(planOf('due_at <= ? ORDER BY due_at')).toEqual([
+    'SEARCH run USING COVERING INDEX run_waiting (due_at>? AND due_at<?)',
+  ])
+})
+
+test('sorts nothing on the way of a run but its own steps', () => {
+  const sorted = [...plans].filter(([, plan]) => plan.some((line) => line.includes('TEMP B-TREE'))).map(([sql]) => sql)
+  const isSmall = (sql: string) => sql.includes('FROM endpoint') || sql.includes('json_each')
+  expect(sorted.filter((sql) => !isSmall(sql))).toEqual(['SELECT * FROM step WHERE run_id = ? ORDER BY position'])
+})
+
+test('asks for a known event within one stretch only', () => {
+  const byIdentity = 'SEARCH event USING INDEX event_identity (stretch=? AND identity=?)'
+  expect(planOf('WHERE stretch = ? AND identity = ?')).toEqual([byIdentity])
+  const byStretch = 'SEARCH event USING COVERING INDEX event_identity (stretch>? AND stretch<?)'
+  expect(planOf('WHERE stretch >= ? AND stretch < ?')).toEqual([byStretch])
+  expect(planOf('FROM event WHERE seq > ?')).toEqual(['SEARCH event USING INTEGER PRIMARY KEY (rowid>?)'])
+})
+
+test('finds the runs of an event and of a dead worker by their indexes', () => {
+  expect(planOf('json_each').join('\n')).toContain('USING INDEX run_caused')
+  expect(planOf('WHERE worker = @worker').every((line) => line.includes('USING INDEX run_held'))).toBe(true)
+})

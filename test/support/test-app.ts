@@ -1,0 +1,43 @@
+import { onTestFinished } from 'vitest'
+import { type App, type AppParts, type AppUrls, createApp } from '../../src/app.ts'
+import type { Config } from '../../src/config.ts'
+import type { Notice, NoticeKind, NoticeOf } from '../../src/core/notices.ts'
+import { createNoticeBus } from '../../src/notices/notice-bus.ts'
+import type { Sandbox } from '../../src/sandbox/index.ts'
+import { tempFolder } from './temp-folder.ts'
+import { testConfig } from './test-config.ts'
+
+export interface TestApp {
+  app: App
+  urls: AppUrls
+  sandbox: Sandbox
+  dataDir: string
+  heard: Notice[]
+  /** The first notice of a kind that fits, already published or still to come. */
+  hear<Kind extends NoticeKind>(kind: Kind, fits?: (notice: NoticeOf<Kind>) => boolean): Promise<NoticeOf<Kind>>
+}
+
+/** The whole app with its sandbox on free ports, stopped when the test is over. */
+export async function startTestApp(
+  parts: Partial<AppParts> = {},
+  { dataDir = tempFolder(), config = {} }: { dataDir?: string; config?: Partial<Config> } = {},
+): Promise<TestApp> {
+  const notices = createNoticeBus()
+  const heard: Notice[] = []
+  notices.subscribe('*', (notice) => heard.push(notice))
+  const app = await createApp(testConfig(dataDir, config), { workflows: [], notices, ...parts })
+  onTestFinished(() => app.stop())
+  const urls = await app.start()
+  if (!app.sandbox) throw new Error('the app was to start a sandbox')
+  return {
+    app,
+    urls,
+    sandbox: app.sandbox,
+    dataDir,
+    heard,
+    async hear(kind, fits = () => true) {
+      const known = heard.find((notice) => notice.kind === kind && fits(notice as never))
+      return (known as never) ?? notices.once(kind, fits)
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+import type { Config } from '../../src/config.ts'
+
+export const WEBHOOK_SECRET = 'a-webhook-secret-of-the-tests'
+
+/** The configuration of an app on free ports with its data in `dataDir`; the sandbox runs within the app. */
+export function testConfig(dataDir: string, part: Partial<Config> = {}): Config {
+  return {
+    dataDir,
+    workflowsDir: join(dataDir, 'workflows'),
+    host: '127.0.0.1',
+    ports: { receiver: 0, admin: 0, sandbox: 0, sandboxDownload: 0 },
+    logLevel: 'silent',
+    secretKey: null,
+    service: { kind: 'sandbox' },
+    slots: 20,
+    drainMs: 5_000,
+    receive: { bodyBytes: 1_048_576, inFlight: 1_000 },
+    ...part,
+  }
+}
+
+/** A service that is never called: the app takes deliveries and nothing else. */
+export const NO_SERVICE: Extract<Config['service'], { kind: 'real' }> = {
+  kind: 'real',
+  baseUrl: 'http://127.0.0.1:9/v1',
+  apiKey: 'sk_sandbox_never_called',
+  webhookSecret: WEBHOOK_SECRET,
+  signatureHeader: 'X-Service-Signature',
+  plan: 'free',
+  storages: { storage_a: 'storage_a', storage_b: 'storage_b', storage_c: 'storage_c' },
+}

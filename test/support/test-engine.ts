@@ -1,0 +1,110 @@
+import { onTestFinished } from 'vitest'
+import type { FilesApi } from '../../src/core/file.ts'
+import type { Notice } from '../../src/core/notices.ts'
+import type { Run } from '../../src/core/run.ts'
+import type { Store } from '../../src/core/store.ts'
+import { type Duration, ManualClock } from '../../src/core/time.ts'
+import type { AnyWorkflow } from '../../src/core/workflow.ts'
+import type { FilesFor } from '../../src/engine/run-context.ts'
+import { Worker, type WorkerParts } from '../../src/engine/worker.ts'
+import { createNoticeBus, type NoticeBus } from '../../src/notices/notice-bus.ts'
+import { NOW, queueRun } from './fixtures.ts'
+import { openTestStore } from './test-store.ts'
+
+const noFiles: FilesFor = () =>
+  new Proxy({} as FilesApi, { get: () => () => Promise.reject(new Error('no files here')) })
+
+export interface TestEngine {
+  store: Store
+  folder: string
+  clock: ManualClock
+  notices: NoticeBus
+  /** Everything published so far. */
+  heard: Notice[]
+  /** Starts a worker for these workflows; stopped when the test is over. */
+  start(
+    workflows: AnyWorkflow[],
+    options?: Partial<Pick<WorkerParts, 'slots' | 'filesFor' | 'store' | 'drainMs'>>,
+  ): Promise<Worker>
+  /** Queues a run and gives it back as it is when it has ended or waits. */
+  run(workflow: string, eventId?: string): Promise<Run>
+  /** Moves the clock and gives the run back when its next pass is over. */
+  advance(runId: string, duration: Duration): Promise<Run>
+}
+
+/** The real engine on a real store, with a clock that the test moves. */
+export function createTestEngine(): TestEngine {
+  const store = openTestStore()
+  const clock = new ManualClock(NOW)
+  const notices = createNoticeBus()
+  const heard: Notice[] = []
+  notices.subscribe('*', (notice) => heard.push(notice))
+  const workers: Worker[] = []
+
+  const passEnded = (runId: string) =>
+    new Promise<void>((resolve) => {
+      const stop = notices.subscribe('*', (notice) => {
+        if (!isEnd(notice) || notice.run !== runId) return
+        stop()
+        resolve()
+      })
+    })
+  const find = async (runId: string) => {
+    const run = await store.findRun(runId)
+    if (!run) throw new Error(`no run ${runId}`)
+    return run
+  }
+
+  return {
+    store,
+    folder: store.folder,
+    clock,
+    notices,
+    heard,
+    async start(workflows, options = {}) {
+      const worker = new Worker({
+        store,
+        clock,
+        random: () => 0.5,
+        publish: notices.publish,
+        findWorkflow: (id) => workflows.find((workflow) => workflow.id === id),
+        filesFor: noFiles,
+        slots: 10,
+        drainMs: 1_000,
+        ...options,
+      })
+      workers.push(worker)
+      onTestFinished(() => worker.stop())
+      await worker.start()
+      return worker
+    },
+    async run(workflow, eventId = 'evt_1') {
+      const runId = await queueRun(store, eventId, workflow)
+      const ended = passEnded(runId)
+      for (const worker of workers) worker.wake()
+      await ended
+      return find(runId)
+    },
+    async advance(runId, duration) {
+      const ended = passEnded(runId)
+      clock.advance(duration)
+      await ended
+      return find(runId)
+    },
+  }
+}
+
+const ENDS = [
+  'run.completed',
+  'run.failed',
+  'run.parked',
+  'run.retried',
+  'run.skipped',
+  'run.released',
+  'run.lost',
+] as const
+type End = Extract<Notice, { kind: (typeof ENDS)[number] }>
+
+function isEnd(notice: Notice): notice is End {
+  return (ENDS as readonly string[]).includes(notice.kind)
+}

@@ -1,0 +1,15 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { Store } from '../../src/core/store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
+import { tempFolder } from './temp-folder.ts'
+
+const vaultKey = randomBytes(32)
+
+/** A real store on disk, closed when the test is over. `folder` opens a second one on the same database. */
+export function openTestStore(folder = tempFolder(), open = openSqliteStore): Store & { folder: string } {
+  const store = open({ file: join(folder, 'upshot.db'), vaultKey })
+  onTestFinished(() => store.close())
+  return { ...store, folder }
+}

@@ -1,0 +1,28 @@
+import { expectTypeOf, it } from 'vitest'
+import type { Failure } from '../../src/core/errors.ts'
+import type { Notice, NoticeOf } from '../../src/core/notices.ts'
+import { createNoticeBus } from '../../src/notices/notice-bus.ts'
+
+const bus = createNoticeBus()
+
+it('a listener gets the notice of its kind', () => {
+  bus.subscribe('run.failed', (notice) => expectTypeOf(notice.error).toEqualTypeOf<Failure>())()
+  bus.subscribe('*', (notice) => expectTypeOf(notice).toEqualTypeOf<Notice>())()
+})
+
+it('a notice that is awaited has its kind', () => {
+  const awaited = () => bus.once('run.completed', (notice) => notice.steps > 1)
+  expectTypeOf(awaited).returns.resolves.toEqualTypeOf<NoticeOf<'run.completed'>>()
+})
+
+it('misuse does not compile', () => {
+  const misuse = () => {
+    // @ts-expect-error: there is no such kind.
+    bus.subscribe('run.exploded', () => {})
+    // @ts-expect-error: a count is missing.
+    bus.publish({ kind: 'run.queued' })
+    // @ts-expect-error: this kind has no error.
+    bus.subscribe('run.queued', (notice) => notice.error)
+  }
+  expectTypeOf(misuse).toBeFunction()
+})

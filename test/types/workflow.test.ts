@@ -1,0 +1,139 @@
+import { expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+import type { ServiceEvent } from '../../src/core/event.ts'
+import type { FileDetails, Page } from '../../src/core/file.ts'
+import { cron, type Tick } from '../../src/core/schedule.ts'
+import { type AnyWorkflow, defineEvent, defineWorkflow, type Workflow } from '../../src/core/workflow.ts'
+
+const transferCompleted = defineEvent('transfer.completed', {
+  data: z.looseObject({ transferId: z.string(), bytes: z.string().transform(Number), note: z.string().optional() }),
+})
+const fileCreated = defineEvent('file.created', { data: z.object({ file: z.object({ id: z.string() }) }) })
+
+it('an event definition keeps its type and what its schema gives out', () => {
+  expectTypeOf(transferCompleted.type).toEqualTypeOf<'transfer.completed'>()
+  expectTypeOf(transferCompleted.data).toExtend<z.ZodType<{ transferId: string; bytes: number }>>()
+})
+
+it('event.data is typed by the schema', () => {
+  defineWorkflow({
+    id: 'a',
+    on: transferCompleted,
+    where: (event) => {
+      expectTypeOf(event.data.transferId).toEqualTypeOf<string>()
+      return event.data.bytes > 0
+    },
+    run: ({ event }) => {
+      expectTypeOf(event.type).toEqualTypeOf<'transfer.completed'>()
+      expectTypeOf(event.data.bytes).toEqualTypeOf<number>()
+      expectTypeOf(event.data.note).toEqualTypeOf<string | undefined>()
+      // @ts-expect-error: the schema names no such field; a loose one gives it as unknown.
+      event.data.transferld satisfies string
+    },
+  })
+})
+
+it('an event known by its type alone has unknown data', () => {
+  defineWorkflow({
+    id: 'a',
+    on: 'file.created',
+    run: ({ event }) => {
+      expectTypeOf(event).toEqualTypeOf<ServiceEvent<'file.created'>>()
+      expectTypeOf(event.data.file).toEqualTypeOf<unknown>()
+    },
+  })
+})
+
+it('a pattern leaves the type open', () => {
+  defineWorkflow({ id: 'a', on: 'file.*', run: ({ event }) => expectTypeOf(event.type).toEqualTypeOf<string>() })
+  defineWorkflow({ id: 'a', on: '*', run: ({ event }) => expectTypeOf(event.type).toEqualTypeOf<string>() })
+})
+
+it('a list gives one of its events, told apart by type', () => {
+  defineWorkflow({
+    id: 'a',
+    on: [fileCreated, transferCompleted, 'file.deleted'],
+    run: ({ event }) => {
+      expectTypeOf(event.type).toEqualTypeOf<'file.created' | 'transfer.completed' | 'file.deleted'>()
+      if (event.type === 'file.created') expectTypeOf(event.data.file.id).toEqualTypeOf<string>()
+      if (event.type === 'transfer.completed') expectTypeOf(event.data.bytes).toEqualTypeOf<number>()
+    },
+  })
+})
+
+it('a cron workflow has a tick and no event, any other an event and no tick', () => {
+  defineWorkflow({
+    id: 'nightly',
+    on: cron('0 3 * * *', { timezone: 'Europe/Berlin', catchUp: 'latest', within: '24h' }),
+    run: (context) => {
+      expectTypeOf(context.tick).toEqualTypeOf<Tick>()
+      expectTypeOf(context).not.toHaveProperty('event')
+    },
+  })
+  defineWorkflow({ id: 'a', on: 'file.created', run: (context) => expectTypeOf(context).not.toHaveProperty('tick') })
+})
+
+it('a step result keeps its type', () => {
+  const workflow = defineWorkflow({
+    id: 'a',
+    on: 'file.created',
+    run: async ({ step, files }) => {
+      const total = await step.run('sum', () => 7)
+      expectTypeOf(total).toEqualTypeOf<number>()
+      const named = await step.run(['name', 3], async ({ attempt, idempotencyKey, signal }) => {
+        expectTypeOf(attempt).toEqualTypeOf<number>()
+        expectTypeOf(idempotencyKey).toEqualTypeOf<string>()
+        expectTypeOf(signal).toEqualTypeOf<AbortSignal>()
+        return { name: 'x' }
+      })
+      expectTypeOf(named).toEqualTypeOf<{ name: string }>()
+      expectTypeOf(await step.sleep('pause', '1h')).toEqualTypeOf<void>()
+      expectTypeOf(await files.list({ service: 'storage_a' })).toEqualTypeOf<Page>()
+      expectTypeOf(await files.get({ service: 'storage_b', id: '1' })).toEqualTypeOf<FileDetails>()
+      return { total, named }
+    },
+  })
+  expectTypeOf(workflow).toExtend<Workflow<'file.created', { total: number; named: { name: string } }>>()
+})
+
+it('any workflow, whatever it runs on, is one to the engine', () => {
+  const run = () => null
+  const workflows: AnyWorkflow[] = [
+    defineWorkflow({ id: 'a', on: transferCompleted, where: (event) => event.data.bytes > 0, run }),
+    defineWorkflow({ id: 'b', on: cron('0 3 * * *'), run: ({ tick }) => tick.missed }),
+    defineWorkflow({ id: 'c', on: ['file.*', fileCreated], run: ({ event }) => event.id }),
+  ]
+  expectTypeOf(workflows).toEqualTypeOf<AnyWorkflow[]>()
+})
+
+it('misuse does not compile', () => {
+  const misuse = () => {
+    // @ts-expect-error: an id is missing.
+    defineWorkflow({ on: 'file.created', run: () => null })
+    // @ts-expect-error: a trigger is missing.
+    defineWorkflow({ id: 'a', run: () => null })
+    // @ts-expect-error: a cron workflow has no event.
+    defineWorkflow({ id: 'a', on: cron('0 3 * * *'), run: ({ event }) => event })
+    // @ts-expect-error: a workflow that runs on events has no tick.
+    defineWorkflow({ id: 'a', on: 'file.created', run: ({ tick }) => tick })
+    // @ts-expect-error: this is no way to catch up.
+    cron('0 3 * * *', { catchUp: 'sometimes' })
+    // @ts-expect-error: an event definition needs a schema.
+    defineEvent('file.created', { data: { id: 'string' } })
+    defineWorkflow({
+      id: 'a',
+      on: 'file.created',
+      run: ({ step, files }) => {
+        // @ts-expect-error: a step needs a name.
+        void step.run(() => 1)
+        // @ts-expect-error: there is no such effect.
+        void step.run('a', () => 1, { effect: 'destroy' })
+        // @ts-expect-error: there is no such storage.
+        void files.list({ service: 'storage_z' })
+        // @ts-expect-error: a file is named by its storage too.
+        void files.delete({ id: '1' })
+      },
+    })
+  }
+  expectTypeOf(misuse).toBeFunction()
+})

@@ -1,0 +1,185 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
+import { alerts } from '../config/alerts.ts'
+import type { TransferRecord } from '../src/sandbox/transfer-record.ts'
+import { type Bench, openBench, outputOf, override, type Told } from '../test/workflows/bench.ts'
+import { crashAtEveryWrite } from '../test/workflows/crash.ts'
+import workflow from './alert-failed-transfer.workflow.ts'
+
+const SOURCE = '/in/film.mp4'
+const TARGET = '/archive/film.mp4'
+
+/** A transfer that failed halfway, with what the service tells of it. */
+async function failTransfer({ sandbox, told }: Bench): Promise<Told & { data: { transfer: TransferRecord } }> {
+  await sandbox.storage('storage_a').put(SOURCE, 'a long film')
+  await sandbox.clock.advance('1m')
+  const input = { from: ['storage_a', SOURCE], to: ['storage_b', TARGET], failAt: 0.5 } as const
+  const { done } = await sandbox.transfers.start({ ...input, from: [...input.from], to: [...input.to] })
+  const transfer = await done
+  return { ...told('transfer.failed'), data: { transfer } }
+}
+
+interface Posted {
+  key: string | undefined
+  body: Record<string, unknown>
+}
+
+/** A receiver of alerts that answers with these statuses, then 200; `ALERT_URL` leads to it. */
+async function openReceiver(...statuses: number[]): Promise<Posted[]> {
+  const posted: Posted[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    posted.push({
+      key: request.headers['idempotency-key']?.toString(),
+      body: JSON.parse(Buffer.concat(chunks).toString()),
+    })
+    response.writeHead(statuses.shift() ?? 200, { location: '/elsewhere' }).end('thanks')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  override(alerts, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks/canary-secret` })
+  return posted
+}
+
+test('writes down what is known, and posts nothing where no URL is configured', async () => {
+  const bench = await openBench(workflow)
+  const event = await failTransfer(bench)
+  const { id } = event.data.transfer
+  expect(outputOf(await bench.follow(event))).toEqual({
+    record: join(bench.folder, 'alerts', `${id}.json`),
+    posted: false,
+  })
+  expect(bench.document('alerts', `${id}.json`)).toMatchObject({
+    text: `Transfer ${id} failed: The transfer was told to fail here.`,
+    event: event.id,
+    transfer: { id, bytesTotal: 11, bytesDone: 5, error: { code: 'service_error' } },
+    source: 'still there',
+    destination: 'nothing there',
+  })
+  expect(bench.written()).toEqual([`alerts/${id}.json`])
+})
+
+test.each<[string, (bench: Bench) => Promise<unknown>, object]>([
+  ['a source that is gone', ({ sandbox }) => sandbox.storage('storage_a').remove(SOURCE), { source: 'gone' }],
+  [
+    'a partial file at the destination',
+    ({ sandbox }) => sandbox.storage('storage_b').put(TARGET, 'a lon'),
+    { destination: '5 bytes are there' },
+  ],
+  [
+    'another file in the folder of the destination',
+    ({ sandbox }) => sandbox.storage('storage_b').put('/archive/other.mp4', 'x'),
+    { destination: 'nothing there' },
+  ],
+])('tells of %s', async (_, change, facts) => {
+  const bench = await openBench(workflow)
+  const event = await failTransfer(bench)
+  await change(bench)
+  outputOf(await bench.follow(event))
+  expect(bench.document('alerts', `${event.data.transfer.id}.json`)).toMatchObject(facts)
+})
+
+test('tells an older file at the destination from a partial one', async () => {
+  const bench = await openBench(workflow)
+  await bench.sandbox.storage('storage_b').put(TARGET, 'last year')
+  const event = await failTransfer(bench)
+  outputOf(await bench.follow(event))
+  const alert = bench.document('alerts', `${event.data.transfer.id}.json`)
+  expect(alert).toMatchObject({ destination: 'an older file is there' })
+})
+
+test('alerts also when the storages do not answer', async () => {
+  const posted = await openReceiver()
+  const bench = await openBench(workflow)
+  const event = await failTransfer(bench)
+  await bench.sandbox.faults.add({ on: '*', status: 502 })
+  expect(outputOf(await bench.follow(event))).toMatchObject({ posted: true })
+  expect(posted[0]?.body).toMatchObject({
+    source: expect.stringMatching(/^unknown: /),
+    destination: expect.stringMatching(/^unknown: /),
+  })
+})
+
+test('posts the alert with a key by which the receiver knows it again', async () => {
+  const posted = await openReceiver()
+  const bench = await openBench(workflow)
+  const event = await failTransfer(bench)
+  const run = await bench.follow(event)
+  expect(outputOf(run)).toMatchObject({ posted: true })
+  expect(posted).toEqual([
+    { key: `${run.id}/post alert`, body: bench.document('alerts', `${event.data.transfer.id}.json`) },
+  ])
+})
+
+test('posts again, with the same key, while the receiver is busy or broken', async () => {
+  const posted = await openReceiver(500, 429, 503)
+  const bench = await openBench(workflow)
+  expect(outputOf(await bench.follow(await failTransfer(bench)))).toMatchObject({ posted: true })
+  expect(posted).toHaveLength(4)
+  expect(new Set(posted.map(({ key }) => key)).size).toBe(1)
+})
+
+test.each([400, 404, 410, 302])(
+  'gives up at once when the receiver answers %i, and keeps the record',
+  async (status) => {
+    const posted = await openReceiver(status)
+    const bench = await openBench(workflow)
+    const event = await failTransfer(bench)
+    const run = await bench.follow(event)
+    expect(run).toMatchObject({ status: 'failed', error: { message: expect.stringContaining(String(status)) } })
+    expect(posted).toHaveLength(1)
+    expect(bench.document('alerts', `${event.data.transfer.id}.json`)).not.toBeNull()
+  },
+)
+
+test('keeps the URL, which may hold a secret, out of the journal, the log and the record', async () => {
+  await openReceiver(500, 400)
+  const bench = await openBench(workflow)
+  const event = await failTransfer(bench)
+  const run = await bench.follow(event)
+  const { store, heard } = bench.engine
+  const kept = [run, await store.listSteps(run.id), await store.listStepFailures(run.id), heard]
+  const record = bench.document('alerts', `${event.data.transfer.id}.json`)
+  expect(JSON.stringify([kept, record])).not.toContain('canary-secret')
+})
+
+test('posts under one key and leaves the same record wherever it crashes', { timeout: 60_000 }, async () => {
+  const crashes = await crashAtEveryWrite(async (crash) => {
+    const posted = await openReceiver()
+    const bench = await openBench(workflow, { crash })
+    const event = await failTransfer(bench)
+    expect(outputOf(await bench.follow(event))).toMatchObject({ posted: true })
+    expect(new Set(posted.map((each) => JSON.stringify(each))).size).toBe(1)
+    expect(bench.written()).toEqual([`alerts/${event.data.transfer.id}.json`])
+  })
+  expect(crashes).toBe(5)
+})
+
+test('parks an event of another shape for a person', async () => {
+  const bench = await openBench(workflow)
+  const event = { ...(await failTransfer(bench)), data: { transferId: 'trf_1' } }
+  expect(await bench.follow(event)).toMatchObject({
+    status: 'waiting',
+    dueAt: null,
+    reason: expect.stringContaining('data.transfer'),
+  })
+})
+
+afterEach(() => void vi.unstubAllEnvs())
+
+test.each(['chat.example.org/T1', 'ftp://example.org/T1', 'https://user:pass@example.org/T1', 'https://:0/T1'])(
+  'refuses %s as ALERT_URL without repeating it',
+  async (value) => {
+    vi.stubEnv('ALERT_URL', value)
+    vi.resetModules()
+    const loading = import('../config/alerts.ts')
+    await expect(loading).rejects.toThrow(/^ALERT_URL is not valid/)
+    await expect(loading).rejects.not.toThrow('T1')
+  },
+)

@@ -1,0 +1,66 @@
+import { defineWorkflow, type FileEntry, type StepContext, StepError, TerminalError } from 'upshot'
+import { alerts } from '../config/alerts.ts'
+import { paths } from '../config/paths.ts'
+import { type Transfer, transferFailed } from './events.ts'
+import { findFile } from './find-file.ts'
+import { writeJson } from './write-whole.ts'
+
+/** Gathers what is known of a failed transfer, writes it down, and posts it where `ALERT_URL` says. */
+export default defineWorkflow({
+  id: 'alert-failed-transfer',
+  on: transferFailed,
+  retry: { attempts: 3, max: '30s' },
+  async run({ event, files, step }) {
+    const { transfer } = event.data
+    const source = await findFile(files, transfer.source).catch(describeFailure)
+    const destination = await findFile(files, transfer.destination).catch(describeFailure)
+    const alert = {
+      text: `Transfer ${transfer.id} failed: ${transfer.error?.message ?? 'the service gave no reason'}`,
+      event: event.id,
+      transfer,
+      source: describeSource(source),
+      destination: describeDestination(destination, transfer),
+    }
+
+    const record = await step.run('write alert', () => writeJson(paths.alerts, transfer.id, alert))
+    const { url } = alerts
+    if (url === null) return { record, posted: false }
+    await step.run('post alert', (attempt) => post(url, alert, attempt), {
+      retry: { attempts: 10, min: '5s', max: '15m' },
+      timeout: '30s',
+    })
+    return { record, posted: true }
+  },
+})
+
+/** The alert must go out also when the storage does not answer, which may be why the transfer failed. */
+function describeFailure(error: unknown): string {
+  if (error instanceof StepError) return `unknown: ${error.failure.message}`
+  throw error
+}
+
+function describeSource(found: FileEntry | string | null): string {
+  if (typeof found === 'string') return found
+  return found ? 'still there' : 'gone'
+}
+
+function describeDestination(found: FileEntry | string | null, { startedAt }: Transfer): string {
+  if (typeof found === 'string') return found
+  if (!found) return 'nothing there'
+  const isOlder = Date.parse(found.modifiedAt ?? '') < Date.parse(startedAt ?? '')
+  return isOlder ? 'an older file is there' : `${found.size} bytes are there`
+}
+
+async function post(url: string, alert: object, { signal, idempotencyKey }: StepContext): Promise<void> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey },
+    body: JSON.stringify(alert),
+    redirect: 'manual',
+    signal,
+  })
+  await response.body?.cancel()
+  if (response.ok) return
+  const message = `the alert's receiver answered ${response.status}`
+  throw response.status === 429 || response.status >= 500 ? new Error(message) : new TerminalError(message)
+}

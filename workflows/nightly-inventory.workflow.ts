@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { cron, defineWorkflow, type FileEntry, STORAGES, type StorageName } from 'upshot'
+import { inventory } from '../config/inventory.ts'
+import { paths } from '../config/paths.ts'
+import { parseCsv, toCsv } from './csv.ts'
+import { writeWhole } from './write-whole.ts'
+
+const COLUMNS = ['id', 'path', 'size', 'mimeType', 'createdAt', 'modifiedAt'] as const
+
+/** Lists the files of each storage as CSV, and what was added, removed or changed since the snapshot before. */
+export default defineWorkflow({
+  id: 'nightly-inventory',
+  on: cron(inventory.schedule, { timezone: inventory.timezone }),
+  async run({ tick, files, step }) {
+    const takenAt = tick.scheduledFor.toISOString().slice(0, 19).replaceAll(':', '-')
+    const takeInventory = async (service: StorageName) => {
+      const found: FileEntry[] = []
+      for await (const entry of files.iterate({ service, recursive: true }))
+        if (entry.type === 'file') found.push(entry)
+      // What a step returns is limited, so it writes the list to disk and returns where; each page above was a step, too.
+      const snapshot = await step.run(['write snapshot', service], () => writeSnapshot(service, takenAt, found))
+      const changes = await step.run(['write changes', service], () => writeChanges(service, takenAt))
+      return { service, snapshot, changes }
+    }
+    // A storage that is down does not keep the others from being listed, but the run fails in the end.
+    const results = await Promise.allSettled(STORAGES.map(takeInventory))
+    return results.map((result) => {
+      if (result.status === 'rejected') throw result.reason
+      return result.value
+    })
+  },
+})
+
+async function writeSnapshot(service: StorageName, takenAt: string, found: FileEntry[]) {
+  const sorted = found.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  const csv = toCsv([COLUMNS, ...sorted.map((file) => COLUMNS.map((column) => file[column]))])
+  const path = await writeWhole(snapshotPath(service, takenAt), csv)
+  return { path, files: found.length, sha256: createHash('sha256').update(csv).digest('hex') }
+}
+
+/** Null for the first snapshot of a storage. */
+async function writeChanges(service: StorageName, takenAt: string) {
+  const taken = (await readdir(join(paths.inventory, service))).filter((name) => /^[\dT-]{19}\.csv$/.test(name))
+  const previous = taken.sort().findLast((name) => name < `${takenAt}.csv`)
+  if (previous === undefined) return null
+  const before = await readSnapshot(join(paths.inventory, service, previous))
+  const after = await readSnapshot(snapshotPath(service, takenAt))
+
+  const added = [...after].filter(([id]) => !before.has(id))
+  const removed = [...before].filter(([id]) => !after.has(id))
+  const changed = [...after].filter(([id, row]) => before.get(id)?.some((cell, column) => cell !== row[column]))
+  const rows = Object.entries({ added, removed, changed }).flatMap(([change, all]) =>
+    all.map(([, row]) => [change, ...row]),
+  )
+  const path = await writeWhole(snapshotPath(service, `${takenAt}.changes`), toCsv([['change', ...COLUMNS], ...rows]))
+  return { since: previous, path, added: added.length, removed: removed.length, changed: changed.length }
+}
+
+/** The rows of a snapshot by the id of their file. */
+async function readSnapshot(path: string): Promise<Map<string, string[]>> {
+  const [, ...rows] = parseCsv(await readFile(path, 'utf8'))
+  return new Map(rows.map((row) => [row[0] ?? '', row]))
+}
+
+function snapshotPath(service: StorageName, name: string): string {
+  return join(paths.inventory, service, `${name}.csv`)
+}

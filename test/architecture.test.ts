@@ -15,7 +15,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   notices: ['core'],
   sandbox: ['core'],
   admin: ['core'],
-  testing: ['core', 'engine', 'store', 'sandbox', 'files', 'schedule', 'notices', 'app.ts', 'config.ts'],
+  testing: ['core', 'engine', 'store', 'sandbox', 'files', 'schedule', 'notices', 'receive'],
   cli: [
     'core',
     'files',

@@ -9,10 +9,11 @@ import type { Effect, StepName } from './step.ts'
 import { type Duration, parseDuration } from './time.ts'
 
 /** An event type together with what the author relies on in its `data`. */
-export interface EventDefinition<Type extends string = string, Data = unknown> {
+export interface EventDefinition<Type extends string = string, Data = unknown, Sent = unknown> {
   kind: 'event'
   type: Type
-  data: z.ZodType<Data>
+  /** Takes what the service sends and gives what the author's code is handed. */
+  data: z.ZodType<Data, Sent>
 }
 
 /**
@@ -22,8 +23,8 @@ export interface EventDefinition<Type extends string = string, Data = unknown> {
 export function defineEvent<const Type extends string, Schema extends z.ZodType>(
   type: Type,
   { data }: { data: Schema },
-): EventDefinition<Type, z.output<Schema>> {
-  return { kind: 'event', type, data: data as unknown as z.ZodType<z.output<Schema>> }
+): EventDefinition<Type, z.output<Schema>, z.input<Schema>> {
+  return { kind: 'event', type, data: data as unknown as z.ZodType<z.output<Schema>, z.input<Schema>> }
 }
 
 type EventTrigger = string | EventDefinition

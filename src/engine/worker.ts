@@ -37,6 +37,9 @@ export interface WorkerParts {
   slots: number
   /** How long {@link Worker.stop} waits for steps at work before it gives them up. */
   drainMs: number
+  /** How often it looks for runs nobody told it of, and says that it is alive; defaults 1 s and {@link HEARTBEAT_MS}. */
+  pollMs?: number
+  beatMs?: number
 }
 
 /** A lost wake-up costs this much, never a run. */
@@ -62,6 +65,11 @@ export class Worker {
   constructor(parts: WorkerParts) {
     this.#parts = parts
     this.id = newId('wrk', parts.clock.now())
+  }
+
+  /** Ids of the runs at work now. */
+  get atWork(): string[] {
+    return [...this.#passes.keys()]
   }
 
   /** Takes back the runs of dead workers and begins to claim. */
@@ -196,18 +204,18 @@ export class Worker {
   async #schedulePoll(): Promise<void> {
     this.#cancelPoll()
     if (this.#state !== 'started') return
-    const { clock, store, slots } = this.#parts
+    const { clock, store, slots, pollMs = POLL_MS } = this.#parts
     // Without a free slot a due run cannot be claimed yet; the run that frees one wakes the worker.
     const hasSlot = this.#passes.size < slots
     const dueAt = hasSlot ? await store.nextDueAt().catch(() => null) : null
     if (this.#state !== 'started') return
-    const pollAt = clock.now() + POLL_MS
+    const pollAt = clock.now() + pollMs
     this.#cancelPoll = clock.at(Math.min(dueAt ?? pollAt, pollAt), () => this.wake())
   }
 
   #scheduleBeat(): void {
-    const { clock, store } = this.#parts
-    this.#cancelBeat = clock.at(clock.now() + HEARTBEAT_MS, () => {
+    const { clock, store, beatMs = HEARTBEAT_MS } = this.#parts
+    this.#cancelBeat = clock.at(clock.now() + beatMs, () => {
       store
         .beatWorker(this.id, clock.now())
         .then(() => this.#recover())

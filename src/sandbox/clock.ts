@@ -14,6 +14,7 @@ const LONGEST_TIMER_MS = 30_000
 export class SandboxClock implements Clock {
   readonly mode: 'real' | 'manual'
   readonly #settings: SavedSettings
+  readonly #startAt: number | null
   #offsetMs: number
   #now: number
   #timers = new Set<{ moment: number; wake: () => void }>()
@@ -21,11 +22,13 @@ export class SandboxClock implements Clock {
   #settled: () => Promise<void> = async () => {}
   #moving: Promise<unknown> = Promise.resolve()
 
-  constructor(mode: 'real' | 'manual', settings: SavedSettings) {
+  /** `startAt` is where a manual clock begins that has no saved time. */
+  constructor(mode: 'real' | 'manual', settings: SavedSettings, startAt: number | null = null) {
     this.mode = mode
     this.#settings = settings
     this.#offsetMs = 0
     this.#now = Date.now()
+    this.#startAt = startAt
     this.reload()
   }
 
@@ -34,7 +37,7 @@ export class SandboxClock implements Clock {
     const saved = savedClock.safeParse(this.#settings.get('clock')).data
     const real = Date.now() + (saved?.offsetMs ?? 0)
     // Saved by a clock of the other kind it still never goes back.
-    const now = this.mode === 'manual' ? (saved?.now ?? real) : Math.max(saved?.now ?? 0, real)
+    const now = this.mode === 'manual' ? (saved?.now ?? this.#startAt ?? real) : Math.max(saved?.now ?? 0, real)
     this.#now = now
     this.#offsetMs = now - Date.now()
     this.#save()

@@ -25,6 +25,8 @@ export interface SandboxOptions {
   plan?: (typeof PLANS)[number]
   /** `manual` stands still until it is advanced. Default `real`. */
   clock?: 'real' | 'manual'
+  /** Where a manual clock stands on the very first start, in epoch milliseconds; default: the machine's time. */
+  startAt?: number
   /** Waits before each retry of a delivery; default 5 s, 30 s, 2 min, 10 min, 1 h, 6 h. */
   retryScheduleMs?: number[]
   /** How long a receiver may take, on the machine's clock; default 10 s. */

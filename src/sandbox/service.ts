@@ -65,7 +65,7 @@ export function openService(options: SandboxOptions): Service {
 function assemble(db: Db, options: SandboxOptions): Service {
   const log: Log = options.log ?? (() => {})
   const saved = new SavedSettings(db)
-  const clock = new SandboxClock(options.clock ?? 'real', saved)
+  const clock = new SandboxClock(options.clock ?? 'real', saved, options.startAt)
   const settings = new LiveSettings(saved, { form: options.form, plan: options.plan })
   const webhooks = new Webhooks(db, clock)
   const deliveryLog = new DeliveryLog(db, clock)

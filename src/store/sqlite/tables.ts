@@ -20,7 +20,8 @@ export function openTables(db: Database, vault: Vault) {
     endpoints: new EndpointTable(db, vault),
     runs: new RunTable(db, events, ticks),
     steps: new StepTable(db),
-    workers: new WorkerTable(db, join(dirname(db.name), 'workers')),
+    // A database in memory has no other process, and no folder.
+    workers: new WorkerTable(db, db.memory ? null : join(dirname(db.name), 'workers')),
   }
 }
 

@@ -1,0 +1,24 @@
+/** Ids that Upshot and the sandbox make: no two repetitions have the same. */
+const MADE_ID = /\b(run|evt|fil|trf|dlv)_[0-9a-hjkmnp-tv-z]{23}\b/g
+
+/** A copy with each id told by its place only: the first run that is met becomes `run#1` wherever it stands. */
+export function maskIds(value: unknown): unknown {
+  const names = new Map<string, string>()
+  const mask = (text: string) =>
+    text.replace(MADE_ID, (id, prefix) => {
+      const name = names.get(id) ?? `${prefix}#${names.size + 1}`
+      names.set(id, name)
+      return name
+    })
+  const copy = (part: unknown): unknown => {
+    if (typeof part === 'string') return mask(part)
+    if (Array.isArray(part)) return part.map(copy)
+    if (!isPlain(part)) return part
+    return Object.fromEntries(Object.entries(part).map(([key, each]) => [mask(key), copy(each)]))
+  }
+  return copy(value)
+}
+
+function isPlain(part: unknown): part is Record<string, unknown> {
+  return typeof part === 'object' && part !== null && Object.getPrototypeOf(part) === Object.prototype
+}

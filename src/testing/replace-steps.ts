@@ -1,0 +1,27 @@
+import { UpshotError } from '../core/errors.ts'
+import type { AnyWorkflow, RunContext, StepApi, StepContext } from '../core/workflow.ts'
+
+/** Functions to run in place of those that a workflow's steps have, by workflow and step name. */
+export type StepReplacements = Record<string, Record<string, (context: StepContext) => unknown>>
+
+/** The same workflows with some steps doing something else. Everything around the functions stays: journal, retries, limits. */
+export function replaceSteps(workflows: readonly AnyWorkflow[], replacements: StepReplacements): AnyWorkflow[] {
+  for (const id of Object.keys(replacements)) {
+    if (workflows.some((workflow) => workflow.id === id)) continue
+    throw new UpshotError('not_found', `Steps of "${id}" are to be replaced, but the testbed has no such workflow.`)
+  }
+  return workflows.map((workflow) => {
+    const functions = replacements[workflow.id]
+    return functions
+      ? { ...workflow, run: (context: never) => workflow.run(equip(context, functions) as never) }
+      : workflow
+  })
+}
+
+function equip(context: RunContext, functions: StepReplacements[string]): RunContext {
+  const run: StepApi['run'] = (name, fn, options) => {
+    const replacement = functions[typeof name === 'string' ? name : name[0]]
+    return context.step.run(name, (replacement as typeof fn | undefined) ?? fn, options)
+  }
+  return { ...context, step: { ...context.step, run } }
+}

@@ -1,0 +1,279 @@
+import { randomBytes } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
+import { UpshotError } from '../core/errors.ts'
+import type { ServiceEvent } from '../core/event.ts'
+import { newId } from '../core/ids.ts'
+import { planRuns } from '../core/route.ts'
+import type { Store } from '../core/store.ts'
+import { type Duration, isoTime } from '../core/time.ts'
+import { type AnyWorkflow, type EventDefinition, planRoutes, scheduleOf } from '../core/workflow.ts'
+import { createNoticeBus, type NoticeBus } from '../notices/notice-bus.ts'
+import type { FaultInput, Sandbox } from '../sandbox/index.ts'
+import { openSqliteStore } from '../store/sqlite/open-store.ts'
+import { Activity } from './activity.ts'
+import type { CrashPoint } from './crash-point.ts'
+import { EngineLife } from './engine-life.ts'
+import { type DeliverOptions, FrontDoor, type TestDelivery } from './front-door.ts'
+import { readOptions, type TestbedOptions } from './options.ts'
+import { seededRandom } from './random.ts'
+import { RunBook, type TestEffect, type TestRun } from './run-book.ts'
+import { TestService } from './service.ts'
+import { openTestStorage, type TestStorage } from './storage.ts'
+import { VirtualTime } from './virtual-time.ts'
+
+/** A workflow by itself or by its id. */
+type Which = AnyWorkflow | string
+/** What a run of it returns. */
+type OutputOf<W> = W extends { run: (context: never) => infer Output } ? Awaited<Output> : unknown
+
+/** An event as the service would tell it. */
+type SentEvent = Omit<ServiceEvent, 'data'> & { data: object }
+
+/** An event that was sent, and what came of it. */
+export interface Sent {
+  event: SentEvent
+  runs: TestRun[]
+}
+
+/** A run that made so many passes without coming to rest never will. */
+const MOST_PASSES = 1_000
+
+/**
+ * A place to try workflows in: the real engine on a store in memory, a clock that stands still until it is moved, and the
+ * sandbox for everything that `files` calls. Each method returns when everything that it set off has come to rest.
+ */
+export async function testbed(options: TestbedOptions): Promise<Testbed> {
+  return Testbed.open(options, null)
+}
+
+/** See {@link testbed}. */
+export class Testbed implements AsyncDisposable {
+  /** What stages say as it happens; for a test that has to act in the middle of a run. */
+  readonly notices: Pick<NoticeBus, 'subscribe' | 'once'>
+  /** Faults of the sandbox, from now on. */
+  readonly faults = {
+    add: async (fault: FaultInput): Promise<void> => void (await (await this.sandbox()).faults.add(fault)),
+    clear: async (): Promise<void> => (await this.sandbox()).faults.clear(),
+  }
+  readonly #options: ReturnType<typeof readOptions>
+  readonly #store: Store
+  readonly #bus = createNoticeBus()
+  readonly #time: VirtualTime
+  readonly #activity = new Activity()
+  readonly #service: TestService
+  readonly #door: FrontDoor
+  readonly #book = new RunBook()
+  readonly #saved: { run: string; key: string }[] = []
+  readonly #crash: CrashPoint | null
+  readonly #random: () => number
+  #life: EngineLife
+  #events = 0
+  #closed: Promise<void> | null = null
+
+  private constructor(options: TestbedOptions, crash: CrashPoint | null) {
+    this.#options = readOptions(options)
+    const { now, seed, sandbox, workflows } = this.#options
+    this.#crash = crash
+    this.#random = seededRandom(seed)
+    this.#time = new VirtualTime(now)
+    this.#store = openSqliteStore({ file: ':memory:', vaultKey: randomBytes(32) })
+    this.#service = new TestService(this.#time, { ...sandbox, seed })
+    this.#door = new FrontDoor(this.#store, this.#time.clock, [...workflows.values()].flatMap(planRoutes))
+    this.notices = this.#bus
+    this.#bus.subscribe('run.log', (notice) => this.#book.note(notice))
+    this.#life = this.#beginLife()
+  }
+
+  /** `crash`: where the engine is to die; it starts again by itself. */
+  static async open(options: TestbedOptions, crash: CrashPoint | null): Promise<Testbed> {
+    const opened = new Testbed(options, crash)
+    await opened.#life.start()
+    await opened.settle()
+    return opened
+  }
+
+  /** Where the clock stands, in epoch milliseconds. */
+  now(): number {
+    return this.#time.clock.now()
+  }
+
+  /** Makes an event happen: by its definition, by its type, or as the service told it. */
+  send<Data>(definition: EventDefinition<string, unknown, Data>, data: Data): Promise<Sent>
+  send(type: string, data?: object): Promise<Sent>
+  send(event: SentEvent): Promise<Sent>
+  async send(what: string | EventDefinition | SentEvent, data: unknown = {}): Promise<Sent> {
+    const event = typeof what === 'object' && 'id' in what ? what : this.#makeEvent(what, data)
+    const { id, type, created } = event
+    const routes = [...this.#options.workflows.values()].flatMap(planRoutes)
+    const { runs } = await this.#store.saveDelivery({
+      ...{ id: newId('dlv', this.now()), endpointId: 'end_testbed', account: 'default', receivedAt: this.now() },
+      ...{ event: { id, type, created }, body: JSON.stringify(event), facts: {}, workflows: planRuns(type, routes) },
+    })
+    await this.settle()
+    return { event, runs: runs.map((run) => this.#book.find(run)) }
+  }
+
+  /** Posts a body to the real receiver as the service would, signed unless told otherwise. Text is sent as it is. */
+  async deliver(body: string | Uint8Array | object, options: DeliverOptions = {}): Promise<TestDelivery> {
+    const isRaw = typeof body === 'string' || body instanceof Uint8Array
+    const delivery = await this.#door.deliver(isRaw ? body : JSON.stringify(body), options)
+    await this.settle()
+    return delivery
+  }
+
+  /** One due moment of a cron workflow, by hand; the clock stays where it is. */
+  async tick(workflow: Which, moment: string | number | Date = this.now()): Promise<TestRun> {
+    const { id, schedule } = this.#requireCron(workflow)
+    const scheduledFor = new Date(moment).getTime()
+    await this.#store.startSchedule(id, schedule.expression, this.now())
+    const run = await this.#store.recordTick(id, { scheduledFor, missed: 0 }, this.now())
+    if (run === null) {
+      throw new UpshotError('conflict', `The tick of "${id}" at ${isoTime(scheduledFor)} has had its run already.`)
+    }
+    await this.settle()
+    return this.#book.find(run)
+  }
+
+  /** Moves the clock forward; whatever falls due on the way happens in order of time, cron ticks too. */
+  async advance(duration: Duration): Promise<void> {
+    await this.#time.advance(duration, () => this.settle())
+  }
+
+  /** Resolves when every run has ended or waits for time, for an event or for a person. */
+  async settle(): Promise<void> {
+    this.#requireOpen()
+    await this.#comeToRest()
+    while (this.#life.gate.isShut) {
+      await this.#rise()
+      await this.#comeToRest()
+    }
+    this.#life.requireSound()
+    await this.#book.refresh(this.#store, new Set(this.#life.gate.passes.keys()))
+  }
+
+  /** Kills the engine with everything that it has in memory, and starts another one on the same store. */
+  async restart(): Promise<void> {
+    this.#requireOpen()
+    await this.#rise()
+    await this.settle()
+  }
+
+  /** The newest run of a workflow as it is now; throws `not_found` where there is none. */
+  run<W extends Which>(workflow: W): TestRun<OutputOf<W>> {
+    const run = this.runs(workflow).at(-1)
+    if (run) return run
+    throw new UpshotError(
+      'not_found',
+      `"${idOf(workflow)}" has had no run yet. Send an event that it runs on, or tick it.`,
+    )
+  }
+
+  /** The runs of a workflow, or all, oldest first. */
+  runs<W extends Which>(workflow?: W): TestRun<OutputOf<W>>[] {
+    if (workflow !== undefined) this.#requireWorkflow(workflow)
+    return this.#book.list(workflow && idOf(workflow)) as TestRun<OutputOf<W>>[]
+  }
+
+  /** The ledger: every finished step of all runs that wrote or deleted something, in the order in which they finished. */
+  effects(): TestEffect[] {
+    return this.#book.listEffects([...this.#saved, ...this.#life.gate.saved])
+  }
+
+  /** One of the three storages. What changes there is told by the sandbox, and reaches a workflow when it is sent. */
+  storage(name: Parameters<Sandbox['storage']>[0]): TestStorage {
+    return openTestStorage(async () => (await this.sandbox()).storage(name))
+  }
+
+  /** The sandbox itself, started when it is asked for. */
+  sandbox(): Promise<Sandbox> {
+    this.#requireOpen()
+    return this.#service.sandbox()
+  }
+
+  /** The last event of a type that the sandbox told of, ready to be sent; throws `not_found`. */
+  told(type: string): ServiceEvent {
+    return this.#service.told(type)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed ??= this.#close()
+    await this.#closed
+  }
+
+  #beginLife(): EngineLife {
+    const { workflows, slots } = this.#options
+    return new EngineLife({
+      ...{ store: this.#store, time: this.#time, activity: this.#activity, workflows, slots },
+      ...{ publish: this.#bus.publish, random: this.#random, crash: this.#crash },
+      openFiles: () => this.#service.openFiles(this.#random),
+    })
+  }
+
+  async #rise(): Promise<void> {
+    const dead = this.#life
+    dead.kill()
+    // A write that was already on its way when the engine died reaches the store before the next life looks at it.
+    while (dead.gate.pending > 0) await turn()
+    this.#saved.push(...dead.gate.saved)
+    this.#life = this.#beginLife()
+    await this.#life.start()
+  }
+
+  /** Lets the engine work until it finds nothing more to do, or dies. */
+  async #comeToRest(): Promise<void> {
+    const life = this.#life
+    const { gate } = life
+    const before = new Map(gate.passes)
+    for (let moves = -1; moves !== gate.moves && !gate.isShut; ) {
+      moves = gate.moves
+      life.wake()
+      await turn()
+      while (life.isBusy) {
+        const isAlive = await this.#activity.next(this.#options.patienceMs)
+        if (!isAlive && life.isBusy) this.#giveUp('nothing has moved for a while. Does its code wait for something?')
+        const restless = [...gate.passes].find(([run, count]) => count - (before.get(run) ?? 0) > MOST_PASSES)
+        if (restless) this.#giveUp(`it went on ${MOST_PASSES} times at the same moment`)
+      }
+    }
+  }
+
+  #giveUp(why: string): never {
+    const runs = this.#life.describeWork().join(', ')
+    this.#life.kill()
+    throw new UpshotError('step_timeout', `The testbed does not come to rest: ${runs} is at work, and ${why}`)
+  }
+
+  #makeEvent(what: string | { type: string }, data: unknown): SentEvent {
+    this.#events += 1
+    const type = typeof what === 'string' ? what : what.type
+    return { id: `evt_test${this.#events}`, type, created: isoTime(this.now()), data: data as object }
+  }
+
+  #requireCron(workflow: Which) {
+    const schedule = scheduleOf(this.#requireWorkflow(workflow))
+    if (schedule) return { id: idOf(workflow), schedule }
+    throw new UpshotError('invalid_request', `"${idOf(workflow)}" does not run on a cron line. Send it an event.`)
+  }
+
+  #requireWorkflow(workflow: Which): AnyWorkflow {
+    const found = this.#options.workflows.get(idOf(workflow))
+    if (found) return found
+    const known = [...this.#options.workflows.keys()].join(', ')
+    throw new UpshotError('not_found', `The testbed has no workflow "${idOf(workflow)}". It has: ${known}.`)
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw new UpshotError('not_running', 'The testbed is closed. Open another one.')
+  }
+
+  async #close(): Promise<void> {
+    this.#life.kill()
+    await this.#door.close()
+    await this.#service.stop()
+    await this.#store.close()
+  }
+}
+
+function idOf(workflow: Which): string {
+  return typeof workflow === 'string' ? workflow : workflow.id
+}

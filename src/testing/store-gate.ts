@@ -28,6 +28,7 @@ export class StoreGate {
   readonly saved: { run: string; key: string }[] = []
   /** Calls without an answer yet. */
   pending = 0
+  #touched = new Set<string>()
   #isShut = false
   readonly #activity: Activity
   readonly #crash: CrashPoint | null
@@ -47,6 +48,13 @@ export class StoreGate {
     return this.#isShut
   }
 
+  /** The runs that were claimed since it was last asked. */
+  takeTouched(): Set<string> {
+    const touched = this.#touched
+    this.#touched = new Set()
+    return touched
+  }
+
   /** The workflow of a run that was claimed here. */
   nameOf(run: string): string {
     return this.#workflows.get(run) ?? 'a run'
@@ -63,14 +71,21 @@ export class StoreGate {
     const fate = this.#decideFate(name, args)
     if (fate !== 'goes through') this.shut()
     if (fate === 'lost') return never()
+    const answer = await this.#perform(name, method, args).then(
+      (value) => () => value,
+      (error: unknown) => () => {
+        throw error
+      },
+    )
+    return this.#isShut ? never() : answer()
+  }
+
+  async #perform(name: keyof Store, method: Method, args: unknown[]): Promise<unknown> {
     this.pending += 1
     try {
       const value = await method(...args)
       this.#note(name, args, value)
-      return this.#isShut ? await never() : value
-    } catch (error) {
-      if (this.#isShut) return never()
-      throw error
+      return value
     } finally {
       this.pending -= 1
       this.#activity.stir()
@@ -92,6 +107,7 @@ export class StoreGate {
 
   #noteClaim({ lease, workflow }: ClaimedRun): void {
     this.moves += 1
+    this.#touched.add(lease.runId)
     this.passes.set(lease.runId, (this.passes.get(lease.runId) ?? 0) + 1)
     this.#workflows.set(lease.runId, workflow)
   }

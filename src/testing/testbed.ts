@@ -64,6 +64,8 @@ export class Testbed implements AsyncDisposable {
   readonly #door: FrontDoor
   readonly #book = new RunBook()
   readonly #saved: { run: string; key: string }[] = []
+  /** Runs that earlier lives worked on and the book has not read since. */
+  readonly #touched = new Set<string>()
   readonly #crash: CrashPoint | null
   readonly #random: () => number
   #life: EngineLife
@@ -148,7 +150,8 @@ export class Testbed implements AsyncDisposable {
       await this.#comeToRest()
     }
     this.#life.requireSound()
-    await this.#book.refresh(this.#store, new Set(this.#life.gate.passes.keys()))
+    await this.#book.refresh(this.#store, [...this.#touched, ...this.#life.gate.takeTouched()])
+    this.#touched.clear()
   }
 
   /** Kills the engine with everything that it has in memory, and starts another one on the same store. */
@@ -215,6 +218,7 @@ export class Testbed implements AsyncDisposable {
     // A write that was already on its way when the engine died reaches the store before the next life looks at it.
     while (dead.gate.pending > 0) await turn()
     this.#saved.push(...dead.gate.saved)
+    for (const run of dead.gate.takeTouched()) this.#touched.add(run)
     this.#life = this.#beginLife()
     await this.#life.start()
   }

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { defineWorkflow } from '../../src/index.ts'
+import { crashEverywhere, type Testbed } from '../../src/testing/index.ts'
+
+const workflow = defineWorkflow({
+  id: 'careful',
+  on: 'go',
+  async run({ step, run }) {
+    const sent = await step.run('send', ({ idempotencyKey }) => idempotencyKey)
+    await step.sleep('pause', '1h')
+    await step.run('confirm', () => 'confirmed')
+    return { run: run.id, sent }
+  },
+})
+
+async function follow(t: Testbed) {
+  await t.send('go')
+  await t.advance('1h')
+  return t.run(workflow)
+}
+
+test('crashes before and after each write, and comes to the same end', async () => {
+  const statuses: string[] = []
+  const report = await crashEverywhere({ workflows: [workflow] }, async (t) => {
+    const run = await follow(t)
+    statuses.push(run.status)
+    expect(t.effects().map(({ key }) => key)).toEqual(['send', 'confirm'])
+    return run.output
+  })
+  // send, pause, park, pause again, confirm, complete.
+  expect(report).toMatchObject({ writes: 6, crashes: 12 })
+  expect(statuses).toEqual(Array(13).fill('completed'))
+})
+
+describe('finds', () => {
+  test('an effect that a crash repeats, and says at which write', async () => {
+    const alerts: string[] = []
+    const scenario = async (t: Testbed) => {
+      alerts.length = 0
+      await follow(t)
+      expect(alerts).toHaveLength(1)
+    }
+    const steps = { careful: { confirm: () => void alerts.push('confirmed') } }
+    const crashed = crashEverywhere({ workflows: [workflow], steps }, scenario)
+    await expect(crashed).rejects.toThrow(
+      /^crashed at write 5 of 6: saveCheckpoint of step "confirm" in careful, before the commit: expected/,
+    )
+    await expect(crashed).rejects.toHaveProperty('cause.name', 'AssertionError')
+  })
+
+  test('a value that a crash changes', async () => {
+    let began = 0
+    const counting = defineWorkflow({
+      id: 'counting',
+      on: 'go',
+      async run({ step }) {
+        const passes = ++began
+        await step.run('mark', () => null)
+        return passes
+      },
+    })
+    const scenario = async (t: Testbed) => {
+      began = 0
+      await t.send('go')
+      return t.run(counting).output
+    }
+    await expect(crashEverywhere({ workflows: [counting] }, scenario)).rejects.toThrow(
+      'crashed at write 1 of 2: saveCheckpoint of step "mark" in counting, before the commit: the scenario returned 2 instead of 1',
+    )
+  })
+
+  test('a scenario that does not do the same each time', async () => {
+    let plays = 0
+    const scenario = async (t: Testbed) => void (plays++ === 0 && (await t.send('go')))
+    await expect(crashEverywhere({ workflows: [workflow] }, scenario)).rejects.toThrow('write 1 of 3 never came')
+  })
+})
+
+test('hands on as it is what fails without any crash', async () => {
+  const failure = new Error('wrong from the start')
+  const crashed = crashEverywhere({ workflows: [workflow] }, () => Promise.reject(failure))
+  await expect(crashed).rejects.toBe(failure)
+})
+
+test('crashes between steps side by side, with calls to the service under way', async () => {
+  const parallel = defineWorkflow({
+    id: 'parallel',
+    on: 'go',
+    async run({ step, files }) {
+      const reads = ['storage_a', 'storage_b', 'storage_c'] as const
+      const found = await Promise.all(reads.map((service) => files.snapshot({ service })))
+      await Promise.all(['x', 'y', 'z'].map((name) => step.run(['note', name], () => name)))
+      return found.map(({ items }) => items.map((item) => item.id))
+    },
+  })
+  const { writes } = await crashEverywhere({ workflows: [parallel] }, async (t) => {
+    const file = await t.storage('storage_b').put('/b.txt', 'b')
+    await t.send('go')
+    expect(t.run(parallel)).toMatchObject({ status: 'completed', output: [[], [file.id], []] })
+    return t.run(parallel).output
+  })
+  expect(writes).toBe(7)
+})

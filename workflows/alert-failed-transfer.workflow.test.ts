@@ -3,22 +3,26 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import { alerts } from '../config/alerts.ts'
+import type { ServiceEvent } from '../src/core/event.ts'
 import type { TransferRecord } from '../src/sandbox/transfer-record.ts'
-import { type Bench, openBench, outputOf, override, type Told } from '../test/workflows/bench.ts'
-import { crashAtEveryWrite } from '../test/workflows/crash.ts'
+import { crashEverywhere, type Testbed, testbed } from '../src/testing/index.ts'
+import { follow, outputOf, override, useOutput } from '../test/support/sample.ts'
 import workflow from './alert-failed-transfer.workflow.ts'
+
+const out = useOutput()
 
 const SOURCE = '/in/film.mp4'
 const TARGET = '/archive/film.mp4'
 
 /** A transfer that failed halfway, with what the service tells of it. */
-async function failTransfer({ sandbox, told }: Bench): Promise<Told & { data: { transfer: TransferRecord } }> {
-  await sandbox.storage('storage_a').put(SOURCE, 'a long film')
-  await sandbox.clock.advance('1m')
+async function failTransfer(t: Testbed): Promise<ServiceEvent<string, { transfer: TransferRecord }>> {
+  const sandbox = await t.sandbox()
+  await t.storage('storage_a').put(SOURCE, 'a long film')
+  await t.advance('1m')
   const input = { from: ['storage_a', SOURCE], to: ['storage_b', TARGET], failAt: 0.5 } as const
   const { done } = await sandbox.transfers.start({ ...input, from: [...input.from], to: [...input.to] })
   const transfer = await done
-  return { ...told('transfer.failed'), data: { transfer } }
+  return { ...t.told('transfer.failed'), data: { transfer } }
 }
 
 interface Posted {
@@ -48,58 +52,58 @@ async function openReceiver(...statuses: number[]): Promise<Posted[]> {
 }
 
 test('writes down what is known, and posts nothing where no URL is configured', async () => {
-  const bench = await openBench(workflow)
-  const event = await failTransfer(bench)
+  await using t = await testbed({ workflows: [workflow] })
+  const event = await failTransfer(t)
   const { id } = event.data.transfer
-  expect(outputOf(await bench.follow(event))).toEqual({
-    record: join(bench.folder, 'alerts', `${id}.json`),
+  expect(outputOf(await follow(t, event))).toEqual({
+    record: join(out.path, 'alerts', `${id}.json`),
     posted: false,
   })
-  expect(bench.document('alerts', `${id}.json`)).toMatchObject({
+  expect(out.document('alerts', `${id}.json`)).toMatchObject({
     text: `Transfer ${id} failed: The transfer was told to fail here.`,
     event: event.id,
     transfer: { id, bytesTotal: 11, bytesDone: 5, error: { code: 'service_error' } },
     source: 'still there',
     destination: 'nothing there',
   })
-  expect(bench.written()).toEqual([`alerts/${id}.json`])
+  expect(out.written()).toEqual([`alerts/${id}.json`])
 })
 
-test.each<[string, (bench: Bench) => Promise<unknown>, object]>([
-  ['a source that is gone', ({ sandbox }) => sandbox.storage('storage_a').remove(SOURCE), { source: 'gone' }],
+test.each<[string, (t: Testbed) => Promise<unknown>, object]>([
+  ['a source that is gone', (t) => t.storage('storage_a').remove(SOURCE), { source: 'gone' }],
   [
     'a partial file at the destination',
-    ({ sandbox }) => sandbox.storage('storage_b').put(TARGET, 'a lon'),
+    (t) => t.storage('storage_b').put(TARGET, 'a lon'),
     { destination: '5 bytes are there' },
   ],
   [
     'another file in the folder of the destination',
-    ({ sandbox }) => sandbox.storage('storage_b').put('/archive/other.mp4', 'x'),
+    (t) => t.storage('storage_b').put('/archive/other.mp4', 'x'),
     { destination: 'nothing there' },
   ],
 ])('tells of %s', async (_, change, facts) => {
-  const bench = await openBench(workflow)
-  const event = await failTransfer(bench)
-  await change(bench)
-  outputOf(await bench.follow(event))
-  expect(bench.document('alerts', `${event.data.transfer.id}.json`)).toMatchObject(facts)
+  await using t = await testbed({ workflows: [workflow] })
+  const event = await failTransfer(t)
+  await change(t)
+  outputOf(await follow(t, event))
+  expect(out.document('alerts', `${event.data.transfer.id}.json`)).toMatchObject(facts)
 })
 
 test('tells an older file at the destination from a partial one', async () => {
-  const bench = await openBench(workflow)
-  await bench.sandbox.storage('storage_b').put(TARGET, 'last year')
-  const event = await failTransfer(bench)
-  outputOf(await bench.follow(event))
-  const alert = bench.document('alerts', `${event.data.transfer.id}.json`)
+  await using t = await testbed({ workflows: [workflow] })
+  await t.storage('storage_b').put(TARGET, 'last year')
+  const event = await failTransfer(t)
+  outputOf(await follow(t, event))
+  const alert = out.document('alerts', `${event.data.transfer.id}.json`)
   expect(alert).toMatchObject({ destination: 'an older file is there' })
 })
 
 test('alerts also when the storages do not answer', async () => {
   const posted = await openReceiver()
-  const bench = await openBench(workflow)
-  const event = await failTransfer(bench)
-  await bench.sandbox.faults.add({ on: '*', status: 502 })
-  expect(outputOf(await bench.follow(event))).toMatchObject({ posted: true })
+  await using t = await testbed({ workflows: [workflow] })
+  const event = await failTransfer(t)
+  await t.faults.add({ on: '*', status: 502 })
+  expect(outputOf(await follow(t, event))).toMatchObject({ posted: true })
   expect(posted[0]?.body).toMatchObject({
     source: expect.stringMatching(/^unknown: /),
     destination: expect.stringMatching(/^unknown: /),
@@ -108,19 +112,19 @@ test('alerts also when the storages do not answer', async () => {
 
 test('posts the alert with a key by which the receiver knows it again', async () => {
   const posted = await openReceiver()
-  const bench = await openBench(workflow)
-  const event = await failTransfer(bench)
-  const run = await bench.follow(event)
+  await using t = await testbed({ workflows: [workflow] })
+  const event = await failTransfer(t)
+  const run = await follow(t, event)
   expect(outputOf(run)).toMatchObject({ posted: true })
   expect(posted).toEqual([
-    { key: `${run.id}/post alert`, body: bench.document('alerts', `${event.data.transfer.id}.json`) },
+    { key: `${run.id}/post alert`, body: out.document('alerts', `${event.data.transfer.id}.json`) },
   ])
 })
 
 test('posts again, with the same key, while the receiver is busy or broken', async () => {
   const posted = await openReceiver(500, 429, 503)
-  const bench = await openBench(workflow)
-  expect(outputOf(await bench.follow(await failTransfer(bench)))).toMatchObject({ posted: true })
+  await using t = await testbed({ workflows: [workflow] })
+  expect(outputOf(await follow(t, await failTransfer(t)))).toMatchObject({ posted: true })
   expect(posted).toHaveLength(4)
   expect(new Set(posted.map(({ key }) => key)).size).toBe(1)
 })
@@ -129,42 +133,44 @@ test.each([400, 404, 410, 302])(
   'gives up at once when the receiver answers %i, and keeps the record',
   async (status) => {
     const posted = await openReceiver(status)
-    const bench = await openBench(workflow)
-    const event = await failTransfer(bench)
-    const run = await bench.follow(event)
+    await using t = await testbed({ workflows: [workflow] })
+    out.renew()
+    const event = await failTransfer(t)
+    const run = await follow(t, event)
     expect(run).toMatchObject({ status: 'failed', error: { message: expect.stringContaining(String(status)) } })
     expect(posted).toHaveLength(1)
-    expect(bench.document('alerts', `${event.data.transfer.id}.json`)).not.toBeNull()
+    expect(out.document('alerts', `${event.data.transfer.id}.json`)).not.toBeNull()
   },
 )
 
 test('keeps the URL, which may hold a secret, out of the journal, the log and the record', async () => {
   await openReceiver(500, 400)
-  const bench = await openBench(workflow)
-  const event = await failTransfer(bench)
-  const run = await bench.follow(event)
-  const { store, heard } = bench.engine
-  const kept = [run, await store.listSteps(run.id), await store.listStepFailures(run.id), heard]
-  const record = bench.document('alerts', `${event.data.transfer.id}.json`)
+  await using t = await testbed({ workflows: [workflow] })
+  const heard: unknown[] = []
+  t.notices.subscribe('*', (notice) => void heard.push(notice))
+  const event = await failTransfer(t)
+  const run = await follow(t, event)
+  const kept = [run, run.steps(), run.logs(), heard]
+  const record = out.document('alerts', `${event.data.transfer.id}.json`)
   expect(JSON.stringify([kept, record])).not.toContain('canary-secret')
 })
 
 test('posts under one key and leaves the same record wherever it crashes', { timeout: 60_000 }, async () => {
-  const crashes = await crashAtEveryWrite(async (crash) => {
+  const { writes } = await crashEverywhere({ workflows: [workflow] }, async (t) => {
     const posted = await openReceiver()
-    const bench = await openBench(workflow, { crash })
-    const event = await failTransfer(bench)
-    expect(outputOf(await bench.follow(event))).toMatchObject({ posted: true })
+    out.renew()
+    const event = await failTransfer(t)
+    expect(outputOf(await follow(t, event))).toMatchObject({ posted: true })
     expect(new Set(posted.map((each) => JSON.stringify(each))).size).toBe(1)
-    expect(bench.written()).toEqual([`alerts/${event.data.transfer.id}.json`])
+    expect(out.written()).toEqual([`alerts/${event.data.transfer.id}.json`])
   })
-  expect(crashes).toBe(5)
+  expect(writes).toBe(5)
 })
 
 test('parks an event of another shape for a person', async () => {
-  const bench = await openBench(workflow)
-  const event = { ...(await failTransfer(bench)), data: { transferId: 'trf_1' } }
-  expect(await bench.follow(event)).toMatchObject({
+  await using t = await testbed({ workflows: [workflow] })
+  const event = { ...(await failTransfer(t)), data: { transferId: 'trf_1' } }
+  expect(await follow(t, event)).toMatchObject({
     status: 'waiting',
     dueAt: null,
     reason: expect.stringContaining('data.transfer'),

@@ -2,71 +2,71 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { crashEverywhere, type Testbed, testbed } from '../src/testing/index.ts'
+import { outputOf, useOutput } from '../test/support/sample.ts'
 import { tempFolder } from '../test/support/temp-folder.ts'
-import { type Bench, openBench, outputOf } from '../test/workflows/bench.ts'
-import { crashAtEveryWrite } from '../test/workflows/crash.ts'
 import { parseCsv } from './csv.ts'
 import workflow from './nightly-inventory.workflow.ts'
+
+const out = useOutput()
 
 const MONDAY = '2026-06-01T03:00:00.000Z'
 const TUESDAY = '2026-06-02T03:00:00.000Z'
 
-function csv(bench: Bench, name: string, storage = 'storage_a'): string {
-  return readFileSync(join(bench.folder, 'inventory', storage, name), 'utf8')
+function csv(name: string, storage = 'storage_a'): string {
+  return readFileSync(join(out.path, 'inventory', storage, name), 'utf8')
 }
 
 /** What the run says of one storage. */
-async function take(bench: Bench, moment: string): Promise<Record<string, unknown>> {
-  const [first] = outputOf(await bench.tick(moment)) as unknown as Record<string, unknown>[]
+async function take(t: Testbed, moment: string): Promise<Record<string, unknown>> {
+  const [first] = outputOf(await t.tick(workflow, moment)) as unknown as Record<string, unknown>[]
   return first ?? {}
 }
 
 test('lists the files of each storage by path, and says where and with which hash', async () => {
-  const bench = await openBench(workflow)
-  const storage = bench.sandbox.storage('storage_a')
+  await using t = await testbed({ workflows: [workflow] })
+  const storage = t.storage('storage_a')
   await storage.put('/b.txt', 'hello')
   const { id } = await storage.put('/a/c, d.txt', '')
-  const run = await bench.tick(MONDAY)
-  const [, row] = parseCsv(csv(bench, '2026-06-01T03-00-00.csv'))
+  const run = await t.tick(workflow, MONDAY)
+  const [, row] = parseCsv(csv('2026-06-01T03-00-00.csv'))
   expect(row?.slice(0, 4)).toEqual([id, '/a/c, d.txt', '0', 'text/plain'])
-  expect(csv(bench, '2026-06-01T03-00-00.csv')).toMatch(
+  expect(csv('2026-06-01T03-00-00.csv')).toMatch(
     /^id,path,size,mimeType,createdAt,modifiedAt\r\n[^\r\n]*,"\/a\/c, d\.txt",0,[^\r\n]*\r\n[^\r\n]*,\/b\.txt,5,[^\r\n]*\r\n$/,
   )
-  const sha256 = createHash('sha256').update(csv(bench, '2026-06-01T03-00-00.csv')).digest('hex')
-  const path = join(bench.folder, 'inventory/storage_a/2026-06-01T03-00-00.csv')
+  const sha256 = createHash('sha256').update(csv('2026-06-01T03-00-00.csv')).digest('hex')
+  const path = join(out.path, 'inventory/storage_a/2026-06-01T03-00-00.csv')
   expect(outputOf(run)).toMatchObject([
     { service: 'storage_a', snapshot: { path, files: 2, sha256 }, changes: null },
     { service: 'storage_b', snapshot: { files: 0 }, changes: null },
     { service: 'storage_c', snapshot: { files: 0 }, changes: null },
   ])
-  expect(bench.written()).toEqual(
-    ['a', 'b', 'c'].map((letter) => `inventory/storage_${letter}/2026-06-01T03-00-00.csv`),
-  )
+  expect(out.written()).toEqual(['a', 'b', 'c'].map((letter) => `inventory/storage_${letter}/2026-06-01T03-00-00.csv`))
 })
 
 test('lists what was added, removed and changed since the snapshot before', async () => {
-  const bench = await openBench(workflow)
-  const storage = bench.sandbox.storage('storage_a')
+  await using t = await testbed({ workflows: [workflow] })
+  const storage = t.storage('storage_a')
   await storage.put('/same.txt', 'same')
   const removed = await storage.put('/removed.txt', 'x')
   const changed = await storage.put('/changed.txt', 'x')
-  await take(bench, MONDAY)
-  await bench.sandbox.clock.advance('1d')
+  await take(t, MONDAY)
+  await t.advance('1d')
   await storage.remove('/removed.txt')
   await storage.put('/changed.txt', 'xyz')
   const added = await storage.put('/added.txt', 'x')
 
-  expect(await take(bench, TUESDAY)).toMatchObject({
+  expect(await take(t, TUESDAY)).toMatchObject({
     snapshot: { files: 3 },
     changes: {
       since: '2026-06-01T03-00-00.csv',
-      path: join(bench.folder, 'inventory/storage_a/2026-06-02T03-00-00.changes.csv'),
+      path: join(out.path, 'inventory/storage_a/2026-06-02T03-00-00.changes.csv'),
       added: 1,
       removed: 1,
       changed: 1,
     },
   })
-  const rows = parseCsv(csv(bench, '2026-06-02T03-00-00.changes.csv'))
+  const rows = parseCsv(csv('2026-06-02T03-00-00.changes.csv'))
   expect(rows.map((row) => row.slice(0, 4))).toEqual([
     ['change', 'id', 'path', 'size'],
     ['added', added.id, '/added.txt', '1'],
@@ -76,23 +76,23 @@ test('lists what was added, removed and changed since the snapshot before', asyn
 })
 
 test('finds the latest snapshot before its own, also when a tick comes late', async () => {
-  const bench = await openBench(workflow)
-  await take(bench, '2026-05-30T03:00:00.000Z')
-  await take(bench, TUESDAY)
-  await bench.sandbox.storage('storage_a').put('/a.txt', 'x')
-  expect(await take(bench, MONDAY)).toMatchObject({ changes: { since: '2026-05-30T03-00-00.csv', added: 1 } })
+  await using t = await testbed({ workflows: [workflow] })
+  await take(t, '2026-05-30T03:00:00.000Z')
+  await take(t, TUESDAY)
+  await t.storage('storage_a').put('/a.txt', 'x')
+  expect(await take(t, MONDAY)).toMatchObject({ changes: { since: '2026-05-30T03-00-00.csv', added: 1 } })
 })
 
 test('knows files again whose ids and names need quoting', async () => {
-  const bench = await openBench(workflow)
-  const { sandbox } = bench
+  await using t = await testbed({ workflows: [workflow] })
+  const sandbox = await t.sandbox()
   sandbox.settings.update({ hostileIds: true })
   for (let number = 0; number < 14; number++) await sandbox.storage('storage_a').put(`/a, "${number}"; b.txt`, '')
-  await take(bench, MONDAY)
+  await take(t, MONDAY)
   const entries = sandbox.storage('storage_a').list()
-  const [, ...listed] = parseCsv(csv(bench, '2026-06-01T03-00-00.csv'))
+  const [, ...listed] = parseCsv(csv('2026-06-01T03-00-00.csv'))
   expect(listed.map((row) => row.slice(0, 2)).sort()).toEqual(entries.map(({ id, path }) => [id, path]).sort())
-  expect(await take(bench, TUESDAY)).toMatchObject({ changes: { added: 0, removed: 0, changed: 0 } })
+  expect(await take(t, TUESDAY)).toMatchObject({ changes: { added: 0, removed: 0, changed: 0 } })
 })
 
 test('lists a storage whose entries would not fit into the result of a step', async () => {
@@ -100,35 +100,35 @@ test('lists a storage whose entries would not fit into the result of a step', as
   const folder = join(storagesDir, 'storage_a', 'many')
   mkdirSync(folder, { recursive: true })
   for (let number = 0; number < 4_500; number++) writeFileSync(join(folder, `file-${number}.txt`), '')
-  const bench = await openBench(workflow, { storagesDir })
-  expect(await take(bench, MONDAY)).toMatchObject({ snapshot: { files: 4_500 } })
-  expect(csv(bench, '2026-06-01T03-00-00.csv').split('\r\n')).toHaveLength(4_502)
+  await using t = await testbed({ workflows: [workflow], sandbox: { storagesDir } })
+  expect(await take(t, MONDAY)).toMatchObject({ snapshot: { files: 4_500 } })
+  expect(csv('2026-06-01T03-00-00.csv').split('\r\n')).toHaveLength(4_502)
 })
 
 test('lists the other storages when one is down, and fails in the end', async () => {
-  const bench = await openBench(workflow)
-  await bench.sandbox.faults.add({ on: 'files.list', status: 403, times: 1 })
-  const run = await bench.tick(MONDAY)
+  await using t = await testbed({ workflows: [workflow] })
+  await t.faults.add({ on: 'files.list', status: 403, times: 1 })
+  const run = await t.tick(workflow, MONDAY)
   expect(run).toMatchObject({
     status: 'failed',
     error: { message: expect.stringContaining('step "files.list[storage_') },
   })
-  expect(bench.written()).toHaveLength(2)
+  expect(out.written()).toHaveLength(2)
 })
 
 test('comes to the same files and the same changes wherever it crashes', { timeout: 60_000 }, async () => {
-  const crashes = await crashAtEveryWrite(async (crash) => {
-    const bench = await openBench(workflow, { crash })
-    await bench.sandbox.storage('storage_a').put('/a.txt', 'hello')
+  const { writes } = await crashEverywhere({ workflows: [workflow] }, async (t) => {
+    out.renew()
+    await t.storage('storage_a').put('/a.txt', 'hello')
     for (const letter of ['a', 'b', 'c']) {
-      const folder = join(bench.folder, 'inventory', `storage_${letter}`)
+      const folder = join(out.path, 'inventory', `storage_${letter}`)
       mkdirSync(folder, { recursive: true })
       writeFileSync(join(folder, '2026-05-31T03-00-00.csv'), 'id,path,size,mimeType,createdAt,modifiedAt\r\n')
     }
     const changes = { since: '2026-05-31T03-00-00.csv', added: 1, removed: 0, changed: 0 }
-    expect(await take(bench, MONDAY)).toMatchObject({ snapshot: { files: 1 }, changes })
-    expect(parseCsv(csv(bench, '2026-06-01T03-00-00.changes.csv'))).toHaveLength(2)
-    expect(bench.written()).toHaveLength(9)
+    expect(await take(t, MONDAY)).toMatchObject({ snapshot: { files: 1 }, changes })
+    expect(parseCsv(csv('2026-06-01T03-00-00.changes.csv'))).toHaveLength(2)
+    expect(out.written()).toHaveLength(9)
   })
-  expect(crashes).toBe(10)
+  expect(writes).toBe(10)
 })

@@ -11,7 +11,8 @@ export interface Bench {
   /** Fewer and shorter rounds. */
   isQuick: boolean
   load: LoadGenerator
-  deliveries: DeliveryFile
+  /** Made when they are first asked for. */
+  readonly deliveries: DeliveryFile
   startTarget: (file: string) => Target
   patience: Patience
   /** Writes a line for the reader. */

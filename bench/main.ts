@@ -3,18 +3,21 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Bench, Suite } from './bench.ts'
 import { killChildren, startTarget } from './child.ts'
-import { writeDeliveries } from './deliveries.ts'
+import { type DeliveryFile, writeDeliveries } from './deliveries.ts'
 import type { LoadGenerator } from './load.ts'
 import { startSenders } from './load-node.ts'
 import { findWrk } from './load-wrk.ts'
 import { describeMachine, type Machine } from './machine.ts'
 import { createPatience } from './patience.ts'
 import type { Result } from './result.ts'
+import { claim } from './suites/claim.ts'
+import { engine } from './suites/engine.ts'
 import { growth } from './suites/growth.ts'
 import { ingest } from './suites/ingest.ts'
+import { replay } from './suites/replay.ts'
 import { start } from './suites/start.ts'
 
-const SUITES: readonly Suite[] = [ingest, growth, start]
+const SUITES: readonly Suite[] = [ingest, growth, start, engine, claim, replay]
 
 /** Enough for the longest burst, and for all bursts together that may not repeat a delivery. */
 const DELIVERIES = { quick: 600_000, full: 3_300_000 }
@@ -67,11 +70,15 @@ async function chooseLoad(): Promise<LoadGenerator> {
 
 async function runSuites(): Promise<Result[]> {
   const isAskedFor = (name: string) => name.startsWith(options.only)
+  let deliveries: DeliveryFile | undefined
   const bench: Bench = {
     folder,
     isQuick: options.quick,
     load,
-    deliveries: writeDeliveries(folder, options.quick ? DELIVERIES.quick : DELIVERIES.full),
+    get deliveries() {
+      deliveries ??= writeDeliveries(folder, options.quick ? DELIVERIES.quick : DELIVERIES.full)
+      return deliveries
+    },
     startTarget: (file) => startTarget(file, options.profile === undefined ? [] : profiling(options.profile)),
     patience: createPatience(options.quick ? PATIENCE_MS.quick : PATIENCE_MS.full),
     say,

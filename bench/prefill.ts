@@ -45,6 +45,11 @@ export function prefill(file: string, count: number): void {
   }
   db.pragma('wal_checkpoint(TRUNCATE)')
   db.close()
+  flushFile(file)
+}
+
+/** Returns when all of a file is on disk. */
+export function flushFile(file: string): void {
   const descriptor = openSync(file, 'r')
   fsyncSync(descriptor)
   closeSync(descriptor)

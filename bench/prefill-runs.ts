@@ -1,0 +1,83 @@
+import type { Database } from 'better-sqlite3'
+import { migrate } from '../src/store/sqlite/migrate.ts'
+import { openDatabase } from '../src/store/sqlite/open-database.ts'
+import { MANY_STEPS } from './many-steps.ts'
+import { flushFile } from './prefill.ts'
+
+/** Events that all runs of a prefilled database share: a claim reads one, and millions of bodies would only fill the disk. */
+const EVENTS = 1_000
+const AT = Date.UTC(2026, 0, 1)
+
+/** How many runs of which kind; the pending ones are the youngest. */
+export interface Backlog {
+  finished: number
+  pending: number
+}
+
+/** Makes a database with so many runs, all of it on disk afterwards. */
+export function prefillRuns(file: string, { finished, pending }: Backlog): void {
+  const db = openUnsafely(file)
+  db.transaction(() => {
+    fillEvents(db)
+    fillRuns(db, { from: 1, count: finished, status: 'completed' })
+    fillRuns(db, { from: finished + 1, count: pending, status: 'pending' })
+  })()
+  db.pragma('wal_checkpoint(TRUNCATE)')
+  db.close()
+  flushFile(file)
+}
+
+/** Adds a run of `many-steps` that has done all its steps and only has to go through them again. */
+export function prefillJournal(file: string): void {
+  const db = openUnsafely(file)
+  const run = 'run_0000000000000000000000a'
+  db.transaction(() => {
+    fillEvents(db)
+    db.prepare(
+      `INSERT INTO run (id, workflow, status, event_seq, fence, created_at, started_at)
+       VALUES (?, 'many-steps', 'pending', 1, 1, ?, ?)`,
+    ).run(run, AT, AT)
+    db.prepare(
+      `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
+       INSERT INTO step (run_id, key, position, effect, status, attempt, output, started_at, finished_at)
+       SELECT ?, 'add[' || i || ']', i, 'write', 'completed', 1, CAST(i AS TEXT), ?, ? FROM n`,
+    ).run(MANY_STEPS, run, AT, AT)
+  })()
+  db.close()
+}
+
+function openUnsafely(file: string): Database {
+  const db = openDatabase(file)
+  migrate(db)
+  db.pragma('synchronous = OFF')
+  db.pragma('cache_size = -1048576')
+  return db
+}
+
+function fillEvents(db: Database): void {
+  db.prepare(
+    `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${EVENTS})
+     INSERT OR IGNORE INTO event (seq, stretch, identity, id, account, type, origin, created_at, received_at, body_hash, body)
+     SELECT i, CAST(i / 512 AS INTEGER), randomblob(16), 'evt_' || i, 'default', 'bench.many', 'webhook', ?, ?, randomblob(32),
+       json_object('id', 'evt_' || i, 'type', 'bench.many', 'created', '2026-01-01T00:00:00Z', 'data', json_object('note', printf('%.900c', 'n')))
+     FROM n`,
+  ).run(AT, AT)
+}
+
+function fillRuns(db: Database, { from, count, status }: { from: number; count: number; status: string }): void {
+  const isFinished = status === 'completed'
+  db.prepare(
+    `WITH RECURSIVE n (i) AS (SELECT @from UNION ALL SELECT i + 1 FROM n WHERE i + 1 < @from + @count)
+     INSERT INTO run (id, workflow, status, event_seq, fence, created_at, started_at, finished_at, output)
+     SELECT 'run_' || printf('%013d', i) || substr(lower(hex(randomblob(5))), 1, 10), 'measured', @status, i % ${EVENTS} + 1,
+       @fence, @at, @startedAt, @startedAt, @output FROM n WHERE @count > 0`,
+  ).run({
+    from,
+    count,
+    status,
+    at: AT,
+    fence: isFinished ? 1 : 0,
+    startedAt: isFinished ? AT : null,
+    output: isFinished ? 'null' : null,
+  })
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto'
+import { planEndpoint } from '../../src/core/endpoint.ts'
+import type { FilesApi } from '../../src/core/file.ts'
+import { newId } from '../../src/core/ids.ts'
+import type { Store } from '../../src/core/store.ts'
+import { systemClock } from '../../src/core/time.ts'
+import { type AnyWorkflow, planRoutes } from '../../src/core/workflow.ts'
+import { Worker } from '../../src/engine/worker.ts'
+import { createNoticeBus } from '../../src/notices/notice-bus.ts'
+import { Receiver } from '../../src/receive/server.ts'
+import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
+import { EVENT_TYPE, renderBody, SECRET } from '../deliveries.ts'
+import { manySteps } from '../many-steps.ts'
+import { threeSteps } from '../three-steps.ts'
+import { answerCalls } from './answer-calls.ts'
+
+/** The belt of the app in one process: receiver, store with its writer thread, worker. Nothing is logged. */
+const bus = createNoticeBus()
+const workflows = new Map<string, AnyWorkflow>([threeSteps, manySteps].map((workflow) => [workflow.id, workflow]))
+let store: Store
+let worker: Worker
+let completed = 0
+let startedAt = 0
+let lastEndAt = 0
+let whenReached = { count: Infinity, resolve: () => {} }
+
+bus.subscribe('run.completed', () => {
+  completed += 1
+  lastEndAt = performance.now()
+  if (completed >= whenReached.count) whenReached.resolve()
+})
+
+/** Resolves when so many runs of this process are completed. */
+function reach(count: number): Promise<void> {
+  return new Promise((resolve) => {
+    whenReached = { count, resolve }
+    if (completed >= count) resolve()
+  })
+}
+
+async function open({ file, slots }: { file: string; slots: number }): Promise<string> {
+  store = openThreadedStore({ file, vaultKey: randomBytes(32) })
+  const endpoint = planEndpoint({ name: 'bench', secret: SECRET }, systemClock.now())
+  await store.addEndpoint(endpoint)
+  const routes = planRoutes(threeSteps)
+  const receiver = new Receiver({ store, routes: () => routes, clock: systemClock, publish: bus.publish })
+  worker = new Worker({
+    store,
+    clock: systemClock,
+    random: Math.random,
+    publish: bus.publish,
+    findWorkflow: (id) => workflows.get(id),
+    // The workflows call no files.
+    filesFor: () => ({}) as FilesApi,
+    slots,
+    drainMs: 1_000,
+  })
+  bus.subscribe('delivery.received', ({ runs }) => {
+    if (runs > 0) worker.wake()
+  })
+  startedAt = performance.now()
+  await worker.start()
+  return `${await receiver.start({ host: '127.0.0.1', port: 0 })}/hooks/${endpoint.path}`
+}
+
+/** What the receiver does behind its HTTP server: the event, its run, one commit, and a word to the worker. */
+async function startRun(): Promise<void> {
+  const now = systemClock.now()
+  const word = randomBytes(16).toString('hex')
+  const event = { id: `evt_${word}`, type: EVENT_TYPE, created: '2026-01-05T09:31:13.000Z' }
+  const incoming = { id: newId('dlv', now), endpointId: 'end_bench', account: 'default', receivedAt: now, facts: {} }
+  await store.saveDelivery({ ...incoming, event, body: renderBody(word), workflows: [threeSteps.id] })
+  worker.wake()
+}
+
+answerCalls({
+  open,
+  /** Runs per second with `inFlight` at once, each from the saving of its event to its end, and what one costs. */
+  async runMany({ count, inFlight }: { count: number; inFlight: number }) {
+    const begunAt = performance.now()
+    const cpuBefore = process.cpuUsage()
+    const until = reach(completed + count)
+    let started = 0
+    const startNext = () => {
+      if (started >= count) return
+      started += 1
+      void startRun()
+    }
+    const stop = bus.subscribe('run.completed', startNext)
+    for (let each = 0; each < inFlight; each++) startNext()
+    await until
+    stop()
+    const { user, system } = process.cpuUsage(cpuBefore)
+    const runsPerSecond = count / ((performance.now() - begunAt) / 1_000)
+    return { runsPerSecond, cpuMicrosPerRun: (user + system) / count }
+  },
+  /** Milliseconds of `count` runs, one after the other, each begun when the process is idle. */
+  async runSingly(count: number) {
+    const times: number[] = []
+    for (let each = 0; each < count; each++) {
+      const end = reach(completed + 1)
+      const begunAt = performance.now()
+      await startRun()
+      await end
+      times.push(performance.now() - begunAt)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+    return times
+  },
+  /** Milliseconds from the start of the worker until `count` runs that it found in the store were completed. */
+  async msUntilDone(count: number) {
+    await reach(count)
+    return lastEndAt - startedAt
+  },
+  completed: () => completed,
+  /** Resolves when so many runs have been completed since the process began. */
+  reach,
+})

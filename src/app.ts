@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import { createHealth } from './admin/health.ts'
 import { AdminServer } from './admin/server.ts'
 import type { Config } from './config.ts'
+import type { DeliveryReceipt, IncomingDelivery } from './core/delivery.ts'
 import { currentSecret, type Endpoint, planEndpoint, planRotation } from './core/endpoint.ts'
 import { describeError, UpshotError } from './core/errors.ts'
 import type { Route } from './core/route.ts'
@@ -69,7 +70,13 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
     const schedule = scheduleOf(workflow)
     return schedule ? [{ workflow: workflow.id, schedule }] : []
   })
-  const receiver = new Receiver({ store, clock, publish, routes: () => routes, limits: config.receive })
+  const receiver = new Receiver({
+    store: { ...store, saveDelivery },
+    clock,
+    publish,
+    routes: () => routes,
+    limits: config.receive,
+  })
   const scheduler = new Scheduler({ store, clock, publish, schedules })
   const worker = new Worker({
     store,
@@ -89,13 +96,18 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
       },
     }),
   )
+  /** The claim follows the delivery into the same commit, instead of waiting for it and taking one of its own. */
+  function saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
+    const saved = store.saveDelivery(delivery)
+    if (delivery.workflows.length > 0) worker.wake()
+    return saved
+  }
   let state: 'new' | 'starting' | 'started' | 'stopping' = 'new'
   let embedded: EmbeddedSandbox | null = null
   let files: FilesClient | null = null
   let started: Promise<AppUrls> | null = null
   let stopped: Promise<void> | null = null
 
-  notices.subscribe('delivery.received', ({ runs }) => runs > 0 && worker.wake())
   notices.subscribe('run.queued', () => worker.wake())
 
   async function start(): Promise<AppUrls> {

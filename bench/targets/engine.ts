@@ -9,7 +9,7 @@ import { Worker } from '../../src/engine/worker.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { Receiver } from '../../src/receive/server.ts'
 import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
-import { EVENT_TYPE, renderBody, SECRET } from '../deliveries.ts'
+import { EVENT_TYPE, ID_BYTES, renderBody, SECRET } from '../deliveries.ts'
 import { manySteps } from '../many-steps.ts'
 import { threeSteps } from '../three-steps.ts'
 import { answerCalls } from './answer-calls.ts'
@@ -19,6 +19,7 @@ const bus = createNoticeBus()
 const workflows = new Map<string, AnyWorkflow>([threeSteps, manySteps].map((workflow) => [workflow.id, workflow]))
 let store: Store
 let worker: Worker
+let events = 0
 let completed = 0
 let startedAt = 0
 let lastEndAt = 0
@@ -43,7 +44,12 @@ async function open({ file, slots }: { file: string; slots: number }): Promise<s
   const endpoint = planEndpoint({ name: 'bench', secret: SECRET }, systemClock.now())
   await store.addEndpoint(endpoint)
   const routes = planRoutes(threeSteps)
-  const receiver = new Receiver({ store, routes: () => routes, clock: systemClock, publish: bus.publish })
+  const receiver = new Receiver({
+    store: { ...store, saveDelivery },
+    routes: () => routes,
+    clock: systemClock,
+    publish: bus.publish,
+  })
   worker = new Worker({
     store,
     clock: systemClock,
@@ -55,22 +61,26 @@ async function open({ file, slots }: { file: string; slots: number }): Promise<s
     slots,
     drainMs: 1_000,
   })
-  bus.subscribe('delivery.received', ({ runs }) => {
-    if (runs > 0) worker.wake()
-  })
   startedAt = performance.now()
   await worker.start()
   return `${await receiver.start({ host: '127.0.0.1', port: 0 })}/hooks/${endpoint.path}`
 }
 
+/** As the app wires it: the claim follows the delivery into the same commit. */
+const saveDelivery: Store['saveDelivery'] = (delivery) => {
+  const saved = store.saveDelivery(delivery)
+  worker.wake()
+  return saved
+}
+
 /** What the receiver does behind its HTTP server: the event, its run, one commit, and a word to the worker. */
 async function startRun(): Promise<void> {
   const now = systemClock.now()
-  const word = randomBytes(16).toString('hex')
+  events += 1
+  const word = events.toString(16).padStart(ID_BYTES, '0')
   const event = { id: `evt_${word}`, type: EVENT_TYPE, created: '2026-01-05T09:31:13.000Z' }
   const incoming = { id: newId('dlv', now), endpointId: 'end_bench', account: 'default', receivedAt: now, facts: {} }
-  await store.saveDelivery({ ...incoming, event, body: renderBody(word), workflows: [threeSteps.id] })
-  worker.wake()
+  await saveDelivery({ ...incoming, event, body: renderBody(word), workflows: [threeSteps.id] })
 }
 
 answerCalls({

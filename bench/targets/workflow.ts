@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { subscribe } from 'node:diagnostics_channel'
 import { planEndpoint } from '../../src/core/endpoint.ts'
 import type { FilesApi } from '../../src/core/file.ts'
+import type { Store } from '../../src/core/store.ts'
 import { systemClock } from '../../src/core/time.ts'
 import { defineWorkflow, planRoutes } from '../../src/core/workflow.ts'
 import { Worker } from '../../src/engine/worker.ts'
@@ -33,7 +34,18 @@ async function start({ file }: { file: string }): Promise<string> {
   const endpoint = planEndpoint({ name: 'bench', secret: SECRET }, systemClock.now())
   await store.addEndpoint(endpoint)
   const routes = planRoutes(workflow)
-  const receiver = new Receiver({ store, routes: () => routes, clock: systemClock, publish: bus.publish })
+  // As the app wires it: the claim follows the delivery into the same commit.
+  const saveDelivery: Store['saveDelivery'] = (delivery) => {
+    const saved = store.saveDelivery(delivery)
+    worker.wake()
+    return saved
+  }
+  const receiver = new Receiver({
+    store: { ...store, saveDelivery },
+    routes: () => routes,
+    clock: systemClock,
+    publish: bus.publish,
+  })
   const worker = new Worker({
     store,
     clock: systemClock,
@@ -44,9 +56,6 @@ async function start({ file }: { file: string }): Promise<string> {
     filesFor: () => ({}) as FilesApi,
     slots: 50,
     drainMs: 1_000,
-  })
-  bus.subscribe('delivery.received', ({ runs }) => {
-    if (runs > 0) worker.wake()
   })
   await worker.start()
   return `${await receiver.start({ host: '127.0.0.1', port: 0 })}/hooks/${endpoint.path}`

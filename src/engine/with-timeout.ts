@@ -40,7 +40,7 @@ function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
 /** Most steps never look at their signal; it is made when one does. */
 class LazyAbort {
   readonly #parent: AbortSignal
-  readonly #own = new AbortController()
+  #own: AbortController | null = null
   #joined: AbortSignal | null = null
 
   constructor(parent: AbortSignal) {
@@ -48,11 +48,14 @@ class LazyAbort {
   }
 
   get signal(): AbortSignal {
+    this.#own ??= new AbortController()
     this.#joined ??= AbortSignal.any([this.#parent, this.#own.signal])
     return this.#joined
   }
 
   abort(reason: unknown): void {
+    // A late look at the signal must find it aborted, too.
+    this.#own ??= new AbortController()
     this.#own.abort(reason)
   }
 }

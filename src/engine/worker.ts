@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { describeError, UpshotError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { HEARTBEAT_MS, LEASE_MS } from '../core/lease.ts'
@@ -139,6 +140,8 @@ export class Worker {
         const free = slots - this.#passes.size
         if (free <= 0) break
         const claimed = await store.claimRuns(this.id, free, clock.now())
+        // A claim may be answered together with the deliveries that caused the runs: those are acknowledged first.
+        if (claimed.length > 0) await turn()
         for (const run of claimed) this.#begin(run)
         if (claimed.length === free) this.#isWoken = true
       }

@@ -73,12 +73,14 @@ export class EngineLife {
     return !this.gate.isShut && (this.gate.pending > 0 || this.#worker.atWork.length > 0)
   }
 
-  /** Each run at work with the last step that it finished, for a person. */
-  describeWork(): string[] {
-    return this.#worker.atWork.map((run) => {
-      const last = this.gate.saved.findLast((step) => step.run === run)
-      return `${this.gate.nameOf(run)} (${run}), ${last ? `behind its step "${last.key}"` : 'in its first step'}`
-    })
+  get atWork(): string[] {
+    return this.#worker.atWork
+  }
+
+  /** A run with the last step that it finished, for a person. */
+  describe(run: string): string {
+    const last = this.gate.saved.findLast((step) => step.run === run)
+    return `${this.gate.nameOf(run)} (${run}), ${last ? `behind its step "${last.key}",` : 'in its first step,'}`
   }
 
   wake(): void {

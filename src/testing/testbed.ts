@@ -234,17 +234,18 @@ export class Testbed implements AsyncDisposable {
       await turn()
       while (life.isBusy) {
         const isAlive = await this.#activity.next(this.#options.patienceMs)
-        if (!isAlive && life.isBusy) this.#giveUp('nothing has moved for a while. Does its code wait for something?')
+        if (!isAlive && life.isBusy)
+          this.#giveUp(life.atWork, 'has not moved for a while. What does its code wait for?')
         const restless = [...gate.passes].find(([run, count]) => count - (before.get(run) ?? 0) > MOST_PASSES)
-        if (restless) this.#giveUp(`it went on ${MOST_PASSES} times at the same moment`)
+        if (restless) this.#giveUp([restless[0]], `went on ${MOST_PASSES} times at the same moment`)
       }
     }
   }
 
-  #giveUp(why: string): never {
-    const runs = this.#life.describeWork().join(', ')
+  #giveUp(runs: readonly string[], why: string): never {
+    const who = runs.map((run) => this.#life.describe(run)).join(', ') || 'the store'
     this.#life.kill()
-    throw new UpshotError('step_timeout', `The testbed does not come to rest: ${runs} is at work, and ${why}`)
+    throw new UpshotError('step_timeout', `The testbed does not come to rest: ${who} ${why}`)
   }
 
   #makeEvent(what: string | { type: string }, data: unknown): SentEvent {

@@ -1,18 +1,27 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openSqliteStore, type SqliteStoreOptions } from './open-store.ts'
-import { type Call, encodeAnswer } from './thread-messages.ts'
+import { type Answer, type Call, encodeAnswer } from './thread-messages.ts'
 
-/** The thread that owns the writing connection: it takes calls by the bundle and answers each bundle after its commit. */
+/** The thread that owns the writing connection: it takes calls by the bundle and answers all of one commit together. */
 const { file, vaultKey } = workerData as SqliteStoreOptions
 const store = openSqliteStore({ file, vaultKey: Buffer.from(vaultKey) })
+let outbox: Answer[] = []
 
-parentPort?.on('message', async (calls: Call[]) => {
-  const answers = await Promise.all(
-    calls.map(({ number, method, args }) => {
-      const call = store[method] as (...args: unknown[]) => Promise<unknown>
-      return encodeAnswer(number, call(...args))
-    }),
-  )
-  parentPort?.postMessage(answers)
-  if (calls.some(({ method }) => method === 'close')) parentPort?.close()
+parentPort?.on('message', (calls: Call[]) => {
+  for (const call of calls) void perform(call)
 })
+
+async function perform({ number, method, args }: Call): Promise<void> {
+  const call = store[method] as (...args: unknown[]) => Promise<unknown>
+  const answer = await encodeAnswer(number, call(...args))
+  // A message costs more than what is in it: a turn later every call of this commit has its answer.
+  if (outbox.push(answer) === 1) setImmediate(send)
+  // Behind that turn, in which calls from before the end may still get their answers.
+  if (method === 'close') setImmediate(() => parentPort?.close())
+}
+
+function send(): void {
+  const answers = outbox
+  outbox = []
+  if (answers.length > 0) parentPort?.postMessage(answers)
+}

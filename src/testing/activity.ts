@@ -1,5 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
+/** A pause of silence is counted in so many parts: one in which the process itself was held up is one part only. */
+const PARTS = 10
+
 /** Tells that something moved: a store call, a notice, a pause of the Files client. */
 export class Activity {
   #waiting: ((stirred: boolean) => void)[] = []
@@ -14,9 +17,13 @@ export class Activity {
   async next(patienceMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     this.#waiting.push(resolve)
-    const timer = setTimeout(() => resolve(false), patienceMs)
+    let silent = 0
+    const timer = setInterval(() => {
+      silent += 1
+      if (silent === PARTS) resolve(false)
+    }, patienceMs / PARTS)
     const stirred = await promise
-    clearTimeout(timer)
+    clearInterval(timer)
     // What the stir set off asks for its own next step within the turn.
     await turn()
     return stirred

@@ -54,7 +54,7 @@ export class RunBook {
   readonly #logs = new Map<string, TestLog[]>()
 
   /** Reads what the store says now. Only the runs in `touched` may have steps that are new. */
-  async refresh(store: ReadStore, touched: readonly string[]): Promise<void> {
+  async refresh(store: ReadStore, touched: ReadonlySet<string>): Promise<void> {
     const found = new Map((await store.listRuns({ limit: EVERY_RUN })).map((run) => [run.id, run]))
     const known = this.#runs.map(({ id }) => id)
     const fresh = [...found.keys()].reverse().filter((id) => !this.#steps.has(id))

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { setImmediate as turn } from 'node:timers/promises'
 import { UpshotError } from '../core/errors.ts'
 import type { ServiceEvent } from '../core/event.ts'
 import { newId } from '../core/ids.ts'
@@ -12,7 +11,7 @@ import type { FaultInput, Sandbox } from '../sandbox/index.ts'
 import { openSqliteStore } from '../store/sqlite/open-store.ts'
 import { Activity } from './activity.ts'
 import type { CrashPoint } from './crash-point.ts'
-import { EngineLife } from './engine-life.ts'
+import { TestEngine } from './engine.ts'
 import { type DeliverOptions, FrontDoor, type TestDelivery } from './front-door.ts'
 import { readOptions, type TestbedOptions } from './options.ts'
 import { seededRandom } from './random.ts'
@@ -35,9 +34,6 @@ export interface Sent {
   runs: TestRun[]
 }
 
-/** A run that made so many passes without coming to rest never will. */
-const MOST_PASSES = 1_000
-
 /**
  * A place to try workflows in: the real engine on a store in memory, a clock that stands still until it is moved, and the
  * sandbox for everything that `files` calls. Each method returns when everything that it set off has come to rest.
@@ -59,38 +55,32 @@ export class Testbed implements AsyncDisposable {
   readonly #store: Store
   readonly #bus = createNoticeBus()
   readonly #time: VirtualTime
-  readonly #activity = new Activity()
   readonly #service: TestService
   readonly #door: FrontDoor
   readonly #book = new RunBook()
-  readonly #saved: { run: string; key: string }[] = []
-  /** Runs that earlier lives worked on and the book has not read since. */
-  readonly #touched = new Set<string>()
-  readonly #crash: CrashPoint | null
-  readonly #random: () => number
-  #life: EngineLife
+  readonly #engine: TestEngine
   #events = 0
   #closed: Promise<void> | null = null
 
   private constructor(options: TestbedOptions, crash: CrashPoint | null) {
     this.#options = readOptions(options)
-    const { now, seed, sandbox, workflows } = this.#options
-    this.#crash = crash
-    this.#random = seededRandom(seed)
+    const { now, seed, slots, sandbox, workflows, patienceMs } = this.#options
+    const random = seededRandom(seed)
     this.#time = new VirtualTime(now)
     this.#store = openSqliteStore({ file: ':memory:', vaultKey: randomBytes(32) })
     this.#service = new TestService(this.#time, { ...sandbox, seed })
     this.#door = new FrontDoor(this.#store, this.#time.clock, [...workflows.values()].flatMap(planRoutes))
     this.notices = this.#bus
     this.#bus.subscribe('run.log', (notice) => this.#book.note(notice))
-    this.#life = this.#beginLife()
+    const parts = { store: this.#store, time: this.#time, activity: new Activity(), publish: this.#bus.publish }
+    const openFiles = () => this.#service.openFiles(random)
+    this.#engine = new TestEngine({ ...parts, workflows, random, slots, crash, openFiles }, patienceMs)
   }
 
   /** `crash`: where the engine is to die; it starts again by itself. */
   static async open(options: TestbedOptions, crash: CrashPoint | null): Promise<Testbed> {
     const opened = new Testbed(options, crash)
-    await opened.#life.start()
-    await opened.settle()
+    await opened.#engine.start()
     return opened
   }
 
@@ -144,20 +134,14 @@ export class Testbed implements AsyncDisposable {
   /** Resolves when every run has ended or waits for time, for an event or for a person. */
   async settle(): Promise<void> {
     this.#requireOpen()
-    await this.#comeToRest()
-    while (this.#life.gate.isShut) {
-      await this.#rise()
-      await this.#comeToRest()
-    }
-    this.#life.requireSound()
-    await this.#book.refresh(this.#store, [...this.#touched, ...this.#life.gate.takeTouched()])
-    this.#touched.clear()
+    await this.#engine.settle()
+    await this.#book.refresh(this.#store, this.#engine.takeTouched())
   }
 
   /** Kills the engine with everything that it has in memory, and starts another one on the same store. */
   async restart(): Promise<void> {
     this.#requireOpen()
-    await this.#rise()
+    await this.#engine.restart()
     await this.settle()
   }
 
@@ -179,7 +163,7 @@ export class Testbed implements AsyncDisposable {
 
   /** The ledger: every finished step of all runs that wrote or deleted something, in the order in which they finished. */
   effects(): TestEffect[] {
-    return this.#book.listEffects([...this.#saved, ...this.#life.gate.saved])
+    return this.#book.listEffects(this.#engine.saved)
   }
 
   /** One of the three storages. What changes there is told by the sandbox, and reaches a workflow when it is sent. */
@@ -201,51 +185,6 @@ export class Testbed implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed ??= this.#close()
     await this.#closed
-  }
-
-  #beginLife(): EngineLife {
-    const { workflows, slots } = this.#options
-    return new EngineLife({
-      ...{ store: this.#store, time: this.#time, activity: this.#activity, workflows, slots },
-      ...{ publish: this.#bus.publish, random: this.#random, crash: this.#crash },
-      openFiles: () => this.#service.openFiles(this.#random),
-    })
-  }
-
-  async #rise(): Promise<void> {
-    const dead = this.#life
-    dead.kill()
-    // A write that was already on its way when the engine died reaches the store before the next life looks at it.
-    while (dead.gate.pending > 0) await turn()
-    this.#saved.push(...dead.gate.saved)
-    for (const run of dead.gate.takeTouched()) this.#touched.add(run)
-    this.#life = this.#beginLife()
-    await this.#life.start()
-  }
-
-  /** Lets the engine work until it finds nothing more to do, or dies. */
-  async #comeToRest(): Promise<void> {
-    const life = this.#life
-    const { gate } = life
-    const before = new Map(gate.passes)
-    for (let moves = -1; moves !== gate.moves && !gate.isShut; ) {
-      moves = gate.moves
-      life.wake()
-      await turn()
-      while (life.isBusy) {
-        const isAlive = await this.#activity.next(this.#options.patienceMs)
-        if (!isAlive && life.isBusy)
-          this.#giveUp(life.atWork, 'has not moved for a while. What does its code wait for?')
-        const restless = [...gate.passes].find(([run, count]) => count - (before.get(run) ?? 0) > MOST_PASSES)
-        if (restless) this.#giveUp([restless[0]], `went on ${MOST_PASSES} times at the same moment`)
-      }
-    }
-  }
-
-  #giveUp(runs: readonly string[], why: string): never {
-    const who = runs.map((run) => this.#life.describe(run)).join(', ') || 'the store'
-    this.#life.kill()
-    throw new UpshotError('step_timeout', `The testbed does not come to rest: ${who} ${why}`)
   }
 
   #makeEvent(what: string | { type: string }, data: unknown): SentEvent {
@@ -272,7 +211,7 @@ export class Testbed implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    this.#life.kill()
+    this.#engine.kill()
     await this.#door.close()
     await this.#service.stop()
     await this.#store.close()

@@ -120,8 +120,8 @@ type Values<T extends Table> = { [Name in keyof T]: z.output<T[Name][0]> }
 /** Values of flags by the variable that they stand for, each with the flag's name for messages. */
 export type ConfigFlags = { readonly [Name in keyof typeof GENERAL]?: { flag: string; value: string } }
 
-/** Where a project's file is when nobody names another one. */
-export const CONFIG_FILE = join('config', 'upshot.config.ts')
+/** Where a project's file is when nobody names another one; the second for a project that is compiled. */
+const CONFIG_FILES = ['config/upshot.config.ts', 'config/upshot.config.js'] as const
 
 /**
  * The configuration of a project: flags over environment over file over defaults. Throws one `invalid_config` with every
@@ -163,7 +163,8 @@ export async function loadConfig(
 
 /** The file that is named, which must exist, or the one in the usual place. */
 export function findConfigFile(root: string, named: string | undefined): string {
-  const path = resolve(root, named ?? CONFIG_FILE)
+  const usual = CONFIG_FILES.find((file) => existsSync(join(root, file))) ?? CONFIG_FILES[0]
+  const path = resolve(root, named ?? usual)
   if (named === undefined || existsSync(path)) return path
   throw new UpshotError('invalid_config', `There is no project file ${path}. Name one that exists with --config.`)
 }

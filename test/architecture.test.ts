@@ -22,6 +22,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     'sandbox',
     'notices',
     'app.ts',
+    'serve.ts',
     'locate-database.ts',
     'config.ts',
     'runtime-file.ts',
@@ -48,7 +49,8 @@ const ALLOWED: Record<string, readonly string[]> = {
     'runtime-file.ts',
     'locate-database.ts',
   ],
-  'main.ts': ['core', 'app.ts', 'config.ts', 'notices'],
+  'serve.ts': ['core', 'app.ts', 'config.ts', 'notices'],
+  'main.ts': ['core', 'config.ts', 'serve.ts'],
 }
 
 /** The packages that `core` may use. */

@@ -18,6 +18,18 @@ export interface CommandTree {
 
 /** Every command, in the order in which the help lists them. */
 export const COMMANDS: CommandTree = {
+  init: {
+    summary: 'make a project of your own, with a workflow and its test',
+    load: () => import('./commands/init.ts'),
+  },
+  dev: {
+    summary: 'the app with a sandbox of the service, for work on workflows',
+    load: () => import('./commands/dev.ts'),
+  },
+  start: {
+    summary: 'the app for production: with the real service, and a log in JSON',
+    load: () => import('./commands/start.ts'),
+  },
   status: {
     summary: 'whether an app runs on this data directory, where, and if it is ready',
     load: () => import('./commands/status.ts'),

@@ -38,6 +38,8 @@ export interface Output {
   readonly streams: OutputStreams
   /** Whether a person sits in front: a terminal on both sides, no `--no-input`, no `--json`. */
   readonly isInteractive: boolean
+  /** Whether a person reads along: stdout is a terminal, and text was not turned off. */
+  readonly isWatched: boolean
   /** What the process leaves with where nothing was thrown: 0, or 7 once a command has found a difference. */
   readonly exit: number
   /** The command's one result: `data` as JSON, or its `lines` for a person. */
@@ -93,6 +95,7 @@ export function createOutput(given: GlobalOptions, streams: OutputStreams): Outp
     given,
     streams,
     isInteractive: given.input && !isDocument && isTerminal(stdin) && isTerminal(stdout),
+    isWatched: !isDocument && isTerminal(stdout),
     get exit() {
       return exit
     },

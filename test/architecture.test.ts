@@ -23,6 +23,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     'notices',
     'app.ts',
     'serve.ts',
+    'database-care.ts',
     'locate-database.ts',
     'config.ts',
     'runtime-file.ts',
@@ -33,6 +34,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   'config.ts': ['core', 'config-file.ts'],
   'runtime-file.ts': [],
   'locate-database.ts': ['core', 'store', 'config.ts'],
+  'database-care.ts': ['store', 'config.ts'],
   'embedded-sandbox.ts': ['core', 'sandbox', 'config.ts'],
   'app.ts': [
     'core',

@@ -76,6 +76,23 @@ export const COMMANDS: CommandTree = {
       ls: { summary: 'the entries of a folder', load: () => import('./commands/files-ls.ts') },
     },
   },
+  doctor: {
+    summary: 'whether everything is as it must be: configuration, service, endpoints, database, machine',
+    load: () => import('./commands/doctor.ts'),
+  },
+  db: {
+    summary: 'the database of the project',
+    commands: {
+      backup: {
+        summary: 'copy it while the app runs, and check the copy',
+        load: () => import('./commands/db-backup.ts'),
+      },
+      verify: {
+        summary: 'read all of it, or of a backup, and say what is wrong',
+        load: () => import('./commands/db-verify.ts'),
+      },
+    },
+  },
   demo: {
     summary: 'the main job in a folder of its own: watch it work, and see every effect checked',
     load: () => import('./commands/demo.ts'),

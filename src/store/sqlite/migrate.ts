@@ -9,9 +9,7 @@ const FOLDER = new URL('./migrations/', import.meta.url)
  * once; a database from a newer Upshot is refused rather than guessed at.
  */
 export function migrate(db: Database): void {
-  const files = readdirSync(FOLDER)
-    .filter((file) => /^\d{3}-.+\.sql$/.test(file))
-    .sort()
+  const files = listMigrations()
   const upgrade = db.transaction(() => {
     const done = db.pragma('user_version', { simple: true }) as number
     if (done > files.length) {
@@ -24,4 +22,18 @@ export function migrate(db: Database): void {
     db.pragma(`user_version = ${files.length}`)
   })
   upgrade.immediate()
+}
+
+/** The version of the schema that this code works with, and the tables that its migrations make. */
+export function knownSchema(): { version: number; tables: string[] } {
+  const files = listMigrations()
+  const text = files.map((file) => readFileSync(new URL(file, FOLDER), 'utf8')).join('\n')
+  const tables = [...text.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name]) => name ?? '')
+  return { version: files.length, tables }
+}
+
+function listMigrations(): string[] {
+  return readdirSync(FOLDER)
+    .filter((file) => /^\d{3}-.+\.sql$/.test(file))
+    .sort()
 }

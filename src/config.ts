@@ -49,7 +49,8 @@ export type Role = (typeof ROLES)[number]
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-type Environment = Record<string, string | undefined>
+/** Variables by name; an empty one counts as not set. */
+export type Environment = Record<string, string | undefined>
 
 const port = (fallback: number) =>
   z
@@ -113,6 +114,9 @@ const SERVICE = {
   SERVICE_STORAGE_B: [z.string().min(1), 'the name of the desktop-suite storage in API calls'],
   SERVICE_STORAGE_C: [z.string().min(1), 'the name of the file-sync storage in API calls'],
 } as const
+
+/** Every variable that is read, in the order in which they are explained. */
+export const VARIABLES: Table = { ...GENERAL, ...SERVICE }
 
 type Table = Record<string, readonly [z.ZodType, string]>
 type Values<T extends Table> = { [Name in keyof T]: z.output<T[Name][0]> }

@@ -23,6 +23,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     'notices',
     'app.ts',
     'serve.ts',
+    'explain-config.ts',
     'database-care.ts',
     'locate-database.ts',
     'config.ts',
@@ -34,6 +35,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   'config.ts': ['core', 'config-file.ts'],
   'runtime-file.ts': [],
   'locate-database.ts': ['core', 'store', 'config.ts'],
+  'explain-config.ts': ['core', 'config.ts', 'config-file.ts'],
   'database-care.ts': ['store', 'config.ts'],
   'embedded-sandbox.ts': ['core', 'sandbox', 'config.ts'],
   'app.ts': [

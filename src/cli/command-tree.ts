@@ -74,11 +74,20 @@ export const COMMANDS: CommandTree = {
     summary: 'files in the storages of the service',
     commands: {
       ls: { summary: 'the entries of a folder', load: () => import('./commands/files-ls.ts') },
+      get: { summary: 'download a file, or go on where it broke off', load: () => import('./commands/files-get.ts') },
+      rm: { summary: 'delete files, after saying which', load: () => import('./commands/files-rm.ts') },
+      url: { summary: 'a temporary address of a file', load: () => import('./commands/files-url.ts') },
     },
   },
   doctor: {
     summary: 'whether everything is as it must be: configuration, service, endpoints, database, machine',
     load: () => import('./commands/doctor.ts'),
+  },
+  config: {
+    summary: 'the configuration of the project',
+    commands: {
+      show: { summary: 'every setting, with secrets hidden', load: () => import('./commands/config-show.ts') },
+    },
   },
   db: {
     summary: 'the database of the project',
@@ -96,6 +105,10 @@ export const COMMANDS: CommandTree = {
   demo: {
     summary: 'the main job in a folder of its own: watch it work, and see every effect checked',
     load: () => import('./commands/demo.ts'),
+  },
+  completion: {
+    summary: 'print what makes a shell complete the commands',
+    load: () => import('./commands/completion.ts'),
   },
   version: { summary: 'the version of upshot and of Node', load: () => import('./commands/version.ts') },
 }

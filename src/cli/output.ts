@@ -40,7 +40,7 @@ export interface Output {
   readonly isInteractive: boolean
   /** Whether a person reads along: stdout is a terminal, and text was not turned off. */
   readonly isWatched: boolean
-  /** What the process leaves with where nothing was thrown: 0, or 7 once a command has found a difference. */
+  /** What the process leaves with where nothing was thrown; 0 unless a command said otherwise. */
   readonly exit: number
   /** The command's one result: `data` as JSON, or its `lines` for a person. */
   result(data: unknown, lines: () => readonly string[]): void
@@ -50,8 +50,8 @@ export interface Output {
   note(text: string): void
   /** What only `--verbose` shows, on stderr. */
   detail(text: string): void
-  /** Makes the process leave with 7: the command did its work, and what it looked at is not as it should be. */
-  differs(): void
+  /** For a command whose result says itself what is wrong, such as `difference`. */
+  leaveWith(exit: keyof typeof EXIT): void
   /** Replaces the line at the bottom of a terminal's stderr; null takes it away. Does nothing where there is no terminal. */
   redraw(line: string | null): void
   fail(problem: Problem): void
@@ -90,7 +90,7 @@ export function createOutput(given: GlobalOptions, streams: OutputStreams): Outp
     line.clear()
     stderr.write(text)
   }
-  let exit = 0
+  let exit: number = 0
   return {
     given,
     streams,
@@ -115,8 +115,8 @@ export function createOutput(given: GlobalOptions, streams: OutputStreams): Outp
     detail(text) {
       if (given.verbose) complain(`${text}\n`)
     },
-    differs() {
-      exit = EXIT.difference
+    leaveWith(name) {
+      exit = EXIT[name]
     },
     redraw: line.draw,
     fail({ exit: _exit, ...error }) {

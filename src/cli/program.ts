@@ -1,6 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
-import type { CommandTree } from './command-tree.ts'
+import type { CommandNode, CommandTree } from './command-tree.ts'
+import type { CommandWords, Word } from './completion.ts'
 import type { Output } from './output.ts'
 import { projectChoice } from './project-choice.ts'
 import { readVersion } from './read-version.ts'
@@ -50,4 +51,39 @@ function addCommands(parent: Command, tree: CommandTree, out: Output): void {
     else definitions.set(name, async () => (await node.load()).define(command, out))
   }
   parent.hook('preSubcommand', async (_parent, command) => definitions.get(command.name())?.())
+}
+
+/** What may be written after each command of the tree; loads every command's file. */
+export async function collectWords(tree: CommandTree, out: Output): Promise<CommandWords[]> {
+  const program = buildProgram({}, out, () => {})
+  const shared = wordsOfOptions(program)
+  const own: Word = { word: '--help', help: 'print what a command takes' }
+  const walk = async (nodes: CommandTree, path: string): Promise<CommandWords[]> => {
+    const commands = Object.entries(nodes).map(([word, { summary }]) => ({ word, help: summary }))
+    const here = { path, words: [...commands, ...shared.words, own], values: shared.values }
+    const below = Object.entries(nodes).map(async ([name, node]) => {
+      const full = path === '' ? name : `${path} ${name}`
+      return 'commands' in node ? walk(node.commands, full) : [await readLeaf(node, full)]
+    })
+    return [here, ...(await Promise.all(below)).flat()]
+  }
+  const readLeaf = async (node: Extract<CommandNode, { load: unknown }>, path: string): Promise<CommandWords> => {
+    const command = new Command(path)
+    ;(await node.load()).define(command, out)
+    const options = wordsOfOptions(command)
+    const choices = command.registeredArguments[0]?.argChoices ?? []
+    const words = [...choices.map((word) => ({ word, help: '' })), ...options.words, ...shared.words, own]
+    return { path, words, values: [...options.values, ...shared.values] }
+  }
+  return walk(tree, '')
+}
+
+function wordsOfOptions(command: Pick<Command, 'options'>): Pick<CommandWords, 'words' | 'values'> {
+  const options = command.options.filter(({ long, hidden }) => long && !hidden)
+  return {
+    words: options.map(({ long, description }) => ({ word: long ?? '', help: description })),
+    values: options
+      .filter(({ required, optional }) => required || optional)
+      .map(({ long, argChoices }) => ({ option: long ?? '', choices: argChoices ?? [] })),
+  }
 }

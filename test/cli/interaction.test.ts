@@ -119,6 +119,6 @@ test('prints a list as a document per row, and anything else as one document', (
 test('leaves with 7 once a difference was found', () => {
   const { out } = terminal()
   expect(out.exit).toBe(0)
-  out.differs()
+  out.leaveWith('difference')
   expect(out.exit).toBe(7)
 })

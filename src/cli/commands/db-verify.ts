@@ -20,7 +20,7 @@ export function define(command: Command, out: Output): void {
         .join(', '),
     ])
     if (report.passed) return
-    out.differs()
+    out.leaveWith('difference')
     out.note(
       'Stop the app, keep a copy of the data directory, and restore the newest backup that "upshot db verify" accepts.',
     )

@@ -105,5 +105,5 @@ function report(
   ])
   const isMendable = !isMending && findings.some(({ repair }) => repair !== undefined)
   if (isMendable) out.note('Some of this can be mended: upshot doctor --fix')
-  if (failed > 0) out.differs()
+  if (failed > 0) out.leaveWith('difference')
 }

@@ -35,7 +35,9 @@ export default defineWorkflow({
     // Only while the source is what was compared: a file that changed in the meantime is another file.
     const { outcome } = await files.delete(sent, { expect: sent })
     log.info(`${sent.service}:${sent.path} ${outcome}`)
-    return outcome === 'changed' ? keep('the source was changed meanwhile') : { decision: 'deleted' as const, outcome }
+    if (outcome === 'changed') return keep('the source was changed meanwhile')
+    if (outcome === 'dry_run') return keep('the Files client only rehearses')
+    return { decision: 'deleted' as const, outcome }
   },
 })
 

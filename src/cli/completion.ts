@@ -46,30 +46,33 @@ function writeValues(commands: readonly CommandWords[]): string {
   return ['_upshot_values() {', '  case "$1" in', ...cases, '  esac', '}'].join('\n')
 }
 
-/** The commands among the words before the cursor, without options and their values: both shells have the same need. */
+/**
+ * The commands among the words before the cursor, without options and their values: both shells have the same need. No name in
+ * it may be `path`, which zsh ties to the search path.
+ */
 const FIND_PATH = `_upshot_path() {
-  local path="" word skip=""
+  local found="" word skip=""
   for word in "$@"; do
     if [ -n "$skip" ]; then skip=""; continue; fi
     case "$word" in
-      -*) if [ -n "$(_upshot_values "\${path:+$path }$word")" ]; then skip=1; fi ;;
-      *) if [ -n "$(_upshot_words "\${path:+$path }$word")" ]; then path="\${path:+$path }$word"; fi ;;
+      -*) if [ -n "$(_upshot_values "\${found:+$found }$word")" ]; then skip=1; fi ;;
+      *) if [ -n "$(_upshot_words "\${found:+$found }$word")" ]; then found="\${found:+$found }$word"; fi ;;
     esac
   done
-  echo "$path"
+  echo "$found"
 }`
 
 const BASH = `${FIND_PATH}
 _upshot() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" path values words
-  path="$(_upshot_path "\${COMP_WORDS[@]:1:COMP_CWORD-1}")"
-  values="$(_upshot_values "\${path:+$path }$previous")"
+  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" place values words
+  place="$(_upshot_path "\${COMP_WORDS[@]:1:COMP_CWORD-1}")"
+  values="$(_upshot_values "\${place:+$place }$previous")"
   case "$values" in
     words*) COMPREPLY=($(compgen -W "\${values#words }" -- "$current")) ;;
     file) COMPREPLY=($(compgen -f -- "$current")) ;;
     *)
       # The commands come first; options are offered once a dash is typed.
-      words=" $(_upshot_words "$path")"
+      words=" $(_upshot_words "$place")"
       case "$current" in -*) ;; *) words="\${words%% --*}" ;; esac
       COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
   esac

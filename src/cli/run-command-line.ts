@@ -1,3 +1,4 @@
+import { redactUrls } from '../core/errors.ts'
 import { COMMANDS } from './command-tree.ts'
 import { createOutput, type OutputStreams, readGlobalOptions } from './output.ts'
 import { describeProblem } from './problem.ts'
@@ -14,6 +15,7 @@ export async function runCommandLine(args: readonly string[], streams: OutputStr
     const problem = describeProblem(error)
     if (problem !== null) {
       out.fail(problem)
+      if (error instanceof Error && problem.code !== 'usage') out.detail(redactUrls(error.stack ?? error.message))
       return problem.exit
     }
     const text = help.join('').trimEnd()

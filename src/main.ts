@@ -1,12 +1,15 @@
+import { parseArgs } from 'node:util'
 import { adoptEnvFile, loadConfig, processEnvironment } from './config.ts'
 import { UpshotError } from './core/errors.ts'
 import { serve } from './serve.ts'
 
-/** The process of `npm start`: configuration, app, signals, exit code. */
+/** The process of `npm start [-- --role <role>]`: configuration, app, signals, exit code. */
 async function main(): Promise<void> {
   adoptEnvFile(process.cwd())
   const environment = processEnvironment()
-  const config = await loadConfig(environment, process.cwd())
+  const { values } = parseArgs({ options: { role: { type: 'string' } } })
+  const flags = values.role === undefined ? {} : { UPSHOT_ROLE: { flag: '--role', value: values.role } }
+  const config = await loadConfig(environment, process.cwd(), { flags })
   const isTerminal = process.stdout.isTTY === true
   const { ended } = await serve(config, {
     log: isTerminal ? 'pretty' : 'json',

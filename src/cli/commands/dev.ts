@@ -14,7 +14,7 @@ export function define(command: Command, out: Output): void {
     .option('--port <port>', 'port of the receiver (default: 4700)')
     .action(async ({ real = false, port }) => {
       const flags = port === undefined ? {} : { UPSHOT_PORT: { flag: '--port', value: port } }
-      const config = await loadProject(flags, { isSandbox: !real })
+      const config = { ...(await loadProject(flags, { isSandbox: !real })), dev: true }
       const environment = processEnvironment()
       if (!real && environment.SERVICE_BASE_URL) {
         out.note(

@@ -1,5 +1,5 @@
-import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { backupDatabase } from '../../src/store/sqlite/backup-database.ts'
@@ -86,6 +86,15 @@ test.each([
   if (prepare !== null) expect(readFileSync(to, 'utf8')).toBe('mine')
 })
 
+test('does not overwrite a file that has come while it was copying', async () => {
+  const { file } = await storeWith(200, 4_000)
+  const to = join(tempFolder(), 'backup.db')
+  const late = backupDatabase(file, to, { ...quiet, onProgress: () => writeFileSync(to, 'mine') })
+  await expect(late).rejects.toMatchObject({ code: 'conflict' })
+  expect(readFileSync(to, 'utf8')).toBe('mine')
+  expect(readdirSync(dirname(to))).toEqual(['backup.db'])
+})
+
 test('leaves nothing behind when it is interrupted, nor when the copy is not sound', async () => {
   const { file } = await storeWith(200, 4_000)
   const controller = new AbortController()
@@ -96,7 +105,7 @@ test('leaves nothing behind when it is interrupted, nor when the copy is not sou
   db.exec('PRAGMA foreign_keys = OFF; DELETE FROM event WHERE seq = 1')
   db.close()
   await expect(backupDatabase(file, to, quiet)).rejects.toMatchObject({ code: 'store_unavailable' })
-  expect(existsSync(to)).toBe(false)
+  expect(readdirSync(dirname(to))).toEqual([])
 })
 
 test.each([

@@ -4,12 +4,20 @@ import { UpshotError } from '../../core/errors.ts'
 
 const FOLDER = new URL('./migrations/', import.meta.url)
 
+const files = readdirSync(FOLDER)
+  .filter((file) => /^\d{3}-.+\.sql$/.test(file))
+  .sort()
+
+/** The number of the schema that this Upshot works with. */
+export function latestSchema(): number {
+  return files.length
+}
+
 /**
  * Brings the schema up to date: runs each numbered file that is new, in one transaction. Two processes may start at
  * once; a database from a newer Upshot is refused rather than guessed at.
  */
 export function migrate(db: Database): void {
-  const files = listMigrations()
   const upgrade = db.transaction(() => {
     const done = db.pragma('user_version', { simple: true }) as number
     if (done > files.length) {
@@ -24,16 +32,8 @@ export function migrate(db: Database): void {
   upgrade.immediate()
 }
 
-/** The version of the schema that this code works with, and the tables that its migrations make. */
-export function knownSchema(): { version: number; tables: string[] } {
-  const files = listMigrations()
+/** The tables that the migrations make. */
+export function knownTables(): string[] {
   const text = files.map((file) => readFileSync(new URL(file, FOLDER), 'utf8')).join('\n')
-  const tables = [...text.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name]) => name ?? '')
-  return { version: files.length, tables }
-}
-
-function listMigrations(): string[] {
-  return readdirSync(FOLDER)
-    .filter((file) => /^\d{3}-.+\.sql$/.test(file))
-    .sort()
+  return [...text.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name]) => name ?? '')
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { UpshotError } from '../../core/errors.ts'
-import { knownSchema } from './migrate.ts'
+import { knownTables, latestSchema } from './migrate.ts'
 
 /** One thing that holds of a sound database, or does not. */
 export interface DatabaseCheck {
@@ -94,12 +94,14 @@ function perform(db: Database.Database, name: string, check: Check): DatabaseChe
 }
 
 function findSchemaFaults(db: Database.Database): string[] {
-  const { version, tables } = knownSchema()
+  const version = latestSchema()
   const found = db.pragma('user_version', { simple: true }) as number
   const here = new Set(listTables(db))
   return [
     ...(found === version ? [] : [`version ${found}, where this Upshot knows ${version}`]),
-    ...tables.filter((table) => !here.has(table)).map((table) => `no table "${table}"`),
+    ...knownTables()
+      .filter((table) => !here.has(table))
+      .map((table) => `no table "${table}"`),
   ]
 }
 

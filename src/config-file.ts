@@ -40,9 +40,14 @@ export function defineConfig(config: ConfigFile): ConfigFile {
 /** Every setting of the file, or its default. */
 export type Settings = Omit<z.output<typeof configFile>, 'drain'> & { drainMs: number }
 
+/** What the file exports, unchecked; an empty object where there is no file. */
+export async function readConfigFile(path: string): Promise<unknown> {
+  return existsSync(path) ? (await import(pathToFileURL(path).href)).default : {}
+}
+
 /** Reads the file where there is one; throws `invalid_config` that names it and every fault in it. */
 export async function loadConfigFile(path: string): Promise<Settings> {
-  const content: unknown = existsSync(path) ? (await import(pathToFileURL(path).href)).default : {}
+  const content = await readConfigFile(path)
   const parsed = configFile.safeParse(content)
   if (!parsed.success) {
     const faults = parsed.error.issues.map(

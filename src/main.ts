@@ -1,34 +1,22 @@
-import { createApp } from './app.ts'
-import { loadConfig, processEnvironment } from './config.ts'
+import { parseArgs } from 'node:util'
+import { adoptEnvFile, loadConfig, processEnvironment } from './config.ts'
 import { UpshotError } from './core/errors.ts'
-import { logNotices } from './notices/log-subscriber.ts'
-import { createNoticeBus } from './notices/notice-bus.ts'
+import { serve } from './serve.ts'
 
-/** The process of `npm start`: configuration, app, signals, exit code. */
+/** The process of `npm start [-- --role <role>]`: configuration, app, signals, exit code. */
 async function main(): Promise<void> {
+  adoptEnvFile(process.cwd())
   const environment = processEnvironment()
-  const config = await loadConfig(environment, process.cwd())
-  const notices = createNoticeBus()
+  const { values } = parseArgs({ options: { role: { type: 'string' } } })
+  const flags = values.role === undefined ? {} : { UPSHOT_ROLE: { flag: '--role', value: values.role } }
+  const config = await loadConfig(environment, process.cwd(), { flags })
   const isTerminal = process.stdout.isTTY === true
-  logNotices(notices, { level: config.logLevel, pretty: isTerminal, colour: isTerminal && !environment.NO_COLOR })
-  const app = await createApp(config, { notices })
-  stopOnSignals((signal) => app.stop(`signal ${signal}`))
-  await app.start().catch(async (error: unknown) => {
-    await app.stop('it could not start')
-    throw error
+  const { ended } = await serve(config, {
+    log: isTerminal ? 'pretty' : 'json',
+    colour: isTerminal && !environment.NO_COLOR,
   })
-}
-
-/** The first signal drains, the second leaves at once: nothing acknowledged is lost either way. */
-function stopOnSignals(stop: (signal: string) => Promise<void>): void {
-  let isStopping = false
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (isStopping) process.exit(130)
-      isStopping = true
-      stop(signal).then(() => process.exit(0), fail)
-    })
-  }
+  await ended
+  process.exit(0)
 }
 
 function fail(error: unknown): never {

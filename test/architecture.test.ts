@@ -22,6 +22,9 @@ const ALLOWED: Record<string, readonly string[]> = {
     'sandbox',
     'notices',
     'app.ts',
+    'serve.ts',
+    'explain-config.ts',
+    'database-care.ts',
     'locate-database.ts',
     'config.ts',
     'runtime-file.ts',
@@ -32,6 +35,8 @@ const ALLOWED: Record<string, readonly string[]> = {
   'config.ts': ['core', 'config-file.ts'],
   'runtime-file.ts': [],
   'locate-database.ts': ['core', 'store', 'config.ts'],
+  'explain-config.ts': ['core', 'config.ts', 'config-file.ts'],
+  'database-care.ts': ['store', 'config.ts'],
   'embedded-sandbox.ts': ['core', 'sandbox', 'config.ts'],
   'app.ts': [
     'core',
@@ -48,7 +53,8 @@ const ALLOWED: Record<string, readonly string[]> = {
     'runtime-file.ts',
     'locate-database.ts',
   ],
-  'main.ts': ['core', 'app.ts', 'config.ts', 'notices'],
+  'serve.ts': ['core', 'app.ts', 'config.ts', 'notices'],
+  'main.ts': ['core', 'config.ts', 'serve.ts'],
 }
 
 /** The packages that `core` may use. */

@@ -18,6 +18,18 @@ export interface CommandTree {
 
 /** Every command, in the order in which the help lists them. */
 export const COMMANDS: CommandTree = {
+  init: {
+    summary: 'make a project of your own, with a workflow and its test',
+    load: () => import('./commands/init.ts'),
+  },
+  dev: {
+    summary: 'the app with a sandbox of the service, for work on workflows',
+    load: () => import('./commands/dev.ts'),
+  },
+  start: {
+    summary: 'the app for production: with the real service, and a log in JSON',
+    load: () => import('./commands/start.ts'),
+  },
   status: {
     summary: 'whether an app runs on this data directory, where, and if it is ready',
     load: () => import('./commands/status.ts'),
@@ -62,11 +74,41 @@ export const COMMANDS: CommandTree = {
     summary: 'files in the storages of the service',
     commands: {
       ls: { summary: 'the entries of a folder', load: () => import('./commands/files-ls.ts') },
+      get: { summary: 'download a file, or go on where it broke off', load: () => import('./commands/files-get.ts') },
+      rm: { summary: 'delete files, after saying which', load: () => import('./commands/files-rm.ts') },
+      url: { summary: 'a temporary address of a file', load: () => import('./commands/files-url.ts') },
+    },
+  },
+  doctor: {
+    summary: 'whether everything is as it must be: configuration, service, endpoints, database, machine',
+    load: () => import('./commands/doctor.ts'),
+  },
+  config: {
+    summary: 'the configuration of the project',
+    commands: {
+      show: { summary: 'every setting, with secrets hidden', load: () => import('./commands/config-show.ts') },
+    },
+  },
+  db: {
+    summary: 'the database of the project',
+    commands: {
+      backup: {
+        summary: 'copy it while the app runs, and check the copy',
+        load: () => import('./commands/db-backup.ts'),
+      },
+      verify: {
+        summary: 'read all of it, or of a backup, and say what is wrong',
+        load: () => import('./commands/db-verify.ts'),
+      },
     },
   },
   demo: {
     summary: 'the main job in a folder of its own: watch it work, and see every effect checked',
     load: () => import('./commands/demo.ts'),
+  },
+  completion: {
+    summary: 'print what makes a shell complete the commands',
+    load: () => import('./commands/completion.ts'),
   },
   version: { summary: 'the version of upshot and of Node', load: () => import('./commands/version.ts') },
 }

@@ -9,7 +9,10 @@ import { openStore } from '../locate-database.ts'
 import { readRuntimeFile } from '../runtime-file.ts'
 import { type Sandbox, startSandbox } from '../sandbox/index.ts'
 
-const PROJECT = resolve(import.meta.dirname, '../..')
+/** In the package the samples lie compiled beside the code: Node strips no types there. */
+const IS_SOURCE = import.meta.filename.endsWith('.ts')
+const MAIN = resolve(import.meta.dirname, IS_SOURCE ? '../main.ts' : '../main.js')
+const PROJECT = resolve(import.meta.dirname, IS_SOURCE ? '../..' : '../samples')
 
 /** The service in this process, the app in one of its own: only so can the app be killed and the service stay. */
 export class DemoStage implements AsyncDisposable {
@@ -63,7 +66,7 @@ export class DemoStage implements AsyncDisposable {
 
   /** Starts the app and resolves when it is ready. */
   async startApp(): Promise<void> {
-    const app = spawn(process.execPath, [join(PROJECT, 'src/main.ts')], {
+    const app = spawn(process.execPath, [MAIN], {
       cwd: PROJECT,
       // Nothing of the caller's own settings, lest the demo meets the caller's own service.
       env: this.#environment,

@@ -1,18 +1,28 @@
 import { Command } from '@commander-js/extra-typings'
-import type { CommandTree } from './command-tree.ts'
+import { InvalidArgumentError } from 'commander'
+import type { CommandNode, CommandTree } from './command-tree.ts'
+import type { CommandWords, Word } from './completion.ts'
 import type { Output } from './output.ts'
+import { projectChoice } from './project-choice.ts'
 import { readVersion } from './read-version.ts'
 
 /** The parser of the whole tree. It throws `CommanderError` instead of leaving the process; help and version go to `writeHelp`, in pieces. */
 export function buildProgram(tree: CommandTree, out: Output, writeHelp: (text: string) => void): Command {
   const program = new Command('upshot')
+  projectChoice.configFile = null
   program
     .description('Follow-up automation for a file migration service: signed webhooks in, durable workflows out.')
     .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print what a command takes')
     .option('--json', 'print one JSON document: { ok, data } or { ok, error }')
+    .option('--ndjson', 'print each row of a list as a JSON document on a line of its own')
     .option('--quiet', 'print data and errors only')
+    .option('-v, --verbose', 'print more about what is done, and where an error came from')
     .option('--no-color', 'print without colours')
+    .option('--no-input', 'never ask')
+    .option('--yes', 'do what would be asked about')
+    .option('--dry-run', 'say what would be done, and do nothing')
+    .option('--config <file>', 'the project file (default: config/upshot.config.ts)', chooseConfigFile)
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({
@@ -25,6 +35,12 @@ export function buildProgram(tree: CommandTree, out: Output, writeHelp: (text: s
   return program
 }
 
+function chooseConfigFile(file: string): string {
+  if (file === '' || file.startsWith('-')) throw new InvalidArgumentError('It is the path of a file.')
+  projectChoice.configFile = file
+  return file
+}
+
 /** Adds name and summary of each command; its file is loaded once the command line has called for it. */
 function addCommands(parent: Command, tree: CommandTree, out: Output): void {
   const definitions = new Map<string, () => Promise<void>>()
@@ -35,4 +51,39 @@ function addCommands(parent: Command, tree: CommandTree, out: Output): void {
     else definitions.set(name, async () => (await node.load()).define(command, out))
   }
   parent.hook('preSubcommand', async (_parent, command) => definitions.get(command.name())?.())
+}
+
+/** What may be written after each command of the tree; loads every command's file. */
+export async function collectWords(tree: CommandTree, out: Output): Promise<CommandWords[]> {
+  const program = buildProgram({}, out, () => {})
+  const shared = wordsOfOptions(program)
+  const own: Word = { word: '--help', help: 'print what a command takes' }
+  const walk = async (nodes: CommandTree, path: string): Promise<CommandWords[]> => {
+    const commands = Object.entries(nodes).map(([word, { summary }]) => ({ word, help: summary }))
+    const here = { path, words: [...commands, ...shared.words, own], values: shared.values }
+    const below = Object.entries(nodes).map(async ([name, node]) => {
+      const full = path === '' ? name : `${path} ${name}`
+      return 'commands' in node ? walk(node.commands, full) : [await readLeaf(node, full)]
+    })
+    return [here, ...(await Promise.all(below)).flat()]
+  }
+  const readLeaf = async (node: Extract<CommandNode, { load: unknown }>, path: string): Promise<CommandWords> => {
+    const command = new Command(path)
+    ;(await node.load()).define(command, out)
+    const options = wordsOfOptions(command)
+    const choices = command.registeredArguments[0]?.argChoices ?? []
+    const words = [...choices.map((word) => ({ word, help: '' })), ...options.words, ...shared.words, own]
+    return { path, words, values: [...options.values, ...shared.values] }
+  }
+  return walk(tree, '')
+}
+
+function wordsOfOptions(command: Pick<Command, 'options'>): Pick<CommandWords, 'words' | 'values'> {
+  const options = command.options.filter(({ long, hidden }) => long && !hidden)
+  return {
+    words: options.map(({ long, description }) => ({ word: long ?? '', help: description })),
+    values: options
+      .filter(({ required, optional }) => required || optional)
+      .map(({ long, argChoices }) => ({ option: long ?? '', choices: argChoices ?? [] })),
+  }
 }

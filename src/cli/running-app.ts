@@ -28,6 +28,15 @@ export async function findRunningApp({ dataDir }: Pick<Config, 'dataDir'>): Prom
   }
 }
 
+/** Whether an app has started here and not stopped in order; it may run, or be gone. */
+export function hasRuntimeFile(dataDir: string): boolean {
+  try {
+    return readRuntimeFile(dataDir) !== null
+  } catch {
+    return true
+  }
+}
+
 /** The same for a command that cannot do without; throws `not_running`. */
 export async function requireRunningApp(config: Pick<Config, 'dataDir'>): Promise<RunningApp> {
   const app = await findRunningApp(config)

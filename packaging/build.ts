@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const DIST = join(ROOT, 'dist')
+
+/** Compiles what the published package holds into `dist`: the library with types and maps, and the samples that the demo plays. */
+function build(): void {
+  rmSync(DIST, { recursive: true, force: true })
+  compile('tsconfig.json')
+  nameDeclarations()
+  compile('tsconfig.samples.json')
+  copyAssets()
+}
+
+function compile(project: string): void {
+  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
+  execFileSync(process.execPath, [tsc, '-p', join(import.meta.dirname, project)], { stdio: 'inherit' })
+}
+
+/** The compiler rewrites the ending of imports in JavaScript only. Both endings are as long, so the maps stay true. */
+function nameDeclarations(): void {
+  for (const file of filesIn(DIST).filter((name) => name.endsWith('.d.ts'))) {
+    const path = join(DIST, file)
+    const text = readFileSync(path, 'utf8')
+    writeFileSync(path, text.replace(/((?:from |import\()(['"])\.{1,2}\/[^'"]+)\.ts\2/g, '$1.js$2'))
+  }
+}
+
+/** What the code reads beside itself: migrations, and the styles, scripts and pictures of pages. */
+function copyAssets(): void {
+  const assets = filesIn(join(ROOT, 'src')).filter((name) => !name.endsWith('.ts'))
+  for (const asset of assets) cpSync(join(ROOT, 'src', asset), join(DIST, asset))
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+}
+
+build()

@@ -1,0 +1,59 @@
+import type { Output } from './output.ts'
+
+/** What a key does. Its outcome is told by the action itself. */
+export interface HotKey {
+  help: string
+  press(): Promise<void> | void
+}
+
+/** A terminal's standard input, as much of it as keys need. */
+type Keyboard = NodeJS.ReadableStream & { setRawMode?: (isRaw: boolean) => void }
+
+const CTRL_C = '\u0003'
+const CTRL_D = '\u0004'
+
+/**
+ * Listens for single keys until the result is called. `q`, Ctrl-C and Ctrl-D call `leave`, the second time too; `?` lists
+ * the keys. A key is ignored while its last press is still at work, and a failure is told instead of ending the process.
+ */
+export function listenForKeys(
+  out: Output,
+  keys: Readonly<Record<string, HotKey>>,
+  { leave }: { leave: (reason: string) => void },
+): () => void {
+  const keyboard = out.streams.stdin as Keyboard | undefined
+  if (keyboard === undefined) return () => {}
+  const busy = new Set<string>()
+  const press = async (key: string) => {
+    const known = keys[key]
+    if (known === undefined || busy.has(key)) return
+    busy.add(key)
+    try {
+      await known.press()
+    } catch (error) {
+      out.note(`That did not work: ${error instanceof Error ? error.message : String(error)}`)
+    } finally {
+      busy.delete(key)
+    }
+  }
+  const read = (chunk: Buffer | string) => {
+    for (const key of chunk.toString()) {
+      if (key === 'q' || key === CTRL_C || key === CTRL_D) leave(key === 'q' ? 'key q' : 'Ctrl-C')
+      else if (key === '?') out.note(describeKeys(keys))
+      else void press(key)
+    }
+  }
+  keyboard.setRawMode?.(true)
+  keyboard.on('data', read)
+  keyboard.resume()
+  return () => {
+    keyboard.off('data', read)
+    keyboard.setRawMode?.(false)
+    keyboard.pause()
+  }
+}
+
+function describeKeys(keys: Readonly<Record<string, HotKey>>): string {
+  const lines = Object.entries(keys).map(([key, { help }]) => `  ${key}  ${help}`)
+  return ['Keys:', ...lines, '  q  quit; a second time at once', '  ?  this list'].join('\n')
+}

@@ -1,0 +1,37 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+/** Packages and our own files that a command has loaded. */
+function modulesOf(args: string[]): string[] {
+  const preload = join(import.meta.dirname, 'list-modules.ts')
+  const { stderr, status } = spawnSync(
+    process.execPath,
+    ['--import', preload, join(ROOT, 'src/cli/main.ts'), ...args],
+    { cwd: ROOT, encoding: 'utf8' },
+  )
+  expect(status).toBe(0)
+  const paths = stderr.split('\n').filter((url) => url.startsWith('file:'))
+  return paths.map((url) => decodeURIComponent(new URL(url).pathname).slice(ROOT.length + 1))
+}
+
+test.each([[['--version']], [['--help']], [['runs', '--help']]])(
+  '%j loads the parser and nothing that works',
+  (args) => {
+    const modules = modulesOf(args)
+    expect(modules).toContain('src/cli/program.ts')
+    const packages = modules.flatMap((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? [])
+    expect([...new Set(packages)].sort()).toEqual(['@commander-js/extra-typings', 'commander'])
+    const ours = modules.filter((path) => path.startsWith('src/'))
+    expect(ours.filter((path) => !/^src\/(cli\/[^/]+|core\/(errors|time))\.ts$/.test(path))).toEqual([])
+    // What takes time is files: each more is one more to find, read and strip of its types.
+    expect(modules.length).toBeLessThan(25)
+  },
+)
+
+test('a command loads its own file and no other command', () => {
+  const commands = modulesOf(['version']).filter((path) => path.startsWith('src/cli/commands/'))
+  expect(commands).toEqual(['src/cli/commands/version.ts'])
+})

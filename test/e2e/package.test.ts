@@ -1,0 +1,173 @@
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { TEMPLATES } from '../../src/cli/project-files.ts'
+import { readRuntimeFile } from '../../src/runtime-file.ts'
+import { followLog } from '../support/process-log.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const PACKED = [
+  'src',
+  'packaging',
+  'templates',
+  'workflows',
+  'config',
+  'tsconfig.json',
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+]
+const FREE_PORTS = {
+  ...{ UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' },
+}
+/** Nothing of this machine's own settings, and the Node that the tests run on. */
+const ENVIRONMENT = { PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`, HOME: process.env.HOME ?? '' }
+
+let folder: string
+let repository: string
+let project: string
+
+function run(
+  command: string,
+  args: string[],
+  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+): string {
+  return execFileSync(command, args, {
+    ...{ cwd, encoding: 'utf8', stdio: 'pipe', env: { ...ENVIRONMENT, ...env }, maxBuffer: 64 * 1024 ** 2 },
+  })
+}
+
+const upshot = (cwd: string, args: string[]) => run(join(cwd, 'node_modules/.bin/upshot'), args, { cwd })
+
+/** A project of a template on the package that is installed once: installing takes seconds. */
+function makeProject(template: string): string {
+  const dir = join(mkdtempSync(join(folder, 'own-')), template)
+  upshot(project, ['init', dir, '--template', template])
+  symlinkSync(join(project, 'node_modules'), join(dir, 'node_modules'))
+  return dir
+}
+
+// Packed from a copy, because packing swaps the manifest for a moment and other tests run meanwhile.
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'upshot-package-'))
+  repository = join(folder, 'repository')
+  mkdirSync(repository)
+  for (const name of PACKED) cpSync(join(ROOT, name), join(repository, name), { recursive: true })
+  cpSync(join(ROOT, 'package.json'), join(repository, 'package.json'))
+  symlinkSync(join(ROOT, 'node_modules'), join(repository, 'node_modules'))
+  run('npm', ['pack', '--pack-destination', folder], { cwd: repository })
+  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
+  project = join(folder, 'project')
+  run(process.execPath, [join(ROOT, 'src/cli/main.ts'), 'init', project], { cwd: folder })
+  run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, tarball)], { cwd: project })
+}, 180_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const installed = (path = '') => join(project, 'node_modules/upshot', path)
+
+test('leaves the manifest of the repository as it was', () => {
+  expect(readFileSync(join(repository, 'package.json'), 'utf8')).toBe(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  expect(existsSync(join(repository, 'package.json.ours'))).toBe(false)
+})
+
+test('holds JavaScript, types and maps for every export, and the command', () => {
+  const ours = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const { exports: doors, bin, engines, devDependencies } = JSON.parse(readFileSync(installed('package.json'), 'utf8'))
+  expect(Object.keys(doors)).toEqual([...Object.keys(ours.exports), './package.json'])
+  expect(Object.keys(doors)).toEqual(expect.arrayContaining(['.', './testing', './files', './sandbox']))
+  for (const name of Object.keys(ours.exports)) {
+    const { types, default: code } = doors[name]
+    for (const path of [types, code, `${code}.map`, `${types}.map`])
+      expect(existsSync(installed(path)), path).toBe(true)
+    // Maps lead to the sources, which are in the package.
+    const map = JSON.parse(readFileSync(installed(`${code}.map`), 'utf8'))
+    expect(existsSync(resolve(installed(code), '..', map.sources[0]))).toBe(true)
+  }
+  expect(bin).toEqual({ upshot: './dist/cli/main.js' })
+  expect(engines).toEqual({ node: '>=24' })
+  expect(devDependencies).toBeUndefined()
+})
+
+test('carries no tests, secrets or leftovers of ours', () => {
+  const names = readdirSync(installed(), { recursive: true, encoding: 'utf8' })
+  const isOdd = (name: string) => /(^|\/)(test|bench|node_modules|data|\.env)(\/|$)|\.tsbuildinfo$|\.tgz$/.test(name)
+  expect(names.filter(isOdd)).toEqual([])
+  expect(names.filter((name) => name.endsWith('.test.ts') && !name.startsWith('templates/'))).toEqual([])
+  expect(names.filter((name) => name.endsWith('.sql')).length).toBeGreaterThan(0)
+})
+
+test('has types that hold without skipLibCheck', () => {
+  const doors = Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).exports)
+  const lines = doors.map((door, index) => `export * as door${index} from '${door.replace(/^\./, 'upshot')}'`)
+  const dir = join(folder, 'strict')
+  mkdirSync(dir)
+  symlinkSync(join(project, 'node_modules'), join(dir, 'node_modules'))
+  writeFileSync(join(dir, 'doors.ts'), lines.join('\n'))
+  writeFileSync(join(dir, 'package.json'), '{ "type": "module" }')
+  const compilerOptions = { module: 'nodenext', target: 'es2024', types: ['node'], strict: true, noEmit: true }
+  writeFileSync(
+    join(dir, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: { ...compilerOptions, skipLibCheck: false } }),
+  )
+  expect(run('node_modules/.bin/tsc', [], { cwd: dir })).toBe('')
+})
+
+describe.each(Object.keys(TEMPLATES))('a project of the template "%s"', (template) => {
+  test('type-checks and passes its own test', () => {
+    const dir = makeProject(template)
+    run('npm', ['run', 'check'], { cwd: dir })
+    expect(run('npm', ['test'], { cwd: dir })).toMatch(/^ℹ fail 0$/m)
+  }, 60_000)
+})
+
+test('does its main job with "upshot dev": a proven copy, and its source deleted', { timeout: 60_000 }, async () => {
+  const dir = makeProject('cleanup')
+  const policy = join(dir, 'config/cleanup.ts')
+  writeFileSync(policy, readFileSync(policy, 'utf8').replace("grace: '15m'", "grace: '1s'"))
+  const child = spawn(join(dir, 'node_modules/.bin/upshot'), ['dev'], {
+    ...{ cwd: dir, env: { ...ENVIRONMENT, ...FREE_PORTS, CLEANUP_DELETES: 'yes' }, stdio: ['ignore', 'pipe', 'pipe'] },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const log = followLog(child)
+  await log.line(({ message }) => message === 'started')
+  const { sandbox } = readRuntimeFile(join(dir, 'data')) ?? {}
+  const control = async (path: string, body: object) => {
+    const headers = { 'content-type': 'application/json', 'x-sandbox-control': '1' }
+    const response = await fetch(`${sandbox?.origin}/_sandbox${path}`, {
+      ...{ method: 'POST', headers, body: JSON.stringify(body) },
+    })
+    expect(response.status, await response.text()).toBeLessThan(300)
+  }
+  const source = join(dir, 'data/storages/storage_a/outbox/report.txt')
+  mkdirSync(join(source, '..'), { recursive: true })
+  writeFileSync(source, 'the report')
+  // Refused until the sandbox has noticed the file.
+  const transfer = { from: ['storage_a', '/outbox/report.txt'], to: ['storage_b', '/archive/'] }
+  await vi.waitFor(() => control('/transfers', transfer), { timeout: 30_000 })
+  await log.line(({ message, workflow }) => message === 'run completed' && workflow === 'retire-source')
+  expect(existsSync(source)).toBe(false)
+  expect(readFileSync(join(dir, 'data/storages/storage_b/archive/report.txt'), 'utf8')).toBe('the report')
+
+  child.kill('SIGINT')
+  expect(await log.exited).toEqual({ code: 0, signal: null })
+  expect(log.lines.at(-1)).toMatchObject({ message: 'stopped' })
+})
+
+test('plays the demo from the package, samples and all', { timeout: 60_000 }, () => {
+  const { ok, data } = JSON.parse(upshot(project, ['demo', '--json']))
+  expect(ok).toBe(true)
+  expect(data.story.at(-1)).toContain('Everything held')
+})

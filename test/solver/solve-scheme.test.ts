@@ -283,7 +283,7 @@ describe('when nothing fits', () => {
 })
 
 describe('captures', () => {
-  const capture = (headers: Record<string, string>, body = BODY) => ({
+  const capture = (headers: Record<string, string>, body: Buffer = BODY) => ({
     ...{ id: newId('dlv', NOW), endpointId: 'end_1', receivedAt: NOW },
     ...{ headers, body },
   })

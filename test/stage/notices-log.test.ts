@@ -116,9 +116,7 @@ describe('a JSON line', () => {
     )
     expect(said).toEqual({
       'delivery.received': ['info: delivery accepted'],
-      'endpoint.suspect': [
-        'warn: signatures fail since the last success: the secret may have changed at the service',
-      ],
+      'endpoint.suspect': ['warn: signatures fail since the last success: the secret may have changed at the service'],
       'tick.recorded': ['info: tick recorded'],
       'run.queued': ['debug: runs queued'],
       'run.completed': ['info: run completed'],

@@ -52,7 +52,7 @@ export async function acceptDelivery({ store, routes }: AcceptParts, delivery: R
   const endpoint = await store.findEndpoint(delivery.path)
   // Before anything that depends on the endpoint: a prober must not learn from it whether there is one.
   if (!isJson(header('content-type'))) {
-    return refuse('wrong_type', endpoint, { contentType: header('content-type')?.slice(0, 100) ?? 'none' })
+    return refuse('wrong_type', endpoint, { contentType: nameMediaType(header('content-type')) })
   }
   if (endpoint === null || endpoint.status === 'disabled') return refuseBlindly(endpoint, delivery)
   if (endpoint.status === 'learning') return capture(store, endpoint, delivery)
@@ -111,6 +111,11 @@ function isJson(contentType: string | undefined): boolean {
   } catch {
     return false
   }
+}
+
+/** Without parameters: a sender may have put anything there, its signature too. */
+function nameMediaType(contentType = 'none'): string {
+  return /^[\w.+-]{1,40}(\/[\w.+-]{1,60})?(?=$|;|\s)/.exec(contentType)?.[0] ?? 'malformed'
 }
 
 function refuse(verdict: Refusal, endpoint: Endpoint | null, facts: DeliveryFacts): Reception {

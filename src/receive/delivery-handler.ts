@@ -80,7 +80,7 @@ export function createDeliveryHandler(parts: HandlerParts) {
       case 'consumed':
         return describeConsumed(arrival)
       case 'encoded':
-        return refusal('wrong_type', { reason: `encoded as ${read.encoding.slice(0, 100)}` })
+        return refusal('wrong_type', { reason: nameEncoding(read.encoding) })
       case 'too_large':
         return refusal('too_large', { contentLength: read.bytes })
       case 'no_room':
@@ -134,6 +134,10 @@ function isUnread(request: IncomingMessage): boolean {
 function rejected({ verdict, reason, retryAfterMs }: Rejection): Reception {
   const facts = reason === undefined ? {} : { reason }
   return { ...refusal(verdict, facts), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+}
+
+function nameEncoding(encoding: string): string {
+  return /^(gzip|x-gzip|deflate|br|zstd|compress)$/i.test(encoding) ? `encoded as ${encoding}` : 'encoded somehow'
 }
 
 function refusal(verdict: Refusal, facts: DeliveryFacts = {}): Reception {

@@ -140,7 +140,9 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
     // A start that is still under way is let finish: half an app is harder to stop than a whole one.
     await started?.catch(() => {})
     removeRuntimeFile(config.dataDir)
-    await Promise.all([receiver.stop(), scheduler.stop(), worker.stop(), admin.stop()])
+    await Promise.all([receiver.stop(), scheduler.stop(), worker.stop()])
+    // Until here it said that we are stopping: whoever balances load is to know.
+    await admin.stop()
     await files?.stop()
     await embedded?.sandbox.stop()
     await store.close()

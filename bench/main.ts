@@ -12,9 +12,10 @@ import { createPatience } from './patience.ts'
 import type { Result } from './result.ts'
 import { growth } from './suites/growth.ts'
 import { ingest } from './suites/ingest.ts'
+import { receive } from './suites/receive.ts'
 import { start } from './suites/start.ts'
 
-const SUITES: readonly Suite[] = [ingest, growth, start]
+const SUITES: readonly Suite[] = [ingest, receive, growth, start]
 
 /** Enough for the longest burst, and for all bursts together that may not repeat a delivery. */
 const DELIVERIES = { quick: 600_000, full: 3_300_000 }

@@ -55,7 +55,17 @@ async function settleSaves(): Promise<void> {
   }
 }
 
+/** Processor time of this process so far: of its main thread, and of all threads. */
+export interface CpuUse {
+  mainUs: number
+  allUs: number
+}
+
 answerCalls({
+  cpu(): CpuUse {
+    const sum = ({ user, system }: NodeJS.CpuUsage) => user + system
+    return { mainUs: sum(process.threadCpuUsage()), allUs: sum(process.cpuUsage()) }
+  },
   /** Receives into the store in `file`, which stays open; gives the URL to deliver to. */
   async start({ file, commit }: { file: string; commit: keyof typeof OPENERS }) {
     const { store, path } = stores.get(file) ?? (await openStore(file, commit))

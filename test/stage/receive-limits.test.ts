@@ -4,6 +4,7 @@ import { addressKey, TokenBuckets } from '../../src/receive/token-buckets.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { postDelivery } from '../support/post-delivery.ts'
 import { openRaw, requestHead } from '../support/raw-http.ts'
+import { opensslHmac } from '../support/sign.ts'
 import { createTestReceiver, SECRET } from '../support/test-receiver.ts'
 
 /** What the receiver said of each delivery. */
@@ -101,6 +102,41 @@ describe('a delivery over a limit is answered 503, before any secret is touched,
     expect(await slow.answer).toMatch(/^HTTP\/1\.1 401 /)
     expect((await post(large)).status).toBe(200)
   })
+})
+
+test('looks at the queue again when a slow body is complete: others may have filled it meanwhile', async () => {
+  const gate = Promise.withResolvers<void>()
+  const arrived = Promise.withResolvers<void>()
+  const inner = await createTestReceiver()
+  let isHeld = false
+  const { url, post } = await createTestReceiver({
+    limits: { inFlight: 1 },
+    store: {
+      ...inner.store,
+      async saveDelivery(delivery) {
+        if (isHeld) {
+          arrived.resolve()
+          await gate.promise
+        }
+        return inner.store.saveDelivery(delivery)
+      },
+    },
+  })
+  const body = eventBody('evt_slow')
+  const signature = opensslHmac(SECRET, body)
+  const head = requestHead(inner.path, { 'Content-Length': body.length, 'X-Service-Signature': signature })
+  const slow = await openRaw(url)
+  await slow.write(head + body.slice(0, -1))
+  // Its head is read once a delivery that came after it is taken.
+  expect((await post(eventBody('evt_1'), {}, inner.path)).status).toBe(200)
+  isHeld = true
+  const held = post(eventBody('evt_2'), {}, inner.path).then((response) => response.status)
+  await arrived.promise
+  await slow.write('}')
+  expect(await slow.answer).toMatch(/^HTTP\/1\.1 503 /)
+  gate.resolve()
+  expect(await held).toBe(200)
+  expect((await inner.store.listEvents({ limit: 10 })).map((event) => event.id).sort()).toEqual(['evt_1', 'evt_2'])
 })
 
 test('gives every byte of the budget back, whatever became of its delivery', async () => {

@@ -14,10 +14,11 @@ import { claim } from './suites/claim.ts'
 import { engine } from './suites/engine.ts'
 import { growth } from './suites/growth.ts'
 import { ingest } from './suites/ingest.ts'
+import { receive } from './suites/receive.ts'
 import { replay } from './suites/replay.ts'
 import { start } from './suites/start.ts'
 
-const SUITES: readonly Suite[] = [ingest, growth, start, engine, claim, replay]
+const SUITES: readonly Suite[] = [ingest, receive, growth, start, engine, claim, replay]
 
 /** Enough for the longest burst, and for all bursts together that may not repeat a delivery. */
 const DELIVERIES = { quick: 600_000, full: 3_300_000 }

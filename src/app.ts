@@ -90,7 +90,12 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
   })
   const admin = new AdminServer(
     createHealth({
-      store: async () => void (await store.nextDueAt()),
+      migrated: async () => {
+        if ((await store.probe(clock.now())).isMigrated) return
+        throw new Error('a newer Upshot has changed the database: start that one')
+      },
+      writable: async () => void (await store.probe(clock.now())),
+      endpoints: () => receiver.checkEndpoints(),
       app: async () => {
         if (state !== 'started') throw new Error(state)
       },
@@ -133,6 +138,8 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
         apiKey: embedded.apiKey,
       },
     })
+    // Told by the readiness check, and by the fault that the check publishes; deliveries are taken in any case.
+    void receiver.checkEndpoints().catch(() => {})
     state = 'started'
     publish({ kind: 'app.started', urls: listUrls(urls) })
     if (embedded?.isNew) await makeSampleTransfer(embedded.sandbox)
@@ -145,7 +152,9 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
     // A start that is still under way is let finish: half an app is harder to stop than a whole one.
     await started?.catch(() => {})
     removeRuntimeFile(config.dataDir)
-    await Promise.all([receiver.stop(), scheduler.stop(), worker.stop(), admin.stop()])
+    await Promise.all([receiver.stop(), scheduler.stop(), worker.stop()])
+    // Until here it said that we are stopping: whoever balances load is to know.
+    await admin.stop()
     await files?.stop()
     await embedded?.sandbox.stop()
     await store.close()

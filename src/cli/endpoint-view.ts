@@ -37,18 +37,13 @@ export function describeEndpoint(endpoint: Endpoint, receiver: string | null): E
   }
 }
 
-const SIGNED = {
-  body: 'the body',
-  'timestamp.body': '"timestamp.body"',
-  'id.timestamp.body': '"id.timestamp.body"',
-} as const satisfies Record<SignatureScheme['signed'], string>
-
-function describeAlgorithm({ algorithm, encoding, signed, grammar, prefix }: SignatureScheme): string {
+function describeAlgorithm(scheme: SignatureScheme): string {
+  const { algorithm, encoding, signed, grammar, prefix } = scheme
   const written = {
     plain: '',
     prefix: `, written as ${prefix}<signature>`,
-    pairs: ', written as t=<timestamp>,v1=<signature>',
+    pairs: `, written as ${scheme.timestampKey}=<timestamp>,${scheme.signatureKey}=<signature>`,
     versions: ', written as v1,<signature>',
   }[grammar]
-  return `HMAC-${algorithm.toUpperCase()} of ${SIGNED[signed]}, in ${encoding}${written}`
+  return `HMAC-${algorithm.toUpperCase()} of ${signed === 'body' ? 'the body' : `"${signed}"`}, in ${encoding}${written}`
 }

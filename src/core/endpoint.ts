@@ -16,7 +16,8 @@ export interface Endpoint {
   events: string[]
   scheme: SignatureScheme
   secrets: EndpointSecret[]
-  status: 'active' | 'disabled'
+  /** `learning`: its scheme is not known yet; deliveries are captured and answered 503. */
+  status: 'active' | 'learning' | 'disabled'
   createdAt: number
 }
 
@@ -95,6 +96,15 @@ export function planRotation(
     .map((old) => ({ ...old, until: Math.min(old.until ?? end, end) }))
     .filter(({ until }) => until > now)
   return { ...endpoint, secrets: [...before, { value: secret, activeFrom: now, until: null }] }
+}
+
+/**
+ * The endpoint with the scheme that was found out; it takes deliveries from now on, and the store drops its captures with
+ * the change. Throws `invalid_request` when the secret is no strong key under that scheme.
+ */
+export function planPin(endpoint: Endpoint, scheme: SignatureScheme): Endpoint {
+  requireStrongSecret(currentSecret(endpoint), scheme)
+  return { ...endpoint, scheme, status: 'active' }
 }
 
 /** The secret that deliveries are to be signed with; the newest. */

@@ -1,4 +1,12 @@
-import type { DeliveryReceipt, DeliveryRecord, IncomingDelivery, RefusedDelivery } from './delivery.ts'
+import type {
+  Capture,
+  DeliveryReceipt,
+  DeliveryRecord,
+  IncomingDelivery,
+  Refusal,
+  RefusalTally,
+  RefusedDelivery,
+} from './delivery.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Failure } from './errors.ts'
 import type { EventRecord } from './event.ts'
@@ -15,11 +23,25 @@ import type { Checkpoint } from './step.ts'
 export interface Store extends ReadStore {
   /** Delivery, event and its runs in one commit. The event counts once per account, whatever the endpoint. */
   saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt>
+  /** A row for a refusal. Of each verdict the newest 10,000 stay; the commit that passes this deletes the oldest. */
   saveRefusal(delivery: RefusedDelivery): Promise<void>
+  /** Counts refusals that leave no row, because too many came at once. */
+  countRefusals(unlisted: Partial<Record<Refusal, number>>): Promise<void>
+  /**
+   * Keeps a delivery of an endpoint that learns, within `CAPTURE_LIMITS`. False when the endpoint does not learn any more, or
+   * the capture alone is over the limit.
+   */
+  saveCapture(capture: Capture): Promise<boolean>
+  dropCaptures(endpointId: string): Promise<void>
+  /** Writes, so that `/readyz` knows that writing works. `isMigrated`: the schema is the one that this Upshot knows. */
+  probe(now: number): Promise<{ isMigrated: boolean }>
 
   /** Refuses a name that is taken with `conflict`. */
   addEndpoint(endpoint: Endpoint): Promise<void>
-  /** Changes everything about an endpoint but its id, name, path and age; `not_found` where there is none. */
+  /**
+   * Changes everything about an endpoint but its id, name, path and age; `not_found` where there is none. One that does
+   * not learn any more loses its captures in the same commit.
+   */
   updateEndpoint(endpoint: Endpoint): Promise<void>
 
   /** The last recorded moment of a workflow's schedule; the first call for a schedule starts it at `now`. */
@@ -61,6 +83,10 @@ export interface ReadStore {
   listEndpoints(): Promise<Endpoint[]>
   /** Newest first. */
   listDeliveries(query: { limit: number }): Promise<DeliveryRecord[]>
+  /** Every verdict that ever refused something. */
+  tallyRefusals(): Promise<RefusalTally[]>
+  /** Oldest first. */
+  listCaptures(endpointId: string): Promise<Capture[]>
   listEvents(query: { limit: number; type?: string }): Promise<EventRecord[]>
   /** The events with this id: one for each account that has it. */
   findEvents(id: string): Promise<EventRecord[]>

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { Vault } from '../vault.ts'
+import { CaptureTable } from './capture-table.ts'
 import { DeliveryTable } from './delivery-table.ts'
 import { EndpointTable } from './endpoint-table.ts'
 import { EventTable } from './event-table.ts'
@@ -8,6 +9,7 @@ import { RunTable } from './run-table.ts'
 import { StepTable } from './step-table.ts'
 import { TickTable } from './tick-table.ts'
 import { WorkerTable } from './worker-table.ts'
+import { WriteProbe } from './write-probe.ts'
 
 /** Every table, on one connection. */
 export function openTables(db: Database, vault: Vault) {
@@ -17,6 +19,8 @@ export function openTables(db: Database, vault: Vault) {
     events,
     ticks,
     deliveries: new DeliveryTable(db, events),
+    captures: new CaptureTable(db, vault),
+    writeProbe: new WriteProbe(db),
     endpoints: new EndpointTable(db, vault),
     runs: new RunTable(db, events, ticks),
     steps: new StepTable(db),

@@ -1,0 +1,103 @@
+import { join } from 'node:path'
+import type { Bench, Suite } from '../bench.ts'
+import type { Target } from '../child.ts'
+import { CONNECTIONS, MOST_PER_SECOND, sendToEmptyStore } from '../ingest-burst.ts'
+import { type Goal, judge, type Result } from '../result.ts'
+import { measureRounds } from '../rounds.ts'
+import type { Stage } from '../targets/receive-stages.ts'
+import type { CpuUse } from '../targets/receiver.ts'
+
+const GOALS = {
+  vsStorageFree: { atLeast: 0.55 },
+  hardeningShare: { atMost: 0.1 },
+} as const satisfies Record<string, Goal>
+
+/** What an accepted delivery costs, stage by stage, and what the checks for a hostile world are of it. */
+export const receive: Suite = {
+  names: [
+    'receive.readUs',
+    'receive.verifyUs',
+    'receive.parseUs',
+    'receive.planUs',
+    'receive.commitUs',
+    'receive.totalUs',
+    'receive.hardeningShare',
+    'receive.vsStorageFree',
+  ],
+  run: runReceive,
+}
+
+async function runReceive(bench: Bench): Promise<Result[]> {
+  await using receiver = bench.startTarget('receiver.ts')
+  await using plain = bench.startTarget('storage-free.ts')
+  await using stages = bench.startTarget('receive-stages.ts')
+  const plainUrl = await plain.call<string>('start')
+  const send = sendToEmptyStore(bench, { receiver, file: join(bench.folder, 'receive.db'), commit: 'group' })
+  const deliveries = { ...bench.deliveries, from: 0, count: MOST_PER_SECOND }
+  const sendPlain = (seconds: number) =>
+    bench.load.send({ url: plainUrl, connections: CONNECTIONS, seconds, deliveries })
+  for (const warmUp of [send, sendPlain]) await warmUp(bench.isQuick ? 2 : 4)
+  await stages.call('measure', { rounds: 20 })
+
+  const rounds = bench.isQuick ? { least: 3, most: 5 } : { least: 7, most: 11 }
+  const figures = await measureRounds(rounds, GOALS, async () => {
+    await bench.patience.waitForCalm()
+    return measureOnce({ send, sendPlain, receiver, stages })
+  })
+  say(bench, figures)
+  return [
+    judge('receive.readUs', figures.readUs, 'µs'),
+    judge('receive.verifyUs', figures.verifyUs, 'µs'),
+    judge('receive.parseUs', figures.parseUs, 'µs'),
+    judge('receive.planUs', figures.planUs, 'µs'),
+    judge('receive.commitUs', figures.commitUs, 'µs'),
+    judge('receive.totalUs', figures.totalUs, 'µs'),
+    judge('receive.hardeningShare', figures.hardeningShare, 'ratio', GOALS.hardeningShare),
+    judge('receive.vsStorageFree', figures.vsStorageFree, 'ratio', GOALS.vsStorageFree),
+  ]
+}
+
+interface Rivals {
+  send: ReturnType<typeof sendToEmptyStore>
+  sendPlain: ReturnType<typeof sendToEmptyStore>
+  receiver: Target
+  stages: Target
+}
+
+/** Processor time of one burst, shared out: the main thread's by stage, the rest is the thread that commits. */
+async function measureOnce({ send, sendPlain, receiver, stages }: Rivals) {
+  const before = await receiver.call<CpuUse>('cpu')
+  const burst = await send(1)
+  const after = await receiver.call<CpuUse>('cpu')
+  const plain = await sendPlain(1)
+  const { gate, verify, scan, parse, plan } = await stages.call<Record<Stage, number>>('measure', { rounds: 5 })
+  const mainUs = (after.mainUs - before.mainUs) / burst.answered
+  const totalUs = (after.allUs - before.allUs) / burst.answered
+  return {
+    readUs: mainUs - verify - parse - plan,
+    verifyUs: verify,
+    parseUs: parse,
+    planUs: plan,
+    commitUs: totalUs - mainUs,
+    totalUs,
+    mainUs,
+    hardeningShare: (gate + scan) / mainUs,
+    vsStorageFree: burst.perSecond / plain.perSecond,
+  }
+}
+
+type Figures = Awaited<ReturnType<typeof measureOnce>>
+
+function say(bench: Bench, figures: Figures): void {
+  const parts = [
+    ['read, hand over and answer', figures.readUs],
+    ['verify', figures.verifyUs],
+    ['parse', figures.parseUs],
+    ['plan', figures.planUs],
+    ['commit, in its own thread', figures.commitUs],
+  ] as const
+  for (const [what, us] of parts) {
+    const share = `${((us / figures.totalUs) * 100).toFixed(1)} %`
+    bench.say(`  ${what.padEnd(28)} ${us.toFixed(2).padStart(8)} µs ${share.padStart(8)}`)
+  }
+}

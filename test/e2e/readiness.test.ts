@@ -1,0 +1,86 @@
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { planEndpoint } from '../../src/core/endpoint.ts'
+import { UpshotError } from '../../src/core/errors.ts'
+import { SCHEME_PRESETS } from '../../src/core/signature.ts'
+import { defineWorkflow } from '../../src/core/workflow.ts'
+import { locateDatabase } from '../../src/locate-database.ts'
+import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { startTestApp } from '../support/test-app.ts'
+import { testConfig } from '../support/test-config.ts'
+
+const OK = { migrated: 'ok', writable: 'ok', endpoints: 'ok', app: 'ok' }
+
+async function ask(admin: string) {
+  const answer = await fetch(`${admin}/readyz`)
+  return { status: answer.status, ...((await answer.json()) as { ready: boolean; checks: Record<string, string> }) }
+}
+
+test('is not ready while an endpoint would refuse a delivery that is signed with its own secret', async () => {
+  const { app, urls, sandbox, hear } = await startTestApp()
+  await hear('delivery.received')
+  const broken = { ...planEndpoint({ name: 'odd' }, 0), scheme: { ...SCHEME_PRESETS.hex, header: 'Content-Type' } }
+  await app.store.addEndpoint(broken)
+  expect(await ask(urls.admin)).toMatchObject({
+    status: 503,
+    ready: false,
+    checks: { ...OK, endpoints: expect.stringContaining('"odd" answers') },
+  })
+  await app.store.updateEndpoint({ ...broken, scheme: SCHEME_PRESETS.timestamped })
+  expect(await ask(urls.admin)).toEqual({ status: 200, ready: true, checks: OK })
+  // The probes have left no row: whatever there is, the sandbox has sent.
+  const known = new Set(sandbox.events.list().map((event) => event.id))
+  for (const event of await app.store.listEvents({ limit: 100 })) expect(known).toContain(event.id)
+  expect((await app.store.listDeliveries({ limit: 100 })).every((row) => row.verdict === 'accepted')).toBe(true)
+})
+
+test('is not ready when the database cannot be written, and alive all the same', async () => {
+  let isFull = false
+  const { urls } = await startTestApp({
+    openStore(options) {
+      const store = openThreadedStore(options)
+      const full = () => Promise.reject(new UpshotError('store_unavailable', 'The disk is full.'))
+      return { ...store, probe: (now) => (isFull ? full() : store.probe(now)) }
+    },
+  })
+  expect((await ask(urls.admin)).ready).toBe(true)
+  isFull = true
+  expect(await ask(urls.admin)).toMatchObject({ status: 503, checks: { writable: 'The disk is full.' } })
+  expect((await fetch(`${urls.admin}/livez`)).status).toBe(200)
+  isFull = false
+  expect((await ask(urls.admin)).ready).toBe(true)
+})
+
+test('is not ready when a newer Upshot has changed the database', async () => {
+  const dataDir = tempFolder()
+  const { urls } = await startTestApp({}, { dataDir })
+  const db = new Database(locateDatabase(testConfig(dataDir)).file)
+  const schema = db.pragma('user_version', { simple: true })
+  db.pragma('user_version = 99')
+  expect(await ask(urls.admin)).toMatchObject({ status: 503, checks: { migrated: expect.stringContaining('newer') } })
+  db.pragma(`user_version = ${schema}`)
+  db.close()
+  expect((await ask(urls.admin)).ready).toBe(true)
+})
+
+test('is not ready while it drains, and says so until the last run has been put down', async () => {
+  const arrived = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const slow = defineWorkflow({
+    id: 'slow',
+    on: 'file.created',
+    async run() {
+      arrived.resolve()
+      await gate.promise
+    },
+  })
+  const { app, urls, sandbox } = await startTestApp({ workflows: [slow] })
+  await sandbox.storage('storage_a').put('/x.txt', 'x')
+  await arrived.promise
+  const stopped = app.stop()
+  expect(await ask(urls.admin)).toMatchObject({ status: 503, checks: { app: 'stopping' } })
+  gate.resolve()
+  await stopped
+  await expect(fetch(`${urls.admin}/readyz`)).rejects.toThrow()
+})

@@ -1,0 +1,24 @@
+import { createHmac } from 'node:crypto'
+import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { eventBody } from './fixtures.ts'
+
+/** Delivers an event on a connection of its own, which no idle time can end under it. Signed with the plain hex scheme. */
+export function postDelivery(url: string, secret: string, eventId: string) {
+  const body = eventBody(eventId)
+  const signature = createHmac('sha256', secret).update(body).digest('hex')
+  const headers = {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(body),
+    'X-Service-Signature': signature,
+  }
+  return new Promise<{ status: number; retryAfter: number }>((resolve, reject) => {
+    request(url, { method: 'POST', agent: false, headers }, (response) => {
+      const status = response.statusCode ?? 0
+      const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN)
+      text(response).then(() => resolve({ status, retryAfter }), reject)
+    })
+      .on('error', reject)
+      .end(body)
+  })
+}

@@ -109,7 +109,7 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
     await worker.start()
     scheduler.start()
     const adminUrl = await admin.start(config.ports.admin)
-    const urls = await describeUrls(store, { receiverUrl, adminUrl, embedded })
+    const urls = await describeUrls(store, { receiverUrl, adminUrl, embedded, publicUrl: config.publicUrl })
     writeRuntimeFile(config.dataDir, {
       pid: process.pid,
       startedAt: isoTime(clock.now()),
@@ -254,11 +254,11 @@ function requireStarted<T>(part: T | null): T {
 
 async function describeUrls(
   store: Store,
-  at: { receiverUrl: string; adminUrl: string; embedded: EmbeddedSandbox | null },
+  at: { receiverUrl: string; adminUrl: string; embedded: EmbeddedSandbox | null; publicUrl: string | null },
 ): Promise<AppUrls> {
   const endpoints = (await store.listEndpoints()).map((endpoint) => [
     endpoint.name,
-    `${at.receiverUrl}/hooks/${endpoint.path}`,
+    `${at.publicUrl ?? at.receiverUrl}/hooks/${endpoint.path}`,
   ])
   return {
     receiver: at.receiverUrl,

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { parse as parseMediaType } from 'content-type'
 import { parse as parseJson } from 'secure-json-parse'
 import type { DeliveryFacts, Refusal, Verdict } from '../core/delivery.ts'
-import { activeSecrets, type Endpoint } from '../core/endpoint.ts'
+import { activeSecrets, type Endpoint, positionOf } from '../core/endpoint.ts'
 import { UpshotError } from '../core/errors.ts'
 import { matchType, parseEvent, type ServiceEvent } from '../core/event.ts'
 import { planRuns, type Route } from '../core/route.ts'
@@ -52,7 +52,7 @@ export async function acceptDelivery({ store, routes }: AcceptParts, delivery: R
   const read = readEvent(body)
   if (read instanceof UpshotError) return { ...refuse('bad_json', endpoint, { reason: read.message }), complaint: read }
   const { id, type, created } = read.event
-  const facts = describeTrust(signature)
+  const facts = describeTrust(signature, positionOf(endpoint, signature.secret, receivedAt))
   const receipt = await store.saveDelivery({
     id: delivery.id,
     endpointId: endpoint.id,
@@ -110,6 +110,6 @@ function describeMistrust(
   return ['bad_signature', endpoint, { reason: signature.reason, ...header }]
 }
 
-function describeTrust({ secret, skewSeconds }: Extract<SignatureVerdict, { kind: 'valid' }>): DeliveryFacts {
+function describeTrust({ skewSeconds }: Extract<SignatureVerdict, { kind: 'valid' }>, secret: number): DeliveryFacts {
   return skewSeconds === null ? { secret } : { secret, skewSeconds }
 }

@@ -13,7 +13,7 @@ describe('planEndpoint', () => {
       account: 'default',
       events: ['*'],
       scheme: SCHEME_PRESETS.hex,
-      secrets: [{ value: SECRET, activeFrom: 5, until: null }],
+      secrets: [{ position: 0, value: SECRET, activeFrom: 5, until: null }],
       status: 'active',
       createdAt: 5,
     })
@@ -63,8 +63,8 @@ describe('planEndpoint', () => {
 it('uses a secret from its first moment until just before its last', () => {
   const endpoint = planEndpoint({ name: 'main', secret: SECRET }, 0)
   endpoint.secrets = [
-    { value: 'old', activeFrom: 0, until: 100 },
-    { value: 'new', activeFrom: 50, until: null },
+    { position: 0, value: 'old', activeFrom: 0, until: 100 },
+    { position: 1, value: 'new', activeFrom: 50, until: null },
   ]
   expect([49, 50, 99, 100].map((now) => activeSecrets(endpoint, now))).toEqual([
     ['old'],

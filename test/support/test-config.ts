@@ -15,6 +15,7 @@ export function testConfig(dataDir: string, part: Partial<Config> = {}): Config 
     service: { kind: 'sandbox' },
     slots: 20,
     drainMs: 5_000,
+    publicUrl: null,
     receive: { bodyBytes: 1_048_576, inFlight: 1_000 },
     ...part,
   }

@@ -8,7 +8,7 @@ import type { Tables } from './tables.ts'
 export type StoreWriter = Omit<Store, keyof ReadStore | 'close'>
 
 export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
-  const { deliveries, endpoints, ticks, runs, steps, workers } = tables
+  const { accounts, deliveries, endpoints, ticks, runs, steps, workers } = tables
   const held = async (lease: Lease, write: () => boolean) => {
     if (await commit.write(write)) return
     throw new UpshotError('stale_lease', `Run ${lease.runId} was canceled or taken over; this worker may not write it.`)
@@ -18,6 +18,9 @@ export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
     saveRefusal: (delivery) => commit.write(() => deliveries.refuse(delivery)),
     addEndpoint: (endpoint) => commit.write(() => endpoints.add(endpoint)),
     updateEndpoint: (endpoint) => commit.write(() => endpoints.update(endpoint)),
+    removeEndpoint: (endpoint, now) => commit.write(() => endpoints.remove(endpoint, now)),
+    saveAccount: (account) => commit.write(() => accounts.save(account)),
+    removeAccount: (name) => commit.write(() => accounts.remove(name)),
 
     startSchedule: (workflow, expression, now) => commit.write(() => ticks.start(workflow, expression, now)),
     recordTick: (workflow, tick, now) => commit.write(() => ticks.record(workflow, tick, now)),

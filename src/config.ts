@@ -1,5 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
 import { z } from 'zod'
 import { loadConfigFile, PUBLIC_URL_LOOKS_LIKE, publicUrl, type Settings } from './config-file.ts'
 import { decideKeyFault, type KeyFault, type Plan } from './core/account.ts'
@@ -16,6 +18,8 @@ export interface Config extends Omit<Settings, 'workflows'> {
   /** 0 takes a free one. */
   ports: { receiver: number; admin: number; sandbox: number; sandboxDownload: number }
   logLevel: LogLevel
+  /** Which parts of the app this process runs. */
+  role: Role
   /** Key that seals secrets in the database; null: a key file in the data directory. */
   secretKey: string | null
   service: ServiceConfig
@@ -36,6 +40,10 @@ export type ServiceConfig =
       /** How the service writes the names of the three storages. */
       storages: Record<StorageName, string>
     }
+
+/** One process may be all of the app, or one of its parts beside others on the same database. */
+export const ROLES = ['all', 'receiver', 'worker', 'scheduler'] as const
+export type Role = (typeof ROLES)[number]
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -66,6 +74,7 @@ const GENERAL = {
   UPSHOT_SANDBOX_PORT: [port(4747), 'a port from 0 to 65535'],
   UPSHOT_SANDBOX_DOWNLOAD_PORT: [port(4748), 'a port from 0 to 65535'],
   UPSHOT_LOG_LEVEL: [z.enum(LOG_LEVELS).default('info'), `one of ${LOG_LEVELS.join(', ')}`],
+  UPSHOT_ROLE: [z.enum(ROLES).default('all'), `one of ${ROLES.join(', ')}`],
   UPSHOT_SECRET_KEY: [z.string().min(1).optional(), '32 bytes in base64 or hex'],
   UPSHOT_PUBLIC_URL: [publicUrl.optional(), PUBLIC_URL_LOOKS_LIKE],
 } as const
@@ -108,10 +117,24 @@ const SERVICE = {
 type Table = Record<string, readonly [z.ZodType, string]>
 type Values<T extends Table> = { [Name in keyof T]: z.output<T[Name][0]> }
 
-/** The configuration of a project: environment over file over defaults. Throws one `invalid_config` with every fault. */
-export async function loadConfig(environment: Environment, root: string): Promise<Config> {
+/** Values of flags by the variable that they stand for, each with the flag's name for messages. */
+export type ConfigFlags = { readonly [Name in keyof typeof GENERAL]?: { flag: string; value: string } }
+
+/** Where a project's file is when nobody names another one. */
+export const CONFIG_FILE = join('config', 'upshot.config.ts')
+
+/**
+ * The configuration of a project: flags over environment over file over defaults. Throws one `invalid_config` with every
+ * fault. A `configFile` that is named, from `root`, must exist.
+ */
+export async function loadConfig(
+  surroundings: Environment,
+  root: string,
+  { flags = {}, configFile }: { flags?: ConfigFlags; configFile?: string } = {},
+): Promise<Config> {
+  const environment = { ...surroundings, ...flagValues(flags) }
   const faults: string[] = []
-  const general = readTable(GENERAL, environment, faults)
+  const general = readTable(GENERAL, environment, faults, (name) => flags[name]?.flag ?? name)
   const service = readService(environment, faults)
   if (faults.length > 0 || !general || !service) {
     throw new UpshotError(
@@ -119,7 +142,7 @@ export async function loadConfig(environment: Environment, root: string): Promis
       `The environment is not complete:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
     )
   }
-  const { workflows, ...settings } = await loadConfigFile(join(root, 'config', 'upshot.config.ts'))
+  const { workflows, ...settings } = await loadConfigFile(findConfigFile(root, configFile))
   return Object.freeze({
     ...settings,
     dataDir: resolve(root, general.UPSHOT_DATA_DIR),
@@ -132,10 +155,31 @@ export async function loadConfig(environment: Environment, root: string): Promis
       sandboxDownload: general.UPSHOT_SANDBOX_DOWNLOAD_PORT,
     },
     logLevel: general.UPSHOT_LOG_LEVEL,
+    role: general.UPSHOT_ROLE,
     secretKey: general.UPSHOT_SECRET_KEY ?? null,
     publicUrl: general.UPSHOT_PUBLIC_URL ?? settings.publicUrl,
     service,
   })
+}
+
+/** The file that is named, which must exist, or the one in the usual place. */
+export function findConfigFile(root: string, named: string | undefined): string {
+  const path = resolve(root, named ?? CONFIG_FILE)
+  if (named === undefined || existsSync(path)) return path
+  throw new UpshotError('invalid_config', `There is no project file ${path}. Name one that exists with --config.`)
+}
+
+function flagValues(flags: ConfigFlags): Environment {
+  return Object.fromEntries(Object.entries(flags).map(([name, given]) => [name, given.value]))
+}
+
+/** Takes the variables of the project's `.env` into this process where they are not set; gives the names of those it took. */
+export function adoptEnvFile(root: string): ReadonlySet<string> {
+  const path = join(root, '.env')
+  if (!existsSync(path)) return new Set()
+  const found = Object.entries(parseEnv(readFileSync(path, 'utf8'))).filter(([name]) => process.env[name] === undefined)
+  for (const [name, value] of found) if (value !== undefined) process.env[name] = value
+  return new Set(found.map(([name]) => name))
 }
 
 /** This process's environment; the only place that reads it. */
@@ -164,7 +208,12 @@ function readService(environment: Environment, faults: string[]): ServiceConfig 
   }
 }
 
-function readTable<T extends Table>(table: T, environment: Environment, faults: string[]): Values<T> | null {
+function readTable<T extends Table>(
+  table: T,
+  environment: Environment,
+  faults: string[],
+  nameOf: (name: Extract<keyof T, string>) => string = (name) => name,
+): Values<T> | null {
   const values: Record<string, unknown> = {}
   const before = faults.length
   for (const [name, [schema, looksLike]] of Object.entries(table)) {
@@ -172,7 +221,10 @@ function readTable<T extends Table>(table: T, environment: Environment, faults: 
     const parsed = schema.safeParse(text)
     if (parsed.success) values[name] = parsed.data
     // The value itself stays out of the message: it may be a secret.
-    else faults.push(`${name} ${text === undefined ? 'is missing' : 'is not valid'}: it should be ${looksLike}.`)
+    else
+      faults.push(
+        `${nameOf(name as Extract<keyof T, string>)} ${text === undefined ? 'is missing' : 'is not valid'}: it should be ${looksLike}.`,
+      )
   }
   return faults.length === before ? (values as Values<T>) : null
 }

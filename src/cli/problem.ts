@@ -53,6 +53,7 @@ const CODES: Record<ErrorCode, Meaning> = {
   output_too_large: ['failed', REPORT],
   step_failed: ['failed', 'Look at the run with "upshot runs show <id>".'],
   step_timeout: ['temporary', TRY_LATER],
+  needs_confirmation: ['needsConfirmation', 'Add --yes to do it.'],
   not_running: ['temporary', 'Start the app with "npm start" in another terminal, then run this again.'],
   internal: ['failed', REPORT],
 }

@@ -1,18 +1,27 @@
 import { Command } from '@commander-js/extra-typings'
+import { InvalidArgumentError } from 'commander'
 import type { CommandTree } from './command-tree.ts'
 import type { Output } from './output.ts'
+import { projectChoice } from './project-choice.ts'
 import { readVersion } from './read-version.ts'
 
 /** The parser of the whole tree. It throws `CommanderError` instead of leaving the process; help and version go to `writeHelp`, in pieces. */
 export function buildProgram(tree: CommandTree, out: Output, writeHelp: (text: string) => void): Command {
   const program = new Command('upshot')
+  projectChoice.configFile = null
   program
     .description('Follow-up automation for a file migration service: signed webhooks in, durable workflows out.')
     .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print what a command takes')
     .option('--json', 'print one JSON document: { ok, data } or { ok, error }')
+    .option('--ndjson', 'print each row of a list as a JSON document on a line of its own')
     .option('--quiet', 'print data and errors only')
+    .option('-v, --verbose', 'print more about what is done, and where an error came from')
     .option('--no-color', 'print without colours')
+    .option('--no-input', 'never ask')
+    .option('--yes', 'do what would be asked about')
+    .option('--dry-run', 'say what would be done, and do nothing')
+    .option('--config <file>', 'the project file (default: config/upshot.config.ts)', chooseConfigFile)
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({
@@ -23,6 +32,12 @@ export function buildProgram(tree: CommandTree, out: Output, writeHelp: (text: s
     })
   addCommands(program, tree, out)
   return program
+}
+
+function chooseConfigFile(file: string): string {
+  if (file === '' || file.startsWith('-')) throw new InvalidArgumentError('It is the path of a file.')
+  projectChoice.configFile = file
+  return file
 }
 
 /** Adds name and summary of each command; its file is loaded once the command line has called for it. */

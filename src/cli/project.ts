@@ -1,10 +1,13 @@
-import { type Config, loadConfig, processEnvironment } from '../config.ts'
+import { adoptEnvFile, type Config, type ConfigFlags, loadConfig, processEnvironment } from '../config.ts'
 import { UpshotError } from '../core/errors.ts'
 import type { Store } from '../core/store.ts'
+import { projectChoice } from './project-choice.ts'
 
 /** The configuration of the project in the working directory, as the app itself reads it. */
-export function loadProject(): Promise<Config> {
-  return loadConfig(processEnvironment(), process.cwd())
+export function loadProject(flags: ConfigFlags = {}): Promise<Config> {
+  const { configFile } = projectChoice
+  adoptEnvFile(process.cwd())
+  return loadConfig(processEnvironment(), process.cwd(), { flags, ...(configFile === null ? {} : { configFile }) })
 }
 
 /** Opens the project's store beside a running app, and closes it whatever happens. */

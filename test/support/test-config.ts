@@ -11,6 +11,7 @@ export function testConfig(dataDir: string, part: Partial<Config> = {}): Config 
     host: '127.0.0.1',
     ports: { receiver: 0, admin: 0, sandbox: 0, sandboxDownload: 0 },
     logLevel: 'silent',
+    role: 'all',
     secretKey: null,
     service: { kind: 'sandbox' },
     slots: 20,

@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { createHealth } from './admin/health.ts'
 import { AdminServer } from './admin/server.ts'
 import type { Config } from './config.ts'
-import { currentSecret, type Endpoint, planEndpoint, planRotation } from './core/endpoint.ts'
+import { currentSecret, type Endpoint, planEndpoint, planRotation, SERVICE_ENDPOINT } from './core/endpoint.ts'
 import { describeError, UpshotError } from './core/errors.ts'
 import type { Route } from './core/route.ts'
 import { SCHEME_PRESETS } from './core/signature.ts'
@@ -203,7 +203,7 @@ const ROTATION_OVERLAP_MS = 24 * 3_600_000
 
 /** The endpoint of the sandbox, or of the service as the environment describes it; made at the first start. */
 async function ensureEndpoint(store: Store, { service }: Config, now: number): Promise<Endpoint> {
-  const name = service.kind === 'sandbox' ? SANDBOX_NAME : 'service'
+  const name = service.kind === 'sandbox' ? SANDBOX_NAME : SERVICE_ENDPOINT
   const known = (await store.listEndpoints()).find((endpoint) => endpoint.name === name)
   if (service.kind === 'sandbox') return known ?? addEndpoint(store, planEndpoint({ name }, now))
 

@@ -11,15 +11,18 @@ export interface SecretSource {
   secretEnv?: string | undefined
 }
 
-/** The secret without surrounding white space; undefined where no source is named. */
-export async function readSecret({ secretFile, secretStdin, secretEnv }: SecretSource): Promise<string | undefined> {
+/** The secret without surrounding white space; undefined where no source is named. `what` names it in errors. */
+export async function readSecret(
+  { secretFile, secretStdin, secretEnv }: SecretSource,
+  what = 'the secret',
+): Promise<string | undefined> {
   if (secretFile !== undefined) return readText(secretFile).trim()
-  if (secretStdin) return (await readStdin('the secret')).trim()
+  if (secretStdin) return (await readStdin(what)).trim()
   if (secretEnv === undefined) return undefined
   const value = processEnvironment()[secretEnv]
   if (value) return value.trim()
   throw new UpshotError('invalid_request', `The environment variable ${secretEnv} is not set.`, {
-    details: { fix: `Set ${secretEnv} to the secret, then run the command again.` },
+    details: { fix: `Set ${secretEnv} to ${what}, then run the command again.` },
   })
 }
 

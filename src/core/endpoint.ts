@@ -31,6 +31,10 @@ export interface EndpointSecret {
   until: number | null
 }
 
+/** Names of the endpoints that the app makes by itself: of the sandbox, and of the service that the environment names. */
+export const SANDBOX_ENDPOINT = 'sandbox'
+export const SERVICE_ENDPOINT = 'service'
+
 /** A shorter secret is refused: an endpoint without a strong one is a door without a lock. */
 const SHORTEST_SECRET_BYTES = 24
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/

@@ -11,16 +11,17 @@ import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { WEBHOOK_SECRET } from '../support/test-config.ts'
 import { runCli } from './run-cli.ts'
+import { runHere } from './run-here.ts'
 
-// Several real processes a test.
-vi.setConfig({ testTimeout: 120_000 })
+// Many commands a test.
+vi.setConfig({ testTimeout: 60_000 })
 
 const everything = defineWorkflow({ id: 'act-on-everything', on: '*', run: () => 'acted' })
 
 /** A data directory with an app on it, and `upshot endpoints` on both. */
 async function startShop(parts: Parameters<typeof startTestApp>[0] = {}) {
   const started = await startTestApp(parts)
-  const endpoints = (...args: string[]) => runCli(started.dataDir, ['endpoints', ...args, '--json'])
+  const endpoints = (...args: string[]) => runHere(started.dataDir, ['endpoints', ...args, '--json'])
   const { url, secret } = (await endpoints('add', 'shop')).json.data
   const post = async (body: string, signature: string, headers: Record<string, string> = {}) => {
     const all = { 'content-type': 'application/json', 'x-service-signature': signature, ...headers }
@@ -41,7 +42,7 @@ test('tries an endpoint: takes what is signed, refuses a forgery, knows what it 
   ])
   expect(await app.store.findEvents(json.data.event)).toMatchObject([{ type: 'upshot.test' }])
   expect(await app.store.listRuns({ limit: 10, eventId: json.data.event })).toEqual([])
-  const told = await runCli(dataDir, ['endpoints', 'test', 'shop'])
+  const told = await runHere(dataDir, ['endpoints', 'test', 'shop'])
   expect(told.stdout).toMatch(/forged +refused +refused +401/)
 })
 
@@ -50,7 +51,7 @@ test('disables, tells a failing try by exit 7, and enables again', async () => {
   expect((await endpoints('disable', 'shop')).json.data).toMatchObject({ name: 'shop', status: 'disabled' })
   const body = eventBody('evt_1')
   expect(await post(body, opensslHmac(secret, body))).toBe(401)
-  const tried = await runCli(dataDir, ['endpoints', 'test', 'shop'])
+  const tried = await runHere(dataDir, ['endpoints', 'test', 'shop'])
   expect(tried).toMatchObject({ exit: 7, stderr: expect.stringContaining('upshot endpoints enable shop') })
   expect(tried.stdout).toMatch(/signed +accepted +refused +401/)
   expect((await endpoints('test', 'shop')).json).toMatchObject({ ok: true, data: { passed: false, stored: false } })
@@ -81,7 +82,7 @@ test('rotates with an overlap, says when the old secret ends, and retires it fro
       { position: 1, isNewest: true, isActive: true, until: null, lastUsedAt: expect.any(String) },
     ],
   })
-  const told = await runCli(dataDir, ['endpoints', 'show', 'shop'])
+  const told = await runHere(dataDir, ['endpoints', 'show', 'shop'])
   expect(told.stderr).toMatch(/Old secret 0 was last used .* ago: the service still signs with it/)
 
   const retired = await endpoints('rotate', 'shop', '--retire')
@@ -96,12 +97,12 @@ test('rotates to a given secret without overlap, and refuses a weak one', async 
   const { endpoints, dataDir, post, secret } = await startShop()
   const next = 'the-next-secret-of-the-shop-0123'
   const args = ['endpoints', 'rotate', 'shop', '--overlap', '0', '--secret-env', 'NEXT', '--json']
-  const rotated = await runCli(dataDir, args, { env: { NEXT: next } })
+  const rotated = await runHere(dataDir, args, { env: { NEXT: next } })
   expect(rotated.json.data).toMatchObject({ ends: [], secret: null })
   const body = eventBody('evt_1')
   expect(await post(body, opensslHmac(secret, body))).toBe(401)
   expect(await post(body, opensslHmac(next, body))).toBe(200)
-  const weak = await runCli(dataDir, args, { env: { NEXT: 'hunter2' } })
+  const weak = await runHere(dataDir, args, { env: { NEXT: 'hunter2' } })
   expect(weak).toMatchObject({ exit: 2, json: { ok: false, error: { code: 'invalid_request' } } })
   expect((await endpoints('rotate', 'shop', '--overlap', '2h')).exit).toBe(2)
 })
@@ -126,12 +127,12 @@ test('leaves what the environment and the app see to alone, and says where to ch
     SERVICE_STORAGE_C: 'c',
   }
   const dataDir = tempFolder()
-  await runCli(dataDir, ['endpoints', 'add', 'service'])
+  await runHere(dataDir, ['endpoints', 'add', 'service'])
   const env = { env: service }
   const [rotated, edited, removed] = await Promise.all([
-    runCli(dataDir, ['endpoints', 'rotate', 'service', '--json'], env),
-    runCli(dataDir, ['endpoints', 'edit', 'service', '--header', 'X-Other', '--json'], env),
-    runCli(dataDir, ['endpoints', 'remove', 'service', '--yes', '--json'], env),
+    runHere(dataDir, ['endpoints', 'rotate', 'service', '--json'], env),
+    runHere(dataDir, ['endpoints', 'edit', 'service', '--header', 'X-Other', '--json'], env),
+    runHere(dataDir, ['endpoints', 'remove', 'service', '--yes', '--json'], env),
   ])
   expect([rotated, edited, removed].map(({ json }) => json.error.code)).toEqual(Array(3).fill('conflict'))
   expect(rotated?.json.error.fix).toContain('SERVICE_WEBHOOK_SECRET')
@@ -150,14 +151,14 @@ test('removes only what a person agreed to; what it received stays under its nam
   expect((await endpoints('remove', 'shop', '--yes')).json.data).toMatchObject({ removed: true })
   expect(await post(body, opensslHmac(secret, body))).toBe(401)
   expect((await app.store.listEndpoints()).map(({ name }) => name)).toEqual(['sandbox'])
-  const list = (...args: string[]) => runCli(dataDir, ['deliveries', 'list', '--json', ...args])
+  const list = (...args: string[]) => runHere(dataDir, ['deliveries', 'list', '--json', ...args])
   const kept = (await list('--endpoint', 'shop')).json.data
   expect(kept).toMatchObject([
     { verdict: 'duplicate', endpoint: 'shop (removed)' },
     { verdict: 'accepted', endpoint: 'shop (removed)', eventId: 'evt_kept' },
   ])
-  expect((await runCli(dataDir, ['events', 'show', 'evt_kept', '--json'])).exit).toBe(0)
-  expect((await runCli(dataDir, ['deliveries', 'replay', kept[1].id, '--json'])).json.error.code).toBe('conflict')
+  expect((await runHere(dataDir, ['events', 'show', 'evt_kept', '--json'])).exit).toBe(0)
+  expect((await runHere(dataDir, ['deliveries', 'replay', kept[1].id, '--json'])).json.error.code).toBe('conflict')
   expect((await endpoints('show', 'shop')).exit).toBe(5)
   expect((await endpoints('add', 'shop')).exit).toBe(0)
 })
@@ -187,7 +188,7 @@ test('edits events, account, scheme and header, each alone, and keeps the rest',
   expect([nothing, unknown, unfit, unread].map((result) => result?.exit)).toEqual([2, 5, 2, 2])
   expect(unknown?.json.error.fix).toContain('upshot accounts add nobody')
   expect(unread?.json.error.message).toContain('algorithm')
-  expect((await runCli(dataDir, ['endpoints', 'show', 'shop'])).stdout).toContain('sha256=<signature>')
+  expect((await runHere(dataDir, ['endpoints', 'show', 'shop'])).stdout).toContain('sha256=<signature>')
 })
 
 test('pins a scheme in the form in which it is shown', async () => {
@@ -265,15 +266,15 @@ test('sends to a foreign server what that server sees, follows no redirect, and 
 test('prints the public address everywhere, and the local one with advice without it', async () => {
   const dataDir = tempFolder()
   const local = { env: { UPSHOT_PORT: '4700' } }
-  const added = await runCli(dataDir, ['endpoints', 'add', 'shop'], local)
+  const added = await runHere(dataDir, ['endpoints', 'add', 'shop'], local)
   expect(added.stdout).toContain('http://127.0.0.1:4700/hooks/shop-')
   expect(added.stderr).toContain('UPSHOT_PUBLIC_URL')
   const open = { env: { UPSHOT_PUBLIC_URL: 'https://hooks.example.com/in/' } }
   const [more, list, show, unfit] = await Promise.all([
-    runCli(dataDir, ['endpoints', 'add', 'more'], open),
-    runCli(dataDir, ['endpoints', 'list', '--json'], open),
-    runCli(dataDir, ['endpoints', 'show', 'shop', '--json'], open),
-    runCli(dataDir, ['endpoints', 'list', '--json'], { env: { UPSHOT_PUBLIC_URL: 'http://hooks.example.com' } }),
+    runHere(dataDir, ['endpoints', 'add', 'more'], open),
+    runHere(dataDir, ['endpoints', 'list', '--json'], open),
+    runHere(dataDir, ['endpoints', 'show', 'shop', '--json'], open),
+    runHere(dataDir, ['endpoints', 'list', '--json'], { env: { UPSHOT_PUBLIC_URL: 'http://hooks.example.com' } }),
   ])
   expect(more?.stdout).toContain('https://hooks.example.com/in/hooks/more-')
   expect(more?.stderr).not.toContain('UPSHOT_PUBLIC_URL')

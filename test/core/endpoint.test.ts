@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { activeSecrets, currentSecret, isStrongSecret, planEndpoint, planRotation } from '../../src/core/endpoint.ts'
+import {
+  activeSecrets,
+  currentSecret,
+  isStrongSecret,
+  planEndpoint,
+  planRetirement,
+  planRotation,
+  planScheme,
+  positionOf,
+} from '../../src/core/endpoint.ts'
 import { UpshotError } from '../../src/core/errors.ts'
 import { parseSecret, SCHEME_PRESETS, signatureScheme } from '../../src/core/signature.ts'
 
@@ -108,4 +117,37 @@ describe('a rotation', () => {
   it('refuses a weak secret', () => {
     expect(() => planRotation(endpoint, 'short', { overlapMs: 0, now: 2_000 })).toThrow(/shorter than 24 bytes/)
   })
+})
+
+describe('a retirement', () => {
+  const first = planEndpoint({ name: 'main', secret: 'the-first-secret-of-them-all' }, 1_000)
+  const rotated = planRotation(first, 'the-second-secret-of-them-all', { overlapMs: 9_000, now: 2_000 })
+
+  it('leaves the newest secret only, from now on', () => {
+    const retired = planRetirement(rotated, 2_001)
+    expect(activeSecrets(retired, 2_001)).toEqual(['the-second-secret-of-them-all'])
+    expect(retired.secrets.map(({ position }) => position)).toEqual([1])
+  })
+
+  it('of an endpoint with one secret changes nothing', () => {
+    expect(planRetirement(first, 2_000)).toEqual(first)
+  })
+})
+
+it('never gives the position of a secret to another one', () => {
+  const secrets = ['the-second-secret-of-them-all', 'the-third-secret-of-them-all', 'the-fourth-secret-of-them-all']
+  const last = secrets.reduce(
+    (endpoint, secret, index) => planRotation(endpoint, secret, { overlapMs: index * 1_000, now: index * 10 }),
+    planEndpoint({ name: 'main' }, 0),
+  )
+  expect(last.secrets.map(({ position }) => position)).toEqual([1, 2, 3])
+  expect([0, 1, 2].map((index) => positionOf(last, index, 30))).toEqual([1, 2, 3])
+  expect(positionOf(planRetirement(last, 30), 0, 30)).toBe(3)
+})
+
+it('pins no scheme under which the newest secret is no strong key', () => {
+  const endpoint = planEndpoint({ name: 'main', secret: SECRET }, 0)
+  expect(planScheme(endpoint, SCHEME_PRESETS.timestamped).scheme).toBe(SCHEME_PRESETS.timestamped)
+  expect(() => planScheme(endpoint, SCHEME_PRESETS['standard-webhooks'])).toThrow(/not written as base64/)
+  expect(() => planScheme(endpoint, SCHEME_PRESETS['standard-webhooks'])).toThrow(/^(?!.*a secret of a good)/)
 })

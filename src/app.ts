@@ -83,7 +83,12 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
   })
   const admin = new AdminServer(
     createHealth({
-      store: async () => void (await store.nextDueAt()),
+      migrated: async () => {
+        if ((await store.probe(clock.now())).isMigrated) return
+        throw new Error('a newer Upshot has changed the database: start that one')
+      },
+      writable: async () => void (await store.probe(clock.now())),
+      endpoints: () => receiver.checkEndpoints(),
       app: async () => {
         if (state !== 'started') throw new Error(state)
       },
@@ -121,6 +126,8 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
         apiKey: embedded.apiKey,
       },
     })
+    // Told by the readiness check, and by the fault that the check publishes; deliveries are taken in any case.
+    void receiver.checkEndpoints().catch(() => {})
     state = 'started'
     publish({ kind: 'app.started', urls: listUrls(urls) })
     if (embedded?.isNew) await makeSampleTransfer(embedded.sandbox)

@@ -18,8 +18,18 @@ export interface ConfigFile {
   receive?: {
     /** Largest body of a delivery. Default 1 MiB. */
     bodyBytes?: number
-    /** Deliveries between their first byte and their commit before more are answered 503. Default 1,000. */
+    /** Deliveries whose body is here and that wait for their commit before more are answered 503. Default 1,000. */
     inFlight?: number
+    /** Bytes of all bodies that are here and not yet committed. Default 64 MiB. */
+    bytesInFlight?: number
+    /** Open connections; one more is closed at once. Default 5,000. */
+    connections?: number
+    /** Deliveries to one endpoint a second for long, and at once, before more are answered 503. Default 5,000 and 10,000. */
+    endpointPerSecond?: number
+    endpointBurst?: number
+    /** The same for deliveries from one address. Behind a proxy all of them come from one. Default 5,000 and 10,000. */
+    addressPerSecond?: number
+    addressBurst?: number
   }
 }
 
@@ -41,6 +51,8 @@ function isFitPublicUrl(text: string): boolean {
   const { protocol, hostname, search, hash, username, password } = new URL(text)
   return (protocol === 'https:' || isLoopback(hostname)) && `${search}${hash}${username}${password}` === ''
 }
+const perSecond = z.number().positive().max(1_000_000).default(5_000)
+const burst = z.int().min(1).max(1_000_000).default(10_000)
 
 const configFile = z.strictObject({
   workflows: z.string().min(1).default('workflows'),
@@ -51,6 +63,12 @@ const configFile = z.strictObject({
     .strictObject({
       bodyBytes: z.int().min(1_024).max(104_857_600).default(1_048_576),
       inFlight: z.int().min(1).max(100_000).default(1_000),
+      bytesInFlight: z.int().min(1_048_576).max(17_179_869_184).default(67_108_864),
+      connections: z.int().min(1).max(1_000_000).default(5_000),
+      endpointPerSecond: perSecond,
+      endpointBurst: burst,
+      addressPerSecond: perSecond,
+      addressBurst: burst,
     })
     .prefault({}),
 })

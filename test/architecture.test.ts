@@ -8,6 +8,7 @@ const SRC = resolve(import.meta.dirname, '../src')
 const ALLOWED: Record<string, readonly string[]> = {
   core: [],
   receive: ['core'],
+  solver: ['core'],
   engine: ['core'],
   schedule: ['core'],
   files: ['core'],
@@ -18,6 +19,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   testing: ['core', 'engine', 'store', 'sandbox', 'files', 'schedule', 'notices', 'app.ts', 'config.ts'],
   cli: [
     'core',
+    'solver',
     'files',
     'sandbox',
     'notices',

@@ -1,22 +1,27 @@
 import type { Store } from '../../src/core/store.ts'
+import type { ReceiverStore } from '../../src/receive/server.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { openDatabase } from '../../src/store/sqlite/open-database.ts'
 import type { SqliteStoreOptions } from '../../src/store/sqlite/open-store.ts'
 import { openTables } from '../../src/store/sqlite/tables.ts'
 import { createVault } from '../../src/store/vault.ts'
 
-export type IngestStore = Pick<Store, 'findEndpoint' | 'saveDelivery' | 'saveRefusal' | 'addEndpoint'>
+export type IngestStore = ReceiverStore & Pick<Store, 'addEndpoint'>
 
 /** The part of the store that takes deliveries, on the same tables and settings, each delivery in a commit of its own. */
 export function openOneCommitStore({ file, vaultKey }: SqliteStoreOptions): IngestStore {
   const db = openDatabase(file)
   migrate(db)
-  const { deliveries, endpoints } = openTables(db, createVault(vaultKey))
+  const { deliveries, ledger, captures, endpoints } = openTables(db, createVault(vaultKey))
   const alone = <T>(write: () => T): T => db.transaction(write).immediate()
   return {
     findEndpoint: async (path) => endpoints.find(path),
+    listEndpoints: async () => endpoints.list(),
+    listDeliveries: async (query) => ledger.list(query),
     addEndpoint: async (endpoint) => alone(() => endpoints.add(endpoint)),
     saveDelivery: async (delivery) => alone(() => deliveries.save(delivery)),
     saveRefusal: async (delivery) => alone(() => deliveries.refuse(delivery)),
+    countRefusals: async (unlisted) => alone(() => deliveries.countRefusals(unlisted)),
+    saveCapture: async (capture) => alone(() => captures.save(capture)),
   }
 }

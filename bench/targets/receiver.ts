@@ -14,6 +14,8 @@ import { type IngestStore, openOneCommitStore } from './one-commit-store.ts'
  * empty store and a full one. No worker runs here and nothing is logged: what is measured is the way to the 2xx.
  */
 const OPENERS = { group: openThreadedStore, each: openOneCommitStore }
+/** Everything comes from one address to one endpoint, faster than any sender should: the buckets count, and never run dry. */
+const UNLIMITED = { endpointPerSecond: 1e9, endpointBurst: 1e9, addressPerSecond: 1e9, addressBurst: 1e9 }
 const ROUTES = [{ eventType: EVENT_TYPE, workflow: 'measured' }]
 
 const vaultKey = randomBytes(32)
@@ -67,6 +69,7 @@ answerCalls({
       routes: () => ROUTES,
       clock: systemClock,
       publish: bus.publish,
+      limits: UNLIMITED,
     })
     return `${await receiver.start({ host: '127.0.0.1', port: 0 })}/hooks/${path}`
   },

@@ -44,19 +44,14 @@ export function adviseReach({ url }: Pick<EndpointView, 'url'>): string | null {
   return `For the service, put your public https address in place of ${new URL(url).origin}; with UPSHOT_PUBLIC_URL set it is printed here.`
 }
 
-const SIGNED = {
-  body: 'the body',
-  'timestamp.body': '"timestamp.body"',
-  'id.timestamp.body': '"id.timestamp.body"',
-} as const satisfies Record<SignatureScheme['signed'], string>
-
 /** Such as `HMAC-SHA256 of the body, in hex`. */
-export function describeAlgorithm({ algorithm, encoding, signed, grammar, prefix }: SignatureScheme): string {
+export function describeAlgorithm(scheme: SignatureScheme): string {
+  const { algorithm, encoding, signed, grammar, prefix } = scheme
   const written = {
     plain: '',
     prefix: `, written as ${prefix}<signature>`,
-    pairs: ', written as t=<timestamp>,v1=<signature>',
+    pairs: `, written as ${scheme.timestampKey}=<timestamp>,${scheme.signatureKey}=<signature>`,
     versions: ', written as v1,<signature>',
   }[grammar]
-  return `HMAC-${algorithm.toUpperCase()} of ${SIGNED[signed]}, in ${encoding}${written}`
+  return `HMAC-${algorithm.toUpperCase()} of ${signed === 'body' ? 'the body' : `"${signed}"`}, in ${encoding}${written}`
 }

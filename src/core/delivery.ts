@@ -6,12 +6,18 @@ export const VERDICTS = {
   duplicate: { status: 200 },
   conflict: { status: 200 },
   bad_json: { status: 400 },
+  /** The body never came to its end. */
+  incomplete: { status: 408 },
   bad_signature: { status: 401 },
   stale: { status: 401 },
   unknown_endpoint: { status: 401 },
   disabled: { status: 401 },
   too_large: { status: 413 },
   wrong_type: { status: 415 },
+  /** Somebody else in this process has read the body: a fault of the set-up. */
+  consumed: { status: 500 },
+  /** Kept for the scheme solver, not taken: the sender is to keep it, too. */
+  learning: { status: 503 },
   overloaded: { status: 503 },
   draining: { status: 503 },
 } as const satisfies Record<string, { status: number }>
@@ -54,6 +60,30 @@ export interface RefusedDelivery {
   bodyBytes: number | null
   facts: DeliveryFacts
 }
+
+/** Refused deliveries of a verdict: rows in the ledger, and those that left none or whose row had to make room. */
+export interface RefusalTally {
+  verdict: Refusal
+  listed: number
+  dropped: number
+}
+
+/**
+ * A delivery of an endpoint that learns, kept to find out how it is signed. Nobody has verified it: it is looked at, never
+ * run. Sealed at rest.
+ */
+export interface Capture {
+  /** The delivery's. */
+  id: string
+  endpointId: string
+  receivedAt: number
+  /** Those that may have to do with the signature, by name in lower case. */
+  headers: Record<string, string>
+  body: Uint8Array
+}
+
+/** What the store keeps of captures for one endpoint; older ones make room. */
+export const CAPTURE_LIMITS = { count: 20, bytes: 2_097_152 } as const
 
 /** What the store made of a delivery; given only after the commit. */
 export interface DeliveryReceipt {

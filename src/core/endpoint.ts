@@ -16,7 +16,8 @@ export interface Endpoint {
   events: string[]
   scheme: SignatureScheme
   secrets: EndpointSecret[]
-  status: 'active' | 'disabled'
+  /** `learning`: its scheme is not known yet; deliveries are captured and answered 503. */
+  status: 'active' | 'learning' | 'disabled'
   createdAt: number
   /** Rises with each change: one that rests on an older one is refused, so that no change undoes another unseen. */
   revision: number
@@ -130,6 +131,14 @@ function endSecrets(secrets: readonly EndpointSecret[], { end, now }: { end: num
 export function planScheme(endpoint: Endpoint, scheme: SignatureScheme): Endpoint {
   requireStrongSecret(currentSecret(endpoint), scheme)
   return { ...endpoint, scheme }
+}
+
+/**
+ * The endpoint with the scheme that was found out; it takes deliveries from now on, and the store drops its captures with
+ * the change. Throws `invalid_request` when the secret is no strong key under that scheme.
+ */
+export function planPin(endpoint: Endpoint, scheme: SignatureScheme): Endpoint {
+  return { ...planScheme(endpoint, scheme), status: 'active' }
 }
 
 /** The secret that deliveries are to be signed with; the newest. */

@@ -15,6 +15,8 @@ export type Notice =
       facts: DeliveryFacts
       ms: number
     }
+  /** Signatures fail since the last success: the secret may have changed at the service. Once per episode. */
+  | { kind: 'endpoint.suspect'; endpoint: string; failures: number; lastSuccessAt: number }
   | { kind: 'tick.recorded'; workflow: string; scheduledFor: number; missed: number; run: string }
   | { kind: 'run.queued'; count: number }
   | { kind: 'run.completed'; run: string; workflow: string; ms: number; steps: number }

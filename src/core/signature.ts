@@ -2,23 +2,39 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { UpshotError } from './errors.ts'
 
+/** What is signed where it is more than the body; `:`, `.` and `v0:` stand for themselves. */
+const TEMPLATES = [
+  'timestamp.body',
+  'id.timestamp.body',
+  'timestamp:body',
+  'v0:timestamp:body',
+  'timestampbody',
+] as const
+
+/** A name in the `pairs` grammar. */
+const KEY = /^[\w-]{1,40}$/
+
 /**
  * How an endpoint's deliveries are signed, as data: the service documents no algorithm (section 6 of its specification),
  * so the receiver reads whatever its user found out.
  */
 export const signatureScheme = z.strictObject({
   algorithm: z.enum(['sha256', 'sha512', 'sha1']).default('sha256'),
-  encoding: z.enum(['hex', 'base64']).default('hex'),
+  encoding: z.enum(['hex', 'hex-upper', 'base64', 'base64url']).default('hex'),
   /** Header that carries the signature; compared ignoring case. */
   header: z.string().min(1).default('X-Service-Signature'),
   /** `plain`: the signature alone. `prefix`: after `prefix`. `pairs`: `t=…,v1=…`. `versions`: `v1,<sig> v1,<sig>`. */
   grammar: z.enum(['plain', 'prefix', 'pairs', 'versions']).default('plain'),
   /** What stands before the signature in the `prefix` grammar. */
   prefix: z.string().default('sha256='),
+  /** Names of the signature and of the timestamp in the `pairs` grammar. */
+  signatureKey: z.string().regex(KEY).default('v1'),
+  timestampKey: z.string().regex(KEY).default('t'),
   /** Which bytes are signed; the body is spliced in as bytes. */
-  signed: z.enum(['body', 'timestamp.body', 'id.timestamp.body']).default('body'),
-  /** Header of the timestamp (epoch seconds), where the signature header does not carry it. */
+  signed: z.enum(['body', ...TEMPLATES]).default('body'),
+  /** Header of the timestamp, where the signature header does not carry it. */
   timestampHeader: z.string().default('webhook-timestamp'),
+  timestampUnit: z.enum(['s', 'ms']).default('s'),
   idHeader: z.string().default('webhook-id'),
   /** How the secret's text becomes the key; `whsec_` in front is cut off first for base64. */
   secret: z.enum(['utf8', 'base64', 'hex']).default('utf8'),
@@ -75,7 +91,9 @@ export function verifySignature(
     return claimed.candidates.map((candidate) => isEqual(expected, candidate)).includes(true)
   })
   if (!matched.includes(true)) return { kind: 'invalid', reason: 'mismatch' }
-  const skewSeconds = claimed.timestamp === null ? null : Math.round(now / 1000 - Number(claimed.timestamp))
+  const unitsPerSecond = scheme.timestampUnit === 'ms' ? 1_000 : 1
+  const skewSeconds =
+    claimed.timestamp === null ? null : Math.round(now / 1_000 - Number(claimed.timestamp) / unitsPerSecond)
   if (skewSeconds !== null && Math.abs(skewSeconds) > scheme.toleranceSeconds) return { kind: 'stale', skewSeconds }
   return { kind: 'valid', secret: matched.indexOf(true), skewSeconds }
 }
@@ -90,14 +108,15 @@ export function signBody(
   delivery: { id: string; body: Uint8Array },
   now: number,
 ): Record<string, string> {
-  const timestamp = scheme.signed === 'body' ? null : String(Math.floor(now / 1000))
+  const moment = scheme.timestampUnit === 'ms' ? now : Math.floor(now / 1_000)
+  const timestamp = scheme.signed === 'body' ? null : String(moment)
   const key = parseSecret(scheme, secret)
   if (key === null) throw new UpshotError('invalid_request', `The webhook secret is not written as ${scheme.secret}.`)
   const mac = computeMac(scheme, key, { id: delivery.id, timestamp }, delivery.body)
   const value = {
     plain: mac,
     prefix: scheme.prefix + mac,
-    pairs: timestamp === null ? `v1=${mac}` : `t=${timestamp},v1=${mac}`,
+    pairs: `${timestamp === null ? '' : `${scheme.timestampKey}=${timestamp},`}${scheme.signatureKey}=${mac}`,
     versions: `v1,${mac}`,
   }[scheme.grammar]
   const headers: Record<string, string> = { [scheme.header]: value }
@@ -106,10 +125,12 @@ export function signBody(
   return headers
 }
 
-type Claim = { kind: 'claim'; candidates: string[]; timestamp: string | null; id: string | null }
+/** What a delivery says of its own signature. */
+export type Claim = { kind: 'claim'; candidates: string[]; timestamp: string | null; id: string | null }
 type Refusal = Extract<SignatureVerdict, { kind: 'invalid' }>
 
-function parseClaim(scheme: SignatureScheme, header: HeaderLookup): Claim | Refusal {
+/** Reads the headers as the scheme says; verifies nothing. */
+export function parseClaim(scheme: SignatureScheme, header: HeaderLookup): Claim | Refusal {
   const value = header(scheme.header.toLowerCase())?.trim()
   if (!value) return { kind: 'invalid', reason: 'missing_header', header: scheme.header }
   const { candidates, inlineTimestamp } = parseGrammar(scheme, value)
@@ -118,12 +139,15 @@ function parseClaim(scheme: SignatureScheme, header: HeaderLookup): Claim | Refu
 
   const timestamp = inlineTimestamp ?? header(scheme.timestampHeader.toLowerCase()) ?? null
   if (timestamp === null) return { kind: 'invalid', reason: 'missing_header', header: scheme.timestampHeader }
-  if (!/^\d{1,12}$/.test(timestamp))
+  if (!TIMESTAMP[scheme.timestampUnit].test(timestamp))
     return { kind: 'invalid', reason: 'malformed_header', header: scheme.timestampHeader }
   const id = scheme.signed === 'id.timestamp.body' ? header(scheme.idHeader.toLowerCase()) : ''
   if (id === undefined) return { kind: 'invalid', reason: 'missing_header', header: scheme.idHeader }
   return { kind: 'claim', candidates, timestamp, id }
 }
+
+/** Seconds of thirteen digits would be milliseconds. */
+const TIMESTAMP = { s: /^\d{1,12}$/, ms: /^\d{1,15}$/ } as const
 
 function parseGrammar(scheme: SignatureScheme, value: string): { candidates: string[]; inlineTimestamp?: string } {
   switch (scheme.grammar) {
@@ -134,9 +158,11 @@ function parseGrammar(scheme: SignatureScheme, value: string): { candidates: str
     case 'versions':
       return { candidates: capped(value.split(' ').flatMap((part) => (part.startsWith('v1,') ? [part.slice(3)] : []))) }
     case 'pairs': {
-      const pairs = value.split(',').map((pair) => pair.trim())
-      const timestamp = pairs.find((pair) => pair.startsWith('t='))?.slice(2)
-      const candidates = capped(pairs.flatMap((pair) => (pair.startsWith('v1=') ? [pair.slice(3)] : [])))
+      const pairs = value.split(/[,;]/).map((pair) => pair.trim())
+      const valuesOf = (key: string) =>
+        pairs.flatMap((pair) => (pair.startsWith(`${key}=`) ? [pair.slice(key.length + 1)] : []))
+      const [timestamp] = valuesOf(scheme.timestampKey)
+      const candidates = capped(valuesOf(scheme.signatureKey))
       return timestamp === undefined ? { candidates } : { candidates, inlineTimestamp: timestamp }
     }
   }
@@ -154,9 +180,28 @@ function computeMac(
 ): string {
   // As text, because a key in a Buffer takes Node 24 five times as long.
   const mac = createHmac(scheme.algorithm, key.toString('latin1'), { encoding: 'latin1' })
-  if (scheme.signed === 'timestamp.body') mac.update(`${prefix.timestamp}.`)
-  if (scheme.signed === 'id.timestamp.body') mac.update(`${prefix.id}.${prefix.timestamp}.`)
-  return mac.update(body).digest(scheme.encoding)
+  if (scheme.signed !== 'body') mac.update(fillTemplate(scheme.signed, prefix))
+  mac.update(body)
+  return scheme.encoding === 'hex-upper' ? mac.digest('hex').toUpperCase() : mac.digest(scheme.encoding)
+}
+
+/** What is signed before the body. */
+function fillTemplate(
+  template: (typeof TEMPLATES)[number],
+  { id, timestamp }: { id: string | null; timestamp: string | null },
+): string {
+  switch (template) {
+    case 'timestamp.body':
+      return `${timestamp}.`
+    case 'id.timestamp.body':
+      return `${id}.${timestamp}.`
+    case 'timestamp:body':
+      return `${timestamp}:`
+    case 'v0:timestamp:body':
+      return `v0:${timestamp}:`
+    case 'timestampbody':
+      return `${timestamp}`
+  }
 }
 
 /** The key that a secret's text stands for; null when it is empty or not written as the scheme says. */

@@ -1,9 +1,12 @@
 import type { Account } from './account.ts'
 import type {
+  Capture,
   DeliveryQuery,
   DeliveryReceipt,
   DeliveryRecord,
   IncomingDelivery,
+  Refusal,
+  RefusalTally,
   RefusedDelivery,
   Verdict,
 } from './delivery.ts'
@@ -23,13 +26,25 @@ import type { Checkpoint } from './step.ts'
 export interface Store extends ReadStore {
   /** Delivery, event and its runs in one commit. The event counts once per account, whatever the endpoint. */
   saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt>
+  /** A row for a refusal. Of each verdict the newest 10,000 stay; the commit that passes this deletes the oldest. */
   saveRefusal(delivery: RefusedDelivery): Promise<void>
+  /** Counts refusals that leave no row, because too many came at once. */
+  countRefusals(unlisted: Partial<Record<Refusal, number>>): Promise<void>
+  /**
+   * Keeps a delivery of an endpoint that learns, within `CAPTURE_LIMITS`. False when the endpoint does not learn any more, or
+   * the capture alone is over the limit.
+   */
+  saveCapture(capture: Capture): Promise<boolean>
+  dropCaptures(endpointId: string): Promise<void>
+  /** Writes, so that `/readyz` knows that writing works. `isMigrated`: the schema is the one that this Upshot knows. */
+  probe(now: number): Promise<{ isMigrated: boolean }>
 
   /** Refuses a name that is taken with `conflict`. */
   addEndpoint(endpoint: Endpoint): Promise<void>
   /**
    * Changes everything about an endpoint but its id, name, path and age, and raises its revision. Refused with `not_found`
-   * where there is none, with `conflict` where it was changed since the given revision was read.
+   * where there is none, with `conflict` where it was changed since the given revision was read. One that does
+   * not learn any more loses its captures in the same commit.
    */
   updateEndpoint(endpoint: Endpoint): Promise<void>
   /** Ends an endpoint and its secrets for ever; its name is free again, what it received stays. `not_found` where there is none. */
@@ -92,6 +107,10 @@ export interface ReadStore {
   countDeliveries(endpointId: string, since: number): Promise<Partial<Record<Verdict, number>>>
   /** A delivery and the event that it brought; null for a refused one, and for an event that is not kept any more. */
   findDelivery(id: string): Promise<{ delivery: DeliveryRecord; event: EventRecord | null } | null>
+  /** Every verdict that ever refused something. */
+  tallyRefusals(): Promise<RefusalTally[]>
+  /** Oldest first. */
+  listCaptures(endpointId: string): Promise<Capture[]>
   listEvents(query: { limit: number; type?: string }): Promise<EventRecord[]>
   /** The events with this id: one for each account that has it. */
   findEvents(id: string): Promise<EventRecord[]>

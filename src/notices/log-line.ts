@@ -33,6 +33,11 @@ const LINES: Lines = {
     // The position of a secret is none, but would be hidden under that name.
     fields: { verdict, ...fields, ...facts, ...(secret === undefined ? {} : { matched: secret }) },
   }),
+  'endpoint.suspect': ({ kind, lastSuccessAt, ...fields }) =>
+    line('warn', 'signatures fail since the last success: the secret may have changed at the service', {
+      ...fields,
+      lastSuccessAt: new Date(lastSuccessAt),
+    }),
   'tick.recorded': ({ kind, scheduledFor, ...fields }) =>
     line('info', 'tick recorded', { ...fields, scheduledFor: new Date(scheduledFor) }),
   'run.queued': ({ count }) => line('debug', 'runs queued', { count }),
@@ -71,12 +76,15 @@ const DELIVERY_LINES: Record<Verdict, { level: LogLevel; message: string }> = {
   duplicate: { level: 'info', message: 'delivery known already' },
   conflict: { level: 'warn', message: 'delivery contradicts a known event' },
   bad_json: REFUSED,
+  incomplete: REFUSED,
   bad_signature: REFUSED,
   stale: REFUSED,
   unknown_endpoint: REFUSED,
   disabled: REFUSED,
   too_large: REFUSED,
   wrong_type: REFUSED,
+  consumed: { level: 'error', message: 'delivery refused: somebody else has read its body' },
+  learning: { level: 'info', message: 'delivery captured for the scheme solver' },
   overloaded: REFUSED,
   draining: { level: 'info', message: 'delivery refused' },
 }

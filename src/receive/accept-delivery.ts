@@ -1,13 +1,14 @@
-import { isUtf8 } from 'node:buffer'
+import { randomBytes } from 'node:crypto'
 import { parse as parseMediaType } from 'content-type'
-import { parse as parseJson } from 'secure-json-parse'
 import type { DeliveryFacts, Refusal, Verdict } from '../core/delivery.ts'
 import { activeSecrets, type Endpoint, positionOf } from '../core/endpoint.ts'
 import { UpshotError } from '../core/errors.ts'
-import { matchType, parseEvent, type ServiceEvent } from '../core/event.ts'
+import { matchType } from '../core/event.ts'
 import { planRuns, type Route } from '../core/route.ts'
-import { type HeaderLookup, type SignatureVerdict, verifySignature } from '../core/signature.ts'
+import { type HeaderLookup, SCHEME_PRESETS, type SignatureVerdict, verifySignature } from '../core/signature.ts'
 import type { Store } from '../core/store.ts'
+import { readEvent } from './read-event.ts'
+import { pickSigningHeaders } from './signing-headers.ts'
 
 /** A request whose bytes are all here. */
 export interface RawDelivery {
@@ -15,8 +16,12 @@ export interface RawDelivery {
   /** What follows `/hooks/`. */
   path: string
   header: HeaderLookup
+  /** All headers as they came, names and values in turn. */
+  rawHeaders: readonly string[]
   body: Buffer
   receivedAt: number
+  /** One of our own: everything is checked, nothing is saved. */
+  isProbe: boolean
 }
 
 /** The verdict and what explains it. Given for an accepted one only after the commit. */
@@ -29,22 +34,28 @@ export interface Reception {
   facts: DeliveryFacts
   /** For the sender, of a body that is no event; null when the verdict says all that may be said. */
   complaint: UpshotError | null
+  /** For a refusal that lasts: when the sender may come again. */
+  retryAfterMs?: number
 }
 
 export interface AcceptParts {
-  store: Pick<Store, 'findEndpoint' | 'saveDelivery'>
+  store: Pick<Store, 'findEndpoint' | 'saveDelivery' | 'saveCapture'>
   routes: () => readonly Route[]
 }
+
+/** Fits every scheme and is nobody's. */
+const DUMMY_SECRET = randomBytes(32).toString('hex')
 
 /** Verifies the bytes, reads the event, plans its runs, and saves all of it in one commit. No author code runs here. */
 export async function acceptDelivery({ store, routes }: AcceptParts, delivery: RawDelivery): Promise<Reception> {
   const { header, body, receivedAt } = delivery
   const endpoint = await store.findEndpoint(delivery.path)
-  if (!endpoint) return refuse('unknown_endpoint', null, {})
-  if (endpoint.status !== 'active') return refuse('disabled', endpoint, {})
+  // Before anything that depends on the endpoint: a prober must not learn from it whether there is one.
   if (!isJson(header('content-type'))) {
-    return refuse('wrong_type', endpoint, { contentType: header('content-type')?.slice(0, 100) ?? 'none' })
+    return refuse('wrong_type', endpoint, { contentType: nameMediaType(header('content-type')) })
   }
+  if (endpoint === null || endpoint.status === 'disabled') return refuseBlindly(endpoint, delivery)
+  if (endpoint.status === 'learning') return capture(store, endpoint, delivery)
 
   const signature = verifySignature(endpoint.scheme, activeSecrets(endpoint, receivedAt), delivery, receivedAt)
   if (signature.kind !== 'valid') return refuse(...describeMistrust(signature, endpoint))
@@ -53,6 +64,9 @@ export async function acceptDelivery({ store, routes }: AcceptParts, delivery: R
   if (read instanceof UpshotError) return { ...refuse('bad_json', endpoint, { reason: read.message }), complaint: read }
   const { id, type, created } = read.event
   const facts = describeTrust(signature, positionOf(endpoint, signature.secret, receivedAt))
+  const workflows = planFor(endpoint, type, routes())
+  const accepted = { endpointId: endpoint.id, event: { id, type }, facts, complaint: null }
+  if (delivery.isProbe) return { verdict: 'accepted', runs: 0, ...accepted }
   const receipt = await store.saveDelivery({
     id: delivery.id,
     endpointId: endpoint.id,
@@ -61,16 +75,29 @@ export async function acceptDelivery({ store, routes }: AcceptParts, delivery: R
     event: { id, type, created },
     body: read.text,
     facts,
-    workflows: planFor(endpoint, type, routes()),
+    workflows,
   })
-  return {
-    verdict: receipt.verdict,
-    endpointId: endpoint.id,
-    event: { id, type },
-    runs: receipt.runs.length,
-    facts,
-    complaint: null,
-  }
+  return { verdict: receipt.verdict, runs: receipt.runs.length, ...accepted }
+}
+
+/** Takes as long over an endpoint that does not exist, or is disabled, as over a forgery for one that works. */
+function refuseBlindly(endpoint: Endpoint | null, delivery: RawDelivery): Reception {
+  verifySignature(endpoint?.scheme ?? SCHEME_PRESETS.hex, [DUMMY_SECRET], delivery, delivery.receivedAt)
+  return refuse(endpoint === null ? 'unknown_endpoint' : 'disabled', endpoint, {})
+}
+
+/** By then its user has found out the scheme, or sees more captures. */
+const LEARNING_RETRY_MS = 60_000
+
+async function capture(
+  store: AcceptParts['store'],
+  endpoint: Endpoint,
+  { id, receivedAt, rawHeaders, body }: RawDelivery,
+): Promise<Reception> {
+  const headers = pickSigningHeaders(rawHeaders)
+  const isKept = await store.saveCapture({ id, endpointId: endpoint.id, receivedAt, headers, body })
+  const reason = isKept ? 'captured' : 'too large to capture, or just pinned'
+  return { ...refuse('learning', endpoint, { reason }), retryAfterMs: LEARNING_RETRY_MS }
 }
 
 function planFor(endpoint: Endpoint, type: string, routes: readonly Route[]): string[] {
@@ -86,15 +113,9 @@ function isJson(contentType: string | undefined): boolean {
   }
 }
 
-function readEvent(body: Buffer): { text: string; event: ServiceEvent } | UpshotError {
-  if (!isUtf8(body)) return new UpshotError('invalid_event', 'The body is not UTF-8.')
-  const text = body.toString('utf8')
-  try {
-    return { text, event: parseEvent(parseJson(text, { protoAction: 'error', constructorAction: 'error' })) }
-  } catch (error) {
-    if (error instanceof UpshotError) return error
-    return new UpshotError('invalid_event', 'The body is not JSON.')
-  }
+/** Without parameters: a sender may have put anything there, its signature too. */
+function nameMediaType(contentType = 'none'): string {
+  return /^[\w.+-]{1,40}(\/[\w.+-]{1,60})?(?=$|;|\s)/.exec(contentType)?.[0] ?? 'malformed'
 }
 
 function refuse(verdict: Refusal, endpoint: Endpoint | null, facts: DeliveryFacts): Reception {

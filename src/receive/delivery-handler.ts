@@ -6,35 +6,32 @@ import type { Publish } from '../core/notices.ts'
 import type { HeaderLookup } from '../core/signature.ts'
 import type { Store } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
-import { type AcceptParts, acceptDelivery, type Reception } from './accept-delivery.ts'
+import { type AcceptParts, acceptDelivery, type RawDelivery, type Reception } from './accept-delivery.ts'
+import type { Gate, Rejection } from './gate.ts'
 import { readBody } from './read-body.ts'
+import type { RefusalLedger } from './refusal-ledger.ts'
 import { respond } from './respond.ts'
+import type { SecretWatch } from './secret-watch.ts'
 
 export interface HandlerParts extends AcceptParts {
-  store: Pick<Store, 'findEndpoint' | 'saveDelivery' | 'saveRefusal'>
+  store: Pick<Store, 'findEndpoint' | 'saveDelivery' | 'saveCapture'>
   clock: Clock
   publish: Publish
-  limits: ReceiveLimits
-  isDraining: () => boolean
+  gate: Gate
+  ledger: RefusalLedger
+  watch: SecretWatch
+  /** Whether a request is one of our own probes; true once for each. */
+  recogniseProbe: (request: IncomingMessage) => boolean
 }
 
-export interface ReceiveLimits {
-  /** Largest body. */
-  bodyBytes: number
-  /** Deliveries between their first byte and their commit; one more is answered 503. */
-  inFlight: number
-}
+type Arrival = Pick<RawDelivery, 'id' | 'path' | 'receivedAt' | 'isProbe'> & { request: IncomingMessage }
 
-export const DEFAULT_LIMITS: ReceiveLimits = { bodyBytes: 1_048_576, inFlight: 1_000 }
+/** What is shorter than this is read to its end after a refusal, so that the connection can be used again. */
+const SHORT_BODY_BYTES = 65_536
 
-/** Ledger rows of refusals that wait for their commit; in a flood the rest leave a notice only. */
-const MOST_REFUSALS_WAITING = 100
-
-/** Gives the handler of `POST /hooks/<path>`: request in, verdict out. */
+/** Gives the handler of `POST /hooks/<path>`: request in, verdict out. Never rejects. */
 export function createDeliveryHandler(parts: HandlerParts) {
-  const { store, clock, publish, limits, isDraining } = parts
-  let inFlight = 0
-  let refusalsWaiting = 0
+  const { store, clock, publish, gate, ledger, watch } = parts
 
   return async function handleDelivery(
     request: IncomingMessage,
@@ -43,78 +40,104 @@ export function createDeliveryHandler(parts: HandlerParts) {
   ): Promise<void> {
     const receivedAt = clock.now()
     const id = newId('dlv', receivedAt)
-    inFlight += 1
+    const isProbe = parts.recogniseProbe(request)
+    const reception = await receive({ id, path, request, receivedAt, isProbe })
+    const isClosing = isUnread(request) || reception.verdict === 'draining'
+    respond(response, reception, { isClosing })
+    if (isClosing) request.socket.destroySoon()
+    if (isProbe) return
+    publish(describeReception(id, reception, clock.now() - receivedAt))
+    keepRefusal(id, receivedAt, reception, request)
+    const suspicion = watch.note({ ...reception, receivedAt })
+    if (suspicion !== null) publish({ kind: 'endpoint.suspect', ...suspicion })
+  }
+
+  /** What is not committed was not received: the sender keeps it and tries again. */
+  async function receive(arrival: Arrival): Promise<Reception> {
     try {
-      const reception = await receive({ id, path, request, receivedAt })
-      if (reception === 'gone') return
-      respond(response, reception)
-      if (reception.verdict === 'too_large') request.socket.destroySoon()
-      publish(describeReception(id, reception, clock.now() - receivedAt))
-      keepRefusal(id, receivedAt, reception, request)
-    } finally {
-      inFlight -= 1
+      const rejection = await turnAway(arrival)
+      return rejection === null ? await readAndAccept(arrival) : rejected(rejection)
+    } catch (error) {
+      publish({ kind: 'fault', where: `delivery ${arrival.id}`, error: describeError(error) })
+      return refusal('overloaded', { reason: error instanceof UpshotError ? error.code : 'internal' })
     }
   }
 
-  async function receive(at: {
-    id: string
-    path: string
-    request: IncomingMessage
-    receivedAt: number
-  }): Promise<Reception | 'gone'> {
-    if (isDraining()) return refusal('draining')
-    if (inFlight > limits.inFlight) return refusal('overloaded')
-    const read = await readBody(at.request, limits.bodyBytes)
+  async function turnAway({ request, path, receivedAt, isProbe }: Arrival): Promise<Rejection | null> {
+    if (isProbe) return gate.checkQueue()
+    const rejection = gate.admit(request.socket.remoteAddress, receivedAt)
+    if (rejection !== null) return rejection
+    return gate.admitTo((await store.findEndpoint(path))?.id, receivedAt)
+  }
+
+  async function readAndAccept(arrival: Arrival): Promise<Reception> {
+    const read = await readBody(arrival.request, gate)
     switch (read.kind) {
+      case 'read':
+        return accept(arrival, read.body)
       case 'broken':
-        return 'gone'
-      case 'not_raw':
-        return refusal('wrong_type', { reason: read.reason })
+        return refusal('incomplete', { contentLength: read.bytes })
+      case 'consumed':
+        return describeConsumed(arrival)
+      case 'encoded':
+        return refusal('wrong_type', { reason: nameEncoding(read.encoding) })
       case 'too_large':
         return refusal('too_large', { contentLength: read.bytes })
-      case 'read':
-        return acceptOrFail({ ...at, body: read.body })
+      case 'no_room':
+        return rejected({ verdict: 'overloaded', reason: 'bytes_in_flight' })
       default:
         return read satisfies never
     }
   }
 
-  /** What is not committed was not received: the sender keeps it and tries again. */
-  async function acceptOrFail(at: {
-    id: string
-    path: string
-    request: IncomingMessage
-    receivedAt: number
-    body: Buffer
-  }) {
+  async function accept({ request, ...arrival }: Arrival, body: Buffer): Promise<Reception> {
+    // Others may have filled the queue while this body was on its way.
+    const full = gate.checkQueue()
+    gate.enter()
     try {
-      return await acceptDelivery(parts, { ...at, header: headerLookup(at.request) })
-    } catch (error) {
-      publish({ kind: 'fault', where: `delivery ${at.id}`, error: describeError(error) })
-      return refusal('overloaded', { reason: error instanceof UpshotError ? error.code : 'internal' })
+      if (full?.verdict === 'overloaded') return rejected(full)
+      const { rawHeaders } = request
+      return await acceptDelivery(parts, { ...arrival, header: headerLookup(request), rawHeaders, body })
+    } finally {
+      gate.leave()
+      gate.giveBytes(body.length)
     }
+  }
+
+  function describeConsumed({ id }: Arrival): Reception {
+    const message =
+      'Somebody else in this process has read the body of a delivery, so its signature cannot be verified. Mount no body parser before the receiver.'
+    publish({
+      kind: 'fault',
+      where: `delivery ${id}`,
+      error: describeError(new UpshotError('internal', message)),
+    })
+    return refusal('consumed')
   }
 
   function keepRefusal(id: string, receivedAt: number, reception: Reception, request: IncomingMessage): void {
     const { verdict, endpointId, facts } = reception
     if (verdict === 'accepted' || verdict === 'duplicate' || verdict === 'conflict') return
-    if (refusalsWaiting >= MOST_REFUSALS_WAITING) return
-    refusalsWaiting += 1
-    const bodyBytes = Number(request.headers['content-length'] ?? Number.NaN)
-    store
-      .saveRefusal({
-        id,
-        endpointId,
-        receivedAt,
-        verdict,
-        bodyBytes: Number.isFinite(bodyBytes) ? bodyBytes : null,
-        facts,
-      })
-      .catch((error: unknown) => publish({ kind: 'fault', where: 'the delivery ledger', error: describeError(error) }))
-      .finally(() => {
-        refusalsWaiting -= 1
-      })
+    const announced = Number(request.headers['content-length'] ?? Number.NaN)
+    const bodyBytes = Number.isSafeInteger(announced) ? announced : null
+    ledger.keep({ id, endpointId, receivedAt, verdict, bodyBytes, facts })
   }
+}
+
+/** Whether so much of the request is still to come that hanging up is better than reading it. */
+function isUnread(request: IncomingMessage): boolean {
+  if (request.complete) return false
+  const announced = request.headers['content-length']
+  return announced === undefined || !(Number(announced) <= SHORT_BODY_BYTES)
+}
+
+function rejected({ verdict, reason, retryAfterMs }: Rejection): Reception {
+  const facts = reason === undefined ? {} : { reason }
+  return { ...refusal(verdict, facts), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+}
+
+function nameEncoding(encoding: string): string {
+  return /^(gzip|x-gzip|deflate|br|zstd|compress)$/i.test(encoding) ? `encoded as ${encoding}` : 'encoded somehow'
 }
 
 function refusal(verdict: Refusal, facts: DeliveryFacts = {}): Reception {

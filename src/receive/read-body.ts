@@ -1,43 +1,94 @@
 import type { IncomingMessage } from 'node:http'
+import type { Gate } from './gate.ts'
 
 /** The exact bytes of a request, or why they are not to be had. */
 export type BodyRead =
+  /** The bytes count against the gate's budget until they are given back. */
   | { kind: 'read'; body: Buffer }
   | { kind: 'too_large'; bytes: number }
-  /** Compressed, or read by somebody else before us. */
-  | { kind: 'not_raw'; reason: string }
-  /** The sender went away. */
-  | { kind: 'broken' }
+  /** Compressed. */
+  | { kind: 'encoded'; encoding: string }
+  /** Read by somebody else before us. */
+  | { kind: 'consumed' }
+  /** Too many bytes of others are in flight. */
+  | { kind: 'no_room' }
+  /** The sender went away, or was too slow. */
+  | { kind: 'broken'; bytes: number }
 
 /**
- * Reads at most `limitBytes`. An announced size over the limit is refused before a byte is read, an endless body as soon
- * as it passes the limit; the caller closes the connection then. body-parser would read all of it first.
+ * Reads at most the limit. An announced size over it is refused before a byte is read, an endless body as soon as it
+ * passes it; the caller closes the connection then. body-parser would read all of it first.
  */
-export function readBody(request: IncomingMessage, limitBytes: number): Promise<BodyRead> | BodyRead {
+export function readBody(request: IncomingMessage, gate: Gate): Promise<BodyRead> | BodyRead {
   const encoding = request.headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity') return { kind: 'not_raw', reason: `encoded as ${encoding}` }
-  if (request.readableEnded || 'body' in request) return { kind: 'not_raw', reason: 'the body was read already' }
+  if (encoding !== undefined && encoding !== 'identity') return { kind: 'encoded', encoding }
+  if (request.readableDidRead || request.readableEnded || 'body' in request) return { kind: 'consumed' }
   const announced = Number(request.headers['content-length'] ?? 0)
-  if (announced > limitBytes) return { kind: 'too_large', bytes: announced }
-  return collect(request, limitBytes)
+  if (announced > gate.limits.bodyBytes) return { kind: 'too_large', bytes: announced }
+  return collect(request, gate)
 }
 
-function collect(request: IncomingMessage, limitBytes: number): Promise<BodyRead> {
+function collect(request: IncomingMessage, gate: Gate): Promise<BodyRead> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = []
-    let bytes = 0
+    const gathered = new GatheredBytes()
+    let isSettled = false
+    const settle = (read: BodyRead) => {
+      if (isSettled) return
+      isSettled = true
+      if (read.kind !== 'read') gate.giveBytes(gathered.length)
+      resolve(read)
+    }
     request.on('data', (chunk: Buffer) => {
-      bytes += chunk.length
-      if (bytes <= limitBytes) return chunks.push(chunk)
+      if (isSettled) return
+      const bytes = gathered.length + chunk.length
+      const isTooLarge = bytes > gate.limits.bodyBytes
+      if (!isTooLarge && gate.takeBytes(chunk.length)) return gathered.add(chunk)
       request.pause()
-      resolve({ kind: 'too_large', bytes })
+      settle(isTooLarge ? { kind: 'too_large', bytes } : { kind: 'no_room' })
+      gathered.clear()
     })
-    request.on('end', () =>
-      resolve({ kind: 'read', body: chunks.length === 1 ? (chunks[0] ?? EMPTY) : Buffer.concat(chunks) }),
-    )
-    request.on('error', () => resolve({ kind: 'broken' }))
-    request.on('close', () => resolve({ kind: 'broken' }))
+    request.on('end', () => settle({ kind: 'read', body: gathered.take() }))
+    const lose = () => settle({ kind: 'broken', bytes: gathered.length })
+    request.on('error', lose).on('close', lose)
   })
 }
 
 const EMPTY = Buffer.alloc(0)
+
+/**
+ * Bytes that come in pieces. The first piece is kept as it is: nearly every body is one. More of them are copied together,
+ * because a chunk of one byte in a buffer of its own takes a hundred times its size.
+ */
+class GatheredBytes {
+  #bytes: Buffer = EMPTY
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  add(chunk: Buffer): void {
+    if (this.#length === 0) this.#bytes = chunk
+    else this.#append(chunk)
+    this.#length += chunk.length
+  }
+
+  take(): Buffer {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  clear(): void {
+    this.#bytes = EMPTY
+    this.#length = 0
+  }
+
+  #append(chunk: Buffer): void {
+    const needed = this.#length + chunk.length
+    if (this.#bytes.length < needed) {
+      const larger = Buffer.allocUnsafeSlow(needed * 2)
+      this.#bytes.copy(larger, 0, 0, this.#length)
+      this.#bytes = larger
+    }
+    chunk.copy(this.#bytes, this.#length)
+  }
+}

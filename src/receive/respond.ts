@@ -17,34 +17,46 @@ const ERRORS: Record<Exclude<Verdict, 'accepted' | 'duplicate' | 'conflict'>, Er
   disabled: UNTRUSTED,
   bad_json: { code: 'invalid_request', message: 'The body is not an event.' },
   wrong_type: { code: 'invalid_request', message: 'Send the body as application/json, without Content-Encoding.' },
+  incomplete: { code: 'invalid_request', message: 'The body did not come to its end.' },
   too_large: { code: 'invalid_request', message: 'The body is larger than this endpoint takes.' },
+  consumed: { code: 'service_error', message: 'The receiver is not set up rightly. Send it again later.' },
+  learning: { code: 'service_error', message: 'This endpoint is being set up. Send it again later.' },
   overloaded: { code: 'service_error', message: 'Too many deliveries at once. Send it again later.' },
   draining: { code: 'service_error', message: 'The receiver is stopping. Send it again later.' },
 }
 
-/** Turns a verdict into the answer, in the service's own envelope. */
-export function respond(
-  response: ServerResponse,
-  { verdict, event, complaint }: Pick<Reception, 'verdict' | 'event' | 'complaint'>,
-): void {
+type Answer = Pick<Reception, 'verdict' | 'event' | 'complaint' | 'retryAfterMs'>
+
+/**
+ * Turns a verdict into the answer, in the service's own envelope. `isClosing`: the connection ends with it. What a sender
+ * that went away is told, nobody hears.
+ */
+export function respond(response: ServerResponse, answer: Answer, how: { isClosing: boolean }): void {
+  const { verdict, event, complaint } = answer
   if (verdict === 'accepted' || verdict === 'duplicate' || verdict === 'conflict') {
-    send(response, verdict, { success: true, data: { verdict, event: event?.id ?? null } })
+    send(response, { success: true, data: { verdict, event: event?.id ?? null } }, { ...answer, ...how })
     return
   }
   const error = complaint
     ? { ...ERRORS[verdict], message: complaint.message, details: complaint.details }
     : ERRORS[verdict]
-  send(response, verdict, { success: false, error: { details: {}, ...error } })
+  send(response, { success: false, error: { details: {}, ...error } }, { ...answer, ...how })
 }
 
-function send(response: ServerResponse, verdict: Verdict, body: unknown): void {
+function send(
+  response: ServerResponse,
+  body: unknown,
+  { verdict, retryAfterMs, isClosing }: Answer & { isClosing: boolean },
+): void {
   const { status } = VERDICTS[verdict]
   const text = JSON.stringify(body)
   const headers: Record<string, string | number> = {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(text),
   }
-  if (status === 503) headers['Retry-After'] = RETRY_AFTER_SECONDS
-  if (status === 413 || verdict === 'draining') headers.Connection = 'close'
+  if (status === 503) {
+    headers['Retry-After'] = retryAfterMs === undefined ? RETRY_AFTER_SECONDS : Math.ceil(retryAfterMs / 1_000)
+  }
+  if (isClosing) headers.Connection = 'close'
   response.writeHead(status, headers).end(text)
 }

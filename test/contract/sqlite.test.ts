@@ -7,6 +7,7 @@ import { describeAccounts } from './store-accounts.ts'
 import { describeDeliveries } from './store-deliveries.ts'
 import { describeEndpoints } from './store-endpoints.ts'
 import { describeJournal } from './store-journal.ts'
+import { describeCaptures, describeRefusals } from './store-refusals.ts'
 import { describeRuns } from './store-runs.ts'
 import { describeTicks } from './store-ticks.ts'
 import { describeWorkers } from './store-workers.ts'
@@ -19,6 +20,8 @@ describe.each(Object.entries(STORES))('the SQLite store %s', (_how, openOne) => 
     return { store, reopen: () => openTestStore(store.folder, openOne) }
   }
   describe('deliveries', () => describeDeliveries(open))
+  describe('refusals', () => describeRefusals(open))
+  describe('captures', () => describeCaptures(open))
   describe('endpoints', () => describeEndpoints(open))
   describe('accounts', () => describeAccounts(open))
   describe('runs', () => describeRuns(open))

@@ -17,5 +17,5 @@ it('gives all refusals of trust the same face', () => {
 it('never tells a sender to unsubscribe, and asks for another try only where one can help', () => {
   for (const [, { status }] of refusals) expect([404, 410]).not.toContain(status)
   const again = refusals.filter(([, { status }]) => status >= 500).map(([verdict]) => verdict)
-  expect(again).toEqual(['overloaded', 'draining'])
+  expect(again).toEqual(['consumed', 'learning', 'overloaded', 'draining'])
 })

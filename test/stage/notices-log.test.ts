@@ -23,6 +23,7 @@ const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
     facts: { skewSeconds: 1, secret: 0, header: 'X', reason: 'mismatch', contentType: 'text/html', contentLength: 9 },
     ms: 1.5,
   },
+  'endpoint.suspect': { kind: 'endpoint.suspect', endpoint: 'end_1', failures: 5, lastSuccessAt: NOW },
   'tick.recorded': { kind: 'tick.recorded', workflow: 'nightly', scheduledFor: NOW, missed: 1, run: 'run_1' },
   'run.queued': { kind: 'run.queued', count: 1 },
   'run.completed': { kind: 'run.completed', ...RUN, ms: 12, steps: 3 },
@@ -115,6 +116,7 @@ describe('a JSON line', () => {
     )
     expect(said).toEqual({
       'delivery.received': ['info: delivery accepted'],
+      'endpoint.suspect': ['warn: signatures fail since the last success: the secret may have changed at the service'],
       'tick.recorded': ['info: tick recorded'],
       'run.queued': ['debug: runs queued'],
       'run.completed': ['info: run completed'],

@@ -156,9 +156,10 @@ test('answers 503 with Retry-After when the queue of uncommitted deliveries is f
 })
 
 test('answers 503, never 2xx, when the store cannot be written', async () => {
-  const { endpoint } = await createTestReceiver()
+  const { endpoint, store } = await createTestReceiver()
   const { heard, post } = await createTestReceiver({
     store: {
+      ...store,
       findEndpoint: async () => endpoint,
       saveDelivery: () => Promise.reject(new Error('disk full')),
       saveRefusal: () => Promise.reject(new Error('disk full')),

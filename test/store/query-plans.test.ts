@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { AccountTable } from '../../src/store/sqlite/account-table.ts'
+import { CaptureTable } from '../../src/store/sqlite/capture-table.ts'
 import { DeliveryLedger } from '../../src/store/sqlite/delivery-ledger.ts'
 import { DeliveryTable } from '../../src/store/sqlite/delivery-table.ts'
 import { EndpointTable } from '../../src/store/sqlite/endpoint-table.ts'
@@ -10,6 +11,7 @@ import { RunTable } from '../../src/store/sqlite/run-table.ts'
 import { StepTable } from '../../src/store/sqlite/step-table.ts'
 import { TickTable } from '../../src/store/sqlite/tick-table.ts'
 import { WorkerTable } from '../../src/store/sqlite/worker-table.ts'
+import { WriteProbe } from '../../src/store/sqlite/write-probe.ts'
 import { createVault } from '../../src/store/vault.ts'
 
 /** Every statement that the tables prepare, with SQLite's plan for it. */
@@ -34,6 +36,8 @@ function collectPlans(): Map<string, string[]> {
   const ledger = new DeliveryLedger(recording, events)
   ledger.list({ limit: 1 })
   ledger.list({ limit: 1, since: 1, endpointId: 'end_1', verdicts: ['accepted'] })
+  new CaptureTable(recording, createVault(Buffer.alloc(32)))
+  new WriteProbe(recording)
   new StepTable(recording)
   new WorkerTable(recording, null)
   runs.list({ limit: 1 })
@@ -58,6 +62,11 @@ test('reads no large table from end to end', () => {
   const scans = [...plans].filter(([, plan]) => plan.some((line) => /^SCAN (run|step|tick|event|delivery)$/.test(line)))
   // Lists go backwards along the primary key and stop at their limit.
   for (const [sql] of scans) expect(sql).toMatch(/ORDER BY (run\.id|id|seq) DESC LIMIT \?$/)
+})
+
+test('finds the oldest refusals, and the captures of an endpoint, by their indexes', () => {
+  expect(planOf('event_id IS NULL ORDER BY id')).toEqual(['SEARCH delivery USING INDEX delivery_refused (verdict=?)'])
+  for (const line of planOf('FROM capture WHERE endpoint_id')) expect(line).toContain('INDEX capture_endpoint')
 })
 
 test('claims in index order, without sorting', () => {

@@ -8,3 +8,11 @@ export function opensslHmac(secret: string, body: string | Uint8Array): string {
   })
   return output.toString().trim().split(' ').at(-1) ?? ''
 }
+
+/** A MAC by openssl as bytes. The key is taken as it is; `signed` is all that is signed. */
+export function opensslMac(algorithm: 'sha1' | 'sha256' | 'sha512', key: string | Buffer, signed: Uint8Array): Buffer {
+  const hexKey = `hexkey:${Buffer.from(key as string).toString('hex')}`
+  return execFileSync('openssl', ['dgst', `-${algorithm}`, '-mac', 'HMAC', '-macopt', hexKey, '-binary'], {
+    input: signed,
+  })
+}

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Config } from '../../src/config.ts'
+import { DEFAULT_LIMITS } from '../../src/receive/limits.ts'
 
 export const WEBHOOK_SECRET = 'a-webhook-secret-of-the-tests'
 
@@ -17,7 +18,7 @@ export function testConfig(dataDir: string, part: Partial<Config> = {}): Config 
     slots: 20,
     drainMs: 5_000,
     publicUrl: null,
-    receive: { bodyBytes: 1_048_576, inFlight: 1_000 },
+    receive: DEFAULT_LIMITS,
     ...part,
   }
 }

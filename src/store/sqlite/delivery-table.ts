@@ -1,8 +1,13 @@
 import type { Database } from 'better-sqlite3'
-import type { DeliveryReceipt, IncomingDelivery, RefusedDelivery } from '../../core/delivery.ts'
+import type { DeliveryReceipt, IncomingDelivery, Refusal, RefusalTally, RefusedDelivery } from '../../core/delivery.ts'
 import { newId } from '../../core/ids.ts'
 import type { EventTable, SavedEvent } from './event-table.ts'
 import { SecretUses } from './secret-uses.ts'
+
+/** Rows of refusals that stay, of each verdict. */
+export const MOST_REFUSALS = 10_000
+/** Rows that one refusal may push out: more than it brings, so that a lower limit is reached in time, and few. */
+const MOST_PUSHED_OUT = 8
 
 /** The ledger of requests; an accepted one brings its event and starts its runs. */
 export class DeliveryTable {
@@ -11,10 +16,16 @@ export class DeliveryTable {
   readonly #events: EventTable
   readonly #insert
   readonly #insertRun
+  readonly #count
+  readonly #oldest
+  readonly #delete
+  readonly #tally
+  readonly #mostRefusals: number
 
-  constructor(db: Database, events: EventTable) {
+  constructor(db: Database, events: EventTable, mostRefusals = MOST_REFUSALS) {
     this.#events = events
     this.uses = new SecretUses(db)
+    this.#mostRefusals = mostRefusals
     this.#insert = db.prepare(
       `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -22,6 +33,23 @@ export class DeliveryTable {
     this.#insertRun = db.prepare(
       `INSERT INTO run (id, workflow, status, event_seq, created_at) VALUES (?, ?, 'pending', ?, ?)`,
     )
+    // Index: primary key.
+    this.#count = db
+      .prepare<[Refusal, number, number], number>(
+        `INSERT INTO refusal_tally (verdict, listed, dropped) VALUES (?, ?, ?)
+         ON CONFLICT (verdict) DO UPDATE SET listed = listed + excluded.listed, dropped = dropped + excluded.dropped
+         RETURNING listed`,
+      )
+      .pluck()
+    // Index: delivery_refused.
+    this.#oldest = db
+      .prepare<[Refusal, number], string>(
+        'SELECT id FROM delivery WHERE verdict = ? AND event_id IS NULL ORDER BY id LIMIT ?',
+      )
+      .pluck()
+    // Index: primary key.
+    this.#delete = db.prepare('DELETE FROM delivery WHERE id = ?')
+    this.#tally = db.prepare<[], RefusalTally>('SELECT verdict, listed, dropped FROM refusal_tally ORDER BY verdict')
   }
 
   save(delivery: IncomingDelivery): DeliveryReceipt {
@@ -36,6 +64,23 @@ export class DeliveryTable {
 
   refuse({ id, endpointId, receivedAt, verdict, bodyBytes, facts }: RefusedDelivery): void {
     this.#insert.run(id, endpointId, receivedAt, verdict, null, null, bodyBytes, JSON.stringify(facts))
+    const listed = this.#count.get(verdict, 1, 0) ?? 0
+    if (listed > this.#mostRefusals) this.#makeRoom(verdict, Math.min(listed - this.#mostRefusals, MOST_PUSHED_OUT))
+  }
+
+  /** Refusals without a row of their own. */
+  countRefusals(unlisted: Partial<Record<Refusal, number>>): void {
+    for (const [verdict, count] of Object.entries(unlisted)) this.#count.get(verdict as Refusal, 0, count)
+  }
+
+  tallyRefusals(): RefusalTally[] {
+    return this.#tally.all()
+  }
+
+  #makeRoom(verdict: Refusal, rows: number): void {
+    const oldest = this.#oldest.all(verdict, rows)
+    for (const id of oldest) this.#delete.run(id)
+    this.#count.get(verdict, -oldest.length, oldest.length)
   }
 
   #startRuns(saved: SavedEvent, delivery: IncomingDelivery): DeliveryReceipt {

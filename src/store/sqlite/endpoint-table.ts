@@ -61,7 +61,9 @@ export class EndpointTable {
       `UPDATE endpoint SET account = ?, events = ?, scheme = ?, status = ?, revision = revision + 1
        WHERE id = ? AND revision = ? AND removed_at IS NULL`,
     )
-    this.#remove = db.prepare('UPDATE endpoint SET removed_at = ? WHERE id = ? AND removed_at IS NULL')
+    this.#remove = db.prepare(
+      `UPDATE endpoint SET removed_at = ?, status = 'disabled' WHERE id = ? AND removed_at IS NULL`,
+    )
     this.#exists = db.prepare<[string], number>('SELECT 1 FROM endpoint WHERE id = ? AND removed_at IS NULL').pluck()
     this.#dropSecrets = db.prepare(
       'DELETE FROM endpoint_secret WHERE endpoint_id = ? AND position NOT IN (SELECT value FROM json_each(?))',

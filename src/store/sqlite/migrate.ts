@@ -4,14 +4,20 @@ import { UpshotError } from '../../core/errors.ts'
 
 const FOLDER = new URL('./migrations/', import.meta.url)
 
+const files = readdirSync(FOLDER)
+  .filter((file) => /^\d{3}-.+\.sql$/.test(file))
+  .sort()
+
+/** The number of the schema that this Upshot works with. */
+export function latestSchema(): number {
+  return files.length
+}
+
 /**
  * Brings the schema up to date: runs each numbered file that is new, in one transaction. Two processes may start at
  * once; a database from a newer Upshot is refused rather than guessed at.
  */
 export function migrate(db: Database): void {
-  const files = readdirSync(FOLDER)
-    .filter((file) => /^\d{3}-.+\.sql$/.test(file))
-    .sort()
   const upgrade = db.transaction(() => {
     const done = db.pragma('user_version', { simple: true }) as number
     if (done > files.length) {

@@ -2,7 +2,16 @@ import type { ReadStore } from '../../core/store.ts'
 import type { Tables } from './tables.ts'
 
 /** The reading half of the store. Sees what is committed; a group commit never spans a turn of the event loop. */
-export function createReader({ accounts, endpoints, ledger, events, runs, steps }: Tables): ReadStore {
+export function createReader({
+  accounts,
+  endpoints,
+  ledger,
+  deliveries,
+  captures,
+  events,
+  runs,
+  steps,
+}: Tables): ReadStore {
   return {
     findEndpoint: async (path) => endpoints.find(path),
     listEndpoints: async () => endpoints.list(),
@@ -14,6 +23,8 @@ export function createReader({ accounts, endpoints, ledger, events, runs, steps 
     listDeliveriesOf: async (event, limit) => ledger.listOfEvent(event, limit),
     countDeliveries: async (endpointId, since) => ledger.count(endpointId, since),
     findDelivery: async (id) => ledger.find(id),
+    tallyRefusals: async () => deliveries.tallyRefusals(),
+    listCaptures: async (endpointId) => captures.list(endpointId),
     listEvents: async (query) => events.list(query),
     findEvents: async (id) => events.findAll(id),
     listRuns: async (query) => runs.list(query),

@@ -15,6 +15,10 @@ import type { StoreWriter } from './writer.ts'
 const WRITES = Object.keys({
   saveDelivery: 0,
   saveRefusal: 0,
+  countRefusals: 0,
+  saveCapture: 0,
+  dropCaptures: 0,
+  probe: 0,
   addEndpoint: 0,
   updateEndpoint: 0,
   removeEndpoint: 0,

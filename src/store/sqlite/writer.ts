@@ -8,7 +8,7 @@ import type { Tables } from './tables.ts'
 export type StoreWriter = Omit<Store, keyof ReadStore | 'close'>
 
 export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
-  const { accounts, deliveries, endpoints, ticks, runs, steps, workers } = tables
+  const { accounts, deliveries, captures, writeProbe, endpoints, ticks, runs, steps, workers } = tables
   const held = async (lease: Lease, write: () => boolean) => {
     if (await commit.write(write)) return
     throw new UpshotError('stale_lease', `Run ${lease.runId} was canceled or taken over; this worker may not write it.`)
@@ -16,9 +16,21 @@ export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
   return {
     saveDelivery: (delivery) => commit.write(() => deliveries.save(delivery)),
     saveRefusal: (delivery) => commit.write(() => deliveries.refuse(delivery)),
+    countRefusals: (unlisted) => commit.write(() => deliveries.countRefusals(unlisted)),
+    saveCapture: (capture) => commit.write(() => captures.save(capture)),
+    dropCaptures: (endpointId) => commit.write(() => captures.drop(endpointId)),
+    probe: (now) => commit.write(() => writeProbe.run(now)),
     addEndpoint: (endpoint) => commit.write(() => endpoints.add(endpoint)),
-    updateEndpoint: (endpoint) => commit.write(() => endpoints.update(endpoint)),
-    removeEndpoint: (endpoint, now) => commit.write(() => endpoints.remove(endpoint, now)),
+    updateEndpoint: (endpoint) =>
+      commit.write(() => {
+        endpoints.update(endpoint)
+        if (endpoint.status !== 'learning') captures.drop(endpoint.id)
+      }),
+    removeEndpoint: (endpoint, now) =>
+      commit.write(() => {
+        endpoints.remove(endpoint, now)
+        captures.drop(endpoint.id)
+      }),
     saveAccount: (account) => commit.write(() => accounts.save(account)),
     removeAccount: (name) => commit.write(() => accounts.remove(name)),
 

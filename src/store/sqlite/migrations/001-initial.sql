@@ -56,6 +56,30 @@ CREATE TABLE delivery (
 -- An event's first delivery came at the event's own moment and is found by its id; so accepting one costs no index.
 CREATE INDEX delivery_repeat ON delivery (event_seq) WHERE verdict IN ('duplicate', 'conflict');
 
+-- Of each verdict the oldest refusals make room; what brought an event is never deleted and in none of these pages.
+CREATE INDEX delivery_refused ON delivery (verdict, id) WHERE event_id IS NULL;
+
+-- `listed`: rows of refusals; `dropped`: refusals that left no row, or whose row made room.
+CREATE TABLE refusal_tally (
+  verdict     TEXT PRIMARY KEY,
+  listed      INTEGER NOT NULL DEFAULT 0,
+  dropped     INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+-- Unverified deliveries of endpoints that learn, sealed; `bytes` is what counts against their limit.
+CREATE TABLE capture (
+  id          TEXT PRIMARY KEY,
+  endpoint_id TEXT NOT NULL REFERENCES endpoint (id) ON DELETE CASCADE,
+  received_at INTEGER NOT NULL,
+  bytes       INTEGER NOT NULL,
+  sealed      BLOB NOT NULL
+) STRICT;
+CREATE INDEX capture_endpoint ON capture (endpoint_id, id);
+
+-- One row, written to see whether writing works.
+CREATE TABLE write_probe (written_at INTEGER NOT NULL) STRICT;
+INSERT INTO write_probe (written_at) VALUES (0);
+
 -- `identity` is 16 bytes of a hash over account and id. The index begins with the stretch, 512 rows each, so that the new
 -- events of a commit share a few pages: random keys over the whole table would cost each event a cold page of its own.
 CREATE TABLE event (

@@ -46,6 +46,10 @@ export const COMMANDS: CommandTree = {
         summary: 'change its events, account, scheme or header',
         load: () => import('./commands/endpoints-edit.ts'),
       },
+      solve: {
+        summary: 'find out how deliveries are signed, or what stands in the way',
+        load: () => import('./commands/endpoints-solve.ts'),
+      },
       pin: {
         summary: 'settle how its deliveries are signed, and take them',
         load: () => import('./commands/endpoints-pin.ts'),

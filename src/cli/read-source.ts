@@ -28,8 +28,13 @@ export async function readSecret(
 
 /** The text of a file; throws `invalid_request` that names the file. */
 export function readText(file: string): string {
+  return readBytes(file).toString('utf8')
+}
+
+/** The bytes of a file; throws like {@link readText}. */
+export function readBytes(file: string): Buffer {
   try {
-    return readFileSync(file, 'utf8')
+    return readFileSync(file)
   } catch (cause) {
     const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
     throw new UpshotError('invalid_request', `The file ${file} cannot be read (${why}).`, {

@@ -29,37 +29,47 @@ export function define(command: Command, out: Output): void {
           .default<string[]>(['*'], '*'),
       )
       .option('--account <name>', 'whose events these are', DEFAULT_ACCOUNT)
+      .addOption(
+        new Option(
+          '--learn',
+          'where nobody knows how deliveries are signed: capture them for "endpoints solve"',
+        ).conflicts(['scheme', 'header']),
+      )
       .addOption(new Option('--scheme <scheme>', SCHEME_HELP).argParser(parseScheme).default(SCHEME_PRESETS.hex, 'hex'))
       .option('--header <name>', 'header that carries the signature (default: the one of the scheme)', parseHeader),
   )
     .addHelpText('after', '\nWithout one of the --secret options a strong secret is made and printed, once.')
-    .action(async (name, { events, account, scheme: shape, header, ...source }) => {
+    .action(async (name, { events, account, learn = false, scheme: shape, header, ...source }) => {
       await withStore(async (store, config) => {
         const given = await readSecret(source)
         const scheme = withHeader(shape, header)
         const secret = given ?? newSecret(scheme)
         await requireAccount(store, account)
-        const endpoint = planEndpoint({ name, account, events, scheme, secret }, systemClock.now())
+        const planned = planEndpoint({ name, account, events, scheme, secret }, systemClock.now())
+        const endpoint: Endpoint = learn ? { ...planned, status: 'learning' } : planned
         if (out.given.dryRun) out.note('Nothing was written: this is what it would be.')
         else await store.addEndpoint(endpoint)
         const view = describeEndpoint(endpoint, await findAddress(config))
         const shown = given === undefined && !out.given.dryRun ? secret : null
         out.result({ ...view, secret: shown }, () => describePaste(endpoint, view, shown))
-        out.note(`Try it with "upshot endpoints test ${name}".`)
+        out.note(
+          learn
+            ? `It answers 503 and keeps what comes, until its scheme is known: upshot endpoints solve ${name}`
+            : `Try it with "upshot endpoints test ${name}".`,
+        )
         const advice = adviseReach(view)
         if (advice !== null) out.note(advice)
       })
     })
 }
 
-function describePaste({ name }: Endpoint, view: EndpointView, secret: string | null): string[] {
+function describePaste({ name, status }: Endpoint, view: EndpointView, secret: string | null): string[] {
   return [
     `Endpoint "${name}" is made. Paste this into the webhook settings of the service:`,
     '',
     `  URL        ${view.url ?? '(known once the app runs: upshot endpoints list)'}`,
     `  Secret     ${secret ?? '(the one you gave)'}`,
-    `  Header     ${view.header}`,
-    `  Algorithm  ${view.algorithm}`,
+    ...(status === 'learning' ? [] : [`  Header     ${view.header}`, `  Algorithm  ${view.algorithm}`]),
     `  Events     ${view.events.join(', ')}`,
     '',
     ...(secret === null ? [] : ['The secret is shown this once; keep it where you keep passwords.']),

@@ -1,4 +1,4 @@
-import type { Command } from '@commander-js/extra-typings'
+import { type Command, Option } from '@commander-js/extra-typings'
 import type { Config } from '../../config.ts'
 import { type Endpoint, planScheme } from '../../core/endpoint.ts'
 import { UpshotError } from '../../core/errors.ts'
@@ -16,6 +16,7 @@ interface Change {
   account?: string | undefined
   scheme?: SignatureScheme | undefined
   header?: string | undefined
+  learn?: true | undefined
 }
 
 /** `upshot endpoints edit <name>`: changes what is named, keeps the rest; holds from the next delivery on. */
@@ -26,11 +27,17 @@ export function define(command: Command, out: Output): void {
     .option('--account <name>', 'whose events these are')
     .option('--scheme <scheme>', SCHEME_HELP, parseScheme)
     .option('--header <name>', 'header that carries the signature', parseHeader)
+    .addOption(
+      new Option('--learn', 'take no delivery, but capture them until "endpoints solve" knows the scheme').conflicts([
+        'scheme',
+        'header',
+      ]),
+    )
     .action((name, change) =>
       withStore(async (store, config) => {
         if (Object.keys(change).length === 0) {
           throw new UpshotError('invalid_request', 'No change is named.', {
-            details: { fix: 'Add --events, --account, --scheme or --header.' },
+            details: { fix: 'Add --events, --account, --scheme, --header or --learn.' },
           })
         }
         if (change.account !== undefined) await requireAccount(store, change.account)
@@ -57,7 +64,7 @@ export function define(command: Command, out: Output): void {
     )
 }
 
-function planEdit(endpoint: Endpoint, { events, account, scheme, header }: Change, config: Config): Endpoint {
+function planEdit(endpoint: Endpoint, { events, account, scheme, header, learn }: Change, config: Config): Endpoint {
   const isForeign = findKeeper(endpoint, config) === 'environment'
   if (isForeign && header !== undefined) {
     throw new UpshotError(
@@ -68,7 +75,8 @@ function planEdit(endpoint: Endpoint, { events, account, scheme, header }: Chang
       },
     )
   }
-  const edited = { ...endpoint, events: events ?? endpoint.events, account: account ?? endpoint.account }
+  const status = learn ? 'learning' : endpoint.status
+  const edited = { ...endpoint, status, events: events ?? endpoint.events, account: account ?? endpoint.account }
   if (scheme === undefined && header === undefined) return edited
   return planScheme(edited, withHeader(scheme ?? endpoint.scheme, isForeign ? endpoint.scheme.header : header))
 }

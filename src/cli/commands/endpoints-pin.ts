@@ -1,5 +1,5 @@
 import { type Command, Option } from '@commander-js/extra-typings'
-import { planScheme } from '../../core/endpoint.ts'
+import { planPin } from '../../core/endpoint.ts'
 import { changeEndpoint } from '../change-endpoint.ts'
 import { parseHeader, parseScheme, SCHEME_HELP, withHeader } from '../endpoint-options.ts'
 import type { Output } from '../output.ts'
@@ -16,7 +16,7 @@ export function define(command: Command, out: Output): void {
         const { view } = await changeEndpoint(
           out,
           { store, config },
-          { name, plan: (endpoint) => ({ ...planScheme(endpoint, withHeader(scheme, header)), status: 'active' }) },
+          { name, plan: (endpoint) => planPin(endpoint, withHeader(scheme, header)) },
         )
         out.result(view, () => [
           `Endpoint "${name}" takes deliveries that are signed so:`,

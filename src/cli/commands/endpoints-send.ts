@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { buffer } from 'node:stream/consumers'
 import { type Command, Option } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
@@ -12,7 +11,7 @@ import { addSecretOptions, parseHeader, parseScheme, SCHEME_HELP, withHeader } f
 import { formatText } from '../format-value.ts'
 import { onInterrupt } from '../interruption.ts'
 import type { Output } from '../output.ts'
-import { readSecret } from '../read-source.ts'
+import { readBytes, readSecret } from '../read-source.ts'
 import { sampleData } from '../sample-data.ts'
 
 /** `upshot endpoints send <url>`: any body, signed with any secret, to any URL; neither store nor app is needed. */
@@ -66,15 +65,6 @@ async function readBody(file: string | undefined, now: number): Promise<Buffer> 
   if (file !== '-') return readBytes(file)
   if (!process.stdin.isTTY) return buffer(process.stdin)
   throw new UpshotError('invalid_request', 'Standard input is a terminal, and the body must be piped in.')
-}
-
-function readBytes(file: string): Buffer {
-  try {
-    return readFileSync(file)
-  } catch (cause) {
-    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
-    throw new UpshotError('invalid_request', `The file ${file} cannot be read (${why}).`, { cause })
-  }
 }
 
 /** The event's own id, which schemes with an id sign; null where the body has none. */

@@ -72,6 +72,17 @@ export function describeEndpoints(open: OpenStore): void {
     expect(await store.listDeliveries({ limit: 5, endpointId: endpoint.id })).toHaveLength(1)
   })
 
+  test('forgets what a removed endpoint captured, and captures nothing more', async () => {
+    const { store } = open()
+    const endpoint = { ...planEndpoint({ name: 'main' }, NOW), status: 'learning' } as const
+    await store.addEndpoint(endpoint)
+    const capture = { endpointId: endpoint.id, receivedAt: NOW, headers: {}, body: Buffer.from('{}') }
+    expect(await store.saveCapture({ id: 'dlv_1', ...capture })).toBe(true)
+    await store.removeEndpoint(endpoint, NOW)
+    expect(await store.listCaptures(endpoint.id)).toEqual([])
+    expect(await store.saveCapture({ id: 'dlv_2', ...capture })).toBe(false)
+  })
+
   test('finds the events of an account that the endpoint has left', async () => {
     const { store } = open()
     const endpoint = planEndpoint({ name: 'main', account: 'one' }, NOW)

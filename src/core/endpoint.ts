@@ -167,6 +167,21 @@ export interface SecretUse {
   lastUsedAt: number | null
 }
 
+/** Deliveries that were signed with a secret before it was replaced may be sent again for so long. */
+const QUIET_MS = 3_600_000
+
+/**
+ * Whether an old secret may be retired at `now`: not while it was used in the last hour, and not before the newest one was
+ * used, or nothing would be left that the service signs with.
+ */
+export function decideRetirement(
+  { old, newest }: { old: Pick<SecretUse, 'lastUsedAt'>; newest: Pick<SecretUse, 'lastUsedAt'> },
+  now: number,
+): 'safe' | 'in_use' | 'newest_unused' {
+  if (old.lastUsedAt !== null && now - old.lastUsedAt <= QUIET_MS) return 'in_use'
+  return newest.lastUsedAt === null ? 'newest_unused' : 'safe'
+}
+
 /** The name of an endpoint, also of one that is removed: what it received is still there. */
 export interface EndpointName {
   id: string

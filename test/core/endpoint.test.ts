@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   activeSecrets,
   currentSecret,
+  decideRetirement,
   isStrongSecret,
   planEndpoint,
   planRetirement,
@@ -150,4 +151,17 @@ it('pins no scheme under which the newest secret is no strong key', () => {
   expect(planScheme(endpoint, SCHEME_PRESETS.timestamped).scheme).toBe(SCHEME_PRESETS.timestamped)
   expect(() => planScheme(endpoint, SCHEME_PRESETS['standard-webhooks'])).toThrow(/not written as base64/)
   expect(() => planScheme(endpoint, SCHEME_PRESETS['standard-webhooks'])).toThrow(/^(?!.*a secret of a good)/)
+})
+
+it.each([
+  ['safe', 3 * 3_600_000, 60_000],
+  ['in_use', 60_000, 60_000],
+  ['in_use', 3_600_000, null],
+  ['newest_unused', 3 * 3_600_000, null],
+  ['newest_unused', null, null],
+  ['safe', null, 0],
+] as const)('calls an old secret %s that was used %s ms ago, the newest %s ms ago', (decision, oldAgo, newestAgo) => {
+  const now = 100 * 3_600_000
+  const use = (ago: number | null) => ({ lastUsedAt: ago === null ? null : now - ago })
+  expect(decideRetirement({ old: use(oldAgo), newest: use(newestAgo) }, now)).toBe(decision)
 })

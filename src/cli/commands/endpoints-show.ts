@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { Verdict } from '../../core/delivery.ts'
-import { type Endpoint, type EndpointSecret, isActive, type SecretUse } from '../../core/endpoint.ts'
+import { decideRetirement, type Endpoint, type EndpointSecret, isActive, type SecretUse } from '../../core/endpoint.ts'
 import { systemClock } from '../../core/time.ts'
 import { chooseEndpoint } from '../choose-endpoint.ts'
 import { describeEndpoint, type EndpointView } from '../endpoint-view.ts'
@@ -11,8 +11,6 @@ import { findAddress } from '../running-app.ts'
 import { formatTable } from '../table.ts'
 
 const DAY_MS = 86_400_000
-/** An old secret that was not used for so long is hardly used any more. */
-const QUIET_MS = 3_600_000
 
 /** A secret without its value. */
 interface SecretView extends SecretUse {
@@ -110,17 +108,20 @@ function formatAgo(moment: number | null, now: number): string {
   return moment === null ? 'never' : `${formatSpan(moment, now)} ago`
 }
 
-/** Whether the secrets before the newest may go: the newest must be in use, and they must be no more. */
+const RETIREMENT = {
+  safe: (name: string) => `safe to retire with "upshot endpoints rotate ${name} --retire".`,
+  in_use: () => 'the service may still sign with it; look again in an hour.',
+  newest_unused: () => 'but the newest was not used either. Give the service the newest one first.',
+}
+
+/** Whether the secrets before the newest may go. */
 function adviseRetiring(name: string, secrets: readonly SecretView[], now: number): string[] {
   const newest = secrets.find(({ isNewest }) => isNewest)
+  if (newest === undefined) return []
   return secrets
     .filter((secret) => !secret.isNewest && secret.isActive)
-    .map(({ position, lastUsedAt }) => {
-      const used = `Old secret ${position} was ${lastUsedAt === null ? 'never used' : `last used ${formatAgo(lastUsedAt, now)}`}`
-      const isQuiet = now - (lastUsedAt ?? 0) > QUIET_MS
-      if (isQuiet && newest?.lastUsedAt)
-        return `${used}: safe to retire with "upshot endpoints rotate ${name} --retire".`
-      if (isQuiet) return `${used}, but the newest was not used either: give the service the newest one first.`
-      return `${used}: the service still signs with it, so do not retire it yet.`
+    .map((old) => {
+      const used = old.lastUsedAt === null ? 'never used' : `last used ${formatAgo(old.lastUsedAt, now)}`
+      return `Old secret ${old.position} was ${used}: ${RETIREMENT[decideRetirement({ old, newest }, now)](name)}`
     })
 }

@@ -3,7 +3,7 @@ import { createHealth } from './admin/health.ts'
 import { AdminServer } from './admin/server.ts'
 import type { Config } from './config.ts'
 import type { DeliveryReceipt, IncomingDelivery } from './core/delivery.ts'
-import { currentSecret, type Endpoint, planEndpoint, planRotation } from './core/endpoint.ts'
+import { currentSecret, type Endpoint, planEndpoint, planRotation, SERVICE_ENDPOINT } from './core/endpoint.ts'
 import { describeError, UpshotError } from './core/errors.ts'
 import type { Route } from './core/route.ts'
 import { SCHEME_PRESETS } from './core/signature.ts'
@@ -126,7 +126,7 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
     await worker.start()
     scheduler.start()
     const adminUrl = await admin.start(config.ports.admin)
-    const urls = await describeUrls(store, { receiverUrl, adminUrl, embedded })
+    const urls = await describeUrls(store, { receiverUrl, adminUrl, embedded, publicUrl: config.publicUrl })
     writeRuntimeFile(config.dataDir, {
       pid: process.pid,
       startedAt: isoTime(clock.now()),
@@ -224,7 +224,7 @@ const ROTATION_OVERLAP_MS = 24 * 3_600_000
 
 /** The endpoint of the sandbox, or of the service as the environment describes it; made at the first start. */
 async function ensureEndpoint(store: Store, { service }: Config, now: number): Promise<Endpoint> {
-  const name = service.kind === 'sandbox' ? SANDBOX_NAME : 'service'
+  const name = service.kind === 'sandbox' ? SANDBOX_NAME : SERVICE_ENDPOINT
   const known = (await store.listEndpoints()).find((endpoint) => endpoint.name === name)
   if (service.kind === 'sandbox') return known ?? addEndpoint(store, planEndpoint({ name }, now))
 
@@ -275,11 +275,11 @@ function requireStarted<T>(part: T | null): T {
 
 async function describeUrls(
   store: Store,
-  at: { receiverUrl: string; adminUrl: string; embedded: EmbeddedSandbox | null },
+  at: { receiverUrl: string; adminUrl: string; embedded: EmbeddedSandbox | null; publicUrl: string | null },
 ): Promise<AppUrls> {
   const endpoints = (await store.listEndpoints()).map((endpoint) => [
     endpoint.name,
-    `${at.receiverUrl}/hooks/${endpoint.path}`,
+    `${at.publicUrl ?? at.receiverUrl}/hooks/${endpoint.path}`,
   ])
   return {
     receiver: at.receiverUrl,

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
+import { isLoopback } from './core/account.ts'
 import { UpshotError } from './core/errors.ts'
 import { type Duration, parseDuration } from './core/time.ts'
 
@@ -12,6 +13,8 @@ export interface ConfigFile {
   slots?: number
   /** How long a stop waits for steps at work. Default 10s. */
   drain?: Duration
+  /** Where the service reaches the receiver, such as `https://hooks.example.com`; what prints an endpoint's address uses it. */
+  publicUrl?: string
   receive?: {
     /** Largest body of a delivery. Default 1 MiB. */
     bodyBytes?: number
@@ -30,6 +33,24 @@ export interface ConfigFile {
   }
 }
 
+/** What a public address looks like. */
+export const PUBLIC_URL_LOOKS_LIKE =
+  'the https address that the service reaches the receiver at (http on this machine only), without query or login'
+
+/** An address that paths are appended to, without a slash at its end. */
+export const publicUrl = z
+  .url({ protocol: /^https?$/, error: `should be ${PUBLIC_URL_LOOKS_LIKE}` })
+  .refine(isFitPublicUrl, `should be ${PUBLIC_URL_LOOKS_LIKE}`)
+  .transform((text) => {
+    const { origin, pathname } = new URL(text)
+    return origin + pathname.replace(/\/+$/, '')
+  })
+
+function isFitPublicUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, hostname, search, hash, username, password } = new URL(text)
+  return (protocol === 'https:' || isLoopback(hostname)) && `${search}${hash}${username}${password}` === ''
+}
 const perSecond = z.number().positive().max(1_000_000).default(5_000)
 const burst = z.int().min(1).max(1_000_000).default(10_000)
 
@@ -37,6 +58,7 @@ const configFile = z.strictObject({
   workflows: z.string().min(1).default('workflows'),
   slots: z.int().min(1).max(10_000).default(100),
   drain: z.union([z.number(), z.string()]).default('10s'),
+  publicUrl: publicUrl.nullable().default(null),
   receive: z
     .strictObject({
       bodyBytes: z.int().min(1_024).max(104_857_600).default(1_048_576),

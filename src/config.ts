@@ -3,7 +3,8 @@ import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { z } from 'zod'
-import { loadConfigFile, type Settings } from './config-file.ts'
+import { loadConfigFile, PUBLIC_URL_LOOKS_LIKE, publicUrl, type Settings } from './config-file.ts'
+import { decideKeyFault, type KeyFault, type Plan } from './core/account.ts'
 import { isStrongSecret } from './core/endpoint.ts'
 import { UpshotError } from './core/errors.ts'
 import type { StorageName } from './core/file.ts'
@@ -39,8 +40,6 @@ export type ServiceConfig =
       /** How the service writes the names of the three storages. */
       storages: Record<StorageName, string>
     }
-
-export type Plan = 'free' | 'pro' | 'enterprise' | number
 
 /** One process may be all of the app, or one of its parts beside others on the same database. */
 export const ROLES = ['all', 'receiver', 'worker', 'scheduler'] as const
@@ -78,6 +77,7 @@ const GENERAL = {
   UPSHOT_LOG_LEVEL: [z.enum(LOG_LEVELS).default('info'), `one of ${LOG_LEVELS.join(', ')}`],
   UPSHOT_ROLE: [z.enum(ROLES).default('all'), `one of ${ROLES.join(', ')}`],
   UPSHOT_SECRET_KEY: [z.string().min(1).optional(), '32 bytes in base64 or hex'],
+  UPSHOT_PUBLIC_URL: [publicUrl.optional(), PUBLIC_URL_LOOKS_LIKE],
 } as const
 
 /** Variables of the real service: none of them, or all that have no default. */
@@ -161,6 +161,7 @@ export async function loadConfig(
     logLevel: general.UPSHOT_LOG_LEVEL,
     role: general.UPSHOT_ROLE,
     secretKey: general.UPSHOT_SECRET_KEY ?? null,
+    publicUrl: general.UPSHOT_PUBLIC_URL ?? settings.publicUrl,
     service,
   })
 }
@@ -195,8 +196,8 @@ function readService(environment: Environment, faults: string[]): ServiceConfig 
   if (!Object.keys(SERVICE).some((name) => environment[name])) return { kind: 'sandbox' }
   const values = readTable(SERVICE, environment, faults)
   if (!values) return null
-  const fault = findKeyFault(values.SERVICE_BASE_URL, values.SERVICE_API_KEY)
-  if (fault) faults.push(fault)
+  const fault = decideKeyFault(new URL(values.SERVICE_BASE_URL), values.SERVICE_API_KEY)
+  if (fault) faults.push(KEY_FAULTS[fault])
   return {
     kind: 'real',
     baseUrl: values.SERVICE_BASE_URL,
@@ -233,16 +234,9 @@ function readTable<T extends Table>(
   return faults.length === before ? (values as Values<T>) : null
 }
 
-/** Keeps a key of the sandbox from the real service and a real key from the sandbox. */
-function findKeyFault(baseUrl: string, apiKey: string): string | null {
-  const { hostname, protocol } = new URL(baseUrl)
-  const isLoopback = hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
-  const isSandboxKey = apiKey.startsWith('sk_sandbox_')
-  if (isSandboxKey && !isLoopback)
-    return 'SERVICE_API_KEY is a key of the sandbox, but SERVICE_BASE_URL is not on this machine.'
-  if (!isSandboxKey && isLoopback)
-    return 'SERVICE_BASE_URL is on this machine, but SERVICE_API_KEY is not a key of the sandbox (sk_sandbox_…).'
-  if (protocol !== 'https:' && !isLoopback)
-    return 'SERVICE_BASE_URL must begin with https://, or the API key would travel in the clear.'
-  return null
-}
+/** What `planAccount` says of an account, in terms of the environment. */
+const KEY_FAULTS = {
+  sandbox_key_elsewhere: 'SERVICE_API_KEY is a key of the sandbox, but SERVICE_BASE_URL is not on this machine.',
+  real_key_here: 'SERVICE_BASE_URL is on this machine, but SERVICE_API_KEY is not a key of the sandbox (sk_sandbox_…).',
+  key_in_the_clear: 'SERVICE_BASE_URL must begin with https://, or the API key would travel in the clear.',
+} as const satisfies Record<KeyFault, string>

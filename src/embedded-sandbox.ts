@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import type { Config } from './config.ts'
-import { currentSecret, type Endpoint } from './core/endpoint.ts'
+import { currentSecret, type Endpoint, SANDBOX_ENDPOINT } from './core/endpoint.ts'
 import type { Publish } from './core/notices.ts'
 import { type Sandbox, startSandbox } from './sandbox/index.ts'
 
 /** Name of the API key and of the endpoint that belong to the sandbox. */
-export const SANDBOX_NAME = 'sandbox'
+export const SANDBOX_NAME = SANDBOX_ENDPOINT
 
 /** The stand-in of the service, and the key that the app calls it with. */
 export interface EmbeddedSandbox {
@@ -32,12 +32,14 @@ export async function startEmbeddedSandbox(
   return { sandbox, apiKey: await findOrMakeKey(sandbox), isNew }
 }
 
-/** Gives true when the webhook was not known. The receiver's address may have changed since the last start. */
+/** Gives true when the webhook was not known. The receiver's address, or its secret, may have changed since the last start. */
 async function registerWebhook(sandbox: Sandbox, endpoint: Endpoint, receiverUrl: string): Promise<boolean> {
   const url = `${receiverUrl}/hooks/${endpoint.path}`
   const known = sandbox.webhooks.list().find((webhook) => webhook.url.endsWith(`/hooks/${endpoint.path}`))
   if (known) {
     if (known.url !== url) await sandbox.webhooks.move(known.id, url)
+    const secret = currentSecret(endpoint)
+    if (!known.secrets.includes(secret)) await sandbox.webhooks.edit(known.id, { secrets: [secret] })
     return false
   }
   await sandbox.webhooks.add({ url, events: ['*'], secret: currentSecret(endpoint) })

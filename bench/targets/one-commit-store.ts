@@ -12,12 +12,12 @@ export type IngestStore = ReceiverStore & Pick<Store, 'addEndpoint'>
 export function openOneCommitStore({ file, vaultKey }: SqliteStoreOptions): IngestStore {
   const db = openDatabase(file)
   migrate(db)
-  const { deliveries, captures, endpoints } = openTables(db, createVault(vaultKey))
+  const { deliveries, ledger, captures, endpoints } = openTables(db, createVault(vaultKey))
   const alone = <T>(write: () => T): T => db.transaction(write).immediate()
   return {
     findEndpoint: async (path) => endpoints.find(path),
     listEndpoints: async () => endpoints.list(),
-    listDeliveries: async ({ limit }) => deliveries.list(limit),
+    listDeliveries: async (query) => ledger.list(query),
     addEndpoint: async (endpoint) => alone(() => endpoints.add(endpoint)),
     saveDelivery: async (delivery) => alone(() => deliveries.save(delivery)),
     saveRefusal: async (delivery) => alone(() => deliveries.refuse(delivery)),

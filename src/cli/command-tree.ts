@@ -42,6 +42,56 @@ export const COMMANDS: CommandTree = {
         summary: 'make an endpoint and print what to paste into the settings of the service',
         load: () => import('./commands/endpoints-add.ts'),
       },
+      show: {
+        summary: 'one endpoint: how it is signed, when each secret was last used, what came in 24 h',
+        load: () => import('./commands/endpoints-show.ts'),
+      },
+      test: {
+        summary: 'send it what it must take, refuse and know, and see that it does',
+        load: () => import('./commands/endpoints-test.ts'),
+      },
+      rotate: {
+        summary: 'make a new secret and let the old one run out, or retire the old one now',
+        load: () => import('./commands/endpoints-rotate.ts'),
+      },
+      edit: {
+        summary: 'change its events, account, scheme or header',
+        load: () => import('./commands/endpoints-edit.ts'),
+      },
+      solve: {
+        summary: 'find out how deliveries are signed, or what stands in the way',
+        load: () => import('./commands/endpoints-solve.ts'),
+      },
+      pin: {
+        summary: 'settle how its deliveries are signed, and take them',
+        load: () => import('./commands/endpoints-pin.ts'),
+      },
+      disable: { summary: 'refuse its deliveries', load: () => import('./commands/endpoints-disable.ts') },
+      enable: { summary: 'take its deliveries again', load: () => import('./commands/endpoints-enable.ts') },
+      remove: {
+        summary: 'end its address and its secrets for ever; what it received stays',
+        load: () => import('./commands/endpoints-remove.ts'),
+      },
+      send: {
+        summary: 'sign any body and send it to any URL',
+        load: () => import('./commands/endpoints-send.ts'),
+      },
+    },
+  },
+  accounts: {
+    summary: 'accounts of the service: the API key and base URL that runs get',
+    commands: {
+      list: { summary: 'the accounts, never with a key', load: () => import('./commands/accounts-list.ts') },
+      add: { summary: 'add an account', load: () => import('./commands/accounts-add.ts') },
+      show: {
+        summary: 'one account and the endpoints that use it',
+        load: () => import('./commands/accounts-show.ts'),
+      },
+      edit: {
+        summary: 'change its key, base URL, plan or storage names',
+        load: () => import('./commands/accounts-edit.ts'),
+      },
+      remove: { summary: 'forget an account and its keys', load: () => import('./commands/accounts-remove.ts') },
     },
   },
   trigger: {
@@ -52,6 +102,10 @@ export const COMMANDS: CommandTree = {
     summary: 'what the service said happened',
     commands: {
       list: { summary: 'the newest events', load: () => import('./commands/events-list.ts') },
+      show: {
+        summary: 'one event with its content, its deliveries and its runs',
+        load: () => import('./commands/events-show.ts'),
+      },
     },
   },
   deliveries: {
@@ -60,6 +114,14 @@ export const COMMANDS: CommandTree = {
       list: {
         summary: 'the newest deliveries with their verdicts',
         load: () => import('./commands/deliveries-list.ts'),
+      },
+      show: {
+        summary: 'one delivery: its verdict and why, its event and runs',
+        load: () => import('./commands/deliveries-show.ts'),
+      },
+      replay: {
+        summary: 'send the bytes of one that was taken again, freshly signed',
+        load: () => import('./commands/deliveries-replay.ts'),
       },
     },
   },

@@ -19,13 +19,13 @@ export interface EndpointView {
   createdAt: string
 }
 
-/** `receiver` is the address of the receiver, where it is known. */
-export function describeEndpoint(endpoint: Endpoint, receiver: string | null): EndpointView {
+/** `base` is the address of the receiver, where it is known: the public one, or the one on this machine. */
+export function describeEndpoint(endpoint: Endpoint, base: string | null): EndpointView {
   const { id, name, path, account, events, scheme, secrets, status, createdAt } = endpoint
   return {
     id,
     name,
-    url: receiver === null ? null : `${receiver}/hooks/${path}`,
+    url: base === null ? null : `${base}/hooks/${path}`,
     account,
     events,
     header: scheme.header,
@@ -37,7 +37,15 @@ export function describeEndpoint(endpoint: Endpoint, receiver: string | null): E
   }
 }
 
-function describeAlgorithm(scheme: SignatureScheme): string {
+/** How to reach the address that an endpoint is shown with; null where nothing needs to be said. */
+export function adviseReach({ url }: Pick<EndpointView, 'url'>): string | null {
+  const isLocal = url !== null && /^http:\/\/(127\.|localhost|0\.0\.0\.0|\[::1?\])/.test(url)
+  if (!isLocal) return null
+  return `For the service, put your public https address in place of ${new URL(url).origin}; with UPSHOT_PUBLIC_URL set it is printed here.`
+}
+
+/** Such as `HMAC-SHA256 of the body, in hex`. */
+export function describeAlgorithm(scheme: SignatureScheme): string {
   const { algorithm, encoding, signed, grammar, prefix } = scheme
   const written = {
     plain: '',

@@ -11,22 +11,30 @@ export interface SecretSource {
   secretEnv?: string | undefined
 }
 
-/** The secret without surrounding white space; undefined where no source is named. */
-export async function readSecret({ secretFile, secretStdin, secretEnv }: SecretSource): Promise<string | undefined> {
+/** The secret without surrounding white space; undefined where no source is named. `what` names it in errors. */
+export async function readSecret(
+  { secretFile, secretStdin, secretEnv }: SecretSource,
+  what = 'the secret',
+): Promise<string | undefined> {
   if (secretFile !== undefined) return readText(secretFile).trim()
-  if (secretStdin) return (await readStdin('the secret')).trim()
+  if (secretStdin) return (await readStdin(what)).trim()
   if (secretEnv === undefined) return undefined
   const value = processEnvironment()[secretEnv]
   if (value) return value.trim()
   throw new UpshotError('invalid_request', `The environment variable ${secretEnv} is not set.`, {
-    details: { fix: `Set ${secretEnv} to the secret, then run the command again.` },
+    details: { fix: `Set ${secretEnv} to ${what}, then run the command again.` },
   })
 }
 
 /** The text of a file; throws `invalid_request` that names the file. */
 export function readText(file: string): string {
+  return readBytes(file).toString('utf8')
+}
+
+/** The bytes of a file; throws like {@link readText}. */
+export function readBytes(file: string): Buffer {
   try {
-    return readFileSync(file, 'utf8')
+    return readFileSync(file)
   } catch (cause) {
     const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
     throw new UpshotError('invalid_request', `The file ${file} cannot be read (${why}).`, {

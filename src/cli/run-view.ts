@@ -1,7 +1,8 @@
 import type { Run, RunStatus } from '../core/run.ts'
 import type { StepStatus } from '../core/step.ts'
-import { formatMoment, withIsoTimes } from './format-value.ts'
+import { formatMoment, formatSpan, withIsoTimes } from './format-value.ts'
 import type { Style } from './output.ts'
+import type { Column } from './table.ts'
 
 /** A run for JSON: moments as text, its output as a value. */
 export function describeRun({ output, ...run }: Run): Record<string, unknown> {
@@ -40,4 +41,15 @@ const STYLES: Record<RunStatus | StepStatus, Style | null> = {
 
 export function styleStatus({ status }: { status: RunStatus | StepStatus }): Style | null {
   return STYLES[status]
+}
+
+/** The runs of one event, whose cause needs no column. */
+export function runColumns(now: number): Column<Run>[] {
+  return [
+    { title: 'RUN', value: ({ id }) => id },
+    { title: 'WORKFLOW', value: ({ workflow }) => workflow },
+    { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
+    { title: 'TOOK', value: ({ startedAt, finishedAt }) => formatSpan(startedAt, finishedAt), align: 'right' },
+    { title: 'WHY', value: (run) => describeReason(run, now), most: 80 },
+  ]
 }

@@ -51,3 +51,10 @@ export async function findReceiver(config: Pick<Config, 'dataDir' | 'host' | 'po
   const { host, ports } = config
   return ports.receiver === 0 ? null : `http://${host.includes(':') ? `[${host}]` : host}:${ports.receiver}`
 }
+
+/** What an endpoint's address begins with: the public URL where one is set, else the receiver on this machine. */
+export async function findAddress(
+  config: Pick<Config, 'dataDir' | 'host' | 'ports' | 'publicUrl'>,
+): Promise<string | null> {
+  return config.publicUrl ?? findReceiver(config)
+}

@@ -29,7 +29,7 @@ export type Refusal = Exclude<Verdict, 'accepted' | 'duplicate' | 'conflict'>
 export interface DeliveryFacts {
   /** Our clock minus the signed timestamp. */
   skewSeconds?: number
-  /** Which of the endpoint's secrets matched, by its position. */
+  /** Position of the endpoint's secret that matched. */
   secret?: number
   header?: string
   reason?: string
@@ -101,4 +101,14 @@ export interface DeliveryRecord {
   eventId: string | null
   bodyBytes: number | null
   facts: DeliveryFacts
+}
+
+/** Which rows of the ledger. */
+export interface DeliveryQuery {
+  limit: number
+  /** Only with one of these. */
+  verdicts?: readonly Verdict[]
+  endpointId?: string
+  /** Received at this moment or later. */
+  since?: number
 }

@@ -42,9 +42,16 @@ export function parseEvent(body: unknown): ServiceEvent {
   )
 }
 
-/** Whether an event type falls under a pattern: the type itself, a family such as `file.*`, or `*`. */
+/** Type of the events that try an endpoint. */
+export const TEST_EVENT = 'upshot.test'
+
+/**
+ * Whether an event type falls under a pattern: the type itself, a family such as `file.*`, or `*`. The family `upshot.` is
+ * ours and not under `*`: trying an endpoint must not start what acts on everything.
+ */
 export function matchType(pattern: string, type: string): boolean {
-  if (pattern === '*' || pattern === type) return true
+  if (pattern === type) return true
+  if (pattern === '*') return !type.startsWith('upshot.')
   return pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1))
 }
 

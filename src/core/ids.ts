@@ -19,6 +19,11 @@ export function newId(prefix: IdPrefix, now: number): string {
   return `${prefix}_${latest.time}${encode(latest.made++, 4)}${randomDigits()}`
 }
 
+/** What sorts before every id made at `now` or later, and after every id made before. */
+export function firstId(prefix: IdPrefix, now: number): string {
+  return `${prefix}_${encode(Math.max(0, Math.ceil(now)), 9)}`
+}
+
 function encode(number: number, digits: number): string {
   let rest = number
   let text = ''

@@ -1,13 +1,16 @@
+import type { Account } from './account.ts'
 import type {
   Capture,
+  DeliveryQuery,
   DeliveryReceipt,
   DeliveryRecord,
   IncomingDelivery,
   Refusal,
   RefusalTally,
   RefusedDelivery,
+  Verdict,
 } from './delivery.ts'
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint, EndpointName, SecretUse } from './endpoint.ts'
 import type { Failure } from './errors.ts'
 import type { EventRecord } from './event.ts'
 import type { Lease } from './lease.ts'
@@ -39,10 +42,18 @@ export interface Store extends ReadStore {
   /** Refuses a name that is taken with `conflict`. */
   addEndpoint(endpoint: Endpoint): Promise<void>
   /**
-   * Changes everything about an endpoint but its id, name, path and age; `not_found` where there is none. One that does
+   * Changes everything about an endpoint but its id, name, path and age, and raises its revision. Refused with `not_found`
+   * where there is none, with `conflict` where it was changed since the given revision was read. One that does
    * not learn any more loses its captures in the same commit.
    */
   updateEndpoint(endpoint: Endpoint): Promise<void>
+  /** Ends an endpoint and its secrets for ever; its name is free again, what it received stays. `not_found` where there is none. */
+  removeEndpoint(endpoint: Pick<Endpoint, 'id' | 'name'>, now: number): Promise<void>
+
+  /** Adds an account, or changes everything about the one of that name but its age. */
+  saveAccount(account: Account): Promise<void>
+  /** Refused with `conflict` while an endpoint uses it, with `not_found` where there is none. */
+  removeAccount(name: string): Promise<void>
 
   /** The last recorded moment of a workflow's schedule; the first call for a schedule starts it at `now`. */
   startSchedule(workflow: string, expression: string, now: number): Promise<number>
@@ -81,8 +92,21 @@ export interface Store extends ReadStore {
 export interface ReadStore {
   findEndpoint(path: string): Promise<Endpoint | null>
   listEndpoints(): Promise<Endpoint[]>
+  /** Every endpoint that there ever was, removed ones too; oldest first. */
+  listEndpointNames(): Promise<EndpointName[]>
+  /** By position. Exact to the minute. */
+  listSecretUses(endpointId: string): Promise<SecretUse[]>
+  findAccount(name: string): Promise<Account | null>
+  /** By name. */
+  listAccounts(): Promise<Account[]>
   /** Newest first. */
-  listDeliveries(query: { limit: number }): Promise<DeliveryRecord[]>
+  listDeliveries(query: DeliveryQuery): Promise<DeliveryRecord[]>
+  /** The deliveries that brought this event, the first and the repeated ones; newest first. */
+  listDeliveriesOf(event: Pick<EventRecord, 'id' | 'account'>, limit: number): Promise<DeliveryRecord[]>
+  /** How many requests an endpoint has met with each verdict since a moment. Reads all of them. */
+  countDeliveries(endpointId: string, since: number): Promise<Partial<Record<Verdict, number>>>
+  /** A delivery and the event that it brought; null for a refused one, and for an event that is not kept any more. */
+  findDelivery(id: string): Promise<{ delivery: DeliveryRecord; event: EventRecord | null } | null>
   /** Every verdict that ever refused something. */
   tallyRefusals(): Promise<RefusalTally[]>
   /** Oldest first. */
@@ -90,7 +114,14 @@ export interface ReadStore {
   listEvents(query: { limit: number; type?: string }): Promise<EventRecord[]>
   /** The events with this id: one for each account that has it. */
   findEvents(id: string): Promise<EventRecord[]>
-  listRuns(query: { limit: number; status?: RunStatus; workflow?: string; eventId?: string }): Promise<Run[]>
+  /** `account` says whose event `eventId` is; every account's without it. */
+  listRuns(query: {
+    limit: number
+    status?: RunStatus
+    workflow?: string
+    eventId?: string
+    account?: string
+  }): Promise<Run[]>
   findRun(id: string): Promise<Run | null>
   /** The journal of a run in the order in which its steps began. */
   listSteps(runId: string): Promise<Checkpoint[]>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { parse as parseMediaType } from 'content-type'
 import type { DeliveryFacts, Refusal, Verdict } from '../core/delivery.ts'
-import { activeSecrets, type Endpoint } from '../core/endpoint.ts'
+import { activeSecrets, type Endpoint, positionOf } from '../core/endpoint.ts'
 import { UpshotError } from '../core/errors.ts'
 import { matchType } from '../core/event.ts'
 import { planRuns, type Route } from '../core/route.ts'
@@ -63,7 +63,7 @@ export async function acceptDelivery({ store, routes }: AcceptParts, delivery: R
   const read = readEvent(body)
   if (read instanceof UpshotError) return { ...refuse('bad_json', endpoint, { reason: read.message }), complaint: read }
   const { id, type, created } = read.event
-  const facts = describeTrust(signature)
+  const facts = describeTrust(signature, positionOf(endpoint, signature.secret, receivedAt))
   const workflows = planFor(endpoint, type, routes())
   const accepted = { endpointId: endpoint.id, event: { id, type }, facts, complaint: null }
   if (delivery.isProbe) return { verdict: 'accepted', runs: 0, ...accepted }
@@ -131,6 +131,6 @@ function describeMistrust(
   return ['bad_signature', endpoint, { reason: signature.reason, ...header }]
 }
 
-function describeTrust({ secret, skewSeconds }: Extract<SignatureVerdict, { kind: 'valid' }>): DeliveryFacts {
+function describeTrust({ skewSeconds }: Extract<SignatureVerdict, { kind: 'valid' }>, secret: number): DeliveryFacts {
   return skewSeconds === null ? { secret } : { secret, skewSeconds }
 }

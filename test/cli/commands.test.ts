@@ -97,7 +97,10 @@ test('tells a refused signature from a receiver that is gone', async () => {
   const { app, urls } = await startTestApp()
   const [endpoint] = await app.store.listEndpoints()
   if (!endpoint) throw new Error('the app has no endpoint')
-  const forged = { ...endpoint, secrets: [{ value: 'another-secret-of-the-tests', activeFrom: 0, until: null }] }
+  const forged = {
+    ...endpoint,
+    secrets: [{ position: 0, value: 'another-secret-of-the-tests', activeFrom: 0, until: null }],
+  }
   const event = JSON.parse(eventBody('evt_forged'))
   const at = { receiver: urls.receiver, now: Date.now(), signal: new AbortController().signal }
   await expect(sendEvent(event, { ...at, endpoint: forged })).rejects.toMatchObject({ code: 'invalid_signature' })

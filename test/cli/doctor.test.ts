@@ -58,7 +58,7 @@ test('finds an endpoint whose secret the running app does not share', async () =
   const { app, urls } = await startTestApp()
   const [known] = await app.store.listEndpoints()
   if (known === undefined) throw new Error('the app has no endpoint')
-  const other = { ...known, secrets: [{ value: WEBHOOK_SECRET, activeFrom: 0, until: null }] }
+  const other = { ...known, secrets: [{ position: 0, value: WEBHOOK_SECRET, activeFrom: 0, until: null }] }
   const disabled = { ...known, status: 'disabled' as const }
   const store = { ...app.store, listEndpoints: async () => [other, disabled] }
   const findings = await checkEndpoints(store, urls.receiver, Date.now())

@@ -3,6 +3,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
 import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
 import { openTestStore } from '../support/test-store.ts'
 import type { OpenStore } from './open-store.ts'
+import { describeAccounts } from './store-accounts.ts'
 import { describeDeliveries } from './store-deliveries.ts'
 import { describeEndpoints } from './store-endpoints.ts'
 import { describeJournal } from './store-journal.ts'
@@ -22,6 +23,7 @@ describe.each(Object.entries(STORES))('the SQLite store %s', (_how, openOne) => 
   describe('refusals', () => describeRefusals(open))
   describe('captures', () => describeCaptures(open))
   describe('endpoints', () => describeEndpoints(open))
+  describe('accounts', () => describeAccounts(open))
   describe('runs', () => describeRuns(open))
   describe('journal', () => describeJournal(open))
   describe('ticks', () => describeTicks(open))

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import type { DeliveryQuery } from '../../src/core/delivery.ts'
 import { planEndpoint } from '../../src/core/endpoint.ts'
+import { newId } from '../../src/core/ids.ts'
 import { incoming, NOW } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 
@@ -82,5 +84,47 @@ export function describeDeliveries(open: OpenStore): void {
     }
     expect((await store.findEvents('evt_1')).map((event) => event.account).sort()).toEqual(['one', 'two'])
     expect(await store.findEvents('evt_2')).toEqual([])
+  })
+
+  test('lists the deliveries of an endpoint, with a verdict, since a moment', async () => {
+    const { store } = open()
+    const at = (eventId: string, receivedAt: number, endpointId: string) =>
+      store.saveDelivery(incoming(eventId, { id: newId('dlv', receivedAt), receivedAt, endpointId }))
+    await at('evt_1', NOW, 'end_a')
+    await at('evt_1', NOW + 1, 'end_a')
+    await at('evt_2', NOW + 2, 'end_b')
+    await at('evt_3', NOW + 3, 'end_a')
+    const idsOf = async (query: Omit<DeliveryQuery, 'limit'>) =>
+      (await store.listDeliveries({ limit: 10, ...query })).map(({ eventId, verdict }) => `${eventId} ${verdict}`)
+    expect(await idsOf({ endpointId: 'end_a', since: NOW + 1 })).toEqual(['evt_3 accepted', 'evt_1 duplicate'])
+    expect(await idsOf({ verdicts: ['duplicate', 'conflict'] })).toEqual(['evt_1 duplicate'])
+    expect(await idsOf({ verdicts: ['accepted'], endpointId: 'end_b' })).toEqual(['evt_2 accepted'])
+    expect(await idsOf({ since: NOW + 4 })).toEqual([])
+    expect(await store.countDeliveries('end_a', NOW + 1)).toEqual({ accepted: 1, duplicate: 1 })
+  })
+
+  test('finds a delivery with its event, and the deliveries of an event in its account', async () => {
+    const { store } = open()
+    const first = incoming('evt_1', { account: 'one' })
+    const later = NOW + 86_400_000
+    const again = incoming('evt_1', { account: 'one', id: newId('dlv', later), receivedAt: later })
+    const other = incoming('evt_1', { account: 'two' })
+    for (const delivery of [first, other, again]) await store.saveDelivery(delivery)
+    expect(await store.findDelivery(again.id)).toMatchObject({
+      delivery: { id: again.id, verdict: 'duplicate' },
+      event: { id: 'evt_1', account: 'one', body: first.body },
+    })
+    const idsOf = async (account: string, limit = 10) =>
+      (await store.listDeliveriesOf({ id: 'evt_1', account }, limit)).map(({ id }) => id)
+    expect([await idsOf('one'), await idsOf('two'), await idsOf('one', 1), await idsOf('none')]).toEqual([
+      [again.id, first.id],
+      [other.id],
+      [again.id],
+      [],
+    ])
+    expect(await store.findDelivery('dlv_none')).toBeNull()
+    const runs = await store.listRuns({ limit: 10, eventId: 'evt_1', account: 'two' })
+    expect(runs).toHaveLength(1)
+    expect(await store.listRuns({ limit: 10, eventId: 'evt_1', account: 'one' })).not.toEqual(runs)
   })
 }

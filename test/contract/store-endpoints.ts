@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { planEndpoint, planRotation } from '../../src/core/endpoint.ts'
-import { NOW } from '../support/fixtures.ts'
+import { newSecret, planEndpoint, planRetirement, planRotation } from '../../src/core/endpoint.ts'
+import { incoming, NOW } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 
 export function describeEndpoints(open: OpenStore): void {
@@ -33,9 +33,98 @@ export function describeEndpoints(open: OpenStore): void {
     await store.addEndpoint(endpoint)
     const rotated = planRotation(endpoint, 'the-secret-that-comes-next', { overlapMs: 1_000, now: NOW })
     await store.updateEndpoint({ ...rotated, events: ['file.*'], status: 'disabled' })
-    expect(await store.findEndpoint(endpoint.path)).toEqual({ ...rotated, events: ['file.*'], status: 'disabled' })
+    const changed = { ...rotated, events: ['file.*'], status: 'disabled', revision: 1 }
+    expect(await store.findEndpoint(endpoint.path)).toEqual(changed)
     expect(await reopen().listEndpoints()).toEqual(await store.listEndpoints())
     const unknown = { ...endpoint, id: 'end_gone' }
     await expect(store.updateEndpoint(unknown)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('refuses a change that rests on an older revision, so that none undoes another unseen', async () => {
+    const { store, reopen } = open()
+    const endpoint = planEndpoint({ name: 'main' }, NOW)
+    await store.addEndpoint(endpoint)
+    await reopen().updateEndpoint({ ...endpoint, status: 'disabled' })
+    await expect(store.updateEndpoint({ ...endpoint, events: ['file.*'] })).rejects.toMatchObject({ code: 'conflict' })
+    expect(await store.findEndpoint(endpoint.path)).toMatchObject({ status: 'disabled', events: ['*'], revision: 1 })
+  })
+
+  test('ends a removed endpoint and frees its name; what it received keeps its name and is found', async () => {
+    const { store, reopen } = open()
+    const endpoint = planEndpoint({ name: 'main', account: 'shop' }, NOW)
+    await store.addEndpoint(endpoint)
+    await store.saveDelivery(incoming('evt_1', { endpointId: endpoint.id, account: 'shop' }))
+    expect(await store.findEndpoint(endpoint.path)).not.toBeNull()
+    await reopen().removeEndpoint(endpoint, NOW + 5)
+    expect(await store.findEndpoint(endpoint.path)).toBeNull()
+    expect(await store.listEndpoints()).toEqual([])
+    await expect(store.updateEndpoint(endpoint)).rejects.toMatchObject({ code: 'not_found' })
+    await expect(store.removeEndpoint(endpoint, NOW)).rejects.toMatchObject({ code: 'not_found' })
+
+    const next = planEndpoint({ name: 'main' }, NOW + 1)
+    await store.addEndpoint(next)
+    expect(await store.listEndpointNames()).toEqual([
+      { id: endpoint.id, name: 'main', removedAt: NOW + 5 },
+      { id: next.id, name: 'main', removedAt: null },
+    ])
+    expect(await store.listSecretUses(endpoint.id)).toEqual([])
+    expect(await store.findEvents('evt_1')).toMatchObject([{ id: 'evt_1', account: 'shop' }])
+    expect(await store.listDeliveries({ limit: 5, endpointId: endpoint.id })).toHaveLength(1)
+  })
+
+  test('forgets what a removed endpoint captured, and captures nothing more', async () => {
+    const { store } = open()
+    const endpoint = { ...planEndpoint({ name: 'main' }, NOW), status: 'learning' } as const
+    await store.addEndpoint(endpoint)
+    const capture = { endpointId: endpoint.id, receivedAt: NOW, headers: {}, body: Buffer.from('{}') }
+    expect(await store.saveCapture({ id: 'dlv_1', ...capture })).toBe(true)
+    await store.removeEndpoint(endpoint, NOW)
+    expect(await store.listCaptures(endpoint.id)).toEqual([])
+    expect(await store.saveCapture({ id: 'dlv_2', ...capture })).toBe(false)
+  })
+
+  test('finds the events of an account that the endpoint has left', async () => {
+    const { store } = open()
+    const endpoint = planEndpoint({ name: 'main', account: 'one' }, NOW)
+    await store.addEndpoint(endpoint)
+    await store.saveDelivery(incoming('evt_1', { account: 'one' }))
+    await store.updateEndpoint({ ...endpoint, account: 'two' })
+    expect(await store.findEvents('evt_1')).toMatchObject([{ account: 'one' }])
+  })
+
+  test('knows when each secret was last used, to the minute', async () => {
+    const { store } = open()
+    const endpoint = planEndpoint({ name: 'main' }, NOW)
+    await store.addEndpoint(endpoint)
+    await store.updateEndpoint(planRotation(endpoint, newSecret(endpoint.scheme), { overlapMs: 900_000, now: NOW }))
+    const use = (eventId: string, secret: number, receivedAt: number) =>
+      store.saveDelivery(incoming(eventId, { endpointId: endpoint.id, facts: { secret }, receivedAt }))
+    await use('evt_1', 0, NOW + 1_000)
+    await use('evt_2', 0, NOW + 60_999)
+    expect(await store.listSecretUses(endpoint.id)).toEqual([
+      { position: 0, lastUsedAt: NOW + 1_000 },
+      { position: 1, lastUsedAt: null },
+    ])
+    await use('evt_2', 1, NOW + 61_000)
+    await use('evt_3', 0, NOW + 61_000)
+    expect((await store.listSecretUses(endpoint.id)).map(({ lastUsedAt }) => lastUsedAt)).toEqual([
+      NOW + 61_000,
+      NOW + 61_000,
+    ])
+  })
+
+  test('keeps when a secret was last used through a change of the endpoint, and over a restart', async () => {
+    const { store, reopen } = open()
+    const endpoint = planEndpoint({ name: 'main' }, NOW)
+    await store.addEndpoint(endpoint)
+    await store.saveDelivery(incoming('evt_1', { endpointId: endpoint.id, facts: { secret: 0 }, receivedAt: NOW }))
+    const rotated = planRotation(endpoint, newSecret(endpoint.scheme), { overlapMs: 900_000, now: NOW + 1 })
+    await store.updateEndpoint(rotated)
+    expect(await reopen().listSecretUses(endpoint.id)).toEqual([
+      { position: 0, lastUsedAt: NOW },
+      { position: 1, lastUsedAt: null },
+    ])
+    await store.updateEndpoint({ ...planRetirement(rotated, NOW + 2), revision: 1 })
+    expect(await store.listSecretUses(endpoint.id)).toEqual([{ position: 1, lastUsedAt: null }])
   })
 }

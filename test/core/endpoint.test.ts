@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { activeSecrets, currentSecret, isStrongSecret, planEndpoint, planRotation } from '../../src/core/endpoint.ts'
+import {
+  activeSecrets,
+  currentSecret,
+  decideRetirement,
+  isStrongSecret,
+  planEndpoint,
+  planRetirement,
+  planRotation,
+  planScheme,
+  positionOf,
+} from '../../src/core/endpoint.ts'
 import { UpshotError } from '../../src/core/errors.ts'
 import { parseSecret, SCHEME_PRESETS, signatureScheme } from '../../src/core/signature.ts'
 
@@ -13,7 +23,7 @@ describe('planEndpoint', () => {
       account: 'default',
       events: ['*'],
       scheme: SCHEME_PRESETS.hex,
-      secrets: [{ value: SECRET, activeFrom: 5, until: null }],
+      secrets: [{ position: 0, value: SECRET, activeFrom: 5, until: null }],
       status: 'active',
       createdAt: 5,
     })
@@ -63,8 +73,8 @@ describe('planEndpoint', () => {
 it('uses a secret from its first moment until just before its last', () => {
   const endpoint = planEndpoint({ name: 'main', secret: SECRET }, 0)
   endpoint.secrets = [
-    { value: 'old', activeFrom: 0, until: 100 },
-    { value: 'new', activeFrom: 50, until: null },
+    { position: 0, value: 'old', activeFrom: 0, until: 100 },
+    { position: 1, value: 'new', activeFrom: 50, until: null },
   ]
   expect([49, 50, 99, 100].map((now) => activeSecrets(endpoint, now))).toEqual([
     ['old'],
@@ -108,4 +118,50 @@ describe('a rotation', () => {
   it('refuses a weak secret', () => {
     expect(() => planRotation(endpoint, 'short', { overlapMs: 0, now: 2_000 })).toThrow(/shorter than 24 bytes/)
   })
+})
+
+describe('a retirement', () => {
+  const first = planEndpoint({ name: 'main', secret: 'the-first-secret-of-them-all' }, 1_000)
+  const rotated = planRotation(first, 'the-second-secret-of-them-all', { overlapMs: 9_000, now: 2_000 })
+
+  it('leaves the newest secret only, from now on', () => {
+    const retired = planRetirement(rotated, 2_001)
+    expect(activeSecrets(retired, 2_001)).toEqual(['the-second-secret-of-them-all'])
+    expect(retired.secrets.map(({ position }) => position)).toEqual([1])
+  })
+
+  it('of an endpoint with one secret changes nothing', () => {
+    expect(planRetirement(first, 2_000)).toEqual(first)
+  })
+})
+
+it('never gives the position of a secret to another one', () => {
+  const secrets = ['the-second-secret-of-them-all', 'the-third-secret-of-them-all', 'the-fourth-secret-of-them-all']
+  const last = secrets.reduce(
+    (endpoint, secret, index) => planRotation(endpoint, secret, { overlapMs: index * 1_000, now: index * 10 }),
+    planEndpoint({ name: 'main' }, 0),
+  )
+  expect(last.secrets.map(({ position }) => position)).toEqual([1, 2, 3])
+  expect([0, 1, 2].map((index) => positionOf(last, index, 30))).toEqual([1, 2, 3])
+  expect(positionOf(planRetirement(last, 30), 0, 30)).toBe(3)
+})
+
+it('pins no scheme under which the newest secret is no strong key', () => {
+  const endpoint = planEndpoint({ name: 'main', secret: SECRET }, 0)
+  expect(planScheme(endpoint, SCHEME_PRESETS.timestamped).scheme).toBe(SCHEME_PRESETS.timestamped)
+  expect(() => planScheme(endpoint, SCHEME_PRESETS['standard-webhooks'])).toThrow(/not written as base64/)
+  expect(() => planScheme(endpoint, SCHEME_PRESETS['standard-webhooks'])).toThrow(/^(?!.*a secret of a good)/)
+})
+
+it.each([
+  ['safe', 3 * 3_600_000, 60_000],
+  ['in_use', 60_000, 60_000],
+  ['in_use', 3_600_000, null],
+  ['newest_unused', 3 * 3_600_000, null],
+  ['newest_unused', null, null],
+  ['safe', null, 0],
+] as const)('calls an old secret %s that was used %s ms ago, the newest %s ms ago', (decision, oldAgo, newestAgo) => {
+  const now = 100 * 3_600_000
+  const use = (ago: number | null) => ({ lastUsedAt: ago === null ? null : now - ago })
+  expect(decideRetirement({ old: use(oldAgo), newest: use(newestAgo) }, now)).toBe(decision)
 })

@@ -66,5 +66,9 @@ describe('matchType', () => {
     ['file.created', 'file.created.again', false],
     ['file', 'file.created', false],
     ['file*', 'file.created', false],
+    ['*', 'upshot.test', false],
+    ['upshot.*', 'upshot.test', true],
+    ['upshot.test', 'upshot.test', true],
+    ['*', 'upshots.test', true],
   ])('%s and %s: %s', (pattern, type, is) => expect(matchType(pattern, type)).toBe(is))
 })

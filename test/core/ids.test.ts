@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { newId, randomWord } from '../../src/core/ids.ts'
+import { firstId, newId, randomWord } from '../../src/core/ids.ts'
 
 it('makes an id of a prefix, a time and chance, in letters that nobody confuses', () => {
   expect(newId('run', Date.UTC(2026, 0, 1))).toMatch(/^run_[0-9a-hjkmnp-tv-z]{23}$/)
@@ -8,6 +8,14 @@ it('makes an id of a prefix, a time and chance, in letters that nobody confuses'
 it('sorts ids of one millisecond in the order in which they were made', () => {
   const ids = Array.from({ length: 2_000 }, () => newId('run', 7))
   expect(ids.toSorted()).toEqual(ids)
+})
+
+it('tells where the ids of a moment begin', () => {
+  const now = Date.UTC(2026, 0, 1)
+  const [before, at, after] = [newId('dlv', now - 1), newId('dlv', now), newId('dlv', now + 1)]
+  const sorted = [before, firstId('dlv', now), at, firstId('dlv', now + 1), after]
+  expect(sorted.toSorted()).toEqual(sorted)
+  expect(firstId('dlv', -5)).toBe(firstId('dlv', 0))
 })
 
 it('repeats no id within a millisecond', () => {

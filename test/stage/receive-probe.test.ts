@@ -33,7 +33,7 @@ test('names the endpoint whose own signature does not pass, and says so in a fau
   await store.addEndpoint({ ...planEndpoint({ name: 'broken' }, NOW), scheme: unusable })
   await store.addEndpoint({
     ...planEndpoint({ name: 'ended' }, NOW),
-    secrets: [{ value: 'a-secret-that-has-ended-by-now', activeFrom: 0, until: 1 }],
+    secrets: [{ position: 0, value: 'a-secret-that-has-ended-by-now', activeFrom: 0, until: 1 }],
   })
   await expect(receiver.checkEndpoints()).rejects.toThrow(/"broken"|not written as hex/)
   await expect(receiver.checkEndpoints()).rejects.toThrow(/"ended" answers 401/)
@@ -57,9 +57,13 @@ test('probes once, again when the endpoints change, and a failed one again after
   clock.advance('1h')
   expect(await probes()).toBe(0)
 
-  await inner.store.updateEndpoint({ ...rotated, secrets: [] })
+  await inner.store.updateEndpoint({ ...rotated, secrets: [], revision: 1 })
   expect([await probes(), await probes()]).toEqual([0, 0])
-  await inner.store.updateEndpoint({ ...rotated, scheme: { ...SCHEME_PRESETS.hex, header: 'Content-Type' } })
+  await inner.store.updateEndpoint({
+    ...rotated,
+    scheme: { ...SCHEME_PRESETS.hex, header: 'Content-Type' },
+    revision: 2,
+  })
   const asked = [await probes(), await probes()]
   clock.advance('5s')
   expect([...asked, await probes(), await probes()]).toEqual([asked[0], 0, asked[0], 0])

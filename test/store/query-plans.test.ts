@@ -1,6 +1,8 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import { AccountTable } from '../../src/store/sqlite/account-table.ts'
 import { CaptureTable } from '../../src/store/sqlite/capture-table.ts'
+import { DeliveryLedger } from '../../src/store/sqlite/delivery-ledger.ts'
 import { DeliveryTable } from '../../src/store/sqlite/delivery-table.ts'
 import { EndpointTable } from '../../src/store/sqlite/endpoint-table.ts'
 import { EventTable } from '../../src/store/sqlite/event-table.ts'
@@ -30,6 +32,10 @@ function collectPlans(): Map<string, string[]> {
   const runs = new RunTable(recording, events, new TickTable(recording))
   new DeliveryTable(recording, events)
   new EndpointTable(recording, createVault(Buffer.alloc(32)))
+  new AccountTable(recording, createVault(Buffer.alloc(32)))
+  const ledger = new DeliveryLedger(recording, events)
+  ledger.list({ limit: 1 })
+  ledger.list({ limit: 1, since: 1, endpointId: 'end_1', verdicts: ['accepted'] })
   new CaptureTable(recording, createVault(Buffer.alloc(32)))
   new WriteProbe(recording)
   new StepTable(recording)
@@ -53,9 +59,9 @@ const plans = collectPlans()
 const planOf = (part: string) => [...plans].filter(([sql]) => sql.includes(part)).flatMap(([, plan]) => plan)
 
 test('reads no large table from end to end', () => {
-  const scans = [...plans].filter(([, plan]) => plan.some((line) => /^SCAN (run|step|tick|event)$/.test(line)))
+  const scans = [...plans].filter(([, plan]) => plan.some((line) => /^SCAN (run|step|tick|event|delivery)$/.test(line)))
   // Lists go backwards along the primary key and stop at their limit.
-  for (const [sql] of scans) expect(sql).toMatch(/ORDER BY (run\.id|seq) DESC LIMIT \?$/)
+  for (const [sql] of scans) expect(sql).toMatch(/ORDER BY (run\.id|id|seq) DESC LIMIT \?$/)
 })
 
 test('finds the oldest refusals, and the captures of an endpoint, by their indexes', () => {
@@ -72,7 +78,8 @@ test('claims in index order, without sorting', () => {
 
 test('sorts nothing on the way of a run but its own steps', () => {
   const sorted = [...plans].filter(([, plan]) => plan.some((line) => line.includes('TEMP B-TREE'))).map(([sql]) => sql)
-  const isSmall = (sql: string) => sql.includes('FROM endpoint') || sql.includes('json_each')
+  // A count groups by a handful of verdicts, for whoever looks at an endpoint.
+  const isSmall = (sql: string) => /FROM endpoint|json_each|GROUP BY verdict/.test(sql)
   expect(sorted.filter((sql) => !isSmall(sql))).toEqual(['SELECT * FROM step WHERE run_id = ? ORDER BY position'])
 })
 
@@ -87,4 +94,12 @@ test('asks for a known event within one stretch only', () => {
 test('finds the runs of an event and of a dead worker by their indexes', () => {
   expect(planOf('json_each').join('\n')).toContain('USING INDEX run_caused')
   expect(planOf('WHERE worker = @worker').every((line) => line.includes('USING INDEX run_held'))).toBe(true)
+})
+
+test('finds the deliveries of an event without reading the others', () => {
+  expect(planOf('UNION ALL').filter((line) => line.startsWith('SEARCH') || line.startsWith('SCAN'))).toEqual([
+    'SEARCH delivery USING PRIMARY KEY (id>? AND id<?)',
+    'SEARCH delivery USING INDEX delivery_repeat (event_seq=?)',
+  ])
+  expect(planOf('WHERE id >= ? AND endpoint_id')).toContainEqual('SEARCH delivery USING PRIMARY KEY (id>?)')
 })

@@ -19,7 +19,9 @@ test('keeps the order of calls across its messages', async () => {
   const store = openTestStore(undefined, openThreadedStore)
   const endpoint = planEndpoint({ name: 'main' }, NOW)
   const writes = [store.addEndpoint(endpoint)]
-  for (let n = 1; n <= 50; n++) writes.push(store.updateEndpoint({ ...endpoint, account: `account ${n}` }))
+  for (let n = 1; n <= 50; n++) {
+    writes.push(store.updateEndpoint({ ...endpoint, account: `account ${n}`, revision: n - 1 }))
+  }
   await Promise.all(writes)
   expect(await store.listEndpoints()).toMatchObject([{ account: 'account 50' }])
 })

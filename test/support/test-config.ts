@@ -17,6 +17,7 @@ export function testConfig(dataDir: string, part: Partial<Config> = {}): Config 
     service: { kind: 'sandbox' },
     slots: 20,
     drainMs: 5_000,
+    publicUrl: null,
     receive: DEFAULT_LIMITS,
     ...part,
   }

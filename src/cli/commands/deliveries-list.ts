@@ -1,61 +1,60 @@
 import type { Command } from '@commander-js/extra-typings'
-import { type DeliveryRecord, VERDICTS } from '../../core/delivery.ts'
+import { InvalidArgumentError } from 'commander'
+import { VERDICTS, type Verdict } from '../../core/delivery.ts'
+import { UpshotError } from '../../core/errors.ts'
+import type { ReadStore } from '../../core/store.ts'
 import { systemClock } from '../../core/time.ts'
-import { formatBytes, formatMoment, withIsoTimes } from '../format-value.ts'
-import type { Output, Style } from '../output.ts'
-import { countUpTo } from '../parse-option.ts'
+import { deliveryColumns, nameDeliveries } from '../delivery-view.ts'
+import { withIsoTimes } from '../format-value.ts'
+import type { Output } from '../output.ts'
+import { countUpTo, parseSince } from '../parse-option.ts'
 import { withStore } from '../project.ts'
-import { type Column, formatTable } from '../table.ts'
+import { formatTable } from '../table.ts'
 
-/** A delivery with the name of its endpoint; null when it reached none. */
-type NamedDelivery = DeliveryRecord & { endpoint: string | null }
+const ALL = Object.keys(VERDICTS) as Verdict[]
 
 /** `upshot deliveries list`: newest first. */
 export function define(command: Command, out: Output): void {
-  command.option('--limit <n>', 'how many', countUpTo(10_000), 20).action(({ limit }) =>
-    withStore(async (store) => {
-      const names = new Map((await store.listEndpoints()).map(({ id, name }) => [id, name]))
-      const deliveries = (await store.listDeliveries({ limit })).map(
-        (delivery): NamedDelivery => ({ ...delivery, endpoint: names.get(delivery.endpointId ?? '') ?? null }),
-      )
-      out.result(deliveries.map(withIsoTimes), () => formatTable(deliveries, columns(systemClock.now()), out.paint))
-      if (deliveries.length === 0) {
-        out.note(
-          'No delivery yet. Register the address of "upshot endpoints list" at the service, or use "upshot trigger".',
+  command
+    .option('--limit <n>', 'how many', countUpTo(10_000), 20)
+    .option('--verdict <verdicts>', `only with these, joined by commas: ${ALL.join(', ')}, or refused`, parseVerdicts)
+    .option('--endpoint <name>', 'only those of this endpoint')
+    .option('--since <time>', 'only the last 30m, 24h or 7d, or since a moment (ISO 8601)', parseSince)
+    .action(({ limit, verdict, endpoint, since }) =>
+      withStore(async (store) => {
+        const found = await store.listDeliveries({
+          limit,
+          ...(verdict === undefined ? {} : { verdicts: verdict }),
+          ...(endpoint === undefined ? {} : { endpointId: await findEndpointId(store, endpoint) }),
+          ...(since === undefined ? {} : { since }),
+        })
+        const deliveries = await nameDeliveries(store, found)
+        out.result(deliveries.map(withIsoTimes), () =>
+          formatTable(deliveries, deliveryColumns(systemClock.now()), out.paint),
         )
-      }
-    }),
-  )
+        const isFiltered = verdict !== undefined || endpoint !== undefined || since !== undefined
+        if (deliveries.length === 0) out.note(isFiltered ? 'No such delivery.' : NONE)
+      }),
+    )
 }
 
-function columns(now: number): Column<NamedDelivery>[] {
-  return [
-    { title: 'DELIVERY', value: ({ id }) => id },
-    { title: 'RECEIVED', value: ({ receivedAt }) => formatMoment(receivedAt, now) },
-    { title: 'ENDPOINT', value: ({ endpoint }) => endpoint },
-    { title: 'VERDICT', value: ({ verdict }) => verdict, style: styleVerdict },
-    { title: 'EVENT', value: ({ eventId }) => eventId, most: 60 },
-    { title: 'SIZE', value: ({ bodyBytes }) => formatBytes(bodyBytes), align: 'right' },
-    { title: 'WHY', value: describeRefusal, most: 80 },
-  ]
+const NONE = 'No delivery yet. Register the address of "upshot endpoints list" at the service, or use "upshot trigger".'
+
+function parseVerdicts(text: string): Verdict[] {
+  const words = text.split(',').map((word) => word.trim())
+  const verdicts = words.flatMap((word) => (word === 'refused' ? REFUSED : ALL.filter((verdict) => verdict === word)))
+  if (words.every((word) => word === 'refused' || ALL.some((verdict) => verdict === word))) return verdicts
+  throw new InvalidArgumentError(`They are ${ALL.join(', ')}, or refused for all that were not taken.`)
 }
 
-function styleVerdict({ verdict }: DeliveryRecord): Style | null {
-  if (verdict === 'accepted') return 'green'
-  if (verdict === 'duplicate') return null
-  return verdict === 'conflict' || VERDICTS[verdict].status === 503 ? 'yellow' : 'red'
-}
+const REFUSED = ALL.filter((verdict) => VERDICTS[verdict].status !== 200)
 
-/** What explains a refusal, in a few words; null where there is nothing to explain. */
-function describeRefusal({ verdict, facts }: DeliveryRecord): string | null {
-  if (verdict === 'accepted' || verdict === 'duplicate') return null
-  const { reason, header, skewSeconds, contentType, contentLength } = facts
-  const parts = [
-    reason,
-    header,
-    contentType,
-    contentLength === undefined ? undefined : formatBytes(contentLength),
-    skewSeconds === undefined ? undefined : `signed ${Math.abs(skewSeconds)} s ${skewSeconds < 0 ? 'ahead' : 'ago'}`,
-  ].filter((part) => part !== undefined)
-  return parts.length === 0 ? null : parts.join(', ')
+/** The endpoint that has the name now, else the last one that had it. */
+async function findEndpointId(store: ReadStore, name: string): Promise<string> {
+  const endpoints = (await store.listEndpointNames()).filter((endpoint) => endpoint.name === name)
+  const found = endpoints.find(({ removedAt }) => removedAt === null) ?? endpoints.at(-1)
+  if (found) return found.id
+  throw new UpshotError('not_found', `There is no endpoint named "${name}", and there was none.`, {
+    details: { fix: 'See the endpoints with "upshot endpoints list".' },
+  })
 }

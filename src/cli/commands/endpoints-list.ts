@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings'
 import { describeEndpoint, type EndpointView } from '../endpoint-view.ts'
 import type { Output } from '../output.ts'
 import { withStore } from '../project.ts'
-import { findReceiver } from '../running-app.ts'
+import { findAddress } from '../running-app.ts'
 import { type Column, formatTable } from '../table.ts'
 
 const COLUMNS: Column<EndpointView>[] = [
@@ -18,11 +18,11 @@ const COLUMNS: Column<EndpointView>[] = [
 export function define(command: Command, out: Output): void {
   command.action(() =>
     withStore(async (store, config) => {
-      const receiver = await findReceiver(config)
-      const endpoints = (await store.listEndpoints()).map((endpoint) => describeEndpoint(endpoint, receiver))
+      const address = await findAddress(config)
+      const endpoints = (await store.listEndpoints()).map((endpoint) => describeEndpoint(endpoint, address))
       out.result(endpoints, () => formatTable(endpoints, COLUMNS, out.paint))
       if (endpoints.length === 0) out.note('No endpoint yet. Make one with "upshot endpoints add <name>".')
-      else if (receiver === null) out.note('The addresses are known once the app runs: UPSHOT_PORT is 0.')
+      else if (address === null) out.note('The addresses are known once the app runs: UPSHOT_PORT is 0.')
     }),
   )
 }

@@ -1,12 +1,11 @@
 import type { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
 import type { Verdict } from '../../core/delivery.ts'
-import type { Endpoint } from '../../core/endpoint.ts'
-import { UpshotError } from '../../core/errors.ts'
 import { parseEvent, type ServiceEvent } from '../../core/event.ts'
 import { newId } from '../../core/ids.ts'
 import type { ReadStore } from '../../core/store.ts'
 import { isoTime, systemClock } from '../../core/time.ts'
+import { chooseEndpoint } from '../choose-endpoint.ts'
 import { readEventData, setFields } from '../event-data.ts'
 import { onInterrupt } from '../interruption.ts'
 import type { Output } from '../output.ts'
@@ -66,16 +65,6 @@ function parseType(text: string): string {
   } catch {
     throw new InvalidArgumentError('Write words joined by dots, such as file.created.')
   }
-}
-
-async function chooseEndpoint(store: ReadStore, name: string | undefined): Promise<Endpoint> {
-  const endpoints = await store.listEndpoints()
-  const chosen = name === undefined ? endpoints[0] : endpoints.find((endpoint) => endpoint.name === name)
-  if (chosen !== undefined) return chosen
-  const known = endpoints.map((endpoint) => endpoint.name).join(', ')
-  throw new UpshotError('not_found', `There is no endpoint${name === undefined ? '' : ` named "${name}"`}.`, {
-    details: { fix: known === '' ? 'Make one with "upshot endpoints add <name>".' : `Choose one of: ${known}.` },
-  })
 }
 
 /** The receiver answers after its commit, so the runs are there to be read. */

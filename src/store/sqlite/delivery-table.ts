@@ -1,25 +1,8 @@
 import type { Database } from 'better-sqlite3'
-import type {
-  DeliveryReceipt,
-  DeliveryRecord,
-  IncomingDelivery,
-  Refusal,
-  RefusalTally,
-  RefusedDelivery,
-  Verdict,
-} from '../../core/delivery.ts'
+import type { DeliveryReceipt, IncomingDelivery, Refusal, RefusalTally, RefusedDelivery } from '../../core/delivery.ts'
 import { newId } from '../../core/ids.ts'
-import type { EventTable } from './event-table.ts'
-
-interface DeliveryRow {
-  id: string
-  endpoint_id: string | null
-  received_at: number
-  verdict: Verdict
-  event_id: string | null
-  body_bytes: number | null
-  facts: string
-}
+import type { EventTable, SavedEvent } from './event-table.ts'
+import { SecretUses } from './secret-uses.ts'
 
 /** Rows of refusals that stay, of each verdict. */
 export const MOST_REFUSALS = 10_000
@@ -28,10 +11,11 @@ const MOST_PUSHED_OUT = 8
 
 /** The ledger of requests; an accepted one brings its event and starts its runs. */
 export class DeliveryTable {
+  /** Told when a transaction is rolled back. */
+  readonly uses: SecretUses
   readonly #events: EventTable
   readonly #insert
   readonly #insertRun
-  readonly #list
   readonly #count
   readonly #oldest
   readonly #delete
@@ -40,16 +24,15 @@ export class DeliveryTable {
 
   constructor(db: Database, events: EventTable, mostRefusals = MOST_REFUSALS) {
     this.#events = events
+    this.uses = new SecretUses(db)
     this.#mostRefusals = mostRefusals
     this.#insert = db.prepare(
-      `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, body_bytes, facts)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     this.#insertRun = db.prepare(
       `INSERT INTO run (id, workflow, status, event_seq, created_at) VALUES (?, ?, 'pending', ?, ?)`,
     )
-    // Index: primary key, read backwards.
-    this.#list = db.prepare<[number], DeliveryRow>('SELECT * FROM delivery ORDER BY id DESC LIMIT ?')
     // Index: primary key.
     this.#count = db
       .prepare<[Refusal, number, number], number>(
@@ -70,15 +53,17 @@ export class DeliveryTable {
   }
 
   save(delivery: IncomingDelivery): DeliveryReceipt {
-    const receipt = this.#saveEvent(delivery)
+    const saved = this.#events.save(delivery)
+    const receipt = this.#startRuns(saved, delivery)
     const { id, endpointId, receivedAt, event, body, facts } = delivery
     const bodyBytes = Buffer.byteLength(body)
-    this.#insert.run(id, endpointId, receivedAt, receipt.verdict, event.id, bodyBytes, JSON.stringify(facts))
+    this.#insert.run(id, endpointId, receivedAt, receipt.verdict, event.id, saved.seq, bodyBytes, JSON.stringify(facts))
+    if (facts.secret !== undefined) this.uses.note(endpointId, facts.secret, receivedAt)
     return receipt
   }
 
   refuse({ id, endpointId, receivedAt, verdict, bodyBytes, facts }: RefusedDelivery): void {
-    this.#insert.run(id, endpointId, receivedAt, verdict, null, bodyBytes, JSON.stringify(facts))
+    this.#insert.run(id, endpointId, receivedAt, verdict, null, null, bodyBytes, JSON.stringify(facts))
     const listed = this.#count.get(verdict, 1, 0) ?? 0
     if (listed > this.#mostRefusals) this.#makeRoom(verdict, Math.min(listed - this.#mostRefusals, MOST_PUSHED_OUT))
   }
@@ -92,26 +77,13 @@ export class DeliveryTable {
     return this.#tally.all()
   }
 
-  list(limit: number): DeliveryRecord[] {
-    return this.#list.all(limit).map((row) => ({
-      id: row.id,
-      endpointId: row.endpoint_id,
-      receivedAt: row.received_at,
-      verdict: row.verdict,
-      eventId: row.event_id,
-      bodyBytes: row.body_bytes,
-      facts: JSON.parse(row.facts),
-    }))
-  }
-
   #makeRoom(verdict: Refusal, rows: number): void {
     const oldest = this.#oldest.all(verdict, rows)
     for (const id of oldest) this.#delete.run(id)
     this.#count.get(verdict, -oldest.length, oldest.length)
   }
 
-  #saveEvent(delivery: IncomingDelivery): DeliveryReceipt {
-    const saved = this.#events.save(delivery)
+  #startRuns(saved: SavedEvent, delivery: IncomingDelivery): DeliveryReceipt {
     if (saved.kind === 'known') return { verdict: saved.isSameBody ? 'duplicate' : 'conflict', runs: [] }
     const runs = delivery.workflows.map((workflow) => {
       const id = newId('run', delivery.receivedAt)

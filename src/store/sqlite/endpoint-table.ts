@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { Endpoint } from '../../core/endpoint.ts'
+import type { Endpoint, EndpointName, SecretUse } from '../../core/endpoint.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { signatureScheme } from '../../core/signature.ts'
 import type { Vault } from '../vault.ts'
@@ -13,9 +13,11 @@ interface EndpointRow {
   scheme: string
   status: Endpoint['status']
   created_at: number
+  revision: number
 }
 
 interface SecretRow {
+  position: number
   sealed: Uint8Array
   active_from: number
   until: number | null
@@ -25,10 +27,15 @@ interface SecretRow {
 export class EndpointTable {
   readonly #vault: Vault
   readonly #insert
-  readonly #insertSecret
+  readonly #insertAccount
+  readonly #saveSecret
   readonly #update
-  readonly #deleteSecrets
+  readonly #remove
+  readonly #exists
+  readonly #dropSecrets
   readonly #list
+  readonly #names
+  readonly #uses
   readonly #secrets
   readonly #version
   readonly #raiseVersion
@@ -39,19 +46,38 @@ export class EndpointTable {
     this.#vault = vault
     // Index: the unique ones of name and path.
     this.#insert = db.prepare(
-      `INSERT INTO endpoint (id, name, path, account, events, scheme, status, created_at)
-       VALUES (@id, @name, @path, @account, @events, @scheme, @status, @createdAt) ON CONFLICT (name) DO NOTHING`,
+      `INSERT INTO endpoint (id, name, path, account, events, scheme, status, created_at, revision)
+       VALUES (@id, @name, @path, @account, @events, @scheme, @status, @createdAt, @revision)
+       ON CONFLICT (name) WHERE removed_at IS NULL DO NOTHING`,
     )
-    this.#insertSecret = db.prepare(
-      'INSERT INTO endpoint_secret (endpoint_id, position, sealed, active_from, until) VALUES (?, ?, ?, ?, ?)',
+    this.#insertAccount = db.prepare('INSERT INTO event_account (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
+    // Index: primary key, down to the next comment. A secret that is known keeps when it was last used.
+    this.#saveSecret = db.prepare(
+      `INSERT INTO endpoint_secret (endpoint_id, position, sealed, active_from, until) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (endpoint_id, position) DO UPDATE
+         SET sealed = excluded.sealed, active_from = excluded.active_from, until = excluded.until`,
     )
-    // Index: primary key.
-    this.#update = db.prepare('UPDATE endpoint SET account = ?, events = ?, scheme = ?, status = ? WHERE id = ?')
-    this.#deleteSecrets = db.prepare('DELETE FROM endpoint_secret WHERE endpoint_id = ?')
-    this.#list = db.prepare<[], EndpointRow>('SELECT * FROM endpoint ORDER BY created_at, id')
-    // Index: primary key.
+    this.#update = db.prepare(
+      `UPDATE endpoint SET account = ?, events = ?, scheme = ?, status = ?, revision = revision + 1
+       WHERE id = ? AND revision = ? AND removed_at IS NULL`,
+    )
+    this.#remove = db.prepare(
+      `UPDATE endpoint SET removed_at = ?, status = 'disabled' WHERE id = ? AND removed_at IS NULL`,
+    )
+    this.#exists = db.prepare<[string], number>('SELECT 1 FROM endpoint WHERE id = ? AND removed_at IS NULL').pluck()
+    this.#dropSecrets = db.prepare(
+      'DELETE FROM endpoint_secret WHERE endpoint_id = ? AND position NOT IN (SELECT value FROM json_each(?))',
+    )
     this.#secrets = db.prepare<[string], SecretRow>(
-      'SELECT sealed, active_from, until FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
+      'SELECT position, sealed, active_from, until FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
+    )
+    this.#uses = db.prepare<[string], SecretUse>(
+      'SELECT position, last_used_at AS lastUsedAt FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
+    )
+    // None: there are few endpoints.
+    this.#list = db.prepare<[], EndpointRow>('SELECT * FROM endpoint WHERE removed_at IS NULL ORDER BY created_at, id')
+    this.#names = db.prepare<[], EndpointName>(
+      'SELECT id, name, removed_at AS removedAt FROM endpoint ORDER BY created_at, id',
     )
     this.#version = db.prepare<[], number>('SELECT version FROM endpoint_version').pluck()
     this.#raiseVersion = db.prepare('UPDATE endpoint_version SET version = version + 1')
@@ -70,13 +96,30 @@ export class EndpointTable {
   }
 
   update(endpoint: Endpoint): void {
-    const { id, account, events, scheme, status } = endpoint
-    const values = [account, JSON.stringify(events), JSON.stringify(scheme), status, id]
+    const { id, name, account, events, scheme, status, revision } = endpoint
+    const values = [account, JSON.stringify(events), JSON.stringify(scheme), status, id, revision]
     if (this.#update.run(...values).changes === 0) {
-      throw new UpshotError('not_found', `There is no endpoint "${endpoint.name}" any more.`)
+      if (this.#exists.get(id) === undefined) throw describeGone(name)
+      throw new UpshotError('conflict', `Endpoint "${name}" was changed by somebody else in the meantime.`, {
+        details: { fix: 'Run the command again: it then builds on that change.' },
+      })
     }
-    this.#deleteSecrets.run(id)
+    this.#dropSecrets.run(id, JSON.stringify(endpoint.secrets.map(({ position }) => position)))
     this.#saveSecrets(endpoint)
+  }
+
+  remove({ id, name }: Pick<Endpoint, 'id' | 'name'>, now: number): void {
+    if (this.#remove.run(now, id).changes === 0) throw describeGone(name)
+    this.#dropSecrets.run(id, '[]')
+    this.#changed()
+  }
+
+  uses(endpointId: string): SecretUse[] {
+    return this.#uses.all(endpointId)
+  }
+
+  names(): EndpointName[] {
+    return this.#names.all()
   }
 
   /** Read for each delivery, so kept in memory until this or another process changes an endpoint. */
@@ -88,10 +131,15 @@ export class EndpointTable {
     return [...this.#fresh().values()]
   }
 
-  #saveSecrets({ id, secrets }: Endpoint): void {
-    secrets.forEach(({ value, activeFrom, until }, position) => {
-      this.#insertSecret.run(id, position, this.#vault.seal(id, value), activeFrom, until)
-    })
+  #saveSecrets({ id, account, secrets }: Endpoint): void {
+    this.#insertAccount.run(account)
+    for (const { position, value, activeFrom, until } of secrets) {
+      this.#saveSecret.run(id, position, this.#vault.seal(id, value), activeFrom, until)
+    }
+    this.#changed()
+  }
+
+  #changed(): void {
     this.#raiseVersion.run()
     this.#isChecked = false
   }
@@ -120,12 +168,18 @@ export class EndpointTable {
       events: JSON.parse(row.events),
       scheme: signatureScheme.parse(JSON.parse(row.scheme)),
       secrets: this.#secrets.all(row.id).map((secret) => ({
+        position: secret.position,
         value: this.#vault.open(row.id, secret.sealed),
         activeFrom: secret.active_from,
         until: secret.until,
       })),
       status: row.status,
       createdAt: row.created_at,
+      revision: row.revision,
     }
   }
+}
+
+function describeGone(name: string): UpshotError {
+  return new UpshotError('not_found', `There is no endpoint "${name}" any more.`)
 }

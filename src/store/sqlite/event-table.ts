@@ -16,7 +16,7 @@ interface EventRow {
 }
 
 /** What became of an event on its way in: a new row, or a known one with the same or another body. */
-export type SavedEvent = { kind: 'new'; seq: number } | { kind: 'known'; isSameBody: boolean }
+export type SavedEvent = { kind: 'new'; seq: number } | { kind: 'known'; seq: number; isSameBody: boolean }
 
 const COLUMNS = 'id, account, type, origin, created_at, received_at, body'
 
@@ -43,14 +43,14 @@ export class EventTable {
     this.#listType = db.prepare<[string, number], EventRow>(
       `SELECT ${COLUMNS} FROM event WHERE type = ? ORDER BY seq DESC LIMIT ?`,
     )
-    this.#accounts = db.prepare<[], string>('SELECT DISTINCT account FROM endpoint').pluck()
+    this.#accounts = db.prepare<[], string>('SELECT name FROM event_account').pluck()
   }
 
   save({ event, account, receivedAt, body }: IncomingDelivery): SavedEvent {
     const bodyHash = hash('sha256', body, 'buffer')
     const identity = identify(account, event.id)
     const found = this.known.find(identity)
-    if (found) return { kind: 'known', isSameBody: found.bodyHash.equals(bodyHash) }
+    if (found) return { kind: 'known', seq: found.seq, isSameBody: found.bodyHash.equals(bodyHash) }
     const { seq, stretch } = this.known.add(identity)
     const createdAt = Date.parse(event.created)
     this.#insert.run(seq, stretch, identity, event.id, account, event.type, createdAt, receivedAt, bodyHash, body)
@@ -63,6 +63,12 @@ export class EventTable {
     return readEvent(row)
   }
 
+  /** Null when it is not kept any more. */
+  find(seq: number): EventRecord | null {
+    const row = this.#get.get(seq)
+    return row ? readEvent(row) : null
+  }
+
   list({ limit, type }: { limit: number; type?: string }): EventRecord[] {
     const rows = type === undefined ? this.#list.all(limit) : this.#listType.all(type, limit)
     return rows.map(readEvent)
@@ -73,9 +79,10 @@ export class EventTable {
     return this.findSeqs(eventId).map((seq) => this.get(seq))
   }
 
-  /** Row numbers of the events with this id, one per account at most. */
-  findSeqs(eventId: string): number[] {
-    return this.#accounts.all().flatMap((account) => this.known.search(identify(account, eventId))?.seq ?? [])
+  /** Row numbers of the events with this id, one per account at most; of one account where it is named. */
+  findSeqs(eventId: string, account?: string): number[] {
+    const accounts = account === undefined ? this.#accounts.all() : [account]
+    return accounts.flatMap((name) => this.known.search(identify(name, eventId))?.seq ?? [])
   }
 }
 

@@ -2,11 +2,27 @@ import type { ReadStore } from '../../core/store.ts'
 import type { Tables } from './tables.ts'
 
 /** The reading half of the store. Sees what is committed; a group commit never spans a turn of the event loop. */
-export function createReader({ endpoints, deliveries, captures, events, runs, steps }: Tables): ReadStore {
+export function createReader({
+  accounts,
+  endpoints,
+  ledger,
+  deliveries,
+  captures,
+  events,
+  runs,
+  steps,
+}: Tables): ReadStore {
   return {
     findEndpoint: async (path) => endpoints.find(path),
     listEndpoints: async () => endpoints.list(),
-    listDeliveries: async ({ limit }) => deliveries.list(limit),
+    listEndpointNames: async () => endpoints.names(),
+    listSecretUses: async (endpointId) => endpoints.uses(endpointId),
+    findAccount: async (name) => accounts.find(name),
+    listAccounts: async () => accounts.list(),
+    listDeliveries: async (query) => ledger.list(query),
+    listDeliveriesOf: async (event, limit) => ledger.listOfEvent(event, limit),
+    countDeliveries: async (endpointId, since) => ledger.count(endpointId, since),
+    findDelivery: async (id) => ledger.find(id),
     tallyRefusals: async () => deliveries.tallyRefusals(),
     listCaptures: async (endpointId) => captures.list(endpointId),
     listEvents: async (query) => events.list(query),

@@ -159,12 +159,12 @@ export class RunTable {
     return rows.all(...values, limit).map(readRun)
   }
 
-  #where({ status, workflow, eventId }: Omit<RunFilter, 'limit'>): { where: string; values: unknown[] } {
+  #where({ status, workflow, eventId, account }: Omit<RunFilter, 'limit'>): { where: string; values: unknown[] } {
     const conditions: [string, unknown][] = []
     if (status !== undefined) conditions.push(['status = ?', status])
     if (workflow !== undefined) conditions.push(['workflow = ?', workflow])
     if (eventId !== undefined) {
-      const seqs = JSON.stringify(this.#events.findSeqs(eventId))
+      const seqs = JSON.stringify(this.#events.findSeqs(eventId, account))
       conditions.push(['event_seq IN (SELECT value FROM json_each(?))', seqs])
     }
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(([text]) => text).join(' AND ')}`

@@ -1,7 +1,9 @@
 import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { Vault } from '../vault.ts'
+import { AccountTable } from './account-table.ts'
 import { CaptureTable } from './capture-table.ts'
+import { DeliveryLedger } from './delivery-ledger.ts'
 import { DeliveryTable } from './delivery-table.ts'
 import { EndpointTable } from './endpoint-table.ts'
 import { EventTable } from './event-table.ts'
@@ -18,7 +20,9 @@ export function openTables(db: Database, vault: Vault) {
   return {
     events,
     ticks,
+    accounts: new AccountTable(db, vault),
     deliveries: new DeliveryTable(db, events),
+    ledger: new DeliveryLedger(db, events),
     captures: new CaptureTable(db, vault),
     writeProbe: new WriteProbe(db),
     endpoints: new EndpointTable(db, vault),

@@ -8,7 +8,7 @@ import type { Tables } from './tables.ts'
 export type StoreWriter = Omit<Store, keyof ReadStore | 'close'>
 
 export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
-  const { deliveries, captures, writeProbe, endpoints, ticks, runs, steps, workers } = tables
+  const { accounts, deliveries, captures, writeProbe, endpoints, ticks, runs, steps, workers } = tables
   const held = async (lease: Lease, write: () => boolean) => {
     if (await commit.write(write)) return
     throw new UpshotError('stale_lease', `Run ${lease.runId} was canceled or taken over; this worker may not write it.`)
@@ -26,6 +26,13 @@ export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
         endpoints.update(endpoint)
         if (endpoint.status !== 'learning') captures.drop(endpoint.id)
       }),
+    removeEndpoint: (endpoint, now) =>
+      commit.write(() => {
+        endpoints.remove(endpoint, now)
+        captures.drop(endpoint.id)
+      }),
+    saveAccount: (account) => commit.write(() => accounts.save(account)),
+    removeAccount: (name) => commit.write(() => accounts.remove(name)),
 
     startSchedule: (workflow, expression, now) => commit.write(() => ticks.start(workflow, expression, now)),
     recordTick: (workflow, tick, now) => commit.write(() => ticks.record(workflow, tick, now)),

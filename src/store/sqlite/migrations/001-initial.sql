@@ -1,15 +1,19 @@
 -- Moments are epoch milliseconds, JSON is text. Ids of ours sort by time, so that rows are appended.
 
+-- A removed one stays without its secrets: the ledger names it, and its path is never given again.
 CREATE TABLE endpoint (
   id          TEXT PRIMARY KEY,
-  name        TEXT NOT NULL UNIQUE,
+  name        TEXT NOT NULL,
   path        TEXT NOT NULL UNIQUE,
   account     TEXT NOT NULL,
   events      TEXT NOT NULL,
   scheme      TEXT NOT NULL,
   status      TEXT NOT NULL,
-  created_at  INTEGER NOT NULL
+  created_at  INTEGER NOT NULL,
+  revision    INTEGER NOT NULL DEFAULT 0,
+  removed_at  INTEGER
 ) STRICT;
+CREATE UNIQUE INDEX endpoint_name ON endpoint (name) WHERE removed_at IS NULL;
 
 CREATE TABLE endpoint_secret (
   endpoint_id TEXT NOT NULL REFERENCES endpoint (id) ON DELETE CASCADE,
@@ -17,6 +21,7 @@ CREATE TABLE endpoint_secret (
   sealed      BLOB NOT NULL,
   active_from INTEGER NOT NULL,
   until       INTEGER,
+  last_used_at INTEGER,
   PRIMARY KEY (endpoint_id, position)
 ) STRICT, WITHOUT ROWID;
 
@@ -24,15 +29,32 @@ CREATE TABLE endpoint_secret (
 CREATE TABLE endpoint_version (version INTEGER NOT NULL) STRICT;
 INSERT INTO endpoint_version (version) VALUES (0);
 
+-- Keys are sealed under the account's name.
+CREATE TABLE account (
+  name         TEXT PRIMARY KEY,
+  base_url     TEXT NOT NULL,
+  api_key      BLOB NOT NULL,
+  fallback_key BLOB,
+  plan         TEXT NOT NULL,
+  storages     TEXT NOT NULL,
+  created_at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Every account that an endpoint has ever named: an event is found by its account and its id.
+CREATE TABLE event_account (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
 CREATE TABLE delivery (
   id          TEXT PRIMARY KEY,
   endpoint_id TEXT,
   received_at INTEGER NOT NULL,
   verdict     TEXT NOT NULL,
   event_id    TEXT,
+  event_seq   INTEGER,
   body_bytes  INTEGER,
   facts       TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+-- An event's first delivery came at the event's own moment and is found by its id; so accepting one costs no index.
+CREATE INDEX delivery_repeat ON delivery (event_seq) WHERE verdict IN ('duplicate', 'conflict');
 
 -- Of each verdict the oldest refusals make room; what brought an event is never deleted and in none of these pages.
 CREATE INDEX delivery_refused ON delivery (verdict, id) WHERE event_id IS NULL;

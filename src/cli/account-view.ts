@@ -1,0 +1,78 @@
+import type { Config } from '../config.ts'
+import { type Account, DEFAULT_ACCOUNT, type Plan } from '../core/account.ts'
+import type { Endpoint } from '../core/endpoint.ts'
+import { STORAGES, type StorageName } from '../core/file.ts'
+import { isoTime } from '../core/time.ts'
+import type { RunningApp } from './running-app.ts'
+
+/** An account as it may be shown to anyone: without its keys. */
+export interface AccountView {
+  name: string
+  /** Null for the sandbox while no app runs. */
+  baseUrl: string | null
+  plan: Plan
+  storages: Record<StorageName, string>
+  /** Whether a second key is there to be tried. */
+  hasFallbackKey: boolean
+  /** Null for the account that the environment names. */
+  createdAt: string | null
+  /** Names of the endpoints that use it. */
+  endpoints: string[]
+}
+
+export function describeAccount(
+  { name, baseUrl, plan, storages, fallbackKey, createdAt }: Account,
+  endpoints: readonly Endpoint[],
+): AccountView {
+  const hasFallbackKey = fallbackKey !== null
+  return {
+    name,
+    baseUrl,
+    plan,
+    storages,
+    hasFallbackKey,
+    createdAt: isoTime(createdAt),
+    endpoints: usersOf(name, endpoints),
+  }
+}
+
+/** The account of the environment, or of the sandbox where the environment names none. */
+export function describeDefault(
+  { service }: Pick<Config, 'service'>,
+  app: RunningApp | null,
+  endpoints: readonly Endpoint[],
+): AccountView {
+  const users = { createdAt: null, hasFallbackKey: false, endpoints: usersOf(DEFAULT_ACCOUNT, endpoints) }
+  if (service.kind === 'real') {
+    const { baseUrl, plan, storages } = service
+    return { name: DEFAULT_ACCOUNT, baseUrl, plan, storages, ...users }
+  }
+  const [storage_a, storage_b, storage_c] = STORAGES
+  const storages = { storage_a, storage_b, storage_c }
+  return { name: DEFAULT_ACCOUNT, baseUrl: app?.sandbox?.baseUrl ?? null, plan: 'enterprise', storages, ...users }
+}
+
+function usersOf(account: string, endpoints: readonly Endpoint[]): string[] {
+  return endpoints.filter((endpoint) => endpoint.account === account).map(({ name }) => name)
+}
+
+/** The facts of an account for a person, line by line. */
+export function formatAccount({
+  baseUrl,
+  plan,
+  storages,
+  hasFallbackKey,
+  endpoints,
+  createdAt,
+}: AccountView): string[] {
+  const isDefault = createdAt === null
+  const facts: [string, string][] = [
+    ['from', isDefault ? 'the environment' : 'accounts add'],
+    ['base URL', baseUrl ?? '(the sandbox, once the app runs)'],
+    ['plan', typeof plan === 'number' ? `${plan} requests per minute` : plan],
+    ['storages', STORAGES.map((name) => storages[name]).join(', ')],
+    ['key', hasFallbackKey ? 'one, and another to try when it is refused' : 'one'],
+    ['endpoints', endpoints.length === 0 ? 'none' : endpoints.join(', ')],
+  ]
+  return facts.map(([name, value]) => `  ${name.padEnd(9)} ${value}`)
+}

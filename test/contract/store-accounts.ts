@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { type Account, planAccount } from '../../src/core/account.ts'
+import { planEndpoint } from '../../src/core/endpoint.ts'
+import { NOW } from '../support/fixtures.ts'
+import type { OpenStore } from './open-store.ts'
+
+function account(name: string, part: Partial<Account> = {}): Account {
+  const storages = { storage_a: 'a-drive', storage_b: 'b-drive', storage_c: 'c-drive' }
+  const given = { baseUrl: 'https://api.example.com/v1', apiKey: `sk_live_${name}`, fallbackKey: null, storages }
+  return planAccount({ name, plan: 'pro', ...given, ...part }, NOW)
+}
+
+export function describeAccounts(open: OpenStore): void {
+  test('keeps an account with its keys, for other processes too', async () => {
+    const { store, reopen } = open()
+    const shop = account('shop', { fallbackKey: 'sk_live_before', plan: 450 })
+    await store.saveAccount(account('archive'))
+    await store.saveAccount(shop)
+    expect(await reopen().findAccount('shop')).toEqual(shop)
+    expect((await store.listAccounts()).map(({ name }) => name)).toEqual(['archive', 'shop'])
+    expect(await store.findAccount('default')).toBeNull()
+  })
+
+  test('changes an account of the same name but not its age', async () => {
+    const { store } = open()
+    await store.saveAccount(account('shop', { fallbackKey: 'sk_live_before' }))
+    const changed = { ...account('shop'), apiKey: 'sk_live_next', plan: 'free' } as const
+    await store.saveAccount({ ...changed, createdAt: NOW + 1 })
+    expect(await store.findAccount('shop')).toEqual(changed)
+  })
+
+  test('refuses to remove an account while an endpoint uses it', async () => {
+    const { store } = open()
+    await store.saveAccount(account('shop'))
+    const endpoint = planEndpoint({ name: 'main', account: 'shop' }, NOW)
+    await store.addEndpoint(endpoint)
+    await expect(store.removeAccount('shop')).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('main'),
+    })
+    await store.removeEndpoint(endpoint, NOW)
+    await store.removeAccount('shop')
+    expect(await store.findAccount('shop')).toBeNull()
+    await expect(store.removeAccount('shop')).rejects.toMatchObject({ code: 'not_found' })
+  })
+}

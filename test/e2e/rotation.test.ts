@@ -1,0 +1,72 @@
+import { sign } from '@octokit/webhooks-methods'
+import { expect, test, vi } from 'vitest'
+import { runCli } from '../cli/run-cli.ts'
+import { eventBody } from '../support/fixtures.ts'
+import { startTestApp } from '../support/test-app.ts'
+
+// Real processes of the command line beside a busy app.
+vi.setConfig({ testTimeout: 120_000 })
+
+const SENDERS = 16
+
+test('refuses no valid delivery while another process rotates under load, and retires from the next request on', async () => {
+  const { app, dataDir } = await startTestApp()
+  const endpoints = async (...args: string[]) => (await runCli(dataDir, ['endpoints', ...args, '--json'])).json.data
+  const {
+    id,
+    url,
+    secret: first,
+  } = await endpoints('add', 'shop', '--scheme', 'sha256-prefix', '--header', 'X-Hub-Signature-256')
+  let sent = 0
+  const post = async (secret: string) => {
+    const body = eventBody(`evt_${sent++}`)
+    const headers = { 'content-type': 'application/json', 'x-hub-signature-256': await sign(secret, body) }
+    return (await fetch(url, { method: 'POST', headers, body })).status
+  }
+
+  /** Sends with the secrets in turn until `work` is over, then gives the statuses and how many came meanwhile. */
+  const during = async <T>(secrets: readonly string[], work: () => Promise<T>) => {
+    let isOver = false
+    const statuses: number[] = []
+    const senders = Array.from({ length: SENDERS }, async (_, index) => {
+      do statuses.push(await post(secrets[index % secrets.length] ?? ''))
+      while (!isOver)
+    })
+    const value = await work()
+    isOver = true
+    await Promise.all(senders)
+    return { value, statuses }
+  }
+
+  const rotation = await during([first], () => endpoints('rotate', 'shop', '--overlap', '24h'))
+  const second: string = rotation.value.secret
+  const overlap = await during([first, second], () => endpoints('rotate', 'shop', '--overlap', '1h'))
+  const third: string = overlap.value.secret
+  const settled = await during([first, second, third], () => endpoints('list'))
+  const statuses = [rotation, overlap, settled].flatMap((phase) => phase.statuses)
+  expect(statuses.length).toBeGreaterThanOrEqual(3 * SENDERS)
+  expect(statuses.filter((status) => status !== 200)).toEqual([])
+
+  const retirement = await during([third], () => endpoints('rotate', 'shop', '--retire'))
+  expect(retirement.statuses.filter((status) => status !== 200)).toEqual([])
+  expect(await Promise.all([post(first), post(second), post(third)])).toEqual([401, 401, 200])
+
+  expect(await app.store.countDeliveries(id, 0)).toMatchObject({ accepted: sent - 2 })
+})
+
+test('keeps when a secret was last used while it answers, without a write for each delivery', async () => {
+  const { app, dataDir, heard } = await startTestApp()
+  const { data } = (await runCli(dataDir, ['endpoints', 'add', 'shop', '--scheme', 'sha256-prefix', '--json'])).json
+  const before = Date.now()
+  const statuses = await Promise.all(
+    Array.from({ length: 200 }, async (_, n) => {
+      const body = eventBody(`evt_${n}`)
+      const headers = { 'content-type': 'application/json', 'x-service-signature': await sign(data.secret, body) }
+      return (await fetch(data.url, { method: 'POST', headers, body })).status
+    }),
+  )
+  expect(new Set(statuses)).toEqual(new Set([200]))
+  const [use] = await app.store.listSecretUses(data.id)
+  expect(use?.lastUsedAt).toBeGreaterThanOrEqual(before)
+  expect(heard.filter((notice) => notice.kind === 'fault')).toEqual([])
+})

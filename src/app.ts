@@ -3,19 +3,18 @@ import { createHealth } from './admin/health.ts'
 import { AdminServer } from './admin/server.ts'
 import type { Config } from './config.ts'
 import type { DeliveryReceipt, IncomingDelivery } from './core/delivery.ts'
-import { currentSecret, type Endpoint, planEndpoint, planRotation, SERVICE_ENDPOINT } from './core/endpoint.ts'
 import { describeError, UpshotError } from './core/errors.ts'
 import type { Route } from './core/route.ts'
-import { SCHEME_PRESETS } from './core/signature.ts'
 import type { Store } from './core/store.ts'
 import { type Clock, isoTime, systemClock } from './core/time.ts'
 import { type AnyWorkflow, planRoutes, scheduleOf } from './core/workflow.ts'
-import { type EmbeddedSandbox, makeSampleTransfer, SANDBOX_NAME, startEmbeddedSandbox } from './embedded-sandbox.ts'
+import { type EmbeddedSandbox, makeSampleTransfer, startEmbeddedSandbox } from './embedded-sandbox.ts'
 import { loadWorkflows } from './engine/load-workflows.ts'
 import { Worker } from './engine/worker.ts'
 import { createFilesClient, type FilesClient } from './files/index.ts'
 import { locateDatabase } from './locate-database.ts'
 import { createNoticeBus, type NoticeBus } from './notices/notice-bus.ts'
+import { ensureEndpoint } from './own-endpoint.ts'
 import { Receiver } from './receive/server.ts'
 import { removeRuntimeFile, writeRuntimeFile } from './runtime-file.ts'
 import type { Sandbox } from './sandbox/index.ts'
@@ -217,30 +216,6 @@ function describeTrigger(workflow: AnyWorkflow): string {
   return planRoutes(workflow)
     .map((route) => route.eventType)
     .join(', ')
-}
-
-/** How long deliveries signed with the secret before are taken after the environment names a new one. */
-const ROTATION_OVERLAP_MS = 24 * 3_600_000
-
-/** The endpoint of the sandbox, or of the service as the environment describes it; made at the first start. */
-async function ensureEndpoint(store: Store, { service }: Config, now: number): Promise<Endpoint> {
-  const name = service.kind === 'sandbox' ? SANDBOX_NAME : SERVICE_ENDPOINT
-  const known = (await store.listEndpoints()).find((endpoint) => endpoint.name === name)
-  if (service.kind === 'sandbox') return known ?? addEndpoint(store, planEndpoint({ name }, now))
-
-  const { webhookSecret: secret, signatureHeader: header } = service
-  if (!known) return addEndpoint(store, planEndpoint({ name, secret, scheme: { ...SCHEME_PRESETS.hex, header } }, now))
-  if (currentSecret(known) === secret && known.scheme.header === header) return known
-  const rotated =
-    currentSecret(known) === secret ? known : planRotation(known, secret, { overlapMs: ROTATION_OVERLAP_MS, now })
-  const changed = { ...rotated, scheme: { ...known.scheme, header } }
-  await store.updateEndpoint(changed)
-  return changed
-}
-
-async function addEndpoint(store: Store, endpoint: Endpoint): Promise<Endpoint> {
-  await store.addEndpoint(endpoint)
-  return endpoint
 }
 
 function createClient(config: Config, embedded: EmbeddedSandbox | null, { publish }: NoticeBus): FilesClient {

@@ -39,6 +39,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   'locate-database.ts': ['core', 'store', 'config.ts'],
   'explain-config.ts': ['core', 'config.ts', 'config-file.ts'],
   'database-care.ts': ['store', 'config.ts'],
+  'own-endpoint.ts': ['core', 'config.ts'],
   'embedded-sandbox.ts': ['core', 'sandbox', 'config.ts'],
   'app.ts': [
     'core',
@@ -52,6 +53,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     'admin',
     'config.ts',
     'embedded-sandbox.ts',
+    'own-endpoint.ts',
     'runtime-file.ts',
     'locate-database.ts',
   ],

@@ -26,8 +26,10 @@ test('claims in the commit of the delivery, and runs author code only after its 
       return {
         ...store,
         async saveDelivery(delivery) {
-          if (delivery.workflows.length > 0) order.push('save')
-          return store.saveDelivery(delivery)
+          order.push('save')
+          const receipt = await store.saveDelivery(delivery)
+          order.push('committed')
+          return receipt
         },
         claimRuns(...given) {
           if (order.at(-1) === 'save') order.push('claim')
@@ -47,5 +49,5 @@ test('claims in the commit of the delivery, and runs author code only after its 
   const ended = notices.once('run.completed')
   await sandbox.storage('storage_c').put('/one.txt', '1')
   await ended
-  expect(order).toEqual(['save', 'claim', 'answered', 'author code'])
+  expect(order).toEqual(['save', 'claim', 'committed', 'answered', 'author code'])
 })

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { cron, defineEvent, defineWorkflow, z } from '../../src/index.ts'
@@ -208,6 +209,26 @@ describe('the service', () => {
     expect(t.now()).toBe(before)
   })
 
+  test('is not hurried: time stands still while a call is under way and another one pauses', async () => {
+    const both = defineWorkflow({
+      id: 'both',
+      on: 'go',
+      run: async ({ event, files }) => {
+        const file = { service: 'storage_a' as const, id: String(event.data.id) }
+        await Promise.all([files.get(file), files.list({ service: 'storage_a' })])
+      },
+    })
+    await using t = await testbed({ workflows: [both] })
+    const { id } = await t.storage('storage_a').put('/slow.txt', '')
+    await t.faults.add({ on: 'files.get', latencyMs: 300, times: 1 })
+    await t.faults.add({ on: 'files.list', status: 503, times: 1 })
+    const before = t.now()
+    const got = t.notices.once('step.completed', ({ step }) => step.startsWith('files.get')).then(() => t.now())
+    await t.send('go', { id })
+    expect(await got).toBe(before)
+    expect(t.now()).toBeGreaterThan(before)
+  })
+
   test('may limit: calls side by side wait for it without being rushed', async () => {
     const many = defineWorkflow({
       id: 'many',
@@ -290,6 +311,12 @@ describe('the engine', () => {
     await expect(t.send('go')).rejects.toThrow(/does not come to rest: hanging \(run_\w+\), behind its step "fine"/)
   })
 
+  test('does not keep to itself what it could only report', async () => {
+    const broken = defineWorkflow({ id: 'broken', on: 'go', run: () => 1n })
+    await using t = await testbed({ workflows: [broken] })
+    await expect(t.send('go')).rejects.toThrow(/The engine reported a fault in run run_\w+: .*BigInt/)
+  })
+
   test('says which run goes round in circles', async () => {
     const circling = defineWorkflow({
       id: 'circling',
@@ -321,6 +348,12 @@ describe('a mistake in a test', () => {
     await t[Symbol.asyncDispose]()
     await expect(t.send('greeting.asked')).rejects.toThrow('is closed')
   })
+})
+
+test('keeps its store in memory: no lock of a worker is left in the folder it is used in', async () => {
+  await using t = await testbed({ workflows: [greet] })
+  await t.send('greeting.asked', { name: 'Ada' })
+  expect(existsSync('workers')).toBe(false)
 })
 
 test('needs no test framework, and lets the process end by itself', async () => {

@@ -1,0 +1,53 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { ManualClock } from '../../src/core/time.ts'
+import { defineWorkflow } from '../../src/core/workflow.ts'
+import { createNoticeBus } from '../../src/notices/notice-bus.ts'
+import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
+import { startTestApp } from '../support/test-app.ts'
+
+test('claims in the commit of the delivery, and runs author code only after its answer', async () => {
+  const order: string[] = []
+  const notices = createNoticeBus()
+  notices.subscribe('delivery.received', () => void order.push('answered'))
+  let completed = 0
+  let claims = 0
+  notices.subscribe('run.completed', () => {
+    completed += 1
+  })
+  const workflow = defineWorkflow({ id: 'w', on: 'file.created', run: () => void order.push('author code') })
+  const { sandbox } = await startTestApp({
+    workflows: [workflow],
+    notices,
+    // Stands still: no claim but those that somebody caused.
+    clock: new ManualClock(),
+    openStore(options) {
+      const store = openThreadedStore(options)
+      return {
+        ...store,
+        async saveDelivery(delivery) {
+          order.push('save')
+          const receipt = await store.saveDelivery(delivery)
+          order.push('committed')
+          return receipt
+        },
+        claimRuns(...given) {
+          if (order.at(-1) === 'save') order.push('claim')
+          claims += 1
+          return store.claimRuns(...given).finally(() => {
+            claims -= 1
+          })
+        },
+      }
+    },
+  })
+  // The three files of the sample transfer are through.
+  if (completed < 3) await notices.once('run.completed', () => completed === 3)
+  do await turn()
+  while (claims > 0)
+  order.length = 0
+  const ended = notices.once('run.completed')
+  await sandbox.storage('storage_c').put('/one.txt', '1')
+  await ended
+  expect(order).toEqual(['save', 'claim', 'committed', 'answered', 'author code'])
+})

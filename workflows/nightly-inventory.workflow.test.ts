@@ -95,7 +95,7 @@ test('knows files again whose ids and names need quoting', async () => {
   expect(await take(t, TUESDAY)).toMatchObject({ changes: { added: 0, removed: 0, changed: 0 } })
 })
 
-test('lists a storage whose entries would not fit into the result of a step', async () => {
+test('lists a storage whose entries would not fit into the result of a step', { timeout: 60_000 }, async () => {
   const storagesDir = tempFolder()
   const folder = join(storagesDir, 'storage_a', 'many')
   mkdirSync(folder, { recursive: true })

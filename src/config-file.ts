@@ -70,6 +70,10 @@ const configFile = z.strictObject({
       addressPerSecond: perSecond,
       addressBurst: burst,
     })
+    .refine(({ bodyBytes, bytesInFlight }) => bodyBytes <= bytesInFlight, {
+      path: ['bytesInFlight'],
+      error: 'must be at least bodyBytes, or the largest body would never be taken',
+    })
     .prefault({}),
 })
 

@@ -48,7 +48,8 @@ export function createDeliveryHandler(parts: HandlerParts) {
     if (isProbe) return
     publish(describeReception(id, reception, clock.now() - receivedAt))
     keepRefusal(id, receivedAt, reception, request)
-    const suspicion = watch.note({ ...reception, receivedAt })
+    const { endpointId, verdict } = reception
+    const suspicion = watch.note({ endpointId, verdict, receivedAt })
     if (suspicion !== null) publish({ kind: 'endpoint.suspect', ...suspicion })
   }
 

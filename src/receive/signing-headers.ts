@@ -1,5 +1,6 @@
 /** Names that have to do with signing. */
-const WANTED = /signature|hmac|digest|timestamp|(^|-)(sig|sign|id|time|ts|date|nonce|event|delivery|version|v)(-|$)/i
+const WANTED =
+  /signature|hmac|digest|checksum|timestamp|(^|-)(mac|hash|proof|seal|sig|sign|id|time|ts|date|nonce|event|delivery|version|v)(-|$)/i
 /** Names that never do, or that tell who somebody is. */
 const UNWANTED = /auth|cookie|token|key|secret|password|session|forwarded|client|user|real-ip|trace|^(date|via|host)$/i
 

@@ -141,7 +141,7 @@ class Search {
   #describeMissing(): string {
     const names = Object.keys(this.#evidence.headers)
     const seen = names.length === 0 ? 'none of the kind' : names.slice(0, 20).join(', ')
-    return `No header holds anything like a signature (seen: ${seen}). See whether signing is switched on at the sender, and whether a proxy removes the header.`
+    return `No header holds anything like a signature (seen: ${seen}). See whether signing is switched on at the sender, and whether a proxy removes the header. Of a capture, only headers whose names speak of signing are kept.`
   }
 }
 

@@ -52,7 +52,8 @@ test('keeps of a captured delivery its bytes and what a signature may rest on, a
 
 test('captures the newest twenty of a flood', async () => {
   const { post, store, endpoint } = await createTestReceiver({ endpoint: { status: 'learning' } })
-  for (let n = 0; n < 25; n++) expect((await post(eventBody(`evt_${n}`))).status).toBe(503)
+  const signed = { 'X-Service-Signature': 'f'.repeat(64) }
+  for (let n = 0; n < 25; n++) expect((await post(eventBody(`evt_${n}`), signed)).status).toBe(503)
   const captures = await store.listCaptures(endpoint.id)
   const ids = captures.map(({ body }) => JSON.parse(Buffer.from(body).toString()).id)
   expect(ids).toEqual(Array.from({ length: 20 }, (_, n) => `evt_${n + 5}`))

@@ -1,10 +1,15 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { loadConfigFile } from '../../src/config-file.ts'
 import type { Notice } from '../../src/core/notices.ts'
+import { DEFAULT_LIMITS } from '../../src/receive/limits.ts'
 import { addressKey, TokenBuckets } from '../../src/receive/token-buckets.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { postDelivery } from '../support/post-delivery.ts'
 import { openRaw, requestHead } from '../support/raw-http.ts'
 import { opensslHmac } from '../support/sign.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { createTestReceiver, SECRET } from '../support/test-receiver.ts'
 
 /** What the receiver said of each delivery. */
@@ -172,4 +177,11 @@ test('finds the limits generous: three hundred deliveries in a moment are no flo
   await Promise.all(Array.from({ length: 20 }, (_, sender) => sendSome(sender * 15)))
   expect([statuses.length, ...new Set(statuses)]).toEqual([300, 200])
   expect(await store.listEvents({ limit: 2_000 })).toHaveLength(300)
+})
+
+test('are configured in the file of the project, which must leave room for the largest body', async () => {
+  const file = join(tempFolder(), 'upshot.config.ts')
+  writeFileSync(file, 'export default { receive: { bodyBytes: 2097152, bytesInFlight: 1048576 } }')
+  await expect(loadConfigFile(file)).rejects.toThrow('receive.bytesInFlight: must be at least bodyBytes')
+  expect((await loadConfigFile('/nowhere/upshot.config.ts')).receive).toEqual(DEFAULT_LIMITS)
 })

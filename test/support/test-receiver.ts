@@ -43,7 +43,8 @@ export async function createTestReceiver(parts: Partial<ReceiverParts> & { endpo
     post(body: string | Buffer, headers: Record<string, string | undefined> = {}, to = path) {
       const all: Record<string, string | undefined> = {
         'Content-Type': 'application/json',
-        'X-Service-Signature': opensslHmac(SECRET, body),
+        // Each signature is a process of openssl's.
+        ...('X-Service-Signature' in headers ? {} : { 'X-Service-Signature': opensslHmac(SECRET, body) }),
         ...headers,
       }
       const request = supertest(url).post(to)

@@ -14,7 +14,8 @@ export interface AccountView {
   storages: Record<StorageName, string>
   /** Whether a second key is there to be tried. */
   hasFallbackKey: boolean
-  /** Null for the account that the environment names. */
+  from: 'environment' | 'sandbox' | 'accounts add'
+  /** Null for the account `default`, which nobody made. */
   createdAt: string | null
   /** Names of the endpoints that use it. */
   endpoints: string[]
@@ -25,12 +26,14 @@ export function describeAccount(
   endpoints: readonly Endpoint[],
 ): AccountView {
   const hasFallbackKey = fallbackKey !== null
+  const from = 'accounts add'
   return {
     name,
     baseUrl,
     plan,
     storages,
     hasFallbackKey,
+    from,
     createdAt: isoTime(createdAt),
     endpoints: usersOf(name, endpoints),
   }
@@ -45,11 +48,12 @@ export function describeDefault(
   const users = { createdAt: null, hasFallbackKey: false, endpoints: usersOf(DEFAULT_ACCOUNT, endpoints) }
   if (service.kind === 'real') {
     const { baseUrl, plan, storages } = service
-    return { name: DEFAULT_ACCOUNT, baseUrl, plan, storages, ...users }
+    return { name: DEFAULT_ACCOUNT, baseUrl, plan, storages, from: 'environment', ...users }
   }
   const [storage_a, storage_b, storage_c] = STORAGES
   const storages = { storage_a, storage_b, storage_c }
-  return { name: DEFAULT_ACCOUNT, baseUrl: app?.sandbox?.baseUrl ?? null, plan: 'enterprise', storages, ...users }
+  const baseUrl = app?.sandbox?.baseUrl ?? null
+  return { name: DEFAULT_ACCOUNT, baseUrl, plan: 'enterprise', storages, from: 'sandbox', ...users }
 }
 
 function usersOf(account: string, endpoints: readonly Endpoint[]): string[] {
@@ -57,17 +61,9 @@ function usersOf(account: string, endpoints: readonly Endpoint[]): string[] {
 }
 
 /** The facts of an account for a person, line by line. */
-export function formatAccount({
-  baseUrl,
-  plan,
-  storages,
-  hasFallbackKey,
-  endpoints,
-  createdAt,
-}: AccountView): string[] {
-  const isDefault = createdAt === null
+export function formatAccount({ baseUrl, plan, storages, hasFallbackKey, endpoints, from }: AccountView): string[] {
   const facts: [string, string][] = [
-    ['from', isDefault ? 'the environment' : 'accounts add'],
+    ['from', from],
     ['base URL', baseUrl ?? '(the sandbox, once the app runs)'],
     ['plan', typeof plan === 'number' ? `${plan} requests per minute` : plan],
     ['storages', STORAGES.map((name) => storages[name]).join(', ')],

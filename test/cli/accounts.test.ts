@@ -44,6 +44,7 @@ test('adds, shows, changes and removes an account, and never shows a key', async
     plan: 450,
     storages: { storage_a: 'a-drive', storage_b: 'b-drive', storage_c: 'c-drive' },
     hasFallbackKey: false,
+    from: 'accounts add',
     createdAt: expect.any(String),
     endpoints: [],
   })
@@ -102,6 +103,7 @@ test('takes what it is not told from the sandbox that runs, and refuses to remov
   expect(refused).toMatchObject({ exit: 1, json: { error: { code: 'conflict' } } })
   expect(refused.json.error.message).toContain('orders')
   expect((await accounts(['show', 'default'])).json.data).toMatchObject({
+    from: 'sandbox',
     endpoints: ['sandbox'],
     baseUrl: sandbox.url,
   })

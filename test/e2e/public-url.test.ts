@@ -1,10 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { loadConfigFile } from '../../src/config-file.ts'
 import { runHere } from '../cli/run-here.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
 
 test('tells the public address of an endpoint at the start, while the sandbox in the process uses the local one', async () => {
   const publicUrl = 'https://hooks.example.com/in'

@@ -1,11 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { logNotices } from '../../src/notices/log-subscriber.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import type { CliResult } from '../cli/run-cli.ts'
 import { runHere } from '../cli/run-here.ts'
 import { startTestApp } from '../support/test-app.ts'
+
+// Some thirty commands.
+vi.setConfig({ testTimeout: 120_000 })
 
 const SECRET = 'whcanary-given-to-the-endpoint-0123456789'
 const NEXT = 'whcanary-given-to-the-rotation-0123456789'

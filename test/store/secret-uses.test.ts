@@ -25,7 +25,7 @@ test('writes a secret once a minute, whatever number of deliveries it signs', as
   const db = new Database(join(store.folder, 'upshot.db'))
   db.exec(`CREATE TABLE counted (at INTEGER);
     CREATE TRIGGER count_writes AFTER UPDATE OF last_used_at ON endpoint_secret BEGIN INSERT INTO counted VALUES (1); END`)
-  for (let second = 0; second < 180; second++) {
+  for (let second = 0; second < 180; second += 4) {
     const receivedAt = NOW + second * 1_000
     const facts = { secret: 0 }
     const id = newId('dlv', receivedAt)

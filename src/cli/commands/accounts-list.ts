@@ -10,7 +10,7 @@ const COLUMNS: Column<AccountView>[] = [
   { title: 'BASE URL', value: ({ baseUrl }) => baseUrl },
   { title: 'PLAN', value: ({ plan }) => plan },
   { title: 'ENDPOINTS', value: ({ endpoints }) => (endpoints.length === 0 ? null : endpoints.join(',')), most: 60 },
-  { title: 'FROM', value: ({ createdAt }) => (createdAt === null ? 'environment' : 'accounts add') },
+  { title: 'FROM', value: ({ from }) => from },
 ]
 
 /** `upshot accounts list`: never with a key. */

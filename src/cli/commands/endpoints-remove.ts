@@ -17,7 +17,7 @@ export function define(command: Command, out: Output): void {
       const counts = Object.values(await store.countDeliveries(endpoint.id, systemClock.now() - DAY_MS))
       const deliveries = counts.reduce((sum, count) => sum + count, 0)
       const isMeant = await confirm(out, {
-        will: `remove the endpoint "${name}": its address and its ${endpoint.secrets.length} secret(s) end for ever`,
+        will: `remove the endpoint "${name}": its address and its secrets end for ever`,
         things: [
           `${deliveries} deliveries came in the last 24 h; more of them will be refused`,
           'deliveries, events and runs that are stored stay',

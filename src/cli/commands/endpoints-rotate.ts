@@ -75,7 +75,7 @@ async function rotate(
     secret,
   }
   out.result(data, () => [
-    `Endpoint "${name}" takes a new secret from now on. Paste it into the webhook settings of the service:`,
+    `Endpoint "${name}" takes a new secret from now on. ${isTold ? 'The sandbox signs with it already' : 'Paste it into the webhook settings of the service'}:`,
     '',
     `  Secret  ${secret ?? '(the one you gave)'}`,
     '',
@@ -83,7 +83,6 @@ async function rotate(
     ...ends.map(({ position, until }) => `Secret ${position} is taken until ${formatMoment(until, now)}.`),
     ...(secret === null ? [] : ['The new one is shown this once; keep it where you keep passwords.']),
   ])
-  if (isTold) out.note('The sandbox signs with it from now on.')
   if (ends.length > 0) out.note(`See when the old one was last used: upshot endpoints show ${name}`)
 }
 

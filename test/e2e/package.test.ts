@@ -106,7 +106,9 @@ test('carries no tests, secrets or leftovers of ours', () => {
   const isOdd = (name: string) => /(^|\/)(test|bench|node_modules|data|\.env)(\/|$)|\.tsbuildinfo$|\.tgz$/.test(name)
   expect(names.filter(isOdd)).toEqual([])
   expect(names.filter((name) => name.endsWith('.test.ts') && !name.startsWith('templates/'))).toEqual([])
-  expect(names.filter((name) => name.endsWith('.sql')).length).toBeGreaterThan(0)
+  const assets = names.filter((name) => /^src\/.*\.(?!ts$)\w+$/.test(name))
+  expect(assets.some((name) => name.endsWith('.sql'))).toBe(true)
+  expect(assets.filter((name) => !names.includes(name.replace(/^src/, 'dist')))).toEqual([])
 })
 
 test('has types that hold without skipLibCheck', () => {

@@ -5,10 +5,14 @@ import { join, resolve } from 'node:path'
 const ROOT = resolve(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
 
-/** Compiles what the published package holds into `dist`: the library with types and maps, and the samples that the demo plays. */
+/**
+ * Compiles what the published package holds into `dist`: all code with maps, the types of what can be imported, and the samples
+ * that the demo plays.
+ */
 function build(): void {
   rmSync(DIST, { recursive: true, force: true })
   compile('tsconfig.json')
+  compile('tsconfig.types.json')
   nameDeclarations()
   compile('tsconfig.samples.json')
   copyAssets()

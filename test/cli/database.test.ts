@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { backupDatabase } from '../../src/store/sqlite/backup-database.ts'
 import { verifyDatabase } from '../../src/store/sqlite/verify-database.ts'
 import { eventBody, incoming } from '../support/fixtures.ts'
@@ -9,6 +9,9 @@ import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { openTestStore } from '../support/test-store.ts'
 import { runCli } from './run-cli.ts'
+
+// Each starts processes, which take their time where the machine is busy.
+vi.setConfig({ testTimeout: 120_000 })
 
 const quiet = { onProgress: () => {}, signal: new AbortController().signal }
 

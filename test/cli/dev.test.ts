@@ -12,6 +12,9 @@ import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { WEBHOOK_SECRET } from '../support/test-config.ts'
 
+// Each starts processes, which take their time where the machine is busy.
+vi.setConfig({ testTimeout: 120_000 })
+
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts')
 const INDEX = resolve(import.meta.dirname, '../../src/index.ts')
 const FREE_PORTS = {

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { checkEndpoints } from '../../src/cli/doctor/check-endpoints.ts'
 import { checkNode, checkPorts } from '../../src/cli/doctor/check-machine.ts'
 import { checkSkew } from '../../src/cli/doctor/check-service.ts'
@@ -14,6 +14,9 @@ import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
 import { runCli } from './run-cli.ts'
+
+// Each starts processes, which take their time where the machine is busy.
+vi.setConfig({ testTimeout: 120_000 })
 
 interface Finding {
   check: string

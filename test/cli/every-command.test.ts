@@ -1,9 +1,12 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { COMMANDS, type CommandTree } from '../../src/cli/command-tree.ts'
 import { runCommandLine } from '../../src/cli/run-command-line.ts'
 import { tempFolder } from '../support/temp-folder.ts'
+
+// Each starts processes, which take their time where the machine is busy.
+vi.setConfig({ testTimeout: 120_000 })
 
 /** What these need to do their work, or to refuse it, without a running app. */
 const ARGUMENTS: Record<string, string[]> = {

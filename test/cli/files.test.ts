@@ -1,11 +1,14 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { removeFiles } from '../../src/cli/remove-files.ts'
 import type { FileEntry } from '../../src/core/file.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { runCli } from './run-cli.ts'
+
+// Each starts processes, which take their time where the machine is busy.
+vi.setConfig({ testTimeout: 120_000 })
 
 async function appWithFiles(files: Record<string, string>) {
   const { dataDir, sandbox } = await startTestApp()

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { COMMANDS } from '../../src/cli/command-tree.ts'
 import { createOutput, readGlobalOptions } from '../../src/cli/output.ts'
 import { collectWords } from '../../src/cli/program.ts'
@@ -12,6 +12,9 @@ import { explainConfig } from '../../src/explain-config.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { WEBHOOK_SECRET } from '../support/test-config.ts'
 import { runCli } from './run-cli.ts'
+
+// Each starts processes, which take their time where the machine is busy.
+vi.setConfig({ testTimeout: 120_000 })
 
 const ROOT = join(import.meta.dirname, '../..')
 const NAMES = Object.keys(TEMPLATES) as TemplateName[]

@@ -72,7 +72,7 @@ beforeAll(() => {
   project = join(folder, 'project')
   run(process.execPath, [join(ROOT, 'src/cli/main.ts'), 'init', project], { cwd: folder })
   run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, tarball)], { cwd: project })
-}, 180_000)
+}, 300_000)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -106,7 +106,9 @@ test('carries no tests, secrets or leftovers of ours', () => {
   const isOdd = (name: string) => /(^|\/)(test|bench|node_modules|data|\.env)(\/|$)|\.tsbuildinfo$|\.tgz$/.test(name)
   expect(names.filter(isOdd)).toEqual([])
   expect(names.filter((name) => name.endsWith('.test.ts') && !name.startsWith('templates/'))).toEqual([])
-  expect(names.filter((name) => name.endsWith('.sql')).length).toBeGreaterThan(0)
+  const assets = names.filter((name) => /^src\/.*\.(?!ts$)\w+$/.test(name))
+  expect(assets.some((name) => name.endsWith('.sql'))).toBe(true)
+  expect(assets.filter((name) => !names.includes(name.replace(/^src/, 'dist')))).toEqual([])
 })
 
 test('has types that hold without skipLibCheck', () => {
@@ -130,10 +132,10 @@ describe.each(Object.keys(TEMPLATES))('a project of the template "%s"', (templat
     const dir = makeProject(template)
     run('npm', ['run', 'check'], { cwd: dir })
     expect(run('npm', ['test'], { cwd: dir })).toMatch(/^ℹ fail 0$/m)
-  }, 60_000)
+  }, 180_000)
 })
 
-test('does its main job with "upshot dev": a proven copy, and its source deleted', { timeout: 60_000 }, async () => {
+test('does its main job with "upshot dev": a proven copy, and its source deleted', { timeout: 180_000 }, async () => {
   const dir = makeProject('cleanup')
   const policy = join(dir, 'config/cleanup.ts')
   writeFileSync(policy, readFileSync(policy, 'utf8').replace("grace: '15m'", "grace: '1s'"))
@@ -156,7 +158,7 @@ test('does its main job with "upshot dev": a proven copy, and its source deleted
   writeFileSync(source, 'the report')
   // Refused until the sandbox has noticed the file.
   const transfer = { from: ['storage_a', '/outbox/report.txt'], to: ['storage_b', '/archive/'] }
-  await vi.waitFor(() => control('/transfers', transfer), { timeout: 30_000 })
+  await vi.waitFor(() => control('/transfers', transfer), { timeout: 60_000 })
   await log.line(({ message, workflow }) => message === 'run completed' && workflow === 'retire-source')
   expect(existsSync(source)).toBe(false)
   expect(readFileSync(join(dir, 'data/storages/storage_b/archive/report.txt'), 'utf8')).toBe('the report')
@@ -166,7 +168,7 @@ test('does its main job with "upshot dev": a proven copy, and its source deleted
   expect(log.lines.at(-1)).toMatchObject({ message: 'stopped' })
 })
 
-test('plays the demo from the package, samples and all', { timeout: 60_000 }, () => {
+test('plays the demo from the package, samples and all', { timeout: 180_000 }, () => {
   const { ok, data } = JSON.parse(upshot(project, ['demo', '--json']))
   expect(ok).toBe(true)
   expect(data.story.at(-1)).toContain('Everything held')

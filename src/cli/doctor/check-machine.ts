@@ -18,8 +18,8 @@ export function checkNode(version = process.versions.node): Finding {
 export function checkRights({ dataDir }: Pick<Config, 'dataDir'>, root: string): Finding[] {
   return [
     checkDataDir(dataDir),
-    ...checkPrivate(join(dataDir, 'secret.key'), 'key file'),
-    ...checkPrivate(join(root, '.env'), '.env'),
+    ...checkPrivate(join(dataDir, 'secret.key'), 'key file', fail),
+    ...checkPrivate(join(root, '.env'), '.env', warn),
   ]
 }
 
@@ -39,11 +39,11 @@ function checkDataDir(dataDir: string): Finding {
 }
 
 /** Nothing for a file that is not there. */
-function checkPrivate(file: string, check: string): Finding[] {
+function checkPrivate(file: string, check: string, complain: typeof fail): Finding[] {
   if (!existsSync(file)) return []
   if (!isOpenToOthers(file)) return [ok(check, `${file} is for its owner only`)]
   return [
-    fail(check, `${file} can be read by other users of this machine`, {
+    complain(check, `${file} can be read by other users of this machine`, {
       fix: `chmod 600 ${file}`,
       repair: { will: `make ${file} readable by its owner only`, perform: () => chmodSync(file, 0o600) },
     }),

@@ -125,7 +125,10 @@ test.each([
   ['every finished run says when', "UPDATE run SET status = 'completed'"],
   ['schema', 'PRAGMA user_version = 999'],
   ['schema', 'DROP TABLE tick'],
-  ['foreign keys', "PRAGMA foreign_keys = OFF; INSERT INTO endpoint_secret VALUES ('end_none', 0, x'00', 0, NULL)"],
+  [
+    'foreign keys',
+    "PRAGMA foreign_keys = OFF; INSERT INTO endpoint_secret (endpoint_id, position, sealed, active_from) VALUES ('end_none', 0, x'00', 0)",
+  ],
 ])('finds that not "%s" after: %s', async (name, sql) => {
   const { file } = await storeWith(3)
   expect(verifyDatabase(file).passed).toBe(true)

@@ -40,7 +40,6 @@ const ALLOWED: Record<string, readonly string[]> = {
   'runtime-file.ts': [],
   'locate-database.ts': ['core', 'store', 'config.ts'],
   'app-urls.ts': ['core', 'embedded-sandbox.ts', 'runtime-file.ts'],
-  'own-endpoint.ts': ['core', 'config.ts', 'embedded-sandbox.ts'],
   'workflow-set.ts': ['core', 'engine', 'schedule'],
   'module-watch.ts': ['core', 'engine'],
   'change-watch.ts': ['core'],

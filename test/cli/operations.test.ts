@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { runCommandLine } from '../../src/cli/run-command-line.ts'
 import { planEndpoint } from '../../src/core/endpoint.ts'
 import { cron } from '../../src/core/schedule.ts'
@@ -15,6 +15,9 @@ import { tempFolder } from '../support/temp-folder.ts'
 import { runCli } from './run-cli.ts'
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts')
+
+// A busy machine takes seconds to start a process or to open a database.
+vi.setConfig({ testTimeout: 90_000 })
 
 const ERROR = { name: 'Error', message: 'no luck', step: 'b' }
 

@@ -139,7 +139,7 @@ test('receiver, worker and scheduler work as three processes, and killing any of
   expect(stage.effects().toSorted()).toEqual(expected)
   const ticks = (await stage.store.listRuns({ limit: 1_000, workflow: 'every-second' })).map(({ tickAt }) => tickAt)
   expect(new Set(ticks).size).toBe(ticks.length)
-}, 90_000)
+}, 240_000)
 
 test('a run that is canceled beside the worker is aborted there, and writes nothing more', async () => {
   const stage = new Stage()
@@ -152,7 +152,7 @@ test('a run that is canceled beside the worker is aborted there, and writes noth
   await worker.line((line) => line.message === 'run lost to another worker or a person' && line.run === run)
   expect(stage.effects()).toEqual(['evt_1 first', 'evt_1 aborted'])
   expect(await stage.runOf('evt_1')).toMatchObject({ status: 'canceled', reason: 'by hand' })
-}, 60_000)
+}, 120_000)
 
 test('a worker takes up what another process puts in the queue, and what a resume lets go', async () => {
   const stage = new Stage()
@@ -170,7 +170,7 @@ test('a worker takes up what another process puts in the queue, and what a resum
   const { id: second } = await stage.runOf('evt_2')
   await worker.line((line) => line.message === 'run completed' && line.run === second)
   expect(stage.effects().filter((effect) => effect.startsWith('evt_2'))).toEqual(['evt_2 first', 'evt_2 second'])
-}, 60_000)
+}, 120_000)
 
 test('reloads in development: routes follow, and a shared file that changed is read anew', async () => {
   const root = tempFolder()
@@ -196,7 +196,7 @@ export default defineWorkflow({ id: 'speak', on: 'file.created', run: ({ log }) 
   await started.line(({ message }) => message === 'workflow broken, its former version stays at work')
   await deliver(url, 'evt_3')
   await started.line((line) => line.message === 'says two' && line.run !== run)
-}, 60_000)
+}, 120_000)
 
 test('refuses a role beside the sandbox, and a role that there is not', async () => {
   await expect(createApp(testConfig(tempFolder(), { role: 'worker' }), { workflows: [] })).rejects.toMatchObject({

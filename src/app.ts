@@ -1,27 +1,32 @@
-import { dirname } from 'node:path'
 import { createHealth } from './admin/health.ts'
 import { AdminServer } from './admin/server.ts'
+import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-urls.ts'
+import { ChangeWatch } from './change-watch.ts'
 import type { Config } from './config.ts'
 import type { DeliveryReceipt, IncomingDelivery } from './core/delivery.ts'
 import { describeError, UpshotError } from './core/errors.ts'
+import type { Publish } from './core/notices.ts'
 import type { Route } from './core/route.ts'
 import type { Store } from './core/store.ts'
-import { type Clock, isoTime, systemClock } from './core/time.ts'
-import { type AnyWorkflow, planRoutes, scheduleOf } from './core/workflow.ts'
+import { type Clock, systemClock } from './core/time.ts'
+import type { AnyWorkflow } from './core/workflow.ts'
 import { type EmbeddedSandbox, makeSampleTransfer, startEmbeddedSandbox } from './embedded-sandbox.ts'
-import { loadWorkflows } from './engine/load-workflows.ts'
 import { Worker } from './engine/worker.ts'
 import { createFilesClient, type FilesClient } from './files/index.ts'
 import { locateDatabase } from './locate-database.ts'
+import { ModuleWatch } from './module-watch.ts'
 import { createNoticeBus, type NoticeBus } from './notices/notice-bus.ts'
 import { ensureEndpoint } from './own-endpoint.ts'
 import { Receiver } from './receive/server.ts'
 import { removeRuntimeFile, writeRuntimeFile } from './runtime-file.ts'
 import type { Sandbox } from './sandbox/index.ts'
-import { parseCronLine } from './schedule/cron-line.ts'
+import { Pruner } from './schedule/pruner.ts'
 import { Scheduler } from './schedule/scheduler.ts'
 import type { SqliteStoreOptions } from './store/sqlite/open-store.ts'
 import { openThreadedStore } from './store/sqlite/threaded-store.ts'
+import { WorkflowSet } from './workflow-set.ts'
+
+export type { AppUrls } from './app-urls.ts'
 
 /** What a test or a program puts in the place of the real parts. */
 export interface AppParts {
@@ -34,17 +39,7 @@ export interface AppParts {
   workflows: readonly AnyWorkflow[]
 }
 
-export interface AppUrls {
-  receiver: string
-  admin: string
-  /** Full addresses that deliveries are sent to, by the endpoint's name. */
-  endpoints: Record<string, string>
-  /** The sandbox's account page, and the folder of its storages, when the sandbox runs in this process. */
-  sandbox?: string
-  storages?: string
-}
-
-/** The whole of Upshot in one process. `start` and `stop` may be called twice. */
+/** Upshot in one process, or one of its parts where the configuration names a role. `start` and `stop` may be called twice. */
 export interface App {
   start(): Promise<AppUrls>
   /** Resolves when everything in flight is finished or parked, and nothing more will be written. */
@@ -61,28 +56,25 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
   const { clock = systemClock, random = Math.random, notices = createNoticeBus() } = parts
   const { openStore = openThreadedStore } = parts
   const { publish } = notices
-  const workflows = await readWorkflows(config, parts.workflows, notices)
+  const does = planParts(config)
+  const workflows = does.work ? await readWorkflows(config, parts.workflows, publish) : null
   const store = openStore(locateDatabase(config))
 
-  const routes: readonly Route[] = [...workflows.values()].flatMap(planRoutes)
-  const schedules = [...workflows.values()].flatMap((workflow) => {
-    const schedule = scheduleOf(workflow)
-    return schedule ? [{ workflow: workflow.id, schedule }] : []
-  })
   const receiver = new Receiver({
     store: { ...store, saveDelivery },
     clock,
     publish,
-    routes: () => routes,
+    routes: () => readRoutes(store),
     limits: config.receive,
   })
-  const scheduler = new Scheduler({ store, clock, publish, schedules })
+  const scheduler = new Scheduler({ store, clock, publish, schedules: [] })
+  const pruner = new Pruner({ store, clock, publish, retention: config.retention })
   const worker = new Worker({
     store,
     clock,
     random,
     publish,
-    findWorkflow: (id) => workflows.get(id),
+    findWorkflow: (id) => workflows?.find(id),
     filesFor: (_account, around) => requireStarted(files).within(around),
     slots: config.slots,
     drainMs: config.drainMs,
@@ -94,12 +86,27 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
         throw new Error('a newer Upshot has changed the database: start that one')
       },
       writable: async () => void (await store.probe(clock.now())),
-      endpoints: () => receiver.checkEndpoints(),
       app: async () => {
         if (state !== 'started') throw new Error(state)
       },
+      ...(does.receive ? { endpoints: () => receiver.checkEndpoints() } : {}),
+      ...(config.role === 'receiver' ? { workflows: async () => void (await readRoutes(store)) } : {}),
     }),
   )
+  const report = (where: string) => (error: unknown) => publish({ kind: 'fault', where, error: describeError(error) })
+  const changes = new ChangeWatch({
+    store,
+    clock,
+    onChange() {
+      worker.wake()
+      worker.checkLeases().catch(report('looking for canceled runs'))
+      if (does.schedule) followSchedules().catch(report('reading the schedules'))
+    },
+  })
+  const modules =
+    config.dev && workflows && !parts.workflows
+      ? new ModuleWatch({ folder: config.workflowsDir, clock, onChange: reload })
+      : null
   /** The claim follows the delivery into the same commit, instead of waiting for it and taking one of its own. */
   function saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
     const saved = store.saveDelivery(delivery)
@@ -114,31 +121,52 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
 
   notices.subscribe('run.queued', () => worker.wake())
 
-  async function start(): Promise<AppUrls> {
-    state = 'starting'
+  /** Schedules come from the table, whoever loaded their modules; its routes are other ones after each change. */
+  let followed: readonly Route[] | null = null
+  async function followSchedules(): Promise<void> {
+    const routes = await store.listRoutes()
+    if (routes === followed) return
+    followed = routes
+    const schedules = await store.listSchedules()
+    scheduler.replace(schedules.map(({ workflow, trigger }) => ({ workflow, schedule: trigger })))
+  }
+
+  async function reload(version: string): Promise<void> {
+    if (!workflows || !(await workflows.reload(version))) return
+    await store.saveWorkflows(workflows.describe(), clock.now())
+    if (does.schedule) await followSchedules()
+    worker.wake()
+  }
+
+  async function startReceiver(): Promise<string> {
     const endpoint = await ensureEndpoint(store, config, clock.now())
     const receiverUrl = await receiver.start({ host: config.host, port: config.ports.receiver })
     if (config.service.kind === 'sandbox') {
       embedded = await startEmbeddedSandbox(config, { endpoint, receiverUrl, publish })
     }
-    files = createClient(config, embedded, notices)
-    await worker.start()
-    scheduler.start()
+    return receiverUrl
+  }
+
+  async function start(): Promise<AppUrls> {
+    state = 'starting'
+    if (workflows) await store.saveWorkflows(workflows.describe(), clock.now())
+    const receiverUrl = does.receive ? await startReceiver() : ''
+    if (does.work) {
+      files = createClient(config, embedded, notices)
+      await worker.start()
+    }
+    if (does.schedule) {
+      await followSchedules()
+      scheduler.start()
+      pruner.start()
+    }
+    changes.start()
+    await modules?.start()
     const adminUrl = await admin.start(config.ports.admin)
     const urls = await describeUrls(store, { receiverUrl, adminUrl, embedded, publicUrl: config.publicUrl })
-    writeRuntimeFile(config.dataDir, {
-      pid: process.pid,
-      startedAt: isoTime(clock.now()),
-      receiver: receiverUrl,
-      admin: adminUrl,
-      sandbox: embedded && {
-        baseUrl: embedded.sandbox.url,
-        origin: embedded.sandbox.origin,
-        apiKey: embedded.apiKey,
-      },
-    })
+    if (does.receive) writeRuntimeFile(config.dataDir, describeRuntime(urls, embedded, clock.now()))
     // Told by the readiness check, and by the fault that the check publishes; deliveries are taken in any case.
-    void receiver.checkEndpoints().catch(() => {})
+    if (does.receive) void receiver.checkEndpoints().catch(() => {})
     state = 'started'
     publish({ kind: 'app.started', urls: listUrls(urls) })
     if (embedded?.isNew) await makeSampleTransfer(embedded.sandbox)
@@ -150,7 +178,8 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
     publish({ kind: 'app.stopping', reason })
     // A start that is still under way is let finish: half an app is harder to stop than a whole one.
     await started?.catch(() => {})
-    removeRuntimeFile(config.dataDir)
+    if (does.receive) removeRuntimeFile(config.dataDir)
+    await Promise.all([modules?.stop(), changes.stop(), pruner.stop()])
     await Promise.all([receiver.stop(), scheduler.stop(), worker.stop()])
     // Until here it said that we are stopping: whoever balances load is to know.
     await admin.stop()
@@ -176,46 +205,31 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
   }
 }
 
+/** Which parts of the app a process runs. The sandbox is part of the whole app only: it calls the receiver, and workers call it. */
+function planParts({ role, service }: Config): { receive: boolean; work: boolean; schedule: boolean } {
+  if (role !== 'all' && service.kind === 'sandbox') {
+    throw new UpshotError(
+      'invalid_config',
+      `A process with the role "${role}" cannot bring the sandbox with it. Name the service with SERVICE_BASE_URL and the variables beside it, or leave the role out.`,
+    )
+  }
+  const has = (part: Config['role']) => role === 'all' || role === part
+  return { receive: has('receiver'), work: has('worker'), schedule: has('scheduler') }
+}
+
 async function readWorkflows(
-  config: Config,
+  { workflowsDir }: Config,
   given: readonly AnyWorkflow[] | undefined,
-  { publish }: NoticeBus,
-): Promise<Map<string, AnyWorkflow>> {
-  if (given) return new Map(given.map((workflow) => [workflow.id, workflow]))
-  const modules = await loadWorkflows(config.workflowsDir)
-  const workflows = new Map<string, AnyWorkflow>()
-  for (const module of modules) {
-    const { file } = module
-    const error = module.kind === 'broken' ? module.error : findScheduleFault(module.workflow)
-    if (module.kind === 'broken' || error !== null) {
-      publish({ kind: 'workflow.broken', file, error: describeError(error) })
-      continue
-    }
-    const { workflow } = module
-    workflows.set(workflow.id, workflow)
-    publish({ kind: 'workflow.loaded', workflow: workflow.id, file, on: describeTrigger(workflow) })
-  }
-  return workflows
+  publish: Publish,
+): Promise<WorkflowSet> {
+  return given ? WorkflowSet.of(given, publish) : WorkflowSet.load(workflowsDir, publish)
 }
 
-/** A cron line that cannot be read takes its own workflow down, not the scheduler. */
-function findScheduleFault(workflow: AnyWorkflow): unknown {
-  const schedule = scheduleOf(workflow)
-  if (schedule === null) return null
-  try {
-    parseCronLine(schedule.expression, schedule.timezone)
-    return null
-  } catch (error) {
-    return error
-  }
-}
-
-function describeTrigger(workflow: AnyWorkflow): string {
-  const schedule = scheduleOf(workflow)
-  if (schedule) return `cron ${schedule.expression} (${schedule.timezone})`
-  return planRoutes(workflow)
-    .map((route) => route.eventType)
-    .join(', ')
+/** Without routes, an event would be stored and never followed up; its sender keeps it until there are some. */
+async function readRoutes(store: Store): Promise<readonly Route[]> {
+  const routes = await store.listRoutes()
+  if (routes) return routes
+  throw new UpshotError('not_running', 'No process has loaded the workflows yet. Start one with the role worker.')
 }
 
 function createClient(config: Config, embedded: EmbeddedSandbox | null, { publish }: NoticeBus): FilesClient {
@@ -246,32 +260,4 @@ function requireSandbox(embedded: EmbeddedSandbox | null): { baseUrl: string; ap
 function requireStarted<T>(part: T | null): T {
   if (part === null) throw new UpshotError('not_running', 'The app has not started.')
   return part
-}
-
-async function describeUrls(
-  store: Store,
-  at: { receiverUrl: string; adminUrl: string; embedded: EmbeddedSandbox | null; publicUrl: string | null },
-): Promise<AppUrls> {
-  const endpoints = (await store.listEndpoints()).map((endpoint) => [
-    endpoint.name,
-    `${at.publicUrl ?? at.receiverUrl}/hooks/${endpoint.path}`,
-  ])
-  return {
-    receiver: at.receiverUrl,
-    admin: at.adminUrl,
-    endpoints: Object.fromEntries(endpoints),
-    ...(at.embedded
-      ? { sandbox: at.embedded.sandbox.origin, storages: dirname(at.embedded.sandbox.storage('storage_a').dir) }
-      : {}),
-  }
-}
-
-function listUrls({ receiver, admin, endpoints, sandbox, storages }: AppUrls): Record<string, string> {
-  return {
-    receiver,
-    ...Object.fromEntries(Object.entries(endpoints).map(([name, url]) => [`endpoint ${name}`, url])),
-    admin,
-    ...(sandbox === undefined ? {} : { sandbox }),
-    ...(storages === undefined ? {} : { storages }),
-  }
 }

@@ -31,8 +31,34 @@ export interface ConfigFile {
     addressPerSecond?: number
     addressBurst?: number
   }
+  /** How old things may get before they are removed, as durations; `forever` keeps them. An event stays known for ever. */
+  retention?: {
+    /** Runs that completed or were skipped, from their end on, with their steps and ticks. Default 30d. */
+    runs?: Duration
+    /** Runs that failed or were canceled. Default 90d. */
+    failures?: Duration
+    /** Ledger rows of refused deliveries. Default 7d. */
+    refusals?: Duration
+    /** The other rows of the ledger. Default 90d. */
+    deliveries?: Duration
+    /** Bodies of events that no unfinished run needs; without its body an event cannot be replayed. Default 90d. */
+    payloads?: Duration
+  }
 }
 
+const age = (fallback: string) =>
+  z
+    .union([z.number(), z.string()])
+    .default(fallback)
+    .transform((text, context) => {
+      if (text === 'forever') return null
+      try {
+        return parseDuration(text)
+      } catch {
+        context.addIssue('must be a duration such as "30d", or "forever"')
+        return z.NEVER
+      }
+    })
 /** What a public address looks like. */
 export const PUBLIC_URL_LOOKS_LIKE =
   'the https address that the service reaches the receiver at (http on this machine only), without query or login'
@@ -73,6 +99,15 @@ const configFile = z.strictObject({
     .refine(({ bodyBytes, bytesInFlight }) => bodyBytes <= bytesInFlight, {
       path: ['bytesInFlight'],
       error: 'must be at least bodyBytes, or the largest body would never be taken',
+    })
+    .prefault({}),
+  retention: z
+    .strictObject({
+      runs: age('30d'),
+      failures: age('90d'),
+      refusals: age('7d'),
+      deliveries: age('90d'),
+      payloads: age('90d'),
     })
     .prefault({}),
 })

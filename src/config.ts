@@ -20,6 +20,8 @@ export interface Config extends Omit<Settings, 'workflows'> {
   logLevel: LogLevel
   /** Which parts of the app this process runs. */
   role: Role
+  /** Modules are loaded anew when their source changes. */
+  dev?: boolean
   /** Key that seals secrets in the database; null: a key file in the data directory. */
   secretKey: string | null
   service: ServiceConfig
@@ -45,19 +47,21 @@ export type ServiceConfig =
 export const ROLES = ['all', 'receiver', 'worker', 'scheduler'] as const
 export type Role = (typeof ROLES)[number]
 
+/** Unless the environment names another one: so that one of each may run on one machine. */
+const ADMIN_PORTS: Record<Role, number> = { all: 4701, receiver: 4701, worker: 4702, scheduler: 4703 }
+
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 /** Variables by name; an empty one counts as not set. */
 export type Environment = Record<string, string | undefined>
 
-const port = (fallback: number) =>
-  z
-    .string()
-    .regex(/^\d{1,5}$/)
-    .transform(Number)
-    .refine((number) => number <= 65_535)
-    .default(fallback)
+const portNumber = z
+  .string()
+  .regex(/^\d{1,5}$/)
+  .transform(Number)
+  .refine((number) => number <= 65_535)
+const port = (fallback: number) => portNumber.default(fallback)
 
 /** Variables that are always read. The text says what a good value looks like. */
 const GENERAL = {
@@ -71,11 +75,12 @@ const GENERAL = {
     'an IP address such as 127.0.0.1, or 0.0.0.0 for all interfaces',
   ],
   UPSHOT_PORT: [port(4700), 'a port from 0 to 65535'],
-  UPSHOT_ADMIN_PORT: [port(4701), 'a port from 0 to 65535'],
+  UPSHOT_ADMIN_PORT: [portNumber.optional(), 'a port from 0 to 65535'],
   UPSHOT_SANDBOX_PORT: [port(4747), 'a port from 0 to 65535'],
   UPSHOT_SANDBOX_DOWNLOAD_PORT: [port(4748), 'a port from 0 to 65535'],
   UPSHOT_LOG_LEVEL: [z.enum(LOG_LEVELS).default('info'), `one of ${LOG_LEVELS.join(', ')}`],
   UPSHOT_ROLE: [z.enum(ROLES).default('all'), `one of ${ROLES.join(', ')}`],
+  UPSHOT_DEV: [z.enum(['0', '1']).default('0'), '1 to load workflows anew when they change, or 0'],
   UPSHOT_SECRET_KEY: [z.string().min(1).optional(), '32 bytes in base64 or hex'],
   UPSHOT_PUBLIC_URL: [publicUrl.optional(), PUBLIC_URL_LOOKS_LIKE],
 } as const
@@ -154,12 +159,13 @@ export async function loadConfig(
     host: general.UPSHOT_HOST,
     ports: {
       receiver: general.UPSHOT_PORT,
-      admin: general.UPSHOT_ADMIN_PORT,
+      admin: general.UPSHOT_ADMIN_PORT ?? ADMIN_PORTS[general.UPSHOT_ROLE],
       sandbox: general.UPSHOT_SANDBOX_PORT,
       sandboxDownload: general.UPSHOT_SANDBOX_DOWNLOAD_PORT,
     },
     logLevel: general.UPSHOT_LOG_LEVEL,
     role: general.UPSHOT_ROLE,
+    dev: general.UPSHOT_DEV === '1',
     secretKey: general.UPSHOT_SECRET_KEY ?? null,
     publicUrl: general.UPSHOT_PUBLIC_URL ?? settings.publicUrl,
     service,

@@ -1,7 +1,7 @@
 /** What workflow authors import. The only barrel. */
 export { z } from 'zod'
 export { type ConfigFile, defineConfig } from './config-file.ts'
-export { RetryAt, StepError, TerminalError } from './core/errors.ts'
+export { type Failure, RetryAt, StepError, TerminalError } from './core/errors.ts'
 export type { ServiceEvent } from './core/event.ts'
 export {
   type DeleteOutcome,
@@ -17,13 +17,14 @@ export {
   type StorageName,
 } from './core/file.ts'
 export type { RetryOptions } from './core/retry.ts'
-export { cron, type ScheduleOptions, type Tick } from './core/schedule.ts'
+export { cron, type Overlap, type ScheduleOptions, type Tick } from './core/schedule.ts'
 export type { Effect, StepName } from './core/step.ts'
 export type { Duration } from './core/time.ts'
 export {
   defineEvent,
   defineWorkflow,
   type EventDefinition,
+  type FailureContext,
   type RunContext,
   type RunLog,
   type StepApi,

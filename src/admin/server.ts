@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
+import { UpshotError } from '../core/errors.ts'
 import type { Health } from './health.ts'
 
 /** The admin server: on loopback only, because it needs no key. */
@@ -23,7 +24,10 @@ export class AdminServer {
   /** Listens and gives the URL; port 0 takes a free one. */
   async start(port: number): Promise<string> {
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject)
+      this.#server.once('error', (cause) => {
+        const message = `The admin server cannot listen on port ${port}: ${cause.message}. Choose another one with UPSHOT_ADMIN_PORT; 0 takes a free one.`
+        reject(new UpshotError('invalid_config', message, { cause }))
+      })
       this.#server.listen(port, '127.0.0.1', resolve)
     })
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`

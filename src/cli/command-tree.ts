@@ -106,6 +106,11 @@ export const COMMANDS: CommandTree = {
         summary: 'one event with its content, its deliveries and its runs',
         load: () => import('./commands/events-show.ts'),
       },
+      replay: {
+        summary: 'run workflows on stored events once more, one or many',
+        load: () => import('./commands/events-replay.ts'),
+      },
+      tail: { summary: 'events as they come', load: () => import('./commands/events-tail.ts') },
     },
   },
   deliveries: {
@@ -130,6 +135,38 @@ export const COMMANDS: CommandTree = {
     commands: {
       list: { summary: 'the newest runs', load: () => import('./commands/runs-list.ts') },
       show: { summary: 'one run with its steps and failed attempts', load: () => import('./commands/runs-show.ts') },
+      retry: {
+        summary: 'go on with failed or canceled runs from the step that failed',
+        load: () => import('./commands/runs-retry.ts'),
+      },
+      fork: {
+        summary: 'a new run that keeps the results of the steps before a given one',
+        load: () => import('./commands/runs-fork.ts'),
+      },
+      resume: { summary: 'go on with runs that wait for a person', load: () => import('./commands/runs-resume.ts') },
+      cancel: { summary: 'end runs that are not finished', load: () => import('./commands/runs-cancel.ts') },
+      tail: { summary: 'runs as their states change', load: () => import('./commands/runs-tail.ts') },
+    },
+  },
+  workflows: {
+    summary: 'the modules that events and schedules start',
+    commands: {
+      list: { summary: 'the workflows with what starts them', load: () => import('./commands/workflows-list.ts') },
+      show: { summary: 'one workflow with its newest runs', load: () => import('./commands/workflows-show.ts') },
+      pause: { summary: 'keep its runs waiting', load: () => import('./commands/workflows-pause.ts') },
+      resume: { summary: 'let its runs go on, oldest first', load: () => import('./commands/workflows-resume.ts') },
+    },
+  },
+  schedules: {
+    summary: 'workflows that run by the clock',
+    commands: {
+      list: {
+        summary: 'cron lines with their last and next moments',
+        load: () => import('./commands/schedules-list.ts'),
+      },
+      run: { summary: 'make a tick now', load: () => import('./commands/schedules-run.ts') },
+      pause: { summary: 'make no more ticks', load: () => import('./commands/schedules-pause.ts') },
+      resume: { summary: 'make ticks again', load: () => import('./commands/schedules-resume.ts') },
     },
   },
   files: {

@@ -15,6 +15,15 @@ export function gather(text: string, before: string[]): string[] {
   return [...before, text]
 }
 
+/** Reads a length of time, such as `30s` or `2h`, in milliseconds. */
+export function duration(text: string): number {
+  try {
+    return parseDuration(text)
+  } catch {
+    throw new InvalidArgumentError('It is a length of time such as 30s, 15m, 2h or 1d.')
+  }
+}
+
 /** Reads `--since`: how long ago, such as `24h`, or a moment as ISO 8601. Gives epoch milliseconds. */
 export function parseSince(text: string): number {
   const now = systemClock.now()

@@ -1,4 +1,4 @@
-import type { Run, RunStatus } from '../core/run.ts'
+import type { Run, RunOrigin, RunStatus } from '../core/run.ts'
 import type { StepStatus } from '../core/step.ts'
 import { formatMoment, formatSpan, withIsoTimes } from './format-value.ts'
 import type { Style } from './output.ts'
@@ -15,8 +15,29 @@ export function parseOutput(output: string | null): unknown {
 }
 
 /** What made it run: its event or its due moment. */
-export function describeCause({ eventId, tickAt }: Run, now: number): string | null {
-  return eventId ?? (tickAt === null ? null : `tick of ${formatMoment(tickAt, now)}`)
+export function describeCause({ eventId, tickAt, origin }: Run, now: number): string | null {
+  const cause = eventId ?? (tickAt === null ? null : `tick of ${formatMoment(tickAt, now)}`)
+  return cause === null || origin === 'event' || origin === 'tick' ? cause : `${cause} (${ORIGINS[origin]})`
+}
+
+const ORIGINS = {
+  manual: 'by hand',
+  replay: 'replayed',
+  fork: 'forked',
+  failure: 'after a failure',
+} as const satisfies Record<Exclude<RunOrigin, 'event' | 'tick'>, string>
+
+const LINEAGE = {
+  manual: 'made by hand',
+  replay: 'repeats',
+  fork: 'forked from',
+  failure: 'follows the failure of',
+} as const satisfies Record<Exclude<RunOrigin, 'event' | 'tick'>, string>
+
+/** Which run it goes back to, such as `forked from run_…`; null for the first of its line. */
+export function describeOrigin({ origin, originRun }: Pick<Run, 'origin' | 'originRun'>): string | null {
+  if (originRun === null || origin === 'event' || origin === 'tick') return null
+  return `${LINEAGE[origin]} ${originRun}`
 }
 
 /** Why it is where it is: what it waits for, or what went wrong. */

@@ -82,6 +82,8 @@ export interface Failure {
   name: string
   message: string
   code?: string
+  /** Of a run: the step that failed. */
+  step?: string
   /** Where in the author's code, at most 5 frames. */
   at?: string[]
 }

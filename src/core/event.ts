@@ -57,6 +57,8 @@ export function matchType(pattern: string, type: string): boolean {
 
 /** A stored event. */
 export interface EventRecord {
+  /** Its number in the order of arrival. */
+  seq: number
   id: string
   account: string
   type: string
@@ -64,6 +66,6 @@ export interface EventRecord {
   /** When the service made it and when we stored it, epoch milliseconds. */
   createdAt: number
   receivedAt: number
-  /** The body as it was signed. */
+  /** The body as it was signed; empty once retention has pruned it. */
   body: string
 }

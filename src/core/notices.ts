@@ -49,7 +49,9 @@ export type Notice =
       error: Failure
     }
   | { kind: 'workflow.loaded'; workflow: string; file: string; on: string }
-  | { kind: 'workflow.broken'; file: string; error: Failure }
+  /** `kept`: the version from before it broke stays at work. */
+  | { kind: 'workflow.broken'; file: string; error: Failure; kept?: boolean }
+  | { kind: 'workflows.reloaded'; workflows: number; broken: number }
   | {
       kind: 'files.called'
       operation: string
@@ -61,6 +63,7 @@ export type Notice =
       ms: number
     }
   | { kind: 'files.warned'; service: string | null; message: string }
+  | { kind: 'store.pruned'; runs: number; deliveries: number; payloads: number; ms: number }
   | { kind: 'sandbox.said'; message: string }
   | { kind: 'fault'; where: string; error: Failure }
   | { kind: 'app.started'; urls: Record<string, string> }

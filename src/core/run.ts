@@ -6,6 +6,13 @@ import type { Lease } from './lease.ts'
 export const RUN_STATUSES = ['pending', 'running', 'waiting', 'completed', 'failed', 'canceled', 'skipped'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
+/** What made a run; `manual` is a tick made by hand. */
+export const RUN_ORIGINS = ['event', 'tick', 'manual', 'replay', 'fork', 'failure'] as const
+export type RunOrigin = (typeof RUN_ORIGINS)[number]
+
+/** Which function of its module a run executes. */
+export type RunHandler = 'run' | 'onFailure'
+
 /** One execution of a workflow. */
 export interface Run {
   id: string
@@ -17,6 +24,10 @@ export interface Run {
   eventId: string | null
   /** The due moment that caused it; null for an event. */
   tickAt: number | null
+  origin: RunOrigin
+  /** The run that it repeats, was forked from, or follows the failure of; null for none. It may be pruned. */
+  originRun: string | null
+  handler: RunHandler
   /** Failed passes of its code outside steps. */
   attempt: number
   createdAt: number
@@ -40,6 +51,11 @@ export interface ClaimedRun {
   /** True in the first pass: the journal is empty. */
   isFirstPass: boolean
   cause: RunCause
+  handler: RunHandler
+  /** The run that this one goes back to. */
+  originRun: string | null
+  /** What `onFailure` is told: how the run that it follows failed; null for `run`. */
+  failure: Failure | null
 }
 
 export type RunCause =
@@ -60,3 +76,53 @@ export type RunOutcome =
   | { kind: 'released' }
   /** Taken over, or canceled, while this pass was running: nothing more may be written. */
   | { kind: 'lost' }
+
+/** Reasons that are marks as well: releasing finds its runs by them, and indexes are built on them. */
+export const PAUSED_REASON = 'the workflow is paused'
+export const QUEUED_TICK_REASON = 'the tick before it is not finished'
+
+/** What a person may do to one run. */
+export type RunOperation = 'cancel' | 'retry' | 'resume'
+
+/** Whether an operation fits a run as it is: null, or why it does not. The store asks again in its own transaction. */
+export function findObstacle(operation: RunOperation, run: Pick<Run, 'status' | 'dueAt' | 'reason'>): string | null {
+  const { status, dueAt, reason } = run
+  switch (operation) {
+    case 'cancel':
+      return isFinished(status) ? `it is ${status} already` : null
+    case 'retry':
+      if (status === 'failed' || status === 'canceled') return null
+      return isFinished(status) ? `it is ${status}, there is nothing to go on from` : `it is ${status}, not finished`
+    case 'resume':
+      if (status !== 'waiting') return `it is ${status}, it waits for nobody`
+      if (dueAt !== null) return 'it goes on by itself'
+      return reason === PAUSED_REASON || reason === QUEUED_TICK_REASON
+        ? `${reason}, it goes on by itself after that`
+        : null
+    default:
+      return operation satisfies never
+  }
+}
+
+/** No pass of it comes any more, unless a person retries it. */
+export function isFinished(status: RunStatus): boolean {
+  return status === 'completed' || status === 'failed' || status === 'canceled' || status === 'skipped'
+}
+
+/** Which runs are meant; every part narrows. */
+export interface RunFilter {
+  status?: RunStatus
+  workflow?: string
+  eventId?: string
+  /** Whose event `eventId` is; every account's without it. */
+  account?: string
+  origin?: RunOrigin
+  /** Runs that go back to this one. */
+  originRun?: string
+  /** Made at this moment or later … */
+  since?: number
+  /** … and before this one. */
+  until?: number
+  /** Older than this run, by its id: where the page before ended. */
+  before?: string
+}

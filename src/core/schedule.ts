@@ -10,13 +10,23 @@ export interface Schedule {
   catchUp: 'skip' | 'latest' | 'all'
   /** Moments missed longer ago than this are only counted. */
   withinMs: number
+  /** What becomes of a tick that falls due while the run of the one before is not finished. */
+  overlap: Overlap
 }
+
+/**
+ * `queue` (default): it waits until that run has ended, so no tick is lost and never two are at work. `skip`: it is recorded as a
+ * skipped run. `allow`: both run. A tick that waits because its workflow is paused is never skipped over: those behind it queue.
+ */
+export type Overlap = 'queue' | 'skip' | 'allow'
 
 export interface ScheduleOptions {
   timezone?: string
   catchUp?: Schedule['catchUp']
   /** Default 24h. */
   within?: Duration
+  /** Default `queue`. */
+  overlap?: Overlap
 }
 
 /** What an author writes after `on:` for a cron workflow. */
@@ -32,6 +42,7 @@ export function cron(expression: string, options: ScheduleOptions = {}): CronTri
     timezone: options.timezone ?? 'UTC',
     catchUp: options.catchUp ?? 'latest',
     withinMs: parseDuration(options.within ?? '24h'),
+    overlap: options.overlap ?? 'queue',
   }
 }
 
@@ -47,6 +58,32 @@ export interface Tick {
 export interface DueTick {
   scheduledFor: number
   missed: number
+}
+
+/** A schedule as an operator sees it. */
+export interface ScheduleRecord {
+  workflow: string
+  trigger: CronTrigger
+  /** When it was first seen with this line, or went on after a pause; nothing before it is caught up with. */
+  startedAt: number | null
+  /** The latest tick, made by hand or not; null: none yet. */
+  lastTickAt: number | null
+  lastRun: string | null
+  pausedAt: number | null
+  /** Moments that got no run, so far: passed while nobody looked, while the run before was at work, while it was paused. */
+  missed: number
+  skipped: number
+  suppressed: number
+  /** Ticks that are not finished, those that queue included. */
+  unfinished: number
+}
+
+/** How a tick is recorded. */
+export interface TickOptions {
+  /** Default `allow`. */
+  overlap?: Overlap
+  /** Made by a person: it is no moment of the line, and a pause of the schedule does not hold it. */
+  isManual?: boolean
 }
 
 /** Missed moments from before the window are counted up to here; an exact figure of a long absence helps nobody. */

@@ -52,3 +52,27 @@ function requireName(name: string): string {
   if (typeof name === 'string' && name !== '' && name.length <= 200 && !RESERVED.test(name)) return name
   throw new UpshotError('invalid_workflow', `"${name}" is no step name: 1 to 200 characters without "#", "[" and "]".`)
 }
+
+/**
+ * Keys of the failed steps that a retry of their run does again: the one that ended it, and those that the author's code
+ * did not go on after. A failure that the code caught stays what it was, or the steps behind its `catch` would hang in the air.
+ */
+export function planReset(steps: readonly Checkpoint[], error: Failure | null): string[] {
+  const failed = steps.filter((step) => step.status === 'failed')
+  const isLast = ({ position, finishedAt }: Checkpoint) =>
+    !steps.some((step) => step.position > position && step.startedAt >= (finishedAt ?? Infinity))
+  return failed.filter((step) => step.key === error?.step || isLast(step)).map((step) => step.key)
+}
+
+/** What a fork takes over: finished steps that began before `fromStep`. Throws `not_found` that names the steps there are. */
+export function planFork(steps: readonly Checkpoint[], fromStep: string): string[] {
+  const from = steps.find((step) => step.key === fromStep)
+  if (!from) {
+    const known = steps.map((step) => step.key).slice(0, 20)
+    const fix = known.length === 0 ? 'It has no steps yet.' : `Choose one of: ${known.join(', ')}.`
+    throw new UpshotError('not_found', `The run has no step "${fromStep}".`, { details: { fix } })
+  }
+  return steps
+    .filter(({ position, status }) => position < from.position && (status === 'completed' || status === 'failed'))
+    .map((step) => step.key)
+}

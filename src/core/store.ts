@@ -14,9 +14,11 @@ import type { Endpoint, EndpointName, SecretUse } from './endpoint.ts'
 import type { Failure } from './errors.ts'
 import type { EventRecord } from './event.ts'
 import type { Lease } from './lease.ts'
-import type { ClaimedRun, Run, RunStatus } from './run.ts'
-import type { DueTick } from './schedule.ts'
+import type { Route } from './route.ts'
+import type { ClaimedRun, Run, RunFilter } from './run.ts'
+import type { DueTick, ScheduleRecord, TickOptions } from './schedule.ts'
 import type { Checkpoint } from './step.ts'
+import type { LoadedWorkflows, WorkflowRecord } from './workflow.ts'
 
 /**
  * The one place where anything lasts. Writes take effect in the order of their calls, every promise resolves after the
@@ -57,8 +59,27 @@ export interface Store extends ReadStore {
 
   /** The last recorded moment of a workflow's schedule; the first call for a schedule starts it at `now`. */
   startSchedule(workflow: string, expression: string, now: number): Promise<number>
-  /** The tick and its run in one commit; null when it is recorded already, by whomever. */
-  recordTick(workflow: string, tick: DueTick, now: number): Promise<string | null>
+  /**
+   * The tick and its run in one commit; null when it is recorded already, by whomever, or its schedule is paused. Under `overlap`, the
+   * run may wait for the tick before it or be skipped from the start.
+   */
+  recordTick(workflow: string, tick: DueTick, now: number, options?: TickOptions): Promise<string | null>
+  /** Stops or goes on making ticks. Moments in between are counted and not caught up with. False when it was so already; `not_found` without a schedule. */
+  pauseSchedule(workflow: string, isPaused: boolean, now: number): Promise<boolean>
+
+  /**
+   * Makes the author's workflows, their routes and schedules known to every process, in one commit. Those of a file that is broken now
+   * stay as they were: their events are kept for when it is mended. Gives whether anything changed.
+   */
+  saveWorkflows(loaded: LoadedWorkflows, now: number): Promise<boolean>
+  /** From now on its runs wait; passes at work go on to their end. False when it was paused already. */
+  pauseWorkflow(workflow: string, now: number): Promise<boolean>
+  /** Sets `limit` pending runs of a paused workflow aside; gives their number. Claiming does the same with those it meets. */
+  holdRuns(workflow: string, limit: number): Promise<number>
+  /** Ends the pause. False when there was none. */
+  resumeWorkflow(workflow: string): Promise<boolean>
+  /** Makes `limit` of the runs that waited for it pending again, oldest first; gives their number. */
+  releaseHeldRuns(workflow: string, limit: number): Promise<number>
 
   /** Makes a worker known; its process holds a lock until it ends, however it ends. */
   startWorker(worker: string, now: number): Promise<void>
@@ -74,7 +95,8 @@ export interface Store extends ReadStore {
   /** Adds a step to the run's journal or brings it up to date; `failure`, one attempt that failed, is appended. */
   saveCheckpoint(lease: Lease, checkpoint: Checkpoint, failure?: StepFailure): Promise<void>
   completeRun(lease: Lease, output: string, now: number): Promise<void>
-  failRun(lease: Lease, error: Failure, now: number): Promise<void>
+  /** `followUp`: starts the workflow's `onFailure` as a run of its own in the same commit. */
+  failRun(lease: Lease, error: Failure, now: number, followUp?: boolean): Promise<void>
   skipRun(lease: Lease, reason: string, now: number): Promise<void>
   /** The run waits until `dueAt`, or for a person (null). */
   parkRun(lease: Lease, park: { dueAt: number | null; reason: string }): Promise<void>
@@ -85,7 +107,51 @@ export interface Store extends ReadStore {
   /** Ends a run that is not finished yet, at once: whoever works on it can write no more. False when it had finished. */
   cancelRun(runId: string, reason: string, now: number): Promise<boolean>
 
+  /** A failed or canceled run goes on from its failed step, with the same id. False when it is in another state. */
+  reopenRun(runId: string, now: number): Promise<boolean>
+  /** A run that waits for a person goes on; from scratch, it forgets every step. False when it waits for none. */
+  resumeRun(runId: string, options: { fromScratch: boolean }, now: number): Promise<boolean>
+  /** A new run of the same cause with copies of these finished steps, and perhaps a result of our own for one more. Gives its id. */
+  forkRun(runId: string, fork: Fork, now: number): Promise<string>
+  /** New runs of an event that is stored, one for each workflow. Gives their ids; `not_found` without the event, `conflict` once its body is pruned. */
+  replayEvent(event: { id: string; account: string }, workflows: readonly string[], now: number): Promise<string[]>
+
+  /** Removes what is older than its bound, in one small commit; see {@link PruneSlice}. */
+  prune(slice: PruneSlice): Promise<PruneProgress>
+
   close(): Promise<void>
+}
+
+/** What a new run takes over from another one. */
+export interface Fork {
+  /** Finished steps that it takes over. */
+  keys: readonly string[]
+  /** A step whose result is given by hand, as JSON text. */
+  edited: { key: string; output: string } | null
+}
+
+/** What retention removes: finished runs with all that hangs on them, ledger rows, and the bodies of events. */
+export const PRUNE_KINDS = ['runs', 'failures', 'refusals', 'deliveries', 'payloads'] as const
+export type PruneKind = (typeof PRUNE_KINDS)[number]
+
+/** How old each kind may get, in milliseconds; null: for ever. */
+export type Retention = Record<PruneKind, number | null>
+
+export interface PruneSlice {
+  kind: PruneKind
+  /** Older than this moment. */
+  before: number
+  /** Rows that are looked at or removed, at most. */
+  limit: number
+  /** Where the slice before ended; null at first. */
+  after: string | null
+}
+
+export interface PruneProgress {
+  /** Runs, deliveries or bodies that are gone now. */
+  pruned: number
+  /** Where to go on; null: there is nothing more. */
+  next: string | null
 }
 
 /** What the CLI and the admin API look at, and every stage that only reads. */
@@ -111,17 +177,11 @@ export interface ReadStore {
   tallyRefusals(): Promise<RefusalTally[]>
   /** Oldest first. */
   listCaptures(endpointId: string): Promise<Capture[]>
-  listEvents(query: { limit: number; type?: string }): Promise<EventRecord[]>
+  listEvents(query: EventFilter & { limit: number }): Promise<EventRecord[]>
   /** The events with this id: one for each account that has it. */
   findEvents(id: string): Promise<EventRecord[]>
   /** `account` says whose event `eventId` is; every account's without it. */
-  listRuns(query: {
-    limit: number
-    status?: RunStatus
-    workflow?: string
-    eventId?: string
-    account?: string
-  }): Promise<Run[]>
+  listRuns(query: RunFilter & { limit: number }): Promise<Run[]>
   findRun(id: string): Promise<Run | null>
   /** The journal of a run in the order in which its steps began. */
   listSteps(runId: string): Promise<Checkpoint[]>
@@ -129,6 +189,28 @@ export interface ReadStore {
   listStepFailures(runId: string): Promise<StepFailure[]>
   /** When the next waiting run is due; null when none is. */
   nextDueAt(): Promise<number | null>
+  /** The runs that a worker has a valid lease on: what is missing was canceled or taken over. */
+  listLeases(worker: string): Promise<{ runId: string; fence: number }[]>
+
+  /** Event types and the workflows that they start; null while no process has loaded any. Cheap: kept until somebody changes it. */
+  listRoutes(): Promise<readonly Route[] | null>
+  /** By id. */
+  listWorkflows(): Promise<WorkflowRecord[]>
+  /** By workflow; those whose workflow is gone are not among them. */
+  listSchedules(): Promise<ScheduleRecord[]>
+  /** Another number than before when somebody, in this or another process, has written since. Costs next to nothing. */
+  changeCount(): Promise<number>
+}
+
+/** Which events are meant; every part narrows. */
+export interface EventFilter {
+  type?: string
+  /** Received at this moment or later … */
+  since?: number
+  /** … and before this one. */
+  until?: number
+  /** Arrived before this one, by its `seq`: where the page before ended. */
+  before?: number
 }
 
 export interface StepFailure {

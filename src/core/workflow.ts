@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { UpshotError } from './errors.ts'
+import { type Failure, UpshotError } from './errors.ts'
 import { matchType, type ServiceEvent } from './event.ts'
 import type { FilesApi } from './file.ts'
 import type { RetryOptions } from './retry.ts'
@@ -108,6 +108,17 @@ export interface WorkflowOptions<On extends Trigger, Output> {
   retry?: RetryOptions
   timeout?: { step?: Duration }
   run: (context: RunContext<On>) => Promise<Output> | Output
+  /**
+   * Follows a run that failed for good, as a run of its own with the same tools and retries. One that fails itself is followed by none, and a
+   * canceled run by none either.
+   */
+  onFailure?: (context: FailureContext<On>) => unknown
+}
+
+/** What `onFailure` gets: `run` is its own run, `failed` the one that it follows. */
+export type FailureContext<On extends Trigger = Trigger> = RunContext<On> & {
+  error: Failure
+  failed: { id: string }
 }
 
 /** A workflow as the engine sees it. */
@@ -119,6 +130,29 @@ export interface Workflow<On extends Trigger = Trigger, Output = unknown> extend
 export type AnyWorkflow = Pick<Workflow, 'kind' | 'id' | 'on' | 'retry' | 'timeout'> & {
   where?: (event: never) => boolean
   run: (context: never) => unknown
+  onFailure?: (context: never) => unknown
+}
+
+/** A workflow as processes know it that have not loaded its module. */
+export interface WorkflowRecord {
+  id: string
+  /** Name of the module. */
+  file: string
+  /** Event types that start it. */
+  eventTypes: string[]
+  schedule: CronTrigger | null
+  loadedAt: number
+  /** Null: not paused. */
+  pausedAt: number | null
+  /** Runs that wait because of the pause. */
+  held: number
+}
+
+/** What was found in the workflows folder. */
+export interface LoadedWorkflows {
+  workflows: readonly Pick<WorkflowRecord, 'id' | 'file' | 'eventTypes' | 'schedule'>[]
+  /** Modules that could not be loaded. */
+  broken: readonly string[]
 }
 
 const duration = z.union([z.number(), z.string()]).transform((text, context) => {
@@ -141,6 +175,9 @@ const definition = z.strictObject({
     .optional(),
   timeout: z.strictObject({ step: duration.optional() }).optional(),
   run: z.custom<(context: never) => unknown>((value) => typeof value === 'function', 'must be a function'),
+  onFailure: z
+    .custom<(context: never) => unknown>((value) => typeof value === 'function', 'must be a function')
+    .optional(),
 })
 
 /** Checks a workflow and gives it back for the module's default export; throws `invalid_workflow`. */

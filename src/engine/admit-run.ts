@@ -12,10 +12,13 @@ export type Admission = { kind: 'admitted'; cause: Cause } | Extract<RunOutcome,
  */
 export function admitRun(run: ClaimedRun, workflow: AnyWorkflow): Admission {
   if (run.cause.kind === 'tick') return { kind: 'admitted', cause: { account: 'default', tick: readTick(run.cause) } }
-  const { account, body } = run.cause.event
+  const { account, body, id } = run.cause.event
+  if (body === '') return { kind: 'parked', dueAt: null, reason: `the body of its event ${id} is pruned` }
   try {
     const event = readEvent(parseEvent(JSON.parse(body)), workflow)
-    if (workflow.where && !workflow.where(event as never)) return { kind: 'skipped', reason: 'its `where` said no' }
+    // What follows a failure belongs to a run that was let in.
+    if (run.handler === 'run' && workflow.where && !workflow.where(event as never))
+      return { kind: 'skipped', reason: 'its `where` said no' }
     return { kind: 'admitted', cause: { account, event } }
   } catch (error) {
     return { kind: 'parked', dueAt: null, reason: describeError(error).message }

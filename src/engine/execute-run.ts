@@ -15,13 +15,23 @@ export async function executeRun(pass: Pass, workflow: AnyWorkflow, filesFor: Fi
   const admission = admitRun(pass.run, workflow)
   if (admission.kind !== 'admitted') return admission
   const context = createRunContext(pass, admission.cause, filesFor)
-  const ending = await Promise.race([callAuthor(workflow, context), pass.parking.ended])
+  const call = chooseHandler(pass, workflow)
+  if (!call) return { kind: 'parked', dueAt: null, reason: `the workflow "${workflow.id}" has no onFailure any more` }
+  const ending = await Promise.race([callAuthor(() => call(context as never)), pass.parking.ended])
   return decideOutcome(pass, ending)
 }
 
-async function callAuthor(workflow: AnyWorkflow, context: RunContext): Promise<Ending> {
+/** The author's function that this run is for, given what it alone is told. */
+function chooseHandler({ run }: Pass, workflow: AnyWorkflow): ((context: never) => unknown) | undefined {
+  const { onFailure } = workflow
+  if (run.handler === 'run') return workflow.run
+  const told = { error: run.failure, failed: { id: run.originRun } }
+  return onFailure && ((context: RunContext) => onFailure({ ...context, ...told } as never))
+}
+
+async function callAuthor(call: () => unknown): Promise<Ending> {
   try {
-    return { kind: 'returned', output: await workflow.run(context as never) }
+    return { kind: 'returned', output: await call() }
   } catch (error) {
     return { kind: 'threw', error }
   }
@@ -47,7 +57,7 @@ function decideOutcome(pass: Pass, ending: Ending): RunOutcome {
 
 function decideFailure(pass: Pass, error: unknown): RunOutcome {
   const failure: Failure =
-    error instanceof StepError ? { ...error.failure, message: error.message } : describeError(error)
+    error instanceof StepError ? { ...error.failure, message: error.message, step: error.step } : describeError(error)
   const decision = decideRetry({
     error,
     attempt: pass.run.attempt + 1,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { UpshotError } from '../core/errors.ts'
 import type { AnyWorkflow } from '../core/workflow.ts'
+import { importFresh } from './import-fresh.ts'
 
 /** An author's module: its workflow, or why it has none. */
 export type LoadedModule =
@@ -11,11 +12,11 @@ export type LoadedModule =
 
 /**
  * Imports every `*.workflow.ts` (or `.js`) of a folder, by name. A module that is broken takes no other down; two
- * modules with one id are refused, because nobody could tell whose runs are whose.
+ * modules with one id are refused, because nobody could tell whose runs are whose. A `version` loads them anew.
  */
-export async function loadWorkflows(folder: string): Promise<LoadedModule[]> {
+export async function loadWorkflows(folder: string, version: string | null = null): Promise<LoadedModule[]> {
   const files = (await readFolder(folder)).filter((file) => /\.workflow\.[jt]s$/.test(file)).sort()
-  const modules = await Promise.all(files.map((file) => loadModule(folder, file)))
+  const modules = await Promise.all(files.map((file) => loadModule(folder, file, version)))
   refuseDuplicates(modules)
   return modules
 }
@@ -32,9 +33,10 @@ async function readFolder(folder: string): Promise<string[]> {
   }
 }
 
-async function loadModule(folder: string, file: string): Promise<LoadedModule> {
+async function loadModule(folder: string, file: string, version: string | null): Promise<LoadedModule> {
   try {
-    const { default: workflow } = await import(pathToFileURL(join(folder, file)).href)
+    const url = pathToFileURL(join(folder, file)).href
+    const { default: workflow } = await (version === null ? import(url) : importFresh(url, version))
     return { kind: 'loaded', file, workflow: requireWorkflow(workflow, file) }
   } catch (error) {
     return { kind: 'broken', file, error }

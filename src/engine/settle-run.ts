@@ -1,16 +1,22 @@
 import type { Notice } from '../core/notices.ts'
 import type { ClaimedRun, RunOutcome } from '../core/run.ts'
 import type { Store } from '../core/store.ts'
+import type { AnyWorkflow } from '../core/workflow.ts'
 
 export type SettleStore = Pick<Store, 'completeRun' | 'failRun' | 'parkRun' | 'retryRun' | 'skipRun' | 'releaseRun'>
 
 /** Writes how the pass ended, one store call per word. */
-export function settleRun(store: SettleStore, { lease }: ClaimedRun, outcome: RunOutcome, now: number): Promise<void> {
+export function settleRun(
+  store: SettleStore,
+  { lease, handler }: ClaimedRun,
+  outcome: RunOutcome,
+  { now, workflow }: { now: number; workflow: AnyWorkflow | undefined },
+): Promise<void> {
   switch (outcome.kind) {
     case 'completed':
       return store.completeRun(lease, outcome.output, now)
     case 'failed':
-      return store.failRun(lease, outcome.error, now)
+      return store.failRun(lease, outcome.error, now, handler === 'run' && workflow?.onFailure !== undefined)
     case 'parked':
       return store.parkRun(lease, outcome)
     case 'retry':

@@ -25,6 +25,7 @@ export type WorkerStore = SettleStore &
     | 'saveCheckpoint'
     | 'listSteps'
     | 'nextDueAt'
+    | 'listLeases'
   >
 
 export interface WorkerParts {
@@ -50,11 +51,21 @@ const MISSING_MODULE_MS = 60_000
 /** A run whose pass broke goes on after this long, and so often it is tried to say so. */
 const HAND_BACK_MS = 5_000
 
+/** A pass at work. */
+interface RunningPass {
+  fence: number
+  parking: Parking
+  abort: AbortController
+  /** Its outcome is decided; there is nothing to abort any more. */
+  isSettling: boolean
+  done: Promise<void>
+}
+
 /** Claims runs while it has free slots and takes each one pass further. */
 export class Worker {
   readonly id: string
   readonly #parts: WorkerParts
-  readonly #passes = new Map<string, { parking: Parking; abort: AbortController; done: Promise<void> }>()
+  readonly #passes = new Map<string, RunningPass>()
   readonly #stopping = new AbortController()
   #state: 'new' | 'started' | 'stopping' = 'new'
   #stopped: Promise<void> | null = null
@@ -96,8 +107,19 @@ export class Worker {
   /** Ends what this worker does on a run that a person canceled. */
   abandon(runId: string): void {
     const pass = this.#passes.get(runId)
-    pass?.abort.abort(new UpshotError('conflict', 'The run was canceled.'))
-    pass?.parking.abandon({ kind: 'lost' })
+    if (!pass || pass.isSettling) return
+    pass.abort.abort(new UpshotError('conflict', 'The run was canceled or taken over.'))
+    pass.parking.abandon({ kind: 'lost' })
+  }
+
+  /** A hint that another process may have canceled or taken over a run that is at work here: what is lost is ended. */
+  async checkLeases(): Promise<void> {
+    const atWork = [...this.#passes]
+    if (this.#state !== 'started' || atWork.length === 0) return
+    const held = new Map((await this.#parts.store.listLeases(this.id)).map((lease) => [lease.runId, lease.fence]))
+    for (const [runId, pass] of atWork) {
+      if (this.#passes.get(runId) === pass && held.get(runId) !== pass.fence) this.abandon(runId)
+    }
   }
 
   /** Lets the steps at work finish, hands every run back, and resolves when nothing more will be written. */
@@ -154,20 +176,23 @@ export class Worker {
   #begin(run: ClaimedRun): void {
     const parking = new Parking()
     const abort = new AbortController()
-    const done = this.#takeFurther(run, parking, abort)
+    const pass: RunningPass = { fence: run.lease.fence, parking, abort, isSettling: false, done: Promise.resolve() }
+    this.#passes.set(run.lease.runId, pass)
+    pass.done = this.#takeFurther(run, pass)
       .catch((error: unknown) => this.#handBack(run, error))
       .finally(() => {
         this.#passes.delete(run.lease.runId)
         this.wake()
       })
-    this.#passes.set(run.lease.runId, { parking, abort, done })
   }
 
   /** One pass: read facts, let the outcome be decided, settle it. */
-  async #takeFurther(run: ClaimedRun, parking: Parking, abort: AbortController): Promise<void> {
-    const { store, clock, publish } = this.#parts
-    const { outcome, journal } = await this.#execute(run, parking, abort)
-    const settled = await settleRun(store, run, outcome, clock.now()).then(() => outcome, asLost)
+  async #takeFurther(run: ClaimedRun, running: RunningPass): Promise<void> {
+    const { store, clock, publish, findWorkflow } = this.#parts
+    const workflow = findWorkflow(run.workflow)
+    const { outcome, journal } = await this.#execute(run, workflow, running)
+    running.isSettling = true
+    const settled = await settleRun(store, run, outcome, { now: clock.now(), workflow }).then(() => outcome, asLost)
     // The last checkpoints went out just before the end and share its commit; one that failed alone must be heard of.
     if (settled.kind !== 'lost') await journal?.barrier()
     publish(describeOutcome(run, settled, { now: clock.now(), steps: journal?.finished ?? 0 }))
@@ -175,11 +200,10 @@ export class Worker {
 
   async #execute(
     run: ClaimedRun,
-    parking: Parking,
-    abort: AbortController,
+    workflow: AnyWorkflow | undefined,
+    { parking, abort }: RunningPass,
   ): Promise<{ outcome: RunOutcome; journal: Journal | null }> {
-    const { store, clock, random, publish, findWorkflow, filesFor } = this.#parts
-    const workflow = findWorkflow(run.workflow)
+    const { store, clock, random, publish, filesFor } = this.#parts
     if (!workflow) {
       const reason = `no module defines the workflow "${run.workflow}"`
       return { outcome: { kind: 'parked', dueAt: clock.now() + MISSING_MODULE_MS, reason }, journal: null }
@@ -222,6 +246,7 @@ export class Worker {
       store
         .beatWorker(this.id, clock.now())
         .then(() => this.#recover())
+        .then(() => this.checkLeases())
         .catch((error: unknown) => this.#report('the heartbeat', error))
         .finally(() => this.#state === 'started' && this.#scheduleBeat())
     })

@@ -60,9 +60,12 @@ const LINES: Lines = {
       ? line('warn', 'step failed', { ...fields, err: error })
       : line('warn', 'step will be tried again', { ...fields, retryAt: new Date(retryAt), err: error }),
   'workflow.loaded': ({ kind, ...fields }) => line('info', 'workflow loaded', fields),
-  'workflow.broken': ({ file, error }) => line('error', 'workflow broken', { file, err: error }),
+  'workflow.broken': ({ file, error, kept = false }) =>
+    line('error', kept ? 'workflow broken, its former version stays at work' : 'workflow broken', { file, err: error }),
+  'workflows.reloaded': ({ kind, ...fields }) => line('info', 'workflows reloaded', fields),
   'files.called': ({ kind, ...fields }) => line('debug', 'files called', fields),
   'files.warned': ({ service, message }) => line('warn', message, { service }),
+  'store.pruned': ({ kind, ...fields }) => line('info', 'store pruned', fields),
   'sandbox.said': ({ message }) => line('debug', message, {}),
   fault: ({ where, error }) => line('error', 'fault', { where, err: error }),
   'app.started': ({ urls }) => line('info', 'started', { urls }),

@@ -40,7 +40,8 @@ export interface Reception {
 
 export interface AcceptParts {
   store: Pick<Store, 'findEndpoint' | 'saveDelivery' | 'saveCapture'>
-  routes: () => readonly Route[]
+  /** Rejects while it is not known what the event would start: then it is not taken. */
+  routes: () => readonly Route[] | Promise<readonly Route[]>
 }
 
 /** Fits every scheme and is nobody's. */
@@ -64,7 +65,6 @@ export async function acceptDelivery({ store, routes }: AcceptParts, delivery: R
   if (read instanceof UpshotError) return { ...refuse('bad_json', endpoint, { reason: read.message }), complaint: read }
   const { id, type, created } = read.event
   const facts = describeTrust(signature, positionOf(endpoint, signature.secret, receivedAt))
-  const workflows = planFor(endpoint, type, routes())
   const accepted = { endpointId: endpoint.id, event: { id, type }, facts, complaint: null }
   if (delivery.isProbe) return { verdict: 'accepted', runs: 0, ...accepted }
   const receipt = await store.saveDelivery({
@@ -75,7 +75,7 @@ export async function acceptDelivery({ store, routes }: AcceptParts, delivery: R
     event: { id, type, created },
     body: read.text,
     facts,
-    workflows,
+    workflows: planFor(endpoint, type, await routes()),
   })
   return { verdict: receipt.verdict, runs: receipt.runs.length, ...accepted }
 }

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import express, { type Express } from 'express'
 import { UpshotError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
-import type { Route } from '../core/route.ts'
 import type { Store } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
+import type { AcceptParts } from './accept-delivery.ts'
 import { createDeliveryHandler } from './delivery-handler.ts'
 import { EndpointCheck } from './endpoint-check.ts'
 import { Gate } from './gate.ts'
@@ -16,7 +16,7 @@ import { SelfProbe } from './self-probe.ts'
 
 export interface ReceiverParts {
   store: ReceiverStore
-  routes: () => readonly Route[]
+  routes: AcceptParts['routes']
   clock: Clock
   publish: Publish
   limits?: Partial<ReceiveLimits>

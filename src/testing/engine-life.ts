@@ -56,7 +56,7 @@ export class EngineLife {
       const schedule = scheduleOf(workflow)
       return schedule ? [{ workflow: workflow.id, schedule }] : []
     })
-    this.#scheduler = new Scheduler({ store, clock, publish, schedules })
+    this.#scheduler = new Scheduler({ store, clock, publish, schedules, lookMs: Infinity })
   }
 
   /** Takes back what an earlier life left, whoever it was, and goes to work. */

@@ -7,10 +7,13 @@ import { describeAccounts } from './store-accounts.ts'
 import { describeDeliveries } from './store-deliveries.ts'
 import { describeEndpoints } from './store-endpoints.ts'
 import { describeJournal } from './store-journal.ts'
+import { describeOperations } from './store-operations.ts'
 import { describeCaptures, describeRefusals } from './store-refusals.ts'
+import { describeRetention } from './store-retention.ts'
 import { describeRuns } from './store-runs.ts'
 import { describeTicks } from './store-ticks.ts'
 import { describeWorkers } from './store-workers.ts'
+import { describeWorkflows } from './store-workflows.ts'
 
 const STORES = { 'on one connection': openSqliteStore, 'with its writer thread': openThreadedStore }
 
@@ -28,4 +31,7 @@ describe.each(Object.entries(STORES))('the SQLite store %s', (_how, openOne) => 
   describe('journal', () => describeJournal(open))
   describe('ticks', () => describeTicks(open))
   describe('workers', () => describeWorkers(open))
+  describe('operations', () => describeOperations(open))
+  describe('workflows', () => describeWorkflows(open))
+  describe('retention', () => describeRetention(open))
 })

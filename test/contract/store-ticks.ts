@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { cron } from '../../src/core/schedule.ts'
 import { NOW } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 
@@ -37,5 +38,97 @@ export function describeTicks(open: OpenStore): void {
     const { store } = open()
     await store.startSchedule('nightly', '0 3 * * *', NOW)
     expect(await store.startSchedule('nightly', '* * * * *', NOW + HOUR)).toBe(NOW + HOUR)
+  })
+
+  test('lets a tick wait for the one before it, and go on in the commit that ends that one, whatever ends it', async () => {
+    const { store } = open()
+    const ticks: string[] = []
+    for (const n of [0, 1, 2, 3]) {
+      ticks.push(
+        (await store.recordTick('nightly', { scheduledFor: NOW + n, missed: 0 }, NOW + n, { overlap: 'queue' })) ?? '',
+      )
+    }
+    const statuses = async () => Promise.all(ticks.map(async (id) => (await store.findRun(id))?.status))
+    expect(await statuses()).toEqual(['pending', 'waiting', 'waiting', 'waiting'])
+    const [first] = await store.claimRuns('wrk_1', 9, NOW)
+    if (first) await store.failRun(first.lease, { name: 'Error', message: '' }, NOW, true)
+    expect(await statuses()).toEqual(['failed', 'pending', 'waiting', 'waiting'])
+    await store.cancelRun(ticks[2] ?? '', 'by hand', NOW)
+    expect(await statuses()).toEqual(['failed', 'pending', 'canceled', 'waiting'])
+    const [, second] = await store.claimRuns('wrk_1', 9, NOW)
+    const next = second ?? (await store.claimRuns('wrk_1', 9, NOW))[0]
+    if (next) await store.cancelRun(ticks[1] ?? '', 'by hand', NOW)
+    expect(await statuses()).toEqual(['failed', 'canceled', 'canceled', 'pending'])
+  })
+
+  test('skips a tick while the one before it is at work, visibly, and counts it', async () => {
+    const { store } = open()
+    await store.startSchedule('nightly', '* * * * *', NOW - 1)
+    await store.recordTick('nightly', { scheduledFor: NOW, missed: 3 }, NOW, { overlap: 'skip' })
+    const run = await store.recordTick('nightly', { scheduledFor: NOW + 1, missed: 0 }, NOW + 1, { overlap: 'skip' })
+    expect(await store.findRun(run ?? '')).toMatchObject({
+      status: 'skipped',
+      finishedAt: NOW + 1,
+      reason: expect.stringMatching(/^run_\w+ of the tick before it is not finished$/),
+    })
+    await store.saveWorkflows(
+      { workflows: [{ id: 'nightly', file: 'n.ts', eventTypes: [], schedule: cron('* * * * *') }], broken: [] },
+      NOW,
+    )
+    expect(await store.listSchedules()).toMatchObject([
+      { workflow: 'nightly', missed: 3, skipped: 1, unfinished: 1, lastTickAt: NOW + 1, lastRun: run, pausedAt: null },
+    ])
+    const allowed = await store.recordTick('nightly', { scheduledFor: NOW + 2, missed: 0 }, NOW + 2, {
+      overlap: 'allow',
+    })
+    expect(await store.findRun(allowed ?? '')).toMatchObject({ status: 'pending' })
+  })
+
+  test('keeps the ticks of a paused workflow, to run one after the other', async () => {
+    const { store } = open()
+    await store.pauseWorkflow('nightly', NOW)
+    for (const n of [0, 1])
+      await store.recordTick('nightly', { scheduledFor: NOW + n, missed: 0 }, NOW + n, { overlap: 'skip' })
+    expect(await store.claimRuns('wrk_1', 9, NOW)).toEqual([])
+    await store.recordTick('nightly', { scheduledFor: NOW + 2, missed: 0 }, NOW + 2, { overlap: 'skip' })
+    await store.resumeWorkflow('nightly')
+    await store.releaseHeldRuns('nightly', 9)
+    const order: (number | undefined)[] = []
+    for (const [run] of [await store.claimRuns('wrk_1', 9, NOW)]) {
+      order.push(run?.cause.kind === 'tick' ? run.cause.scheduledFor : undefined)
+      if (run) await store.completeRun(run.lease, 'null', NOW)
+    }
+    const rest = await store.claimRuns('wrk_1', 9, NOW)
+    expect(order).toEqual([NOW])
+    expect(rest).toHaveLength(1)
+  })
+
+  test('makes no tick while the schedule is paused, counts the moment, and catches up with none', async () => {
+    const { store, reopen } = open()
+    await expect(store.pauseSchedule('nightly', true, NOW)).rejects.toMatchObject({ code: 'not_found' })
+    await store.startSchedule('nightly', '0 3 * * *', NOW)
+    expect(await reopen().pauseSchedule('nightly', true, NOW)).toBe(true)
+    expect(await store.pauseSchedule('nightly', true, NOW)).toBe(false)
+    for (const _scheduler of [1, 2]) {
+      expect(await store.recordTick('nightly', { scheduledFor: NOW + HOUR, missed: 0 }, NOW + HOUR)).toBeNull()
+    }
+    const manual = await store.recordTick('nightly', { scheduledFor: NOW + HOUR + 5, missed: 0 }, NOW + HOUR + 5, {
+      isManual: true,
+    })
+    expect(await store.findRun(manual ?? '')).toMatchObject({ origin: 'manual', status: 'pending' })
+    expect(await store.pauseSchedule('nightly', false, NOW + 2 * HOUR)).toBe(true)
+    expect(await store.startSchedule('nightly', '0 3 * * *', NOW + 3 * HOUR)).toBe(NOW + 2 * HOUR)
+    await store.saveWorkflows(
+      { workflows: [{ id: 'nightly', file: 'n.ts', eventTypes: [], schedule: cron('0 3 * * *') }], broken: [] },
+      NOW,
+    )
+    expect(await store.listSchedules()).toMatchObject([{ suppressed: 1, missed: 0, unfinished: 1 }])
+  })
+
+  test('lets a tick made by hand be no moment of the line', async () => {
+    const { store } = open()
+    await store.startSchedule('nightly', '0 3 * * *', NOW)
+    await store.recordTick('nightly', { scheduledFor: NOW + HOUR, missed: 0 }, NOW + HOUR, { isManual: true })
+    expect(await store.startSchedule('nightly', '0 3 * * *', NOW + 2 * HOUR)).toBe(NOW)
   })
 }

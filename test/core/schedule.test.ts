@@ -19,6 +19,7 @@ describe('cron', () => {
       expression: '0 3 * * *',
       timezone: 'UTC',
       catchUp: 'latest',
+      overlap: 'queue',
       withinMs: 24 * HOUR,
     })
   })

@@ -14,7 +14,8 @@ function doom(store: Store): Store {
   return new Proxy(store, {
     get(target, name) {
       const method = Reflect.get(target, name)
-      if (typeof method !== 'function') return method
+      // Looks that a timer makes would spread the n-th call over chance.
+      if (typeof method !== 'function' || name === 'changeCount' || name === 'listLeases') return method
       return (...args: unknown[]) => {
         const isLast = ++calls === deadline
         const answer: Promise<unknown> = Reflect.apply(method, target, args)

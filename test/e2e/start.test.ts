@@ -1,63 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
+import { resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { opensslHmac } from '../support/sign.ts'
+import { startProcess } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
-
 import { NO_SERVICE, testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
-
-const MAIN = resolve(import.meta.dirname, '../../src/main.ts')
-const FREE_PORTS = {
-  UPSHOT_PORT: '0',
-  UPSHOT_ADMIN_PORT: '0',
-  UPSHOT_SANDBOX_PORT: '0',
-  UPSHOT_SANDBOX_DOWNLOAD_PORT: '0',
-}
-
-/** A project folder with these modules, and the real process in it. */
-function startProcess(modules: Record<string, string> = {}, environment: Record<string, string> = {}) {
-  const root = tempFolder()
-  mkdirSync(join(root, 'workflows'))
-  for (const [file, text] of Object.entries(modules)) writeFileSync(join(root, 'workflows', file), text)
-  const child = spawn(process.execPath, [MAIN], {
-    cwd: root,
-    env: { PATH: process.env.PATH, ...FREE_PORTS, ...environment },
-  })
-  onTestFinished(() => void child.kill('SIGKILL'))
-  const lines: Record<string, unknown>[] = []
-  const waiting: {
-    fits: (line: Record<string, unknown>) => boolean
-    resolve: (line: Record<string, unknown>) => void
-  }[] = []
-  createInterface({ input: child.stdout }).on('line', (text) => {
-    const line = JSON.parse(text)
-    lines.push(line)
-    for (const { fits, resolve } of waiting) if (fits(line)) resolve(line)
-  })
-  let errors = ''
-  child.stderr.on('data', (chunk) => {
-    errors += chunk
-  })
-  return {
-    root,
-    child,
-    lines,
-    errors: () => errors,
-    exited: once(child, 'exit').then(([code, signal]) => ({ code, signal })),
-    line: (fits: (line: Record<string, unknown>) => boolean) =>
-      new Promise<Record<string, unknown>>((done) => {
-        const known = lines.find(fits)
-        if (known) done(known)
-        else waiting.push({ fits, resolve: done })
-      }),
-  }
-}
 
 const INDEX = resolve(import.meta.dirname, '../../src/index.ts')
 const hello = `import { defineWorkflow } from '${INDEX}'

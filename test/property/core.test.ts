@@ -167,6 +167,7 @@ describe('decideDue', () => {
     expression: fc.constant('0 * * * *'),
     timezone: fc.constant('UTC'),
     catchUp: fc.constantFrom('skip', 'latest', 'all'),
+    overlap: fc.constant('queue' as const),
     withinMs: fc.nat({ max: 48 * HOUR }),
   })
   const anyTime = fc.integer({ min: 0, max: 200 * HOUR })

@@ -47,6 +47,8 @@ const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
   'step.failed': { kind: 'step.failed', ...RUN, step: 'pay', attempt: 1, retryAt: NOW, error: ERROR },
   'workflow.loaded': { kind: 'workflow.loaded', workflow: 'nightly', file: 'nightly.workflow.ts', on: '0 3 * * *' },
   'workflow.broken': { kind: 'workflow.broken', file: 'nightly.workflow.ts', error: ERROR },
+  'workflows.reloaded': { kind: 'workflows.reloaded', workflows: 3, broken: 0 },
+  'store.pruned': { kind: 'store.pruned', runs: 1, deliveries: 2, payloads: 3, ms: 40 },
   'files.called': {
     kind: 'files.called',
     operation: 'get',
@@ -132,6 +134,8 @@ describe('a JSON line', () => {
       'step.failed': ['warn: step will be tried again'],
       'workflow.loaded': ['info: workflow loaded'],
       'workflow.broken': ['error: workflow broken'],
+      'workflows.reloaded': ['info: workflows reloaded'],
+      'store.pruned': ['info: store pruned'],
       'files.called': ['debug: files called'],
       'files.warned': ['warn: the reply has no pagination'],
       'sandbox.said': ['debug: a transfer began'],

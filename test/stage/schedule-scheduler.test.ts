@@ -1,14 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { UpshotError } from '../../src/core/errors.ts'
 import type { Notice } from '../../src/core/notices.ts'
 import { cron, type ScheduleOptions } from '../../src/core/schedule.ts'
 import type { Store } from '../../src/core/store.ts'
-import { isoTime, ManualClock } from '../../src/core/time.ts'
+import { isoTime, ManualClock, systemClock } from '../../src/core/time.ts'
 import { Scheduler, type SchedulerParts } from '../../src/schedule/scheduler.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
+import { openTestStore } from '../support/test-store.ts'
 
 /** Tells when the scheduler has done its work and waits for a moment. */
 class WatchedClock extends ManualClock {
@@ -24,6 +25,22 @@ class WatchedClock extends ManualClock {
     this.#asleep = Promise.withResolvers<void>()
     act()
     await this.#asleep.promise
+  }
+}
+
+/** Tells when a scheduler has set its next timer. */
+class Looks {
+  #next = Promise.withResolvers<void>()
+
+  count<T>(timer: T): T {
+    this.#next.resolve()
+    return timer
+  }
+
+  async after(act: () => void): Promise<void> {
+    this.#next = Promise.withResolvers<void>()
+    act()
+    await this.#next.promise
   }
 }
 
@@ -86,10 +103,12 @@ class Bench {
 type Through = Partial<SchedulerParts['store']>
 
 describe('a schedule', () => {
-  it('that is new has no past to catch up with, and sleeps until its first moment', async () => {
+  it('that is new has no past to catch up with, and sleeps until its first moment, half a minute at a time', async () => {
     const bench = new Bench('2026-05-01T12:00Z')
     await bench.start()
     expect(await bench.ticks()).toEqual([])
+    expect(isoTime(bench.clock.nextAt() ?? 0)).toBe('2026-05-01T12:00:30.000Z')
+    await bench.wakeAt('2026-05-02T02:59:45Z')
     expect(isoTime(bench.clock.nextAt() ?? 0)).toBe('2026-05-02T03:00:00.000Z')
   })
 
@@ -175,6 +194,39 @@ describe('two schedulers on one store', () => {
   })
 })
 
+describe('two schedulers with a store each on one database', () => {
+  it('fire each tick once', async () => {
+    const first = openTestStore()
+    const one = new Bench('2026-05-01T12:00Z', { store: first, line: '* * * * *' })
+    const other = new Bench('2026-05-01T12:00Z', { store: openTestStore(first.folder), line: '* * * * *' })
+    await Promise.all([one.start(), other.start()])
+    const minutes = ['12:01', '12:02', '12:03', '12:04', '12:05']
+    for (const minute of minutes) {
+      const moment = `2026-05-01T${minute}:00.007Z`
+      await Promise.all([one.wakeAt(moment), other.wakeAt(moment)])
+    }
+    expect(await other.ticks()).toEqual(minutes.map((minute) => `2026-05-01T${minute}Z`))
+    expect([...one.heard('tick.recorded'), ...other.heard('tick.recorded')]).toHaveLength(5)
+  })
+})
+
+describe('a tick that falls due while the one before is at work', () => {
+  const statuses = async ({ store }: Bench) =>
+    (await store.listRuns({ limit: 9 })).map(({ status }) => status).toReversed()
+
+  it.each([
+    { overlap: 'queue', expected: ['pending', 'waiting'] },
+    { overlap: 'skip', expected: ['pending', 'skipped'] },
+    { overlap: 'allow', expected: ['pending', 'pending'] },
+  ] as const)('is treated as its author wants: $overlap', async ({ overlap, expected }) => {
+    const bench = new Bench('2026-05-01T12:00Z', { overlap })
+    await bench.start()
+    await bench.wakeAt('2026-05-02T03:00Z')
+    await bench.wakeAt('2026-05-03T03:00Z')
+    expect(await statuses(bench)).toEqual(expected)
+  })
+})
+
 describe('a clock', () => {
   it('set forward over several moments makes the schedule catch up', async () => {
     const bench = new Bench('2026-05-01T12:00Z')
@@ -205,6 +257,26 @@ describe('a clock', () => {
     expect(after.heard('tick.recorded')).toEqual([])
   })
 
+  it('that was years ahead and is put right while the schedule sleeps does not silence it', async () => {
+    // The system's clock itself: its timers count what passes, whatever it shows.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: Date.parse('2038-01-19T00:00Z') })
+    cleanUps.push(() => void vi.useRealTimers())
+    const store = openStore()
+    const looked = new Looks()
+    const recorded = Promise.withResolvers<number>()
+    const scheduler = new Scheduler({
+      store,
+      clock: { now: systemClock.now, at: (moment, wake) => looked.count(systemClock.at(moment, wake)) },
+      publish: (notice) => (notice.kind === 'tick.recorded' ? recorded.resolve(notice.scheduledFor) : undefined),
+      schedules: [{ workflow: 'nightly', schedule: cron('0 3 1 * *') }],
+    })
+    cleanUps.push(() => scheduler.stop())
+    await looked.after(() => scheduler.start())
+    vi.setSystemTime(Date.parse('2026-06-01T02:59:10Z'))
+    for (const _look of [1, 2]) await looked.after(() => vi.advanceTimersByTime(30_000))
+    expect(isoTime(await recorded.promise)).toBe('2026-06-01T03:00:00.000Z')
+  })
+
   it('that was years ahead does not silence the schedule once it is right again', async () => {
     const before = new Bench('2038-01-19T00:00Z')
     await before.start()
@@ -215,6 +287,31 @@ describe('a clock', () => {
     await after.wakeAt('2026-05-02T03:00Z')
     await after.wakeAt('2026-05-03T03:00Z')
     expect(await after.ticks()).toEqual(['2026-05-02T03:00Z', '2026-05-03T03:00Z', '2038-01-19T03:00Z'])
+  })
+})
+
+describe('schedules that are replaced', () => {
+  it('leave the ones that stay alone, end those that go, and follow new ones from now on', async () => {
+    const bench = new Bench('2026-05-01T12:00Z')
+    await bench.start()
+    const same = { workflow: 'nightly', schedule: cron('0 3 * * *') }
+    await bench.clock.untilAsleepAfter(() =>
+      bench.scheduler.replace([same, { workflow: 'noon', schedule: cron('0 12 * * *') }]),
+    )
+    await bench.wakeAt('2026-05-02T03:00Z')
+    bench.scheduler.replace([{ workflow: 'noon', schedule: cron('0 12 * * *') }])
+    await bench.wakeAt('2026-05-02T12:00Z')
+    await bench.wakeAt('2026-05-03T04:00Z')
+    expect(await bench.ticks()).toEqual(['2026-05-02T03:00Z'])
+    expect(bench.heard('tick.recorded').map(({ workflow }) => workflow)).toEqual(['nightly', 'noon'])
+  })
+
+  it('with a bad line among them stay as they were', async () => {
+    const bench = new Bench('2026-05-01T12:00Z')
+    await bench.start()
+    expect(() => bench.scheduler.replace([{ workflow: 'bad', schedule: cron('0 25 * * *') }])).toThrow(/hour "25"/)
+    await bench.wakeAt('2026-05-02T03:00Z')
+    expect(await bench.ticks()).toEqual(['2026-05-02T03:00Z'])
   })
 })
 

@@ -7,10 +7,13 @@ import { DeliveryTable } from '../../src/store/sqlite/delivery-table.ts'
 import { EndpointTable } from '../../src/store/sqlite/endpoint-table.ts'
 import { EventTable } from '../../src/store/sqlite/event-table.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { OperationTable } from '../../src/store/sqlite/operation-table.ts'
+import { PruneTable } from '../../src/store/sqlite/prune-table.ts'
 import { RunTable } from '../../src/store/sqlite/run-table.ts'
 import { StepTable } from '../../src/store/sqlite/step-table.ts'
 import { TickTable } from '../../src/store/sqlite/tick-table.ts'
 import { WorkerTable } from '../../src/store/sqlite/worker-table.ts'
+import { WorkflowTable } from '../../src/store/sqlite/workflow-table.ts'
 import { WriteProbe } from '../../src/store/sqlite/write-probe.ts'
 import { createVault } from '../../src/store/vault.ts'
 
@@ -29,18 +32,25 @@ function collectPlans(): Map<string, string[]> {
     },
   })
   const events = new EventTable(recording)
-  const runs = new RunTable(recording, events, new TickTable(recording))
+  const workflows = new WorkflowTable(recording)
+  const runs = new RunTable(recording, events, new TickTable(recording), workflows)
+  const steps = new StepTable(recording)
   new DeliveryTable(recording, events)
   new EndpointTable(recording, createVault(Buffer.alloc(32)))
+  new OperationTable(recording, { events, runs, steps })
+  new PruneTable(recording)
   new AccountTable(recording, createVault(Buffer.alloc(32)))
   const ledger = new DeliveryLedger(recording, events)
   ledger.list({ limit: 1 })
   ledger.list({ limit: 1, since: 1, endpointId: 'end_1', verdicts: ['accepted'] })
   new CaptureTable(recording, createVault(Buffer.alloc(32)))
   new WriteProbe(recording)
-  new StepTable(recording)
   new WorkerTable(recording, null)
   runs.list({ limit: 1 })
+  runs.list({ limit: 1, originRun: 'run_1' })
+  runs.list({ limit: 1, since: 0, until: 1, before: 'run_1' })
+  events.list({ limit: 1 })
+  events.list({ limit: 1, type: 'file.created', since: 0 })
   runs.list({ limit: 1, eventId: 'evt_1' })
   return new Map(
     statements
@@ -88,12 +98,33 @@ test('asks for a known event within one stretch only', () => {
   expect(planOf('WHERE stretch = ? AND identity = ?')).toEqual([byIdentity])
   const byStretch = 'SEARCH event USING COVERING INDEX event_identity (stretch>? AND stretch<?)'
   expect(planOf('WHERE stretch >= ? AND stretch < ?')).toEqual([byStretch])
-  expect(planOf('FROM event WHERE seq > ?')).toEqual(['SEARCH event USING INTEGER PRIMARY KEY (rowid>?)'])
+  expect(planOf('identity FROM event WHERE seq > ?')).toEqual(['SEARCH event USING INTEGER PRIMARY KEY (rowid>?)'])
 })
 
 test('finds the runs of an event and of a dead worker by their indexes', () => {
   expect(planOf('json_each').join('\n')).toContain('USING INDEX run_caused')
   expect(planOf('WHERE worker = @worker').every((line) => line.includes('USING INDEX run_held'))).toBe(true)
+})
+
+test('finds the runs that an operation is about by their indexes', () => {
+  expect(planOf('origin_run = ?').join('\n')).toContain('USING INDEX run_origin')
+  expect(planOf('run.id >= ? AND run.id < ?').join('\n')).toContain('USING PRIMARY KEY (id>? AND id<?)')
+  const held = planOf("reason = 'the workflow is paused' ORDER BY id")
+  expect(held.join('\n')).toContain('USING COVERING INDEX run_paused')
+  expect(planOf("status IN ('pending', 'running', 'waiting') ORDER BY tick_at").join('\n')).toContain(
+    'USING INDEX run_ticking',
+  )
+  expect(planOf('SELECT max(id) FROM run WHERE event_seq').join('\n')).toContain('USING INDEX run_caused')
+})
+
+test('prunes from the oldest row on, without looking at the others', () => {
+  for (const part of ['AS is_old FROM run', 'AS is_meant FROM delivery']) {
+    const plan = planOf(part)
+    expect(plan.every((line) => line.includes('USING PRIMARY KEY (id>? AND id<?)'))).toBe(true)
+  }
+  expect(planOf('AS is_needed').join('\n')).toContain('SEARCH event USING INTEGER PRIMARY KEY (rowid>?)')
+  expect(planOf('AS is_needed').join('\n')).toContain('USING INDEX run_caused')
+  expect(planOf('DELETE FROM step_failure').join('\n')).toContain('USING COVERING INDEX step_failure_run')
 })
 
 test('finds the deliveries of an event without reading the others', () => {

@@ -137,3 +137,18 @@ it('misuse does not compile', () => {
   }
   expectTypeOf(misuse).toBeFunction()
 })
+
+it('onFailure knows the error, the failed run and what caused it', () => {
+  const created = defineEvent('file.created', { data: z.looseObject({ file: z.looseObject({ id: z.string() }) }) })
+  defineWorkflow({
+    id: 'careful',
+    on: created,
+    run: () => 1,
+    onFailure: ({ error, failed, event, step }) => {
+      expectTypeOf(error.message).toEqualTypeOf<string>()
+      expectTypeOf(failed.id).toEqualTypeOf<string>()
+      expectTypeOf(event.data.file.id).toEqualTypeOf<string>()
+      return step.run('tell', () => 'told')
+    },
+  })
+})

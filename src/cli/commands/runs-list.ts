@@ -1,35 +1,34 @@
 import { type Command, Option } from '@commander-js/extra-typings'
-import { RUN_STATUSES, type Run } from '../../core/run.ts'
+import { RUN_ORIGINS, type Run } from '../../core/run.ts'
 import { systemClock } from '../../core/time.ts'
 import { formatMoment, formatSpan } from '../format-value.ts'
 import type { Output } from '../output.ts'
 import { countUpTo } from '../parse-option.ts'
 import { withStore } from '../project.ts'
 import { describeCause, describeReason, describeRun, styleStatus } from '../run-view.ts'
+import { addRunChoice, toFilter } from '../select-runs.ts'
 import { type Column, formatTable } from '../table.ts'
 
 /** `upshot runs list`: newest first. */
 export function define(command: Command, out: Output): void {
-  command
-    .addOption(new Option('--status <status>', 'only runs in this state').choices(RUN_STATUSES))
-    .option('--workflow <id>', 'only runs of this workflow')
-    .option('--event <id>', 'only runs that this event caused')
+  addRunChoice(command)
+    .addOption(new Option('--origin <origin>', 'only runs that were made this way').choices(RUN_ORIGINS))
     .option('--limit <n>', 'how many', countUpTo(10_000), 20)
-    .action(({ status, workflow, event, limit }) =>
+    .action(({ limit, origin, ...choice }) =>
       withStore(async (store) => {
         const runs = await store.listRuns({
           limit,
-          ...(status === undefined ? {} : { status }),
-          ...(workflow === undefined ? {} : { workflow }),
-          ...(event === undefined ? {} : { eventId: event }),
+          ...toFilter(choice),
+          ...(origin === undefined ? {} : { origin }),
         })
-        out.result(runs.map(describeRun), () => formatTable(runs, columns(systemClock.now()), out.paint))
+        out.result(runs.map(describeRun), () => formatTable(runs, runColumns(systemClock.now()), out.paint))
         if (runs.length === 0) out.note('No such run. Events start runs: send one with "upshot trigger file.created".')
       }),
     )
 }
 
-function columns(now: number): Column<Run>[] {
+/** Runs as a table. */
+export function runColumns(now: number): Column<Run>[] {
   return [
     { title: 'RUN', value: ({ id }) => id },
     { title: 'WORKFLOW', value: ({ workflow }) => workflow },

@@ -1,5 +1,4 @@
 import type { Command } from '@commander-js/extra-typings'
-import { UpshotError } from '../../core/errors.ts'
 import type { EventRecord } from '../../core/event.ts'
 import type { Run } from '../../core/run.ts'
 import type { Checkpoint } from '../../core/step.ts'
@@ -8,7 +7,8 @@ import { systemClock } from '../../core/time.ts'
 import { formatMoment, formatSpan, formatText, withIsoTimes } from '../format-value.ts'
 import type { Output } from '../output.ts'
 import { withStore } from '../project.ts'
-import { describeCause, describeReason, describeRun, parseOutput, styleStatus } from '../run-view.ts'
+import { describeCause, describeOrigin, describeReason, describeRun, parseOutput, styleStatus } from '../run-view.ts'
+import { requireRun } from '../select-runs.ts'
 import { type Column, formatTable } from '../table.ts'
 
 /** A run with all that the store knows of it. */
@@ -18,9 +18,12 @@ interface Story {
   event: EventRecord | null
   steps: Checkpoint[]
   failures: StepFailure[]
+  /** Runs that go back to this one: replays, forks, what followed its failure. */
+  children: Run[]
 }
 
 const OUTPUT_SHOWN = 100
+const CHILDREN_SHOWN = 100
 
 /** `upshot runs show <id>`: the run, its event, its steps and their failed attempts. */
 export function define(command: Command, out: Output): void {
@@ -33,31 +36,28 @@ export function define(command: Command, out: Output): void {
 }
 
 async function readStory(store: ReadStore, id: string): Promise<Story> {
-  const run = await store.findRun(id)
-  if (run === null) {
-    throw new UpshotError('not_found', `There is no run ${id} in this data directory.`, {
-      details: { fix: 'List the runs with "upshot runs list".' },
-    })
-  }
+  const run = await requireRun(store, id)
   const [event = null] = run.eventId === null ? [] : await store.findEvents(run.eventId)
   return {
     run,
     event,
     steps: await store.listSteps(id),
     failures: await store.listStepFailures(id),
+    children: await store.listRuns({ limit: CHILDREN_SHOWN, originRun: id }),
   }
 }
 
-function describeStory({ run, event, steps, failures }: Story): Record<string, unknown> {
+function describeStory({ run, event, steps, failures, children }: Story): Record<string, unknown> {
   return {
     ...describeRun(run),
-    event: event && { ...withIsoTimes(event), body: JSON.parse(event.body) },
+    event: event && { ...withIsoTimes(event), body: event.body === '' ? null : JSON.parse(event.body) },
     steps: steps.map(({ output, ...step }) => ({ ...withIsoTimes(step), output: parseOutput(output) })),
     failures: failures.map(withIsoTimes),
+    children: children.map(({ id, workflow, status, origin, handler }) => ({ id, workflow, status, origin, handler })),
   }
 }
 
-function formatStory({ run, event, steps, failures }: Story, now: number, paint: Output['paint']): string[] {
+function formatStory({ run, event, steps, failures, children }: Story, now: number, paint: Output['paint']): string[] {
   const style = styleStatus(run)
   const kind = event === null ? '' : `  ${event.type}, received ${formatMoment(event.receivedAt, now)}`
   const facts: [string, string | null][] = [
@@ -65,6 +65,7 @@ function formatStory({ run, event, steps, failures }: Story, now: number, paint:
     ['why', describeReason(run, now)],
     ['workflow', run.workflow],
     ['cause', `${describeCause(run, now)}${kind}`],
+    ['lineage', describeOrigin(run)],
     ['created', formatMoment(run.createdAt, now)],
     ['started', formatMoment(run.startedAt, now)],
     ['took', formatSpan(run.startedAt, run.finishedAt)],
@@ -76,6 +77,7 @@ function formatStory({ run, event, steps, failures }: Story, now: number, paint:
     ...known,
     ...section('Steps', formatTable(steps, stepColumns(now), paint), paint),
     ...section('Failed attempts', formatTable(failures, failureColumns(now), paint), paint),
+    ...section('Runs that go back to it', formatTable(children.toReversed(), CHILD_COLUMNS, paint), paint),
   ]
 }
 
@@ -100,6 +102,12 @@ function stepColumns(now: number): Column<Checkpoint>[] {
     { title: 'OUTPUT', value: ({ output, error }) => error?.message ?? output, most: OUTPUT_SHOWN },
   ]
 }
+
+const CHILD_COLUMNS: Column<Run>[] = [
+  { title: 'RUN', value: ({ id }) => id },
+  { title: 'HOW', value: (run) => describeOrigin(run)?.replace(/ run_.*/, ' it') ?? null },
+  { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
+]
 
 function failureColumns(now: number): Column<StepFailure>[] {
   return [

@@ -3,9 +3,11 @@ import type { Database } from 'better-sqlite3'
 import type { IncomingDelivery } from '../../core/delivery.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { EventOrigin, EventRecord } from '../../core/event.ts'
+import type { EventFilter } from '../../core/store.ts'
 import { type Counting, KnownEvents } from './known-events.ts'
 
 interface EventRow {
+  seq: number
   id: string
   account: string
   type: string
@@ -18,7 +20,7 @@ interface EventRow {
 /** What became of an event on its way in: a new row, or a known one with the same or another body. */
 export type SavedEvent = { kind: 'new'; seq: number } | { kind: 'known'; seq: number; isSameBody: boolean }
 
-const COLUMNS = 'id, account, type, origin, created_at, received_at, body'
+const COLUMNS = 'seq, id, account, type, origin, created_at, received_at, body'
 
 /** Events, each stored once per account. */
 export class EventTable {
@@ -26,11 +28,11 @@ export class EventTable {
   readonly known: KnownEvents
   readonly #insert
   readonly #get
-  readonly #list
-  readonly #listType
+  readonly #db: Database
   readonly #accounts
 
   constructor(db: Database, counting?: Counting) {
+    this.#db = db
     this.known = new KnownEvents(db, counting)
     // Index: event_identity would refuse an event twice within its stretch.
     this.#insert = db.prepare(
@@ -39,10 +41,6 @@ export class EventTable {
     )
     // Index: primary key; the lists read it backwards.
     this.#get = db.prepare<[number], EventRow>(`SELECT ${COLUMNS} FROM event WHERE seq = ?`)
-    this.#list = db.prepare<[number], EventRow>(`SELECT ${COLUMNS} FROM event ORDER BY seq DESC LIMIT ?`)
-    this.#listType = db.prepare<[string, number], EventRow>(
-      `SELECT ${COLUMNS} FROM event WHERE type = ? ORDER BY seq DESC LIMIT ?`,
-    )
     this.#accounts = db.prepare<[], string>('SELECT name FROM event_account').pluck()
   }
 
@@ -69,9 +67,24 @@ export class EventTable {
     return row ? readEvent(row) : null
   }
 
-  list({ limit, type }: { limit: number; type?: string }): EventRecord[] {
-    const rows = type === undefined ? this.#list.all(limit) : this.#listType.all(type, limit)
-    return rows.map(readEvent)
+  /** Newest first by primary key. */
+  list({ limit, type, since, until, before }: EventFilter & { limit: number }): EventRecord[] {
+    const conditions: [string, unknown][] = []
+    if (type !== undefined) conditions.push(['type = ?', type])
+    if (since !== undefined) conditions.push(['received_at >= ?', since])
+    if (until !== undefined) conditions.push(['received_at < ?', until])
+    if (before !== undefined) conditions.push(['seq < ?', before])
+    const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(([text]) => text).join(' AND ')}`
+    const list = this.#db.prepare<unknown[], EventRow>(
+      `SELECT ${COLUMNS} FROM event ${where} ORDER BY seq DESC LIMIT ?`,
+    )
+    return list.all(...conditions.map(([, value]) => value), limit).map(readEvent)
+  }
+
+  /** The event with this id in one account. */
+  findIn(account: string, eventId: string): EventRecord | null {
+    const found = this.known.search(identify(account, eventId))
+    return found ? this.get(found.seq) : null
   }
 
   /** The events with this id, one per account at most. */
@@ -93,6 +106,7 @@ function identify(account: string, id: string): Buffer {
 
 function readEvent(row: EventRow): EventRecord {
   return {
+    seq: row.seq,
     id: row.id,
     account: row.account,
     type: row.type,

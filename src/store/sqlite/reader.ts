@@ -11,6 +11,9 @@ export function createReader({
   events,
   runs,
   steps,
+  workflows,
+  ticks,
+  changes,
 }: Tables): ReadStore {
   return {
     findEndpoint: async (path) => endpoints.find(path),
@@ -32,5 +35,10 @@ export function createReader({
     listSteps: async (runId) => steps.list(runId),
     listStepFailures: async (runId) => steps.listFailures(runId),
     nextDueAt: async () => runs.nextDueAt(),
+    listLeases: async (worker) => runs.leases(worker),
+    listRoutes: async () => workflows.routes(),
+    listWorkflows: async () => workflows.list(),
+    listSchedules: async () => ticks.list(),
+    changeCount: async () => changes(),
   }
 }

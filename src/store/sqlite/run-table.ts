@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import type { Failure } from '../../core/errors.ts'
+import { firstId, newId } from '../../core/ids.ts'
 import type { Lease } from '../../core/lease.ts'
-import type { ClaimedRun, Run, RunCause, RunStatus } from '../../core/run.ts'
-import type { ReadStore } from '../../core/store.ts'
+import type { ClaimedRun, Run, RunCause, RunFilter, RunHandler, RunOrigin, RunStatus } from '../../core/run.ts'
 import type { EventTable } from './event-table.ts'
 import type { TickTable } from './tick-table.ts'
+import type { WorkflowTable } from './workflow-table.ts'
 
 interface RunRow {
   id: string
@@ -20,6 +21,9 @@ interface RunRow {
   due_at: number | null
   output: string | null
   error: string | null
+  origin: RunOrigin
+  origin_run: string | null
+  handler: RunHandler
 }
 
 interface ClaimRow {
@@ -31,21 +35,26 @@ interface ClaimRow {
   attempt: number
   created_at: number
   started_at: number
+  handler: RunHandler
+  origin_run: string | null
+  failure: string | null
 }
 
-type RunFilter = Parameters<ReadStore['listRuns']>[0]
+/** Runs of paused workflows that one claim sets aside at most, lest its commit takes long; the next claim goes on. */
+const MOST_HELD = 500
 
 /** Holds for the one worker that has the run: everything it writes says so. */
 const HELD = `id = @runId AND fence = @fence AND status = 'running'`
 
 const SELECT_RUN = `SELECT run.id, workflow, status, reason, event.id AS event_id, tick_at, attempt, run.created_at, started_at,
-  finished_at, due_at, output, error FROM run LEFT JOIN event ON event.seq = run.event_seq`
+  finished_at, due_at, output, error, run.origin, origin_run, handler FROM run LEFT JOIN event ON event.seq = run.event_seq`
 
 /** The queue: runs from pending to finished. */
 export class RunTable {
   readonly #db: Database
   readonly #events: EventTable
   readonly #ticks: TickTable
+  readonly #workflows: WorkflowTable
   readonly #dueWaiting
   readonly #ready
   readonly #claim
@@ -58,11 +67,14 @@ export class RunTable {
   readonly #cancel
   readonly #find
   readonly #nextDue
+  readonly #follow
+  readonly #leases
 
-  constructor(db: Database, events: EventTable, ticks: TickTable) {
+  constructor(db: Database, events: EventTable, ticks: TickTable, workflows: WorkflowTable) {
     this.#db = db
     this.#events = events
     this.#ticks = ticks
+    this.#workflows = workflows
     // Index: run_waiting.
     this.#dueWaiting = db
       .prepare<[number, number], string>(
@@ -77,7 +89,13 @@ export class RunTable {
     this.#claim = db.prepare<[string, number, string], ClaimRow>(
       `UPDATE run SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL,
          started_at = coalesce(started_at, ?)
-       WHERE id = ? RETURNING id, workflow, event_seq, tick_at, fence, attempt, created_at, started_at`,
+       WHERE id = ? RETURNING id, workflow, event_seq, tick_at, fence, attempt, created_at, started_at,
+         handler, origin_run, failure`,
+    )
+    this.#follow = db.prepare(
+      `INSERT INTO run (id, workflow, status, event_seq, tick_at, priority, created_at, origin, origin_run, handler, failure)
+       SELECT ?, workflow, 'pending', event_seq, tick_at, priority, ?, 'failure', id, 'onFailure', error FROM run
+       WHERE id = ? AND handler = 'run'`,
     )
     const end = (status: RunStatus, column: string) =>
       db.prepare(
@@ -103,15 +121,34 @@ export class RunTable {
     this.#nextDue = db
       .prepare<[], number | null>(`SELECT min(due_at) FROM run WHERE status = 'waiting' AND due_at IS NOT NULL`)
       .pluck()
+    // Index: run_held.
+    this.#leases = db.prepare<[string], { runId: string; fence: number }>(
+      `SELECT id AS runId, fence FROM run WHERE worker = ? AND status = 'running'`,
+    )
   }
 
   claim(worker: string, limit: number, now: number): ClaimedRun[] {
-    const waited = this.#dueWaiting.all(now, limit)
-    const ids = waited.length < limit ? [...waited, ...this.#ready.all(limit - waited.length)] : waited
-    return ids.flatMap((id) => {
+    this.#holdPaused(limit, now)
+    return this.#claimable(limit, now).flatMap((id) => {
       const row = this.#claim.get(worker, now, id)
       return row ? [this.#readClaim(row, worker)] : []
     })
+  }
+
+  #claimable(limit: number, now: number): string[] {
+    const waited = this.#dueWaiting.all(now, limit)
+    return waited.length < limit ? [...waited, ...this.#ready.all(limit - waited.length)] : waited
+  }
+
+  /** Sets runs of paused workflows aside until none stands at the head of the queue, or so many that the others may go first. */
+  #holdPaused(limit: number, now: number): void {
+    const paused = this.#workflows.paused()
+    if (paused.size === 0) return
+    for (let held = 0; held < MOST_HELD; ) {
+      const ids = this.#claimable(limit, now).filter((id) => paused.has(this.#find.get(id)?.workflow ?? ''))
+      if (ids.length === 0) return
+      held += ids.filter((id) => this.#workflows.hold(id)).length
+    }
   }
 
   /** Each of these is false when the lease is stale. */
@@ -119,8 +156,10 @@ export class RunTable {
     return this.#complete.run({ ...lease, value: output, now }).changes === 1
   }
 
-  fail(lease: Lease, error: Failure, now: number): boolean {
-    return this.#fail.run({ ...lease, value: JSON.stringify(error), now }).changes === 1
+  fail(lease: Lease, error: Failure, now: number, followUp = false): boolean {
+    if (this.#fail.run({ ...lease, value: JSON.stringify(error), now }).changes === 0) return false
+    if (followUp) this.#follow.run(newId('run', now), now, lease.runId)
+    return true
   }
 
   skip(lease: Lease, reason: string, now: number): boolean {
@@ -143,6 +182,10 @@ export class RunTable {
     return this.#cancel.run(reason, now, runId).changes === 1
   }
 
+  leases(worker: string): { runId: string; fence: number }[] {
+    return this.#leases.all(worker)
+  }
+
   nextDueAt(): number | null {
     return this.#nextDue.get() ?? null
   }
@@ -152,14 +195,17 @@ export class RunTable {
     return row ? readRun(row) : null
   }
 
-  list({ limit, ...filter }: RunFilter): Run[] {
+  list({ limit, ...filter }: RunFilter & { limit: number }): Run[] {
     const { where, values } = this.#where(filter)
-    // Newest first by primary key; a filter by event goes through run_caused.
+    // Newest first by primary key, whose bounds are those of time; a filter by event goes through run_caused, by origin through run_origin.
     const rows = this.#db.prepare<unknown[], RunRow>(`${SELECT_RUN} ${where} ORDER BY run.id DESC LIMIT ?`)
     return rows.all(...values, limit).map(readRun)
   }
 
-  #where({ status, workflow, eventId, account }: Omit<RunFilter, 'limit'>): { where: string; values: unknown[] } {
+  #where({ status, workflow, eventId, account, origin, originRun, since, until, before }: RunFilter): {
+    where: string
+    values: unknown[]
+  } {
     const conditions: [string, unknown][] = []
     if (status !== undefined) conditions.push(['status = ?', status])
     if (workflow !== undefined) conditions.push(['workflow = ?', workflow])
@@ -167,6 +213,11 @@ export class RunTable {
       const seqs = JSON.stringify(this.#events.findSeqs(eventId, account))
       conditions.push(['event_seq IN (SELECT value FROM json_each(?))', seqs])
     }
+    if (origin !== undefined) conditions.push(['run.origin = ?', origin])
+    if (originRun !== undefined) conditions.push(['origin_run = ?', originRun])
+    if (since !== undefined) conditions.push(['run.id >= ?', firstId('run', since)])
+    if (until !== undefined) conditions.push(['run.id < ?', firstId('run', until)])
+    if (before !== undefined) conditions.push(['run.id < ?', before])
     const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(([text]) => text).join(' AND ')}`
     return { where, values: conditions.map(([, value]) => value) }
   }
@@ -180,6 +231,9 @@ export class RunTable {
       startedAt: row.started_at,
       isFirstPass: row.fence === 1,
       cause: this.#readCause(row),
+      handler: row.handler,
+      originRun: row.origin_run,
+      failure: row.failure === null ? null : JSON.parse(row.failure),
     }
   }
 
@@ -197,6 +251,9 @@ function readRun(row: RunRow): Run {
     reason: row.reason,
     eventId: row.event_id,
     tickAt: row.tick_at,
+    origin: row.origin,
+    originRun: row.origin_run,
+    handler: row.handler,
     attempt: row.attempt,
     createdAt: row.created_at,
     startedAt: row.started_at,

@@ -7,30 +7,48 @@ import { DeliveryLedger } from './delivery-ledger.ts'
 import { DeliveryTable } from './delivery-table.ts'
 import { EndpointTable } from './endpoint-table.ts'
 import { EventTable } from './event-table.ts'
+import { OperationTable } from './operation-table.ts'
+import { PruneTable } from './prune-table.ts'
 import { RunTable } from './run-table.ts'
 import { StepTable } from './step-table.ts'
 import { TickTable } from './tick-table.ts'
 import { WorkerTable } from './worker-table.ts'
+import { WorkflowTable } from './workflow-table.ts'
 import { WriteProbe } from './write-probe.ts'
 
 /** Every table, on one connection. */
 export function openTables(db: Database, vault: Vault) {
   const events = new EventTable(db)
   const ticks = new TickTable(db)
+  const workflows = new WorkflowTable(db)
+  const runs = new RunTable(db, events, ticks, workflows)
+  const steps = new StepTable(db)
   return {
     events,
     ticks,
     accounts: new AccountTable(db, vault),
+    workflows,
+    runs,
+    steps,
+    operations: new OperationTable(db, { events, runs, steps }),
+    retention: new PruneTable(db),
+    changes: openChangeCount(db),
     deliveries: new DeliveryTable(db, events),
     ledger: new DeliveryLedger(db, events),
     captures: new CaptureTable(db, vault),
     writeProbe: new WriteProbe(db),
     endpoints: new EndpointTable(db, vault),
-    runs: new RunTable(db, events, ticks),
-    steps: new StepTable(db),
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, db.memory ? null : join(dirname(db.name), 'workers')),
   }
+}
+
+/**
+ * SQLite counts the commits of others on this file; a connection's own show as rows that it changed. Either makes the sum another one.
+ */
+function openChangeCount(db: Database): () => number {
+  const own = db.prepare<[], number>('SELECT total_changes()').pluck()
+  return () => (db.pragma('data_version', { simple: true }) as number) + (own.get() ?? 0)
 }
 
 export type Tables = ReturnType<typeof openTables>

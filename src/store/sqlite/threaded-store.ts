@@ -26,6 +26,12 @@ const WRITES = Object.keys({
   removeAccount: 0,
   startSchedule: 0,
   recordTick: 0,
+  pauseSchedule: 0,
+  saveWorkflows: 0,
+  pauseWorkflow: 0,
+  holdRuns: 0,
+  resumeWorkflow: 0,
+  releaseHeldRuns: 0,
   startWorker: 0,
   beatWorker: 0,
   recoverRuns: 0,
@@ -39,6 +45,11 @@ const WRITES = Object.keys({
   retryRun: 0,
   releaseRun: 0,
   cancelRun: 0,
+  reopenRun: 0,
+  resumeRun: 0,
+  forkRun: 0,
+  replayEvent: 0,
+  prune: 0,
 } satisfies Record<keyof StoreWriter, 0>) as (keyof StoreWriter)[]
 
 /**

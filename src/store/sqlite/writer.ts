@@ -7,8 +7,12 @@ import type { Tables } from './tables.ts'
 /** The writing half of the store: every call is a part of some group commit. */
 export type StoreWriter = Omit<Store, keyof ReadStore | 'close'>
 
+/** Runs that one recovery lets go at most. */
+const MOST_RELEASED = 500
+
 export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
-  const { accounts, deliveries, captures, writeProbe, endpoints, ticks, runs, steps, workers } = tables
+  const { accounts, deliveries, captures, writeProbe, endpoints } = tables
+  const { ticks, runs, steps, workers, workflows, operations, retention } = tables
   const held = async (lease: Lease, write: () => boolean) => {
     if (await commit.write(write)) return
     throw new UpshotError('stale_lease', `Run ${lease.runId} was canceled or taken over; this worker may not write it.`)
@@ -35,21 +39,38 @@ export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
     removeAccount: (name) => commit.write(() => accounts.remove(name)),
 
     startSchedule: (workflow, expression, now) => commit.write(() => ticks.start(workflow, expression, now)),
-    recordTick: (workflow, tick, now) => commit.write(() => ticks.record(workflow, tick, now)),
+    recordTick: (workflow, tick, now, options) => commit.write(() => ticks.record(workflow, tick, now, options)),
+    pauseSchedule: (workflow, isPaused, now) => commit.write(() => ticks.pause(workflow, isPaused, now)),
+
+    saveWorkflows: (loaded, now) => commit.write(() => workflows.save(loaded, now)),
+    pauseWorkflow: (workflow, now) => commit.write(() => workflows.pause(workflow, now)),
+    holdRuns: (workflow, limit) => commit.write(() => workflows.holdPending(workflow, limit)),
+    resumeWorkflow: (workflow) => commit.write(() => workflows.resume(workflow)),
+    releaseHeldRuns: (workflow, limit) => commit.write(() => workflows.releaseHeld(workflow, limit)),
 
     startWorker: (worker, now) => commit.write(() => workers.start(worker, now)),
     beatWorker: (worker, now) => commit.write(() => workers.beat(worker, now)),
-    recoverRuns: (now, leaseMs) => commit.write(() => workers.recover(now, leaseMs)),
+    recoverRuns: (now, leaseMs) =>
+      commit.write(() => {
+        workflows.releaseForgotten(MOST_RELEASED)
+        return workers.recover(now, leaseMs)
+      }),
     stopWorker: (worker) => commit.write(() => workers.stop(worker)),
 
     claimRuns: (worker, limit, now) => commit.write(() => runs.claim(worker, limit, now)),
     saveCheckpoint: (lease, checkpoint, failure) => held(lease, () => steps.save(lease, checkpoint, failure)),
     completeRun: (lease, output, now) => held(lease, () => runs.complete(lease, output, now)),
-    failRun: (lease, error, now) => held(lease, () => runs.fail(lease, error, now)),
+    failRun: (lease, error, now, followUp) => held(lease, () => runs.fail(lease, error, now, followUp)),
     skipRun: (lease, reason, now) => held(lease, () => runs.skip(lease, reason, now)),
     parkRun: (lease, park) => held(lease, () => runs.park(lease, park)),
     retryRun: (lease, retry) => held(lease, () => runs.retry(lease, retry)),
     releaseRun: (lease) => held(lease, () => runs.release(lease)),
     cancelRun: (runId, reason, now) => commit.write(() => runs.cancel(runId, reason, now)),
+
+    reopenRun: (runId) => commit.write(() => operations.reopen(runId)),
+    resumeRun: (runId, options) => commit.write(() => operations.resume(runId, options)),
+    forkRun: (runId, fork, now) => commit.write(() => operations.fork(runId, fork, now)),
+    replayEvent: (event, workflows, now) => commit.write(() => operations.replay(event, workflows, now)),
+    prune: (slice) => commit.write(() => retention.prune(slice)),
   }
 }

@@ -56,7 +56,7 @@ CREATE TABLE delivery (
 -- An event's first delivery came at the event's own moment and is found by its id; so accepting one costs no index.
 CREATE INDEX delivery_repeat ON delivery (event_seq) WHERE verdict IN ('duplicate', 'conflict');
 
--- Of each verdict the oldest refusals make room; what brought an event is never deleted and in none of these pages.
+-- Of each verdict the oldest refusals make room; what brought an event is not among them and in none of these pages.
 CREATE INDEX delivery_refused ON delivery (verdict, id) WHERE event_id IS NULL;
 
 -- `listed`: rows of refusals; `dropped`: refusals that left no row, or whose row made room.
@@ -120,13 +120,72 @@ CREATE TABLE run (
   started_at  INTEGER,
   finished_at INTEGER,
   output      TEXT,
-  error       TEXT
+  error       TEXT,
+  -- What made it, and the run that it goes back to: `event`, `tick`, `manual`, `replay`, `fork`, `failure`.
+  origin      TEXT NOT NULL DEFAULT 'event',
+  origin_run  TEXT,
+  -- Which function of the module it executes: `run`, or `onFailure` with what the origin run failed with.
+  handler     TEXT NOT NULL DEFAULT 'run',
+  failure     TEXT
 ) STRICT, WITHOUT ROWID;
 -- All partial: a finished run costs the queue nothing.
 CREATE INDEX run_ready   ON run (priority DESC, id) WHERE status = 'pending';
 CREATE INDEX run_waiting ON run (due_at)            WHERE status = 'waiting' AND due_at IS NOT NULL;
 CREATE INDEX run_held    ON run (worker)            WHERE status = 'running';
 CREATE INDEX run_caused  ON run (event_seq)         WHERE event_seq IS NOT NULL;
+CREATE INDEX run_origin  ON run (origin_run)        WHERE origin_run IS NOT NULL;
+CREATE INDEX run_paused  ON run (workflow, id)      WHERE status = 'waiting' AND reason = 'the workflow is paused';
+-- Ticks of a workflow that are not finished: what a new tick has to wait for.
+CREATE INDEX run_ticking ON run (workflow, tick_at)
+  WHERE tick_at IS NOT NULL AND handler = 'run' AND status IN ('pending', 'running', 'waiting');
+
+-- The tick that waits for the one before it goes on in the commit that ends that one, whoever ends it.
+CREATE TRIGGER tick_released AFTER UPDATE OF status ON run
+WHEN OLD.tick_at IS NOT NULL AND OLD.handler = 'run' AND OLD.status IN ('pending', 'running', 'waiting')
+  AND NEW.status NOT IN ('pending', 'running', 'waiting')
+BEGIN
+  UPDATE run SET status = 'pending', reason = NULL WHERE id = (
+    SELECT id FROM run WHERE workflow = OLD.workflow AND tick_at IS NOT NULL AND handler = 'run' AND status IN ('pending', 'running', 'waiting')
+      AND status = 'waiting' AND reason = 'the tick before it is not finished' ORDER BY tick_at LIMIT 1
+  ) AND NOT EXISTS (
+    SELECT 1 FROM run WHERE workflow = OLD.workflow AND tick_at IS NOT NULL AND handler = 'run' AND status IN ('pending', 'running', 'waiting')
+      AND reason IS NOT 'the tick before it is not finished'
+  );
+END;
+
+-- Steps of a run that is gone already, too many to go with it in one commit.
+CREATE TABLE pruned_run (
+  run_id      TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
+-- How far pruning has come where what it has done stays in its table.
+CREATE TABLE prune_mark (
+  kind        TEXT PRIMARY KEY,
+  position    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What the process that loads the authors' modules found in them, for those that do not: receiver, scheduler, command line.
+CREATE TABLE workflow (
+  id          TEXT PRIMARY KEY,
+  file        TEXT NOT NULL,
+  schedule    TEXT,
+  loaded_at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE route (
+  workflow    TEXT NOT NULL REFERENCES workflow (id) ON DELETE CASCADE,
+  event_type  TEXT NOT NULL,
+  PRIMARY KEY (workflow, event_type)
+) STRICT, WITHOUT ROWID;
+
+-- One row that rises with each change of a workflow; 0: nobody has loaded any yet.
+CREATE TABLE workflow_version (version INTEGER NOT NULL) STRICT;
+INSERT INTO workflow_version (version) VALUES (0);
+
+CREATE TABLE workflow_pause (
+  workflow    TEXT PRIMARY KEY,
+  paused_at   INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE step (
   run_id      TEXT NOT NULL,
@@ -156,7 +215,14 @@ CREATE INDEX step_failure_run ON step_failure (run_id);
 CREATE TABLE schedule (
   workflow    TEXT PRIMARY KEY,
   expression  TEXT NOT NULL,
-  started_at  INTEGER NOT NULL
+  started_at  INTEGER NOT NULL,
+  -- The latest moment that is done with, run or not.
+  settled_at  INTEGER NOT NULL DEFAULT 0,
+  paused_at   INTEGER,
+  -- Moments without a run of their own: missed while nobody looked, skipped because the tick before was at work, or paused.
+  missed      INTEGER NOT NULL DEFAULT 0,
+  skipped     INTEGER NOT NULL DEFAULT 0,
+  suppressed  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE TABLE tick (
@@ -165,6 +231,7 @@ CREATE TABLE tick (
   recorded_at   INTEGER NOT NULL,
   missed        INTEGER NOT NULL,
   run_id        TEXT NOT NULL,
+  is_manual     INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (workflow, scheduled_for)
 ) STRICT, WITHOUT ROWID;
 

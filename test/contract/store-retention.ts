@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import type { PruneKind, Store } from '../../src/core/store.ts'
+import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
+import type { OpenStore } from './open-store.ts'
+
+const DAY = 86_400_000
+const LATER = NOW + 10 * DAY
+
+/** Every slice of one kind; gives what was pruned in each. */
+async function pruneAll(store: Store, kind: PruneKind, limit = 1_000, before = LATER): Promise<number[]> {
+  const slices: number[] = []
+  for (let after: string | null = null; slices.length < 1_000; ) {
+    const { pruned, next } = await store.prune({ kind, before, limit, after })
+    slices.push(pruned)
+    if (next === null) return slices
+    after = next
+  }
+  throw new Error('pruning does not end')
+}
+
+async function finishRun(store: Store, eventId: string, end: 'complete' | 'fail', steps = 1): Promise<string> {
+  const id = await queueRun(store, eventId)
+  const [run] = await store.claimRuns('wrk_1', 1, NOW)
+  if (!run) throw new Error('a run was queued')
+  for (let n = 0; n < steps; n++) {
+    const error = { name: 'Error', message: 'once' }
+    await store.saveCheckpoint(run.lease, checkpoint(`s${n}`, { position: n }), {
+      key: `s${n}`,
+      attempt: 1,
+      at: NOW,
+      error,
+    })
+  }
+  if (end === 'complete') await store.completeRun(run.lease, 'null', NOW)
+  else await store.failRun(run.lease, { name: 'Error', message: '' }, NOW)
+  return id
+}
+
+export function describeRetention(open: OpenStore): void {
+  test('removes finished runs with steps and failures, those that failed by a bound of their own, and no other', async () => {
+    const { store } = open()
+    const completed = await finishRun(store, 'evt_1', 'complete')
+    const failed = await finishRun(store, 'evt_2', 'fail')
+    const pending = await queueRun(store, 'evt_3')
+    expect(await pruneAll(store, 'runs')).toEqual([1])
+    expect(await store.findRun(completed)).toBeNull()
+    expect(await store.listSteps(completed)).toEqual([])
+    expect(await store.listStepFailures(completed)).toEqual([])
+    expect(await store.findRun(failed)).not.toBeNull()
+    expect(await pruneAll(store, 'failures')).toEqual([1])
+    expect((await store.listRuns({ limit: 10 })).map(({ id }) => id)).toEqual([pending])
+    expect(await store.listEvents({ limit: 10 })).toHaveLength(3)
+  })
+
+  test('counts the age of a run from its end', async () => {
+    const { store } = open()
+    const id = await queueRun(store)
+    const [run] = await store.claimRuns('wrk_1', 1, NOW)
+    if (run) await store.completeRun(run.lease, 'null', LATER + 1)
+    expect(await pruneAll(store, 'runs')).toEqual([0])
+    expect(await pruneAll(store, 'runs', 10, LATER + 2)).toEqual([1])
+    expect(await store.findRun(id)).toBeNull()
+  })
+
+  test('takes a run with many steps away in commits of a few rows, the run itself first', async () => {
+    const { store } = open()
+    const id = await finishRun(store, 'evt_1', 'complete', 25)
+    const first = await store.prune({ kind: 'runs', before: LATER, limit: 10, after: null })
+    expect(first).toMatchObject({ pruned: 1, next: id })
+    expect(await store.findRun(id)).toBeNull()
+    const left = (await store.listSteps(id)).length
+    expect(left).toBeGreaterThanOrEqual(15)
+    // Whoever begins anew, as after a crash, goes on with the rest.
+    expect((await pruneAll(store, 'runs', 10)).length).toBeGreaterThan(3)
+    expect(await store.listSteps(id)).toEqual([])
+    expect(await store.listStepFailures(id)).toEqual([])
+  })
+
+  test('removes the tick of a run that goes, and no moment is made twice by that', async () => {
+    const { store } = open()
+    await store.startSchedule('nightly', '0 3 * * *', NOW - DAY)
+    await store.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
+    const [run] = await store.claimRuns('wrk_1', 1, NOW)
+    if (run) await store.completeRun(run.lease, 'null', NOW)
+    expect(await pruneAll(store, 'runs')).toEqual([1])
+    expect(await store.startSchedule('nightly', '0 3 * * *', LATER)).toBe(NOW)
+  })
+
+  test('removes refusals by one bound and the rest of the ledger by another', async () => {
+    const { store } = open()
+    await store.saveDelivery(incoming('evt_1'))
+    for (const n of [1, 2, 3]) {
+      const id = `dlv_${'0'.repeat(22)}${n}`
+      await store.saveRefusal({ id, endpointId: null, receivedAt: NOW, verdict: 'stale', bodyBytes: 1, facts: {} })
+    }
+    expect(await pruneAll(store, 'refusals', 2)).toEqual([2, 1, 0])
+    expect(await store.tallyRefusals()).toEqual([{ verdict: 'stale', listed: 0, dropped: 3 }])
+    expect(await store.listDeliveries({ limit: 10 })).toMatchObject([{ verdict: 'accepted' }])
+    expect(await pruneAll(store, 'deliveries', 10, NOW)).toEqual([0])
+    expect(await pruneAll(store, 'deliveries')).toEqual([1])
+  })
+
+  test('empties the bodies of old events, not of those that an unfinished run needs, and knows every event for ever', async () => {
+    const { store } = open()
+    await finishRun(store, 'evt_1', 'complete')
+    await finishRun(store, 'evt_3', 'fail')
+    await queueRun(store, 'evt_2')
+    await store.saveDelivery(incoming('evt_4', { receivedAt: LATER, workflows: [] }))
+    expect((await pruneAll(store, 'payloads', 2)).reduce((sum, n) => sum + n)).toBe(2)
+    const bodies = Object.fromEntries((await store.listEvents({ limit: 9 })).map(({ id, body }) => [id, body !== '']))
+    expect(bodies).toEqual({ evt_1: false, evt_2: true, evt_3: false, evt_4: true })
+    expect((await store.saveDelivery(incoming('evt_1'))).verdict).toBe('duplicate')
+    const other = incoming('evt_1', { data: { file: { id: 'fil_other' } } })
+    expect((await store.saveDelivery(other)).verdict).toBe('conflict')
+    const replay = store.replayEvent({ id: 'evt_1', account: 'default' }, ['follow-up'], NOW)
+    await expect(replay).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('pruned') })
+  })
+
+  test('comes back for a body that had to stay, once its run has ended', async () => {
+    const { store } = open()
+    await queueRun(store, 'evt_1')
+    await store.saveDelivery(incoming('evt_2', { workflows: [] }))
+    expect(await pruneAll(store, 'payloads')).toEqual([1])
+    const [run] = await store.claimRuns('wrk_1', 1, NOW)
+    expect(run).toMatchObject({ cause: { event: { id: 'evt_1', body: expect.stringContaining('evt_1') } } })
+    if (run) await store.completeRun(run.lease, 'null', NOW)
+    expect(await pruneAll(store, 'payloads')).toEqual([1])
+    expect(await pruneAll(store, 'payloads')).toEqual([0])
+    expect((await store.listEvents({ limit: 9 })).map(({ body }) => body)).toEqual(['', ''])
+  })
+}

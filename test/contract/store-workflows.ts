@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest'
+import { cron } from '../../src/core/schedule.ts'
+import type { LoadedWorkflows } from '../../src/core/workflow.ts'
+import { incoming, NOW, queueRun } from '../support/fixtures.ts'
+import type { OpenStore } from './open-store.ts'
+
+const verify = { id: 'verify', file: 'verify.workflow.ts', eventTypes: ['file.*', 'file.created'], schedule: null }
+const nightly = { id: 'nightly', file: 'nightly.workflow.ts', eventTypes: [], schedule: cron('0 3 * * *') }
+const loaded = (...workflows: LoadedWorkflows['workflows']): LoadedWorkflows => ({ workflows, broken: [] })
+
+export function describeWorkflows(open: OpenStore): void {
+  test('has no routes until somebody has loaded the workflows, and then those of every process', async () => {
+    const { store, reopen } = open()
+    const other = reopen()
+    expect(await other.listRoutes()).toBeNull()
+    expect(await store.saveWorkflows(loaded(verify, nightly), NOW)).toBe(true)
+    await new Promise(setImmediate)
+    expect(await other.listRoutes()).toEqual([
+      { eventType: 'file.*', workflow: 'verify' },
+      { eventType: 'file.created', workflow: 'verify' },
+    ])
+    expect(await other.listWorkflows()).toMatchObject([
+      { id: 'nightly', eventTypes: [], schedule: nightly.schedule },
+      verify,
+    ])
+    expect(await store.saveWorkflows(loaded(nightly, verify), NOW + 1)).toBe(false)
+  })
+
+  test('knows that there are no workflows from not knowing them', async () => {
+    const { store } = open()
+    expect(await store.saveWorkflows(loaded(), NOW)).toBe(true)
+    expect(await store.listRoutes()).toEqual([])
+  })
+
+  test('forgets a workflow whose module is gone and keeps one whose module is broken', async () => {
+    const { store } = open()
+    await store.saveWorkflows(loaded(verify, nightly), NOW)
+    await store.saveWorkflows({ workflows: [], broken: ['verify.workflow.ts'] }, NOW + 1)
+    expect((await store.listWorkflows()).map(({ id }) => id)).toEqual(['verify'])
+    await store.saveWorkflows(loaded(nightly), NOW + 2)
+    await new Promise(setImmediate)
+    expect(await store.listRoutes()).toEqual([])
+  })
+
+  test('sets the runs of a paused workflow aside and gives them back oldest first', async () => {
+    const { store } = open()
+    await store.saveWorkflows(loaded(verify), NOW)
+    const first = await queueRun(store, 'evt_1', 'verify', NOW)
+    const second = await queueRun(store, 'evt_2', 'verify', NOW + 1)
+    expect(await store.pauseWorkflow('verify', NOW)).toBe(true)
+    expect(await store.pauseWorkflow('verify', NOW)).toBe(false)
+    expect(await store.holdRuns('verify', 1)).toBe(1)
+    expect(await store.findRun(first)).toMatchObject({
+      status: 'waiting',
+      dueAt: null,
+      reason: 'the workflow is paused',
+    })
+    await queueRun(store, 'evt_3', 'other', NOW + 2)
+    // The second was not set aside yet: claiming does it.
+    expect(await store.claimRuns('wrk_1', 1, NOW)).toMatchObject([{ workflow: 'other' }])
+    expect(await store.listWorkflows()).toMatchObject([{ id: 'verify', pausedAt: NOW, held: 2 }])
+    expect(await store.releaseHeldRuns('verify', 10)).toBe(0)
+
+    expect(await store.resumeWorkflow('verify')).toBe(true)
+    expect(await store.resumeWorkflow('verify')).toBe(false)
+    expect(await store.holdRuns('verify', 10)).toBe(0)
+    expect(await store.releaseHeldRuns('verify', 1)).toBe(1)
+    expect((await store.claimRuns('wrk_1', 9, NOW)).map((run) => run.lease.runId)).toEqual([first])
+    expect(await store.releaseHeldRuns('verify', 10)).toBe(1)
+    expect((await store.claimRuns('wrk_1', 9, NOW)).map((run) => run.lease.runId)).toEqual([second])
+  })
+
+  test('sets a run aside that wakes while its workflow is paused, and lets it be canceled', async () => {
+    const { store } = open()
+    const id = await queueRun(store, 'evt_1', 'verify')
+    const [run] = await store.claimRuns('wrk_1', 1, NOW)
+    await store.pauseWorkflow('verify', NOW)
+    if (run) await store.parkRun(run.lease, { dueAt: NOW + 1, reason: 'sleeps' })
+    expect(await store.claimRuns('wrk_1', 1, NOW + 1)).toEqual([])
+    expect(await store.findRun(id)).toMatchObject({ status: 'waiting', reason: 'the workflow is paused' })
+    expect(await store.cancelRun(id, 'by hand', NOW + 2)).toBe(true)
+    await store.resumeWorkflow('verify')
+    expect(await store.releaseHeldRuns('verify', 10)).toBe(0)
+  })
+
+  test('gets to other workflows behind a backlog of a paused one', async () => {
+    const { store } = open()
+    for (let n = 0; n < 30; n++)
+      await store.saveDelivery(incoming(`evt_${n}`, { workflows: ['verify'], receivedAt: NOW }))
+    await queueRun(store, 'evt_other', 'other', NOW + 1)
+    await store.pauseWorkflow('verify', NOW)
+    expect(await store.claimRuns('wrk_1', 2, NOW)).toMatchObject([{ workflow: 'other' }])
+    expect(await store.listRuns({ limit: 100, status: 'waiting' })).toHaveLength(30)
+  })
+}

@@ -1,0 +1,208 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import type { Run } from '../../src/core/run.ts'
+import type { Store } from '../../src/core/store.ts'
+import { openStore } from '../../src/locate-database.ts'
+import { eventBody } from '../support/fixtures.ts'
+import { opensslHmac } from '../support/sign.ts'
+import { makeProject, startIn } from '../support/start-process.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
+
+const INDEX = resolve(import.meta.dirname, '../../src/index.ts')
+const SERVICE = {
+  SERVICE_BASE_URL: 'http://127.0.0.1:9/v1',
+  SERVICE_API_KEY: 'sk_sandbox_never_called',
+  SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+  SERVICE_STORAGE_A: 'a',
+  SERVICE_STORAGE_B: 'b',
+  SERVICE_STORAGE_C: 'c',
+}
+
+/** Its second step hangs, once told in the log, for as long as there is a file `hang`. */
+const followUp = `import { appendFileSync, existsSync } from 'node:fs'
+import { defineWorkflow } from '${INDEX}'
+const note = (line) => appendFileSync('effects.txt', line + '\\n')
+export default defineWorkflow({
+  id: 'follow-up',
+  on: 'file.*',
+  run: async ({ event, step, log, signal }) => {
+    await step.run('first', () => note(event.id + ' first'))
+    await step.run('second', async () => {
+      log.info('in the second step')
+      signal.addEventListener('abort', () => note(event.id + ' aborted'), { once: true })
+      while (existsSync('hang') && !signal.aborted) await new Promise((done) => setTimeout(done, 20))
+      signal.throwIfAborted()
+      note(event.id + ' second')
+    })
+    return event.id
+  },
+})`
+const everySecond = `import { cron, defineWorkflow } from '${INDEX}'
+export default defineWorkflow({ id: 'every-second', on: cron('* * * * * *'), run: ({ tick }) => tick.scheduledFor.getTime() })`
+
+type Process = ReturnType<typeof startIn>
+
+class Stage {
+  readonly root = makeProject({ 'follow-up.workflow.ts': followUp, 'every-second.workflow.ts': everySecond })
+  readonly store: Store
+
+  constructor() {
+    this.store = openStore({ dataDir: join(this.root, 'data'), secretKey: null })
+    onTestFinished(() => this.store.close())
+  }
+
+  async start(role: string): Promise<Process & { url: string }> {
+    const started = startIn(this.root, SERVICE, ['--role', role])
+    const exit = started.exited.then(() => {
+      throw new Error(`the ${role} ended: ${started.errors()}`)
+    })
+    const line = await Promise.race([started.line(({ message }) => message === 'started'), exit])
+    const urls = line.urls as Record<string, string>
+    return { ...started, url: urls['endpoint service'] ?? '' }
+  }
+
+  hang(): void {
+    writeFileSync(join(this.root, 'hang'), '')
+  }
+
+  goOn(): void {
+    rmSync(join(this.root, 'hang'), { force: true })
+  }
+
+  effects(): string[] {
+    const file = join(this.root, 'effects.txt')
+    return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+  }
+
+  async runOf(eventId: string): Promise<Run> {
+    const [run, ...others] = await this.store.listRuns({ limit: 9, eventId })
+    if (!run || others.length > 0) throw new Error(`${eventId} is to have one run`)
+    return run
+  }
+}
+
+async function deliver(url: string, id: string): Promise<{ status: number; verdict: string | undefined }> {
+  const body = eventBody(id)
+  const headers = { 'Content-Type': 'application/json', 'X-Service-Signature': opensslHmac(WEBHOOK_SECRET, body) }
+  const response = await fetch(url, { method: 'POST', headers, body })
+  const answer = (await response.json()) as { data?: { verdict: string } }
+  return { status: response.status, verdict: answer.data?.verdict }
+}
+
+async function kill({ child, exited }: Process): Promise<void> {
+  child.kill('SIGKILL')
+  await exited
+}
+
+test('receiver, worker and scheduler work as three processes, and killing any of them loses nothing', async () => {
+  const stage = new Stage()
+  const receiver = await stage.start('receiver')
+  // It knows no routes yet: an event that it took now would be followed by nobody.
+  expect(await deliver(receiver.url, 'evt_1')).toMatchObject({ status: 503 })
+
+  const worker = await stage.start('worker')
+  expect(await deliver(receiver.url, 'evt_1')).toEqual({ status: 200, verdict: 'accepted' })
+  await worker.line((line) => line.message === 'run completed' && line.workflow === 'follow-up')
+  expect(await stage.runOf('evt_1')).toMatchObject({ status: 'completed', output: '"evt_1"' })
+
+  const scheduler = await stage.start('scheduler')
+  expect(scheduler.lines.filter(({ message }) => message === 'workflow loaded')).toEqual([])
+  await worker.line((line) => line.message === 'run completed' && line.workflow === 'every-second')
+
+  stage.hang()
+  await deliver(receiver.url, 'evt_2')
+  const { id: hanging } = await stage.runOf('evt_2')
+  await worker.line((line) => line.message === 'in the second step' && line.run === hanging)
+  await kill(worker)
+  expect(await deliver(receiver.url, 'evt_3')).toEqual({ status: 200, verdict: 'accepted' })
+  await kill(receiver)
+  await kill(scheduler)
+
+  stage.goOn()
+  const [second, otherReceiver, otherScheduler] = await Promise.all(
+    ['worker', 'receiver', 'scheduler'].map((role) => stage.start(role)),
+  )
+  if (!second || !otherReceiver || !otherScheduler) throw new Error('three processes were started')
+  await second.line((line) => line.message === 'run completed' && line.run === hanging)
+  expect(await deliver(otherReceiver.url, 'evt_2')).toMatchObject({ verdict: 'duplicate' })
+  expect(await deliver(otherReceiver.url, 'evt_4')).toMatchObject({ verdict: 'accepted' })
+  for (const id of ['evt_3', 'evt_4']) {
+    const { id: run } = await stage.runOf(id)
+    await second.line((line) => line.message === 'run completed' && line.run === run)
+  }
+  await otherScheduler.line(({ message }) => message === 'tick recorded')
+
+  const expected = ['evt_1', 'evt_2', 'evt_3', 'evt_4'].flatMap((id) => [`${id} first`, `${id} second`])
+  expect(stage.effects().toSorted()).toEqual(expected)
+  const ticks = (await stage.store.listRuns({ limit: 1_000, workflow: 'every-second' })).map(({ tickAt }) => tickAt)
+  expect(new Set(ticks).size).toBe(ticks.length)
+}, 240_000)
+
+test('a run that is canceled beside the worker is aborted there, and writes nothing more', async () => {
+  const stage = new Stage()
+  const worker = await stage.start('worker')
+  const receiver = await stage.start('receiver')
+  stage.hang()
+  await deliver(receiver.url, 'evt_1')
+  const { run } = await worker.line(({ message }) => message === 'in the second step')
+  expect(await stage.store.cancelRun(String(run), 'by hand', Date.now())).toBe(true)
+  await worker.line((line) => line.message === 'run lost to another worker or a person' && line.run === run)
+  expect(stage.effects()).toEqual(['evt_1 first', 'evt_1 aborted'])
+  expect(await stage.runOf('evt_1')).toMatchObject({ status: 'canceled', reason: 'by hand' })
+}, 120_000)
+
+test('a worker takes up what another process puts in the queue, and what a resume lets go', async () => {
+  const stage = new Stage()
+  const worker = await stage.start('worker')
+  const receiver = await stage.start('receiver')
+  await deliver(receiver.url, 'evt_1')
+  const { id } = await stage.runOf('evt_1')
+  await worker.line((line) => line.message === 'run completed' && line.run === id)
+  const run = await stage.store.replayEvent({ id: 'evt_1', account: 'default' }, ['follow-up'], Date.now())
+  await worker.line((line) => line.message === 'run completed' && line.run === run[0])
+  await stage.store.pauseWorkflow('follow-up', Date.now())
+  await deliver(receiver.url, 'evt_2')
+  await stage.store.resumeWorkflow('follow-up')
+  await stage.store.releaseHeldRuns('follow-up', 10)
+  const { id: second } = await stage.runOf('evt_2')
+  await worker.line((line) => line.message === 'run completed' && line.run === second)
+  expect(stage.effects().filter((effect) => effect.startsWith('evt_2'))).toEqual(['evt_2 first', 'evt_2 second'])
+}, 120_000)
+
+test('reloads in development: routes follow, and a shared file that changed is read anew', async () => {
+  const root = tempFolder()
+  makeProject(
+    {
+      'word.ts': `export const word: string = 'one'`,
+      'speak.workflow.ts': `import { defineWorkflow } from '${INDEX}'
+import { word } from './word.ts'
+export default defineWorkflow({ id: 'speak', on: 'file.created', run: ({ log }) => log.info('says ' + word) })`,
+    },
+    root,
+  )
+  const started = startIn(root, { ...SERVICE, UPSHOT_DEV: '1' })
+  const { urls } = await started.line(({ message }) => message === 'started')
+  const url = (urls as Record<string, string>)['endpoint service'] ?? ''
+  await deliver(url, 'evt_1')
+  await started.line(({ message }) => message === 'says one')
+  makeProject({ 'word.ts': `export const word: string = 'two'` }, root)
+  await started.line(({ message }) => message === 'workflows reloaded')
+  await deliver(url, 'evt_2')
+  const { run } = await started.line(({ message }) => message === 'says two')
+  makeProject({ 'word.ts': `export const word: string = (` }, root)
+  await started.line(({ message }) => message === 'workflow broken, its former version stays at work')
+  await deliver(url, 'evt_3')
+  await started.line((line) => line.message === 'says two' && line.run !== run)
+}, 120_000)
+
+test('refuses a role beside the sandbox, and a role that there is not', async () => {
+  await expect(createApp(testConfig(tempFolder(), { role: 'worker' }), { workflows: [] })).rejects.toMatchObject({
+    code: 'invalid_config',
+  })
+  const wrong = startIn(makeProject({}), SERVICE, ['--role', 'janitor'])
+  expect(await wrong.exited).toMatchObject({ code: 2 })
+  expect(wrong.errors()).toContain('--role is not valid: it should be one of all, receiver, worker, scheduler')
+})

@@ -1,0 +1,63 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { onTestFinished } from 'vitest'
+import { tempFolder } from './temp-folder.ts'
+
+const MAIN = resolve(import.meta.dirname, '../../src/main.ts')
+const FREE_PORTS = {
+  UPSHOT_PORT: '0',
+  UPSHOT_ADMIN_PORT: '0',
+  UPSHOT_SANDBOX_PORT: '0',
+  UPSHOT_SANDBOX_DOWNLOAD_PORT: '0',
+}
+
+type Line = Record<string, unknown>
+
+/** A project folder with these modules in `workflows`. */
+export function makeProject(modules: Record<string, string>, root = tempFolder()): string {
+  mkdirSync(join(root, 'workflows'), { recursive: true })
+  for (const [file, text] of Object.entries(modules)) writeFileSync(join(root, 'workflows', file), text)
+  return root
+}
+
+/** A project folder with these modules, and the real process in it. */
+export function startProcess(modules: Record<string, string> = {}, environment: Record<string, string> = {}) {
+  return startIn(makeProject(modules), environment)
+}
+
+/** The real process in a project folder that is there; killed when the test is over. */
+export function startIn(root: string, environment: Record<string, string> = {}, args: readonly string[] = []) {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: root,
+    env: { PATH: process.env.PATH, ...FREE_PORTS, ...environment },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const lines: Line[] = []
+  const waiting: { fits: (line: Line) => boolean; resolve: (line: Line) => void }[] = []
+  createInterface({ input: child.stdout }).on('line', (text) => {
+    const line = JSON.parse(text)
+    lines.push(line)
+    for (const { fits, resolve } of waiting) if (fits(line)) resolve(line)
+  })
+  let errors = ''
+  child.stderr.on('data', (chunk) => {
+    errors += chunk
+  })
+  return {
+    root,
+    child,
+    lines,
+    errors: () => errors,
+    exited: once(child, 'exit').then(([code, signal]) => ({ code, signal })),
+    /** The first log line that fits, written already or still to come. */
+    line: (fits: (line: Line) => boolean) =>
+      new Promise<Line>((done) => {
+        const known = lines.find(fits)
+        if (known) done(known)
+        else waiting.push({ fits, resolve: done })
+      }),
+  }
+}

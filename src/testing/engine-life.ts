@@ -9,6 +9,7 @@ import type { Activity } from './activity.ts'
 import type { CrashPoint } from './crash-point.ts'
 import { StoreGate } from './store-gate.ts'
 import type { VirtualTime } from './virtual-time.ts'
+import type { WorkUnderWay } from './work-under-way.ts'
 
 export interface EngineParts {
   store: Store
@@ -19,8 +20,9 @@ export interface EngineParts {
   random: () => number
   slots: number
   crash: CrashPoint | null
+  work: WorkUnderWay
   /** Opens the way to the Files API for one life of the engine. */
-  openFiles(): { filesFor: FilesFor; close(): void }
+  openFiles(): { filesFor: FilesFor; close(): Promise<void> }
 }
 
 /** The real worker and scheduler from a start to a death: what a process would be. */
@@ -32,12 +34,14 @@ export class EngineLife {
   readonly #worker: Worker
   readonly #scheduler: Scheduler
   readonly #takeBackTimers: () => void
-  readonly #closeFiles: () => void
+  #over: Promise<void> = Promise.resolve()
+  readonly #closeFiles: () => Promise<void>
 
   constructor(parts: EngineParts) {
     this.#parts = parts
     const { workflows, random, slots } = parts
     this.gate = new StoreGate(parts.store, parts.activity, parts.crash)
+    this.gate.onShut = () => this.#end()
     const { store } = this.gate
     const { clock, takeBack } = parts.time.lend()
     const { filesFor, close } = parts.openFiles()
@@ -46,7 +50,10 @@ export class EngineLife {
     const publish: Publish = (notice) => this.#publish(notice)
     this.#worker = new Worker({
       ...{ store, clock, random, publish, filesFor, slots },
-      findWorkflow: (id) => workflows.get(id),
+      findWorkflow: (id) => {
+        const workflow = workflows.get(id)
+        return workflow && parts.work.watch(workflow)
+      },
       drainMs: 0,
       // Nobody else works on this store, so neither has anything to tell; each would be a stop on the way of the clock.
       pollMs: Infinity,
@@ -87,14 +94,10 @@ export class EngineLife {
     this.#worker.wake()
   }
 
-  /** Ends it as SIGKILL would: what is not written is lost, and nothing of it is heard of again. */
-  kill(): void {
+  /** Ends it as SIGKILL would: what is not written is lost. Resolves when nothing more goes out to the service. */
+  async kill(): Promise<void> {
     this.gate.shut()
-    this.#takeBackTimers()
-    // Code of authors cannot be killed within a process, but told to stop, and kept from everything of ours.
-    for (const run of this.#worker.atWork) this.#worker.abandon(run)
-    void this.#scheduler.stop()
-    this.#closeFiles()
+    await this.#over
   }
 
   /** Throws what the engine could only report. */
@@ -103,6 +106,14 @@ export class EngineLife {
     const { where, error } = this.fault
     this.fault = null
     throw new UpshotError('internal', `The engine reported a fault in ${where}: ${error.message}`)
+  }
+
+  /** Code of authors cannot be killed within a process, but told to stop, and kept from everything of ours. */
+  #end(): void {
+    this.#takeBackTimers()
+    for (const run of this.#worker.atWork) this.#worker.abandon(run)
+    void this.#scheduler.stop()
+    this.#over = this.#closeFiles()
   }
 
   #publish(notice: Parameters<Publish>[0]): void {

@@ -38,8 +38,8 @@ export class TestEngine {
     await this.settle()
   }
 
-  kill(): void {
-    this.#life.kill()
+  kill(): Promise<void> {
+    return this.#life.kill()
   }
 
   /** Run and key of each checkpoint, in the order in which they were kept. */
@@ -56,9 +56,11 @@ export class TestEngine {
 
   async #rise(): Promise<void> {
     const { gate } = this.#life
-    this.#life.kill()
-    // A write that was already on its way when the engine died reaches the store before the next life looks at it.
+    await this.#life.kill()
+    // A write that was already on its way when the engine died reaches the store before the next life looks at it, and a
+    // step's function that was at work is over: two lives of the engine never act side by side.
     while (gate.pending > 0) await turn()
+    await this.#parts.work.end(this.#patienceMs)
     this.#saved.push(...gate.saved)
     for (const run of gate.takeTouched()) this.#touched.add(run)
     this.#life = new EngineLife(this.#parts)
@@ -87,7 +89,7 @@ export class TestEngine {
 
   #giveUp(runs: readonly string[], why: string): never {
     const who = runs.map((run) => this.#life.describe(run)).join(', ') || 'the store'
-    this.#life.kill()
+    void this.#life.kill()
     throw new UpshotError('step_timeout', `The testbed does not come to rest: ${who} ${why}`)
   }
 }

@@ -40,7 +40,7 @@ export class TestService {
   }
 
   /** The real client on the way to the sandbox. Its calls fail when it is closed. */
-  openFiles(random: () => number): { filesFor: FilesFor; close(): void } {
+  openFiles(random: () => number): { filesFor: FilesFor; close(): Promise<void> } {
     const pauses = new CallPauses(this.#time)
     let client: Promise<FilesClient> | null = null
     let isClosed = false
@@ -60,10 +60,11 @@ export class TestService {
     } satisfies Partial<FilesClient>
     return {
       filesFor: (_account, around) => performAround(lazy as unknown as FilesClient, around, () => {}),
-      close: () => {
+      async close() {
         isClosed = true
         pauses.end()
-        client?.then((files) => files.stop()).catch(() => {})
+        const files = await client?.catch(() => null)
+        await files?.stop()
       },
     }
   }

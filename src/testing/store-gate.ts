@@ -29,6 +29,8 @@ export class StoreGate {
   /** Calls without an answer yet. */
   pending = 0
   #touched = new Set<string>()
+  /** Called once, when it is shut. */
+  onShut = () => {}
   #isShut = false
   readonly #activity: Activity
   readonly #crash: CrashPoint | null
@@ -62,7 +64,9 @@ export class StoreGate {
 
   /** From now on nothing gets through in either direction. */
   shut(): void {
+    if (this.#isShut) return
     this.#isShut = true
+    this.onShut()
     this.#activity.stir()
   }
 

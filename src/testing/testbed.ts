@@ -19,6 +19,7 @@ import { RunBook, type TestEffect, type TestRun } from './run-book.ts'
 import { TestService } from './service.ts'
 import { openTestStorage, type TestStorage } from './storage.ts'
 import { VirtualTime } from './virtual-time.ts'
+import { WorkUnderWay } from './work-under-way.ts'
 
 /** A workflow by itself or by its id. */
 type Which = AnyWorkflow | string
@@ -74,7 +75,10 @@ export class Testbed implements AsyncDisposable {
     this.#bus.subscribe('run.log', (notice) => this.#book.note(notice))
     const parts = { store: this.#store, time: this.#time, activity: new Activity(), publish: this.#bus.publish }
     const openFiles = () => this.#service.openFiles(random)
-    this.#engine = new TestEngine({ ...parts, workflows, random, slots, crash, openFiles }, patienceMs)
+    this.#engine = new TestEngine(
+      { ...parts, workflows, random, slots, crash, openFiles, work: new WorkUnderWay() },
+      patienceMs,
+    )
   }
 
   /** `crash`: where the engine is to die; it starts again by itself. */
@@ -211,7 +215,7 @@ export class Testbed implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    this.#engine.kill()
+    await this.#engine.kill()
     await this.#door.close()
     await this.#service.stop()
     await this.#store.close()

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { defineWorkflow } from '../../src/index.ts'
 import { crashEverywhere, type Testbed } from '../../src/testing/index.ts'
@@ -100,4 +101,30 @@ test('crashes between steps side by side, with calls to the service under way', 
     return t.run(parallel).output
   })
   expect(writes).toBe(7)
+})
+
+test('lets the function of a step that was at work come to its end before the engine rises again', async () => {
+  const order: string[] = []
+  const sideBySide = defineWorkflow({
+    id: 'side-by-side',
+    on: 'go',
+    run: ({ step }) =>
+      Promise.all([
+        step.run('slow', async () => {
+          order.push('slow begins')
+          for (let passed = 0; passed < 50; passed++) await turn()
+          order.push('slow ends')
+        }),
+        // Its result is written, or the engine dies of it, while the other one is still at work.
+        step.run('quick', () => 'done'),
+      ]),
+  })
+  const { writes } = await crashEverywhere({ workflows: [sideBySide] }, async (t) => {
+    order.length = 0
+    await t.send('go')
+    expect(t.run(sideBySide).status).toBe('completed')
+    expect(order.filter((_, index) => index % 2 === 0)).toEqual(Array(order.length / 2).fill('slow begins'))
+    expect(order.filter((_, index) => index % 2 === 1)).toEqual(Array(order.length / 2).fill('slow ends'))
+  })
+  expect(writes).toBe(3)
 })

@@ -356,7 +356,7 @@ test('keeps its store in memory: no lock of a worker is left in the folder it is
   expect(existsSync('workers')).toBe(false)
 })
 
-test('needs no test framework, and lets the process end by itself', async () => {
+test('needs no test framework, and lets the process end by itself', { timeout: 60_000 }, async () => {
   const script = `
     import assert from 'node:assert/strict'
     import { test } from 'node:test'

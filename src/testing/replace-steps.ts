@@ -1,5 +1,6 @@
 import { UpshotError } from '../core/errors.ts'
-import type { AnyWorkflow, RunContext, StepApi, StepContext } from '../core/workflow.ts'
+import type { AnyWorkflow, StepApi, StepContext } from '../core/workflow.ts'
+import { equipWorkflow } from './equip-workflow.ts'
 
 /** Functions to run in place of those that a workflow's steps have, by workflow and step name. */
 export type StepReplacements = Record<string, Record<string, (context: StepContext) => unknown>>
@@ -12,16 +13,14 @@ export function replaceSteps(workflows: readonly AnyWorkflow[], replacements: St
   }
   return workflows.map((workflow) => {
     const functions = replacements[workflow.id]
-    return functions
-      ? { ...workflow, run: (context: never) => workflow.run(equip(context, functions) as never) }
-      : workflow
+    return functions ? equipWorkflow(workflow, (step) => replaceFunctions(step, functions)) : workflow
   })
 }
 
-function equip(context: RunContext, functions: StepReplacements[string]): RunContext {
+function replaceFunctions(step: StepApi, functions: Record<string, (context: StepContext) => unknown>): StepApi {
   const run: StepApi['run'] = (name, fn, options) => {
     const replacement = functions[typeof name === 'string' ? name : name[0]]
-    return context.step.run(name, (replacement as typeof fn | undefined) ?? fn, options)
+    return step.run(name, (replacement as typeof fn | undefined) ?? fn, options)
   }
-  return { ...context, step: { ...context.step, run } }
+  return { ...step, run }
 }

@@ -1,7 +1,7 @@
 import type { Failure } from '../core/errors.ts'
 import { UpshotError } from '../core/errors.ts'
 import type { NoticeOf } from '../core/notices.ts'
-import type { Run, RunStatus } from '../core/run.ts'
+import type { Run, RunHandler, RunStatus } from '../core/run.ts'
 import type { Checkpoint, Effect, StepStatus } from '../core/step.ts'
 import type { ReadStore } from '../core/store.ts'
 
@@ -9,6 +9,8 @@ import type { ReadStore } from '../core/store.ts'
 export interface TestRun<Output = unknown> {
   id: string
   workflow: string
+  /** Which function of the workflow it executes. A run of `onFailure` follows one of `run` that failed. */
+  handler: RunHandler
   status: RunStatus
   /** Why it waits, was skipped or canceled; null otherwise. */
   reason: string | null
@@ -88,11 +90,11 @@ export class RunBook {
       .sort((a, b) => place(a) - place(b))
   }
 
-  #describe({ id, workflow, status, reason, dueAt, output, error }: Run): TestRun {
+  #describe({ id, workflow, handler, status, reason, dueAt, output, error }: Run): TestRun {
     const steps = this.#steps.get(id) ?? []
     const logs = this.#logs.get(id) ?? []
     return {
-      ...{ id, workflow, status, reason, error },
+      ...{ id, workflow, handler, status, reason, error },
       dueAt: status === 'waiting' ? dueAt : null,
       output: output === null ? null : JSON.parse(output),
       steps: () => steps.map(describeStep),

@@ -3,12 +3,12 @@ import type { Store } from '../core/store.ts'
 import type { Activity } from './activity.ts'
 import type { CrashPoint } from './crash-point.ts'
 
-/** Calls that write no run's journal: reading, and the bookkeeping of workers, deliveries and schedules. */
+/** Names of calls that only read. */
+const READING = /^(find|list|count|tally|next)/
+/** Calls that write no run's journal: the bookkeeping of workers, deliveries and schedules. */
 const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
   ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'close'] as const),
   ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns'] as const),
-  ...(['findEndpoint', 'listEndpoints', 'listDeliveries', 'listEvents', 'findEvents', 'listRuns'] as const),
-  ...(['findRun', 'listSteps', 'listStepFailures', 'nextDueAt'] as const),
 ])
 
 type Method = (...args: unknown[]) => Promise<unknown>
@@ -97,12 +97,12 @@ export class StoreGate {
   }
 
   #decideFate(name: keyof Store, args: readonly unknown[]) {
-    if (BESIDE_THE_JOURNAL.has(name)) return 'goes through'
+    if (!isJournalWrite(name)) return 'goes through'
     return this.#crash?.meet(describeWrite(name, args, this.#workflows)) ?? 'goes through'
   }
 
   #note(name: keyof Store, args: readonly unknown[], value: unknown): void {
-    if (!BESIDE_THE_JOURNAL.has(name)) this.moves += 1
+    if (isJournalWrite(name)) this.moves += 1
     if (name === 'claimRuns') for (const run of value as ClaimedRun[]) this.#noteClaim(run)
     if (name !== 'saveCheckpoint') return
     const [lease, step] = args as Parameters<Store['saveCheckpoint']>
@@ -115,6 +115,10 @@ export class StoreGate {
     this.passes.set(lease.runId, (this.passes.get(lease.runId) ?? 0) + 1)
     this.#workflows.set(lease.runId, workflow)
   }
+}
+
+function isJournalWrite(name: keyof Store): boolean {
+  return !READING.test(name) && !BESIDE_THE_JOURNAL.has(name)
 }
 
 /** Such as `saveCheckpoint of step "notify" in verify-transfer`. */

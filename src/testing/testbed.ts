@@ -149,9 +149,9 @@ export class Testbed implements AsyncDisposable {
     await this.settle()
   }
 
-  /** The newest run of a workflow as it is now; throws `not_found` where there is none. */
+  /** The newest run of a workflow's `run` as it is now; throws `not_found` where there is none. */
   run<W extends Which>(workflow: W): TestRun<OutputOf<W>> {
-    const run = this.runs(workflow).at(-1)
+    const run = this.runs(workflow).findLast(({ handler }) => handler === 'run')
     if (run) return run
     throw new UpshotError(
       'not_found',
@@ -159,7 +159,7 @@ export class Testbed implements AsyncDisposable {
     )
   }
 
-  /** The runs of a workflow, or all, oldest first. */
+  /** The runs of a workflow, or all, oldest first; those of `onFailure`, too. */
   runs<W extends Which>(workflow?: W): TestRun<OutputOf<W>>[] {
     if (workflow !== undefined) this.#requireWorkflow(workflow)
     return this.#book.list(workflow && idOf(workflow)) as TestRun<OutputOf<W>>[]

@@ -1,4 +1,5 @@
-import type { AnyWorkflow, RunContext, StepApi } from '../core/workflow.ts'
+import type { AnyWorkflow, StepApi } from '../core/workflow.ts'
+import { equipWorkflow } from './equip-workflow.ts'
 
 type Verb = (...given: unknown[]) => unknown
 type AnyFunction = (...given: never[]) => unknown
@@ -9,8 +10,7 @@ export class WorkUnderWay {
 
   /** The same workflow, with the functions that it hands to its steps watched. */
   watch(workflow: AnyWorkflow): AnyWorkflow {
-    const run = (context: RunContext) => workflow.run({ ...context, step: this.#watchVerbs(context.step) } as never)
-    return { ...workflow, run: run as AnyWorkflow['run'] }
+    return equipWorkflow(workflow, (step) => this.#watchVerbs(step))
   }
 
   /** Resolves when none is at work any more, or after `patienceMs` of real time. */

@@ -311,6 +311,20 @@ describe('the engine', () => {
     await expect(t.send('go')).rejects.toThrow(/does not come to rest: hanging \(run_\w+\), behind its step "fine"/)
   })
 
+  test('follows a run that failed with its onFailure, whose steps can be replaced, too', async () => {
+    const failing = defineWorkflow({
+      id: 'failing',
+      on: 'go',
+      retry: { attempts: 1 },
+      run: ({ step }) => step.run('try', () => Promise.reject(new Error('no'))),
+      onFailure: ({ step }) => step.run('alert', () => 'alerted'),
+    })
+    await using t = await testbed({ workflows: [failing], steps: { failing: { alert: () => 'pretended' } } })
+    await t.send('go')
+    expect(t.run(failing)).toMatchObject({ handler: 'run', status: 'failed' })
+    expect(t.runs(failing)[1]).toMatchObject({ handler: 'onFailure', status: 'completed', output: 'pretended' })
+  })
+
   test('does not keep to itself what it could only report', async () => {
     const broken = defineWorkflow({ id: 'broken', on: 'go', run: () => 1n })
     await using t = await testbed({ workflows: [broken] })

@@ -57,6 +57,17 @@ test('finds a match where the contents are the same, and writes a report', async
   expect(out.written()).toEqual([`reports/${id}.json`])
 })
 
+test('says of a transferred folder that only files are compared', async () => {
+  await using t = await testbed({ workflows: [workflow] })
+  const sandbox = await t.sandbox()
+  await t.storage('storage_a').put(SOURCE, SENT)
+  await (await sandbox.transfers.start({ from: ['storage_a', '/in'], to: ['storage_b', '/'] })).done
+  expect(outputOf(await follow(t, t.told('transfer.completed')))).toMatchObject({
+    verdict: 'unverifiable',
+    reason: expect.stringContaining('a folder was transferred'),
+  })
+})
+
 test.each([
   ['other bytes of the same size arrived', { spoil: put('storage_b', TARGET, SPOILT) }, 'mismatch', 'contents differ'],
   ['half of the bytes arrived', { spoil: put('storage_b', TARGET, 'what') }, 'mismatch', '4 bytes arrived of 13'],

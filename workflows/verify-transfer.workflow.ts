@@ -50,6 +50,7 @@ function judge(
 ): { verdict: Verdict; reason: string } {
   const find = (verdict: Verdict, reason: string) => ({ verdict, reason })
   if (!arrived) return find('missing', 'there is no file at the destination')
+  if (arrived.type === 'folder') return find('unverifiable', 'a folder was transferred, and only files are compared')
   if (contents === 'same') return find('match', 'the contents are the same')
   if (isAfter(arrived.modifiedAt, transfer.finishedAt)) return find('unverifiable', 'the copy was changed since')
   if (arrived.size !== transfer.bytesTotal)
@@ -62,8 +63,8 @@ function judge(
   return find('match', 'size and name are the same; it is too large to compare the contents')
 }
 
-function isComparable({ size }: FileEntry): boolean {
-  return (size ?? 0) <= verification.largestBytes
+function isComparable({ type, size }: FileEntry): boolean {
+  return type === 'file' && (size ?? 0) <= verification.largestBytes
 }
 
 function isAfter(moment: string | null, other: string | null): boolean {

@@ -8,8 +8,8 @@ import { faultInput } from './fault-rule.ts'
 import { keyInput, keyScope } from './keys.ts'
 import { describeApi } from './openapi.ts'
 import { someSettings } from './options.ts'
+import { transferInput } from './plan-transfer.ts'
 import type { Service } from './service.ts'
-import { transferInput } from './transfers.ts'
 import { webhookEdit, webhookInput } from './webhooks.ts'
 
 const storageName = z.enum(STORAGES)

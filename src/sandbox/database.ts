@@ -61,7 +61,8 @@ const MIGRATIONS = [
   ) STRICT;
 
   CREATE TABLE transfers (
-    id TEXT PRIMARY KEY, status TEXT NOT NULL, source TEXT NOT NULL, destination TEXT NOT NULL, fail_at REAL,
+    id TEXT PRIMARY KEY, type TEXT NOT NULL, status TEXT NOT NULL, source TEXT NOT NULL, destination TEXT NOT NULL,
+    existing TEXT NOT NULL, fail_at REAL, files_total INTEGER NOT NULL, files_done INTEGER NOT NULL, files_kept INTEGER NOT NULL,
     bytes_total INTEGER NOT NULL, bytes_done INTEGER NOT NULL, created_at INTEGER NOT NULL,
     started_at INTEGER, finished_at INTEGER, error TEXT
   ) STRICT;

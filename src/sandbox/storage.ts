@@ -4,7 +4,7 @@ import { UpshotError } from '../core/errors.ts'
 import type { StorageName } from '../core/file.ts'
 import { randomWord } from '../core/ids.ts'
 import type { Entry } from './entry.ts'
-import { lookAt } from './look.ts'
+import { lookAt, statOrNull } from './look.ts'
 import type { ChangeRecorder } from './record-change.ts'
 import type { StorageFolder } from './storage-folders.ts'
 import type { StorageIndex } from './storage-index.ts'
@@ -78,14 +78,32 @@ export class Storage {
 
   /** A path to write a file to, in normal form. Throws `invalid_request` for what could never become an entry. */
   writablePath(path: string): string {
-    const target = normalizePath(path)
-    if (target === '/' || isPassingPath(target))
-      throw new UpshotError('invalid_request', `${path} cannot hold a file: hidden and temporary names are left out.`)
-    refuseLinks(this.dir, target)
+    const target = this.#freePath(path)
+    if (target === '/') throw new UpshotError('invalid_request', 'A storage itself cannot hold the bytes of a file.')
     if (this.#typeAt(target) === 'folder') throw new UpshotError('conflict', `${target} is a folder.`)
-    for (let above = parentOf(target); above !== '/'; above = parentOf(above))
-      if (this.#typeAt(above) === 'file') throw new UpshotError('conflict', `${above} is a file, not a folder.`)
     return target
+  }
+
+  /** A path for a folder, in normal form; one may be there. Throws like {@link writablePath}. */
+  requireFolderPath(path: string): string {
+    const target = this.#freePath(path)
+    if (this.#typeAt(target) === 'file') throw new UpshotError('conflict', `${target} is a file, not a folder.`)
+    return target
+  }
+
+  /** The folder at a path, made where it is missing with those above it. */
+  makeFolder(path: string): Entry {
+    const target = this.requireFolderPath(path)
+    const place = diskPath(this.dir, target)
+    mkdirSync(place, { recursive: true })
+    const look = lookAt(place)
+    if (look?.type !== 'folder') throw new UpshotError('conflict', `${target} vanished while it was made.`)
+    return this.#recorder.present(this.#place(target), look)
+  }
+
+  /** Whether there is something at a path on disk, told of or not. */
+  isTaken(path: string): boolean {
+    return statOrNull(diskPath(this.dir, normalizePath(path))) !== null
   }
 
   /** A place on the storage's own disk for a file that is not finished; no scan sees it. */
@@ -105,7 +123,7 @@ export class Storage {
   }
 
   /** Where an entry lies on this machine. Throws `invalid_request` when a link has come between. */
-  locate(entry: Entry): string {
+  locate(entry: Pick<Entry, 'path'>): string {
     refuseLinks(this.dir, entry.path)
     return diskPath(this.dir, entry.path)
   }
@@ -114,6 +132,17 @@ export class Storage {
     const entry = this.#index.byPath(this.name, normalizePath(path))
     if (entry && (type === undefined || entry.type === type)) return entry
     throw new UpshotError('not_found', `There is no ${type ?? 'entry'} at ${path} in ${this.name}.`)
+  }
+
+  /** Throws for a name that is left out, a link on the way, and a file where a folder would have to be. */
+  #freePath(path: string): string {
+    const target = normalizePath(path)
+    if (isPassingPath(target))
+      throw new UpshotError('invalid_request', `${path} cannot be an entry: hidden and temporary names are left out.`)
+    refuseLinks(this.dir, target)
+    for (let above = parentOf(target); above !== '/'; above = parentOf(above))
+      if (this.#typeAt(above) === 'file') throw new UpshotError('conflict', `${above} is a file, not a folder.`)
+    return target
   }
 
   #typeAt(path: string): Entry['type'] | undefined {

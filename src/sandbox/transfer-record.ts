@@ -9,38 +9,58 @@ export type TransferStatus = 'queued' | 'running' | 'completed' | 'failed' | 'ca
 export interface TransferEnd {
   service: StorageName
   path: string
-  /** Null at the destination until something is there. */
+  /** Null at the destination until something is there, and for a whole storage. */
   fileId: string | null
+}
+
+/** Why a transfer ended early. */
+export interface TransferError {
+  code: string
+  message: string
+  /** The entry at the source where it ended; only for a folder. */
+  path?: string
 }
 
 /** A transfer as events carry it: the service shows none of its fields, so all of them are assumed. */
 export interface TransferRecord {
   /** `trf_…` */
   id: string
+  /** What is copied: one file, or a folder with everything in it. */
+  type: 'file' | 'folder'
   source: TransferEnd
   destination: TransferEnd
   status: TransferStatus
+  /** Of a folder: of all files in it. */
+  filesTotal: number
+  filesDone: number
+  /** How many of those done were there already, and were kept. */
+  filesKept: number
   bytesTotal: number
   bytesDone: number
   startedAt: string | null
   finishedAt: string | null
   /** Only where it failed or was canceled. */
-  error?: { code: string; message: string }
+  error?: TransferError
 }
 
 export interface Transfer {
   id: string
+  type: 'file' | 'folder'
   source: TransferEnd
   destination: TransferEnd
   status: TransferStatus
+  existing: 'replace' | 'keep'
   /** The part of the bytes after which it is told to fail; null: never. */
   failAt: number | null
+  filesTotal: number
+  filesDone: number
+  filesKept: number
   bytesTotal: number
   bytesDone: number
   createdAt: number
   startedAt: number | null
   finishedAt: number | null
-  error: { code: string; message: string } | null
+  error: TransferError | null
 }
 
 type TransferRow = Omit<Transfer, 'source' | 'destination' | 'error'> &
@@ -48,7 +68,8 @@ type TransferRow = Omit<Transfer, 'source' | 'destination' | 'error'> &
     error: string | null
   }
 
-const COLUMNS = `id, status, source, destination, fail_at AS failAt, bytes_total AS bytesTotal, bytes_done AS bytesDone,
+const COLUMNS = `id, type, status, source, destination, existing, fail_at AS failAt, files_total AS filesTotal,
+  files_done AS filesDone, files_kept AS filesKept, bytes_total AS bytesTotal, bytes_done AS bytesDone,
   created_at AS createdAt, started_at AS startedAt, finished_at AS finishedAt, error`
 
 /** The transfers' rows. */
@@ -63,10 +84,12 @@ export class TransferTable {
     statement(
       this.#db,
       `INSERT INTO transfers
-           (id, status, source, destination, fail_at, bytes_total, bytes_done, created_at, started_at, finished_at, error)
-         VALUES (@id, @status, @source, @destination, @failAt, @bytesTotal, @bytesDone, @createdAt, @startedAt, @finishedAt, @error)
+           (id, type, status, source, destination, existing, fail_at, files_total, files_done, files_kept, bytes_total,
+            bytes_done, created_at, started_at, finished_at, error)
+         VALUES (@id, @type, @status, @source, @destination, @existing, @failAt, @filesTotal, @filesDone, @filesKept, @bytesTotal,
+           @bytesDone, @createdAt, @startedAt, @finishedAt, @error)
          ON CONFLICT (id) DO UPDATE SET status = excluded.status, destination = excluded.destination,
-           bytes_done = excluded.bytes_done, started_at = excluded.started_at, finished_at = excluded.finished_at,
+           files_done = excluded.files_done, files_kept = excluded.files_kept, bytes_done = excluded.bytes_done, started_at = excluded.started_at, finished_at = excluded.finished_at,
            error = excluded.error`,
     ).run({
       ...transfer,
@@ -94,14 +117,11 @@ export class TransferTable {
 }
 
 export function toTransferRecord(transfer: Transfer): TransferRecord {
-  const { id, source, destination, status, bytesTotal, bytesDone, startedAt, finishedAt, error } = transfer
+  const { id, type, source, destination, status, startedAt, finishedAt, error } = transfer
+  const { filesTotal, filesDone, filesKept, bytesTotal, bytesDone } = transfer
   return {
-    id,
-    source,
-    destination,
-    status,
-    bytesTotal,
-    bytesDone,
+    ...{ id, type, source, destination, status },
+    ...{ filesTotal, filesDone, filesKept, bytesTotal, bytesDone },
     startedAt: startedAt === null ? null : isoTime(startedAt),
     finishedAt: finishedAt === null ? null : isoTime(finishedAt),
     ...(error === null ? {} : { error }),

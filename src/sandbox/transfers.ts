@@ -1,41 +1,34 @@
 import { rmSync } from 'node:fs'
-import { open } from 'node:fs/promises'
-import { z } from 'zod'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { UpshotError } from '../core/errors.ts'
-import { STORAGES, type StorageName } from '../core/file.ts'
+import type { StorageName } from '../core/file.ts'
 import { newId } from '../core/ids.ts'
 import type { SandboxClock } from './clock.ts'
+import { copyFile } from './copy-file.ts'
 import type { Db } from './database.ts'
-import type { Entry } from './entry.ts'
 import type { EventJournal } from './events.ts'
 import { notFound } from './not-found.ts'
+import {
+  planTransfer,
+  type TransferInput,
+  type TransferPlan,
+  type TransferStep,
+  transferInput,
+} from './plan-transfer.ts'
 import { atomically } from './statement.ts'
 import type { Storage } from './storage.ts'
 import type { StorageIndex } from './storage-index.ts'
-import { normalizePath } from './storage-path.ts'
 import {
   type Transfer,
+  type TransferError,
   type TransferRecord,
   type TransferStatus,
   TransferTable,
   toTransferRecord,
 } from './transfer-record.ts'
 
-const end = z.tuple([z.enum(STORAGES), z.string().min(1)])
-
-/** From a file to a file, or into a folder where the path ends in `/` or names one. */
-export const transferInput = z.strictObject({
-  from: end,
-  to: end,
-  /** The part of the bytes after which it fails: 0 at once, 1 just before the end. Default: it does not fail. */
-  failAt: z.number().min(0).max(1).nullable().default(null),
-})
-export type TransferInput = z.input<typeof transferInput>
-
 /** A transfer under way: its record as it was at the start, and the record it ends with. */
 export type RunningTransfer = TransferRecord & { done: Promise<TransferRecord> }
-
-const CHUNK_BYTES = 256 * 1024
 
 export interface TransferParts {
   db: Db
@@ -62,28 +55,24 @@ export class Transfers {
     for (const transfer of this.#table.open()) this.#finish({ ...transfer, error }, 'failed')
   }
 
-  /** Starts a copy. Throws `not_found` or `invalid_request` when there is nothing to copy or nowhere to. */
+  /**
+   * Starts a copy of a file, or of a folder with everything in it. Throws `not_found`, `conflict` or `invalid_request` when
+   * there is nothing to copy or nowhere to.
+   */
   async start(input: TransferInput): Promise<RunningTransfer> {
-    const { from, to, failAt } = transferInput.parse(input)
-    const source = this.#sourceOf(from)
-    const path = this.#destinationOf(to, source)
+    const { existing, failAt, ...ends } = transferInput.parse(input)
+    const plan = planTransfer(ends, this.#parts)
     const now = this.#parts.clock.now()
+    const { type, source, destination, filesTotal, bytesTotal } = plan
     const transfer: Transfer = {
-      id: newId('trf', now),
-      source: { service: source.storage, path: source.path, fileId: source.id },
-      destination: { service: to[0], path, fileId: null },
+      ...{ id: newId('trf', now), type, source, destination: { ...destination, fileId: null }, existing, failAt },
       status: 'queued',
-      failAt,
-      bytesTotal: source.size ?? 0,
-      bytesDone: 0,
-      createdAt: now,
-      startedAt: null,
-      finishedAt: null,
-      error: null,
+      ...{ filesTotal, filesDone: 0, filesKept: 0, bytesTotal, bytesDone: 0 },
+      ...{ createdAt: now, startedAt: null, finishedAt: null, error: null },
     }
     this.#table.save(transfer)
     const cancel = new AbortController()
-    const done = this.#run(transfer, source, cancel.signal).finally(() => this.#running.delete(transfer.id))
+    const done = this.#run(transfer, plan, cancel.signal).finally(() => this.#running.delete(transfer.id))
     this.#running.set(transfer.id, { cancel, done })
     return { ...toTransferRecord(transfer), done }
   }
@@ -98,7 +87,7 @@ export class Transfers {
     return toTransferRecord(this.#table.find(id) ?? notFound('transfer', id))
   }
 
-  /** Stops a transfer; what has arrived is removed. Throws `conflict` when it has ended. */
+  /** Stops a transfer: the file on its way is removed, those that have arrived stay. Throws `conflict` when it has ended. */
   async cancel(id: string): Promise<TransferRecord> {
     this.get(id)
     const running = this.#running.get(id)
@@ -113,56 +102,86 @@ export class Transfers {
     await Promise.all([...this.#running.values()].map(({ done }) => done))
   }
 
-  #sourceOf([storage, path]: [StorageName, string]): Entry {
-    const entry = this.#parts.index.byPath(storage, normalizePath(path))
-    if (entry?.type === 'file') return entry
-    throw new UpshotError('not_found', `There is no file at ${path} in ${storage} to transfer.`)
-  }
-
-  #destinationOf([storage, path]: [StorageName, string], source: Entry): string {
-    const target = normalizePath(path)
-    const isFolder = path.endsWith('/') || this.#parts.index.byPath(storage, target)?.type === 'folder'
-    const full = this.#parts.storages[storage].writablePath(isFolder ? `${target}/${source.name}` : target)
-    if (storage === source.storage && full === source.path)
-      throw new UpshotError('invalid_request', 'A file cannot be transferred onto itself.')
-    return full
-  }
-
-  async #run(queued: Transfer, source: Entry, signal: AbortSignal): Promise<TransferRecord> {
+  async #run(queued: Transfer, plan: TransferPlan, signal: AbortSignal): Promise<TransferRecord> {
     const transfer: Transfer = { ...queued, status: 'running', startedAt: this.#parts.clock.now() }
     this.#table.save(transfer)
+    let at: string | null = null
+    try {
+      for (const [n, step] of plan.steps.entries()) {
+        signal.throwIfAborted()
+        at = step.from
+        const isLast = n === plan.steps.length - 1
+        const record = await this.#take(transfer, step, { signal, isLast })
+        if (record) return record
+      }
+      return this.#finish(transfer, 'completed')
+    } catch (error) {
+      if (signal.aborted && signal.reason === INTERRUPTED) return toTransferRecord(transfer)
+      const ending = describeEnd(error, signal, transfer.type === 'folder' ? at : null)
+      return this.#finish({ ...transfer, error: ending }, signal.aborted ? 'canceled' : 'failed')
+    }
+  }
+
+  /** Brings one entry over. The last one and the end of the transfer are one transaction; then the record is the result. */
+  async #take(
+    transfer: Transfer,
+    step: TransferStep,
+    { signal, isLast }: { signal: AbortSignal; isLast: boolean },
+  ): Promise<TransferRecord | null> {
     const target = this.#parts.storages[transfer.destination.service]
+    const arrive = (work: () => string | null) =>
+      atomically(this.#parts.db, () => {
+        const fileId = work()
+        if (step.to === transfer.destination.path) transfer.destination = { ...transfer.destination, fileId }
+        this.#table.save(transfer)
+        return isLast ? this.#finish(transfer, 'completed') : null
+      })
+    if (step.type === 'folder') {
+      await nextTurn()
+      return arrive(() => target.makeFolder(step.to).id)
+    }
+    target.writablePath(step.to)
+    if (transfer.existing === 'keep' && target.isTaken(step.to)) return arrive(() => this.#keep(transfer, step))
     const draft = target.draftPath()
     try {
-      await this.#copy(transfer, this.#parts.storages[source.storage].locate(source), draft, signal)
-      return atomically(this.#parts.db, () => {
-        const { id } = target.adopt(draft, transfer.destination.path)
-        return this.#finish({ ...transfer, destination: { ...transfer.destination, fileId: id } }, 'completed')
+      await this.#copy(transfer, { from: step.from, draft }, signal)
+      return arrive(() => {
+        const { id } = target.adopt(draft, step.to)
+        transfer.filesDone++
+        return id
       })
-    } catch (error) {
+    } finally {
       rmSync(draft, { force: true })
-      if (signal.aborted && signal.reason === INTERRUPTED) return toTransferRecord(transfer)
-      return this.#finish({ ...transfer, error: describeEnd(error, signal) }, signal.aborted ? 'canceled' : 'failed')
     }
+  }
+
+  /** Counts as done what need not be copied. */
+  #keep(transfer: Transfer, step: TransferStep): string | null {
+    transfer.filesDone++
+    transfer.filesKept++
+    transfer.bytesDone += step.bytes
+    return this.#parts.index.byPath(transfer.destination.service, step.to)?.id ?? null
   }
 
   /** Counts the bytes in `transfer` as they arrive; throws at the byte it was told to fail at. */
-  async #copy(transfer: Transfer, from: string, to: string, signal: AbortSignal): Promise<void> {
-    const failAtByte =
-      transfer.failAt === null ? Number.POSITIVE_INFINITY : Math.floor(transfer.bytesTotal * transfer.failAt)
-    await using source = await open(from)
-    await using target = await open(to, 'wx')
-    const chunk = Buffer.alloc(CHUNK_BYTES)
-    for (;;) {
+  async #copy(
+    transfer: Transfer,
+    { from, draft }: { from: string; draft: string },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { failAt, bytesTotal } = transfer
+    const failAtByte = failAt === null ? Number.POSITIVE_INFINITY : Math.floor(bytesTotal * failAt)
+    const source = this.#parts.storages[transfer.source.service].locate({ path: from })
+    const mayCopy = () => {
       signal.throwIfAborted()
       if (transfer.bytesDone >= failAtByte) throw new ToldToFail('The transfer was told to fail here.')
-      const most = Math.min(CHUNK_BYTES, failAtByte - transfer.bytesDone)
-      const { bytesRead } = await source.read(chunk, 0, most)
-      if (bytesRead === 0) return
-      await target.write(chunk, 0, bytesRead)
-      transfer.bytesDone += bytesRead
+      return failAtByte - transfer.bytesDone
+    }
+    const onCopied = (bytes: number) => {
+      transfer.bytesDone += bytes
       this.#table.save(transfer)
     }
+    await copyFile({ from: source, to: draft }, { mayCopy, onCopied })
   }
 
   #finish(transfer: Transfer, status: Exclude<TransferStatus, 'queued' | 'running'>): TransferRecord {
@@ -181,9 +200,16 @@ const INTERRUPTED = new Error('the sandbox stopped')
 
 class ToldToFail extends Error {}
 
-function describeEnd(error: unknown, signal: AbortSignal): { code: string; message: string } {
+/** `path`: the entry of a folder at which it ended; null where the transfer is of one file. */
+function describeEnd(error: unknown, signal: AbortSignal, path: string | null): TransferError {
+  const { code, message } = explainEnd(error, signal)
+  return path === null ? { code, message } : { code, message: `${message} It was at ${path}.`, path }
+}
+
+function explainEnd(error: unknown, signal: AbortSignal): { code: string; message: string } {
   if (signal.aborted) return { code: 'canceled', message: 'The transfer was canceled.' }
   if (error instanceof ToldToFail) return { code: 'service_error', message: error.message }
+  if (error instanceof UpshotError) return { code: error.code, message: error.message }
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
     return { code: 'resource_not_found', message: 'The source vanished during the transfer.' }
   return { code: 'service_error', message: 'The storage service failed during the transfer.' }

@@ -107,14 +107,18 @@ const transferEnd = z.object({
 /** A transfer as its events carry it. */
 export const transferSchema = z.object({
   id: z.string().startsWith('trf_'),
+  type: z.enum(['file', 'folder']),
   source: transferEnd,
   destination: transferEnd,
   status: z.enum(['queued', 'running', 'completed', 'failed', 'canceled']),
+  filesTotal: count,
+  filesDone: count,
+  filesKept: count,
   bytesTotal: count,
   bytesDone: count,
   startedAt: moment.nullable(),
   finishedAt: moment.nullable(),
-  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  error: z.object({ code: z.string(), message: z.string(), path: z.string().optional() }).optional(),
 })
 
 const fileEvent = z.object({ service: z.enum(STORAGES), file: entrySchema })

@@ -1,5 +1,6 @@
 import { UpshotError } from '../core/errors.ts'
-import type { AnyWorkflow, RunContext, StepApi, StepContext } from '../core/workflow.ts'
+import type { StepApi, StepContext } from '../core/step.ts'
+import type { AnyWorkflow, RunContext } from '../core/workflow.ts'
 
 /** Functions to run in place of those that a workflow's steps have, by workflow and step name. */
 export type StepReplacements = Record<string, Record<string, (context: StepContext) => unknown>>
@@ -23,5 +24,9 @@ function equip(context: RunContext, functions: StepReplacements[string]): RunCon
     const replacement = functions[typeof name === 'string' ? name : name[0]]
     return context.step.run(name, (replacement as typeof fn | undefined) ?? fn, options)
   }
-  return { ...context, step: { ...context.step, run } }
+  const map: StepApi['map'] = (name, items, keyOf, fn, options) => {
+    const replacement = functions[name] as ((context: StepContext) => ReturnType<typeof fn>) | undefined
+    return context.step.map(name, items, keyOf, replacement ? (_item, step) => replacement(step) : fn, options)
+  }
+  return { ...context, step: { ...context.step, run, map } }
 }

@@ -9,6 +9,7 @@ const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
   ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns'] as const),
   ...(['findEndpoint', 'listEndpoints', 'listDeliveries', 'listEvents', 'findEvents', 'listRuns'] as const),
   ...(['findRun', 'listSteps', 'listStepFailures', 'nextDueAt'] as const),
+  ...(['readOutput', 'packOutput', 'findMatch', 'listWatches', 'listEventsAfter'] as const),
 ])
 
 type Method = (...args: unknown[]) => Promise<unknown>

@@ -76,6 +76,7 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
     publish,
     findWorkflow: (id) => workflows?.find(id),
     filesFor: (_account, around) => requireStarted(files).within(around),
+    routes: () => readRoutes(store),
     slots: config.slots,
     drainMs: config.drainMs,
   })
@@ -111,6 +112,10 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
   function saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
     const saved = store.saveDelivery(delivery)
     if (delivery.workflows.length > 0) worker.wake()
+    saved.then(
+      () => worker.matchEvents(),
+      () => {},
+    )
     return saved
   }
   let state: 'new' | 'starting' | 'started' | 'stopping' = 'new'

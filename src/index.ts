@@ -1,7 +1,7 @@
 /** What workflow authors import. The only barrel. */
 export { z } from 'zod'
 export { type ConfigFile, defineConfig } from './config-file.ts'
-export { type Failure, RetryAt, StepError, TerminalError } from './core/errors.ts'
+export { type Failure, Interrupted, RetryAt, StepError, TerminalError } from './core/errors.ts'
 export type { ServiceEvent } from './core/event.ts'
 export {
   type DeleteOutcome,
@@ -18,17 +18,16 @@ export {
 } from './core/file.ts'
 export type { RetryOptions } from './core/retry.ts'
 export { cron, type Overlap, type ScheduleOptions, type Tick } from './core/schedule.ts'
-export type { Effect, StepName } from './core/step.ts'
+export type { Effect, OnceStepOptions, StepApi, StepContext, StepName, StepOptions } from './core/step.ts'
 export type { Duration } from './core/time.ts'
+export { callable } from './core/wait.ts'
 export {
+  type CancelRule,
   defineEvent,
   defineWorkflow,
   type EventDefinition,
   type FailureContext,
   type RunContext,
   type RunLog,
-  type StepApi,
-  type StepContext,
-  type StepOptions,
   type Workflow,
 } from './core/workflow.ts'

@@ -1,6 +1,6 @@
 import { describeError } from './core/errors.ts'
 import type { NoticeOf, Publish } from './core/notices.ts'
-import { type AnyWorkflow, type LoadedWorkflows, planRoutes, scheduleOf } from './core/workflow.ts'
+import { type AnyWorkflow, describeTrigger, type LoadedWorkflows, planRoutes, scheduleOf } from './core/workflow.ts'
 import { type LoadedModule, loadWorkflows } from './engine/load-workflows.ts'
 import { parseCronLine } from './schedule/cron-line.ts'
 
@@ -96,12 +96,4 @@ function findScheduleFault(workflow: AnyWorkflow): unknown {
   } catch (error) {
     return error
   }
-}
-
-function describeTrigger(workflow: AnyWorkflow): string {
-  const schedule = scheduleOf(workflow)
-  if (schedule) return `cron ${schedule.expression} (${schedule.timezone})`
-  return planRoutes(workflow)
-    .map((route) => route.eventType)
-    .join(', ')
 }

@@ -56,6 +56,7 @@ async function open({ file, slots }: { file: string; slots: number }): Promise<s
     random: Math.random,
     publish: bus.publish,
     findWorkflow: (id) => workflows.get(id),
+    routes: () => routes,
     // The workflows call no files.
     filesFor: () => ({}) as FilesApi,
     slots,

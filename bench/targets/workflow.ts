@@ -52,6 +52,7 @@ async function start({ file }: { file: string }): Promise<string> {
     random: Math.random,
     publish: bus.publish,
     findWorkflow: () => workflow,
+    routes: () => routes,
     // The workflow calls no files.
     filesFor: () => ({}) as FilesApi,
     slots: 50,

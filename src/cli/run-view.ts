@@ -15,7 +15,8 @@ export function parseOutput(output: string | null): unknown {
 }
 
 /** What made it run: its event or its due moment. */
-export function describeCause({ eventId, tickAt, origin }: Run, now: number): string | null {
+export function describeCause({ eventId, tickAt, origin, parentRun }: Run, now: number): string | null {
+  if (eventId === null && tickAt === null) return parentRun && `invoked by ${parentRun}`
   const cause = eventId ?? (tickAt === null ? null : `tick of ${formatMoment(tickAt, now)}`)
   return cause === null || origin === 'event' || origin === 'tick' ? cause : `${cause} (${ORIGINS[origin]})`
 }
@@ -41,10 +42,10 @@ export function describeOrigin({ origin, originRun }: Pick<Run, 'origin' | 'orig
 }
 
 /** Why it is where it is: what it waits for, or what went wrong. */
-export function describeReason({ status, reason, dueAt, error }: Run, now: number): string | null {
+export function describeReason({ status, reason, dueAt, awaits, error }: Run, now: number): string | null {
   if (status === 'failed') return error?.message ?? null
   if (status === 'waiting') {
-    const until = dueAt === null ? 'waits for a person' : `until ${formatMoment(dueAt, now)}`
+    const until = dueAt === null ? (awaits ? null : 'waits for a person') : `until ${formatMoment(dueAt, now)}`
     return [reason, until, error?.message].filter((part) => part !== null && part !== undefined).join(', ')
   }
   return reason
@@ -54,6 +55,7 @@ const STYLES: Record<RunStatus | StepStatus, Style | null> = {
   pending: null,
   running: 'bold',
   waiting: 'yellow',
+  started: 'bold',
   completed: 'green',
   failed: 'red',
   canceled: 'yellow',

@@ -77,6 +77,22 @@ export class StepError extends Error {
   }
 }
 
+/**
+ * A `once` step that had begun when its process died or gave it up: whether its effect happened is for the author's code, or
+ * a person, to find out. The step never runs again.
+ */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+  readonly code = 'interrupted'
+  readonly retryable = false
+  readonly step: string
+
+  constructor(step: string) {
+    super(`step "${step}" may happen at most once and was interrupted: whether it took effect is not known`)
+    this.step = step
+  }
+}
+
 /** What a row keeps of an error: no stack of foreign code, no headers, no bodies. */
 export interface Failure {
   name: string

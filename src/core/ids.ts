@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 
 /** Prefixes of the ids we make; the service's own ids (`evt_…`) are never made here but by the sandbox. */
 export type IdPrefix = 'run' | 'dlv' | 'end' | 'wrk' | 'evt' | 'fil' | 'trf' | 'key' | 'whk'
@@ -22,6 +22,21 @@ export function newId(prefix: IdPrefix, now: number): string {
 /** What sorts before every id made at `now` or later, and after every id made before. */
 export function firstId(prefix: IdPrefix, now: number): string {
   return `${prefix}_${encode(Math.max(0, Math.ceil(now)), 9)}`
+}
+
+/** The same id for the same words, as random as their hash. */
+export function deriveId(prefix: IdPrefix, ...words: (string | number)[]): string {
+  return `${prefix}_${digitsOf(words, 26)}`
+}
+
+/** An id of a run that `run` starts: it sorts among the runs of that one's moment and is the same for the same words. */
+export function deriveRunId(run: string, ...words: (string | number)[]): string {
+  return `${run.slice(0, 13)}${digitsOf([run, ...words], 14)}`
+}
+
+function digitsOf(words: readonly (string | number)[], count: number): string {
+  const bytes = hash('sha256', words.join('\0'), 'buffer')
+  return [...bytes.subarray(0, count)].map((byte) => ALPHABET[byte & 31]).join('')
 }
 
 function encode(number: number, digits: number): string {

@@ -21,10 +21,12 @@ export type Notice =
   | { kind: 'run.queued'; count: number }
   | { kind: 'run.completed'; run: string; workflow: string; ms: number; steps: number }
   | { kind: 'run.failed'; run: string; workflow: string; ms: number; error: Failure }
-  | { kind: 'run.parked'; run: string; workflow: string; dueAt: number | null; reason: string }
+  | { kind: 'run.parked'; run: string; workflow: string; dueAt: number | null; reason: string; awaits: boolean }
   | { kind: 'run.retried'; run: string; workflow: string; dueAt: number; error: Failure }
   | { kind: 'run.skipped'; run: string; workflow: string; reason: string }
   | { kind: 'run.released'; run: string; workflow: string }
+  /** By an event that its workflow's `cancelOn` names; with it went the runs it had invoked. */
+  | { kind: 'run.canceled'; run: string; workflow: string; reason: string }
   | { kind: 'run.lost'; run: string; workflow: string }
   | { kind: 'run.log'; run: string; workflow: string; level: 'info' | 'warn' | 'error'; message: string; facts: object }
   | { kind: 'runs.recovered'; count: number }
@@ -48,6 +50,10 @@ export type Notice =
       retryAt: number | null
       error: Failure
     }
+  /** A name without a key stands in a loop: its steps are told apart by their order alone. */
+  | { kind: 'step.repeated'; run: string; workflow: string; step: string; count: number }
+  /** A key of an event could not be computed: what waits for that key does not find this event. */
+  | { kind: 'event.unmatched'; event: string | null; type: string; key: string; error: Failure }
   | { kind: 'workflow.loaded'; workflow: string; file: string; on: string }
   /** `kept`: the version from before it broke stays at work. */
   | { kind: 'workflow.broken'; file: string; error: Failure; kept?: boolean }

@@ -1,6 +1,7 @@
 import type { Failure } from './errors.ts'
 import type { EventRecord } from './event.ts'
 import type { Lease } from './lease.ts'
+import type { PackedOutput } from './step.ts'
 
 /** `pending`: ready to be claimed. `waiting`: for its moment, or for a person when it has none; `reason` says which. */
 export const RUN_STATUSES = ['pending', 'running', 'waiting', 'completed', 'failed', 'canceled', 'skipped'] as const
@@ -28,15 +29,22 @@ export interface Run {
   /** The run that it repeats, was forked from, or follows the failure of; null for none. It may be pruned. */
   originRun: string | null
   handler: RunHandler
+  /** The run, and its step, that invoked this one; null where none did. */
+  parentRun: string | null
+  parentStep: string | null
   /** Failed passes of its code outside steps. */
   attempt: number
   createdAt: number
   startedAt: number | null
   finishedAt: number | null
-  /** When a waiting run goes on; null: when a person says so. */
+  /** When a waiting run goes on at the latest; null: when what it awaits happens, or a person says so. */
   dueAt: number | null
-  /** JSON text. */
+  /** True for a waiting run that an event or another run wakes. */
+  awaits: boolean
+  /** JSON text; null also where it lies apart. */
   output: string | null
+  /** Bytes of the output's JSON where it is not in `output`: `readOutput` gives it. */
+  apartBytes?: number
   error: Failure | null
 }
 
@@ -50,6 +58,8 @@ export interface ClaimedRun {
   startedAt: number
   /** True in the first pass: the journal is empty. */
   isFirstPass: boolean
+  /** Hash of the code that its journal was written by; null before its first step. */
+  codeHash: string | null
   cause: RunCause
   handler: RunHandler
   /** The run that this one goes back to. */
@@ -61,13 +71,21 @@ export interface ClaimedRun {
 export type RunCause =
   | { kind: 'event'; event: EventRecord }
   | { kind: 'tick'; scheduledFor: number; lastRunAt: number | null; missed: number }
+  /** Invoked by another run; `input` is JSON text. */
+  | { kind: 'call'; account: string; input: string }
+
+/** The account that a run acts in. */
+export function accountOf(cause: RunCause): string {
+  if (cause.kind === 'event') return cause.event.account
+  return cause.kind === 'call' ? cause.account : 'default'
+}
 
 /** How one pass through a run ended. */
 export type RunOutcome =
-  | { kind: 'completed'; output: string }
+  | { kind: 'completed'; output: string | PackedOutput }
   | { kind: 'failed'; error: Failure }
-  /** Goes on at `dueAt`, or when a person says so (null). */
-  | { kind: 'parked'; dueAt: number | null; reason: string }
+  /** Goes on at `dueAt`, or when a person says so (null), or sooner when one of the steps it awaits is resolved. */
+  | { kind: 'parked'; dueAt: number | null; reason: string; awaits?: readonly string[] }
   /** Its code failed outside a step and is tried again. */
   | { kind: 'retry'; dueAt: number; error: Failure }
   /** Its `where` said no. */
@@ -84,9 +102,12 @@ export const QUEUED_TICK_REASON = 'the tick before it is not finished'
 /** What a person may do to one run. */
 export type RunOperation = 'cancel' | 'retry' | 'resume'
 
+/** What of a run decides whether an operation fits it. */
+type FittingRun = Pick<Run, 'status' | 'dueAt' | 'reason'> & Partial<Pick<Run, 'awaits'>>
+
 /** Whether an operation fits a run as it is: null, or why it does not. The store asks again in its own transaction. */
-export function findObstacle(operation: RunOperation, run: Pick<Run, 'status' | 'dueAt' | 'reason'>): string | null {
-  const { status, dueAt, reason } = run
+export function findObstacle(operation: RunOperation, run: FittingRun): string | null {
+  const { status, dueAt, reason, awaits = false } = run
   switch (operation) {
     case 'cancel':
       return isFinished(status) ? `it is ${status} already` : null
@@ -95,7 +116,7 @@ export function findObstacle(operation: RunOperation, run: Pick<Run, 'status' | 
       return isFinished(status) ? `it is ${status}, there is nothing to go on from` : `it is ${status}, not finished`
     case 'resume':
       if (status !== 'waiting') return `it is ${status}, it waits for nobody`
-      if (dueAt !== null) return 'it goes on by itself'
+      if (dueAt !== null || awaits) return 'it goes on by itself'
       return reason === PAUSED_REASON || reason === QUEUED_TICK_REASON
         ? `${reason}, it goes on by itself after that`
         : null
@@ -119,6 +140,8 @@ export interface RunFilter {
   origin?: RunOrigin
   /** Runs that go back to this one. */
   originRun?: string
+  /** Runs that this one invoked. */
+  parentRun?: string
   /** Made at this moment or later … */
   since?: number
   /** … and before this one. */

@@ -17,7 +17,8 @@ import type { Lease } from './lease.ts'
 import type { Route } from './route.ts'
 import type { ClaimedRun, Run, RunFilter } from './run.ts'
 import type { DueTick, ScheduleRecord, TickOptions } from './schedule.ts'
-import type { Checkpoint } from './step.ts'
+import type { Checkpoint, PackedOutput } from './step.ts'
+import type { Alongside, EventWait, MatchBatch, MatchResult, NumberedEvent, Watch } from './wait.ts'
 import type { LoadedWorkflows, WorkflowRecord } from './workflow.ts'
 
 /**
@@ -92,19 +93,31 @@ export interface Store extends ReadStore {
 
   /** Runs that are due, those that waited first, then by priority and age; each now belongs to `worker`. */
   claimRuns(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
-  /** Adds a step to the run's journal or brings it up to date; `failure`, one attempt that failed, is appended. */
-  saveCheckpoint(lease: Lease, checkpoint: Checkpoint, failure?: StepFailure): Promise<void>
-  completeRun(lease: Lease, output: string, now: number): Promise<void>
+  /**
+   * Adds a step to the run's journal or brings it up to date, with all that comes `alongside`; `failure`, one attempt that failed,
+   * is appended.
+   */
+  saveCheckpoint(lease: Lease, checkpoint: Checkpoint, failure?: StepFailure, alongside?: Alongside): Promise<void>
+  /** Names the events that end the run. False, and the run is canceled, when one of them is known to have come. */
+  watchRun(lease: Lease, cancels: readonly EventWait[], now: number): Promise<boolean>
+  /** However a run ends, it waits for nothing any more, and the run that invoked it goes on. */
+  completeRun(lease: Lease, output: string | PackedOutput, now: number): Promise<void>
   /** `followUp`: starts the workflow's `onFailure` as a run of its own in the same commit. */
   failRun(lease: Lease, error: Failure, now: number, followUp?: boolean): Promise<void>
   skipRun(lease: Lease, reason: string, now: number): Promise<void>
-  /** The run waits until `dueAt`, or for a person (null). */
-  parkRun(lease: Lease, park: { dueAt: number | null; reason: string }): Promise<void>
+  /**
+   * The run waits until `dueAt`, or for a person (null). With `awaits`, the keys of steps that wait for an event or a run, it goes
+   * on when one of them is resolved, and at once where that has happened already.
+   */
+  parkRun(lease: Lease, park: { dueAt: number | null; reason: string; awaits?: readonly string[] }): Promise<void>
   /** Its code failed outside a step: counts the attempt and waits until `dueAt`. */
   retryRun(lease: Lease, retry: { dueAt: number; error: Failure }): Promise<void>
   /** Gives the run back unfinished, to be claimed by anyone at once. */
   releaseRun(lease: Lease): Promise<void>
-  /** Ends a run that is not finished yet, at once: whoever works on it can write no more. False when it had finished. */
+  /**
+   * Ends a run that is not finished yet, at once, with the runs that it invoked: whoever works on them can write no more. False
+   * when it had finished.
+   */
   cancelRun(runId: string, reason: string, now: number): Promise<boolean>
 
   /** A failed or canceled run goes on from its failed step, with the same id. False when it is in another state. */
@@ -118,6 +131,11 @@ export interface Store extends ReadStore {
 
   /** Removes what is older than its bound, in one small commit; see {@link PruneSlice}. */
   prune(slice: PruneSlice): Promise<PruneProgress>
+
+  /** Begins to match events for a key, from the oldest wait for it on; for a process whose functions are new. */
+  openWatch(watch: Pick<Watch, 'type' | 'name' | 'version'>, now: number): Promise<void>
+  /** Keeps the keys of a batch of events, resolves what waited for them, and moves the watches on. */
+  saveMatches(batch: MatchBatch, now: number): Promise<MatchResult>
 
   close(): Promise<void>
 }
@@ -183,8 +201,21 @@ export interface ReadStore {
   /** `account` says whose event `eventId` is; every account's without it. */
   listRuns(query: RunFilter & { limit: number }): Promise<Run[]>
   findRun(id: string): Promise<Run | null>
-  /** The journal of a run in the order in which its steps began. */
-  listSteps(runId: string): Promise<Checkpoint[]>
+  /**
+   * The journal of a run in the order in which its steps began. Results of more than `inlineBytes` are left out, with their size
+   * instead; those that lie apart always are.
+   */
+  listSteps(runId: string, inlineBytes?: number): Promise<Checkpoint[]>
+  /** JSON text of a step's result, wherever it lies; of the run's own output for null. `not_found` where there is none. */
+  readOutput(runId: string, key: string | null): Promise<string>
+  /** Compresses JSON text that is too large for a row. Writes nothing. */
+  packOutput(json: string): Promise<PackedOutput>
+  /** The event that a step waited for; null: none has come so far. */
+  findMatch(runId: string, key: string): Promise<EventRecord | null>
+  /** The keys that somebody waits for, in any version, and the number of the newest event. */
+  listWatches(): Promise<{ watches: Watch[]; newest: number }>
+  /** Events numbered after `after` up to `upTo`, of these types (null: of all), in order. */
+  listEventsAfter(query: { after: number; upTo: number; types: readonly string[] | null }): Promise<NumberedEvent[]>
   /** The failed attempts of a run's steps, oldest first. */
   listStepFailures(runId: string): Promise<StepFailure[]>
   /** When the next waiting run is due; null when none is. */

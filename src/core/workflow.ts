@@ -5,34 +5,57 @@ import type { FilesApi } from './file.ts'
 import type { RetryOptions } from './retry.ts'
 import type { Route } from './route.ts'
 import type { CronTrigger, Tick } from './schedule.ts'
-import type { Effect, StepName } from './step.ts'
+import type { StepApi } from './step.ts'
 import { type Duration, parseDuration } from './time.ts'
+import { type CallableTrigger, declaredKeys, type KeyValue } from './wait.ts'
 
 /** An event type together with what the author relies on in its `data`. */
-export interface EventDefinition<Type extends string = string, Data = unknown, Sent = unknown> {
+export interface EventDefinition<
+  Type extends string = string,
+  Data = unknown,
+  Sent = unknown,
+  Keys extends object = object,
+> {
   kind: 'event'
   type: Type
   /** Takes what the service sends and gives what the author's code is handed. */
   data: z.ZodType<Data, Sent>
+  /** Compute what waits and cancels match on. */
+  keys: Record<string, (data: never) => KeyValue>
+  /** Never there: carries the values of the keys for the types of `step`. */
+  carries?: Keys
 }
 
 /**
  * Names an event type and states the shape of its `data`. The service documents none, so the author says once what the
  * workflow relies on; an event that does not fit parks its run where a person sees it.
+ *
+ * `keys` are what `step.waitFor` and `cancelOn` can match on: pure functions of the data, kept as an index. An event whose
+ * data does not fit, or where the function throws, is not found by its key. To be called when the module is loaded, not within a run.
  */
-export function defineEvent<const Type extends string, Schema extends z.ZodType>(
+export function defineEvent<
+  const Type extends string,
+  Schema extends z.ZodType,
+  Values extends Record<string, KeyValue> = Record<never, never>,
+>(
   type: Type,
-  { data }: { data: Schema },
-): EventDefinition<Type, z.output<Schema>, z.input<Schema>> {
-  return { kind: 'event', type, data: data as unknown as z.ZodType<z.output<Schema>, z.input<Schema>> }
+  { data, keys }: { data: Schema; keys?: { [Name in keyof Values]: (data: z.output<Schema>) => Values[Name] } },
+): EventDefinition<Type, z.output<Schema>, z.input<Schema>, { [Name in keyof Values]: NonNullable<Values[Name]> }> {
+  const schema = data as unknown as z.ZodType<z.output<Schema>, z.input<Schema>>
+  const definition = { kind: 'event', type, data: schema, keys: { ...keys } as EventDefinition['keys'] } as const
+  declaredKeys.declare(definition)
+  return definition
 }
 
 type EventTrigger = string | EventDefinition
-/** What starts a workflow: an event type (or `file.*`, `*`), an event definition, a list of them, or a cron line. */
-export type Trigger = EventTrigger | readonly EventTrigger[] | CronTrigger
+/**
+ * What starts a workflow: an event type (or `file.*`, `*`), an event definition, a list of them, a cron line, or another
+ * workflow (`callable`).
+ */
+export type Trigger = EventTrigger | readonly EventTrigger[] | CronTrigger | CallableTrigger
 
 /** The event that an author's code gets for a trigger. */
-export type EventOf<On> = On extends CronTrigger
+export type EventOf<On> = On extends CronTrigger | CallableTrigger
   ? never
   : On extends EventDefinition<infer Type, infer Data>
     ? ServiceEvent<Type, Data>
@@ -41,38 +64,6 @@ export type EventOf<On> = On extends CronTrigger
       : On extends string
         ? ServiceEvent<string extends On ? string : On extends `${string}*` ? string : On>
         : never
-
-export interface StepOptions {
-  retry?: RetryOptions
-  /** Longest time for one attempt; default 5m, or the workflow's `timeout.step`. */
-  timeout?: Duration
-  /** Default `write`. */
-  effect?: Effect
-  /** What it acts on, for the ledger. */
-  target?: string
-}
-
-/** What the function of a step is told. */
-export interface StepContext {
-  /** Counted from 1. */
-  attempt: number
-  /** The same in every attempt, also after a crash: hand it to an API that takes one, and the effect happens once. */
-  idempotencyKey: string
-  /** Aborts when the attempt times out, the run is canceled, or the process stops. */
-  signal: AbortSignal
-}
-
-/** The durable verbs. A finished step never runs again: a replay gives back its result. */
-export interface StepApi {
-  /**
-   * Runs `fn` once and keeps its result as JSON. After its last failed attempt it throws a `StepError`. In a loop, give
-   * `[name, key]` instead of a name, so that each turn keeps its own result when the list changes.
-   */
-  run<T>(name: StepName, fn: (context: StepContext) => T | Promise<T>, options?: StepOptions): Promise<T>
-  /** Frees the worker and goes on after `duration`, restarts or not. */
-  sleep(name: StepName, duration: Duration): Promise<void>
-  sleepUntil(name: StepName, moment: Date | number): Promise<void>
-}
 
 /** Writes to the log, with the run's id. Silent while finished steps are replayed. */
 export interface RunLog {
@@ -95,8 +86,24 @@ interface BaseContext {
 }
 
 /** What an author's function gets. */
-export type RunContext<On extends Trigger = Trigger> = BaseContext &
-  (On extends CronTrigger ? { tick: Tick } : { event: EventOf<On> })
+export type RunContext<On extends Trigger = Trigger> = BaseContext & CauseOf<On>
+
+type CauseOf<On extends Trigger> = On extends CronTrigger
+  ? { tick: Tick }
+  : On extends CallableTrigger<infer Schema>
+    ? { input: z.output<Schema> }
+    : { event: EventOf<On> }
+
+/** Ends the unfinished runs of a workflow when an event says so. */
+export interface CancelRule<On extends Trigger = Trigger> {
+  /** Counts when it is stored after the run was made. */
+  on: EventTrigger
+  /**
+   * For each key of `on` the value it must have, computed from what caused the run: its event, tick or input. One that gives
+   * null leaves the run alone; one that throws parks it for a person.
+   */
+  where?: Record<string, (cause: CauseOf<On>[keyof CauseOf<On>]) => KeyValue>
+}
 
 export interface WorkflowOptions<On extends Trigger, Output> {
   /** Unique; names the runs for ever. */
@@ -107,6 +114,8 @@ export interface WorkflowOptions<On extends Trigger, Output> {
   /** For each step, and for code outside steps. */
   retry?: RetryOptions
   timeout?: { step?: Duration }
+  /** Any of these events ends a run that is not finished, at once. */
+  cancelOn?: CancelRule<On> | readonly CancelRule<On>[]
   run: (context: RunContext<On>) => Promise<Output> | Output
   /**
    * Follows a run that failed for good, as a run of its own with the same tools and retries. One that fails itself is followed by none, and a
@@ -121,6 +130,20 @@ export type FailureContext<On extends Trigger = Trigger> = RunContext<On> & {
   failed: { id: string }
 }
 
+/** Any rule, whatever the workflow runs on. */
+export interface AnyCancelRule {
+  on: EventTrigger
+  where?: Record<string, (cause: never) => KeyValue>
+}
+
+/** A workflow as far as `step.invoke` looks at it. */
+export type Invocable<On extends Trigger = Trigger, Output = unknown> = {
+  kind: 'workflow'
+  id: string
+  on: On
+  run: (context: never) => Output
+}
+
 /** A workflow as the engine sees it. */
 export interface Workflow<On extends Trigger = Trigger, Output = unknown> extends WorkflowOptions<On, Output> {
   kind: 'workflow'
@@ -129,8 +152,11 @@ export interface Workflow<On extends Trigger = Trigger, Output = unknown> extend
 /** Any workflow, whatever it runs on. */
 export type AnyWorkflow = Pick<Workflow, 'kind' | 'id' | 'on' | 'retry' | 'timeout'> & {
   where?: (event: never) => boolean
+  cancelOn?: AnyCancelRule | readonly AnyCancelRule[]
   run: (context: never) => unknown
   onFailure?: (context: never) => unknown
+  /** Hash of the module and of the project's files that it imports; set by the loader. */
+  codeHash?: string
 }
 
 /** A workflow as processes know it that have not loaded its module. */
@@ -164,16 +190,38 @@ const duration = z.union([z.number(), z.string()]).transform((text, context) => 
   }
 })
 const eventTrigger = z.union([z.string().min(1), z.looseObject({ kind: z.literal('event') })])
+const cancelRule = z
+  .strictObject({
+    on: eventTrigger,
+    where: z
+      .record(
+        z.string(),
+        z.custom<(cause: never) => KeyValue>((value) => typeof value === 'function'),
+      )
+      .optional(),
+  })
+  .superRefine(({ on, where = {} }, context) => {
+    const keys = typeof on === 'string' ? {} : (on as unknown as EventDefinition).keys
+    for (const name of Object.keys(where)) {
+      if (!(name in keys)) context.addIssue(`where: "${name}" is no key of its event; name it in defineEvent`)
+    }
+  })
 const definition = z.strictObject({
   id: z
     .string()
     .regex(/^[a-z0-9][a-z0-9-]{0,79}$/, 'must be words of a-z and 0-9 joined by "-", 80 characters at most'),
-  on: z.union([eventTrigger, z.array(eventTrigger).min(1), z.looseObject({ kind: z.literal('cron') })]),
+  on: z.union([eventTrigger, z.array(eventTrigger).min(1), z.looseObject({ kind: z.enum(['cron', 'callable']) })]),
   where: z.custom<(event: never) => boolean>((value) => typeof value === 'function').optional(),
   retry: z
     .strictObject({ attempts: z.int().min(1).optional(), min: duration.optional(), max: duration.optional() })
     .optional(),
   timeout: z.strictObject({ step: duration.optional() }).optional(),
+  cancelOn: z
+    .preprocess(
+      (rules) => (Array.isArray(rules) || rules === undefined ? rules : [rules]),
+      z.array(cancelRule).optional(),
+    )
+    .optional(),
   run: z.custom<(context: never) => unknown>((value) => typeof value === 'function', 'must be a function'),
   onFailure: z
     .custom<(context: never) => unknown>((value) => typeof value === 'function', 'must be a function')
@@ -199,7 +247,7 @@ export function findDefinition(on: Trigger, type: string): EventDefinition | und
   )
 }
 
-/** The routes of a workflow; a cron workflow has none. */
+/** The routes of a workflow; one that runs on a cron line, or is invoked, has none. */
 export function planRoutes(workflow: AnyWorkflow): Route[] {
   return listTriggers(workflow.on).map((trigger) => ({
     eventType: isDefinition(trigger) ? trigger.type : trigger,
@@ -213,10 +261,31 @@ export function scheduleOf(workflow: AnyWorkflow): CronTrigger | null {
   return typeof on === 'object' && 'kind' in on && on.kind === 'cron' ? on : null
 }
 
+/** The shape of a callable workflow's input; null for any other. */
+export function inputOf({ on }: AnyWorkflow): z.ZodType | null {
+  return typeof on === 'object' && 'kind' in on && on.kind === 'callable' ? on.input : null
+}
+
+/** What starts a workflow, in words. */
+export function describeTrigger(workflow: AnyWorkflow): string {
+  if (inputOf(workflow)) return 'being invoked'
+  const schedule = scheduleOf(workflow)
+  if (schedule) return `cron ${schedule.expression} (${schedule.timezone})`
+  return planRoutes(workflow)
+    .map((route) => route.eventType)
+    .join(', ')
+}
+
+/** What ends the runs of a workflow, as a list. */
+export function listCancelRules({ cancelOn }: AnyWorkflow): readonly AnyCancelRule[] {
+  if (cancelOn === undefined) return []
+  return 'on' in cancelOn ? [cancelOn] : cancelOn
+}
+
 function listTriggers(on: Trigger): readonly EventTrigger[] {
   if (typeof on === 'string') return [on]
   if (!('kind' in on)) return on
-  return on.kind === 'cron' ? [] : [on]
+  return on.kind === 'event' ? [on] : []
 }
 
 function isDefinition(trigger: EventTrigger): trigger is EventDefinition {

@@ -2,11 +2,14 @@ import { describeError, type Failure, StepError } from '../core/errors.ts'
 import { toJson } from '../core/json.ts'
 import { decideRetry, planRetries } from '../core/retry.ts'
 import type { RunOutcome } from '../core/run.ts'
+import { decideMismatch } from '../core/step.ts'
 import type { AnyWorkflow, RunContext } from '../core/workflow.ts'
 import { admitRun } from './admit-run.ts'
 import type { Park } from './parking.ts'
 import type { Pass } from './pass.ts'
 import { createRunContext, type FilesFor } from './run-context.ts'
+import { packLarge } from './step-output.ts'
+import { watchCancels } from './watch-cancels.ts'
 
 type Ending = { kind: 'returned'; output: unknown } | { kind: 'threw'; error: unknown } | Park
 
@@ -14,6 +17,8 @@ type Ending = { kind: 'returned'; output: unknown } | { kind: 'threw'; error: un
 export async function executeRun(pass: Pass, workflow: AnyWorkflow, filesFor: FilesFor): Promise<RunOutcome> {
   const admission = admitRun(pass.run, workflow)
   if (admission.kind !== 'admitted') return admission
+  const refusal = await watchCancels(pass, workflow, admission.cause)
+  if (refusal) return refusal
   const context = createRunContext(pass, admission.cause, filesFor)
   const call = chooseHandler(pass, workflow)
   if (!call) return { kind: 'parked', dueAt: null, reason: `the workflow "${workflow.id}" has no onFailure any more` }
@@ -38,12 +43,14 @@ async function callAuthor(call: () => unknown): Promise<Ending> {
 }
 
 /** What the run becomes, whichever way the pass ended. */
-function decideOutcome(pass: Pass, ending: Ending): RunOutcome {
+function decideOutcome(pass: Pass, ending: Ending): RunOutcome | Promise<RunOutcome> {
   switch (ending.kind) {
     case 'returned':
-      return { kind: 'completed', output: toJson(ending.output) }
-    case 'threw':
-      return decideFailure(pass, ending.error)
+      return decideMisfit(pass) ?? complete(pass, ending.output)
+    case 'threw': {
+      const outcome = decideFailure(pass, ending.error)
+      return outcome.kind === 'failed' ? (decideMisfit(pass) ?? outcome) : outcome
+    }
     case 'broken':
       throw ending.error
     case 'parked':
@@ -52,6 +59,21 @@ function decideOutcome(pass: Pass, ending: Ending): RunOutcome {
       return ending
     default:
       return ending satisfies never
+  }
+}
+
+/** Code that has ended without what it did in earlier passes does not end the run: a person does. */
+function decideMisfit({ journal, isCodeChanged }: Pass): RunOutcome | null {
+  const reason = decideMismatch({ at: 'end', unreached: journal.unreached }, isCodeChanged)
+  return reason === null ? null : { kind: 'parked', dueAt: null, reason }
+}
+
+async function complete(pass: Pass, value: unknown): Promise<RunOutcome> {
+  try {
+    const json = toJson(value)
+    return { kind: 'completed', output: (await packLarge(pass.store, 'The run', json)) ?? json }
+  } catch (error) {
+    return { kind: 'failed', error: describeError(error) }
   }
 }
 

@@ -1,36 +1,56 @@
-import { StepError } from '../core/errors.ts'
 import type { Lease } from '../core/lease.ts'
-import { type Checkpoint, type StepName, stepKeys } from '../core/step.ts'
+import { type Checkpoint, MANY_OF_ONE_NAME, type StepName, stepKeys } from '../core/step.ts'
 import type { StepFailure, Store } from '../core/store.ts'
+import type { Alongside } from '../core/wait.ts'
 
-/** What a pass through a run knows of its steps: those of earlier passes, and those it adds. */
+export interface JournalParts {
+  store: Pick<Store, 'saveCheckpoint'>
+  lease: Lease
+  /** The steps of earlier passes. */
+  known: readonly Checkpoint[]
+  startedAt: number
+  /** To be kept with the first checkpoint of a run; null when the run has one, or there is none to keep. */
+  codeHash: string | null
+}
+
+/**
+ * What a pass through a run knows of its steps: those of earlier passes until they are reached again, and how far the writes of
+ * this one are. It keeps no results, so that a run of thousands of steps does not gather them all in memory.
+ */
 export class Journal {
-  readonly #store: Pick<Store, 'saveCheckpoint'>
-  readonly #lease: Lease
-  readonly #known: Map<string, Checkpoint>
+  readonly #parts: Pick<JournalParts, 'store' | 'lease'>
+  readonly #unreached: Map<string, Checkpoint>
   readonly #nextKey = stepKeys()
-  #unreached: number
-  #nextPosition: number
+  #codeHash: string | null
+  #finished: number
+  #nextPosition = 0
   #now: number
-  #written: Promise<unknown> = Promise.resolve()
+  #saving = 0
+  #failure: { error: unknown } | null = null
+  #barrier: PromiseWithResolvers<void> | null = null
 
-  constructor(store: Pick<Store, 'saveCheckpoint'>, lease: Lease, known: readonly Checkpoint[], startedAt: number) {
-    this.#store = store
-    this.#lease = lease
-    this.#known = new Map(known.map((step) => [step.key, step]))
-    this.#unreached = known.length
-    this.#nextPosition = Math.max(-1, ...known.map((step) => step.position)) + 1
+  constructor({ store, lease, known, startedAt, codeHash }: JournalParts) {
+    this.#parts = { store, lease }
+    this.#unreached = new Map(known.map((step) => [step.key, step]))
+    this.#codeHash = codeHash
+    this.#finished = known.filter(isFinished).length
+    for (const { position } of known) this.#nextPosition = Math.max(this.#nextPosition, position + 1)
     this.#now = startedAt
   }
 
   /** The steps that this run has finished, in this pass and before. */
   get finished(): number {
-    return [...this.#known.values()].filter((step) => step.status !== 'waiting').length
+    return this.#finished
   }
 
   /** True until every step of earlier passes has been reached again. */
   get isReplaying(): boolean {
-    return this.#unreached > 0
+    return this.#unreached.size > 0
+  }
+
+  /** The steps of earlier passes that this one has not come to. */
+  get unreached(): Iterable<Checkpoint> {
+    return this.#unreached.values()
   }
 
   /** The run's own time: that of its newest step so far. The same in every pass. */
@@ -38,15 +58,15 @@ export class Journal {
     return this.#now
   }
 
-  /** The key of the step that begins now, and what is known of it. */
-  reach(name: StepName): { key: string; known: Checkpoint | undefined } {
+  /** The key of the step that begins now, what is known of it, and whether its name alone has now been used very often. */
+  reach(name: StepName): { key: string; known: Checkpoint | undefined; isRepeated: boolean } {
     const key = this.#nextKey(name)
-    const known = this.#known.get(key)
+    const known = this.#unreached.get(key)
     if (known) {
-      this.#unreached -= 1
+      this.#unreached.delete(key)
       this.#passTime(known)
     }
-    return { key, known }
+    return { key, known, isRepeated: !known && key === `${name}#${MANY_OF_ONE_NAME}` }
   }
 
   /** A position for a step that begins for the first time. */
@@ -54,19 +74,43 @@ export class Journal {
     return this.#nextPosition++
   }
 
-  /** Keeps a checkpoint. The write is on its way, not yet on disk: {@link barrier} waits for it. */
-  record(step: Checkpoint, failure?: StepFailure): void {
-    this.#known.set(step.key, step)
+  /** Keeps a checkpoint. The write is on its way, not yet on disk: {@link barrier} waits for it, and so does the result. */
+  record(step: Checkpoint, failure?: StepFailure, alongside?: Alongside): Promise<void> {
     this.#passTime(step)
-    const saved = this.#store.saveCheckpoint(this.#lease, step, failure)
-    this.#written = Promise.all([this.#written, saved])
-    // Whoever waits at the barrier gets the error; where nobody does, the end of the run meets it.
-    this.#written.catch(() => {})
+    if (isFinished(step)) this.#finished += 1
+    const saved = this.#parts.store.saveCheckpoint(this.#parts.lease, step, failure, this.#withHash(alongside))
+    this.#saving += 1
+    saved.then(
+      () => this.#saved(),
+      (error: unknown) => {
+        this.#failure ??= { error }
+        this.#saved()
+      },
+    )
+    return saved
   }
 
   /** Resolves when everything recorded so far is on disk; rejects when it cannot be. */
   async barrier(): Promise<void> {
-    await this.#written
+    if (this.#saving > 0 && !this.#failure) {
+      this.#barrier ??= Promise.withResolvers()
+      await this.#barrier.promise
+    }
+    if (this.#failure) throw this.#failure.error
+  }
+
+  #saved(): void {
+    this.#saving -= 1
+    if (this.#saving > 0 && !this.#failure) return
+    this.#barrier?.resolve()
+    this.#barrier = null
+  }
+
+  #withHash(alongside: Alongside | undefined): Alongside | undefined {
+    if (this.#codeHash === null) return alongside
+    const codeHash = this.#codeHash
+    this.#codeHash = null
+    return { ...alongside, codeHash }
   }
 
   #passTime(step: Checkpoint): void {
@@ -74,8 +118,6 @@ export class Journal {
   }
 }
 
-/** The result that a finished step gives back, again and again. */
-export function replayStep(step: Checkpoint): unknown {
-  if (step.status === 'completed') return JSON.parse(step.output ?? 'null')
-  throw new StepError(step.key, step.attempt, step.error ?? { name: 'Error', message: 'unknown failure' })
+export function isFinished({ status }: Checkpoint): boolean {
+  return status === 'completed' || status === 'failed'
 }

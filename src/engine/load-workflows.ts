@@ -2,7 +2,9 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { UpshotError } from '../core/errors.ts'
+import { type DeclaredKeys, declaredKeys, findClash } from '../core/wait.ts'
 import type { AnyWorkflow } from '../core/workflow.ts'
+import { hashModule } from './code-hash.ts'
 import { importFresh } from './import-fresh.ts'
 
 /** An author's module: its workflow, or why it has none. */
@@ -16,7 +18,10 @@ export type LoadedModule =
  */
 export async function loadWorkflows(folder: string, version: string | null = null): Promise<LoadedModule[]> {
   const files = (await readFolder(folder)).filter((file) => /\.workflow\.[jt]s$/.test(file)).sort()
-  const modules = await Promise.all(files.map((file) => loadModule(folder, file, version)))
+  // One after the other, so that it is known which module declares which key.
+  const modules: LoadedModule[] = []
+  const declared: DeclaredKeys[] = []
+  for (const file of files) modules.push(await loadDeclaring({ folder, file, version }, declared))
   refuseDuplicates(modules)
   return modules
 }
@@ -33,11 +38,36 @@ async function readFolder(folder: string): Promise<string[]> {
   }
 }
 
-async function loadModule(folder: string, file: string, version: string | null): Promise<LoadedModule> {
+/** Where a module is; with a version, it is loaded anew. */
+interface ModuleSource {
+  folder: string
+  file: string
+  version: string | null
+}
+
+/** Loads a module; one that gives a key another meaning than those before it is broken, and its keys are forgotten. */
+async function loadDeclaring(source: ModuleSource, declared: DeclaredKeys[]): Promise<LoadedModule> {
+  const { file } = source
+  const before = declaredKeys.snapshot()
+  const module = await loadModule(source)
+  const own = declaredKeys.declaredSince(before)
+  const clash = declared.map((others) => findClash(own, others)).find((key) => key !== null)
+  if (clash === undefined) {
+    declared.push(own)
+    return module
+  }
+  declaredKeys.restore(before)
+  const [type, key] = clash.split(' ')
+  const message = `${file} defines the key "${key}" of ${type} otherwise than a module before it. Define it once and import it.`
+  return { kind: 'broken', file, error: new UpshotError('invalid_workflow', message) }
+}
+
+async function loadModule({ folder, file, version }: ModuleSource): Promise<LoadedModule> {
   try {
     const url = pathToFileURL(join(folder, file)).href
     const { default: workflow } = await (version === null ? import(url) : importFresh(url, version))
-    return { kind: 'loaded', file, workflow: requireWorkflow(workflow, file) }
+    const codeHash = await hashModule(join(folder, file))
+    return { kind: 'loaded', file, workflow: { ...requireWorkflow(workflow, file), codeHash } }
   } catch (error) {
     return { kind: 'broken', file, error }
   }

@@ -1,6 +1,6 @@
 /** Why a pass ends before its run does. */
 export type Park =
-  | { kind: 'parked'; dueAt: number | null; reason: string }
+  | { kind: 'parked'; dueAt: number | null; reason: string; awaits?: readonly string[] }
   /** The process stops; anyone may go on at once. */
   | { kind: 'released' }
   /** The run was canceled or taken over. */
@@ -16,7 +16,8 @@ export class Parking {
   readonly ended: Promise<Park>
   #end: (park: Park) => void = () => {}
   #active = 0
-  #waits: { dueAt: number | null; reason: string }[] = []
+  #waits: Wait[] = []
+  #halt: string | null = null
   #isDraining = false
   #isOver = false
   #isChecking = false
@@ -29,7 +30,7 @@ export class Parking {
 
   /** True when no further step may begin in this pass. */
   get isClosed(): boolean {
-    return this.#isOver || this.#isDraining
+    return this.#isOver || this.#isDraining || this.#halt !== null
   }
 
   /** A step's function begins … */
@@ -43,9 +44,18 @@ export class Parking {
     this.#check()
   }
 
-  /** Waits for a moment, or for a person (null): in this pass, for ever. */
-  wait(dueAt: number | null, reason: string): Promise<never> {
-    this.#waits.push({ dueAt, reason })
+  /**
+   * Waits for a moment, or without one: in this pass, for ever. `awaits` is the key of a step that an event or another run resolves.
+   */
+  wait(dueAt: number | null, reason: string, awaits?: string): Promise<never> {
+    this.#waits.push({ dueAt, reason, awaits })
+    this.#check()
+    return never()
+  }
+
+  /** Begins no other step, lets those at work finish, and leaves the run to a person. */
+  halt(reason: string): Promise<never> {
+    this.#halt ??= reason
     this.#check()
     return never()
   }
@@ -64,14 +74,19 @@ export class Parking {
 
   /** One turn later, because the code behind a finished step may begin the next one in this turn. */
   #check(): void {
-    if (this.#isChecking || this.#isOver || !(this.#isDraining || this.#waits.length > 0)) return
+    if (this.#isChecking || this.#isOver || !this.#mayEnd()) return
     this.#isChecking = true
     setImmediate(() => {
       this.#isChecking = false
       if (this.#active > 0) return
-      if (this.#waits.length > 0) this.#finish({ kind: 'parked', ...earliest(this.#waits) })
+      if (this.#halt !== null) this.#finish({ kind: 'parked', dueAt: null, reason: this.#halt })
+      else if (this.#waits.length > 0) this.#finish(joinWaits(this.#waits))
       else if (this.#isDraining) this.#finish({ kind: 'released' })
     })
+  }
+
+  #mayEnd(): boolean {
+    return this.#isDraining || this.#waits.length > 0 || this.#halt !== null
   }
 
   #finish(park: Park): void {
@@ -84,9 +99,17 @@ export function never(): Promise<never> {
   return new Promise(() => {})
 }
 
-function earliest(waits: readonly { dueAt: number | null; reason: string }[]): {
+interface Wait {
   dueAt: number | null
   reason: string
-} {
-  return waits.reduce((first, wait) => ((wait.dueAt ?? Infinity) < (first.dueAt ?? Infinity) ? wait : first))
+  awaits: string | undefined
+}
+
+/** The run goes on at the earliest moment, or when any step that awaits something is resolved. */
+function joinWaits(waits: readonly Wait[]): Park {
+  const { dueAt, reason } = waits.reduce((first, wait) =>
+    (wait.dueAt ?? Infinity) < (first.dueAt ?? Infinity) ? wait : first,
+  )
+  const awaits = waits.flatMap((wait) => wait.awaits ?? [])
+  return { kind: 'parked', dueAt, reason, ...(awaits.length > 0 ? { awaits } : {}) }
 }

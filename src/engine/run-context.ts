@@ -2,17 +2,22 @@ import { createHash } from 'node:crypto'
 import type { ServiceEvent } from '../core/event.ts'
 import type { AroundCall, FilesApi } from '../core/file.ts'
 import type { Tick } from '../core/schedule.ts'
+import type { StepApi, StepName } from '../core/step.ts'
 import { parseDuration } from '../core/time.ts'
-import type { RunContext, RunLog, StepApi } from '../core/workflow.ts'
+import type { EventDefinition, Invocable, RunContext, RunLog } from '../core/workflow.ts'
+import { type InvokeRequest, invokeStep } from './invoke-step.ts'
+import { mapSteps } from './map-steps.ts'
 import type { Pass } from './pass.ts'
 import { runStep } from './run-step.ts'
+import { sendStep } from './send-step.ts'
 import { sleepStep } from './sleep-step.ts'
+import { type WaitRequest, waitStep } from './wait-step.ts'
 
 /** Gives the Files client of an account, with each call performed through `around`. */
 export type FilesFor = (account: string, around: AroundCall) => FilesApi
 
 /** What caused the run, as its author sees it. */
-export type Cause = { event: ServiceEvent; account: string } | { tick: Tick; account: string }
+export type Cause = { account: string } & ({ event: ServiceEvent } | { tick: Tick } | { input: unknown })
 
 /** Everything an author's function is given. */
 export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {
@@ -36,8 +41,14 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
 function createStepApi(pass: Pass): StepApi {
   return {
     run: (name, fn, options) => runStep(pass, name, fn, options),
+    map: (name, items, keyOf, fn, options = {}) => mapSteps(pass, name, { items, keyOf, fn, options }),
     sleep: (name, duration) => sleepStep(pass, name, () => pass.clock.now() + parseDuration(duration)),
     sleepUntil: (name, moment) => sleepStep(pass, name, () => Number(moment)),
+    // The types of what comes back are those of the definitions that go in.
+    waitFor: (name: StepName, request: WaitRequest) => waitStep(pass, name, request) as Promise<never>,
+    send: (name: StepName, on: EventDefinition | string, data: unknown) => sendStep(pass, name, on, data),
+    invoke: (name: StepName, workflow: Invocable, input?: unknown, options: InvokeRequest['options'] = {}) =>
+      invokeStep(pass, name, { workflow, input, options }) as Promise<never>,
   }
 }
 

@@ -1,16 +1,17 @@
-import { describeError, type Failure, StepError, UpshotError } from '../core/errors.ts'
+import { describeError, type Failure, Interrupted, StepError, UpshotError } from '../core/errors.ts'
 import { toJson } from '../core/json.ts'
 import { decideRetry, planRetries } from '../core/retry.ts'
-import { type Checkpoint, MOST_OUTPUT_BYTES, type StepName } from '../core/step.ts'
+import type { Checkpoint, OnceStepOptions, StepContext, StepName } from '../core/step.ts'
 import { parseDuration } from '../core/time.ts'
-import type { StepContext, StepOptions } from '../core/workflow.ts'
-import { replayStep } from './journal.ts'
+import { isFinished } from './journal.ts'
 import { never, type Park } from './parking.ts'
 import type { Pass } from './pass.ts'
+import { newStep, type Reached, reachStep, replayStep } from './reach-step.ts'
+import { packLarge } from './step-output.ts'
 import { withTimeout } from './with-timeout.ts'
 
 /** `keep: false`: the result is not written and the function runs again in a replay; only for harmless reads. */
-export type StepRequest = StepOptions & { keep?: boolean }
+export type StepRequest = OnceStepOptions & { keep?: boolean }
 type StepFunction<T> = (context: StepContext) => T | Promise<T>
 
 const DEFAULT_TIMEOUT = '5m'
@@ -22,37 +23,72 @@ export async function runStep<T>(
   fn: StepFunction<T>,
   options: StepRequest = {},
 ): Promise<T> {
-  if (pass.parking.isClosed) return never()
-  const { key, known } = pass.journal.reach(name)
-  if (known && known.status !== 'waiting' && options.keep !== false) return replayStep(known) as T
-  if (known?.dueAt != null && known.dueAt > pass.clock.now()) {
-    return pass.parking.wait(known.dueAt, `next attempt of step "${key}"`)
-  }
+  const reached = reachStep(pass, name, 'run', options.effect ?? 'write')
+  if (!reached) return never()
+  const end = await driveStep(pass, reached, fn, options)
+  if (end.kind === 'failed') throw end.error
+  return end.kind === 'completed' ? end.value : never()
+}
+
+export type StepEnd<T> =
+  | { kind: 'completed'; value: T }
+  /** For good: what the author's code is to see. */
+  | { kind: 'failed'; error: unknown }
+  /** Not in this pass. */
+  | { kind: 'parked' }
+
+/** The same for a step that is reached already, and without holding up a caller who has others to drive. */
+export async function driveStep<T>(
+  pass: Pass,
+  { key, known }: Reached,
+  fn: StepFunction<T>,
+  options: StepRequest,
+): Promise<StepEnd<T>> {
+  if (known?.status === 'started') return failInterrupted(pass, known)
+  if (known && isFinished(known) && options.keep !== false) return repeatEnd<T>(pass, known)
+  if (known?.dueAt != null && known.dueAt > pass.clock.now()) return parkUntil(pass, key, known.dueAt)
+  if (pass.parking.isClosed) return { kind: 'parked' }
   pass.parking.enter()
   const end = await attemptStep(pass, begin(pass, key, known, options), fn, options)
   pass.parking.leave()
   switch (end.kind) {
     case 'completed':
-      return end.value
     case 'failed':
-      throw end.error
+      return end
     case 'again':
-      return pass.parking.wait(end.dueAt, `next attempt of step "${key}"`)
+      return parkUntil(pass, key, end.dueAt)
     case 'unsaved':
-      return pass.parking.abandon(end.park)
+      void pass.parking.abandon(end.park)
+      return { kind: 'parked' }
     default:
       return end satisfies never
   }
 }
 
+async function repeatEnd<T>(pass: Pass, known: Checkpoint): Promise<StepEnd<T>> {
+  try {
+    const value = replayStep(pass, known)
+    return { kind: 'completed', value: (value instanceof Promise ? await value : value) as T }
+  } catch (error) {
+    return { kind: 'failed', error: isInterruption(known) ? new Interrupted(known.key) : error }
+  }
+}
+
+function parkUntil(pass: Pass, key: string, dueAt: number): { kind: 'parked' } {
+  void pass.parking.wait(dueAt, `next attempt of step "${key}"`)
+  return { kind: 'parked' }
+}
+
 /** The step's row as this attempt begins. */
 function begin(pass: Pass, key: string, known: Checkpoint | undefined, options: StepRequest): Checkpoint {
+  const effect = options.effect ?? 'write'
+  const step: Checkpoint = known ?? { ...newStep(pass, { key, kind: 'run', effect }), attempt: 0 }
+  const { apartBytes: _, ...row } = step
   return {
-    key,
-    position: known?.position ?? pass.journal.takePosition(),
-    effect: options.effect ?? 'write',
-    status: 'waiting',
-    attempt: (known?.attempt ?? 0) + 1,
+    ...row,
+    effect,
+    status: options.once ? 'started' : 'waiting',
+    attempt: step.attempt + 1,
     output: null,
     error: null,
     target: options.target ?? null,
@@ -63,9 +99,7 @@ function begin(pass: Pass, key: string, known: Checkpoint | undefined, options: 
 }
 
 type AttemptEnd<T> =
-  | { kind: 'completed'; value: T }
-  /** For good: what the author's code is to see. */
-  | { kind: 'failed'; error: StepError }
+  | Exclude<StepEnd<T>, { kind: 'parked' }>
   | { kind: 'again'; dueAt: number }
   /** What came before could not be written, so nothing more may happen. */
   | { kind: 'unsaved'; park: Extract<Park, { kind: 'lost' | 'broken' }> }
@@ -76,24 +110,29 @@ async function attemptStep<T>(
   fn: StepFunction<T>,
   options: StepRequest,
 ): Promise<AttemptEnd<T>> {
+  // A step that may happen once is on disk before it begins, whatever becomes of it.
+  if (options.once) void pass.journal.record(step)
   // Nothing may touch the outside on the strength of a result that a crash could still take back.
-  const unsaved = step.effect === 'read' ? null : await pass.journal.barrier().then(() => null, describeUnsaved)
+  const needsBarrier = options.once || step.effect !== 'read'
+  const unsaved = needsBarrier ? await pass.journal.barrier().then(() => null, describeUnsaved) : null
   if (unsaved) return unsaved
   try {
     const limitMs = parseDuration(options.timeout ?? pass.stepTimeout ?? DEFAULT_TIMEOUT)
     const value = await withTimeout(pass, step, limitMs, fn)
-    const output = readOutput(step.key, options.keep === false ? null : value)
-    complete(pass, step, output)
-    return { kind: 'completed', value: options.keep === false ? value : JSON.parse(output) }
+    const json = options.keep === false ? 'null' : toJson(value)
+    const packed = await packLarge(pass.store, `Step "${step.key}"`, json)
+    complete(pass, step, packed ? { apartBytes: packed.bytes } : { output: json }, packed?.data)
+    return { kind: 'completed', value: options.keep === false ? value : JSON.parse(json) }
   } catch (error) {
     return failAttempt(pass, step, error, options)
   }
 }
 
-function complete(pass: Pass, step: Checkpoint, output: string): void {
+function complete(pass: Pass, step: Checkpoint, output: Partial<Checkpoint>, packed: Uint8Array | undefined): void {
   const finishedAt = pass.clock.now()
   const { key, effect, target, attempt } = step
-  pass.journal.record({ ...step, status: 'completed', output, finishedAt })
+  const row: Checkpoint = { ...step, ...output, status: 'completed', finishedAt }
+  void pass.journal.record(row, undefined, packed && { packed })
   const { lease, workflow } = pass.run
   const ms = finishedAt - step.startedAt
   pass.publish({ kind: 'step.completed', run: lease.runId, workflow, step: key, effect, target, attempt, ms })
@@ -103,17 +142,34 @@ function complete(pass: Pass, step: Checkpoint, output: string): void {
 function failAttempt(pass: Pass, step: Checkpoint, error: unknown, options: StepRequest): AttemptEnd<never> {
   const now = pass.clock.now()
   const policy = planRetries(options.retry, pass.retry)
-  const decision = decideRetry({ error, attempt: step.attempt, policy, now, random: pass.random() })
+  const decision = options.once
+    ? ({ kind: 'give_up' } as const)
+    : decideRetry({ error, attempt: step.attempt, policy, now, random: pass.random() })
   const failure = describeError(error)
   const record = { key: step.key, attempt: step.attempt, at: now, error: failure }
   publishFailure(pass, step, decision.kind === 'retry' ? decision.at : null, failure)
   if (decision.kind === 'give_up') {
-    pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now }, record)
+    void pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now }, record)
     return { kind: 'failed', error: new StepError(step.key, step.attempt, failure) }
   }
   const attempt = decision.counts ? step.attempt : step.attempt - 1
-  pass.journal.record({ ...step, attempt, error: failure, dueAt: decision.at }, record)
+  void pass.journal.record({ ...step, attempt, error: failure, dueAt: decision.at }, record)
   return { kind: 'again', dueAt: decision.at }
+}
+
+/** It had begun and nobody knows how it ended: it is not begun again. */
+function failInterrupted(pass: Pass, step: Checkpoint): StepEnd<never> {
+  const error = new Interrupted(step.key)
+  const failure = { name: error.name, message: error.message, code: error.code }
+  const now = pass.clock.now()
+  const record = { key: step.key, attempt: step.attempt, at: now, error: failure }
+  void pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now }, record)
+  publishFailure(pass, step, null, failure)
+  return { kind: 'failed', error }
+}
+
+function isInterruption({ error }: Checkpoint): boolean {
+  return error?.code === 'interrupted' && error.name === 'Interrupted'
 }
 
 function publishFailure(pass: Pass, { key, attempt }: Checkpoint, retryAt: number | null, error: Failure): void {
@@ -124,13 +180,4 @@ function publishFailure(pass: Pass, { key, attempt }: Checkpoint, retryAt: numbe
 function describeUnsaved(error: unknown): AttemptEnd<never> {
   const isStale = error instanceof UpshotError && error.code === 'stale_lease'
   return { kind: 'unsaved', park: isStale ? { kind: 'lost' } : { kind: 'broken', error } }
-}
-
-function readOutput(key: string, value: unknown): string {
-  const output = toJson(value)
-  if (Buffer.byteLength(output) <= MOST_OUTPUT_BYTES) return output
-  throw new UpshotError(
-    'output_too_large',
-    `Step "${key}" returned more than ${MOST_OUTPUT_BYTES} bytes of JSON. Return a summary, or a path of a file it wrote.`,
-  )
 }

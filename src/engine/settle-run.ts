@@ -42,7 +42,7 @@ export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now:
     case 'failed':
       return { kind: 'run.failed', ...about, ms, error: outcome.error }
     case 'parked':
-      return { kind: 'run.parked', ...about, dueAt: outcome.dueAt, reason: outcome.reason }
+      return { kind: 'run.parked', ...about, ...describePark(outcome) }
     case 'retry':
       return { kind: 'run.retried', ...about, dueAt: outcome.dueAt, error: outcome.error }
     case 'skipped':
@@ -54,4 +54,8 @@ export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now:
     default:
       return outcome satisfies never
   }
+}
+
+function describePark({ dueAt, reason, awaits = [] }: Extract<RunOutcome, { kind: 'parked' }>) {
+  return { dueAt, reason, awaits: awaits.length > 0 }
 }

@@ -1,6 +1,5 @@
 import { UpshotError } from '../core/errors.ts'
-import type { Checkpoint } from '../core/step.ts'
-import type { StepContext } from '../core/workflow.ts'
+import type { Checkpoint, StepContext } from '../core/step.ts'
 import type { Pass } from './pass.ts'
 
 /** One attempt with its time limit. The signal says when to give up; a function that ignores it is left behind. */

@@ -3,18 +3,24 @@ import { describeError, UpshotError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { HEARTBEAT_MS, LEASE_MS } from '../core/lease.ts'
 import type { Publish } from '../core/notices.ts'
+import type { Route } from '../core/route.ts'
 import type { ClaimedRun, RunOutcome } from '../core/run.ts'
 import type { Store } from '../core/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
+import { declaredKeys } from '../core/wait.ts'
 import type { AnyWorkflow } from '../core/workflow.ts'
 import { executeRun } from './execute-run.ts'
-import { Journal } from './journal.ts'
+import type { Journal } from './journal.ts'
+import { EventMatcher, type MatcherParts } from './match-events.ts'
+import { openPass } from './open-pass.ts'
 import { Parking } from './parking.ts'
-import type { Pass } from './pass.ts'
+import type { PassStore } from './pass.ts'
 import type { FilesFor } from './run-context.ts'
 import { describeOutcome, type SettleStore, settleRun } from './settle-run.ts'
 
 export type WorkerStore = SettleStore &
+  PassStore &
+  MatcherParts['store'] &
   Pick<
     Store,
     | 'startWorker'
@@ -26,6 +32,7 @@ export type WorkerStore = SettleStore &
     | 'listSteps'
     | 'nextDueAt'
     | 'listLeases'
+    | 'listRuns'
   >
 
 export interface WorkerParts {
@@ -35,6 +42,8 @@ export interface WorkerParts {
   publish: Publish
   findWorkflow: (id: string) => AnyWorkflow | undefined
   filesFor: FilesFor
+  /** What an event that a step sends starts. */
+  routes: () => Promise<readonly Route[]> | readonly Route[]
   /** Runs at work at the same time. */
   slots: number
   /** How long {@link Worker.stop} waits for steps at work before it gives them up. */
@@ -50,6 +59,8 @@ const POLL_MS = 1_000
 const MISSING_MODULE_MS = 60_000
 /** A run whose pass broke goes on after this long, and so often it is tried to say so. */
 const HAND_BACK_MS = 5_000
+/** Runs of one parent that are told at once that it was canceled; others learn it at their next write. */
+const MOST_INVOKED = 10_000
 
 /** A pass at work. */
 interface RunningPass {
@@ -65,6 +76,7 @@ interface RunningPass {
 export class Worker {
   readonly id: string
   readonly #parts: WorkerParts
+  readonly #matcher: EventMatcher
   readonly #passes = new Map<string, RunningPass>()
   readonly #stopping = new AbortController()
   #state: 'new' | 'started' | 'stopping' = 'new'
@@ -77,6 +89,12 @@ export class Worker {
   constructor(parts: WorkerParts) {
     this.#parts = parts
     this.id = newId('wrk', parts.clock.now())
+    this.#matcher = new EventMatcher({
+      ...parts,
+      keys: declaredKeys,
+      woken: () => this.wake(),
+      canceled: (runId) => this.#giveUp(runId),
+    })
   }
 
   /** Ids of the runs at work now. */
@@ -98,14 +116,29 @@ export class Worker {
   wake(): void {
     if (this.#state !== 'started') return
     this.#isWoken = true
+    this.#matcher.wake()
     this.#claiming ??= this.#claimWhileWoken().finally(() => {
       this.#claiming = null
       if (this.#isWoken) this.wake()
     })
   }
 
-  /** Ends what this worker does on a run that a person canceled. */
+  /** A hint that there are new events, whether or not they start a run. */
+  matchEvents(): void {
+    if (this.#state === 'started') this.#matcher.wake()
+  }
+
+  /** Ends what this worker does on a run that a person canceled, and on the runs that it invoked. */
   abandon(runId: string): void {
+    this.#giveUp(runId)
+    this.#abandonInvoked(runId).catch((error: unknown) => this.#report(`the runs that ${runId} invoked`, error))
+  }
+
+  async #abandonInvoked(parentRun: string): Promise<void> {
+    for (const { id } of await this.#parts.store.listRuns({ parentRun, limit: MOST_INVOKED })) this.abandon(id)
+  }
+
+  #giveUp(runId: string): void {
     const pass = this.#passes.get(runId)
     if (!pass || pass.isSettling) return
     pass.abort.abort(new UpshotError('conflict', 'The run was canceled or taken over.'))
@@ -135,6 +168,7 @@ export class Worker {
     this.#cancelPoll()
     this.#cancelBeat()
     await this.#claiming
+    await this.#matcher.stop()
     for (const { parking } of this.#passes.values()) parking.drain()
     await this.#finishOrGiveUp()
     if (wasStarted) await this.#parts.store.stopWorker(this.id)
@@ -203,16 +237,13 @@ export class Worker {
     workflow: AnyWorkflow | undefined,
     { parking, abort }: RunningPass,
   ): Promise<{ outcome: RunOutcome; journal: Journal | null }> {
-    const { store, clock, random, publish, filesFor } = this.#parts
+    const { clock, filesFor } = this.#parts
     if (!workflow) {
       const reason = `no module defines the workflow "${run.workflow}"`
       return { outcome: { kind: 'parked', dueAt: clock.now() + MISSING_MODULE_MS, reason }, journal: null }
     }
-    const known = run.isFirstPass ? [] : await store.listSteps(run.lease.runId)
-    const journal = new Journal(store, run.lease, known, run.startedAt)
-    const defaults = { retry: workflow.retry, stepTimeout: workflow.timeout?.step }
-    const pass: Pass = { run, journal, parking, abort, ...defaults, clock, random, publish }
-    return { outcome: await executeRun(pass, workflow, filesFor), journal }
+    const pass = await openPass({ ...this.#parts, matcher: this.#matcher }, { run, workflow, parking, abort })
+    return { outcome: await executeRun(pass, workflow, filesFor), journal: pass.journal }
   }
 
   /** The pass itself broke, most likely because the store cannot be written. The run must not stay ours for ever. */

@@ -43,14 +43,17 @@ const LINES: Lines = {
   'run.queued': ({ count }) => line('debug', 'runs queued', { count }),
   'run.completed': ({ kind, ...fields }) => line('info', 'run completed', fields),
   'run.failed': ({ kind, error, ...fields }) => line('error', 'run failed', { ...fields, err: error }),
-  'run.parked': ({ kind, dueAt, ...fields }) =>
-    dueAt === null
-      ? line('warn', 'run waits for a person', fields)
-      : line('info', 'run parked', { ...fields, dueAt: new Date(dueAt) }),
+  'run.parked': ({ kind, dueAt, awaits, ...fields }) =>
+    dueAt === null && awaits
+      ? line('info', 'run parked', fields)
+      : dueAt === null
+        ? line('warn', 'run waits for a person', fields)
+        : line('info', 'run parked', { ...fields, dueAt: new Date(dueAt) }),
   'run.retried': ({ kind, dueAt, error, ...fields }) =>
     line('warn', 'run will be tried again', { ...fields, dueAt: new Date(dueAt), err: error }),
   'run.skipped': ({ kind, ...fields }) => line('info', 'run skipped', fields),
   'run.released': ({ kind, ...fields }) => line('info', 'run handed back', fields),
+  'run.canceled': ({ kind, ...fields }) => line('info', 'run canceled', fields),
   'run.lost': ({ kind, ...fields }) => line('warn', 'run lost to another worker or a person', fields),
   'run.log': ({ level, message, run, workflow, facts }) => line(level, message, { run, workflow, facts }),
   'runs.recovered': ({ count }) => line('warn', 'runs of a dead worker recovered', { count }),
@@ -59,6 +62,9 @@ const LINES: Lines = {
     retryAt === null
       ? line('warn', 'step failed', { ...fields, err: error })
       : line('warn', 'step will be tried again', { ...fields, retryAt: new Date(retryAt), err: error }),
+  'step.repeated': ({ kind, ...fields }) =>
+    line('warn', 'a step name repeats: give each turn of a loop its key, as [name, key]', fields),
+  'event.unmatched': ({ kind, error, ...fields }) => line('warn', 'event not matched', { ...fields, err: error }),
   'workflow.loaded': ({ kind, ...fields }) => line('info', 'workflow loaded', fields),
   'workflow.broken': ({ file, error, kept = false }) =>
     line('error', kept ? 'workflow broken, its former version stays at work' : 'workflow broken', { file, err: error }),

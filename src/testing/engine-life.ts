@@ -1,7 +1,7 @@
 import { type Failure, UpshotError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
 import type { Store } from '../core/store.ts'
-import { type AnyWorkflow, scheduleOf } from '../core/workflow.ts'
+import { type AnyWorkflow, planRoutes, scheduleOf } from '../core/workflow.ts'
 import type { FilesFor } from '../engine/run-context.ts'
 import { Worker } from '../engine/worker.ts'
 import { Scheduler } from '../schedule/scheduler.ts'
@@ -54,6 +54,7 @@ export class EngineLife {
         const workflow = workflows.get(id)
         return workflow && parts.work.watch(workflow)
       },
+      routes: () => [...workflows.values()].flatMap(planRoutes),
       drainMs: 0,
       // Nobody else works on this store, so neither has anything to tell; each would be a stop on the way of the clock.
       pollMs: Infinity,

@@ -1,4 +1,5 @@
-import type { AnyWorkflow, RunContext, StepApi } from '../core/workflow.ts'
+import type { StepApi } from '../core/step.ts'
+import type { AnyWorkflow, RunContext } from '../core/workflow.ts'
 
 type Call = (context: never) => unknown
 

@@ -1,5 +1,6 @@
 import { UpshotError } from '../core/errors.ts'
-import type { AnyWorkflow, StepApi, StepContext } from '../core/workflow.ts'
+import type { StepApi, StepContext } from '../core/step.ts'
+import type { AnyWorkflow } from '../core/workflow.ts'
 import { equipWorkflow } from './equip-workflow.ts'
 
 /** Functions to run in place of those that a workflow's steps have, by workflow and step name. */
@@ -22,5 +23,9 @@ function replaceFunctions(step: StepApi, functions: Record<string, (context: Ste
     const replacement = functions[typeof name === 'string' ? name : name[0]]
     return step.run(name, (replacement as typeof fn | undefined) ?? fn, options)
   }
-  return { ...step, run }
+  const map: StepApi['map'] = (name, items, keyOf, fn, options) => {
+    const replacement = functions[name] as ((context: StepContext) => ReturnType<typeof fn>) | undefined
+    return step.map(name, items, keyOf, replacement ? (_item, context) => replacement(context) : fn, options)
+  }
+  return { ...step, run, map }
 }

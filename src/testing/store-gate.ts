@@ -4,7 +4,7 @@ import type { Activity } from './activity.ts'
 import type { CrashPoint } from './crash-point.ts'
 
 /** Names of calls that only read. */
-const READING = /^(find|list|count|tally|next)/
+const READING = /^(find|list|count|tally|next|read|pack)/
 /** Calls that write no run's journal: the bookkeeping of workers, deliveries and schedules. */
 const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
   ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'close'] as const),

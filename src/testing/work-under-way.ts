@@ -1,4 +1,5 @@
-import type { AnyWorkflow, StepApi } from '../core/workflow.ts'
+import type { StepApi } from '../core/step.ts'
+import type { AnyWorkflow } from '../core/workflow.ts'
 import { equipWorkflow } from './equip-workflow.ts'
 
 type Verb = (...given: unknown[]) => unknown

@@ -12,6 +12,7 @@ import { describeCaptures, describeRefusals } from './store-refusals.ts'
 import { describeRetention } from './store-retention.ts'
 import { describeRuns } from './store-runs.ts'
 import { describeTicks } from './store-ticks.ts'
+import { describeWaits } from './store-waits.ts'
 import { describeWorkers } from './store-workers.ts'
 import { describeWorkflows } from './store-workflows.ts'
 
@@ -30,6 +31,7 @@ describe.each(Object.entries(STORES))('the SQLite store %s', (_how, openOne) => 
   describe('runs', () => describeRuns(open))
   describe('journal', () => describeJournal(open))
   describe('ticks', () => describeTicks(open))
+  describe('waits', () => describeWaits(open))
   describe('workers', () => describeWorkers(open))
   describe('operations', () => describeOperations(open))
   describe('workflows', () => describeWorkflows(open))

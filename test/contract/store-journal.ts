@@ -44,4 +44,44 @@ export function describeJournal(open: OpenStore): void {
     expect(await store.listSteps(lease.runId)).toHaveLength(2)
     expect(await store.findRun(lease.runId)).toMatchObject({ status: 'completed' })
   })
+
+  test('keeps a large result apart and gives it back as it was, from a step and from a run', async () => {
+    const { store } = open()
+    const lease = await claimOne(store)
+    const json = JSON.stringify({ text: 'é'.repeat(300_000) })
+    const packed = await store.packOutput(json)
+    expect(packed.bytes).toBe(Buffer.byteLength(json))
+    expect(packed.data.length).toBeLessThan(10_000)
+    const step = checkpoint('large', { output: null, apartBytes: packed.bytes })
+    await store.saveCheckpoint(lease, step, undefined, { packed: packed.data })
+    await store.saveCheckpoint(lease, checkpoint('small', { position: 1 }))
+    await store.completeRun(lease, packed, NOW)
+    expect(await store.listSteps(lease.runId)).toEqual([step, checkpoint('small', { position: 1 })])
+    expect(await store.readOutput(lease.runId, 'large')).toBe(json)
+    expect(await store.readOutput(lease.runId, 'small')).toBe('"done"')
+    expect(await store.findRun(lease.runId)).toMatchObject({ output: null, apartBytes: packed.bytes })
+    expect(await store.readOutput(lease.runId, null)).toBe(json)
+    await expect(store.readOutput(lease.runId, 'none')).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('leaves results out of a list that are larger than asked for', async () => {
+    const { store } = open()
+    const lease = await claimOne(store)
+    await store.saveCheckpoint(lease, checkpoint('long', { output: '"long text"' }))
+    await store.saveCheckpoint(lease, checkpoint('short', { position: 1, output: '1' }))
+    expect(await store.listSteps(lease.runId, 5)).toMatchObject([
+      { key: 'long', output: null, apartBytes: 11 },
+      { key: 'short', output: '1' },
+    ])
+    expect((await store.listSteps(lease.runId, 5))[1]).not.toHaveProperty('apartBytes')
+  })
+
+  test('keeps the hash of the code that a run was begun by', async () => {
+    const { store } = open()
+    const lease = await claimOne(store)
+    await store.saveCheckpoint(lease, checkpoint('a'), undefined, { codeHash: 'first' })
+    await store.saveCheckpoint(lease, checkpoint('b', { position: 1 }), undefined, { codeHash: 'second' })
+    await store.parkRun(lease, { dueAt: NOW, reason: '' })
+    expect(await store.claimRuns('wrk_1', 1, NOW)).toMatchObject([{ codeHash: 'first' }])
+  })
 }

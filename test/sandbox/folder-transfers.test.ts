@@ -100,7 +100,11 @@ test('is canceled on its way: files that arrived stay, the one that was coming d
     ...{ status: 'canceled', filesTotal: 4, filesDone: 3 },
     error: { code: 'canceled', path: '/in/z.bin' },
   })
-  expect(paths(target).filter((path) => /txt|bin/.test(path))).toEqual(['/in/a.txt', '/in/deep/b.txt', '/in/deep/c.txt'])
+  expect(paths(target).filter((path) => /txt|bin/.test(path))).toEqual([
+    '/in/a.txt',
+    '/in/deep/b.txt',
+    '/in/deep/c.txt',
+  ])
   expect(readdirSync(target.dir)).toEqual(['in'])
   expect(sandbox.events.list().filter(({ type }) => type.startsWith('transfer.'))).toEqual([])
 })

@@ -292,22 +292,6 @@ test('stops an attempt that takes too long and tells it so', async () => {
   expect(signal.aborted).toBe(true)
 })
 
-test('refuses a result that is too large for a row, with advice', async () => {
-  const engine = createTestEngine()
-  await engine.start([
-    defineWorkflow({
-      id: 'big',
-      on: '*',
-      retry: { attempts: 1 },
-      run: ({ step }) => step.run('big', () => 'x'.repeat(1_100_000)),
-    }),
-  ])
-  expect(await engine.run('big')).toMatchObject({
-    status: 'failed',
-    error: { message: expect.stringContaining('summary') },
-  })
-})
-
 test('remembers time, chance and ids across a replay', async () => {
   const engine = createTestEngine()
   const passes: unknown[] = []

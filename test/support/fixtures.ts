@@ -43,6 +43,7 @@ export function checkpoint(key: string, part: Partial<Checkpoint> = {}): Checkpo
   return {
     key,
     position: 0,
+    kind: 'run',
     effect: 'write',
     status: 'completed',
     attempt: 1,

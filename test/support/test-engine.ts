@@ -4,7 +4,7 @@ import type { Notice } from '../../src/core/notices.ts'
 import type { Run } from '../../src/core/run.ts'
 import type { Store } from '../../src/core/store.ts'
 import { type Duration, ManualClock } from '../../src/core/time.ts'
-import type { AnyWorkflow } from '../../src/core/workflow.ts'
+import { type AnyWorkflow, planRoutes } from '../../src/core/workflow.ts'
 import type { FilesFor } from '../../src/engine/run-context.ts'
 import { Worker, type WorkerParts } from '../../src/engine/worker.ts'
 import { createNoticeBus, type NoticeBus } from '../../src/notices/notice-bus.ts'
@@ -69,6 +69,7 @@ export function createTestEngine(): TestEngine {
         publish: notices.publish,
         findWorkflow: (id) => workflows.find((workflow) => workflow.id === id),
         filesFor: noFiles,
+        routes: () => workflows.flatMap(planRoutes),
         slots: 10,
         drainMs: 1_000,
         ...options,

@@ -69,7 +69,7 @@ function formatStory({ run, event, steps, failures, children }: Story, now: numb
     ['created', formatMoment(run.createdAt, now)],
     ['started', formatMoment(run.startedAt, now)],
     ['took', formatSpan(run.startedAt, run.finishedAt)],
-    ['output', run.output],
+    ['output', run.output ?? describeApart(run)],
   ]
   const known = facts.flatMap(([name, value]) => (value === null ? [] : `  ${name.padEnd(9)} ${shorten(name, value)}`))
   return [
@@ -99,7 +99,7 @@ function stepColumns(now: number): Column<Checkpoint>[] {
     { title: 'ATTEMPT', value: ({ attempt }) => attempt, align: 'right' },
     { title: 'STARTED', value: ({ startedAt }) => formatMoment(startedAt, now) },
     { title: 'TOOK', value: ({ startedAt, finishedAt }) => formatSpan(startedAt, finishedAt), align: 'right' },
-    { title: 'OUTPUT', value: ({ output, error }) => error?.message ?? output, most: OUTPUT_SHOWN },
+    { title: 'OUTPUT', value: (step) => step.error?.message ?? step.output ?? describeApart(step), most: OUTPUT_SHOWN },
   ]
 }
 
@@ -108,6 +108,11 @@ const CHILD_COLUMNS: Column<Run>[] = [
   { title: 'HOW', value: (run) => describeOrigin(run)?.replace(/ run_.*/, ' it') ?? null },
   { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
 ]
+
+/** A result that lies apart is named by its size; it may be millions of characters. */
+function describeApart({ apartBytes }: { apartBytes?: number }): string | null {
+  return apartBytes === undefined ? null : `${apartBytes} bytes of JSON`
+}
 
 function failureColumns(now: number): Column<StepFailure>[] {
   return [

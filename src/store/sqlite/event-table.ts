@@ -4,6 +4,7 @@ import type { IncomingDelivery } from '../../core/delivery.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { EventOrigin, EventRecord } from '../../core/event.ts'
 import type { EventFilter } from '../../core/store.ts'
+import type { NumberedEvent } from '../../core/wait.ts'
 import { type Counting, KnownEvents } from './known-events.ts'
 
 interface EventRow {
@@ -29,6 +30,8 @@ export class EventTable {
   readonly #insert
   readonly #get
   readonly #db: Database
+  readonly #listAfter
+  readonly #listTypesAfter
   readonly #accounts
 
   constructor(db: Database, counting?: Counting) {
@@ -37,21 +40,43 @@ export class EventTable {
     // Index: event_identity would refuse an event twice within its stretch.
     this.#insert = db.prepare(
       `INSERT INTO event (seq, stretch, identity, id, account, type, origin, created_at, received_at, body_hash, body)
-       VALUES (?, ?, ?, ?, ?, ?, 'webhook', ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     // Index: primary key; the lists read it backwards.
     this.#get = db.prepare<[number], EventRow>(`SELECT ${COLUMNS} FROM event WHERE seq = ?`)
+    this.#listAfter = db.prepare<[number, number], NumberedEvent>(
+      'SELECT seq, id, account, type, body FROM event WHERE seq > ? AND seq <= ? ORDER BY seq',
+    )
+    this.#listTypesAfter = db.prepare<[number, number, string], NumberedEvent>(
+      `SELECT seq, id, account, type, body FROM event WHERE seq > ? AND seq <= ?
+         AND type IN (SELECT value FROM json_each(?)) ORDER BY seq`,
+    )
     this.#accounts = db.prepare<[], string>('SELECT name FROM event_account').pluck()
   }
 
-  save({ event, account, receivedAt, body }: IncomingDelivery): SavedEvent {
+  save(
+    { event, account, receivedAt, body }: Pick<IncomingDelivery, 'event' | 'account' | 'receivedAt' | 'body'>,
+    origin: EventOrigin = 'webhook',
+  ): SavedEvent {
     const bodyHash = hash('sha256', body, 'buffer')
     const identity = identify(account, event.id)
     const found = this.known.find(identity)
     if (found) return { kind: 'known', seq: found.seq, isSameBody: found.bodyHash.equals(bodyHash) }
     const { seq, stretch } = this.known.add(identity)
     const createdAt = Date.parse(event.created)
-    this.#insert.run(seq, stretch, identity, event.id, account, event.type, createdAt, receivedAt, bodyHash, body)
+    this.#insert.run(
+      seq,
+      stretch,
+      identity,
+      event.id,
+      account,
+      event.type,
+      origin,
+      createdAt,
+      receivedAt,
+      bodyHash,
+      body,
+    )
     return { kind: 'new', seq }
   }
 
@@ -85,6 +110,11 @@ export class EventTable {
   findIn(account: string, eventId: string): EventRecord | null {
     const found = this.known.search(identify(account, eventId))
     return found ? this.get(found.seq) : null
+  }
+
+  listAfter({ after, upTo, types }: { after: number; upTo: number; types: readonly string[] | null }): NumberedEvent[] {
+    if (types === null) return this.#listAfter.all(after, upTo)
+    return this.#listTypesAfter.all(after, upTo, JSON.stringify(types))
   }
 
   /** The events with this id, one per account at most. */

@@ -7,7 +7,11 @@ import type { EventTable } from './event-table.ts'
 import type { RunTable } from './run-table.ts'
 import type { StepTable } from './step-table.ts'
 
-const STEP_COLUMNS = 'key, position, effect, status, attempt, output, error, target, started_at, finished_at, due_at'
+const STEP_COLUMNS =
+  'key, position, kind, effect, status, attempt, output, apart_bytes, error, target, started_at, finished_at, due_at'
+
+/** A new run finds the events that come from now on, whatever its cause. */
+const NEWEST_EVENT = '(SELECT coalesce(max(seq), 0) FROM event)'
 
 /** What a person does to runs that are there: take them up again, or make new ones from them. */
 export class OperationTable {
@@ -18,7 +22,10 @@ export class OperationTable {
   readonly #resume
   readonly #restart
   readonly #resetStep
+  readonly #beginAnew
   readonly #dropSteps
+  readonly #dropOutputs
+  readonly #copyOutput
   readonly #fork
   readonly #copyStep
   readonly #editStep
@@ -37,30 +44,39 @@ export class OperationTable {
     const takeUp = (changes: string) =>
       db.prepare(
         `UPDATE run SET status = 'pending', reason = NULL, crashes = 0, fence = fence + 1${changes}
-         WHERE id = ? AND status = 'waiting' AND due_at IS NULL`,
+         WHERE id = ? AND status = 'waiting' AND due_at IS NULL AND awaits = 0`,
       )
-    this.#resume = takeUp('')
-    this.#restart = takeUp(', attempt = 0, started_at = NULL, error = NULL')
+    // Whoever resumes a run takes the code as it is now: nothing is compared with the code before.
+    this.#resume = takeUp(', code_hash = NULL')
+    this.#restart = takeUp(', code_hash = NULL, attempt = 0, started_at = NULL, error = NULL')
     this.#resetStep = db.prepare(
       `UPDATE step SET status = 'waiting', attempt = 0, finished_at = NULL, due_at = NULL WHERE run_id = ? AND key = ?`,
     )
+    this.#beginAnew = db.prepare(
+      `DELETE FROM step WHERE run_id = ? AND kind IN ('wait', 'invoke') AND status = 'waiting'`,
+    )
     this.#dropSteps = db.prepare('DELETE FROM step WHERE run_id = ?')
+    this.#dropOutputs = db.prepare('DELETE FROM blob WHERE run_id = ?')
+    this.#copyOutput = db.prepare(
+      'INSERT INTO blob (run_id, key, packed) SELECT @id, key, packed FROM blob WHERE run_id = @source AND key = @key',
+    )
     // It has a journal before its first claim: its fence and its start say so.
     this.#fork = db.prepare(
-      `INSERT INTO run (id, workflow, status, event_seq, tick_at, priority, fence, created_at, started_at, origin, origin_run, handler, failure)
-       SELECT @id, workflow, 'pending', event_seq, tick_at, priority, 1, @now, @now, 'fork', id, handler, failure FROM run WHERE id = @source`,
+      `INSERT INTO run (id, workflow, status, event_seq, tick_at, input, account, since_seq, priority, fence, created_at, started_at,
+         origin, origin_run, handler, failure)
+       SELECT @id, workflow, 'pending', event_seq, tick_at, input, account, ${NEWEST_EVENT}, priority, 1, @now, @now, 'fork', id, handler, failure FROM run WHERE id = @source`,
     )
     this.#copyStep = db.prepare(
       `INSERT INTO step (run_id, ${STEP_COLUMNS}) SELECT @id, ${STEP_COLUMNS} FROM step
        WHERE run_id = @source AND key = @key AND status IN ('completed', 'failed')`,
     )
     this.#editStep = db.prepare(
-      `INSERT INTO step (run_id, key, position, effect, status, attempt, output, target, started_at, finished_at)
-       SELECT @id, key, position, effect, 'completed', 1, @output, target, @now, @now FROM step WHERE run_id = @source AND key = @key`,
+      `INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, target, started_at, finished_at)
+       SELECT @id, key, position, kind, effect, 'completed', 1, @output, target, @now, @now FROM step WHERE run_id = @source AND key = @key`,
     )
     this.#replay = db.prepare(
-      `INSERT INTO run (id, workflow, status, event_seq, created_at, origin, origin_run)
-       VALUES (@id, @workflow, 'pending', @seq, @now, 'replay', @before)`,
+      `INSERT INTO run (id, workflow, status, event_seq, since_seq, created_at, origin, origin_run)
+       VALUES (@id, @workflow, 'pending', @seq, ${NEWEST_EVENT}, @now, 'replay', @before)`,
     )
     // Index: run_caused.
     this.#latestRun = db
@@ -74,12 +90,17 @@ export class OperationTable {
     const run = this.#runs.find(runId)
     if (!run || this.#reopen.run(runId).changes === 0) return false
     for (const key of planReset(this.#steps.list(runId), run.error)) this.#resetStep.run(runId, key)
+    // What a run waited for went with its end: it waits anew, and asks for another run.
+    this.#beginAnew.run(runId)
     return true
   }
 
   resume(runId: string, { fromScratch }: { fromScratch: boolean }): boolean {
     if ((fromScratch ? this.#restart : this.#resume).run(runId).changes === 0) return false
-    if (fromScratch) this.#dropSteps.run(runId)
+    if (fromScratch) {
+      this.#dropSteps.run(runId)
+      this.#dropOutputs.run(runId)
+    }
     return true
   }
 
@@ -89,6 +110,7 @@ export class OperationTable {
     for (const key of keys) {
       if (this.#copyStep.run({ id, source, key }).changes === 0)
         throw missing(`finished step "${key}" in run ${source}`)
+      this.#copyOutput.run({ id, source, key })
     }
     if (edited && this.#editStep.run({ id, source, now, ...edited }).changes === 0) {
       throw missing(`step "${edited.key}" in run ${source}`)

@@ -21,6 +21,7 @@ export class PruneTable {
   readonly #asideRun
   readonly #clearAside
   readonly #deleteSteps
+  readonly #deleteOutputs
   readonly #deleteFailures
   readonly #oldDeliveries
   readonly #deleteDelivery
@@ -45,6 +46,9 @@ export class PruneTable {
     this.#clearAside = db.prepare('DELETE FROM pruned_run WHERE run_id = ?')
     this.#deleteSteps = db.prepare(
       'DELETE FROM step WHERE run_id = @id AND key IN (SELECT key FROM step WHERE run_id = @id LIMIT @limit)',
+    )
+    this.#deleteOutputs = db.prepare(
+      'DELETE FROM blob WHERE run_id = @id AND key IN (SELECT key FROM blob WHERE run_id = @id LIMIT @limit)',
     )
     // Index: step_failure_run.
     this.#deleteFailures = db.prepare(
@@ -118,6 +122,7 @@ export class PruneTable {
     let rows = 0
     for (let id = this.#asideRun.get(); id !== undefined && rows < limit; id = this.#asideRun.get()) {
       rows += this.#deleteSteps.run({ id, limit: limit - rows }).changes
+      if (rows < limit) rows += this.#deleteOutputs.run({ id, limit: limit - rows }).changes
       if (rows < limit) rows += this.#deleteFailures.run(id, limit - rows).changes
       if (rows >= limit) return limit
       this.#clearAside.run(id)

@@ -1,4 +1,5 @@
 import type { ReadStore } from '../../core/store.ts'
+import { packOutput } from './output-table.ts'
 import type { Tables } from './tables.ts'
 
 /** The reading half of the store. Sees what is committed; a group commit never spans a turn of the event loop. */
@@ -14,6 +15,9 @@ export function createReader({
   workflows,
   ticks,
   changes,
+  outputs,
+  waits,
+  watches,
 }: Tables): ReadStore {
   return {
     findEndpoint: async (path) => endpoints.find(path),
@@ -32,7 +36,12 @@ export function createReader({
     findEvents: async (id) => events.findAll(id),
     listRuns: async (query) => runs.list(query),
     findRun: async (id) => runs.find(id),
-    listSteps: async (runId) => steps.list(runId),
+    listSteps: async (runId, inlineBytes) => steps.list(runId, inlineBytes),
+    readOutput: async (runId, key) => outputs.read(runId, key),
+    packOutput,
+    findMatch: async (runId, key) => waits.findMatch(runId, key),
+    listWatches: async () => watches.list(),
+    listEventsAfter: async (query) => events.listAfter(query),
     listStepFailures: async (runId) => steps.listFailures(runId),
     nextDueAt: async () => runs.nextDueAt(),
     listLeases: async (worker) => runs.leases(worker),

@@ -14,12 +14,16 @@ interface RunRow {
   reason: string | null
   event_id: string | null
   tick_at: number | null
+  parent_run: string | null
+  parent_step: string | null
   attempt: number
   created_at: number
   started_at: number | null
   finished_at: number | null
   due_at: number | null
+  awaits: number
   output: string | null
+  apart_bytes: number | null
   error: string | null
   origin: RunOrigin
   origin_run: string | null
@@ -31,6 +35,9 @@ interface ClaimRow {
   workflow: string
   event_seq: number | null
   tick_at: number | null
+  input: string | null
+  account: string | null
+  code_hash: string | null
   fence: number
   attempt: number
   created_at: number
@@ -46,8 +53,9 @@ const MOST_HELD = 500
 /** Holds for the one worker that has the run: everything it writes says so. */
 const HELD = `id = @runId AND fence = @fence AND status = 'running'`
 
-const SELECT_RUN = `SELECT run.id, workflow, status, reason, event.id AS event_id, tick_at, attempt, run.created_at, started_at,
-  finished_at, due_at, output, error, run.origin, origin_run, handler FROM run LEFT JOIN event ON event.seq = run.event_seq`
+const SELECT_RUN = `SELECT run.id, workflow, status, reason, event.id AS event_id, tick_at, parent_run, parent_step, attempt,
+  run.created_at, started_at, finished_at, due_at, awaits, output, apart_bytes, error, run.origin, origin_run, handler
+  FROM run LEFT JOIN event ON event.seq = run.event_seq`
 
 /** The queue: runs from pending to finished. */
 export class RunTable {
@@ -62,9 +70,11 @@ export class RunTable {
   readonly #fail
   readonly #skip
   readonly #park
+  readonly #parkAwaiting
   readonly #retry
   readonly #release
   readonly #cancel
+  readonly #held
   readonly #find
   readonly #nextDue
   readonly #follow
@@ -87,14 +97,15 @@ export class RunTable {
       .pluck()
     // All below find their row by the primary key.
     this.#claim = db.prepare<[string, number, string], ClaimRow>(
-      `UPDATE run SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL,
+      `UPDATE run SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL, awaits = 0,
          started_at = coalesce(started_at, ?)
-       WHERE id = ? RETURNING id, workflow, event_seq, tick_at, fence, attempt, created_at, started_at,
-         handler, origin_run, failure`,
+       WHERE id = ? RETURNING id, workflow, event_seq, tick_at, input, account, code_hash, fence, attempt, created_at,
+         started_at, handler, origin_run, failure`,
     )
     this.#follow = db.prepare(
-      `INSERT INTO run (id, workflow, status, event_seq, tick_at, priority, created_at, origin, origin_run, handler, failure)
-       SELECT ?, workflow, 'pending', event_seq, tick_at, priority, ?, 'failure', id, 'onFailure', error FROM run
+      `INSERT INTO run (id, workflow, status, event_seq, tick_at, input, account, since_seq, priority, created_at, origin, origin_run,
+         handler, failure)
+       SELECT ?, workflow, 'pending', event_seq, tick_at, input, account, (SELECT coalesce(max(seq), 0) FROM event), priority, ?, 'failure', id, 'onFailure', error FROM run
        WHERE id = ? AND handler = 'run'`,
     )
     const end = (status: RunStatus, column: string) =>
@@ -107,6 +118,15 @@ export class RunTable {
     this.#park = db.prepare(
       `UPDATE run SET status = 'waiting', due_at = @dueAt, reason = @reason, worker = NULL WHERE ${HELD}`,
     )
+    // Index: primary keys of run and wait, too.
+    this.#parkAwaiting = db.prepare(
+      `UPDATE run SET worker = NULL, (status, due_at, reason, awaits) = (
+         SELECT CASE WHEN isOver THEN 'pending' ELSE 'waiting' END, CASE WHEN isOver THEN NULL ELSE @dueAt END,
+           CASE WHEN isOver THEN NULL ELSE @reason END, NOT isOver
+         FROM (SELECT EXISTS (SELECT 1 FROM json_each(@awaits) AS awaited
+           JOIN wait ON wait.run_id = @runId AND wait.key = awaited.value WHERE wait.resolved = 1) AS isOver))
+       WHERE ${HELD}`,
+    )
     this.#retry = db.prepare(
       `UPDATE run SET status = 'waiting', due_at = @dueAt, reason = 'next attempt', error = @error, attempt = attempt + 1,
          worker = NULL WHERE ${HELD}`,
@@ -116,6 +136,7 @@ export class RunTable {
       `UPDATE run SET status = 'canceled', reason = ?, fence = fence + 1, worker = NULL, due_at = NULL, finished_at = ?
        WHERE id = ? AND status IN ('pending', 'running', 'waiting')`,
     )
+    this.#held = db.prepare<[Lease], { id: string }>(`SELECT id FROM run WHERE ${HELD}`)
     this.#find = db.prepare<[string], RunRow>(`${SELECT_RUN} WHERE run.id = ?`)
     // Index: run_waiting.
     this.#nextDue = db
@@ -152,7 +173,7 @@ export class RunTable {
   }
 
   /** Each of these is false when the lease is stale. */
-  complete(lease: Lease, output: string, now: number): boolean {
+  complete(lease: Lease, output: string | null, now: number): boolean {
     return this.#complete.run({ ...lease, value: output, now }).changes === 1
   }
 
@@ -166,12 +187,23 @@ export class RunTable {
     return this.#skip.run({ ...lease, value: reason, now }).changes === 1
   }
 
-  park(lease: Lease, { dueAt, reason }: { dueAt: number | null; reason: string }): boolean {
+  /** What the run awaits may have come while its pass went on: then it is pending at once. */
+  park(
+    lease: Lease,
+    { dueAt, reason, awaits = [] }: { dueAt: number | null; reason: string; awaits?: readonly string[] },
+  ): boolean {
+    if (awaits.length > 0) {
+      return this.#parkAwaiting.run({ ...lease, dueAt, reason, awaits: JSON.stringify(awaits) }).changes === 1
+    }
     return this.#park.run({ ...lease, dueAt, reason }).changes === 1
   }
 
   retry(lease: Lease, { dueAt, error }: { dueAt: number; error: Failure }): boolean {
     return this.#retry.run({ ...lease, dueAt, error: JSON.stringify(error) }).changes === 1
+  }
+
+  isHeld(lease: Lease): boolean {
+    return this.#held.get(lease) !== undefined
   }
 
   release(lease: Lease): boolean {
@@ -202,13 +234,14 @@ export class RunTable {
     return rows.all(...values, limit).map(readRun)
   }
 
-  #where({ status, workflow, eventId, account, origin, originRun, since, until, before }: RunFilter): {
+  #where({ status, workflow, eventId, account, origin, originRun, parentRun, since, until, before }: RunFilter): {
     where: string
     values: unknown[]
   } {
     const conditions: [string, unknown][] = []
     if (status !== undefined) conditions.push(['status = ?', status])
     if (workflow !== undefined) conditions.push(['workflow = ?', workflow])
+    if (parentRun !== undefined) conditions.push(['parent_run = ?', parentRun])
     if (eventId !== undefined) {
       const seqs = JSON.stringify(this.#events.findSeqs(eventId, account))
       conditions.push(['event_seq IN (SELECT value FROM json_each(?))', seqs])
@@ -230,6 +263,7 @@ export class RunTable {
       createdAt: row.created_at,
       startedAt: row.started_at,
       isFirstPass: row.fence === 1,
+      codeHash: row.code_hash,
       cause: this.#readCause(row),
       handler: row.handler,
       originRun: row.origin_run,
@@ -239,6 +273,7 @@ export class RunTable {
 
   #readCause(row: ClaimRow): RunCause {
     if (row.event_seq !== null) return { kind: 'event', event: this.#events.get(row.event_seq) }
+    if (row.input !== null) return { kind: 'call', account: row.account ?? 'default', input: row.input }
     return { kind: 'tick', ...this.#ticks.get(row.workflow, row.tick_at ?? 0) }
   }
 }
@@ -254,12 +289,16 @@ function readRun(row: RunRow): Run {
     origin: row.origin,
     originRun: row.origin_run,
     handler: row.handler,
+    parentRun: row.parent_run,
+    parentStep: row.parent_step,
     attempt: row.attempt,
     createdAt: row.created_at,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     dueAt: row.due_at,
+    awaits: row.awaits === 1,
     output: row.output,
+    ...(row.apart_bytes === null ? {} : { apartBytes: row.apart_bytes }),
     error: row.error === null ? null : JSON.parse(row.error),
   }
 }

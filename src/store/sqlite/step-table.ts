@@ -1,15 +1,17 @@
 import type { Database } from 'better-sqlite3'
 import type { Lease } from '../../core/lease.ts'
-import type { Checkpoint, Effect, StepStatus } from '../../core/step.ts'
+import { type Checkpoint, type Effect, ROW_OUTPUT_BYTES, type StepKind, type StepStatus } from '../../core/step.ts'
 import type { StepFailure } from '../../core/store.ts'
 
 interface StepRow {
   key: string
   position: number
+  kind: StepKind
   effect: Effect
   status: StepStatus
   attempt: number
   output: string | null
+  apart_bytes: number | null
   error: string | null
   target: string | null
   started_at: number
@@ -27,16 +29,22 @@ export class StepTable {
   constructor(db: Database) {
     // The SELECT lets a stale lease write nothing. Index: primary keys of run and step.
     this.#save = db.prepare(
-      `INSERT INTO step (run_id, key, position, effect, status, attempt, output, error, target, started_at, finished_at, due_at)
-       SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM run WHERE id = ? AND fence = ? AND status = 'running'
+      `INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, apart_bytes, error, target, started_at,
+         finished_at, due_at)
+       SELECT id, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM run WHERE id = ? AND fence = ? AND status = 'running'
        ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
-         output = excluded.output, error = excluded.error, finished_at = excluded.finished_at, due_at = excluded.due_at`,
+         output = excluded.output, apart_bytes = excluded.apart_bytes, target = excluded.target, error = excluded.error, finished_at = excluded.finished_at, due_at = excluded.due_at`,
     )
     this.#appendFailure = db.prepare(
       'INSERT INTO step_failure (run_id, key, attempt, failed_at, error) VALUES (?, ?, ?, ?, ?)',
     )
     // Index: primary key; sorted in memory, one run at a time.
-    this.#list = db.prepare<[string], StepRow>('SELECT * FROM step WHERE run_id = ? ORDER BY position')
+    this.#list = db.prepare<[number, number, string], StepRow>(
+      `SELECT key, position, kind, effect, status, attempt, CASE WHEN octet_length(output) <= ? THEN output END AS output,
+         CASE WHEN octet_length(output) > ? THEN octet_length(output) ELSE apart_bytes END AS apart_bytes,
+         error, target, started_at, finished_at, due_at
+       FROM step WHERE run_id = ? ORDER BY position`,
+    )
     // Index: step_failure_run.
     this.#listFailures = db.prepare<[string], { key: string; attempt: number; failed_at: number; error: string }>(
       'SELECT key, attempt, failed_at, error FROM step_failure WHERE run_id = ? ORDER BY rowid',
@@ -48,10 +56,12 @@ export class StepTable {
     const { changes } = this.#save.run(
       step.key,
       step.position,
+      step.kind,
       step.effect,
       step.status,
       step.attempt,
       step.output,
+      step.apartBytes ?? null,
       step.error === null ? null : JSON.stringify(step.error),
       step.target,
       step.startedAt,
@@ -67,14 +77,16 @@ export class StepTable {
     return true
   }
 
-  list(runId: string): Checkpoint[] {
-    return this.#list.all(runId).map((row) => ({
+  list(runId: string, inlineBytes = ROW_OUTPUT_BYTES): Checkpoint[] {
+    return this.#list.all(inlineBytes, inlineBytes, runId).map((row) => ({
       key: row.key,
       position: row.position,
+      kind: row.kind,
       effect: row.effect,
       status: row.status,
       attempt: row.attempt,
       output: row.output,
+      ...(row.apart_bytes === null ? {} : { apartBytes: row.apart_bytes }),
       error: row.error === null ? null : JSON.parse(row.error),
       target: row.target,
       startedAt: row.started_at,

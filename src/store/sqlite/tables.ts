@@ -8,10 +8,13 @@ import { DeliveryTable } from './delivery-table.ts'
 import { EndpointTable } from './endpoint-table.ts'
 import { EventTable } from './event-table.ts'
 import { OperationTable } from './operation-table.ts'
+import { OutputTable } from './output-table.ts'
 import { PruneTable } from './prune-table.ts'
 import { RunTable } from './run-table.ts'
 import { StepTable } from './step-table.ts'
 import { TickTable } from './tick-table.ts'
+import { WaitTable } from './wait-table.ts'
+import { WatchTable } from './watch-table.ts'
 import { WorkerTable } from './worker-table.ts'
 import { WorkflowTable } from './workflow-table.ts'
 import { WriteProbe } from './write-probe.ts'
@@ -23,6 +26,9 @@ export function openTables(db: Database, vault: Vault) {
   const workflows = new WorkflowTable(db)
   const runs = new RunTable(db, events, ticks, workflows)
   const steps = new StepTable(db)
+  const watches = new WatchTable(db)
+  const waits = new WaitTable(db, { runs, events, watches })
+  const outputs = new OutputTable(db)
   return {
     events,
     ticks,
@@ -38,6 +44,9 @@ export function openTables(db: Database, vault: Vault) {
     captures: new CaptureTable(db, vault),
     writeProbe: new WriteProbe(db),
     endpoints: new EndpointTable(db, vault),
+    watches,
+    waits,
+    outputs,
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, db.memory ? null : join(dirname(db.name), 'workers')),
   }

@@ -38,6 +38,7 @@ const WRITES = Object.keys({
   stopWorker: 0,
   claimRuns: 0,
   saveCheckpoint: 0,
+  watchRun: 0,
   completeRun: 0,
   failRun: 0,
   skipRun: 0,
@@ -50,6 +51,8 @@ const WRITES = Object.keys({
   forkRun: 0,
   replayEvent: 0,
   prune: 0,
+  openWatch: 0,
+  saveMatches: 0,
 } satisfies Record<keyof StoreWriter, 0>) as (keyof StoreWriter)[]
 
 /**

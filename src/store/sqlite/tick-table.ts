@@ -51,7 +51,8 @@ export class TickTable {
        ON CONFLICT (workflow, scheduled_for) DO NOTHING`,
     )
     this.#insertRun = db.prepare(
-      `INSERT INTO run (id, workflow, status, reason, tick_at, created_at, finished_at, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO run (id, workflow, status, reason, tick_at, created_at, finished_at, origin, since_seq)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(seq), 0) FROM event))`,
     )
     this.#get = db
       .prepare<[string, number], number>('SELECT missed FROM tick WHERE workflow = ? AND scheduled_for = ?')

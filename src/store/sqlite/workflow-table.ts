@@ -55,7 +55,7 @@ export class WorkflowTable {
       .pluck()
     // Index: primary key.
     this.#hold = db.prepare(
-      `UPDATE run SET status = 'waiting', due_at = NULL, reason = 'the workflow is paused'
+      `UPDATE run SET status = 'waiting', due_at = NULL, awaits = 0, reason = 'the workflow is paused'
        WHERE id = ? AND status IN ('pending', 'waiting')`,
     )
     // Index of both: run_paused, oldest first.

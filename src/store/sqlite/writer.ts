@@ -13,6 +13,7 @@ const MOST_RELEASED = 500
 export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
   const { accounts, deliveries, captures, writeProbe, endpoints } = tables
   const { ticks, runs, steps, workers, workflows, operations, retention } = tables
+  const { outputs, waits, watches } = tables
   const held = async (lease: Lease, write: () => boolean) => {
     if (await commit.write(write)) return
     throw new UpshotError('stale_lease', `Run ${lease.runId} was canceled or taken over; this worker may not write it.`)
@@ -58,14 +59,31 @@ export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
     stopWorker: (worker) => commit.write(() => workers.stop(worker)),
 
     claimRuns: (worker, limit, now) => commit.write(() => runs.claim(worker, limit, now)),
-    saveCheckpoint: (lease, checkpoint, failure) => held(lease, () => steps.save(lease, checkpoint, failure)),
-    completeRun: (lease, output, now) => held(lease, () => runs.complete(lease, output, now)),
-    failRun: (lease, error, now, followUp) => held(lease, () => runs.fail(lease, error, now, followUp)),
-    skipRun: (lease, reason, now) => held(lease, () => runs.skip(lease, reason, now)),
+    saveCheckpoint: (lease, checkpoint, failure, alongside) =>
+      held(lease, () => {
+        if (!steps.save(lease, checkpoint, failure)) return false
+        if (alongside?.packed) outputs.save(lease.runId, checkpoint.key, alongside.packed)
+        if (alongside) waits.saveAlongside(lease.runId, checkpoint.key, alongside)
+        return true
+      }),
+    watchRun: (lease, cancels, now) =>
+      commit.write(() => runs.isHeld(lease) && waits.watchRun(lease.runId, cancels, now)),
+    completeRun: (lease, output, now) =>
+      held(lease, () => {
+        const isSmall = typeof output === 'string'
+        if (!runs.complete(lease, isSmall ? output : null, now)) return false
+        if (!isSmall) outputs.saveOfRun(lease.runId, output)
+        return waits.runEnded(lease.runId)
+      }),
+    failRun: (lease, error, now, followUp) =>
+      held(lease, () => runs.fail(lease, error, now, followUp) && waits.runEnded(lease.runId)),
+    skipRun: (lease, reason, now) => held(lease, () => runs.skip(lease, reason, now) && waits.runEnded(lease.runId)),
     parkRun: (lease, park) => held(lease, () => runs.park(lease, park)),
     retryRun: (lease, retry) => held(lease, () => runs.retry(lease, retry)),
     releaseRun: (lease) => held(lease, () => runs.release(lease)),
-    cancelRun: (runId, reason, now) => commit.write(() => runs.cancel(runId, reason, now)),
+    cancelRun: (runId, reason, now) => commit.write(() => waits.cancel(runId, reason, now).length > 0),
+    openWatch: (watch, now) => commit.write(() => watches.openForWaits(watch, now)),
+    saveMatches: (batch, now) => commit.write(() => waits.saveMatches(batch, now)),
 
     reopenRun: (runId) => commit.write(() => operations.reopen(runId)),
     resumeRun: (runId, options) => commit.write(() => operations.resume(runId, options)),

@@ -103,6 +103,8 @@ CREATE TABLE event_era (
   filter      BLOB NOT NULL
 ) STRICT;
 
+-- `account` and `input` are those of a run that another one invoked. `since_seq` is the newest event when the run was made, where that
+-- is not its own `event_seq`. `awaits`: it waits, and an event or another run wakes it.
 CREATE TABLE run (
   id          TEXT PRIMARY KEY,
   workflow    TEXT NOT NULL,
@@ -110,6 +112,13 @@ CREATE TABLE run (
   reason      TEXT,
   event_seq   INTEGER,
   tick_at     INTEGER,
+  input       TEXT,
+  account     TEXT,
+  parent_run  TEXT,
+  parent_step TEXT,
+  code_hash   TEXT,
+  since_seq   INTEGER,
+  awaits      INTEGER NOT NULL DEFAULT 0,
   priority    INTEGER NOT NULL DEFAULT 0,
   due_at      INTEGER,
   fence       INTEGER NOT NULL DEFAULT 0,
@@ -120,6 +129,7 @@ CREATE TABLE run (
   started_at  INTEGER,
   finished_at INTEGER,
   output      TEXT,
+  apart_bytes INTEGER,
   error       TEXT,
   -- What made it, and the run that it goes back to: `event`, `tick`, `manual`, `replay`, `fork`, `failure`.
   origin      TEXT NOT NULL DEFAULT 'event',
@@ -133,6 +143,7 @@ CREATE INDEX run_ready   ON run (priority DESC, id) WHERE status = 'pending';
 CREATE INDEX run_waiting ON run (due_at)            WHERE status = 'waiting' AND due_at IS NOT NULL;
 CREATE INDEX run_held    ON run (worker)            WHERE status = 'running';
 CREATE INDEX run_caused  ON run (event_seq)         WHERE event_seq IS NOT NULL;
+CREATE INDEX run_invoked ON run (parent_run)        WHERE parent_run IS NOT NULL;
 CREATE INDEX run_origin  ON run (origin_run)        WHERE origin_run IS NOT NULL;
 CREATE INDEX run_paused  ON run (workflow, id)      WHERE status = 'waiting' AND reason = 'the workflow is paused';
 -- Ticks of a workflow that are not finished: what a new tick has to wait for.
@@ -191,10 +202,12 @@ CREATE TABLE step (
   run_id      TEXT NOT NULL,
   key         TEXT NOT NULL,
   position    INTEGER NOT NULL,
+  kind        TEXT NOT NULL,
   effect      TEXT NOT NULL,
   status      TEXT NOT NULL,
   attempt     INTEGER NOT NULL,
   output      TEXT,
+  apart_bytes INTEGER,
   error       TEXT,
   target      TEXT,
   started_at  INTEGER NOT NULL,
@@ -211,6 +224,54 @@ CREATE TABLE step_failure (
   error       TEXT NOT NULL
 ) STRICT;
 CREATE INDEX step_failure_run ON step_failure (run_id);
+
+-- Results that are too large for their row, compressed. The key of a run's own output is empty.
+CREATE TABLE blob (
+  run_id      TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  packed      BLOB NOT NULL,
+  PRIMARY KEY (run_id, key)
+) STRICT;
+
+-- What a run waits for: a step for an event, the run for an event that cancels it, a step for another run (`child_run`; no type).
+-- It is deleted when the step is finished, or the run. `resolved`: it has come.
+CREATE TABLE wait (
+  run_id      TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  is_cancel   INTEGER NOT NULL DEFAULT 0,
+  account     TEXT,
+  type        TEXT,
+  name        TEXT,
+  value       TEXT,
+  since_seq   INTEGER,
+  child_run   TEXT,
+  event_seq   INTEGER,
+  resolved    INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (run_id, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX wait_open  ON wait (type, name, account, value, since_seq) WHERE resolved = 0 AND type IS NOT NULL;
+CREATE INDEX wait_child ON wait (child_run)                             WHERE child_run IS NOT NULL;
+
+-- Keys of events, computed by the engine while somebody waits for them. `event_key` holds those of the events after `floor_seq` and
+-- up to `cursor_seq`; a wait for older events sets both back.
+CREATE TABLE watch (
+  id          INTEGER PRIMARY KEY,
+  type        TEXT NOT NULL,
+  name        TEXT NOT NULL,
+  version     TEXT NOT NULL,
+  floor_seq   INTEGER NOT NULL,
+  cursor_seq  INTEGER NOT NULL,
+  used_at     INTEGER NOT NULL,
+  UNIQUE (type, name, version)
+) STRICT;
+CREATE TABLE event_key (
+  watch       INTEGER NOT NULL,
+  account     TEXT NOT NULL,
+  value       TEXT NOT NULL,
+  seq         INTEGER NOT NULL,
+  PRIMARY KEY (watch, account, value, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX event_key_age ON event_key (watch, seq);
 
 CREATE TABLE schedule (
   workflow    TEXT PRIMARY KEY,

@@ -1,0 +1,58 @@
+import { UpshotError } from '../core/errors.ts'
+import { parseEvent, type ServiceEvent } from '../core/event.ts'
+import { deriveId } from '../core/ids.ts'
+import { isPlainObject } from '../core/json.ts'
+import { accountOf, type ClaimedRun, type RunCause } from '../core/run.ts'
+import { isoTime } from '../core/time.ts'
+import { type AnyWorkflow, findDefinition, inputOf, planRoutes } from '../core/workflow.ts'
+import { fitEvent } from './fit-event.ts'
+import type { Cause } from './run-context.ts'
+
+/** What caused the run, as its author sees it; throws where it is not what the workflow relies on. */
+export function readCause(run: ClaimedRun, workflow: AnyWorkflow): Cause {
+  const account = accountOf(run.cause)
+  switch (run.cause.kind) {
+    case 'tick':
+      return { account, tick: readTick(run.cause) }
+    case 'event':
+      return { account, event: readEvent(JSON.parse(run.cause.event.body), workflow) }
+    case 'call':
+      return { account, ...readCall(run, workflow, JSON.parse(run.cause.input)) }
+    default:
+      return run.cause satisfies never
+  }
+}
+
+function readEvent(body: unknown, workflow: AnyWorkflow): ServiceEvent {
+  const event = parseEvent(body)
+  return fitEvent(event, findDefinition(workflow.on, event.type))
+}
+
+/** A callable workflow gets its input; any other an event, made from what the caller said of it. */
+function readCall(
+  run: ClaimedRun,
+  workflow: AnyWorkflow,
+  input: unknown,
+): { input: unknown } | { event: ServiceEvent } {
+  const schema = inputOf(workflow)
+  if (!schema) return { event: readEvent(completeEvent(run, workflow, input), workflow) }
+  const parsed = schema.safeParse(input ?? undefined)
+  if (parsed.success) return { input: parsed.data }
+  const faults = parsed.error.issues.map(({ path, message }) => `${['input', ...path].join('.')}: ${message}`)
+  throw new UpshotError('invalid_request', `The input is not what the workflow takes: ${faults.join('; ')}`)
+}
+
+function completeEvent({ lease, createdAt }: ClaimedRun, workflow: AnyWorkflow, input: unknown): object {
+  const [only, ...others] = planRoutes(workflow)
+  const type = only && others.length === 0 ? { type: only.eventType } : {}
+  const given = isPlainObject(input) ? input : {}
+  return { id: deriveId('evt', lease.runId), created: isoTime(createdAt), ...type, ...given }
+}
+
+function readTick({ scheduledFor, lastRunAt, missed }: Extract<RunCause, { kind: 'tick' }>) {
+  return {
+    scheduledFor: new Date(scheduledFor),
+    lastRunAt: lastRunAt === null ? null : new Date(lastRunAt),
+    missed,
+  }
+}

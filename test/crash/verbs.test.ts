@@ -1,0 +1,198 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { Interrupted } from '../../src/core/errors.ts'
+import type { Store } from '../../src/core/store.ts'
+import { ManualClock } from '../../src/core/time.ts'
+import { callable } from '../../src/core/wait.ts'
+import { type AnyWorkflow, defineEvent, defineWorkflow, planRoutes } from '../../src/core/workflow.ts'
+import { Worker } from '../../src/engine/worker.ts'
+import { createNoticeBus } from '../../src/notices/notice-bus.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
+import { NOW, queueRun } from '../support/fixtures.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { openTestStore } from '../support/test-store.ts'
+import { countWrites, watch } from '../support/told.ts'
+
+/** `asked`: the write never reaches the store; `answered`: it is committed, and nobody hears of it. */
+type Moment = 'asked' | 'answered'
+
+const answered = defineEvent('verbs.answered', {
+  data: z.object({ question: z.string() }),
+  keys: { question: (data) => data.question },
+})
+const asked = defineEvent('verbs.asked', { data: z.object({ question: z.string() }) })
+const ended = defineEvent('verbs.ended', { data: z.object({ run: z.string() }), keys: { run: (data) => data.run } })
+
+/** Every verb in one run, and those that it starts. `effect` is told of each function that begins. */
+function createWorkflows(effect: (run: string, step: string) => void): AnyWorkflow[] {
+  const child = defineWorkflow({
+    id: 'child',
+    on: callable(z.number()),
+    run: ({ input, run, step }) =>
+      step.run('double', () => {
+        effect(run.id, 'double')
+        return input * 2
+      }),
+  })
+  const listener = defineWorkflow({
+    id: 'listener',
+    on: asked,
+    run: ({ event, step }) => step.send('answer', answered, { question: event.data.question }),
+  })
+  const victim = defineWorkflow({
+    id: 'victim',
+    on: 'verbs.started',
+    cancelOn: { on: ended, where: { run: (event) => String(event.data.run) } },
+    run: ({ step }) => step.sleep('nap', '10d'),
+  })
+  const verbs = defineWorkflow({
+    id: 'verbs',
+    on: 'file.created',
+    retry: { attempts: 3, min: '1s', max: '1s' },
+    run: async ({ run, step }) => {
+      await step.send('start', 'verbs.started', { run: run.id })
+      const paid = await step
+        .run('pay', () => effect(run.id, 'pay'), { once: true })
+        .then(
+          () => 'paid',
+          (error: unknown) => (error instanceof Interrupted ? 'unknown' : 'failed'),
+        )
+      await step.send('ask', asked, { question: run.id })
+      const [doubled, answer] = await Promise.all([
+        step.invoke('child', child, 21),
+        step.waitFor('answer', { on: answered, where: { question: run.id }, timeout: '1d', since: 'run' }),
+      ])
+      const texts = await step.map('text', [1, 2, 3], String, (n, { attempt }) => {
+        if (n === 2 && attempt === 1) throw new Error('once')
+        effect(run.id, `text[${n}]`)
+        return 'x'.repeat(n * 50_000)
+      })
+      await step.sleep('nap', '1s')
+      await step.send('end', ended, { run: run.id })
+      return { paid, doubled, answer: answer?.data.question === run.id, texts: texts.map((text) => text.length) }
+    },
+  })
+  return [child, listener, victim, verbs]
+}
+
+/** One life of a process: a worker with a store handle and a clock of its own, which ends at a write or when all is done. */
+async function live(
+  folder: string,
+  {
+    death,
+    now,
+    effect,
+  }: { death: { moment: Moment; write: number } | null; now: number; effect: (run: string, step: string) => void },
+): Promise<{ died: boolean; now: number }> {
+  const own = openTestStore(folder, openSqliteStore)
+  const clock = new ManualClock(now)
+  const notices = createNoticeBus()
+  const dead = Promise.withResolvers<true>()
+  let isDead = false
+  const die = (): Promise<never> => {
+    isDead = true
+    dead.resolve(true)
+    return new Promise(() => {})
+  }
+  const at = async (write: number) => (write === death?.write ? die() : undefined)
+  const counted = death ? countWrites(own, death.moment === 'asked' ? { before: at } : { after: at }) : own
+  // Nothing that a dead process asks for is done, and nothing it has asked for is answered.
+  const store: Store = new Proxy(counted, {
+    get(target, name) {
+      const method = Reflect.get(target, name)
+      if (typeof method !== 'function') return method
+      return async (...args: unknown[]) => {
+        if (isDead) return die()
+        const answer = await Reflect.apply(method, target, args)
+        return isDead ? die() : answer
+      }
+    },
+  })
+  const workflows = createWorkflows((run, step) => !isDead && effect(run, step))
+  const worker = new Worker({
+    store,
+    clock,
+    random: () => 0.5,
+    publish: notices.publish,
+    findWorkflow: (id) => workflows.find((workflow) => workflow.id === id),
+    filesFor: () => ({}) as never,
+    routes: () => workflows.flatMap(planRoutes),
+    slots: 4,
+    drainMs: 1_000,
+  })
+  void worker.start()
+  const done = watch(notices, async () => {
+    if (isDead) return null
+    const runs = await own.listRuns({ limit: 100 })
+    const isOver = runs.every((run) => run.finishedAt !== null)
+    if (isOver) return false
+    const soon = runs.flatMap(({ status, dueAt }) => (status === 'waiting' && dueAt !== null ? [dueAt] : []))
+    const next = Math.min(...soon)
+    // Pauses pass at once; what waits for days waits for something else.
+    if (runs.every(({ status }) => status !== 'running' && status !== 'pending') && next < clock.now() + 60_000)
+      clock.set(next)
+    return null
+  })
+  const died = await Promise.race([dead.promise, done])
+  // It may die as it stops, too; everything is done by then.
+  if (!died) await Promise.race([worker.stop(), dead.promise])
+  await own.close()
+  return { died, now: clock.now() }
+}
+
+async function surviveDeath(death: { moment: Moment; write: number }): Promise<boolean> {
+  const folder = tempFolder()
+  const store = openTestStore(folder)
+  const runId = await queueRun(store, 'evt_1', 'verbs')
+  const effects: [string[], string[]] = [[], []]
+  const first = await live(folder, { death, now: NOW, effect: (run, step) => effects[0].push(`${run} ${step}`) })
+  const finished = await listFinished(store)
+  if (first.died)
+    await live(folder, { death: null, now: first.now, effect: (run, step) => effects[1].push(`${run} ${step}`) })
+
+  const run = await store.findRun(runId)
+  const output = JSON.parse(run?.output ?? 'null')
+  expect(output).toEqual({
+    paid: expect.stringMatching(/^(paid|unknown)$/),
+    doubled: 42,
+    answer: true,
+    texts: [50_000, 100_000, 150_000],
+  })
+  const runs = await store.listRuns({ limit: 100 })
+  expect(runs.map(({ workflow, status }) => `${workflow} ${status}`).sort()).toEqual([
+    'child completed',
+    'listener completed',
+    'verbs completed',
+    'victim canceled',
+  ])
+  const events = await store.listEvents({ limit: 100 })
+  expect(events.map((event) => event.type).sort()).toEqual(
+    ['file.created', 'verbs.answered', 'verbs.asked', 'verbs.ended', 'verbs.started'].sort(),
+  )
+  expect((await store.listWatches()).watches.filter((watched) => watched.isOpen)).toEqual([])
+  // What may happen once has; a finished step never runs again; and "unknown" is said only where nobody can know.
+  const both = [...effects[0], ...effects[1]]
+  const paid = both.filter((effect) => effect.endsWith(' pay')).length
+  expect(paid).toBe(output.paid === 'paid' ? 1 : Math.min(paid, 1))
+  expect(effects[1].filter((effect) => finished.includes(effect))).toEqual([])
+  expect(new Set(both).size).toBeGreaterThanOrEqual(output.paid === 'paid' ? 5 : 4)
+  return first.died
+}
+
+async function listFinished(store: Store): Promise<string[]> {
+  const runs = await store.listRuns({ limit: 100 })
+  const steps = await Promise.all(
+    runs.map(async ({ id }) => (await store.listSteps(id)).map((step) => ({ id, ...step }))),
+  )
+  return steps.flat().flatMap(({ id, key, status }) => (status === 'completed' ? [`${id} ${key}`] : []))
+}
+
+test.each<Moment>(['asked', 'answered'])(
+  'every verb survives the death of its process at every write when the store has been %s',
+  async (moment) => {
+    let write = 1
+    while (await surviveDeath({ moment, write })) write += 1
+    expect(write).toBeGreaterThan(40)
+  },
+  110_000,
+)

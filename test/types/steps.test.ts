@@ -1,0 +1,156 @@
+import { expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
+import type { ServiceEvent } from '../../src/core/event.ts'
+import { cron } from '../../src/core/schedule.ts'
+import type { StepApi } from '../../src/core/step.ts'
+import { callable } from '../../src/core/wait.ts'
+import { defineEvent, defineWorkflow } from '../../src/core/workflow.ts'
+
+const moved = defineEvent('transfer.completed', {
+  data: z.looseObject({ id: z.string(), bytes: z.string().transform(Number), note: z.string().optional() }),
+  keys: { transfer: (data) => data.id, bytes: (data) => data.bytes, note: (data) => data.note ?? null },
+})
+const plain = defineEvent('file.deleted', { data: z.object({ id: z.string() }) })
+const child = defineWorkflow({
+  id: 'child',
+  on: callable(z.object({ n: z.string().transform(Number), note: z.string().optional() })),
+  run: ({ input }) => {
+    expectTypeOf(input).toEqualTypeOf<{ n: number; note?: string | undefined }>()
+    return { doubled: input.n * 2 }
+  },
+})
+const quiet = defineWorkflow({ id: 'quiet', on: callable(z.void()), run: async () => 'done' })
+const onMoved = defineWorkflow({ id: 'on-moved', on: moved, run: ({ event }) => event.data.bytes })
+const onAny = defineWorkflow({ id: 'on-any', on: [moved, 'file.created'], run: () => 1n })
+const nightly = defineWorkflow({ id: 'nightly', on: cron('0 3 * * *'), run: () => null })
+
+it('keys are computed from what the schema gives out', () => {
+  defineEvent('a.b', {
+    data: z.object({ n: z.string().transform(Number) }),
+    keys: {
+      n: (data) => {
+        expectTypeOf(data).toEqualTypeOf<{ n: number }>()
+        return data.n
+      },
+    },
+  })
+  const misuse = () => {
+    // @ts-expect-error: a key is text or a number.
+    defineEvent('a.b', { data: z.object({ n: z.number() }), keys: { n: (data) => ({ value: data.n }) } })
+    // @ts-expect-error: there is no such field.
+    defineEvent('a.b', { data: z.object({ n: z.number() }), keys: { n: (data) => data.m } })
+  }
+  expectTypeOf(misuse).toBeFunction()
+})
+
+it('a wait gives the event of its definition or null', () => {
+  const waits = async (step: StepApi) =>
+    [
+      await step.waitFor('a', {
+        on: moved,
+        where: { transfer: 't', bytes: 7, note: 'x' },
+        timeout: '1h',
+        since: 'run',
+      }),
+      await step.waitFor('b', { on: moved, timeout: 1 }),
+      await step.waitFor('c', { on: 'file.created', timeout: '1d' }),
+      await step.waitFor('d', { on: 'file.*', timeout: '1d' }),
+    ] as const
+  type Moved = ServiceEvent<'transfer.completed', z.output<typeof moved.data>>
+  expectTypeOf(waits).returns.resolves.toEqualTypeOf<
+    readonly [Moved | null, Moved | null, ServiceEvent<'file.created'> | null, ServiceEvent<string> | null]
+  >()
+})
+
+it('a misused wait does not compile', () => {
+  const misuse = (step: StepApi) => {
+    // @ts-expect-error: a wait ends some time.
+    void step.waitFor('a', { on: moved })
+    // @ts-expect-error: there is no such key.
+    void step.waitFor('a', { on: moved, where: { owner: 'x' }, timeout: '1h' })
+    // @ts-expect-error: the key is text.
+    void step.waitFor('a', { on: moved, where: { transfer: 7 }, timeout: '1h' })
+    // @ts-expect-error: a type alone has no keys.
+    void step.waitFor('a', { on: 'file.created', where: { path: 'x' }, timeout: '1h' })
+    // @ts-expect-error: this is no beginning.
+    void step.waitFor('a', { on: plain, timeout: '1h', since: 'yesterday' })
+  }
+  expectTypeOf(misuse).toBeFunction()
+})
+
+it('an invoked workflow gives its output and takes its input', () => {
+  const invokes = async (step: StepApi) =>
+    [
+      await step.invoke('a', child, { n: '1' }),
+      await step.invoke('b', quiet),
+      await step.invoke('c', quiet, undefined, { timeout: '1h' }),
+      await step.invoke('d', onMoved, { data: { id: 't', bytes: '12' } }),
+      await step.invoke('e', onAny, { type: 'file.created', data: {} }),
+    ] as const
+  expectTypeOf(invokes).returns.resolves.toEqualTypeOf<readonly [{ doubled: number }, string, string, number, bigint]>()
+})
+
+it('a misused invocation does not compile', () => {
+  const misuse = (step: StepApi) => {
+    // @ts-expect-error: the input is missing.
+    void step.invoke('a', child)
+    // @ts-expect-error: the input is what the schema takes, not what it gives.
+    void step.invoke('a', child, { n: 1 })
+    // @ts-expect-error: an event has data.
+    void step.invoke('a', onMoved, { id: 'evt_1' })
+    // @ts-expect-error: one of several types must be named.
+    void step.invoke('a', onAny, { data: { id: 't', bytes: '1' } })
+    // @ts-expect-error: a cron line takes no input.
+    void step.invoke('a', nightly, {})
+  }
+  expectTypeOf(misuse).toBeFunction()
+})
+
+it('sends what a definition takes and maps items to what their function gives', () => {
+  const uses = async (step: StepApi) => {
+    expectTypeOf(await step.send('a', moved, { id: 't', bytes: '7' })).toEqualTypeOf<{ id: string }>()
+    expectTypeOf(await step.send('b', 'order.shipped', { order: 1 })).toEqualTypeOf<{ id: string }>()
+    const sizes = await step.map(
+      'size',
+      new Set(['a']),
+      (name) => name,
+      async (name, { attempt }) => name.length + attempt,
+      {
+        parallel: 2,
+        once: true,
+      },
+    )
+    expectTypeOf(sizes).toEqualTypeOf<number[]>()
+    // @ts-expect-error: the definition takes text.
+    void step.send('c', moved, { id: 't', bytes: 7 })
+    const nothing = () => null
+    // @ts-expect-error: a key is text or a number.
+    void step.map('size', ['a'], nothing, (name) => name)
+  }
+  expectTypeOf(uses).toBeFunction()
+})
+
+it('a rule of `cancelOn` is computed from what caused the run', () => {
+  defineWorkflow({
+    id: 'a',
+    on: moved,
+    cancelOn: [{ on: plain }, { on: moved, where: { transfer: (event) => event.data.id } }],
+    run: () => null,
+  })
+  defineWorkflow({
+    id: 'b',
+    on: callable(z.object({ id: z.string() })),
+    cancelOn: { on: moved, where: { transfer: (input) => input.id } },
+    run: () => null,
+  })
+  const misuse = () => {
+    defineWorkflow({
+      id: 'c',
+      on: plain,
+      // @ts-expect-error: there is no such field.
+      cancelOn: { on: moved, where: { transfer: (event) => event.data.owner } },
+      run: () => null,
+    })
+  }
+  expectTypeOf(misuse).toBeFunction()
+})

@@ -7,6 +7,7 @@ import { describeAccounts } from './store-accounts.ts'
 import { describeDeliveries } from './store-deliveries.ts'
 import { describeEndpoints } from './store-endpoints.ts'
 import { describeJournal } from './store-journal.ts'
+import { describeLimits } from './store-limits.ts'
 import { describeOperations } from './store-operations.ts'
 import { describeCaptures, describeRefusals } from './store-refusals.ts'
 import { describeRetention } from './store-retention.ts'
@@ -30,6 +31,7 @@ describe.each(Object.entries(STORES))('the SQLite store %s', (_how, openOne) => 
   describe('runs', () => describeRuns(open))
   describe('journal', () => describeJournal(open))
   describe('ticks', () => describeTicks(open))
+  describe('limits', () => describeLimits(open))
   describe('workers', () => describeWorkers(open))
   describe('operations', () => describeOperations(open))
   describe('workflows', () => describeWorkflows(open))

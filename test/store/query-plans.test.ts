@@ -6,6 +6,7 @@ import { DeliveryLedger } from '../../src/store/sqlite/delivery-ledger.ts'
 import { DeliveryTable } from '../../src/store/sqlite/delivery-table.ts'
 import { EndpointTable } from '../../src/store/sqlite/endpoint-table.ts'
 import { EventTable } from '../../src/store/sqlite/event-table.ts'
+import { LimitTable } from '../../src/store/sqlite/limit-table.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { OperationTable } from '../../src/store/sqlite/operation-table.ts'
 import { PruneTable } from '../../src/store/sqlite/prune-table.ts'
@@ -45,6 +46,7 @@ function collectPlans(): Map<string, string[]> {
   ledger.list({ limit: 1, since: 1, endpointId: 'end_1', verdicts: ['accepted'] })
   new CaptureTable(recording, createVault(Buffer.alloc(32)))
   new WriteProbe(recording)
+  new LimitTable(recording)
   new WorkerTable(recording, null)
   runs.list({ limit: 1 })
   runs.list({ limit: 1, originRun: 'run_1' })

@@ -14,6 +14,7 @@ export function createReader({
   workflows,
   ticks,
   changes,
+  limits,
 }: Tables): ReadStore {
   return {
     findEndpoint: async (path) => endpoints.find(path),
@@ -40,5 +41,6 @@ export function createReader({
     listWorkflows: async () => workflows.list(),
     listSchedules: async () => ticks.list(),
     changeCount: async () => changes(),
+    loadLimit: async (key) => limits.load(key),
   }
 }

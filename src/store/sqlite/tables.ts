@@ -7,6 +7,7 @@ import { DeliveryLedger } from './delivery-ledger.ts'
 import { DeliveryTable } from './delivery-table.ts'
 import { EndpointTable } from './endpoint-table.ts'
 import { EventTable } from './event-table.ts'
+import { LimitTable } from './limit-table.ts'
 import { OperationTable } from './operation-table.ts'
 import { PruneTable } from './prune-table.ts'
 import { RunTable } from './run-table.ts'
@@ -38,6 +39,7 @@ export function openTables(db: Database, vault: Vault) {
     captures: new CaptureTable(db, vault),
     writeProbe: new WriteProbe(db),
     endpoints: new EndpointTable(db, vault),
+    limits: new LimitTable(db),
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, db.memory ? null : join(dirname(db.name), 'workers')),
   }

@@ -50,6 +50,7 @@ const WRITES = Object.keys({
   forkRun: 0,
   replayEvent: 0,
   prune: 0,
+  saveLimit: 0,
 } satisfies Record<keyof StoreWriter, 0>) as (keyof StoreWriter)[]
 
 /**

@@ -1,7 +1,9 @@
 import { describeError } from '../core/errors.ts'
-import { parseEvent, type ServiceEvent } from '../core/event.ts'
+import { parseEvent, type ReceivedEvent } from '../core/event.ts'
+import { readWithSpellings } from '../core/file.ts'
 import type { ClaimedRun, RunOutcome } from '../core/run.ts'
 import { type AnyWorkflow, findDefinition } from '../core/workflow.ts'
+import type { EventFacts } from './gather-facts.ts'
 import type { Cause } from './run-context.ts'
 
 export type Admission = { kind: 'admitted'; cause: Cause } | Extract<RunOutcome, { kind: 'skipped' | 'parked' }>
@@ -10,12 +12,13 @@ export type Admission = { kind: 'admitted'; cause: Cause } | Extract<RunOutcome,
  * Reads what caused the run and asks the author's `where`. Data of another shape, or a filter that throws, parks the run
  * for a person: a workflow that deletes must never run because its filter broke.
  */
-export function admitRun(run: ClaimedRun, workflow: AnyWorkflow): Admission {
+export function admitRun(run: ClaimedRun, workflow: AnyWorkflow, { isSelfCaused, spellings }: EventFacts): Admission {
   if (run.cause.kind === 'tick') return { kind: 'admitted', cause: { account: 'default', tick: readTick(run.cause) } }
   const { account, body, id } = run.cause.event
   if (body === '') return { kind: 'parked', dueAt: null, reason: `the body of its event ${id} is pruned` }
   try {
-    const event = readEvent(parseEvent(JSON.parse(body)), workflow)
+    const received = { ...parseEvent(JSON.parse(body)), isSelfCaused }
+    const event = readWithSpellings(spellings, () => readEvent(received, workflow))
     // What follows a failure belongs to a run that was let in.
     if (run.handler === 'run' && workflow.where && !workflow.where(event as never))
       return { kind: 'skipped', reason: 'its `where` said no' }
@@ -25,7 +28,7 @@ export function admitRun(run: ClaimedRun, workflow: AnyWorkflow): Admission {
   }
 }
 
-function readEvent(event: ServiceEvent, workflow: AnyWorkflow): ServiceEvent {
+function readEvent(event: ReceivedEvent, workflow: AnyWorkflow): ReceivedEvent {
   const definition = findDefinition(workflow.on, event.type)
   if (!definition) return event
   const parsed = definition.data.safeParse(event.data)

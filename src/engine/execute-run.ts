@@ -4,6 +4,7 @@ import { decideRetry, planRetries } from '../core/retry.ts'
 import type { RunOutcome } from '../core/run.ts'
 import type { AnyWorkflow, RunContext } from '../core/workflow.ts'
 import { admitRun } from './admit-run.ts'
+import type { EventFacts } from './gather-facts.ts'
 import type { Park } from './parking.ts'
 import type { Pass } from './pass.ts'
 import { createRunContext, type FilesFor } from './run-context.ts'
@@ -11,8 +12,12 @@ import { createRunContext, type FilesFor } from './run-context.ts'
 type Ending = { kind: 'returned'; output: unknown } | { kind: 'threw'; error: unknown } | Park
 
 /** One pass through a run: admit, replay what is known, go on until it ends or has to wait. Never throws an author's error. */
-export async function executeRun(pass: Pass, workflow: AnyWorkflow, filesFor: FilesFor): Promise<RunOutcome> {
-  const admission = admitRun(pass.run, workflow)
+export async function executeRun(
+  pass: Pass,
+  workflow: AnyWorkflow,
+  { filesFor, facts }: { filesFor: FilesFor; facts: EventFacts },
+): Promise<RunOutcome> {
+  const admission = admitRun(pass.run, workflow, facts)
   if (admission.kind !== 'admitted') return admission
   const context = createRunContext(pass, admission.cause, filesFor)
   const call = chooseHandler(pass, workflow)

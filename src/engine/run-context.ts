@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ServiceEvent } from '../core/event.ts'
+import type { ReceivedEvent } from '../core/event.ts'
 import type { AroundCall, FilesApi } from '../core/file.ts'
 import type { Tick } from '../core/schedule.ts'
 import { parseDuration } from '../core/time.ts'
@@ -12,7 +12,7 @@ import { sleepStep } from './sleep-step.ts'
 export type FilesFor = (account: string, around: AroundCall) => FilesApi
 
 /** What caused the run, as its author sees it. */
-export type Cause = { event: ServiceEvent; account: string } | { tick: Tick; account: string }
+export type Cause = { event: ReceivedEvent; account: string } | { tick: Tick; account: string }
 
 /** Everything an author's function is given. */
 export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {
@@ -22,8 +22,13 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
     ...cause,
     run: { id: runId, workflow: pass.run.workflow },
     step: createStepApi(pass),
-    files: filesFor(account, ({ operation, effect, target, keep }, perform) =>
-      runStep(pass, [`files.${operation}`, target], ({ signal }) => perform(signal), { effect, target, keep }),
+    files: filesFor(account, ({ operation, effect, target, keep, limits }, perform) =>
+      runStep(pass, [`files.${operation}`, target], ({ signal }) => perform(signal), {
+        effect,
+        target,
+        keep,
+        ...limits,
+      }),
     ),
     log: createRunLog(pass),
     signal: pass.abort.signal,

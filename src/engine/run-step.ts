@@ -26,7 +26,7 @@ export async function runStep<T>(
   const { key, known } = pass.journal.reach(name)
   if (known && known.status !== 'waiting' && options.keep !== false) return replayStep(known) as T
   if (known?.dueAt != null && known.dueAt > pass.clock.now()) {
-    return pass.parking.wait(known.dueAt, `next attempt of step "${key}"`)
+    return pass.parking.wait(known.dueAt, describeWait(key, known.error))
   }
   pass.parking.enter()
   const end = await attemptStep(pass, begin(pass, key, known, options), fn, options)
@@ -37,7 +37,7 @@ export async function runStep<T>(
     case 'failed':
       throw end.error
     case 'again':
-      return pass.parking.wait(end.dueAt, `next attempt of step "${key}"`)
+      return pass.parking.wait(end.dueAt, describeWait(key, end.error))
     case 'unsaved':
       return pass.parking.abandon(end.park)
     default:
@@ -54,7 +54,7 @@ function begin(pass: Pass, key: string, known: Checkpoint | undefined, options: 
     status: 'waiting',
     attempt: (known?.attempt ?? 0) + 1,
     output: null,
-    error: null,
+    error: known?.error ?? null,
     target: options.target ?? null,
     startedAt: pass.clock.now(),
     finishedAt: null,
@@ -66,7 +66,7 @@ type AttemptEnd<T> =
   | { kind: 'completed'; value: T }
   /** For good: what the author's code is to see. */
   | { kind: 'failed'; error: StepError }
-  | { kind: 'again'; dueAt: number }
+  | { kind: 'again'; dueAt: number; error: Failure }
   /** What came before could not be written, so nothing more may happen. */
   | { kind: 'unsaved'; park: Extract<Park, { kind: 'lost' | 'broken' }> }
 
@@ -76,6 +76,8 @@ async function attemptStep<T>(
   fn: StepFunction<T>,
   options: StepRequest,
 ): Promise<AttemptEnd<T>> {
+  // Written down before it happens: the service may tell of a delete sooner than it answers, and whoever is told must know whose it was.
+  if (step.effect === 'delete') pass.journal.record({ ...step, attempt: step.attempt - 1 })
   // Nothing may touch the outside on the strength of a result that a crash could still take back.
   const unsaved = step.effect === 'read' ? null : await pass.journal.barrier().then(() => null, describeUnsaved)
   if (unsaved) return unsaved
@@ -93,7 +95,7 @@ async function attemptStep<T>(
 function complete(pass: Pass, step: Checkpoint, output: string): void {
   const finishedAt = pass.clock.now()
   const { key, effect, target, attempt } = step
-  pass.journal.record({ ...step, status: 'completed', output, finishedAt })
+  pass.journal.record({ ...step, status: 'completed', output, error: null, finishedAt })
   const { lease, workflow } = pass.run
   const ms = finishedAt - step.startedAt
   pass.publish({ kind: 'step.completed', run: lease.runId, workflow, step: key, effect, target, attempt, ms })
@@ -112,8 +114,18 @@ function failAttempt(pass: Pass, step: Checkpoint, error: unknown, options: Step
     return { kind: 'failed', error: new StepError(step.key, step.attempt, failure) }
   }
   const attempt = decision.counts ? step.attempt : step.attempt - 1
-  pass.journal.record({ ...step, attempt, error: failure, dueAt: decision.at }, record)
-  return { kind: 'again', dueAt: decision.at }
+  // Told to wait again and again for the same reason, a step keeps it once.
+  const isKnown = !decision.counts && step.error?.message === failure.message
+  const waiting = { ...step, attempt, error: failure, dueAt: decision.at }
+  if (isKnown) pass.journal.record(waiting)
+  else pass.journal.record(waiting, record)
+  return { kind: 'again', dueAt: decision.at, error: failure }
+}
+
+/** What a person reads of the run meanwhile. */
+function describeWait(key: string, error: Failure | null): string {
+  const reason = `next attempt of step "${key}"`
+  return error ? `${reason}: ${error.message}` : reason
 }
 
 function publishFailure(pass: Pass, { key, attempt }: Checkpoint, retryAt: number | null, error: Failure): void {

@@ -8,6 +8,7 @@ import type { Store } from '../core/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
 import type { AnyWorkflow } from '../core/workflow.ts'
 import { executeRun } from './execute-run.ts'
+import { gatherFacts, type SpellingsOf } from './gather-facts.ts'
 import { Journal } from './journal.ts'
 import { Parking } from './parking.ts'
 import type { Pass } from './pass.ts'
@@ -24,6 +25,7 @@ export type WorkerStore = SettleStore &
     | 'claimRuns'
     | 'saveCheckpoint'
     | 'listSteps'
+    | 'listDeletes'
     | 'nextDueAt'
     | 'listLeases'
   >
@@ -35,6 +37,8 @@ export interface WorkerParts {
   publish: Publish
   findWorkflow: (id: string) => AnyWorkflow | undefined
   filesFor: FilesFor
+  /** Default: our own names. */
+  spellingsOf?: SpellingsOf
   /** Runs at work at the same time. */
   slots: number
   /** How long {@link Worker.stop} waits for steps at work before it gives them up. */
@@ -203,16 +207,18 @@ export class Worker {
     workflow: AnyWorkflow | undefined,
     { parking, abort }: RunningPass,
   ): Promise<{ outcome: RunOutcome; journal: Journal | null }> {
-    const { store, clock, random, publish, filesFor } = this.#parts
+    const { store, clock, random, publish, filesFor, spellingsOf = () => ({}) } = this.#parts
     if (!workflow) {
       const reason = `no module defines the workflow "${run.workflow}"`
       return { outcome: { kind: 'parked', dueAt: clock.now() + MISSING_MODULE_MS, reason }, journal: null }
     }
+    const facts = await gatherFacts(run, { store, clock, spellingsOf })
+    if ('kind' in facts) return { outcome: facts, journal: null }
     const known = run.isFirstPass ? [] : await store.listSteps(run.lease.runId)
     const journal = new Journal(store, run.lease, known, run.startedAt)
     const defaults = { retry: workflow.retry, stepTimeout: workflow.timeout?.step }
     const pass: Pass = { run, journal, parking, abort, ...defaults, clock, random, publish }
-    return { outcome: await executeRun(pass, workflow, filesFor), journal }
+    return { outcome: await executeRun(pass, workflow, { filesFor, facts }), journal }
   }
 
   /** The pass itself broke, most likely because the store cannot be written. The run must not stay ours for ever. */

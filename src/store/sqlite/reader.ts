@@ -35,6 +35,7 @@ export function createReader({
     findRun: async (id) => runs.find(id),
     listSteps: async (runId) => steps.list(runId),
     listStepFailures: async (runId) => steps.listFailures(runId),
+    listDeletes: async (account, targets) => steps.listDeletes(account, targets),
     nextDueAt: async () => runs.nextDueAt(),
     listLeases: async (worker) => runs.leases(worker),
     listRoutes: async () => workflows.routes(),

@@ -23,6 +23,7 @@ export class StepTable {
   readonly #appendFailure
   readonly #list
   readonly #listFailures
+  readonly #listDeletes
 
   constructor(db: Database) {
     // The SELECT lets a stale lease write nothing. Index: primary keys of run and step.
@@ -37,6 +38,11 @@ export class StepTable {
     )
     // Index: primary key; sorted in memory, one run at a time.
     this.#list = db.prepare<[string], StepRow>('SELECT * FROM step WHERE run_id = ? ORDER BY position')
+    // Index: step_delete, then the primary keys of run and event. A tick belongs to the account "default".
+    this.#listDeletes = db.prepare<[string, string], StepRow>(
+      `SELECT step.* FROM step JOIN run ON run.id = step.run_id LEFT JOIN event ON event.seq = run.event_seq
+       WHERE step.effect = 'delete' AND step.target = ? AND coalesce(event.account, 'default') = ?`,
+    )
     // Index: step_failure_run.
     this.#listFailures = db.prepare<[string], { key: string; attempt: number; failed_at: number; error: string }>(
       'SELECT key, attempt, failed_at, error FROM step_failure WHERE run_id = ? ORDER BY rowid',
@@ -68,19 +74,11 @@ export class StepTable {
   }
 
   list(runId: string): Checkpoint[] {
-    return this.#list.all(runId).map((row) => ({
-      key: row.key,
-      position: row.position,
-      effect: row.effect,
-      status: row.status,
-      attempt: row.attempt,
-      output: row.output,
-      error: row.error === null ? null : JSON.parse(row.error),
-      target: row.target,
-      startedAt: row.started_at,
-      finishedAt: row.finished_at,
-      dueAt: row.due_at,
-    }))
+    return this.#list.all(runId).map(readStep)
+  }
+
+  listDeletes(account: string, targets: readonly string[]): Checkpoint[] {
+    return targets.flatMap((target) => this.#listDeletes.all(target, account)).map(readStep)
   }
 
   listFailures(runId: string): StepFailure[] {
@@ -90,5 +88,21 @@ export class StepTable {
       at: row.failed_at,
       error: JSON.parse(row.error),
     }))
+  }
+}
+
+function readStep(row: StepRow): Checkpoint {
+  return {
+    key: row.key,
+    position: row.position,
+    effect: row.effect,
+    status: row.status,
+    attempt: row.attempt,
+    output: row.output,
+    error: row.error === null ? null : JSON.parse(row.error),
+    target: row.target,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    dueAt: row.due_at,
   }
 }

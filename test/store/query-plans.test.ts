@@ -136,3 +136,9 @@ test('finds the deliveries of an event without reading the others', () => {
   ])
   expect(planOf('WHERE id >= ? AND endpoint_id')).toContainEqual('SEARCH delivery USING PRIMARY KEY (id>?)')
 })
+
+test('finds the deletes of a target by their own index', () => {
+  const [first, ...rest] = planOf("step.effect = 'delete' AND step.target = ?")
+  expect(first).toBe('SEARCH step USING INDEX step_delete (target=?)')
+  expect(rest.every((line) => line.includes('PRIMARY KEY'))).toBe(true)
+})

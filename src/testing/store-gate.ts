@@ -8,7 +8,7 @@ const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
   ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'close'] as const),
   ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns'] as const),
   ...(['findEndpoint', 'listEndpoints', 'listDeliveries', 'listEvents', 'findEvents', 'listRuns'] as const),
-  ...(['findRun', 'listSteps', 'listStepFailures', 'nextDueAt'] as const),
+  ...(['findRun', 'listSteps', 'listStepFailures', 'listDeletes', 'nextDueAt', 'loadLimit', 'saveLimit'] as const),
 ])
 
 type Method = (...args: unknown[]) => Promise<unknown>

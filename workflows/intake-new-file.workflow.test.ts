@@ -115,7 +115,7 @@ test('never deletes a file that is changed just before', async () => {
   const event = await drop(t, '/inbox/setup.exe')
   const storage = (await t.sandbox()).storage('storage_a')
   t.notices.subscribe('step.completed', ({ step }) => {
-    if (!step.startsWith('files.get')) return
+    if (!step.startsWith('files.find')) return
     const draft = storage.draftPath()
     writeFileSync(draft, 'other bytes')
     storage.adopt(draft, '/inbox/setup.exe')

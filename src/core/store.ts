@@ -136,6 +136,11 @@ export interface Store extends ReadStore {
   openWatch(watch: Pick<Watch, 'type' | 'name' | 'version'>, now: number): Promise<void>
   /** Keeps the keys of a batch of events, resolves what waited for them, and moves the watches on. */
   saveMatches(batch: MatchBatch, now: number): Promise<MatchResult>
+  /**
+   * Replaces what {@link ReadStore.loadLimit} gave if nobody has replaced it since; false when somebody has. A key that has
+   * nothing yet has version 0.
+   */
+  saveLimit(key: string, state: string, version: number): Promise<boolean>
 
   close(): Promise<void>
 }
@@ -218,6 +223,8 @@ export interface ReadStore {
   listEventsAfter(query: { after: number; upTo: number; types: readonly string[] | null }): Promise<NumberedEvent[]>
   /** The failed attempts of a run's steps, oldest first. */
   listStepFailures(runId: string): Promise<StepFailure[]>
+  /** Steps of an account's runs that deleted, or were to delete, one of these targets. */
+  listDeletes(account: string, targets: readonly string[]): Promise<Checkpoint[]>
   /** When the next waiting run is due; null when none is. */
   nextDueAt(): Promise<number | null>
   /** The runs that a worker has a valid lease on: what is missing was canceled or taken over. */
@@ -231,6 +238,15 @@ export interface ReadStore {
   listSchedules(): Promise<ScheduleRecord[]>
   /** Another number than before when somebody, in this or another process, has written since. Costs next to nothing. */
   changeCount(): Promise<number>
+  /** What the processes that use an API key have agreed on; `key` is a hash of it. Null when there is nothing yet. */
+  loadLimit(key: string): Promise<KeptLimit | null>
+}
+
+export interface KeptLimit {
+  /** JSON of the Files client's own. */
+  state: string
+  /** Rises with each change. */
+  version: number
 }
 
 /** Which events are meant; every part narrows. */

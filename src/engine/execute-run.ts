@@ -15,7 +15,7 @@ type Ending = { kind: 'returned'; output: unknown } | { kind: 'threw'; error: un
 
 /** One pass through a run: admit, replay what is known, go on until it ends or has to wait. Never throws an author's error. */
 export async function executeRun(pass: Pass, workflow: AnyWorkflow, filesFor: FilesFor): Promise<RunOutcome> {
-  const admission = admitRun(pass.run, workflow)
+  const admission = admitRun(pass.run, workflow, pass.facts)
   if (admission.kind !== 'admitted') return admission
   const refusal = await watchCancels(pass, workflow, admission.cause)
   if (refusal) return refusal

@@ -4,6 +4,7 @@ import type { Route } from '../core/route.ts'
 import type { ClaimedRun } from '../core/run.ts'
 import type { Store } from '../core/store.ts'
 import type { Clock, Duration } from '../core/time.ts'
+import type { EventFacts } from './gather-facts.ts'
 import type { Journal } from './journal.ts'
 import type { EventMatcher } from './match-events.ts'
 import type { Parking } from './parking.ts'
@@ -14,6 +15,7 @@ export type PassStore = Pick<Store, 'readOutput' | 'packOutput' | 'findMatch' | 
 /** One pass of a worker through a run: what every step of it needs. */
 export interface Pass {
   run: ClaimedRun
+  facts: EventFacts
   journal: Journal
   parking: Parking
   store: PassStore

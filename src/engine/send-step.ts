@@ -63,7 +63,7 @@ function planEvent(
       `Step "${key}" sends an event of more than ${MOST_SENT_BYTES} bytes. Send what identifies the work, not the work.`,
     )
   }
-  fitEvent(parseEvent(JSON.parse(body)), typeof on === 'string' ? undefined : on)
+  fitEvent(parseEvent(JSON.parse(body)), typeof on === 'string' ? undefined : on, pass.facts.spellings)
   const workflows = planRuns(type, routes)
   return { id, type, account: accountOf(pass.run.cause), createdAt, body, workflows }
 }

@@ -77,7 +77,9 @@ function park(pass: Pass, { key, dueAt, target }: Checkpoint): Promise<never> {
 function fitFound(pass: Pass, key: string, { on }: WaitRequest, found: unknown): Promise<ServiceEvent | null> {
   if (found === null) return Promise.resolve(null)
   try {
-    return Promise.resolve(fitEvent(found as ServiceEvent, typeof on === 'string' ? undefined : on))
+    return Promise.resolve(
+      fitEvent(found as ServiceEvent, typeof on === 'string' ? undefined : on, pass.facts.spellings),
+    )
   } catch (error) {
     return pass.parking.halt(`step "${key}": ${error instanceof Error ? error.message : error}`)
   }

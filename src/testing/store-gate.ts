@@ -4,10 +4,10 @@ import type { Activity } from './activity.ts'
 import type { CrashPoint } from './crash-point.ts'
 
 /** Names of calls that only read. */
-const READING = /^(find|list|count|tally|next|read|pack)/
+const READING = /^(find|list|count|tally|next|read|pack|load)/
 /** Calls that write no run's journal: the bookkeeping of workers, deliveries and schedules. */
 const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
-  ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'close'] as const),
+  ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'saveLimit', 'close'] as const),
   ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns'] as const),
 ])
 

@@ -6,6 +6,7 @@ import { DeliveryLedger } from '../../src/store/sqlite/delivery-ledger.ts'
 import { DeliveryTable } from '../../src/store/sqlite/delivery-table.ts'
 import { EndpointTable } from '../../src/store/sqlite/endpoint-table.ts'
 import { EventTable } from '../../src/store/sqlite/event-table.ts'
+import { LimitTable } from '../../src/store/sqlite/limit-table.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { OperationTable } from '../../src/store/sqlite/operation-table.ts'
 import { OutputTable } from '../../src/store/sqlite/output-table.ts'
@@ -50,6 +51,7 @@ function collectPlans(): Map<string, string[]> {
   new WriteProbe(recording)
   new OutputTable(recording)
   new WaitTable(recording, { runs, events, watches: new WatchTable(recording) })
+  new LimitTable(recording)
   new WorkerTable(recording, null)
   runs.list({ limit: 1 })
   runs.list({ limit: 1, originRun: 'run_1' })
@@ -165,4 +167,10 @@ test('resolves waits by their indexes, however many there are', () => {
   expect(searches('DELETE FROM wait').every((line) => line.includes('PRIMARY KEY (run_id=?'))).toBe(true)
   const scans = [...plans].filter(([, plan]) => plan.some((line) => /^SCAN (wait|event_key|blob)/.test(line)))
   expect(scans.map(([sql]) => sql)).toEqual([])
+})
+
+test('finds the deletes of a target by their own index', () => {
+  const [first, ...rest] = planOf("step.effect = 'delete' AND step.target = ?")
+  expect(first).toBe('SEARCH step USING INDEX step_delete (target=?)')
+  expect(rest.every((line) => line.includes('PRIMARY KEY'))).toBe(true)
 })

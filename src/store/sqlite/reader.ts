@@ -18,6 +18,7 @@ export function createReader({
   outputs,
   waits,
   watches,
+  limits,
 }: Tables): ReadStore {
   return {
     findEndpoint: async (path) => endpoints.find(path),
@@ -43,11 +44,13 @@ export function createReader({
     listWatches: async () => watches.list(),
     listEventsAfter: async (query) => events.listAfter(query),
     listStepFailures: async (runId) => steps.listFailures(runId),
+    listDeletes: async (account, targets) => steps.listDeletes(account, targets),
     nextDueAt: async () => runs.nextDueAt(),
     listLeases: async (worker) => runs.leases(worker),
     listRoutes: async () => workflows.routes(),
     listWorkflows: async () => workflows.list(),
     listSchedules: async () => ticks.list(),
     changeCount: async () => changes(),
+    loadLimit: async (key) => limits.load(key),
   }
 }

@@ -216,6 +216,9 @@ CREATE TABLE step (
   PRIMARY KEY (run_id, key)
 ) STRICT, WITHOUT ROWID;
 
+-- Answers whether a deletion that the service tells of was ours.
+CREATE INDEX step_delete ON step (target) WHERE effect = 'delete' AND target IS NOT NULL;
+
 CREATE TABLE step_failure (
   run_id      TEXT NOT NULL,
   key         TEXT NOT NULL,
@@ -294,6 +297,13 @@ CREATE TABLE tick (
   run_id        TEXT NOT NULL,
   is_manual     INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (workflow, scheduled_for)
+) STRICT, WITHOUT ROWID;
+
+-- What the processes that use one API key have agreed on. `key` is a hash of it; `version` rises with each change.
+CREATE TABLE files_limit (
+  key         TEXT PRIMARY KEY,
+  version     INTEGER NOT NULL,
+  state       TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE worker (

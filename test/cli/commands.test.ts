@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { sendEvent } from '../../src/cli/send-event.ts'
 import { defineWorkflow } from '../../src/core/workflow.ts'
 import { writeRuntimeFile } from '../../src/runtime-file.ts'
@@ -13,6 +13,9 @@ import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { WEBHOOK_SECRET } from '../support/test-config.ts'
 import { runCli } from './run-cli.ts'
+
+// Several real processes a test.
+vi.setConfig({ testTimeout: 60_000 })
 
 const ship = defineWorkflow({
   id: 'ship-order',

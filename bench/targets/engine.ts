@@ -23,6 +23,7 @@ let events = 0
 let completed = 0
 let startedAt = 0
 let lastEndAt = 0
+let beltBegunAt = 0
 let whenReached = { count: Infinity, resolve: () => {} }
 
 bus.subscribe('run.completed', () => {
@@ -69,6 +70,7 @@ async function open({ file, slots }: { file: string; slots: number }): Promise<s
 
 /** As the app wires it: the claim follows the delivery into the same commit. */
 const saveDelivery: Store['saveDelivery'] = (delivery) => {
+  if (beltBegunAt === 0) beltBegunAt = performance.now()
   const saved = store.saveDelivery(delivery)
   worker.wake()
   return saved
@@ -123,7 +125,14 @@ answerCalls({
     await reach(count)
     return lastEndAt - startedAt
   },
-  completed: () => completed,
-  /** Resolves when so many runs have been completed since the process began. */
-  reach,
+  /** Gives the number of runs completed so far; the next delivery begins a burst. */
+  expectBurst() {
+    beltBegunAt = 0
+    return completed
+  },
+  /** Milliseconds from the first delivery of a burst until so many runs in all were completed. */
+  async msOfBurst(count: number) {
+    await reach(count)
+    return lastEndAt - beltBegunAt
+  },
 })

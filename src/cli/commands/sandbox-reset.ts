@@ -22,7 +22,8 @@ export function define(command: Command, out: Output): void {
       out.result({ reset: isMeant, keptAccess: keepAccess }, () => [
         isMeant ? `The sandbox at ${sandbox.origin} is as at its first start.` : 'Nothing was reset.',
       ])
-      if (isMeant && keepAccess) out.note('Keys and webhooks are kept.')
+      if (!isMeant) return
+      out.note(keepAccess ? 'Keys and webhooks are kept.' : 'No key is left: make one with "upshot sandbox key new".')
     })
 }
 

@@ -30,7 +30,9 @@ function factsOf(origin: string, state: SandboxState): [string, string][] {
       name,
       `${files} files, ${formatBytes(bytes)}, in ${dir}`,
     ]),
-    ['account has', `${keys} keys, ${webhooks} webhooks, ${faults} faults`],
+    ['API keys', String(keys)],
+    ['webhooks', String(webhooks)],
+    ['faults', String(faults)],
     ['transfers', `${transfers} under way`],
     [
       'deliveries',

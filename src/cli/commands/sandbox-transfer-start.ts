@@ -23,16 +23,16 @@ export function define(command: Command, out: Output): void {
         .choices(['replace', 'keep'])
         .default('replace' as const),
     )
-    .option('--no-wait', 'come back as soon as it has begun')
+    .option('--detach', 'come back as soon as it has begun')
     .addHelpText('after', '\nCtrl-C cancels it. What has arrived whole stays.')
-    .action(async (from, to, { failAt = null, existing, wait, ...choice }) => {
+    .action(async (from, to, { failAt = null, existing, detach = false, ...choice }) => {
       const sandbox = await findSandbox(choice)
       if (isRehearsal(out, `transfer ${from.storage}:${from.path} to ${to.storage}:${to.path}`)) return
       const signal = onInterrupt()
       const started = await sandbox.post<TransferRecord>('/transfers', {
         ...{ from: [from.storage, from.path], to: [to.storage, to.path], failAt, existing },
       })
-      const record = wait ? await follow(sandbox, started, { out, signal }) : started
+      const record = detach ? started : await follow(sandbox, started, { out, signal })
       out.result(record, () => [
         `${record.id}  ${describeEnd(record.source)} → ${describeEnd(record.destination)}  ${describeProgress(record)}`,
         `${record.filesDone} of ${record.filesTotal} files, ${formatBytes(record.bytesDone)} of ${formatBytes(record.bytesTotal)}`,

@@ -1,5 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { Output } from './output.ts'
+import { SANDBOX_COMMANDS } from './sandbox-tree.ts'
 
 /** What the file of a command exports: it gives the command its arguments, options and action. */
 export interface CommandFile {
@@ -177,6 +178,10 @@ export const COMMANDS: CommandTree = {
       rm: { summary: 'delete files, after saying which', load: () => import('./commands/files-rm.ts') },
       url: { summary: 'a temporary address of a file', load: () => import('./commands/files-url.ts') },
     },
+  },
+  sandbox: {
+    summary: 'the stand-in of the service: run it, fill it, break it, look into it',
+    commands: SANDBOX_COMMANDS,
   },
   doctor: {
     summary: 'whether everything is as it must be: configuration, service, endpoints, database, machine',

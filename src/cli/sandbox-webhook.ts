@@ -2,7 +2,11 @@ import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { currentSecret, type Endpoint } from '../core/endpoint.ts'
 import { UpshotError } from '../core/errors.ts'
+import type { Webhook } from '../sandbox/index.ts'
+import { chooseEndpoint } from './choose-endpoint.ts'
+import { withStore } from './project.ts'
 import { findRunningApp } from './running-app.ts'
+import type { SandboxControl } from './sandbox-control.ts'
 
 const ANSWER_WITHIN_MS = 5_000
 const webhooks = z.object({ data: z.array(z.object({ id: z.string(), url: z.string() })) })
@@ -20,6 +24,26 @@ export async function tellSandbox(config: Pick<Config, 'dataDir'>, endpoint: End
   const change = { secrets: [currentSecret(endpoint)], scheme: endpoint.scheme }
   await ask(sandbox.origin, `/webhooks/${webhook.id}`, { method: 'PATCH', body: JSON.stringify(change) })
   return true
+}
+
+/** The webhook of this id or URL, else the one that tells the project's endpoint of this name. Throws `not_found`. */
+export async function chooseWebhook(sandbox: SandboxControl, name: string): Promise<Webhook> {
+  const all = await sandbox.get<Webhook[]>('/webhooks')
+  const named = all.find(({ id, url }) => id === name || url === name)
+  if (named !== undefined) return named
+  if (/^whk_|^https?:/.test(name)) throw refuseWebhook(`There is no webhook ${name}.`)
+  const { path } = await withStore((store) => chooseEndpoint(store, name))
+  const found = all.find(({ url }) => url.endsWith(`/hooks/${path}`))
+  if (found !== undefined) return found
+  throw refuseWebhook(`The sandbox tells the endpoint "${name}" nothing.`)
+}
+
+function refuseWebhook(message: string): UpshotError {
+  return new UpshotError('not_found', message, {
+    details: {
+      fix: 'See "upshot sandbox webhook list", or register an address with "upshot sandbox webhook add <url>".',
+    },
+  })
 }
 
 async function ask(origin: string, path: string, request: RequestInit = {}): Promise<Response> {

@@ -12,7 +12,7 @@ const LONGEST_TIMER_MS = 30_000
  * where they were over a restart, and moving them fires what falls due on the way, in order.
  */
 export class SandboxClock implements Clock {
-  readonly mode: 'real' | 'manual'
+  #mode: 'real' | 'manual'
   readonly #settings: SavedSettings
   readonly #startAt: number | null
   #offsetMs: number
@@ -24,7 +24,7 @@ export class SandboxClock implements Clock {
 
   /** `startAt` is where a manual clock begins that has no saved time. */
   constructor(mode: 'real' | 'manual', settings: SavedSettings, startAt: number | null = null) {
-    this.mode = mode
+    this.#mode = mode
     this.#settings = settings
     this.#offsetMs = 0
     this.#now = Date.now()
@@ -42,6 +42,11 @@ export class SandboxClock implements Clock {
     this.#offsetMs = now - Date.now()
     this.#save()
     this.#fireDue()
+  }
+
+  /** `real`: it goes with the machine's time; `manual`: it stands still until it is moved. */
+  get mode(): 'real' | 'manual' {
+    return this.#mode
   }
 
   now(): number {
@@ -68,6 +73,23 @@ export class SandboxClock implements Clock {
   advance(duration: Duration): Promise<number> {
     const ms = parseDuration(duration)
     const moved = this.#moving.then(() => this.#moveTo(this.now() + ms))
+    this.#moving = moved.catch(() => {})
+    return moved
+  }
+
+  /**
+   * Shows the machine's time from now on, and goes with it, even if that is back in time. What is due at a moment that lies
+   * ahead again waits for it. Resolves with the new moment, once what was due is over.
+   */
+  followMachine(): Promise<number> {
+    const moved = this.#moving.then(async () => {
+      await this.#settled()
+      this.#mode = 'real'
+      this.#offsetMs = 0
+      this.#save()
+      this.#fireDue()
+      return this.now()
+    })
     this.#moving = moved.catch(() => {})
     return moved
   }

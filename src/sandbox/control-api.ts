@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { UpshotError } from '../core/errors.ts'
 import { STORAGES, type StorageName } from '../core/file.ts'
 import { answerErrors } from './api-error.ts'
+import { describeState } from './describe-state.ts'
 import { toWireEntry } from './entry.ts'
 import { faultInput } from './fault-rule.ts'
 import { keyInput, keyScope } from './keys.ts'
@@ -20,6 +21,8 @@ const deliveryFilter = z.object({
   type: z.string().optional(),
   state: z.enum(['pending', 'sending', 'delivered', 'failed']).optional(),
 })
+const mostShown = z.coerce.number().int().min(1).optional()
+const folderQuery = z.object({ path: z.string().default('/'), recursive: z.enum(['true', 'false']).default('true') })
 const keyEdit = z.strictObject({ name: z.string().min(1).max(100).optional(), scope: keyScope.optional() })
 const eventInput = z.strictObject({ type: z.string().min(1), data: z.record(z.string(), z.unknown()) })
 const since = z.coerce.number().int().min(0)
@@ -38,6 +41,7 @@ export function controlApi(sandbox: Service, origins: () => { api: string; downl
     now: sandbox.clock.now(),
     clock: sandbox.clock.mode,
   }))
+  at('get', '/state', () => describeState(sandbox, origins()))
   at('get', '/openapi', () => describeApi(`${origins().api}/v1`))
   at('get', '/settings', () => sandbox.settings.get())
   at('patch', '/settings', ({ body }) => sandbox.settings.update(someSettings.parse(body)))
@@ -56,7 +60,10 @@ export function controlApi(sandbox: Service, origins: () => { api: string; downl
   )
 
   at('get', '/storages', () => STORAGES.map((name) => ({ name, dir: sandbox.storages[name].dir })))
-  at('get', '/storages/:storage', ({ storage }) => sandbox.storages[storage()].list().map(toWireEntry))
+  at('get', '/storages/:storage', ({ storage, query }) => {
+    const { path, recursive } = folderQuery.parse(query)
+    return sandbox.storages[storage()].listFolder(path, { recursive: recursive === 'true' }).map(toWireEntry)
+  })
   at('put', '/storages/:storage/content', async ({ storage, query, content }) =>
     toWireEntry(await sandbox.storages[storage()].put(filePlace.parse(query).path, content)),
   )
@@ -81,7 +88,10 @@ export function controlApi(sandbox: Service, origins: () => { api: string; downl
     return sandbox.events.emit(type, data)
   })
   at('post', '/events/:id/resend', ({ id }) => sandbox.deliveries.resend(id))
-  at('get', '/deliveries', ({ query }) => sandbox.deliveries.list(deliveryFilter.parse(query)))
+  at('get', '/deliveries', ({ query }) => {
+    const { limit, ...filter } = deliveryFilter.extend({ limit: mostShown }).parse(query)
+    return limit === undefined ? sandbox.deliveries.list(filter) : sandbox.deliveries.newest(limit, filter)
+  })
 
   at('get', '/faults', () => sandbox.faults.list())
   at('post', '/faults', ({ body }) => sandbox.faults.add(faultInput.parse(body)))
@@ -95,9 +105,18 @@ export function controlApi(sandbox: Service, origins: () => { api: string; downl
   at('get', '/snapshots', () => sandbox.snapshots.list())
   at('put', '/snapshots/:id', ({ id }) => sandbox.snapshots.save(id))
   at('post', '/snapshots/:id/restore', ({ id }) => sandbox.snapshots.restore(id))
-  at('post', '/reset', () => sandbox.snapshots.reset())
+  at('post', '/reset', ({ body }) =>
+    sandbox.snapshots.reset(z.strictObject({ keepAccess: z.boolean().default(false) }).parse(body)),
+  )
 
   at('get', '/clock', () => ({ now: sandbox.clock.now(), mode: sandbox.clock.mode }))
+  at('post', '/clock/real', async () => {
+    const now = await sandbox.clock.followMachine()
+    // What was said of the time before is not true of this one.
+    sandbox.limiter.clear()
+    sandbox.audit.forget()
+    return { now, mode: sandbox.clock.mode }
+  })
   at('post', '/clock/advance', async ({ body }) => {
     const { by } = z.strictObject({ by: z.union([z.string(), z.number()]) }).parse(body)
     return { now: await sandbox.clock.advance(by), mode: sandbox.clock.mode }

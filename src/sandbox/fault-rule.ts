@@ -55,19 +55,23 @@ const deliveryFault = {
   tamper: z.boolean().optional(),
 }
 
-/** A fault as data: where, when, and what. */
-export const faultInput = z.strictObject({
-  /** `*`: every operation and the download host. */
-  on: z.union([z.enum(FAULT_TARGETS), z.literal('*')]),
-  /** It strikes so often, then is used up; null: for ever. */
-  times: z.number().int().min(1).nullable().default(null),
-  /** How likely it strikes each time it could. */
-  probability: z.number().min(0).max(1).default(1),
-  /** It lets so many pass first. */
-  skip: count.default(0),
-  ...replyFault,
-  ...deliveryFault,
-})
+const WHEN = new Set(['on', 'times', 'probability', 'skip', 'type', 'afterwards'])
+
+/** A fault as data: where, when, and what. One that could do nothing is refused. */
+export const faultInput = z
+  .strictObject({
+    /** `*`: every operation and the download host. */
+    on: z.union([z.enum(FAULT_TARGETS), z.literal('*')]),
+    /** It strikes so often, then is used up; null: for ever. */
+    times: z.number().int().min(1).nullable().default(null),
+    /** How likely it strikes each time it could. */
+    probability: z.number().min(0).max(1).default(1),
+    /** It lets so many pass first. */
+    skip: count.default(0),
+    ...replyFault,
+    ...deliveryFault,
+  })
+  .superRefine(refuseIdle)
 export type FaultInput = z.input<typeof faultInput>
 export type FaultRule = z.infer<typeof faultInput>
 
@@ -79,4 +83,16 @@ export interface Fault extends FaultRule {
   seen: number
   /** How often it did. */
   struck: number
+}
+
+/** Each effect belongs to replies or to deliveries; a rule with none, or with one of the other kind, would silently do nothing. */
+function refuseIdle(rule: Record<string, unknown>, context: z.RefinementCtx): void {
+  const fitting: object = rule.on === 'delivery' ? deliveryFault : replyFault
+  const given = Object.entries(rule).flatMap(([name, value]) => (value === undefined || value === false ? [] : name))
+  const places = ['on', 'times', 'probability', 'skip']
+  const foreign = given.find((name) => !places.includes(name) && !(name in fitting))
+  if (foreign !== undefined)
+    context.addIssue({ code: 'custom', path: [foreign], message: `it does nothing on ${String(rule.on)}` })
+  else if (given.every((name) => WHEN.has(name)))
+    context.addIssue({ code: 'custom', path: ['on'], message: 'the rule says where, but not what goes wrong' })
 }

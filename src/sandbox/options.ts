@@ -86,16 +86,24 @@ const DEFAULTS: Settings = {
 /** The settings in force. Read them anew for every request. */
 export class LiveSettings {
   readonly #saved: SavedSettings
+  readonly #given: { form?: Settings['form'] | undefined; plan?: Settings['plan'] | undefined }
   #values: Settings
 
+  /** `given` counts more than what is saved. */
   constructor(
     saved: SavedSettings,
     given: { form?: Settings['form'] | undefined; plan?: Settings['plan'] | undefined },
   ) {
     this.#saved = saved
+    this.#given = given
     this.#values = DEFAULTS
+    this.startOver()
+  }
+
+  /** Takes up what is saved, and what was given at the start once more. */
+  startOver(): void {
     this.reload()
-    this.update(given)
+    this.update(this.#given)
   }
 
   /** Takes up what is saved. */

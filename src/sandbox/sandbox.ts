@@ -12,7 +12,7 @@ import type { LiveSettings, SandboxOptions } from './options.ts'
 import type { ProbeReport } from './probe.ts'
 import { apiServer } from './server.ts'
 import { catchUp, openService, type Service, stopService } from './service.ts'
-import type { Snapshots } from './snapshots.ts'
+import type { ResetOptions, Snapshots } from './snapshots.ts'
 import type { Storage } from './storage.ts'
 import type { Transfers } from './transfers.ts'
 import type { Webhooks } from './webhooks.ts'
@@ -39,7 +39,7 @@ export interface Sandbox extends AsyncDisposable {
   /** Sends the receiver of a webhook what it must accept and what it must refuse. Throws `not_found`. */
   probe(webhookId: string): Promise<ProbeReport>
   /** Everything as on the very first start. Directories that the sandbox did not make keep their files. */
-  reset(): Promise<void>
+  reset(options?: ResetOptions): Promise<void>
   /** Loses nothing: the next start on the same directory goes on. May be called twice. */
   stop(): Promise<void>
 }
@@ -99,7 +99,7 @@ function present(service: Service, servers: Servers): Sandbox {
   }
   return {
     ...{ clock, settings, keys, webhooks, events, deliveries, transfers, faults, audit, snapshots, probe },
-    reset: () => snapshots.reset(),
+    reset: (options) => snapshots.reset(options),
     ...{ url: `${origin}/v1`, origin, downloadOrigin, stop },
     storage: (name) => storages[name],
     [Symbol.asyncDispose]: stop,

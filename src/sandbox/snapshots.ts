@@ -27,6 +27,15 @@ const TABLES = [
   'settings',
 ] as const
 
+/** Who may call, and who is told. */
+const ACCESS_TABLES = ['keys', 'webhooks'] as const
+
+/** What a reset leaves. */
+export interface ResetOptions {
+  /** Default false. */
+  keepAccess?: boolean
+}
+
 /** A snapshot becomes a folder of this name. */
 export const snapshotName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/i)
 
@@ -83,10 +92,19 @@ export class Snapshots {
     }
   }
 
-  /** Everything as on the very first start, the machine's time included. */
-  async reset(): Promise<void> {
+  /**
+   * Everything as on the very first start, the machine's time included. `keepAccess` leaves keys and webhooks, so that an app
+   * that works with the sandbox still can.
+   */
+  async reset({ keepAccess = false }: ResetOptions = {}): Promise<void> {
     await this.#rest()
-    this.#replace(() => {}, null)
+    const kept: readonly string[] = keepAccess ? ACCESS_TABLES : []
+    this.#replace(
+      () => {},
+      null,
+      TABLES.filter((table) => !kept.includes(table)),
+    )
+    this.#parts.settings.startOver()
   }
 
   /** Nothing is sent or copied while everything is replaced. */
@@ -97,7 +115,11 @@ export class Snapshots {
   }
 
   /** In one turn of the event loop, so that no hint of a change meets an index that does not know of it yet. */
-  #replace(refill: (storage: Storage) => void, source: 'saved' | null): void {
+  #replace(
+    refill: (storage: Storage) => void,
+    source: 'saved' | null,
+    tables: readonly (typeof TABLES)[number][] = TABLES,
+  ): void {
     const { db, clock, settings, limiter, audit, index } = this.#parts
     for (const storage of this.#ours()) {
       for (const name of readdirSync(storage.dir)) rmSync(join(storage.dir, name), { recursive: true })
@@ -106,7 +128,7 @@ export class Snapshots {
     db.transaction(() => {
       // Rows go and come table by table; references hold again at the end.
       db.pragma('defer_foreign_keys = ON')
-      for (const table of TABLES) this.#replaceRows(table, source)
+      for (const table of tables) this.#replaceRows(table, source)
       for (const { name } of this.#ours()) {
         db.prepare('DELETE FROM entries WHERE storage = ?').run(name)
         if (source) db.prepare('INSERT INTO entries SELECT * FROM saved.entries WHERE storage = ?').run(name)

@@ -99,6 +99,15 @@ export class StorageIndex {
     return statement<[StorageName], string>(this.#db, sql).pluck().all(storage)
   }
 
+  /** How many files there are, and how large they are together. Served by entries_by_age. */
+  measure(storage: StorageName): { files: number; bytes: number } {
+    const sql =
+      "SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM entries WHERE storage = ? AND type = 'file'"
+    return (
+      statement<[StorageName], { files: number; bytes: number }>(this.#db, sql).get(storage) ?? { files: 0, bytes: 0 }
+    )
+  }
+
   byId(storage: StorageName, id: string): Entry | undefined {
     return this.#byId.get(storage, id)
   }

@@ -55,6 +55,14 @@ export class Storage {
     return this.#index.beneath(this.name, '/')
   }
 
+  /** The entries of one folder, in order of path; everything beneath it where `recursive`. Throws `not_found`. */
+  listFolder(path: string, { recursive = false }: { recursive?: boolean } = {}): Entry[] {
+    const folder = normalizePath(path)
+    if (folder !== '/') this.#existing(path, 'folder')
+    const beneath = this.#index.beneath(this.name, folder)
+    return recursive ? beneath : beneath.filter(({ parent }) => parent === folder)
+  }
+
   /**
    * Looks at the whole directory now instead of when a hint or the next scan says so. Resolves when what has changed has
    * been told, except files still being written.

@@ -82,6 +82,11 @@ export class Transfers {
     return this.#table.list().map(toTransferRecord)
   }
 
+  /** How many have not ended. */
+  countOpen(): number {
+    return this.#table.open().length
+  }
+
   /** Throws `not_found`. */
   get(id: string): TransferRecord {
     return toTransferRecord(this.#table.find(id) ?? notFound('transfer', id))

@@ -21,7 +21,7 @@ test('resumes no run that goes on by itself', () => {
 })
 
 const failed = (key: string, position: number, finishedAt: number) =>
-  checkpoint(key, { position, status: 'failed', startedAt: finishedAt - 1, finishedAt })
+  checkpoint(key, { position, status: 'failed', startedAt: finishedAt - 3, finishedAt })
 
 test('does the failed steps again behind which nothing began, and the one that ended the run', () => {
   const caught = failed('caught', 0, NOW)

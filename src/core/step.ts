@@ -81,7 +81,8 @@ function requireName(name: string): string {
 
 /**
  * Keys of the failed steps that a retry of their run does again: the one that ended it, and those that the author's code
- * did not go on after. A failure that the code caught stays what it was, or the steps behind its `catch` would hang in the air.
+ * did not go on after. A failure that the code caught stays what it was, or the steps behind its `catch` would hang in the air. Where a step
+ * began in the very millisecond of a failure, it counts as caught: one more retry costs less than a repeated step.
  */
 export function planReset(steps: readonly Checkpoint[], error: Failure | null): string[] {
   const failed = steps.filter((step) => step.status === 'failed')

@@ -102,7 +102,7 @@ export interface Store extends ReadStore {
   watchRun(lease: Lease, cancels: readonly EventWait[], now: number): Promise<boolean>
   /** However a run ends, it waits for nothing any more, and the run that invoked it goes on. */
   completeRun(lease: Lease, output: string | PackedOutput, now: number): Promise<void>
-  /** `followUp`: starts the workflow's `onFailure` as a run of its own in the same commit. */
+  /** `followUp`: starts the workflow's `onFailure` as a run of its own in the same commit, unless this run is such a one itself. */
   failRun(lease: Lease, error: Failure, now: number, followUp?: boolean): Promise<void>
   skipRun(lease: Lease, reason: string, now: number): Promise<void>
   /**

@@ -8,7 +8,7 @@ export type SettleStore = Pick<Store, 'completeRun' | 'failRun' | 'parkRun' | 'r
 /** Writes how the pass ended, one store call per word. */
 export function settleRun(
   store: SettleStore,
-  { lease, handler }: ClaimedRun,
+  { lease }: ClaimedRun,
   outcome: RunOutcome,
   { now, workflow }: { now: number; workflow: AnyWorkflow | undefined },
 ): Promise<void> {
@@ -16,7 +16,7 @@ export function settleRun(
     case 'completed':
       return store.completeRun(lease, outcome.output, now)
     case 'failed':
-      return store.failRun(lease, outcome.error, now, handler === 'run' && workflow?.onFailure !== undefined)
+      return store.failRun(lease, outcome.error, now, workflow?.onFailure !== undefined)
     case 'parked':
       return store.parkRun(lease, outcome)
     case 'retry':

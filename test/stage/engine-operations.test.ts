@@ -97,6 +97,7 @@ test('goes on from the failed step when a run is taken up again', async () => {
   const engine = createTestEngine()
   const done: string[] = []
   let isMended = false
+  let optionalCalls = 0
   const worker = await engine.start([
     defineWorkflow({
       id: 'long',
@@ -106,6 +107,7 @@ test('goes on from the failed step when a run is taken up again', async () => {
         await step.run('a', () => done.push('a'))
         const caught = await step
           .run('optional', () => {
+            optionalCalls += 1
             throw new Error('never mind')
           })
           .catch(() => 'without')
@@ -131,6 +133,8 @@ test('goes on from the failed step when a run is taken up again', async () => {
   await completed
   expect(await engine.store.findRun(failed.id)).toMatchObject({ status: 'completed', output: '"without"' })
   expect(done).toEqual(['a', 'b', 'x', 'y'])
+  // The code went on without it: what it decided stays decided.
+  expect(optionalCalls).toBe(1)
 })
 
 test('runs a fork from a step on, with the result that was put in the place of one', async () => {

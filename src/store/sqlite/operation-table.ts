@@ -36,14 +36,14 @@ export class OperationTable {
     this.#events = events
     this.#runs = runs
     this.#steps = steps
-    // Index: the primary keys of run and step serve all of these. The fence rises, so that nobody who had the run before can write it.
+    // Index: the primary keys of run and step serve all of these. The next claim raises the fence, so nobody who had the run before can write it.
     this.#reopen = db.prepare(
-      `UPDATE run SET status = 'pending', reason = NULL, due_at = NULL, finished_at = NULL, attempt = 0, crashes = 0,
-         fence = fence + 1 WHERE id = ? AND status IN ('failed', 'canceled')`,
+      `UPDATE run SET status = 'pending', reason = NULL, due_at = NULL, finished_at = NULL, attempt = 0, crashes = 0
+       WHERE id = ? AND status IN ('failed', 'canceled')`,
     )
     const takeUp = (changes: string) =>
       db.prepare(
-        `UPDATE run SET status = 'pending', reason = NULL, crashes = 0, fence = fence + 1${changes}
+        `UPDATE run SET status = 'pending', reason = NULL, crashes = 0${changes}
          WHERE id = ? AND status = 'waiting' AND due_at IS NULL AND awaits = 0`,
       )
     // Whoever resumes a run takes the code as it is now: nothing is compared with the code before.

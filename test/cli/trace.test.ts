@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
+import { callable } from '../../src/core/wait.ts'
 import { defineEvent, defineWorkflow } from '../../src/core/workflow.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { runHere } from './run-here.ts'
@@ -117,16 +118,65 @@ test('puts replays, forks and what follows a failure under the run that they go 
       'run ship failed',
       'step completed',
       ['step failed', 'attempt failed'],
-      ['run ship (onFailure) waiting', 'step waiting'],
+      ['run ship (onFailure) waiting', 'sleep waiting'],
       [
         'run ship failed',
         'step completed',
         ['step failed', 'attempt failed'],
-        ['run ship (onFailure) waiting', 'step waiting'],
+        ['run ship (onFailure) waiting', 'sleep waiting'],
       ],
     ],
   ])
   const [followUp] = json.data.children[2].children.slice(2)
   expect(followUp.note).toMatch(/^follows the failure of run_\w+; sleeps in step "wait for a truck", until /)
   expect(followUp.children[0].note).toMatch(/^until /)
+})
+
+test('follows the events that a run sent and the runs that it invoked, and says what a wait came to', async () => {
+  const billed = defineEvent('order.billed', {
+    data: z.object({ order: z.number() }),
+    keys: { order: ({ order }) => order },
+  })
+  const bill = defineWorkflow({ id: 'bill', on: callable(z.number()), run: ({ input }) => input * 2 })
+  const file = defineWorkflow({ id: 'file', on: billed, run: ({ event }) => event.data.order })
+  const ship = defineWorkflow({
+    id: 'ship',
+    on: 'order.placed',
+    async run({ step }) {
+      await step.invoke('ask', bill, 7)
+      await step.send('tell', billed, { order: 7 })
+      await step.waitFor('hear', { on: billed, where: { order: 7 }, since: 'run', timeout: '1d' })
+      await step.waitFor('hear more', { on: billed, where: { order: 8 }, timeout: '1ms' })
+    },
+  })
+  const { dataDir, hear } = await startTestApp({ workflows: [ship, bill, file] })
+  const upshot = (...args: string[]) => runHere(dataDir, [...args, '--json'])
+  const [{ event }] = (await upshot('trigger', 'order.placed')).json.data.deliveries
+  await hear('run.completed', ({ workflow }) => workflow === 'ship')
+  await hear('run.completed', ({ workflow }) => workflow === 'file')
+  const { data } = (await upshot('events', 'show', event, '--trace')).json
+  expect(outline(data)).toEqual([
+    'event order.placed',
+    'delivery sandbox accepted',
+    [
+      'run ship completed',
+      ['invoke completed', 'run bill completed'],
+      ['send order.billed completed', ['event order.billed', 'run file completed']],
+      'wait order.billed with order 7 completed',
+      'wait order.billed with order 8 completed',
+    ],
+  ])
+  const [, sent, heard, missed] = data.children[1].children
+  expect([heard.note, missed.note]).toEqual([`${sent.children[0].name} came`, 'nothing came in time'])
+})
+
+test('shows an event whose body retention has pruned', async () => {
+  const { dataDir, app } = await startTestApp()
+  const upshot = (...args: string[]) => runHere(dataDir, [...args, '--json'])
+  const [{ event }] = (await upshot('trigger', 'file.created')).json.data.deliveries
+  const before = Date.now() + 60_000
+  await app.store.prune({ kind: 'payloads', before, limit: 100, after: null })
+  expect((await upshot('events', 'show', event)).json.data).toMatchObject({ id: event, body: null })
+  expect((await runHere(dataDir, ['events', 'show', event])).stdout).toContain('(pruned)')
+  expect((await upshot('events', 'show', event, '--trace')).json.data).toMatchObject({ kind: 'event', name: event })
 })

@@ -110,7 +110,9 @@ export class EventMatcher {
     const { group, from, to } = batch
     const events = await store.listEventsAfter({ after: from, upTo: to, types: listTypes(group) })
     const keys = events.flatMap((event) => group.flatMap((watch) => this.#computeKey(watch, event) ?? []))
-    const { woken, canceled } = await store.saveMatches({ watches: group, from, to, keys }, clock.now())
+    // Without their functions: the store may be in another thread, where none can go.
+    const moved = group.map(({ id, type, name }) => ({ id, type, name }))
+    const { woken, canceled } = await store.saveMatches({ watches: moved, from, to, keys }, clock.now())
     for (const { run, workflow, reason } of canceled) {
       this.#parts.publish({ kind: 'run.canceled', run, workflow, reason })
       this.#parts.canceled(run)

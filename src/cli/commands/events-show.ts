@@ -1,14 +1,17 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { EventRecord } from '../../core/event.ts'
 import type { Run } from '../../core/run.ts'
+import type { ReadStore } from '../../core/store.ts'
 import { systemClock } from '../../core/time.ts'
 import { requireEvent } from '../choose-event.ts'
 import { deliveryColumns, type NamedDelivery, nameDeliveries } from '../delivery-view.ts'
+import { readTrace } from '../event-trace.ts'
 import { formatBytes, formatMoment, formatText, withIsoTimes } from '../format-value.ts'
 import type { Output } from '../output.ts'
 import { withStore } from '../project.ts'
 import { describeRun, runColumns } from '../run-view.ts'
 import { formatTable } from '../table.ts'
+import { describeTrace, formatTrace } from '../trace-view.ts'
 
 const MOST = 100
 const LINES_SHOWN = 60
@@ -24,9 +27,11 @@ export function define(command: Command, out: Output): void {
   command
     .argument('<id>', 'the event, evt_…')
     .option('--account <name>', 'whose event, where several accounts have one of this id')
-    .action((id, { account }) =>
+    .option('--trace', 'all that followed from it as one tree: runs, steps, calls, failed attempts, later runs')
+    .action((id, { account, trace: isTrace = false }) =>
       withStore(async (store) => {
         const event = await requireEvent(store, { id, account })
+        if (isTrace) return showTrace(store, event, out)
         const deliveries = await nameDeliveries(store, await store.listDeliveriesOf(event, MOST))
         const runs = await store.listRuns({ limit: MOST, eventId: id, account: event.account })
         out.result(describeStory({ event, deliveries, runs }), () =>
@@ -36,13 +41,24 @@ export function define(command: Command, out: Output): void {
     )
 }
 
+async function showTrace(store: ReadStore, event: EventRecord, out: Output): Promise<void> {
+  const now = systemClock.now()
+  const tree = await readTrace(store, event, now)
+  out.result(describeTrace(tree), () => formatTrace(tree, now, out.paint))
+}
+
 function describeStory({ event, deliveries, runs }: Story): Record<string, unknown> {
   return {
     ...withIsoTimes(event),
-    body: JSON.parse(event.body),
+    body: parseBody(event),
     deliveries: deliveries.map(withIsoTimes),
     runs: runs.map(describeRun),
   }
+}
+
+/** Null once retention has pruned it. */
+function parseBody({ body }: EventRecord): unknown {
+  return body === '' ? null : JSON.parse(body)
 }
 
 function formatStory({ event, deliveries, runs }: Story, now: number, paint: Output['paint']): string[] {
@@ -55,7 +71,8 @@ function formatStory({ event, deliveries, runs }: Story, now: number, paint: Out
     ['size', formatBytes(Buffer.byteLength(event.body)) ?? ''],
   ]
   // As JSON.stringify writes it, no control character is left in it; the rest is made harmless line by line.
-  const body = JSON.stringify(JSON.parse(event.body), null, 2).split('\n')
+  const content = parseBody(event)
+  const body = content === null ? ['(pruned)'] : JSON.stringify(content, null, 2).split('\n')
   const cut = body.length > LINES_SHOWN ? [`… ${body.length - LINES_SHOWN} more lines with --json`] : []
   return [
     paint('bold', formatText(event.id)),

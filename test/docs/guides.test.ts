@@ -1,0 +1,139 @@
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { openStore } from '../../src/locate-database.ts'
+import { readRuntimeFile } from '../../src/runtime-file.ts'
+import { followLog, type ProcessLog } from '../support/process-log.ts'
+import { commandsOf, pathOf, ROOT, readPages } from './pages.ts'
+
+// One app and many processes, which take their time where the machine is busy.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
+
+const MAIN = join(ROOT, 'src/cli/main.ts')
+const pages = readPages()
+const sources = pages.flatMap(({ blocks }) => blocks.filter(({ language }) => language === 'ts'))
+const paths = sources.map((block) => pathOf(block) ?? 'nowhere.ts')
+
+let folder: string
+let project: string
+let environment: Record<string, string>
+
+/** A project as `upshot init` makes it, with every TypeScript block of the pages where it says it belongs. */
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'upshot-docs-'))
+  project = join(folder, 'project')
+  spawnSync(process.execPath, [MAIN, 'init', project])
+  mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
+  symlinkSync(ROOT, join(project, 'node_modules/upshot'))
+  symlinkSync(join(ROOT, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'))
+  symlinkSync(join(ROOT, 'node_modules/undici-types'), join(project, 'node_modules/undici-types'))
+  sources.forEach((block, index) => {
+    const path = join(project, paths[index] ?? '')
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, block.code)
+  })
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'upshot'), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`)
+  chmodSync(join(bin, 'upshot'), 0o755)
+  environment = {
+    ...{ PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`, HOME: folder, TZ: 'UTC' },
+    ...{ UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' },
+  }
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('every TypeScript block compiles, as strictly as a project of one’s own', () => {
+  expect(sources.length).toBeGreaterThan(0)
+  const { stdout, status } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), [], { cwd: project, encoding: 'utf8' })
+  expect([stdout, status]).toEqual(['', 0])
+})
+
+test('every test among the blocks passes', () => {
+  const tests = paths.filter((path) => path.endsWith('.test.ts'))
+  expect(tests.length).toBeGreaterThan(0)
+  const { stdout, status } = spawnSync(process.execPath, ['--test', '--test-concurrency=1', ...tests], {
+    ...{ cwd: project, encoding: 'utf8', env: environment },
+  })
+  expect([status, status === 0 ? '' : stdout]).toEqual([0, ''])
+})
+
+describe('with an app at work', () => {
+  let log: ProcessLog
+  let stop: () => Promise<unknown>
+  let ids: Record<string, string>
+
+  beforeAll(async () => {
+    const child = spawn(process.execPath, [MAIN, 'dev'], {
+      ...{ cwd: project, env: environment, stdio: ['ignore', 'pipe', 'pipe'] },
+    })
+    log = followLog(child)
+    stop = () => {
+      child.kill('SIGTERM')
+      return log.exited
+    }
+    await log.line(({ message }) => message === 'started')
+    const isDone = ({ message, workflow }: Record<string, unknown>) =>
+      message === 'run completed' && workflow === 'record-arrival'
+    await log.line(isDone)
+    ids = await findIds(String(log.lines.find(isDone)?.run))
+  })
+
+  afterAll(() => stop())
+
+  test('every module among the blocks is loaded', async () => {
+    const { stdout } = await run('upshot workflows list --json')
+    const modules = JSON.parse(stdout).data.map(({ file }: { file: string }) => `workflows/${file}`)
+    expect(modules).toEqual(expect.arrayContaining(paths.filter((path) => path.endsWith('.workflow.ts'))))
+    expect(log.lines.filter(({ message }) => String(message).includes('broken'))).toEqual([])
+  })
+
+  test.each(pages.map(({ name }) => name))('every command of %s does what it says', async (name) => {
+    const blocks = pages.find((page) => page.name === name)?.blocks ?? []
+    for (const block of blocks.filter(({ language }) => language === 'sh')) {
+      const commands = commandsOf(block).map(fill).filter(isRunHere)
+      if (commands.length === 0) continue
+      const script = `set -euo pipefail\n${commands.join('\n')}`
+      await expect(run(script), script).resolves.toBeDefined()
+    }
+  })
+
+  /** The ids in place of what stands for them, and the ports that this app took. */
+  function fill(command: string): string {
+    const runtime = readRuntimeFile(join(project, 'data'))
+    return command
+      .replace('npm run -s upshot -- ', 'upshot ')
+      .replace(/^npx upshot /, 'upshot ')
+      .replace('http://127.0.0.1:4701', runtime?.admin ?? '')
+      .replace(/<([a-z-]+)>/g, (_, word: string) => {
+        const id = ids[word]
+        if (id === undefined) throw new Error(`nothing stands for <${word}>`)
+        return id
+      })
+  }
+
+  async function findIds(runId: string): Promise<Record<string, string>> {
+    const store = openStore({ dataDir: join(project, 'data'), secretKey: null })
+    try {
+      const found = await store.findRun(runId)
+      const [event] = await store.findEvents(found?.eventId ?? '')
+      const [delivery] = event ? await store.listDeliveriesOf(event, 1) : []
+      if (!event || !delivery) throw new Error('the sample file was to be told of')
+      return { run: runId, event: event.id, delivery: delivery.id }
+    } finally {
+      await store.close()
+    }
+  }
+
+  const run = (script: string) =>
+    promisify(execFile)('bash', ['-c', script], { cwd: project, env: environment, maxBuffer: 16 * 1024 ** 2 })
+})
+
+/** These go on until they are stopped, or install something; what they are given is checked against the real tree, and they have tests of their own. */
+function isRunHere(command: string): boolean {
+  return !/^(npm|npx|cd) |^upshot (dev|start|demo|init)\b/.test(command)
+}

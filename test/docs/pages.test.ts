@@ -1,0 +1,178 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { expect, test } from 'vitest'
+import { COMMANDS } from '../../src/cli/command-tree.ts'
+import { createOutput, readGlobalOptions } from '../../src/cli/output.ts'
+import { collectWords } from '../../src/cli/program.ts'
+import { VARIABLES } from '../../src/config.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { type Block, commandsOf, namedCommands, pathOf, ROOT, readPages } from './pages.ts'
+
+const pages = readPages()
+const blocks = pages.flatMap((page) => page.blocks)
+const inLanguage = (language: string) => blocks.filter((block) => block.language === language)
+const readme = pages.find(({ name }) => name === 'README.md')?.text ?? ''
+
+/** Languages that a test here, or in `guides.test.ts`, compiles, runs or checks. */
+const TESTED = ['ts', 'sh', 'json', 'ini', 'dockerfile', 'env', 'text']
+
+test('no block is in a language that nothing tests', () => {
+  expect(blocks.filter(({ language }) => !TESTED.includes(language))).toEqual([])
+})
+
+test('each TypeScript block says where to put it, and no two are for one place', () => {
+  const paths = inLanguage('ts').map(pathOf)
+  expect(paths).not.toContain(undefined)
+  expect(paths.toSorted()).toEqual([...new Set(paths)].toSorted())
+})
+
+test('every JSON block is JSON', () => {
+  for (const { code } of inLanguage('json')) expect(() => JSON.parse(code)).not.toThrow()
+})
+
+test('every variable of an env block is one that is read', () => {
+  const own = /^(ALERT_URL|NODE_ENV)$/
+  const named = inLanguage('env').flatMap(({ code }) => Object.keys(parseEnv(code)))
+  expect(named.length).toBeGreaterThan(0)
+  expect(named.filter((name) => !(name in VARIABLES) && !own.test(name))).toEqual([])
+})
+
+test('every command that is named exists, with every option that it is given', async () => {
+  const words = await collectWords(COMMANDS, createOutput(readGlobalOptions([]), process))
+  const find = (path: string) => words.find((each) => each.path === path)
+  const faults = pages.flatMap((page) =>
+    namedCommands(page).flatMap((command) => {
+      const named = command.match(/"[^"]*"|'[^']*'|\S+/g) ?? []
+      let path = ''
+      for (const word of named) {
+        const next = path === '' ? word : `${path} ${word}`
+        if (!find(next)) break
+        path = next
+      }
+      const known = find(path)
+      const options = named.filter((word) => word.startsWith('--')).map((word) => word.replace(/=.*/, ''))
+      const unknown = options.filter((option) => !known?.words.some(({ word }) => word === option))
+      const isCommand = path !== '' || named[0]?.startsWith('-')
+      return isCommand && unknown.length === 0 ? [] : [`${page.name}: upshot ${command}`]
+    }),
+  )
+  expect(faults).toEqual([])
+})
+
+test('every command of the tree is named somewhere', async () => {
+  const named = pages.flatMap(namedCommands)
+  const words = await collectWords(COMMANDS, createOutput(readGlobalOptions([]), process))
+  const isGroup = (path: string) => words.some((other) => other.path.startsWith(`${path} `))
+  const leaves = words.map(({ path }) => path).filter((path) => path !== '' && !isGroup(path))
+  const isNamed = (path: string) => named.some((command) => command === path || command.startsWith(`${path} `))
+  expect(leaves.filter((path) => !isNamed(path))).toEqual([])
+})
+
+test('every link leads to a file that exists, and to a heading in it', () => {
+  const slug = (heading: string) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} -]/gu, '')
+      .replaceAll(' ', '-')
+  const broken = pages.flatMap(({ name, text }) =>
+    [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)]
+      .filter(([, path = '', anchor]) => {
+        const file = path === '' ? join(ROOT, name) : resolve(ROOT, dirname(name), path)
+        if (!existsSync(file)) return true
+        if (anchor === undefined) return false
+        const headings = [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+          slug(heading),
+        )
+        return !headings.includes(anchor)
+      })
+      .map(([link]) => `${name}: ${link}`),
+  )
+  expect(broken).toEqual([])
+})
+
+test('every variable that is read is in the tables of the front page', () => {
+  const isDocumented = (name: string) => readme.includes(`\`${name}\``) || /_STORAGE_[BC]$/.test(name)
+  expect(Object.keys(VARIABLES).filter((name) => !isDocumented(name))).toEqual([])
+})
+
+test('every npm script that is named exists', () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const project = JSON.parse(readFileSync(join(ROOT, 'templates/shared/_package.json'), 'utf8'))
+  const known = { 'README.md': scripts } as Record<string, object>
+  const faults = pages.flatMap(({ name, text }) =>
+    [...text.matchAll(/npm run (?:-s )?([a-z]+)/g)]
+      .filter(([, script = '']) => !(script in (known[name] ?? project.scripts)))
+      .map(([command]) => `${name}: ${command}`),
+  )
+  expect(faults).toEqual([])
+})
+
+/** A folder that looks like `/srv/automations` on a server: what the units and files of the guide refer to. */
+function serverFolder(): string {
+  const folder = tempFolder()
+  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
+  mkdirSync(join(folder, 'data'))
+  writeFileSync(join(folder, 'node_modules/.bin/upshot'), '#!/bin/sh\n', { mode: 0o755 })
+  return folder
+}
+
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
+
+test('every systemd unit runs a command that exists, and names each setting once', () => {
+  const units = inLanguage('ini')
+  expect(units.length).toBeGreaterThan(0)
+  for (const { code } of units) {
+    expect(code).toMatch(/^\[Unit\]$[\s\S]*^\[Service\]$/m)
+    const settings = [...code.matchAll(/^(\w+)=/gm)].map(([, name = '']) => name)
+    expect(settings).toEqual([...new Set(settings)])
+    expect(code.split('\n').filter((line) => !/^(\[\w+\]|#.*|\w+=.*|)$/.test(line))).toEqual([])
+  }
+})
+
+test.skipIf(!hasSystemd)('systemd finds nothing wrong with any unit', () => {
+  const folder = serverFolder()
+  for (const { code } of inLanguage('ini')) {
+    const unit = join(folder, 'upshot.service')
+    writeFileSync(unit, code.replaceAll('/srv/automations', folder))
+    const { stdout, stderr, status } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
+    // It also tells of what is wrong with this machine's own units.
+    const ours = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('upshot.service'))
+    expect([ours, status]).toEqual([[], 0])
+  }
+})
+
+const INSTRUCTION = /^(FROM|WORKDIR|COPY|RUN|ENV|USER|VOLUME|EXPOSE|HEALTHCHECK|CMD)\b/
+
+/** The instructions of a container file, each on one line. */
+function instructionsOf({ code }: Block): string[] {
+  const lines = code.replaceAll('\\\n', ' ').split('\n')
+  return lines.filter((line) => line.trim() !== '' && !line.startsWith('#'))
+}
+
+test('every container file copies what a project has, and runs a command that exists', () => {
+  const files = inLanguage('dockerfile')
+  expect(files.length).toBeGreaterThan(0)
+  const project = join(tempFolder(), 'project')
+  execFileSync(process.execPath, [join(ROOT, 'src/cli/main.ts'), 'init', project], { stdio: 'pipe' })
+  writeFileSync(join(project, 'package-lock.json'), '{}')
+  for (const file of files) {
+    const lines = instructionsOf(file)
+    expect(lines[0]).toMatch(/^FROM node:24/)
+    expect(lines.filter((line) => !INSTRUCTION.test(line))).toEqual([])
+    const copied = lines.flatMap((line) => /^COPY (?:--\S+ )*(.+) \S+$/.exec(line)?.[1]?.split(' ') ?? [])
+    expect(copied.filter((path) => !existsSync(join(project, path)))).toEqual([])
+    const [command, ...args] = JSON.parse(lines.find((line) => line.startsWith('CMD '))?.slice(4) ?? '[]')
+    expect(command).toBe('node_modules/.bin/upshot')
+    expect(Object.keys(COMMANDS)).toContain(args[0])
+    const named = lines.flatMap((line) => (line.startsWith('ENV ') ? Object.keys(parseEnv(line.slice(4))) : []))
+    expect(named.filter((name) => !(name in VARIABLES) && name !== 'NODE_ENV')).toEqual([])
+  }
+})
+
+test('shell blocks hold commands that are run here, and npm', () => {
+  const known = /^(upshot|npm|npx|cp|openssl|curl|cat|printf|echo|mkdir|cd|export) /
+  const others = inLanguage('sh').flatMap((block) => commandsOf(block).filter((command) => !known.test(command)))
+  expect(others).toEqual([])
+})

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+export const ROOT = resolve(import.meta.dirname, '../..')
+
+/** A fenced block of a page. */
+export interface Block {
+  page: string
+  language: string
+  code: string
+}
+
+/** A page of prose that users read. */
+export interface Page {
+  /** Path from the root. */
+  name: string
+  text: string
+  blocks: Block[]
+}
+
+/** The front page and every guide. */
+export function readPages(): Page[] {
+  const guides = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
+  return ['README.md', ...guides.map((name) => `docs/${name}`)].map(readPage)
+}
+
+function readPage(name: string): Page {
+  const text = readFileSync(join(ROOT, name), 'utf8')
+  const found = [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)]
+  return { name, text, blocks: found.map(([, language = '', code = '']) => ({ page: name, language, code })) }
+}
+
+/** The path that a TypeScript block names in its first line, where a reader is to put it. */
+export function pathOf({ code }: Block): string | undefined {
+  return /^\/\/ ([\w./-]+\.ts)$/m.exec(code.split('\n')[0] ?? '')?.[1]
+}
+
+/** Lines of a shell block as commands: joined where one goes on, without comments. */
+export function commandsOf({ code }: Block): string[] {
+  const lines = code.replaceAll('\\\n', ' ').split('\n')
+  return lines.map((line) => line.replace(/(^|\s)#\s.*$/, '').trim()).filter((line) => line !== '')
+}
+
+/** Every `upshot …` that a page names, in a shell block or in its prose. */
+export function namedCommands({ text, blocks }: Page): string[] {
+  const shell = blocks.filter(({ language }) => language === 'sh').flatMap(commandsOf)
+  const prose = text.replace(/^```[\s\S]*?^```$/gm, '')
+  const inline = [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code)
+  return [...shell, ...inline].flatMap((line) => {
+    const [, command] = /(?:^|\| |-- |npx )upshot ((?:-|[a-z]).*)$/.exec(line.replace('upshot -- ', 'upshot ')) ?? []
+    return command === undefined ? [] : [command.replace(/ [|<>] .*$/, '')]
+  })
+}

@@ -137,6 +137,12 @@ export interface Store extends ReadStore {
   /** Keeps the keys of a batch of events, resolves what waited for them, and moves the watches on. */
   saveMatches(batch: MatchBatch, now: number): Promise<MatchResult>
 
+  /**
+   * Replaces what {@link ReadStore.loadLimit} gave if nobody has replaced it since; false when somebody has. A key that has
+   * nothing yet has version 0.
+   */
+  saveLimit(key: string, state: string, version: number): Promise<boolean>
+
   close(): Promise<void>
 }
 
@@ -231,6 +237,15 @@ export interface ReadStore {
   listSchedules(): Promise<ScheduleRecord[]>
   /** Another number than before when somebody, in this or another process, has written since. Costs next to nothing. */
   changeCount(): Promise<number>
+  /** What the processes that use an API key have agreed on; `key` is a hash of it. Null when there is nothing yet. */
+  loadLimit(key: string): Promise<KeptLimit | null>
+}
+
+export interface KeptLimit {
+  /** JSON of the Files client's own. */
+  state: string
+  /** Rises with each change. */
+  version: number
 }
 
 /** Which events are meant; every part narrows. */

@@ -7,6 +7,7 @@ import { describeAccounts } from './store-accounts.ts'
 import { describeDeliveries } from './store-deliveries.ts'
 import { describeEndpoints } from './store-endpoints.ts'
 import { describeJournal } from './store-journal.ts'
+import { describeLimits } from './store-limits.ts'
 import { describeOperations } from './store-operations.ts'
 import { describeCaptures, describeRefusals } from './store-refusals.ts'
 import { describeRetention } from './store-retention.ts'
@@ -32,6 +33,7 @@ describe.each(Object.entries(STORES))('the SQLite store %s', (_how, openOne) => 
   describe('journal', () => describeJournal(open))
   describe('ticks', () => describeTicks(open))
   describe('waits', () => describeWaits(open))
+  describe('limits', () => describeLimits(open))
   describe('workers', () => describeWorkers(open))
   describe('operations', () => describeOperations(open))
   describe('workflows', () => describeWorkflows(open))

@@ -6,6 +6,7 @@ import { DeliveryLedger } from '../../src/store/sqlite/delivery-ledger.ts'
 import { DeliveryTable } from '../../src/store/sqlite/delivery-table.ts'
 import { EndpointTable } from '../../src/store/sqlite/endpoint-table.ts'
 import { EventTable } from '../../src/store/sqlite/event-table.ts'
+import { LimitTable } from '../../src/store/sqlite/limit-table.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { OperationTable } from '../../src/store/sqlite/operation-table.ts'
 import { OutputTable } from '../../src/store/sqlite/output-table.ts'
@@ -50,6 +51,7 @@ function collectPlans(): Map<string, string[]> {
   new WriteProbe(recording)
   new OutputTable(recording)
   new WaitTable(recording, { runs, events, watches: new WatchTable(recording) })
+  new LimitTable(recording)
   new WorkerTable(recording, null)
   runs.list({ limit: 1 })
   runs.list({ limit: 1, originRun: 'run_1' })

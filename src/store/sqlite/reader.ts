@@ -18,6 +18,7 @@ export function createReader({
   outputs,
   waits,
   watches,
+  limits,
 }: Tables): ReadStore {
   return {
     findEndpoint: async (path) => endpoints.find(path),
@@ -49,5 +50,6 @@ export function createReader({
     listWorkflows: async () => workflows.list(),
     listSchedules: async () => ticks.list(),
     changeCount: async () => changes(),
+    loadLimit: async (key) => limits.load(key),
   }
 }

@@ -7,6 +7,7 @@ import { DeliveryLedger } from './delivery-ledger.ts'
 import { DeliveryTable } from './delivery-table.ts'
 import { EndpointTable } from './endpoint-table.ts'
 import { EventTable } from './event-table.ts'
+import { LimitTable } from './limit-table.ts'
 import { OperationTable } from './operation-table.ts'
 import { OutputTable } from './output-table.ts'
 import { PruneTable } from './prune-table.ts'
@@ -47,6 +48,7 @@ export function openTables(db: Database, vault: Vault) {
     watches,
     waits,
     outputs,
+    limits: new LimitTable(db),
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, db.memory ? null : join(dirname(db.name), 'workers')),
   }

@@ -53,6 +53,7 @@ const WRITES = Object.keys({
   prune: 0,
   openWatch: 0,
   saveMatches: 0,
+  saveLimit: 0,
 } satisfies Record<keyof StoreWriter, 0>) as (keyof StoreWriter)[]
 
 /**

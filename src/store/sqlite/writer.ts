@@ -13,7 +13,7 @@ const MOST_RELEASED = 500
 export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
   const { accounts, deliveries, captures, writeProbe, endpoints } = tables
   const { ticks, runs, steps, workers, workflows, operations, retention } = tables
-  const { outputs, waits, watches } = tables
+  const { outputs, waits, watches, limits } = tables
   const held = async (lease: Lease, write: () => boolean) => {
     if (await commit.write(write)) return
     throw new UpshotError('stale_lease', `Run ${lease.runId} was canceled or taken over; this worker may not write it.`)
@@ -90,5 +90,7 @@ export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
     forkRun: (runId, fork, now) => commit.write(() => operations.fork(runId, fork, now)),
     replayEvent: (event, workflows, now) => commit.write(() => operations.replay(event, workflows, now)),
     prune: (slice) => commit.write(() => retention.prune(slice)),
+
+    saveLimit: (key, state, version) => commit.write(() => limits.save(key, state, version)),
   }
 }

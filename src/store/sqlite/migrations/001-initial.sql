@@ -296,6 +296,13 @@ CREATE TABLE tick (
   PRIMARY KEY (workflow, scheduled_for)
 ) STRICT, WITHOUT ROWID;
 
+-- What the processes that use one API key have agreed on. `key` is a hash of it; `version` rises with each change.
+CREATE TABLE files_limit (
+  key         TEXT PRIMARY KEY,
+  version     INTEGER NOT NULL,
+  state       TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE worker (
   id          TEXT PRIMARY KEY,
   lock_file   TEXT,

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import type { OpenStore } from './open-store.ts'
+
+export function describeLimits(open: OpenStore): void {
+  test('keeps the state of each key, and counts its changes', async () => {
+    const { store, reopen } = open()
+    expect(await store.loadLimit('a')).toBe(null)
+    expect(await store.saveLimit('a', '{"n":1}', 0)).toBe(true)
+    expect(await store.saveLimit('b', '{"n":9}', 0)).toBe(true)
+    expect(await store.saveLimit('a', '{"n":2}', 1)).toBe(true)
+    expect(await reopen().loadLimit('a')).toEqual({ state: '{"n":2}', version: 2 })
+    expect(await store.loadLimit('b')).toEqual({ state: '{"n":9}', version: 1 })
+  })
+
+  test('refuses a change that was made of an older state', async () => {
+    const { store, reopen } = open()
+    const other = reopen()
+    const first = await Promise.all([store.saveLimit('a', '"ours"', 0), other.saveLimit('a', '"theirs"', 0)])
+    expect(first.toSorted()).toEqual([false, true])
+    const second = await Promise.all([store.saveLimit('a', '"ours"', 1), other.saveLimit('a', '"theirs"', 1)])
+    expect(second.toSorted()).toEqual([false, true])
+    expect(await store.loadLimit('a')).toMatchObject({ version: 2 })
+    expect(await store.saveLimit('a', '"late"', 1)).toBe(false)
+  })
+
+  test('tells of a change as soon as it is made', async () => {
+    const { store } = open()
+    for (let version = 0; version < 5; version++) {
+      expect(await store.saveLimit('a', String(version), version)).toBe(true)
+      expect(await store.loadLimit('a')).toEqual({ state: String(version), version: version + 1 })
+    }
+  })
+}

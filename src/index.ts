@@ -2,12 +2,15 @@
 export { z } from 'zod'
 export { type ConfigFile, defineConfig } from './config-file.ts'
 export { type Failure, Interrupted, RetryAt, StepError, TerminalError } from './core/errors.ts'
-export type { ServiceEvent } from './core/event.ts'
+export type { ReceivedEvent, ServiceEvent } from './core/event.ts'
 export {
+  type CallLimits,
   type DeleteOutcome,
   type DownloadedFile,
   type FileDetails,
   type FileEntry,
+  type FileHash,
+  type FilePlace,
   type FileRef,
   type FilesApi,
   type ListQuery,
@@ -15,8 +18,9 @@ export {
   type Snapshot,
   STORAGES,
   type StorageName,
+  storageName,
 } from './core/file.ts'
-export type { RetryOptions } from './core/retry.ts'
+export { RetryAfter, type RetryOptions } from './core/retry.ts'
 export { cron, type Overlap, type ScheduleOptions, type Tick } from './core/schedule.ts'
 export type { Effect, OnceStepOptions, StepApi, StepContext, StepName, StepOptions } from './core/step.ts'
 export type { Duration } from './core/time.ts'

@@ -150,7 +150,7 @@ test('decides the same, deletes once and leaves the same files wherever it crash
     expect(await stored(t)).toEqual([])
     expect((await t.sandbox()).events.list({ type: 'file.deleted' })).toHaveLength(1)
   })
-  expect(writes).toBe(6)
+  expect(writes).toBe(7)
 })
 
 test('names its record safely whatever the id of the event is', async () => {

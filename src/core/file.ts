@@ -1,8 +1,50 @@
+import { z } from 'zod'
+import type { RetryOptions } from './retry.ts'
 import type { Effect } from './step.ts'
+import type { Duration } from './time.ts'
 
 /** The three storages of the service under our own names; `config` says how each is written on the wire. */
 export const STORAGES = ['storage_a', 'storage_b', 'storage_c'] as const
 export type StorageName = (typeof STORAGES)[number]
+
+/** How the service writes each storage, besides our own name of it. */
+export type StorageSpellings = Readonly<Partial<Record<StorageName, readonly string[]>>>
+
+/** The storage that is meant by one of our names or of the service's, in any spelling of case, `-`, `_` and space; or null. */
+export function findStorage(name: unknown, spellings: StorageSpellings): StorageName | null {
+  const wanted = plainName(String(name))
+  const isMeant = (storage: StorageName) =>
+    [storage, ...(spellings[storage] ?? [])].some((spelling) => plainName(spelling) === wanted)
+  return STORAGES.find(isMeant) ?? null
+}
+
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/[-_\s]/g, '')
+}
+
+let spellingsAtHand: StorageSpellings = {}
+
+/** Lets {@link storageName} take an account's spellings while `read` runs, which must not wait for anything. */
+export function readWithSpellings<T>(spellings: StorageSpellings, read: () => T): T {
+  const before = spellingsAtHand
+  spellingsAtHand = spellings
+  try {
+    return read()
+  } finally {
+    spellingsAtHand = before
+  }
+}
+
+/**
+ * For the schema of an event: takes a storage as the service writes it, which depends on the account that the event came
+ * from, and gives our own name of it.
+ */
+export const storageName = z.string().transform((name, context): StorageName => {
+  const storage = findStorage(name, spellingsAtHand)
+  if (storage !== null) return storage
+  context.addIssue('must name a storage of the service')
+  return z.NEVER
+})
 
 /** An entry of a storage (section 2.1 of the service's specification), whatever form it came in. */
 export interface FileEntry {
@@ -33,6 +75,20 @@ export interface FileDetails extends FileEntry {
 export interface FileRef {
   service: StorageName
   id: string
+}
+
+/** Where an entry is, or was when somebody told of it: by its id where that is known, else by its path. */
+export interface FilePlace {
+  service: StorageName
+  id?: string | null
+  path?: string
+}
+
+/** What a file holds, told without keeping it. */
+export interface FileHash {
+  /** Hex. */
+  sha256: string
+  bytes: number
 }
 
 export interface ListQuery {
@@ -95,30 +151,43 @@ export type DeleteOutcome = {
   proof: 'reply' | 'verified' | 'none'
 }
 
+/** What an author may say about one call: how often it is tried, and how long one try may take. Inside a run this is its step's. */
+export interface CallLimits {
+  retry?: RetryOptions
+  timeout?: Duration
+}
+
 /** One call of the Files API as the journal sees it. */
 export interface FileCall {
-  operation: 'list' | 'get' | 'downloadUrl' | 'download' | 'delete'
+  operation: 'list' | 'find' | 'get' | 'downloadUrl' | 'download' | 'hash' | 'delete'
   effect: Effect
   /** Such as `storage_a:fil_1` or `storage_a:/reports`. */
   target: string
   /** False for a result that must not be kept, because it holds a secret: it is asked for again in a replay. */
   keep: boolean
+  limits: CallLimits
 }
 
 /** Performs each call of a client in its own way: inside a run, as a step. */
 export type AroundCall = <T>(call: FileCall, perform: (signal: AbortSignal) => Promise<T>) => Promise<T>
 
+type Collection = Omit<ListQuery, 'page' | 'limit' | 'sort'>
+
 /** What an author calls. Inside a run each call is a durable step; outside the same calls go straight to the service. */
 export interface FilesApi {
-  list(query: ListQuery): Promise<Page>
-  /** Every entry, oldest first, each id once. */
-  iterate(query: Omit<ListQuery, 'page' | 'limit' | 'sort'>): AsyncIterable<FileEntry>
+  list(query: ListQuery, options?: CallLimits): Promise<Page>
+  /** Every entry, oldest first, each id once. Each page is a call of its own. */
+  iterate(query: Collection, options?: CallLimits): AsyncIterable<FileEntry>
   /** All pages first: safe to delete from when `complete`. */
-  snapshot(query: Omit<ListQuery, 'page' | 'limit' | 'sort'>, options?: { max?: number }): Promise<Snapshot>
-  get(file: FileRef): Promise<FileDetails>
+  snapshot(query: Collection, options?: CallLimits & { max?: number }): Promise<Snapshot>
+  /** The entry as it is now, null when the service says there is none. A path is looked for among the entries of its folder. */
+  find(place: FilePlace, options?: CallLimits): Promise<FileEntry | null>
+  get(file: FileRef, options?: CallLimits): Promise<FileDetails>
   /** A temporary address of the file's bytes. It is as good as a key, so no journal keeps it: a replay asks anew. */
-  downloadUrl(file: FileRef): Promise<DownloadUrl>
+  downloadUrl(file: FileRef, options?: CallLimits): Promise<DownloadUrl>
   /** Writes the bytes to `to` (a path of a file), atomically. */
-  download(file: FileRef & { size?: number | null }, options: { to: string }): Promise<DownloadedFile>
-  delete(file: FileRef, options?: DeleteOptions): Promise<DeleteOutcome>
+  download(file: FileRef & { size?: number | null }, options: CallLimits & { to: string }): Promise<DownloadedFile>
+  /** Reads the bytes and keeps none of them; null when the service says there is no such file. */
+  hash(file: FileRef & { size?: number | null }, options?: CallLimits): Promise<FileHash | null>
+  delete(file: FileRef, options?: CallLimits & DeleteOptions): Promise<DeleteOutcome>
 }

@@ -35,6 +35,18 @@ export function planRetries(...options: (RetryOptions | undefined)[]): RetryPoli
   }
 }
 
+/** Thrown by an author: the next attempt comes after `duration`, never earlier. */
+export class RetryAfter extends Error {
+  override readonly name = 'RetryAfter'
+  readonly durationMs: number
+
+  /** Throws `invalid_duration`. */
+  constructor(duration: Duration, message = 'asked to try again later', options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.durationMs = parseDuration(duration)
+  }
+}
+
 export type RetryDecision =
   /** `counts` is false when a server or the author named a moment to come: waiting as told is no failed attempt. */
   { kind: 'retry'; at: number; counts: boolean } | { kind: 'give_up' }
@@ -50,7 +62,7 @@ export function decideRetry(failure: {
 }): RetryDecision {
   const { error, attempt, policy, now, random } = failure
   if (error instanceof TerminalError || error instanceof StepError || isMarkedFinal(error)) return { kind: 'give_up' }
-  const named = namedMoment(error)
+  const named = namedMoment(error, now)
   // A moment that has come is no wait: taken for one, it would repeat for ever without a pause.
   if (named !== null && named > now) return { kind: 'retry', at: named, counts: false }
   if (attempt >= policy.attempts) return { kind: 'give_up' }
@@ -58,8 +70,9 @@ export function decideRetry(failure: {
   return { kind: 'retry', at: now + Math.round(random * ceilingMs), counts: true }
 }
 
-/** `RetryAt`, and any error with a `retryAt` in epoch milliseconds, as the Files client throws them. */
-function namedMoment(error: unknown): number | null {
+/** `RetryAt`, `RetryAfter`, and any error with a `retryAt` in epoch milliseconds, as the Files client throws them. */
+function namedMoment(error: unknown, now: number): number | null {
+  if (error instanceof RetryAfter) return now + error.durationMs
   const given = error instanceof Error && 'retryAt' in error ? error.retryAt : null
   const moment = error instanceof RetryAt ? error.moment : given
   return typeof moment === 'number' && Number.isFinite(moment) ? moment : null

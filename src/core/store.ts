@@ -224,6 +224,8 @@ export interface ReadStore {
   listEventsAfter(query: { after: number; upTo: number; types: readonly string[] | null }): Promise<NumberedEvent[]>
   /** The failed attempts of a run's steps, oldest first. */
   listStepFailures(runId: string): Promise<StepFailure[]>
+  /** Steps of an account's runs that deleted, or were to delete, one of these targets. */
+  listDeletes(account: string, targets: readonly string[]): Promise<Checkpoint[]>
   /** When the next waiting run is due; null when none is. */
   nextDueAt(): Promise<number | null>
   /** The runs that a worker has a valid lease on: what is missing was canceled or taken over. */

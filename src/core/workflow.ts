@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Failure, UpshotError } from './errors.ts'
-import { matchType, type ServiceEvent } from './event.ts'
+import { matchType, type ReceivedEvent } from './event.ts'
 import type { FilesApi } from './file.ts'
 import type { RetryOptions } from './retry.ts'
 import type { Route } from './route.ts'
@@ -58,11 +58,11 @@ export type Trigger = EventTrigger | readonly EventTrigger[] | CronTrigger | Cal
 export type EventOf<On> = On extends CronTrigger | CallableTrigger
   ? never
   : On extends EventDefinition<infer Type, infer Data>
-    ? ServiceEvent<Type, Data>
+    ? ReceivedEvent<Type, Data>
     : On extends readonly (infer Each)[]
       ? EventOf<Each>
       : On extends string
-        ? ServiceEvent<string extends On ? string : On extends `${string}*` ? string : On>
+        ? ReceivedEvent<string extends On ? string : On extends `${string}*` ? string : On>
         : never
 
 /** Writes to the log, with the run's id. Silent while finished steps are replayed. */

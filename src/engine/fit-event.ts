@@ -2,7 +2,7 @@ import type { ServiceEvent } from '../core/event.ts'
 import type { EventDefinition } from '../core/workflow.ts'
 
 /** The event with its data as its definition gives it out; throws an error that names every field that is different. */
-export function fitEvent(event: ServiceEvent, definition: EventDefinition | undefined): ServiceEvent {
+export function fitEvent<E extends ServiceEvent>(event: E, definition: EventDefinition | undefined): E {
   if (!definition) return event
   const parsed = definition.data.safeParse(event.data)
   if (parsed.success) return { ...event, data: parsed.data as Record<string, unknown> }

@@ -1,3 +1,4 @@
+import type { StorageSpellings } from '../core/file.ts'
 import type { ClaimedRun } from '../core/run.ts'
 import type { Store } from '../core/store.ts'
 import type { AnyWorkflow } from '../core/workflow.ts'
@@ -17,13 +18,14 @@ type PassTools = Pick<Pass, 'matcher' | 'routes' | 'clock' | 'random' | 'publish
 export interface PassRequest {
   run: ClaimedRun
   workflow: AnyWorkflow
+  spellings: StorageSpellings
   parking: Parking
   abort: AbortController
 }
 
 /** Reads the journal of a run that was claimed. */
 export async function openPass(tools: PassTools, request: PassRequest): Promise<Pass> {
-  const { run, workflow, parking, abort } = request
+  const { run, workflow, spellings, parking, abort } = request
   const { store, matcher, routes, clock, random, publish } = tools
   const known = run.isFirstPass ? [] : await store.listSteps(run.lease.runId, READ_AHEAD_BYTES)
   const hash = codeHashOf(workflow)
@@ -33,6 +35,7 @@ export async function openPass(tools: PassTools, request: PassRequest): Promise<
     journal: new Journal({ store, lease: run.lease, known, startedAt: run.startedAt, codeHash }),
     parking,
     abort,
+    spellings,
     isCodeChanged: run.codeHash !== null && run.codeHash !== hash,
     retry: workflow.retry,
     stepTimeout: workflow.timeout?.step,

@@ -1,3 +1,4 @@
+import type { StorageSpellings } from '../core/file.ts'
 import type { Publish } from '../core/notices.ts'
 import type { RetryOptions } from '../core/retry.ts'
 import type { Route } from '../core/route.ts'
@@ -18,6 +19,8 @@ export interface Pass {
   parking: Parking
   store: PassStore
   matcher: Pick<EventMatcher, 'watch' | 'catchUp'>
+  /** How the service spells the storages of the run's account. */
+  spellings: StorageSpellings
   /** True when the journal was written by other code than this. */
   isCodeChanged: boolean
   /** Aborts when the run is canceled or the process gives up on it. */

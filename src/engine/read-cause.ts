@@ -1,41 +1,44 @@
 import { UpshotError } from '../core/errors.ts'
-import { parseEvent, type ServiceEvent } from '../core/event.ts'
+import { parseEvent, type ReceivedEvent } from '../core/event.ts'
+import { readWithSpellings } from '../core/file.ts'
 import { deriveId } from '../core/ids.ts'
 import { isPlainObject } from '../core/json.ts'
 import { accountOf, type ClaimedRun, type RunCause } from '../core/run.ts'
 import { isoTime } from '../core/time.ts'
 import { type AnyWorkflow, findDefinition, inputOf, planRoutes } from '../core/workflow.ts'
 import { fitEvent } from './fit-event.ts'
+import type { EventFacts } from './gather-facts.ts'
 import type { Cause } from './run-context.ts'
 
 /** What caused the run, as its author sees it; throws where it is not what the workflow relies on. */
-export function readCause(run: ClaimedRun, workflow: AnyWorkflow): Cause {
+export function readCause(run: ClaimedRun, workflow: AnyWorkflow, facts: EventFacts): Cause {
   const account = accountOf(run.cause)
   switch (run.cause.kind) {
     case 'tick':
       return { account, tick: readTick(run.cause) }
     case 'event':
-      return { account, event: readEvent(JSON.parse(run.cause.event.body), workflow) }
+      return { account, event: readEvent(JSON.parse(run.cause.event.body), workflow, facts) }
     case 'call':
-      return { account, ...readCall(run, workflow, JSON.parse(run.cause.input)) }
+      return { account, ...readWithSpellings(facts.spellings, () => readCall(run, workflow, facts)) }
     default:
       return run.cause satisfies never
   }
 }
 
-function readEvent(body: unknown, workflow: AnyWorkflow): ServiceEvent {
-  const event = parseEvent(body)
-  return fitEvent(event, findDefinition(workflow.on, event.type))
+function readEvent(body: unknown, workflow: AnyWorkflow, { isSelfCaused, spellings }: EventFacts): ReceivedEvent {
+  const event = { ...parseEvent(body), isSelfCaused }
+  return readWithSpellings(spellings, () => fitEvent(event, findDefinition(workflow.on, event.type)))
 }
 
 /** A callable workflow gets its input; any other an event, made from what the caller said of it. */
 function readCall(
   run: ClaimedRun,
   workflow: AnyWorkflow,
-  input: unknown,
-): { input: unknown } | { event: ServiceEvent } {
+  facts: EventFacts,
+): { input: unknown } | { event: ReceivedEvent } {
+  const input: unknown = run.cause.kind === 'call' ? JSON.parse(run.cause.input) : null
   const schema = inputOf(workflow)
-  if (!schema) return { event: readEvent(completeEvent(run, workflow, input), workflow) }
+  if (!schema) return { event: readEvent(completeEvent(run, workflow, input), workflow, facts) }
   const parsed = schema.safeParse(input ?? undefined)
   if (parsed.success) return { input: parsed.data }
   const faults = parsed.error.issues.map(({ path, message }) => `${['input', ...path].join('.')}: ${message}`)

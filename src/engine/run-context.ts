@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ServiceEvent } from '../core/event.ts'
+import type { ReceivedEvent } from '../core/event.ts'
 import type { AroundCall, FilesApi } from '../core/file.ts'
 import type { Tick } from '../core/schedule.ts'
 import type { StepApi, StepName } from '../core/step.ts'
@@ -17,7 +17,7 @@ import { type WaitRequest, waitStep } from './wait-step.ts'
 export type FilesFor = (account: string, around: AroundCall) => FilesApi
 
 /** What caused the run, as its author sees it. */
-export type Cause = { account: string } & ({ event: ServiceEvent } | { tick: Tick } | { input: unknown })
+export type Cause = { account: string } & ({ event: ReceivedEvent } | { tick: Tick } | { input: unknown })
 
 /** Everything an author's function is given. */
 export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {
@@ -27,8 +27,13 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
     ...cause,
     run: { id: runId, workflow: pass.run.workflow },
     step: createStepApi(pass),
-    files: filesFor(account, ({ operation, effect, target, keep }, perform) =>
-      runStep(pass, [`files.${operation}`, target], ({ signal }) => perform(signal), { effect, target, keep }),
+    files: filesFor(account, ({ operation, effect, target, keep, limits }, perform) =>
+      runStep(pass, [`files.${operation}`, target], ({ signal }) => perform(signal), {
+        effect,
+        target,
+        keep,
+        ...limits,
+      }),
     ),
     log: createRunLog(pass),
     signal: pass.abort.signal,

@@ -46,7 +46,7 @@ export async function driveStep<T>(
 ): Promise<StepEnd<T>> {
   if (known?.status === 'started') return failInterrupted(pass, known)
   if (known && isFinished(known) && options.keep !== false) return repeatEnd<T>(pass, known)
-  if (known?.dueAt != null && known.dueAt > pass.clock.now()) return parkUntil(pass, key, known.dueAt)
+  if (known?.dueAt != null && known.dueAt > pass.clock.now()) return parkUntil(pass, key, known)
   if (pass.parking.isClosed) return { kind: 'parked' }
   pass.parking.enter()
   const end = await attemptStep(pass, begin(pass, key, known, options), fn, options)
@@ -56,7 +56,7 @@ export async function driveStep<T>(
     case 'failed':
       return end
     case 'again':
-      return parkUntil(pass, key, end.dueAt)
+      return parkUntil(pass, key, end)
     case 'unsaved':
       void pass.parking.abandon(end.park)
       return { kind: 'parked' }
@@ -74,8 +74,13 @@ async function repeatEnd<T>(pass: Pass, known: Checkpoint): Promise<StepEnd<T>> 
   }
 }
 
-function parkUntil(pass: Pass, key: string, dueAt: number): { kind: 'parked' } {
-  void pass.parking.wait(dueAt, `next attempt of step "${key}"`)
+/** The reason says what went wrong: it is what a person reads of the run meanwhile. */
+function parkUntil(
+  pass: Pass,
+  key: string,
+  { dueAt, error }: { dueAt: number | null; error: Failure | null },
+): { kind: 'parked' } {
+  void pass.parking.wait(dueAt, `next attempt of step "${key}"${error ? `: ${error.message}` : ''}`)
   return { kind: 'parked' }
 }
 
@@ -90,7 +95,7 @@ function begin(pass: Pass, key: string, known: Checkpoint | undefined, options: 
     status: options.once ? 'started' : 'waiting',
     attempt: step.attempt + 1,
     output: null,
-    error: null,
+    error: known?.error ?? null,
     target: options.target ?? null,
     startedAt: pass.clock.now(),
     finishedAt: null,
@@ -100,7 +105,7 @@ function begin(pass: Pass, key: string, known: Checkpoint | undefined, options: 
 
 type AttemptEnd<T> =
   | Exclude<StepEnd<T>, { kind: 'parked' }>
-  | { kind: 'again'; dueAt: number }
+  | { kind: 'again'; dueAt: number; error: Failure }
   /** What came before could not be written, so nothing more may happen. */
   | { kind: 'unsaved'; park: Extract<Park, { kind: 'lost' | 'broken' }> }
 
@@ -112,6 +117,8 @@ async function attemptStep<T>(
 ): Promise<AttemptEnd<T>> {
   // A step that may happen once is on disk before it begins, whatever becomes of it.
   if (options.once) void pass.journal.record(step)
+  // Before it is sent: the service may tell of a delete sooner than it answers, and whoever is told must know whose it was.
+  else if (step.effect === 'delete') void pass.journal.record({ ...step, attempt: step.attempt - 1 })
   // Nothing may touch the outside on the strength of a result that a crash could still take back.
   const needsBarrier = options.once || step.effect !== 'read'
   const unsaved = needsBarrier ? await pass.journal.barrier().then(() => null, describeUnsaved) : null
@@ -131,7 +138,7 @@ async function attemptStep<T>(
 function complete(pass: Pass, step: Checkpoint, output: Partial<Checkpoint>, packed: Uint8Array | undefined): void {
   const finishedAt = pass.clock.now()
   const { key, effect, target, attempt } = step
-  const row: Checkpoint = { ...step, ...output, status: 'completed', finishedAt }
+  const row: Checkpoint = { ...step, ...output, status: 'completed', error: null, finishedAt }
   void pass.journal.record(row, undefined, packed && { packed })
   const { lease, workflow } = pass.run
   const ms = finishedAt - step.startedAt
@@ -153,8 +160,10 @@ function failAttempt(pass: Pass, step: Checkpoint, error: unknown, options: Step
     return { kind: 'failed', error: new StepError(step.key, step.attempt, failure) }
   }
   const attempt = decision.counts ? step.attempt : step.attempt - 1
-  void pass.journal.record({ ...step, attempt, error: failure, dueAt: decision.at }, record)
-  return { kind: 'again', dueAt: decision.at }
+  // Told to wait again and again for the same reason, a step keeps it once.
+  const isKnown = !decision.counts && step.error?.message === failure.message
+  void pass.journal.record({ ...step, attempt, error: failure, dueAt: decision.at }, isKnown ? undefined : record)
+  return { kind: 'again', dueAt: decision.at, error: failure }
 }
 
 /** It had begun and nobody knows how it ended: it is not begun again. */

@@ -10,6 +10,7 @@ import { type Clock, waitUntil } from '../core/time.ts'
 import { declaredKeys } from '../core/wait.ts'
 import type { AnyWorkflow } from '../core/workflow.ts'
 import { executeRun } from './execute-run.ts'
+import { gatherFacts, type SpellingsOf } from './gather-facts.ts'
 import type { Journal } from './journal.ts'
 import { EventMatcher, type MatcherParts } from './match-events.ts'
 import { openPass } from './open-pass.ts'
@@ -30,6 +31,7 @@ export type WorkerStore = SettleStore &
     | 'claimRuns'
     | 'saveCheckpoint'
     | 'listSteps'
+    | 'listDeletes'
     | 'nextDueAt'
     | 'listLeases'
     | 'listRuns'
@@ -44,6 +46,8 @@ export interface WorkerParts {
   filesFor: FilesFor
   /** What an event that a step sends starts. */
   routes: () => Promise<readonly Route[]> | readonly Route[]
+  /** Default: our own names. */
+  spellingsOf?: SpellingsOf
   /** Runs at work at the same time. */
   slots: number
   /** How long {@link Worker.stop} waits for steps at work before it gives them up. */
@@ -237,13 +241,18 @@ export class Worker {
     workflow: AnyWorkflow | undefined,
     { parking, abort }: RunningPass,
   ): Promise<{ outcome: RunOutcome; journal: Journal | null }> {
-    const { clock, filesFor } = this.#parts
+    const { store, clock, filesFor, spellingsOf = () => ({}) } = this.#parts
     if (!workflow) {
       const reason = `no module defines the workflow "${run.workflow}"`
       return { outcome: { kind: 'parked', dueAt: clock.now() + MISSING_MODULE_MS, reason }, journal: null }
     }
-    const pass = await openPass({ ...this.#parts, matcher: this.#matcher }, { run, workflow, parking, abort })
-    return { outcome: await executeRun(pass, workflow, filesFor), journal: pass.journal }
+    const facts = await gatherFacts(run, { store, clock, spellingsOf })
+    if ('kind' in facts) return { outcome: facts, journal: null }
+    const pass = await openPass(
+      { ...this.#parts, matcher: this.#matcher },
+      { run, workflow, spellings: facts.spellings, parking, abort },
+    )
+    return { outcome: await executeRun(pass, workflow, { filesFor, facts }), journal: pass.journal }
   }
 
   /** The pass itself broke, most likely because the store cannot be written. The run must not stay ours for ever. */

@@ -1,39 +1,66 @@
-import type { AroundCall, FileCall, FileRef, FilesApi, ListQuery } from '../core/file.ts'
+import type { AroundCall, CallLimits, FileCall, FilePlace, FileRef, FilesApi, ListQuery } from '../core/file.ts'
 import type { FilesClient } from './client.ts'
 import { type Collection, iterateEntries, iteratePages, takeSnapshot } from './iterate.ts'
 import type { FilePage, FileQuery } from './list.ts'
 import type { FilesLogLine } from './log-line.ts'
 
 /**
- * The same client with every call to the service performed through `around`: inside a run, as a step of its own. What is
- * made of several calls stays made of them, so a listing that a crash interrupts goes on at its next page.
+ * A client with every call to the service performed through `around`: inside a run, as a step of its own. What is
+ * made of several calls stays made of them, so a listing that a crash interrupts goes on at its next page. `find` gives the
+ * client; it is asked within each call, so a client that cannot be had fails the call and not the run.
  */
-export function performAround(client: FilesClient, around: AroundCall, log: (line: FilesLogLine) => void): FilesApi {
-  const list = (query: FileQuery): Promise<FilePage> =>
-    around(describe('list', 'read', pageTarget(query)), (signal) => client.list(query, { signal }))
-  const pages = (collection: Collection) => iteratePages(list, collection, log)
+export function performAround(
+  find: () => FilesClient | Promise<FilesClient>,
+  around: AroundCall,
+  log: (line: FilesLogLine) => void,
+): FilesApi {
+  const list = (query: FileQuery, limits: CallLimits = {}): Promise<FilePage> =>
+    around(read('list', pageTarget(query), limits), async (signal) => (await find()).list(query, { signal }))
+  const pages = (collection: Collection, limits?: CallLimits) =>
+    iteratePages((query) => list(query, limits), collection, log)
   return {
     list,
-    iterate: (collection) => iterateEntries(pages(collection)),
-    snapshot: (collection, options = {}) => takeSnapshot(pages(collection), options.max),
-    get: (file) => around(describe('get', 'read', fileTarget(file)), (signal) => client.get(file, { signal })),
-    downloadUrl: (file) =>
-      around({ ...describe('downloadUrl', 'read', fileTarget(file)), keep: false }, (signal) =>
-        client.downloadUrl(file, { signal }),
+    iterate: (collection, limits) => iterateEntries(pages(collection, limits)),
+    snapshot: (collection, { max, ...limits } = {}) => takeSnapshot(pages(collection, limits), max),
+    find: (place, limits) =>
+      around(read('find', placeTarget(place), limits), async (signal) => (await find()).find(place, { signal })),
+    get: (file, limits) =>
+      around(read('get', fileTarget(file), limits), async (signal) => (await find()).get(file, { signal })),
+    downloadUrl: (file, limits) =>
+      around({ ...read('downloadUrl', fileTarget(file), limits), keep: false }, async (signal) =>
+        (await find()).downloadUrl(file, { signal }),
       ),
-    download: (file, options) =>
-      around(describe('download', 'read', fileTarget(file)), (signal) => client.download(file, { ...options, signal })),
-    delete: (file, options = {}) =>
-      around(describe('delete', 'delete', fileTarget(file)), (signal) => client.delete(file, { ...options, signal })),
+    download: (file, options) => {
+      const { rest, limits } = splitLimits(options)
+      return around(read('download', fileTarget(file), limits), async (signal) =>
+        (await find()).download(file, { ...rest, signal }),
+      )
+    },
+    hash: (file, limits) =>
+      around(read('hash', fileTarget(file), limits), async (signal) => (await find()).hash(file, { signal })),
+    delete: (file, options = {}) => {
+      const { rest, limits } = splitLimits(options)
+      const call: FileCall = { ...read('delete', fileTarget(file), limits), effect: 'delete' }
+      return around(call, async (signal) => (await find()).delete(file, { ...rest, signal }))
+    },
   }
 }
 
-function describe(operation: FileCall['operation'], effect: FileCall['effect'], target: string): FileCall {
-  return { operation, effect, target, keep: true }
+/** Tries and time of a step are the engine's matter; what is left is the client's. */
+function splitLimits<T extends CallLimits>({ retry, timeout, ...rest }: T) {
+  return { rest, limits: { ...(retry && { retry }), ...(timeout !== undefined && { timeout }) } satisfies CallLimits }
+}
+
+function read(operation: FileCall['operation'], target: string, given: CallLimits = {}): FileCall {
+  return { operation, effect: 'read', target, keep: true, limits: splitLimits(given).limits }
 }
 
 function fileTarget({ service, id }: FileRef): string {
   return `${service}:${id}`
+}
+
+function placeTarget({ service, id, path = '' }: FilePlace): string {
+  return `${service}:${id ?? path}`
 }
 
 function pageTarget({ service, path = '/', page = 1 }: ListQuery): string {

@@ -1,11 +1,14 @@
-import type { StorageName } from '../core/file.ts'
+import type { CallLimits, StorageName } from '../core/file.ts'
+import type { RetryOptions } from '../core/retry.ts'
+import { parseDuration } from '../core/time.ts'
+import type { ResendPolicy } from './decide-resend.ts'
 import { AbortedError, type ErrorFacts, FilesError, type Operation } from './errors.ts'
 import type { Priority } from './limiter-store.ts'
 import { SharedCalls } from './share-calls.ts'
 import { type Call, factsOf, type Wire } from './wire.ts'
 
 /** What any call may be told. */
-export interface CallOptions {
+export interface CallOptions extends CallLimits {
   /** Ends the call at once, in a pause too. */
   signal?: AbortSignal
   priority?: Priority
@@ -70,7 +73,7 @@ export class CallDesk {
     const { signal = new AbortController().signal, ...rest } = options
     const { operation, service } = asked
     try {
-      return await this.#shared.join(JSON.stringify([operation, service, key, rest.priority]), signal, (joint) =>
+      return await this.#shared.join(JSON.stringify([operation, service, key, rest]), signal, (joint) =>
         this.run(asked, { ...rest, signal: joint }, work),
       )
     } catch (thrown) {
@@ -87,6 +90,7 @@ export class CallDesk {
   #begin({ operation, service }: Asked, options: CallOptions): Call {
     const { settings } = this.#wire
     const startedAt = settings.clock.now()
+    const totalMs = options.timeout === undefined ? settings.totalMs : parseDuration(options.timeout)
     const stopping = this.#stopping.signal
     return {
       operation,
@@ -95,7 +99,9 @@ export class CallDesk {
       signal: AbortSignal.any(options.signal === undefined ? [stopping] : [stopping, options.signal]),
       priority: options.priority ?? settings.priority,
       startedAt,
-      deadlineAt: startedAt + settings.totalMs,
+      totalMs,
+      deadlineAt: startedAt + totalMs,
+      policy: policyOf(settings.retry, options.retry),
       attempts: [],
     }
   }
@@ -119,6 +125,15 @@ export class CallDesk {
       attempts: call.attempts.length,
       outcome,
     })
+  }
+}
+
+function policyOf(usual: ResendPolicy, { attempts, min, max }: RetryOptions = {}): ResendPolicy {
+  return {
+    attempts: attempts ?? usual.attempts,
+    baseMs: min === undefined ? usual.baseMs : parseDuration(min),
+    capMs: max === undefined ? usual.capMs : parseDuration(max),
+    maxWaitMs: usual.maxWaitMs,
   }
 }
 

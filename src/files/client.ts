@@ -4,6 +4,8 @@ import type {
   DownloadedFile,
   FileDetails,
   FileEntry,
+  FileHash,
+  FilePlace,
   FileRef,
   FilesApi,
   Snapshot,
@@ -12,11 +14,14 @@ import type {
 import { KeyRing } from './api-key.ts'
 import { performAround } from './around-calls.ts'
 import { CallDesk, type CallOptions } from './call-desk.ts'
+import { isProvenMissing } from './decide-resend.ts'
 import { type DeleteRequest, deleteFile } from './delete.ts'
 import { type Downloadable, type DownloadRequest, downloadFile } from './download.ts'
 import { type DownloadUrl, fetchDownloadUrl } from './download-url.ts'
 import type { Operation } from './errors.ts'
+import { findEntry } from './find.ts'
 import { getDetails } from './get.ts'
+import { hashFile } from './hash.ts'
 import { type Collection, iterateEntries, iteratePages, takeSnapshot } from './iterate.ts'
 import { Limiter } from './limiter.ts'
 import { memoryLimiterStore } from './limiter-store.ts'
@@ -83,6 +88,15 @@ export class FilesClient implements FilesApi {
     return takeSnapshot(this.pages(collection, options), options.max)
   }
 
+  /** The entry at a place as it is now; null when the service proves that there is none. */
+  async find(given: FilePlace, options: CallOptions = {}): Promise<FileEntry | null> {
+    const { service, ...place } = this.#named(given, 'find')
+    return findEntry(place, {
+      get: (id) => this.get({ service, id }, options),
+      iterate: (path) => this.iterate({ service, path }, options),
+    })
+  }
+
   async get(given: FileRef, options: CallOptions = {}): Promise<FileDetails> {
     const file = this.#named(given, 'get')
     const asked = { operation: 'get', service: file.service, id: file.id } as const
@@ -101,7 +115,7 @@ export class FilesClient implements FilesApi {
     const file = this.#named(given, 'download')
     return this.#desk.run({ operation: 'download', service: file.service, id: file.id }, options, (call) =>
       this.#targets.run(options.to, call.signal, () => {
-        call.deadlineAt = this.#wire.settings.clock.now() + this.#wire.settings.totalMs
+        call.deadlineAt = this.#wire.settings.clock.now() + call.totalMs
         return downloadFile(this.#wire, call, file, options)
       }),
     )
@@ -113,6 +127,19 @@ export class FilesClient implements FilesApi {
     yield* this.#desk.stream({ operation: 'download', service: file.service, id: file.id }, options, (call) =>
       streamBytes(this.#wire, call, file),
     )
+  }
+
+  /** Length and hash of the file's bytes, none of which is kept; null when the service proves that there is no such file. */
+  async hash(given: FileRef & { size?: number | null }, options: CallOptions = {}): Promise<FileHash | null> {
+    const file = this.#named(given, 'hash')
+    try {
+      return await this.#desk.run({ operation: 'hash', service: file.service, id: file.id }, options, (call) =>
+        hashFile(this.#wire, call, file),
+      )
+    } catch (error) {
+      if (isProvenMissing(error)) return null
+      throw error
+    }
   }
 
   /** Deletes one entry for good; what came of it is the outcome. */
@@ -133,7 +160,7 @@ export class FilesClient implements FilesApi {
 
   /** The same client with each of its calls performed through `around`: inside a run, as a durable step. */
   within(around: AroundCall): FilesApi {
-    return performAround(this, around, this.#wire.log)
+    return performAround(() => this, around, this.#wire.log)
   }
 
   /** Ends all calls with `AbortedError` and refuses new ones; resolves when nothing more is sent or written. */

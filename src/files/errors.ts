@@ -1,7 +1,7 @@
 import type { StorageName } from '../core/file.ts'
 
 /** What the client was asked to do when it failed. */
-export type Operation = 'list' | 'get' | 'download_url' | 'download' | 'delete'
+export type Operation = 'list' | 'find' | 'get' | 'download_url' | 'download' | 'hash' | 'delete'
 
 /** One request of a call, as it is shown to people. */
 export interface AttemptRecord {

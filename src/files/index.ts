@@ -1,9 +1,12 @@
 /** The client of the Files API: usable inside a workflow and as a plain library. */
 export type {
+  CallLimits,
   DeleteOutcome,
   DownloadedFile,
   FileDetails,
   FileEntry,
+  FileHash,
+  FilePlace,
   FileRef,
   FilesApi,
   ListQuery,

@@ -3,7 +3,7 @@ export type Priority = 'interactive' | 'workflow' | 'background'
 
 /** What every process that uses one key has to agree on. Plain data: it is stored as JSON. */
 export interface LimiterState {
-  /** Epoch milliseconds of the starts of the last window, oldest first. */
+  /** Epoch milliseconds of the starts of the last window, oldest first; of those taken ahead, when they end. */
   starts: readonly number[]
   /** No request before this moment; 0 when open. */
   blockedUntil: number
@@ -16,22 +16,25 @@ export interface LimiterState {
 export const OPEN_STATE: LimiterState = { starts: [], blockedUntil: 0, probeSince: null, limit: null }
 
 /**
- * Keeps the limiter's state per key. A store that writes to a database shared by processes must read and write in one
- * transaction: two processes that read the same state would both take the last place.
+ * Keeps the state of each key (a fingerprint) where all find it who use the key. Two that read the same state must not both
+ * replace it: both would take the last place.
  */
 export interface LimiterStore {
-  /** Replaces the state of `key` (a fingerprint) by what `decide` makes of it ({@link OPEN_STATE} at first); gives back its `result`. */
-  change<T>(key: string, decide: (state: LimiterState) => { state: LimiterState; result: T }): Promise<T>
+  /** Null where a key has no state yet. Asked before each request, so it should cost no more than a read. */
+  load(key: string): Promise<{ state: LimiterState; version: number } | null>
+  /** Replaces the state that had this version (0: none); false when another one has been saved since. */
+  save(key: string, state: LimiterState, version: number): Promise<boolean>
 }
 
 /** State of one process, gone with it. */
 export function memoryLimiterStore(): LimiterStore {
-  const states = new Map<string, LimiterState>()
+  const states = new Map<string, { state: LimiterState; version: number }>()
   return {
-    async change(key, decide) {
-      const { state, result } = decide(states.get(key) ?? OPEN_STATE)
-      states.set(key, state)
-      return result
+    load: async (key) => states.get(key) ?? null,
+    async save(key, state, version) {
+      if ((states.get(key)?.version ?? 0) !== version) return false
+      states.set(key, { state, version: version + 1 })
+      return true
     },
   }
 }

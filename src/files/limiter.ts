@@ -1,7 +1,15 @@
 import type { Clock } from '../core/time.ts'
-import { blockedState, decideStart, predictStart, probedState, unstartedState, WINDOW_MS } from './decide-start.ts'
+import {
+  blockedState,
+  predictStart,
+  probedState,
+  type StartDecision,
+  unstartedState,
+  WINDOW_MS,
+} from './decide-start.ts'
 import { type ErrorFacts, LocalRateLimitError } from './errors.ts'
 import { type LimiterState, type LimiterStore, OPEN_STATE, type Priority } from './limiter-store.ts'
+import { SharedStarts } from './shared-starts.ts'
 
 /** A request that asks to start. */
 export interface Ticket {
@@ -34,8 +42,7 @@ const ORDER: readonly Priority[] = ['interactive', 'workflow', 'background']
 
 /** Keeps the requests of one key under the service's limit, together with every other limiter on the same store. */
 export class Limiter {
-  readonly #key: string
-  readonly #store: LimiterStore
+  readonly #starts: SharedStarts
   readonly #clock: Clock
   readonly #limit: { perMinute: number; isFinal: boolean }
   readonly #queue: Waiting[] = []
@@ -52,8 +59,7 @@ export class Limiter {
     clock: Clock
     limit: { perMinute: number; isFinal: boolean }
   }) {
-    this.#key = parts.key
-    this.#store = parts.store
+    this.#starts = new SharedStarts(parts)
     this.#clock = parts.clock
     this.#limit = parts.limit
   }
@@ -113,14 +119,13 @@ export class Limiter {
     try {
       while (this.#queue.length > 0) {
         this.#isPumpStale = false
-        const decided = await this.#store.change(this.#key, (state) => {
-          const made = decideStart(state, { now: this.#clock.now(), limit: this.#perMinute(state) })
-          return { state: made.state, result: made }
-        })
-        // Known together with the start it holds: sooner, and the first in line would seem to come too late for its own place.
-        this.#known = decided.state
-        const decision = decided.result
-        if (decision.kind === 'start') await this.#startFirst(decision.isProbe)
+        const { decision, known } = await this.#starts.take(
+          () => this.#queue.length,
+          (state) => this.#perMinute(state),
+        )
+        // Known together with the starts it holds: sooner, and the first in line would seem to come too late for its own place.
+        this.#known = known
+        if (decision.kind === 'start') await this.#startFirst(decision)
         else if (!this.#isPumpStale) return this.#sleep(decision.until)
       }
     } catch (error) {
@@ -131,10 +136,11 @@ export class Limiter {
   }
 
   /** Whoever is first by now: the line may have changed, or have emptied, while the store was asked. */
-  async #startFirst(isProbe: boolean): Promise<void> {
-    const first = this.#queue.shift()
-    if (first !== undefined) return first.start(isProbe)
-    await this.#change(unstartedState)
+  async #startFirst({ at, count, isProbe }: Extract<StartDecision, { kind: 'start' }>): Promise<void> {
+    const first = this.#queue.splice(0, count)
+    for (const waiting of first) waiting.start(isProbe)
+    const unused = count - first.length
+    if (unused > 0) await this.#change((state) => unstartedState(state, { at, count: unused }))
   }
 
   #sleep(until: number): void {
@@ -144,10 +150,7 @@ export class Limiter {
   }
 
   async #change(turn: (state: LimiterState) => LimiterState): Promise<void> {
-    this.#known = await this.#store.change(this.#key, (before) => {
-      const state = turn(before)
-      return { state, result: state }
-    })
+    this.#known = await this.#starts.change(turn)
   }
 
   #perMinute(state: LimiterState): number {

@@ -14,9 +14,9 @@ export interface Tried {
 
 /** Waits for the moment of another try and gives back the pause in milliseconds; throws the error when there will be none. */
 export async function pauseBeforeResend(wire: Wire, call: Call, tried: Tried): Promise<number> {
-  const { clock, random, retry } = wire.settings
+  const { clock, random } = wire.settings
   const now = clock.now()
-  const decision = decideResend({ ...tried, policy: retry, now, deadlineAt: call.deadlineAt, random: random() })
+  const decision = decideResend({ ...tried, policy: call.policy, now, deadlineAt: call.deadlineAt, random: random() })
   if (decision.kind === 'give_up') throw tried.error
   // Being told to wait costs nothing: it is the service's way, not its trouble.
   if (!decision.isThrottled && !wire.quota.take()) throw tried.error

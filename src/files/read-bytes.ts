@@ -34,7 +34,7 @@ export async function* readBytes(wire: Wire, call: Call, start: Position): Async
         furthest = Math.max(furthest, position.offset)
         yield { kind: 'chunk', bytes, release: () => opened.reply.release(bytes) }
         // After the consumer is done with them: its time is not the server's.
-        call.deadlineAt = wire.settings.clock.now() + wire.settings.totalMs
+        call.deadlineAt = wire.settings.clock.now() + call.totalMs
       }
       if (size === null || position.offset === size) return
       throw new ConnectionError('The connection ended before the file did.', factsOf(call))

@@ -1,4 +1,4 @@
-import type { StorageName } from '../core/file.ts'
+import { findStorage, type StorageName } from '../core/file.ts'
 import { type ErrorFacts, InvalidRequestError } from './errors.ts'
 
 type Spellings = Readonly<Record<StorageName, { wire: string; alternative: string }>>
@@ -8,16 +8,15 @@ type Spellings = Readonly<Record<StorageName, { wire: string; alternative: strin
  * carry the service's. Throws `InvalidRequestError` for any other name.
  */
 export function matchStorage(spellings: Spellings, name: unknown, facts: Omit<ErrorFacts, 'service'>): StorageName {
-  const wanted = plain(String(name))
-  for (const [storage, { wire, alternative }] of Object.entries(spellings)) {
-    if ([storage, wire, alternative].some((spelling) => plain(spelling) === wanted)) return storage as StorageName
-  }
+  const { storage_a: a, storage_b: b, storage_c: c } = spellings
+  const storage = findStorage(name, {
+    storage_a: Object.values(a),
+    storage_b: Object.values(b),
+    storage_c: Object.values(c),
+  })
+  if (storage !== null) return storage
   throw new InvalidRequestError(`There is no storage "${name}". Known are ${Object.keys(spellings).join(', ')}.`, {
     ...facts,
     service: null,
   })
-}
-
-function plain(name: string): string {
-  return name.toLowerCase().replace(/[-_\s]/g, '')
 }

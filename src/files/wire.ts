@@ -1,5 +1,6 @@
 import type { StorageName } from '../core/file.ts'
 import type { KeyRing } from './api-key.ts'
+import type { ResendPolicy } from './decide-resend.ts'
 import { type AttemptRecord, type ErrorFacts, type FilesError, type Operation, ProtocolError } from './errors.ts'
 import type { Limiter } from './limiter.ts'
 import type { Priority } from './limiter-store.ts'
@@ -26,8 +27,11 @@ export interface Call {
   signal: AbortSignal
   priority: Priority
   startedAt: number
+  /** The whole call with its pauses; of a download, the time without any bytes. */
+  totalMs: number
   /** Moment after which nothing more is begun or waited for. */
   deadlineAt: number
+  policy: ResendPolicy
   attempts: AttemptRecord[]
 }
 

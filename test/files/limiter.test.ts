@@ -138,7 +138,7 @@ describe('the limiter', () => {
   })
 
   test('gives its error to everyone who waits when its store fails', async () => {
-    const store: LimiterStore = { change: () => Promise.reject(new Error('disk full')) }
+    const store: LimiterStore = { ...memoryLimiterStore(), save: () => Promise.reject(new Error('disk full')) }
     const { enter } = makeLimiter({ store })
     expect(await errorOf(enter('a'))).toMatchObject({ message: 'disk full' })
   })

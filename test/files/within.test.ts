@@ -43,9 +43,9 @@ test('a delete is told from the reads, and a download URL is not to be kept', as
   await files.delete(ref)
 
   expect(calls).toEqual([
-    { operation: 'get', effect: 'read', target: 'storage_a:x', keep: true },
-    { operation: 'downloadUrl', effect: 'read', target: 'storage_a:x', keep: false },
-    { operation: 'download', effect: 'read', target: 'storage_a:x', keep: true },
-    { operation: 'delete', effect: 'delete', target: 'storage_a:x', keep: true },
+    { operation: 'get', effect: 'read', target: 'storage_a:x', keep: true, limits: {} },
+    { operation: 'downloadUrl', effect: 'read', target: 'storage_a:x', keep: false, limits: {} },
+    { operation: 'download', effect: 'read', target: 'storage_a:x', keep: true, limits: {} },
+    { operation: 'delete', effect: 'delete', target: 'storage_a:x', keep: true, limits: {} },
   ])
 })

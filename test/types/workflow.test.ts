@@ -1,6 +1,6 @@
 import { expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
-import type { ServiceEvent } from '../../src/core/event.ts'
+import type { ReceivedEvent } from '../../src/core/event.ts'
 import type { FileDetails, Page } from '../../src/core/file.ts'
 import { cron, type Tick } from '../../src/core/schedule.ts'
 import { type AnyWorkflow, defineEvent, defineWorkflow, type Workflow } from '../../src/core/workflow.ts'
@@ -38,7 +38,7 @@ it('an event known by its type alone has unknown data', () => {
     id: 'a',
     on: 'file.created',
     run: ({ event }) => {
-      expectTypeOf(event).toEqualTypeOf<ServiceEvent<'file.created'>>()
+      expectTypeOf(event).toEqualTypeOf<ReceivedEvent<'file.created'>>()
       expectTypeOf(event.data.file).toEqualTypeOf<unknown>()
     },
   })

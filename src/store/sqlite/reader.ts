@@ -44,6 +44,7 @@ export function createReader({
     listWatches: async () => watches.list(),
     listEventsAfter: async (query) => events.listAfter(query),
     listStepFailures: async (runId) => steps.listFailures(runId),
+    listDeletes: async (account, targets) => steps.listDeletes(account, targets),
     nextDueAt: async () => runs.nextDueAt(),
     listLeases: async (worker) => runs.leases(worker),
     listRoutes: async () => workflows.routes(),

@@ -25,6 +25,7 @@ export class StepTable {
   readonly #appendFailure
   readonly #list
   readonly #listFailures
+  readonly #listDeletes
 
   constructor(db: Database) {
     // The SELECT lets a stale lease write nothing. Index: primary keys of run and step.
@@ -44,6 +45,11 @@ export class StepTable {
          CASE WHEN octet_length(output) > ? THEN octet_length(output) ELSE apart_bytes END AS apart_bytes,
          error, target, started_at, finished_at, due_at
        FROM step WHERE run_id = ? ORDER BY position`,
+    )
+    // Index: step_delete, then the primary keys of run and event. A tick belongs to the account "default".
+    this.#listDeletes = db.prepare<[string, string], StepRow>(
+      `SELECT step.* FROM step JOIN run ON run.id = step.run_id LEFT JOIN event ON event.seq = run.event_seq
+       WHERE step.effect = 'delete' AND step.target = ? AND coalesce(run.account, event.account, 'default') = ?`,
     )
     // Index: step_failure_run.
     this.#listFailures = db.prepare<[string], { key: string; attempt: number; failed_at: number; error: string }>(
@@ -78,21 +84,11 @@ export class StepTable {
   }
 
   list(runId: string, inlineBytes = ROW_OUTPUT_BYTES): Checkpoint[] {
-    return this.#list.all(inlineBytes, inlineBytes, runId).map((row) => ({
-      key: row.key,
-      position: row.position,
-      kind: row.kind,
-      effect: row.effect,
-      status: row.status,
-      attempt: row.attempt,
-      output: row.output,
-      ...(row.apart_bytes === null ? {} : { apartBytes: row.apart_bytes }),
-      error: row.error === null ? null : JSON.parse(row.error),
-      target: row.target,
-      startedAt: row.started_at,
-      finishedAt: row.finished_at,
-      dueAt: row.due_at,
-    }))
+    return this.#list.all(inlineBytes, inlineBytes, runId).map(readStep)
+  }
+
+  listDeletes(account: string, targets: readonly string[]): Checkpoint[] {
+    return targets.flatMap((target) => this.#listDeletes.all(target, account)).map(readStep)
   }
 
   listFailures(runId: string): StepFailure[] {
@@ -102,5 +98,23 @@ export class StepTable {
       at: row.failed_at,
       error: JSON.parse(row.error),
     }))
+  }
+}
+
+function readStep(row: StepRow): Checkpoint {
+  return {
+    key: row.key,
+    position: row.position,
+    kind: row.kind,
+    effect: row.effect,
+    status: row.status,
+    attempt: row.attempt,
+    output: row.output,
+    ...(row.apart_bytes === null ? {} : { apartBytes: row.apart_bytes }),
+    error: row.error === null ? null : JSON.parse(row.error),
+    target: row.target,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    dueAt: row.due_at,
   }
 }

@@ -216,6 +216,9 @@ CREATE TABLE step (
   PRIMARY KEY (run_id, key)
 ) STRICT, WITHOUT ROWID;
 
+-- Answers whether a deletion that the service tells of was ours.
+CREATE INDEX step_delete ON step (target) WHERE effect = 'delete' AND target IS NOT NULL;
+
 CREATE TABLE step_failure (
   run_id      TEXT NOT NULL,
   key         TEXT NOT NULL,

@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto'
+import type { FileHash, FileRef } from '../core/file.ts'
+import { readBytes } from './read-bytes.ts'
+import type { Call, Wire } from './wire.ts'
+
+/** Hashes a file's bytes as they come, over as many connections and URLs as it takes. */
+export async function hashFile(wire: Wire, call: Call, file: FileRef & { size?: number | null }): Promise<FileHash> {
+  let hash = createHash('sha256')
+  let bytes = 0
+  for await (const read of readBytes(wire, call, { file, offset: 0, etag: null, size: file.size ?? null })) {
+    if (read.kind === 'chunk') {
+      hash.update(read.bytes)
+      bytes += read.bytes.byteLength
+      read.release()
+    } else if (read.offset === 0) {
+      // What came before was of a file that has changed since, or the server cannot go on in the middle.
+      hash = createHash('sha256')
+      bytes = 0
+    }
+  }
+  return { sha256: hash.digest('hex'), bytes }
+}

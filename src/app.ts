@@ -1,3 +1,4 @@
+import { type Access, AccountClients, type FindAccount } from './account-clients.ts'
 import { createHealth } from './admin/health.ts'
 import { AdminServer } from './admin/server.ts'
 import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-urls.ts'
@@ -12,7 +13,6 @@ import { type Clock, systemClock } from './core/time.ts'
 import type { AnyWorkflow } from './core/workflow.ts'
 import { type EmbeddedSandbox, makeSampleTransfer, startEmbeddedSandbox } from './embedded-sandbox.ts'
 import { Worker } from './engine/worker.ts'
-import { createFilesClient, type FilesClient } from './files/index.ts'
 import { locateDatabase } from './locate-database.ts'
 import { ModuleWatch } from './module-watch.ts'
 import { createNoticeBus, type NoticeBus } from './notices/notice-bus.ts'
@@ -37,6 +37,8 @@ export interface AppParts {
   openStore: (options: SqliteStoreOptions) => Store
   /** In place of the modules in the workflows folder. */
   workflows: readonly AnyWorkflow[]
+  /** Accounts beside the default one. */
+  findAccount: FindAccount
 }
 
 /** Upshot in one process, or one of its parts where the configuration names a role. `start` and `stop` may be called twice. */
@@ -69,13 +71,22 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
   })
   const scheduler = new Scheduler({ store, clock, publish, schedules: [] })
   const pruner = new Pruner({ store, clock, publish, retention: config.retention })
+  const clients = new AccountClients({
+    store,
+    defaultAccess: () => accessTo(config, embedded),
+    findAccount: parts.findAccount ?? (async () => null),
+    clock,
+    random,
+    publish,
+  })
   const worker = new Worker({
     store,
     clock,
     random,
     publish,
     findWorkflow: (id) => workflows?.find(id),
-    filesFor: (_account, around) => requireStarted(files).within(around),
+    filesFor: (account, around) => clients.filesFor(account, around),
+    spellingsOf: (account) => clients.spellingsOf(account),
     routes: () => readRoutes(store),
     slots: config.slots,
     drainMs: config.drainMs,
@@ -120,7 +131,6 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
   }
   let state: 'new' | 'starting' | 'started' | 'stopping' = 'new'
   let embedded: EmbeddedSandbox | null = null
-  let files: FilesClient | null = null
   let started: Promise<AppUrls> | null = null
   let stopped: Promise<void> | null = null
 
@@ -156,10 +166,7 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
     state = 'starting'
     if (workflows) await store.saveWorkflows(workflows.describe(), clock.now())
     const receiverUrl = does.receive ? await startReceiver() : ''
-    if (does.work) {
-      files = createClient(config, embedded, notices)
-      await worker.start()
-    }
+    if (does.work) await worker.start()
     if (does.schedule) {
       await followSchedules()
       scheduler.start()
@@ -188,7 +195,7 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
     await Promise.all([receiver.stop(), scheduler.stop(), worker.stop()])
     // Until here it said that we are stopping: whoever balances load is to know.
     await admin.stop()
-    await files?.stop()
+    await clients.stop()
     await embedded?.sandbox.stop()
     await store.close()
     publish({ kind: 'app.stopped' })
@@ -237,24 +244,10 @@ async function readRoutes(store: Store): Promise<readonly Route[]> {
   throw new UpshotError('not_running', 'No process has loaded the workflows yet. Start one with the role worker.')
 }
 
-function createClient(config: Config, embedded: EmbeddedSandbox | null, { publish }: NoticeBus): FilesClient {
-  const { service } = config
-  const access =
-    service.kind === 'real'
-      ? { baseUrl: service.baseUrl, apiKey: service.apiKey, services: service.storages, plan: service.plan }
-      : ({ ...requireSandbox(embedded), plan: 'enterprise' } as const)
-  return createFilesClient({
-    ...access,
-    log(line) {
-      if (line.kind === 'call') {
-        const { operation, service: storage, id = null, status, outcome, attempts, ms } = line
-        publish({ kind: 'files.called', operation, service: storage, id, status, outcome, attempts, ms })
-      }
-      if (line.kind === 'warning') {
-        publish({ kind: 'files.warned', service: line.service ?? null, message: line.message })
-      }
-    },
-  })
+/** The default account: the service as the environment describes it, or the sandbox. */
+function accessTo({ service }: Config, embedded: EmbeddedSandbox | null): Access {
+  if (service.kind === 'real') return service
+  return { ...requireSandbox(embedded), fallbackKey: null, storages: {}, plan: 'enterprise' }
 }
 
 function requireSandbox(embedded: EmbeddedSandbox | null): { baseUrl: string; apiKey: string } {

@@ -35,6 +35,8 @@ export type ServiceConfig =
       kind: 'real'
       baseUrl: string
       apiKey: string
+      /** Tried when `apiKey` is refused; null outside a rotation. */
+      fallbackKey: string | null
       webhookSecret: string
       signatureHeader: string
       /** The account's plan, or its requests per minute. */
@@ -92,6 +94,13 @@ const SERVICE = {
     'the base address with its version, such as https://api.example.com/v1',
   ],
   SERVICE_API_KEY: [z.string().regex(/^[\x21-\x7e]+$/), 'the API key from the account settings of the service'],
+  SERVICE_API_KEY_FALLBACK: [
+    z
+      .string()
+      .regex(/^[\x21-\x7e]+$/)
+      .optional(),
+    'the API key that is tried when SERVICE_API_KEY is refused, while keys are being changed',
+  ],
   SERVICE_WEBHOOK_SECRET: [
     z.string().refine(isStrongSecret),
     'the secret that the service signs deliveries with, 24 bytes at least',
@@ -202,12 +211,17 @@ function readService(environment: Environment, faults: string[]): ServiceConfig 
   if (!Object.keys(SERVICE).some((name) => environment[name])) return { kind: 'sandbox' }
   const values = readTable(SERVICE, environment, faults)
   if (!values) return null
-  const fault = decideKeyFault(new URL(values.SERVICE_BASE_URL), values.SERVICE_API_KEY)
+  const { SERVICE_BASE_URL: baseUrl, SERVICE_API_KEY_FALLBACK: fallbackKey } = values
+  const url = new URL(baseUrl)
+  const fault = decideKeyFault(url, values.SERVICE_API_KEY)
   if (fault) faults.push(KEY_FAULTS[fault])
+  const fallbackFault = fallbackKey === undefined ? null : decideKeyFault(url, fallbackKey)
+  if (fallbackFault) faults.push(KEY_FAULTS[fallbackFault].replace('SERVICE_API_KEY', 'SERVICE_API_KEY_FALLBACK'))
   return {
     kind: 'real',
-    baseUrl: values.SERVICE_BASE_URL,
+    baseUrl,
     apiKey: values.SERVICE_API_KEY,
+    fallbackKey: fallbackKey ?? null,
     webhookSecret: values.SERVICE_WEBHOOK_SECRET,
     signatureHeader: values.SERVICE_SIGNATURE_HEADER,
     plan: values.SERVICE_PLAN,

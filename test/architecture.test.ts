@@ -47,8 +47,10 @@ const ALLOWED: Record<string, readonly string[]> = {
   'database-care.ts': ['store', 'config.ts'],
   'own-endpoint.ts': ['core', 'config.ts'],
   'embedded-sandbox.ts': ['core', 'sandbox', 'config.ts'],
+  'account-clients.ts': ['core', 'files', 'config.ts'],
   'app.ts': [
     'core',
+    'account-clients.ts',
     'receive',
     'engine',
     'schedule',

@@ -1,17 +1,23 @@
 import type { Config } from '../config.ts'
 import { UpshotError } from '../core/errors.ts'
-import { STORAGES, type StorageName } from '../core/file.ts'
+import { findStorage, STORAGES, type StorageName, type StorageSpellings } from '../core/file.ts'
+import type { Store } from '../core/store.ts'
 import type { FilesClient } from '../files/index.ts'
 import { findRunningApp } from './running-app.ts'
 
-/** A client of the service that the configuration names: the real one, or the sandbox of the running app. */
-export async function openFiles(config: Config): Promise<FilesClient> {
+/**
+ * A client of the service that the configuration names: the real one, or the sandbox of the running app. What it asks for
+ * counts toward the same limit as the app's own calls, which `store` keeps.
+ */
+export async function openFiles(config: Config, store: Pick<Store, 'loadLimit' | 'saveLimit'>): Promise<FilesClient> {
   const { createFilesClient } = await import('../files/index.ts')
+  const { storedLimits } = await import('../files/stored-limits.ts')
   const { service } = config
-  const options = { priority: 'interactive', retry: { maxWait: '10s' } } as const
+  const options = { priority: 'interactive', retry: { maxWait: '10s' }, limiter: storedLimits(store) } as const
   if (service.kind === 'real') {
-    const { baseUrl, apiKey, storages, plan } = service
-    return createFilesClient({ ...options, baseUrl, apiKey, services: storages, plan })
+    const { baseUrl, apiKey, fallbackKey, storages, plan } = service
+    const spare = fallbackKey === null ? {} : { fallbackKey }
+    return createFilesClient({ ...options, baseUrl, apiKey, ...spare, services: storages, plan })
   }
   const sandbox = (await findRunningApp(config))?.sandbox
   if (sandbox)
@@ -30,16 +36,14 @@ export interface Place {
 /** Reads `<service:/path>`; the service as we write it or as the real one does, the path `/` when it is left out. */
 export function parsePlace(text: string, { service }: Pick<Config, 'service'>): Place {
   const [, name = '', path = ''] = /^([^:]*):?(.*)$/s.exec(text) ?? []
-  const wire = service.kind === 'real' ? service.storages : null
-  const storage = STORAGES.find((known) => isSameName(known, name) || (wire !== null && isSameName(wire[known], name)))
-  if (storage !== undefined) return { service: storage, path: path === '' ? '/' : path }
+  const wire = service.kind === 'real' ? mapSpellings(service.storages) : {}
+  const storage = findStorage(name, wire)
+  if (storage !== null) return { service: storage, path: path === '' ? '/' : path }
   throw new UpshotError('invalid_request', `"${text}" names no storage.`, {
     details: { fix: `Write <service:/path> with one of ${STORAGES.join(', ')}, such as ${STORAGES[0]}:/reports.` },
   })
 }
 
-/** The service's documents write one storage's name in several ways. */
-function isSameName(a: string, b: string): boolean {
-  const plain = (name: string) => name.toLowerCase().replace(/[-_ ]/g, '')
-  return plain(a) === plain(b)
+function mapSpellings(storages: Record<StorageName, string>): StorageSpellings {
+  return Object.fromEntries(Object.entries(storages).map(([storage, spelling]) => [storage, [spelling]]))
 }

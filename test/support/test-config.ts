@@ -29,6 +29,7 @@ export const NO_SERVICE: Extract<Config['service'], { kind: 'real' }> = {
   kind: 'real',
   baseUrl: 'http://127.0.0.1:9/v1',
   apiKey: 'sk_sandbox_never_called',
+  fallbackKey: null,
   webhookSecret: WEBHOOK_SECRET,
   signatureHeader: 'X-Service-Signature',
   plan: 'free',

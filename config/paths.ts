@@ -7,8 +7,6 @@ export function pathsIn(dataFolder: string) {
     intake: join(dataFolder, 'intake'),
     alerts: join(dataFolder, 'alerts'),
     inventory: join(dataFolder, 'inventory'),
-    /** Downloads that are looked at and removed again. */
-    work: join(dataFolder, 'work'),
   }
 }
 

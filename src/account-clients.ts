@@ -72,8 +72,8 @@ export class AccountClients {
 
   /** How an account writes the storages; nothing of an account that is not known. */
   spellingsOf(name: string): StorageSpellings | Promise<StorageSpellings> {
-    if (name === DEFAULT_ACCOUNT) return spellingsIn(this.#parts.defaultAccess())
-    return this.#parts.findAccount(name).then((account) => (account ? spellingsIn(account) : {}))
+    if (name === DEFAULT_ACCOUNT) return this.#parts.defaultAccess().storages
+    return this.#parts.findAccount(name).then((account) => account?.storages ?? {})
   }
 
   /** Ends all calls and refuses new ones; resolves when nothing more is sent. */
@@ -139,8 +139,4 @@ function findAccessFault({ baseUrl, apiKey, fallbackKey }: Access): string | nul
   return (
     fault ?? (fallbackKey === null ? null : findKeyFault(baseUrl, fallbackKey, { ...names, key: 'its second API key' }))
   )
-}
-
-function spellingsIn({ storages }: Access): StorageSpellings {
-  return Object.fromEntries(Object.entries(storages).map(([storage, spelling]) => [storage, [spelling]]))
 }

@@ -2,7 +2,6 @@ import { defineWorkflow, type FileEntry, type StepContext, StepError, TerminalEr
 import { alerts } from '../config/alerts.ts'
 import { paths } from '../config/paths.ts'
 import { type Transfer, transferFailed } from './events.ts'
-import { findFile } from './find-file.ts'
 import { writeJson } from './write-whole.ts'
 
 /** Gathers what is known of a failed transfer, writes it down, and posts it where `ALERT_URL` says. */
@@ -12,8 +11,8 @@ export default defineWorkflow({
   retry: { attempts: 3, max: '30s' },
   async run({ event, files, step }) {
     const { transfer } = event.data
-    const source = await findFile(files, transfer.source).catch(describeFailure)
-    const destination = await findFile(files, transfer.destination).catch(describeFailure)
+    const source = await files.find(transfer.source).catch(describeFailure)
+    const destination = await files.find(transfer.destination).catch(describeFailure)
     const alert = {
       text: `Transfer ${transfer.id} failed: ${transfer.error?.message ?? 'the service gave no reason'}`,
       event: event.id,

@@ -1,4 +1,4 @@
-import { defineEvent, STORAGES, z } from 'upshot'
+import { defineEvent, storageName, z } from 'upshot'
 
 // The service documents no shape for `data`, so this says once what the workflows rely on. An event that is different parks
 // its run, where a person sees it.
@@ -6,7 +6,7 @@ const moment = z.iso.datetime({ offset: true })
 const bytes = z.int().nonnegative()
 
 const transferEnd = z
-  .object({ service: z.enum(STORAGES), path: z.string().startsWith('/'), fileId: z.string().min(1).nullish() })
+  .object({ service: storageName, path: z.string().startsWith('/'), fileId: z.string().min(1).nullish() })
   .transform(({ service, path, fileId }) => ({ service, path, id: fileId ?? null }))
 
 const transfer = z.looseObject({
@@ -24,7 +24,7 @@ export type Transfer = z.output<typeof transfer>
 
 const createdFile = z
   .object({
-    service: z.enum(STORAGES),
+    service: storageName,
     file: z.looseObject({
       id: z.string().min(1),
       name: z.string().min(1),

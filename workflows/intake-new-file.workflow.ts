@@ -3,8 +3,6 @@ import { defineWorkflow, type FileEntry, type FilesApi } from 'upshot'
 import { intakePolicy } from '../config/intake-policy.ts'
 import { paths } from '../config/paths.ts'
 import { type CreatedFile, fileCreated } from './events.ts'
-import { findFile } from './find-file.ts'
-import { hashContent } from './hash-content.ts'
 import { writeJson } from './write-whole.ts'
 
 /** Hashes each new file, deletes what the policy forbids, and writes a record of it named by the event's id. */
@@ -13,11 +11,11 @@ export default defineWorkflow({
   on: fileCreated,
   where: ({ data }) => intakePolicy.folders.some((folder) => data.file.path.startsWith(posix.join(folder, '/'))),
   timeout: { step: '15m' },
-  async run(context) {
-    const { event, files, step, log } = context
+  async run({ event, files, step, log }) {
     const { file } = event.data
     const isTooLarge = file.size > intakePolicy.largestBytes
-    const sha256 = isTooLarge ? null : await hashContent(context, file)
+    const hash = isTooLarge ? null : await files.hash(file)
+    const sha256 = hash?.sha256 ?? null
 
     const forbidden = findFault(file)
     const decision = await settle(files, file, forbidden)
@@ -33,7 +31,7 @@ type Decision = 'gone' | 'changed' | 'kept' | 'deleted'
 
 /** Deletes a forbidden file, unless anything about it is not as the event said. */
 async function settle(files: FilesApi, file: CreatedFile, forbidden: string | null): Promise<Decision> {
-  const entry = await findFile(files, file)
+  const entry = await files.find(file)
   if (!entry) return 'gone'
   if (!isAsAnnounced(entry, file)) return 'changed'
   if (!forbidden) return 'kept'

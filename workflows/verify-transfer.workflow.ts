@@ -3,8 +3,6 @@ import { defineWorkflow, type FileEntry } from 'upshot'
 import { paths } from '../config/paths.ts'
 import { verification } from '../config/verification.ts'
 import { type Transfer, transferCompleted } from './events.ts'
-import { findFile } from './find-file.ts'
-import { hashContent } from './hash-content.ts'
 import { writeJson } from './write-whole.ts'
 
 /** Compares what arrived with what was sent, and writes a report named by the transfer's id. */
@@ -12,19 +10,18 @@ export default defineWorkflow({
   id: 'verify-transfer',
   on: transferCompleted,
   timeout: { step: '15m' },
-  async run(context) {
-    const { event, files, step, log } = context
+  async run({ event, files, step, log }) {
     const { transfer } = event.data
     const look = async () => ({
-      sent: await findFile(files, transfer.source),
-      arrived: await findFile(files, transfer.destination),
+      sent: await files.find(transfer.source),
+      arrived: await files.find(transfer.destination),
     })
 
     let { sent, arrived } = await look()
     let contents: Contents = 'not compared'
     if (sent && arrived && isComparable(sent) && isComparable(arrived)) {
-      const hash = await hashContent(context, sent)
-      const isSame = hash !== null && hash === (await hashContent(context, arrived))
+      const hash = await files.hash(sent)
+      const isSame = hash !== null && hash.sha256 === (await files.hash(arrived))?.sha256
       contents = isSame ? 'same' : 'different'
       // One of them may have been changed or deleted just now; then the transfer is not to blame.
       if (!isSame) ({ sent, arrived } = await look())

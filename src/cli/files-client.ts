@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import { UpshotError } from '../core/errors.ts'
-import { findStorage, STORAGES, type StorageName, type StorageSpellings } from '../core/file.ts'
+import { findStorage, STORAGES, type StorageName } from '../core/file.ts'
 import type { Store } from '../core/store.ts'
 import type { FilesClient } from '../files/index.ts'
 import { findRunningApp } from './running-app.ts'
@@ -36,14 +36,10 @@ export interface Place {
 /** Reads `<service:/path>`; the service as we write it or as the real one does, the path `/` when it is left out. */
 export function parsePlace(text: string, { service }: Pick<Config, 'service'>): Place {
   const [, name = '', path = ''] = /^([^:]*):?(.*)$/s.exec(text) ?? []
-  const wire = service.kind === 'real' ? mapSpellings(service.storages) : {}
+  const wire = service.kind === 'real' ? service.storages : {}
   const storage = findStorage(name, wire)
   if (storage !== null) return { service: storage, path: path === '' ? '/' : path }
   throw new UpshotError('invalid_request', `"${text}" names no storage.`, {
     details: { fix: `Write <service:/path> with one of ${STORAGES.join(', ')}, such as ${STORAGES[0]}:/reports.` },
   })
-}
-
-function mapSpellings(storages: Record<StorageName, string>): StorageSpellings {
-  return Object.fromEntries(Object.entries(storages).map(([storage, spelling]) => [storage, [spelling]]))
 }

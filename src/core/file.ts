@@ -8,13 +8,13 @@ export const STORAGES = ['storage_a', 'storage_b', 'storage_c'] as const
 export type StorageName = (typeof STORAGES)[number]
 
 /** How the service writes each storage, besides our own name of it. */
-export type StorageSpellings = Readonly<Partial<Record<StorageName, readonly string[]>>>
+export type StorageSpellings = Readonly<Partial<Record<StorageName, string | readonly string[]>>>
 
 /** The storage that is meant by one of our names or of the service's, in any spelling of case, `-`, `_` and space; or null. */
 export function findStorage(name: unknown, spellings: StorageSpellings): StorageName | null {
   const wanted = plainName(String(name))
   const isMeant = (storage: StorageName) =>
-    [storage, ...(spellings[storage] ?? [])].some((spelling) => plainName(spelling) === wanted)
+    [storage, spellings[storage] ?? []].flat().some((spelling) => plainName(spelling) === wanted)
   return STORAGES.find(isMeant) ?? null
 }
 
@@ -187,7 +187,7 @@ export interface FilesApi {
   downloadUrl(file: FileRef, options?: CallLimits): Promise<DownloadUrl>
   /** Writes the bytes to `to` (a path of a file), atomically. */
   download(file: FileRef & { size?: number | null }, options: CallLimits & { to: string }): Promise<DownloadedFile>
-  /** Reads the bytes and keeps none of them; null when the service says there is no such file. */
-  hash(file: FileRef & { size?: number | null }, options?: CallLimits): Promise<FileHash | null>
+  /** Reads the bytes as they are now and keeps none of them; null when the service says there is no such file. */
+  hash(file: FileRef, options?: CallLimits): Promise<FileHash | null>
   delete(file: FileRef, options?: CallLimits & DeleteOptions): Promise<DeleteOutcome>
 }

@@ -130,7 +130,7 @@ export class FilesClient implements FilesApi {
   }
 
   /** Length and hash of the file's bytes, none of which is kept; null when the service proves that there is no such file. */
-  async hash(given: FileRef & { size?: number | null }, options: CallOptions = {}): Promise<FileHash | null> {
+  async hash(given: FileRef, options: CallOptions = {}): Promise<FileHash | null> {
     const file = this.#named(given, 'hash')
     try {
       return await this.#desk.run({ operation: 'hash', service: file.service, id: file.id }, options, (call) =>

@@ -4,10 +4,10 @@ import { readBytes } from './read-bytes.ts'
 import type { Call, Wire } from './wire.ts'
 
 /** Hashes a file's bytes as they come, over as many connections and URLs as it takes. */
-export async function hashFile(wire: Wire, call: Call, file: FileRef & { size?: number | null }): Promise<FileHash> {
+export async function hashFile(wire: Wire, call: Call, { service, id }: FileRef): Promise<FileHash> {
   let hash = createHash('sha256')
   let bytes = 0
-  for await (const read of readBytes(wire, call, { file, offset: 0, etag: null, size: file.size ?? null })) {
+  for await (const read of readBytes(wire, call, { file: { service, id }, offset: 0, etag: null, size: null })) {
     if (read.kind === 'chunk') {
       hash.update(read.bytes)
       bytes += read.bytes.byteLength

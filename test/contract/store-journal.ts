@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Lease } from '../../src/core/lease.ts'
 import type { Store } from '../../src/core/store.ts'
-import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 
 async function claimOne(store: Store): Promise<Lease> {
@@ -31,6 +31,27 @@ export function describeJournal(open: OpenStore): void {
     await store.saveCheckpoint(lease, checkpoint('a', { attempt: 2 }))
     expect(await store.listSteps(lease.runId)).toEqual([checkpoint('a', { attempt: 2 })])
     expect(await store.listStepFailures(lease.runId)).toEqual([{ key: 'a', attempt: 1, at: NOW, error }])
+  })
+
+  test("gives an account's deletes of a target, and no other step", async () => {
+    const { store } = open()
+    const target = 'storage_a:fil_1'
+    const gone = checkpoint('a', { effect: 'delete', target })
+    for (const [eventId, account] of [
+      ['evt_1', 'default'],
+      ['evt_2', 'other'],
+    ] as const) {
+      await store.saveDelivery(incoming(eventId, { account, workflows: ['w'] }))
+    }
+    await store.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
+    for (const { lease } of await store.claimRuns('wrk_1', 3, NOW)) {
+      await store.saveCheckpoint(lease, gone)
+      await store.saveCheckpoint(lease, checkpoint('read', { effect: 'read', target, position: 1 }))
+      await store.saveCheckpoint(lease, checkpoint('b', { effect: 'delete', target: 'storage_a:fil_2', position: 2 }))
+    }
+    expect(await store.listDeletes('other', [target])).toEqual([gone])
+    expect(await store.listDeletes('default', [target, 'storage_b:fil_1'])).toEqual([gone, gone])
+    expect(await store.listDeletes('default', ['storage_b:fil_1'])).toEqual([])
   })
 
   test('keeps writes in the order of their calls within one commit', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RetryAt, StepError, TerminalError, UpshotError } from '../../src/core/errors.ts'
-import { decideRetry, planRetries } from '../../src/core/retry.ts'
+import { decideRetry, planRetries, RetryAfter } from '../../src/core/retry.ts'
 
 const POLICY = { attempts: 3, minMs: 1_000, maxMs: 3_000 }
 const decide = (error: unknown, part: Partial<Parameters<typeof decideRetry>[0]> = {}) =>
@@ -52,6 +52,12 @@ describe('decideRetry', () => {
   ])('counts the attempt when the moment named %s', (_, error) => {
     expect(decide(error)).toEqual({ kind: 'retry', at: 10_500, counts: true })
     expect(decide(error, { attempt: 3 })).toEqual({ kind: 'give_up' })
+  })
+
+  it('waits as long as a RetryAfter says, from now, and counts no attempt', () => {
+    expect(decide(new RetryAfter('30s'), { attempt: 100 })).toEqual({ kind: 'retry', at: 40_000, counts: false })
+    expect(decide(new RetryAfter(0), { attempt: 3 })).toEqual({ kind: 'give_up' })
+    expect(() => new RetryAfter('soon')).toThrow(/is not a duration/)
   })
 
   it.each([['text'], [undefined], [null], [{ retryable: false }]])('tries again after %j was thrown', (thrown) =>

@@ -171,3 +171,22 @@ test.each([
   expect(error).toMatchObject({ name: 'ProtocolError' })
   expect(server.seen.length).toBeLessThanOrEqual(6)
 })
+
+describe('a call that is told otherwise', () => {
+  test('is tried so often and no more, and pauses so long and no longer', async () => {
+    await using server = await ScriptedServer.start()
+    server.otherwise(failure(500, 'service_error'))
+    const { files, pauses } = testClient({ baseUrl: server.baseUrl, random: () => 0.999_999 })
+    await errorOf(files.get(REF, { retry: { attempts: 6, min: '1s', max: '4s' } }))
+    expect(server.seen).toHaveLength(6)
+    expect(pauses).toEqual([1_000, 2_000, 4_000, 4_000, 4_000])
+  })
+
+  test('ends when its own time is over', async () => {
+    await using server = await ScriptedServer.start()
+    server.otherwise(failure(429, 'rate_limit_exceeded', { 'retry-after': '20' }))
+    const { files } = testClient({ baseUrl: server.baseUrl })
+    await errorOf(files.get(REF, { timeout: '10s' }))
+    expect(server.seen).toHaveLength(1)
+  })
+})

@@ -168,3 +168,9 @@ test('resolves waits by their indexes, however many there are', () => {
   const scans = [...plans].filter(([, plan]) => plan.some((line) => /^SCAN (wait|event_key|blob)/.test(line)))
   expect(scans.map(([sql]) => sql)).toEqual([])
 })
+
+test('finds the deletes of a target by their own index', () => {
+  const [first, ...rest] = planOf("step.effect = 'delete' AND step.target = ?")
+  expect(first).toBe('SEARCH step USING INDEX step_delete (target=?)')
+  expect(rest.every((line) => line.includes('PRIMARY KEY'))).toBe(true)
+})

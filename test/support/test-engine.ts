@@ -24,10 +24,12 @@ export interface TestEngine {
   /** Starts a worker for these workflows; stopped when the test is over. */
   start(
     workflows: AnyWorkflow[],
-    options?: Partial<Pick<WorkerParts, 'slots' | 'filesFor' | 'store' | 'drainMs'>>,
+    options?: Partial<Pick<WorkerParts, 'slots' | 'filesFor' | 'spellingsOf' | 'store' | 'drainMs'>>,
   ): Promise<Worker>
   /** Queues a run and gives it back as it is when it has ended or waits. */
   run(workflow: string, eventId?: string): Promise<Run>
+  /** Gives a run that is queued already back when its next pass is over. */
+  passOf(runId: string): Promise<Run>
   /** Moves the clock and gives the run back when its next pass is over. */
   advance(runId: string, duration: Duration): Promise<Run>
 }
@@ -55,6 +57,13 @@ export function createTestEngine(): TestEngine {
     return run
   }
 
+  const passOf = async (runId: string) => {
+    const ended = passEnded(runId)
+    for (const worker of workers) worker.wake()
+    await ended
+    return find(runId)
+  }
+
   return {
     store,
     folder: store.folder,
@@ -80,12 +89,9 @@ export function createTestEngine(): TestEngine {
       return worker
     },
     async run(workflow, eventId = 'evt_1') {
-      const runId = await queueRun(store, eventId, workflow)
-      const ended = passEnded(runId)
-      for (const worker of workers) worker.wake()
-      await ended
-      return find(runId)
+      return passOf(await queueRun(store, eventId, workflow))
     },
+    passOf,
     async advance(runId, duration) {
       const ended = passEnded(runId)
       clock.advance(duration)

@@ -29,7 +29,14 @@ export async function ensureEndpoint(store: Store, { service }: Config, now: num
   return changed
 }
 
+/** The endpoint as it is now: of two processes that start on a new database, one comes second. */
 async function addEndpoint(store: Store, endpoint: Endpoint): Promise<Endpoint> {
-  await store.addEndpoint(endpoint)
-  return endpoint
+  try {
+    await store.addEndpoint(endpoint)
+    return endpoint
+  } catch (error) {
+    const known = (await store.listEndpoints()).find(({ name }) => name === endpoint.name)
+    if (known) return known
+    throw error
+  }
 }

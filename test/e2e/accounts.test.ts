@@ -1,0 +1,165 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Account } from '../../src/account-clients.ts'
+import { planEndpoint } from '../../src/core/endpoint.ts'
+import { storageName } from '../../src/core/file.ts'
+import type { NoticeOf } from '../../src/core/notices.ts'
+import { defineEvent, defineWorkflow } from '../../src/core/workflow.ts'
+import { startServedApp, startService } from './served-app.ts'
+
+const entry = z.looseObject({ id: z.string(), path: z.string() })
+const file = z.looseObject({ service: storageName, file: entry })
+const fileCreated = defineEvent('file.created', { data: file })
+const fileDeleted = defineEvent('file.deleted', { data: file })
+
+const look = defineWorkflow({
+  id: 'look',
+  on: fileCreated,
+  run: async ({ event, files }) => {
+    const { service, file } = event.data
+    return (await files.find({ service, id: file.id }))?.path ?? null
+  },
+})
+
+const SECRET = 'a-secret-of-the-second-account'
+
+/** A second account of the service, whose events come to an endpoint of its own. */
+async function startSecondAccount() {
+  const first = await startService()
+  const second = await startService()
+  const rows = new Map<string, Account>()
+  const account: Account = {
+    name: 'second',
+    baseUrl: second.sandbox.url,
+    apiKey: second.service.apiKey,
+    fallbackKey: null,
+    plan: 'free',
+    storages: { storage_a: 'doc-drive', storage_b: 'storage_b', storage_c: 'storage_c' },
+  }
+  const findAccount = async (name: string) => rows.get(name) ?? null
+  const served = await startServedApp(first, { workflows: [look], findAccount })
+  const endpoint = planEndpoint({ name: 'second', secret: SECRET, account: 'second' }, 0)
+  await served.app.store.addEndpoint(endpoint)
+  const url = `${served.urls.receiver}/hooks/${endpoint.path}`
+  await second.sandbox.webhooks.add({ url, events: ['*'], secret: SECRET })
+  return { first, second, rows, account, ...served }
+}
+
+test('a run calls the account that its event came from', async () => {
+  const { first, second, rows, account, hear, app } = await startSecondAccount()
+  rows.set('second', { ...account, storages: { storage_b: 'storage_b' } })
+  await second.sandbox.storage('storage_b').put('/theirs.txt', 'x')
+  const { run } = await hear('run.completed')
+  expect(await app.store.findRun(run)).toMatchObject({ output: '"/theirs.txt"' })
+  expect(first.sandbox.audit.requests()).toEqual([])
+  expect(second.sandbox.audit.requests()).toHaveLength(1)
+})
+
+test('a run whose account nobody knows says so, and goes on once somebody has added it', async () => {
+  const { second, rows, account, hear, app, clock, advance } = await startSecondAccount()
+  await second.sandbox.storage('storage_b').put('/theirs.txt', 'x')
+  const { run, reason, dueAt } = await hear('run.parked')
+  expect(reason).toContain('There is no account "second". Add it, and the run goes on.')
+  expect(dueAt).toBe(clock.now() + 60_000)
+  expect(second.sandbox.audit.requests()).toEqual([])
+  rows.set('second', account)
+  await advance(60_000)
+  await hear('run.completed', (notice) => notice.run === run)
+  expect(await app.store.listStepFailures(run)).toHaveLength(1)
+})
+
+test.each([
+  ['a key of the sandbox abroad', { baseUrl: 'https://api.example.com/v1' }, 'its API key is a key of the sandbox'],
+  ['a real key at home', { apiKey: 'canary_real_key' }, 'its base URL is on this machine'],
+  ['a second key of that kind', { fallbackKey: 'canary_real_key' }, 'its second API key is not a key of the sandbox'],
+  ['a key in the clear', { apiKey: 'canary_real_key', baseUrl: 'http://api.example.com/v1' }, 'must begin with https'],
+])('%s is never sent, and the run says why', async (_name, part, why) => {
+  const { second, rows, account, hear } = await startSecondAccount()
+  rows.set('second', { ...account, ...part })
+  await second.sandbox.storage('storage_b').put('/theirs.txt', 'x')
+  const { reason } = await hear('run.parked')
+  expect(reason).toContain(why)
+  expect(reason).not.toContain('canary')
+  expect(second.sandbox.audit.requests()).toEqual([])
+})
+
+test('a changed account holds from the next call on', async () => {
+  const { second, rows, account, hear } = await startSecondAccount()
+  rows.set('second', account)
+  await second.sandbox.storage('storage_b').put('/one.txt', 'x')
+  const { run } = await hear('run.completed')
+  const next = await second.makeKey('next')
+  rows.set('second', { ...account, apiKey: next.key })
+  await second.sandbox.keys.revoke(second.keyId)
+  await second.sandbox.storage('storage_b').put('/two.txt', 'x')
+  await hear('run.completed', (notice) => notice.run !== run)
+  expect(second.sandbox.audit.requests().map(({ status }) => status)).toEqual([200, 200])
+})
+
+test('a key is revoked while runs go on: they take the next one, and the old one is never tried again', async () => {
+  const served = await startService()
+  const next = await served.makeKey('next')
+  const service = { ...served.service, fallbackKey: next.key }
+  const { hear, heard } = await startServedApp({ ...served, service }, { workflows: [look] })
+  const storage = served.sandbox.storage('storage_a')
+  await storage.put('/before.txt', 'x')
+  await hear('run.completed')
+  await served.sandbox.keys.revoke(served.keyId)
+  for (let number = 0; number < 10; number++) await storage.put(`/${number}.txt`, 'x')
+  while (heard.filter(({ kind }) => kind === 'run.completed').length < 11) await new Promise(setImmediate)
+  expect(heard.filter(({ kind }) => kind === 'step.failed')).toEqual([])
+  const refused = served.sandbox.audit.requests().filter(({ status }) => status === 401)
+  expect(refused.length).toBeGreaterThanOrEqual(1)
+  await storage.put('/after.txt', 'x')
+  while (heard.filter(({ kind }) => kind === 'run.completed').length < 12) await new Promise(setImmediate)
+  expect(served.sandbox.audit.requests().filter(({ status }) => status === 401)).toHaveLength(refused.length)
+})
+
+test('keys that are all refused fail the runs without a further request', async () => {
+  const served = await startService()
+  const { hear } = await startServedApp(served, { workflows: [look] })
+  await served.sandbox.keys.revoke(served.keyId)
+  await served.sandbox.storage('storage_a').put('/one.txt', 'x')
+  const { run, error } = await hear('run.failed')
+  expect(error.name).toBe('AuthenticationError')
+  await served.sandbox.storage('storage_a').put('/two.txt', 'x')
+  await hear('run.failed', (notice) => notice.run !== run)
+  expect(served.sandbox.audit.requests()).toHaveLength(1)
+  expect(served.sandbox.audit.findings()).toEqual([])
+})
+
+test('a delete of ours comes back as an event that is known as ours, and one of somebody else does not', async () => {
+  const served = await startService()
+  const sweep = defineWorkflow({
+    id: 'sweep',
+    on: fileCreated,
+    where: ({ data }) => data.file.path.endsWith('.bin'),
+    run: ({ event, files }) => files.delete({ service: event.data.service, id: event.data.file.id }),
+  })
+  const tell = defineWorkflow({
+    id: 'tell',
+    on: fileDeleted,
+    run: ({ event }) => ({ path: event.data.file.path, isSelfCaused: event.isSelfCaused }),
+  })
+  const { hear, heard, app, advance } = await startServedApp(served, { workflows: [sweep, tell] })
+  const storage = served.sandbox.storage('storage_b')
+  await storage.put('/ours.bin', 'x')
+  await hear('run.completed', ({ workflow }) => workflow === 'sweep')
+  await storage.put('/theirs.txt', 'x')
+  await storage.remove('/theirs.txt')
+  const ofTell = (kind: 'run.completed' | 'run.parked') =>
+    heard.filter(
+      (notice): notice is NoticeOf<typeof kind> =>
+        notice.kind === kind && 'workflow' in notice && notice.workflow === 'tell',
+    )
+  for (let waits = 0; ofTell('run.completed').length < 2; await new Promise(setImmediate)) {
+    // The first may have come before the end of the delete, and looks again a second later.
+    if (ofTell('run.parked').length > waits) await advance(1_000).then(() => waits++)
+  }
+  const told = ofTell('run.completed')
+  const runs = await Promise.all(told.map(({ run }) => app.store.findRun(run)))
+  expect(runs.map((run) => JSON.parse(run?.output ?? '')).sort((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
+    { path: '/ours.bin', isSelfCaused: true },
+    { path: '/theirs.txt', isSelfCaused: false },
+  ])
+})

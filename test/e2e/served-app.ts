@@ -1,0 +1,75 @@
+import { onTestFinished } from 'vitest'
+import { type App, type AppParts, type AppUrls, createApp } from '../../src/app.ts'
+import type { Config, ServiceConfig } from '../../src/config.ts'
+import type { Notice, NoticeKind, NoticeOf } from '../../src/core/notices.ts'
+import { ManualClock } from '../../src/core/time.ts'
+import { createNoticeBus } from '../../src/notices/notice-bus.ts'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { NO_SERVICE, testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
+
+type RealService = Extract<ServiceConfig, { kind: 'real' }>
+
+/** The service as a program of its own, and what an app is told of it. Its clock stands still unless it is told otherwise. */
+export async function startService(options: Partial<SandboxOptions> = {}) {
+  const sandbox = await startSandbox({ dir: tempFolder(), plan: 'free', clock: 'manual', hints: false, ...options })
+  onTestFinished(() => sandbox.stop())
+  const makeKey = async (name = 'app') => sandbox.keys.create({ name, scope: 'read-write' })
+  const { id, key } = await makeKey()
+  const service: RealService = { ...NO_SERVICE, baseUrl: sandbox.url, apiKey: key }
+  return { sandbox, service, keyId: id, makeKey }
+}
+
+export interface ServedApp {
+  app: App
+  urls: AppUrls
+  clock: ManualClock
+  heard: Notice[]
+  /** The first notice of a kind that fits, already published or still to come. */
+  hear<Kind extends NoticeKind>(kind: Kind, fits?: (notice: NoticeOf<Kind>) => boolean): Promise<NoticeOf<Kind>>
+  /** Moves the service's clock and the app's together. */
+  advance(ms: number): Promise<void>
+}
+
+/** An app that works with that service, on a clock of its own that is moved along with the service's. */
+export async function startServedApp(
+  { sandbox, service }: { sandbox: Sandbox; service: RealService },
+  parts: Partial<AppParts>,
+  { dataDir = tempFolder(), config = {} }: { dataDir?: string; config?: Partial<Config> } = {},
+): Promise<ServedApp> {
+  const clock = new ManualClock(sandbox.clock.now())
+  const notices = createNoticeBus()
+  const heard: Notice[] = []
+  notices.subscribe('*', (notice) => heard.push(notice))
+  const app = await createApp(testConfig(dataDir, { service, ...config }), {
+    notices,
+    clock,
+    random: () => 0,
+    ...parts,
+  })
+  onTestFinished(() => app.stop())
+  const urls = await app.start()
+  await tellApp(sandbox, urls)
+  return {
+    app,
+    urls,
+    clock,
+    heard,
+    async hear(kind, fits = () => true) {
+      const known = heard.find((notice) => notice.kind === kind && fits(notice as never))
+      return (known as never) ?? notices.once(kind, fits)
+    },
+    async advance(ms) {
+      // The service first: seen from there, a request must never come too soon.
+      await sandbox.clock.advance(ms)
+      clock.set(clock.now() + ms)
+    },
+  }
+}
+
+async function tellApp(sandbox: Sandbox, { endpoints }: AppUrls): Promise<void> {
+  const url = endpoints.service ?? ''
+  const known = sandbox.webhooks.list().find((webhook) => new URL(webhook.url).pathname === new URL(url).pathname)
+  if (known) await sandbox.webhooks.move(known.id, url)
+  else await sandbox.webhooks.add({ url, events: ['*'], secret: WEBHOOK_SECRET })
+}

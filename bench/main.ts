@@ -11,6 +11,7 @@ import { describeMachine, type Machine } from './machine.ts'
 import { createPatience } from './patience.ts'
 import type { Result } from './result.ts'
 import { claim } from './suites/claim.ts'
+import { download } from './suites/download.ts'
 import { engine } from './suites/engine.ts'
 import { growth } from './suites/growth.ts'
 import { ingest } from './suites/ingest.ts'
@@ -18,7 +19,7 @@ import { receive } from './suites/receive.ts'
 import { replay } from './suites/replay.ts'
 import { start } from './suites/start.ts'
 
-const SUITES: readonly Suite[] = [ingest, receive, growth, start, engine, claim, replay]
+const SUITES: readonly Suite[] = [ingest, receive, growth, start, engine, claim, replay, download]
 
 /** Enough for the longest burst, and for all bursts together that may not repeat a delivery. */
 const DELIVERIES = { quick: 600_000, full: 3_300_000 }

@@ -1,0 +1,38 @@
+import { rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { createFilesClient, type FilesClient } from '../../src/files/index.ts'
+import { answerCalls } from './answer-calls.ts'
+import type { Hosted } from './file-host.ts'
+
+let files: FilesClient | null = null
+let file: Hosted['file'] | null = null
+
+answerCalls({
+  async start(hosted: Hosted) {
+    const { baseUrl, apiKey } = hosted
+    files = createFilesClient({ baseUrl, apiKey, plan: 1_000_000 })
+    file = hosted.file
+  },
+
+  /** Downloads the file, or what is missing of it: milliseconds until it is whole, checked and on the disk, and its hash. */
+  async download({ to }: { to: string }): Promise<{ ms: number; sha256: string; resumedFrom: number }> {
+    if (!files || !file) throw new Error('it has not started')
+    const begunAt = performance.now()
+    const { sha256, resumedFrom } = await files.download(file, { to })
+    return { ms: performance.now() - begunAt, sha256, resumedFrom }
+  },
+
+  /** Memory in MiB: what the process has now, and the most that it ever had. */
+  async memory(): Promise<{ nowMiB: number; mostMiB: number }> {
+    return { nowMiB: process.memoryUsage.rss() / 2 ** 20, mostMiB: process.resourceUsage().maxRSS / 2 ** 10 }
+  },
+
+  /** Leaves half of a download behind, as an interruption would. */
+  async halve({ to }: { to: string }) {
+    if (!file) throw new Error('it has not started')
+    const part = `${to}.part`
+    await rm(part, { force: true })
+    await rename(to, part)
+    await truncate(part, Math.floor(file.size / 2))
+    await writeFile(`${part}.json`, JSON.stringify({ ...file, etag: null }))
+  },
+})

@@ -1,0 +1,99 @@
+import { subscribe } from 'node:diagnostics_channel'
+import type { ClientRequest } from 'node:http'
+import { expect, test } from 'vitest'
+import type { Store } from '../../src/core/store.ts'
+import { defineWorkflow } from '../../src/core/workflow.ts'
+import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
+import { startServedApp, startService } from './served-app.ts'
+
+/** Events of the burst. Ten thousand take a few minutes; `UPSHOT_BURST=10000 npx vitest run test/e2e/burst.test.ts`. */
+const EVENTS = Number(process.env.UPSHOT_BURST ?? 1_000)
+const PER_MINUTE = 60
+const SLOTS = 50
+
+const look = defineWorkflow({
+  id: 'look',
+  on: 'file.created',
+  run: ({ event, files }) => files.find({ service: 'storage_a', id: String(event.data.file) }),
+})
+
+/** Counts what an app waits for besides its clock: calls of its store, and requests of the API that nobody has reported yet. */
+function watchWork() {
+  let storeCalls = 0
+  let requests = 0
+  let mostRequests = 0
+  const counted = (store: Store): Store =>
+    new Proxy(store, {
+      get(target, name) {
+        const method = Reflect.get(target, name)
+        if (typeof method !== 'function') return method
+        return async (...given: unknown[]) => {
+          storeCalls++
+          try {
+            return await method.apply(target, given)
+          } finally {
+            storeCalls--
+          }
+        }
+      },
+    })
+  subscribe('http.client.request.start', (message) => {
+    const { request } = message as { request: ClientRequest }
+    if (!request.path.startsWith('/v1/')) return
+    requests++
+    mostRequests = Math.max(mostRequests, requests)
+  })
+  return {
+    openStore: (options: Parameters<typeof openThreadedStore>[0]) => counted(openThreadedStore(options)),
+    reported: (attempts: number) => {
+      requests -= attempts
+    },
+    mostRequests: () => mostRequests,
+    /** Resolves when only a later moment can bring anything on. */
+    async idle() {
+      // What one call sets going, another one follows within a few turns.
+      for (let quiet = 0; quiet < 5; quiet++) {
+        if (storeCalls + requests > 0) quiet = 0
+        await new Promise(setImmediate)
+      }
+    },
+  }
+}
+
+test(`${EVENTS} events at once under the free plan cause no 429, and are followed up once each in the time that the plan allows`, {
+  timeout: 30 * 60_000,
+}, async () => {
+  const { sandbox, service } = await startService({ plan: 'free' })
+  const work = watchWork()
+  const served = await startServedApp(
+    { sandbox, service },
+    { workflows: [look], openStore: work.openStore },
+    { config: { slots: SLOTS } },
+  )
+  const counts = { deliveries: 0, completed: 0, parked: 0 }
+  const { notices } = served.app
+  notices.subscribe('delivery.received', () => counts.deliveries++)
+  notices.subscribe('run.completed', () => counts.completed++)
+  notices.subscribe('run.parked', () => counts.parked++)
+  notices.subscribe('files.called', ({ attempts }) => work.reported(attempts))
+
+  const began = served.clock.now()
+  for (let number = 0; number < EVENTS; number++) sandbox.events.emit('file.created', { file: `fil_${number}` })
+  while (counts.deliveries < EVENTS) await new Promise(setImmediate)
+  while (counts.completed < EVENTS) {
+    await work.idle()
+    await served.advance((served.clock.nextAt() ?? 0) - served.clock.now())
+  }
+
+  const requests = sandbox.audit.requests()
+  expect(sandbox.audit.findings()).toEqual([])
+  expect(requests).toHaveLength(EVENTS)
+  expect(new Set(requests.map(({ status }) => status))).toEqual(new Set([404]))
+  const starts = requests.map(({ at }) => Date.parse(at))
+  const crowded = starts.filter((at, index) => index >= PER_MINUTE && at - (starts[index - PER_MINUTE] ?? 0) < 60_000)
+  expect(crowded).toEqual([])
+  expect(work.mostRequests()).toBeLessThanOrEqual(SLOTS)
+  // A run that waits is looked at again once or twice, not each time a place is free.
+  expect(counts.parked).toBeLessThan(3 * EVENTS)
+  expect(served.clock.now() - began).toBeLessThan((EVENTS / PER_MINUTE) * 61_000 * 1.05)
+})

@@ -51,6 +51,8 @@ async function measureMemory(bench: Bench, hosted: Hosted, to: string): Promise<
   await client.call('start', hosted)
   const { nowMiB } = await client.call<Memory>('memory')
   await client.call('download', { to })
+  await client.call('halve', { to })
+  await client.call('download', { to })
   return (await client.call<Memory>('memory')).mostMiB - nowMiB
 }
 

@@ -1,4 +1,3 @@
-const CR = 13
 const LF = 10
 const MOST_LINE_CHARACTERS = 4_096
 
@@ -31,8 +30,8 @@ export class ChunkedBody {
   }
 
   #readMark(byte: number): void {
-    if (byte === LF) this.#endLine(this.#line)
-    else if (byte !== CR) this.#line += String.fromCharCode(byte)
+    if (byte === LF) this.#endLine(this.#line.replace(/\r$/, ''))
+    else this.#line += String.fromCharCode(byte)
     if (this.#line.length > MOST_LINE_CHARACTERS) throw new Error('a mark in the chunked body is too long')
   }
 
@@ -46,7 +45,7 @@ export class ChunkedBody {
       this.#state = 'size'
       return
     }
-    const [, digits] = /^([0-9a-f]{1,12})\s*(?:;.*)?$/i.exec(this.#state === 'size' ? line : '') ?? []
+    const [, digits] = /^([0-9a-f]{1,12})[ \t]*(?:;[^\r]*)?$/i.exec(this.#state === 'size' ? line : '') ?? []
     if (digits === undefined) throw new Error('a mark in the chunked body makes no sense')
     this.#left = Number.parseInt(digits, 16)
     this.#state = this.#left === 0 ? 'trailer' : 'data'

@@ -1,10 +1,8 @@
-import { createHash, type Hash } from 'node:crypto'
 import { type FileHandle, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { DiskWriter } from './disk-writer.ts'
-
-const HASHED_AT_ONCE_BYTES = 1024 * 1024
+import { continuedHash, emptyHash, type PartHash } from './part-hash.ts'
 
 /** By which a part on disk is known to belong to a file as it is now. */
 const marks = z.object({
@@ -21,16 +19,18 @@ export class PartFile {
   readonly #target: string
   readonly #handle: FileHandle
   readonly #writer: DiskWriter
-  #hash: Hash
+  #hash: PartHash
   #bytes: number
+  #written: number
   #marks: Marks
 
-  private constructor(target: string, parts: { handle: FileHandle; hash: Hash; bytes: number; marks: Marks }) {
+  private constructor(target: string, parts: { handle: FileHandle; hash: PartHash; bytes: number; marks: Marks }) {
     this.#target = target
     this.#handle = parts.handle
     this.#writer = new DiskWriter(parts.handle)
     this.#hash = parts.hash
     this.#bytes = parts.bytes
+    this.#written = parts.bytes
     this.#marks = parts.marks
   }
 
@@ -41,7 +41,8 @@ export class PartFile {
     const isContinued = kept !== null && isSame(kept, wanted)
     const handle = await open(partPath(target), 'a+')
     if (!isContinued) await handle.truncate(0)
-    const { hash, bytes } = await hashOf(handle)
+    const bytes = (await handle.stat()).size
+    const hash = bytes === 0 ? emptyHash() : await continuedHash(handle, bytes)
     return new PartFile(target, { handle, hash, bytes, marks: isContinued ? kept : { ...wanted, etag: null } })
   }
 
@@ -62,7 +63,11 @@ export class PartFile {
 
   /** Takes the bytes over; `written` is called when they are no longer needed. */
   async append(bytes: Uint8Array, written: () => void): Promise<void> {
-    const taken = this.#writer.write(bytes, written)
+    const taken = this.#writer.write(bytes, () => {
+      this.#written += bytes.byteLength
+      this.#hash.reach(this.#written)
+      written()
+    })
     // While the system writes; `written` is never called before this turn is over.
     this.#hash.update(bytes)
     this.#bytes += bytes.byteLength
@@ -72,15 +77,17 @@ export class PartFile {
   /** Puts the part in the target's place, after its bytes are on the disk: a reader sees the whole file or the one before. */
   async finish(): Promise<{ bytes: number; sha256: string }> {
     await this.#writer.sync()
+    const sha256 = await this.#hash.digest(this.#bytes)
     await this.#handle.close()
     await rename(partPath(this.#target), this.#target)
     await rm(marksPath(this.#target), { force: true })
     await syncDirectory(dirname(this.#target))
-    return { bytes: this.#bytes, sha256: this.#hash.digest('hex') }
+    return { bytes: this.#bytes, sha256 }
   }
 
   /** Leaves the part for a later download to continue. */
   async leave(): Promise<void> {
+    await this.#hash.stop()
     await this.#writer.drain().catch(() => {})
     await this.#handle.close()
   }
@@ -93,10 +100,12 @@ export class PartFile {
   }
 
   async #empty(): Promise<void> {
+    await this.#hash.stop()
     await this.#writer.drain()
     await this.#handle.truncate(0)
-    this.#hash = createHash('sha256')
+    this.#hash = emptyHash()
     this.#bytes = 0
+    this.#written = 0
   }
 }
 
@@ -125,18 +134,6 @@ function isSame(kept: Marks, wanted: Omit<Marks, 'etag'>): boolean {
     (wanted.modifiedAt === null || kept.modifiedAt === wanted.modifiedAt)
   const isMarked = kept.etag !== null || (wanted.size !== null && wanted.modifiedAt !== null)
   return isNamed && isAlike && isMarked
-}
-
-/** Reads into the same memory again and again: a part may be as large as the file. */
-async function hashOf(handle: FileHandle): Promise<{ hash: Hash; bytes: number }> {
-  const hash = createHash('sha256')
-  const buffer = Buffer.allocUnsafe(HASHED_AT_ONCE_BYTES)
-  for (let bytes = 0; ; ) {
-    const { bytesRead } = await handle.read(buffer, 0, buffer.byteLength, bytes)
-    if (bytesRead === 0) return { hash, bytes }
-    hash.update(buffer.subarray(0, bytesRead))
-    bytes += bytesRead
-  }
 }
 
 /** A rename is on the disk only when its directory is. */

@@ -32,7 +32,8 @@ export class HeadReader {
 }
 
 function parseHead(text: string): ResponseHead {
-  const [first = '', ...lines] = text.split('\r\n')
+  // A line that begins with space goes on with the one before (RFC 9112, section 5.2).
+  const [first = '', ...lines] = text.replace(/\r\n[ \t]+/g, ' ').split('\r\n')
   const [, digits] = /^HTTP\/1\.[01] ([1-9]\d\d)(?: |$)/.exec(first) ?? []
   if (digits === undefined || digits === '101') throw new Error('the response is not HTTP/1')
   const headers = new Headers()
@@ -47,11 +48,13 @@ function parseHead(text: string): ResponseHead {
 function decideFraming(status: number, headers: Headers): Framing {
   if (status === 204 || status === 304) return { kind: 'length', bytes: 0 }
   const coding = headers.get('transfer-encoding')
+  const length = headers.get('content-length')
   if (coding !== null) {
     if (coding.toLowerCase() !== 'chunked') throw new Error('the response comes in an unknown transfer coding')
+    // One of the two is wrong, and with it the end of the body (RFC 9112, section 6.3).
+    if (length !== null) throw new Error('the response tells its length in two ways')
     return { kind: 'chunked' }
   }
-  const length = headers.get('content-length')
   if (length === null) return { kind: 'close' }
   if (!/^\d{1,15}$/.test(length)) throw new Error('the response has a malformed length')
   return { kind: 'length', bytes: Number(length) }

@@ -58,6 +58,12 @@ describe('a body', () => {
   test.each([
     ['of known length', 'Content-Length: 11\r\n\r\nhello world'],
     ['of known length with more behind it', 'Content-Length: 11\r\n\r\nhello worldHTTP/1.1 200 OK'],
+    ['of known length, from a server of old', 'X-Old: HTTP/1.0\r\nContent-Length: 11\r\n\r\nhello world'],
+    ['whose header goes on in the next line', 'X-Folded: a\r\n\t b\r\nContent-Length: 11\r\n\r\nhello world'],
+    [
+      'in chunks with more behind them',
+      'Transfer-Encoding: Chunked\r\n\r\nB \r\nhello world\r\n0\r\n\r\n5\r\nhello\r\n',
+    ],
     ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6;note="x"\r\n world\r\n0\r\nX-Sum: 1\r\n\r\n'],
   ])('%s is read, however it is cut into packets', async (_name, rest) => {
     const response = `HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nX-A: 1\r\nX-A:2 \r\n${rest}`
@@ -76,15 +82,36 @@ describe('a body', () => {
     expect(String(await readAll(await get(server.port)))).toBe('hello')
   })
 
-  test('that is empty ends at once', async () => {
-    await using server = await serve((socket) => socket.write('HTTP/1.1 204 No Content\r\n\r\n'))
-    expect(String(await readAll(await get(server.port)))).toBe('')
+  test('that was to end with its connection is an error when that breaks', async () => {
+    await using server = await serve((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\nhello', () => socket.resetAndDestroy())
+    })
+    const reply = await get(server.port).catch((error: unknown) => error)
+    expect(reply instanceof Error ? reply : await errorOf(readAll(reply as HttpReply))).toMatchObject({
+      code: 'ECONNRESET',
+    })
   })
+
+  test.each(['HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n', 'HTTP/1.1 204 No Content\r\n\r\n'])(
+    'that is empty ends at once: %j',
+    async (response) => {
+      await using server = await serve((socket) => socket.write(response))
+      expect(String(await readAll(await get(server.port)))).toBe('')
+    },
+  )
 
   test.each([
     ['short of its length', 'HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\nhello'],
     ['without its last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n'],
     ['with marks that make no sense', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfive\r\nhello\r\n'],
+    ['with a chunk that ends too soon', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhello\r\n0\r\n\r\n'],
+    [
+      'with a size that hides another',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r0\r\nhello\r\n0\r\n\r\n',
+    ],
+    ['with a size that is no number', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nhello\r\n0\r\n\r\n'],
+    ['with a size beyond all files', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffff\r\nhello'],
+    ['with a mark without end', `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;${'x'.repeat(5_000)}`],
     ['with a chunk that goes on too long', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhello\r\n'],
   ])('%s is an error', async (_name, response) => {
     await using server = await serve((socket) => socket.end(response))
@@ -122,6 +149,17 @@ describe('a response', () => {
     ['of another protocol', 'SSH-2.0-OpenSSH_9\r\n\r\n'],
     ['with a malformed header', 'HTTP/1.1 200 OK\r\nno colon here\r\n\r\n'],
     ['with two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 5\r\n\r\nhello'],
+    ['with the same length twice', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello'],
+    [
+      'with a length and chunks',
+      'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
+    ],
+    ['with a negative length', 'HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello'],
+    ['with a space before the colon', 'HTTP/1.1 200 OK\r\nContent-Length : 5\r\n\r\nhello'],
+    ['with a name that is no token', 'HTTP/1.1 200 OK\r\nX(y: 1\r\nContent-Length: 5\r\n\r\nhello'],
+    ['with a stray return in a header', 'HTTP/1.1 200 OK\r\nX-A: 1\rX-B: 2\r\nContent-Length: 5\r\n\r\nhello'],
+    ['in two codings', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'],
+    ['that only announces itself, again and again', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(4_000)],
     ['in an unknown coding', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nhello'],
     ['whose head never ends', `HTTP/1.1 200 OK\r\n${'X-Long: y\r\n'.repeat(9_000)}`],
     ['that switches protocols', 'HTTP/1.1 101 Switching\r\n\r\n'],

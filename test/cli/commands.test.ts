@@ -189,6 +189,24 @@ test('asks the real service where the environment names one, and tells a refused
   expect(wrong.json.error.message).toContain('SERVICE_STORAGE_C is missing')
 })
 
+test('counts toward the limit of the key together with everything else on the database', async () => {
+  const { sandbox } = await startTestApp()
+  const { key } = await sandbox.keys.create({ name: 'cli', scope: 'read-only' })
+  const env = {
+    SERVICE_BASE_URL: sandbox.url,
+    SERVICE_API_KEY: key,
+    SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    SERVICE_PLAN: '1',
+    SERVICE_STORAGE_A: 'storage_a',
+    SERVICE_STORAGE_B: 'storage_b',
+    SERVICE_STORAGE_C: 'storage_c',
+  }
+  const dataDir = tempFolder()
+  const list = () => runCli(dataDir, ['files', 'ls', 'storage_b:/', '--json'], { env })
+  expect(await list()).toMatchObject({ exit: 0 })
+  expect((await list()).json).toMatchObject({ ok: false, error: { code: 'temporary' } })
+})
+
 test.each([
   { args: ['evnts'], exit: 2, error: { code: 'usage', fix: 'Did you mean events?' } },
   { args: ['runs', 'lst'], exit: 2, error: { code: 'usage', fix: 'Did you mean list?' } },

@@ -204,7 +204,7 @@ test('counts toward the limit of the key together with everything else on the da
   const dataDir = tempFolder()
   const list = () => runCli(dataDir, ['files', 'ls', 'storage_b:/', '--json'], { env })
   expect(await list()).toMatchObject({ exit: 0 })
-  expect((await list()).json).toMatchObject({ ok: false, error: { code: 'temporary' } })
+  expect((await list()).json).toMatchObject({ ok: false, error: { code: 'local_rate_limit' } })
 })
 
 test.each([

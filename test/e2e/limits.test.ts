@@ -77,7 +77,7 @@ function startProcess(dataDir: string, { baseUrl, apiKey }: { baseUrl: string; a
   }
 }
 
-test('two apps with one key keep to one limit', async () => {
+test('two apps with one key keep to one limit', { timeout: 60_000 }, async () => {
   const PLAN = 6
   const RUNS = 20
   const { sandbox, service } = await startService({ clock: 'real', plan: 'unlimited' })

@@ -83,6 +83,13 @@ describe('starts that are taken ahead', () => {
   })
 })
 
+test('of two that read the same state only one takes the last place', async () => {
+  const one = open({ limit: 1 })
+  const two = open({ limit: 1, store: one.store, clock: one.clock })
+  const taken = await Promise.all([one.take(), two.take()])
+  expect(taken.toSorted()).toEqual([0, 1])
+})
+
 test('writes nothing while there is nothing to do but to wait', async () => {
   const { take, saves } = open()
   await take(LIMIT)

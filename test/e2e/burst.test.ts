@@ -7,7 +7,7 @@ import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
 import { startServedApp, startService } from './served-app.ts'
 
 /** Events of the burst. Ten thousand take a few minutes; `UPSHOT_BURST=10000 npx vitest run test/e2e/burst.test.ts`. */
-const EVENTS = Number(process.env.UPSHOT_BURST ?? 1_000)
+const EVENTS = Number(process.env.UPSHOT_BURST ?? 600)
 const PER_MINUTE = 60
 const SLOTS = 50
 

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { findKeyFault } from './config.ts'
+import { type Account, DEFAULT_ACCOUNT, findKeyFault, type Plan } from './core/account.ts'
 import { RetryAt } from './core/errors.ts'
 import type { AroundCall, FilesApi, StorageName, StorageSpellings } from './core/file.ts'
 import type { Publish } from './core/notices.ts'
 import type { Store } from './core/store.ts'
 import type { Clock } from './core/time.ts'
 import { performAround } from './files/around-calls.ts'
-import { createFilesClient, type FilesClient, type FilesLogLine, type LimiterStore, type Plan } from './files/index.ts'
+import { createFilesClient, type FilesClient, type FilesLogLine, type LimiterStore } from './files/index.ts'
 import { storedLimits } from './files/stored-limits.ts'
 
 /** Where an account of the service is, and by which key it lets us in. */
@@ -15,21 +15,10 @@ export interface Access {
   apiKey: string
   /** Tried when `apiKey` is refused; null outside a rotation. */
   fallbackKey: string | null
-  plan: Plan | number
+  plan: Plan
   /** How the service writes the names of the three storages. */
   storages: Partial<Record<StorageName, string>>
 }
-
-/** An account beside the one that the environment describes. */
-export interface Account extends Access {
-  name: string
-}
-
-/** Null for a name that nobody has given an account. */
-export type FindAccount = (name: string) => Promise<Account | null>
-
-/** The account of the environment, or of the sandbox without one. */
-export const DEFAULT_ACCOUNT = 'default'
 
 /** A run whose account cannot be called looks again after this long, in case somebody has mended it. */
 const LOOK_AGAIN_MS = 60_000
@@ -38,10 +27,9 @@ const LOOK_AGAIN_MS = 60_000
 const MOST_WAIT = '5s'
 
 export interface AccountClientsParts {
-  store: Pick<Store, 'loadLimit' | 'saveLimit'>
+  store: Pick<Store, 'loadLimit' | 'saveLimit' | 'findAccount'>
   /** Asked when the default account is called for the first time. */
   defaultAccess: () => Access
-  findAccount: FindAccount
   clock: Clock
   random: () => number
   publish: Publish
@@ -73,7 +61,7 @@ export class AccountClients {
   /** How an account writes the storages; nothing of an account that is not known. */
   spellingsOf(name: string): StorageSpellings | Promise<StorageSpellings> {
     if (name === DEFAULT_ACCOUNT) return this.#parts.defaultAccess().storages
-    return this.#parts.findAccount(name).then((account) => account?.storages ?? {})
+    return this.#parts.store.findAccount(name).then((account) => account?.storages ?? {})
   }
 
   /** Ends all calls and refuses new ones; resolves when nothing more is sent. */
@@ -89,11 +77,14 @@ export class AccountClients {
 
   /** Asked for each call, so that a new key holds from the next one on. */
   async #otherClient(name: string): Promise<FilesClient> {
-    const account = await this.#parts.findAccount(name)
-    if (account === null) throw this.#lookAgain(`There is no account "${name}". Add it, and the run goes on.`)
+    const account = await this.#parts.store.findAccount(name)
+    if (account === null)
+      throw this.#lookAgain(
+        `There is no account "${name}". Add it with "upshot accounts add ${name}", and the run goes on.`,
+      )
     const known = this.#others.get(name)
     if (known && isDeepStrictEqual(known.account, account)) return known.client
-    const fault = findAccessFault(account)
+    const fault = findKeyFault(account)
     if (fault !== null) throw this.#lookAgain(`The account "${name}" is not called: ${fault}`)
     const client = this.#open(account)
     this.#others.set(name, { account, client })
@@ -130,13 +121,4 @@ export class AccountClients {
     }
     if (line.kind === 'warning') publish({ kind: 'files.warned', service: line.service ?? null, message: line.message })
   }
-}
-
-/** Why an account must not be called with its keys; null when it may. */
-function findAccessFault({ baseUrl, apiKey, fallbackKey }: Access): string | null {
-  const names = { url: 'its base URL', key: 'its API key' }
-  const fault = findKeyFault(baseUrl, apiKey, names)
-  return (
-    fault ?? (fallbackKey === null ? null : findKeyFault(baseUrl, fallbackKey, { ...names, key: 'its second API key' }))
-  )
 }

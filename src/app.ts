@@ -1,4 +1,4 @@
-import { type Access, AccountClients, type FindAccount } from './account-clients.ts'
+import { type Access, AccountClients } from './account-clients.ts'
 import { createHealth } from './admin/health.ts'
 import { AdminServer } from './admin/server.ts'
 import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-urls.ts'
@@ -37,8 +37,6 @@ export interface AppParts {
   openStore: (options: SqliteStoreOptions) => Store
   /** In place of the modules in the workflows folder. */
   workflows: readonly AnyWorkflow[]
-  /** Accounts beside the default one. */
-  findAccount: FindAccount
 }
 
 /** Upshot in one process, or one of its parts where the configuration names a role. `start` and `stop` may be called twice. */
@@ -74,7 +72,6 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
   const clients = new AccountClients({
     store,
     defaultAccess: () => accessTo(config, embedded),
-    findAccount: parts.findAccount ?? (async () => null),
     clock,
     random,
     publish,

@@ -47,7 +47,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   'database-care.ts': ['store', 'config.ts'],
   'own-endpoint.ts': ['core', 'config.ts'],
   'embedded-sandbox.ts': ['core', 'sandbox', 'config.ts'],
-  'account-clients.ts': ['core', 'files', 'config.ts'],
+  'account-clients.ts': ['core', 'files'],
   'app.ts': [
     'core',
     'account-clients.ts',

@@ -23,9 +23,8 @@ export function parseTarget(text: string, config: Pick<Config, 'service'>): File
 export async function findEntry(files: FilesClient, target: FileTarget, signal: AbortSignal): Promise<FileEntry> {
   if ('id' in target) return files.get(target, { signal })
   const { service, path } = target
-  for await (const entry of files.iterate({ service, path: posix.dirname(path) }, { signal })) {
-    if (entry.path === path) return entry
-  }
+  const entry = await files.find({ service, path }, { signal })
+  if (entry) return entry
   throw new UpshotError('not_found', `There is nothing at ${service}:${path}.`, {
     details: { fix: `See what is there: upshot files ls ${service}:${posix.dirname(path)}` },
   })

@@ -1,27 +1,33 @@
 import type { Config } from '../config.ts'
 import { UpshotError } from '../core/errors.ts'
 import { findStorage, STORAGES, type StorageName } from '../core/file.ts'
-import type { Store } from '../core/store.ts'
-import type { FilesClient } from '../files/index.ts'
+import type { FilesClient, FilesClientOptions } from '../files/index.ts'
 import { findRunningApp } from './running-app.ts'
 
 /**
  * A client of the service that the configuration names: the real one, or the sandbox of the running app. What it asks for
- * counts toward the same limit as the app's own calls, which `store` keeps.
+ * counts toward the same limit as the app's own calls, which the database keeps; `isAlone` leaves the database alone.
  */
-export async function openFiles(config: Config, store: Pick<Store, 'loadLimit' | 'saveLimit'>): Promise<FilesClient> {
+export async function openFiles(config: Config, { isAlone = false } = {}): Promise<FilesClient> {
+  const access = await findAccess(config)
   const { createFilesClient } = await import('../files/index.ts')
+  const options = { ...access, priority: 'interactive', retry: { maxWait: '10s' } } as const
+  if (isAlone) return createFilesClient(options)
   const { storedLimits } = await import('../files/stored-limits.ts')
+  const { openStore } = await import('../locate-database.ts')
+  const store = openStore(config)
+  const files = createFilesClient({ ...options, limiter: storedLimits(store) })
+  return Object.assign(files, { [Symbol.asyncDispose]: () => files.stop().finally(() => store.close()) })
+}
+
+async function findAccess(config: Config): Promise<Omit<FilesClientOptions, 'limiter'>> {
   const { service } = config
-  const options = { priority: 'interactive', retry: { maxWait: '10s' }, limiter: storedLimits(store) } as const
   if (service.kind === 'real') {
     const { baseUrl, apiKey, fallbackKey, storages, plan } = service
-    const spare = fallbackKey === null ? {} : { fallbackKey }
-    return createFilesClient({ ...options, baseUrl, apiKey, ...spare, services: storages, plan })
+    return { baseUrl, apiKey, ...(fallbackKey === null ? {} : { fallbackKey }), services: storages, plan }
   }
   const sandbox = (await findRunningApp(config))?.sandbox
-  if (sandbox)
-    return createFilesClient({ ...options, baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey, plan: 'enterprise' })
+  if (sandbox) return { baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey, plan: 'enterprise' }
   throw new UpshotError('not_running', `No sandbox runs on the data directory ${config.dataDir}.`, {
     details: { fix: 'Start it with "npm start", or set SERVICE_BASE_URL and SERVICE_API_KEY for the real service.' },
   })

@@ -41,9 +41,8 @@ export function planAccount(given: Omit<Account, 'createdAt'>, now: number): Acc
   if (!keys.every((key) => API_KEY.test(key))) {
     throw new UpshotError('invalid_request', 'The API key is empty or holds a space or another unfit character.')
   }
-  const url = new URL(baseUrl)
-  const fault = keys.map((key) => decideKeyFault(url, key)).find((found) => found !== null)
-  if (fault) throw new UpshotError('invalid_request', KEY_FAULTS[fault])
+  const fault = findKeyFault(given)
+  if (fault !== null) throw new UpshotError('invalid_request', fault)
   return { ...given, baseUrl: baseUrl.replace(/\/+$/, ''), createdAt: now }
 }
 
@@ -55,6 +54,18 @@ const KEY_FAULTS = {
   real_key_here: 'The base URL is on this machine, but the API key is not one of the sandbox (sk_sandbox_…).',
   key_in_the_clear: 'The base URL must begin with https://, or the API key would travel in the clear.',
 } as const satisfies Record<KeyFault, string>
+
+/** What is wrong with the keys of an account, in a sentence; null when it may be called with both. */
+export function findKeyFault({
+  baseUrl,
+  apiKey,
+  fallbackKey,
+}: Pick<Account, 'baseUrl' | 'apiKey' | 'fallbackKey'>): string | null {
+  const url = new URL(baseUrl)
+  const keys = fallbackKey === null ? [apiKey] : [apiKey, fallbackKey]
+  const fault = keys.map((key) => decideKeyFault(url, key)).find((found) => found !== null)
+  return fault ? KEY_FAULTS[fault] : null
+}
 
 /** Keeps a key of the sandbox from the real service, a real key from the sandbox, and any key from open wires. */
 export function decideKeyFault(

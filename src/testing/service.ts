@@ -53,13 +53,20 @@ export class TestService {
     // Only what `performAround` calls: each begins as a step before the sandbox is up, in the order of the author's code.
     const lazy = {
       list: (...given) => call((files) => files.list(...given)),
+      find: (...given) => call((files) => files.find(...given)),
       get: (...given) => call((files) => files.get(...given)),
       downloadUrl: (...given) => call((files) => files.downloadUrl(...given)),
       download: (...given) => call((files) => files.download(...given)),
+      hash: (...given) => call((files) => files.hash(...given)),
       delete: (...given) => call((files) => files.delete(...given)),
     } satisfies Partial<FilesClient>
     return {
-      filesFor: (_account, around) => performAround(lazy as unknown as FilesClient, around, () => {}),
+      filesFor: (_account, around) =>
+        performAround(
+          () => lazy as unknown as FilesClient,
+          around,
+          () => {},
+        ),
       async close() {
         isClosed = true
         pauses.end()

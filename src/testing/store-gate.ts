@@ -9,6 +9,7 @@ const READING = /^(find|list|count|tally|next|read|pack)/
 const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
   ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'close'] as const),
   ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns'] as const),
+  'saveLimit',
 ])
 
 type Method = (...args: unknown[]) => Promise<unknown>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Account } from '../../src/account-clients.ts'
+import type { Account } from '../../src/core/account.ts'
 import { planEndpoint } from '../../src/core/endpoint.ts'
 import { storageName } from '../../src/core/file.ts'
 import type { NoticeOf } from '../../src/core/notices.ts'
@@ -27,7 +27,6 @@ const SECRET = 'a-secret-of-the-second-account'
 async function startSecondAccount() {
   const first = await startService()
   const second = await startService()
-  const rows = new Map<string, Account>()
   const account: Account = {
     name: 'second',
     baseUrl: second.sandbox.url,
@@ -35,19 +34,19 @@ async function startSecondAccount() {
     fallbackKey: null,
     plan: 'free',
     storages: { storage_a: 'doc-drive', storage_b: 'storage_b', storage_c: 'storage_c' },
+    createdAt: 0,
   }
-  const findAccount = async (name: string) => rows.get(name) ?? null
-  const served = await startServedApp(first, { workflows: [look], findAccount })
+  const served = await startServedApp(first, { workflows: [look] })
   const endpoint = planEndpoint({ name: 'second', secret: SECRET, account: 'second' }, 0)
   await served.app.store.addEndpoint(endpoint)
   const url = `${served.urls.receiver}/hooks/${endpoint.path}`
   await second.sandbox.webhooks.add({ url, events: ['*'], secret: SECRET })
-  return { first, second, rows, account, ...served }
+  return { first, second, account, ...served }
 }
 
 test('a run calls the account that its event came from', async () => {
-  const { first, second, rows, account, hear, app } = await startSecondAccount()
-  rows.set('second', { ...account, storages: { storage_b: 'storage_b' } })
+  const { first, second, account, hear, app } = await startSecondAccount()
+  await app.store.saveAccount(account)
   await second.sandbox.storage('storage_b').put('/theirs.txt', 'x')
   const { run } = await hear('run.completed')
   expect(await app.store.findRun(run)).toMatchObject({ output: '"/theirs.txt"' })
@@ -56,26 +55,28 @@ test('a run calls the account that its event came from', async () => {
 })
 
 test('a run whose account nobody knows says so, and goes on once somebody has added it', async () => {
-  const { second, rows, account, hear, app, clock, advance } = await startSecondAccount()
+  const { second, account, hear, app, clock, advance } = await startSecondAccount()
   await second.sandbox.storage('storage_b').put('/theirs.txt', 'x')
   const { run, reason, dueAt } = await hear('run.parked')
-  expect(reason).toContain('There is no account "second". Add it, and the run goes on.')
+  expect(reason).toContain(
+    'There is no account "second". Add it with "upshot accounts add second", and the run goes on.',
+  )
   expect(dueAt).toBe(clock.now() + 60_000)
   expect(second.sandbox.audit.requests()).toEqual([])
-  rows.set('second', account)
+  await app.store.saveAccount(account)
   await advance(60_000)
   await hear('run.completed', (notice) => notice.run === run)
   expect(await app.store.listStepFailures(run)).toHaveLength(1)
 })
 
 test.each([
-  ['a key of the sandbox abroad', { baseUrl: 'https://api.example.com/v1' }, 'its API key is a key of the sandbox'],
-  ['a real key at home', { apiKey: 'canary_real_key' }, 'its base URL is on this machine'],
-  ['a second key of that kind', { fallbackKey: 'canary_real_key' }, 'its second API key is not a key of the sandbox'],
+  ['a key of the sandbox abroad', { baseUrl: 'https://api.example.com/v1' }, 'The API key is one of the sandbox'],
+  ['a real key at home', { apiKey: 'canary_real_key' }, 'The base URL is on this machine'],
+  ['a second key of that kind', { fallbackKey: 'canary_real_key' }, 'the API key is not one of the sandbox'],
   ['a key in the clear', { apiKey: 'canary_real_key', baseUrl: 'http://api.example.com/v1' }, 'must begin with https'],
 ])('%s is never sent, and the run says why', async (_name, part, why) => {
-  const { second, rows, account, hear } = await startSecondAccount()
-  rows.set('second', { ...account, ...part })
+  const { second, account, hear, app } = await startSecondAccount()
+  await app.store.saveAccount({ ...account, ...part })
   await second.sandbox.storage('storage_b').put('/theirs.txt', 'x')
   const { reason } = await hear('run.parked')
   expect(reason).toContain(why)
@@ -84,12 +85,12 @@ test.each([
 })
 
 test('a changed account holds from the next call on', async () => {
-  const { second, rows, account, hear } = await startSecondAccount()
-  rows.set('second', account)
+  const { second, account, hear, app } = await startSecondAccount()
+  await app.store.saveAccount(account)
   await second.sandbox.storage('storage_b').put('/one.txt', 'x')
   const { run } = await hear('run.completed')
   const next = await second.makeKey('next')
-  rows.set('second', { ...account, apiKey: next.key })
+  await app.store.saveAccount({ ...account, apiKey: next.key })
   await second.sandbox.keys.revoke(second.keyId)
   await second.sandbox.storage('storage_b').put('/two.txt', 'x')
   await hear('run.completed', (notice) => notice.run !== run)

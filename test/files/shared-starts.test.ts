@@ -37,6 +37,13 @@ describe('starts that are taken ahead', () => {
     expect(saves()).toBeLessThan(10)
   })
 
+  test('are few also where the limit knows no bounds', async () => {
+    const { take, store } = open({ limit: Number.MAX_SAFE_INTEGER })
+    await take()
+    expect(await take()).toBe(1)
+    expect((await store.load('k'))?.state.starts.length).toBeLessThan(100)
+  })
+
   test('are none where a call comes once in a while: the others can have them', async () => {
     const { clock, take, store } = open()
     for (let call = 0; call < 5; call++) {

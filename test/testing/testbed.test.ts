@@ -293,7 +293,7 @@ describe('the engine', () => {
       steps: { greet: { greet: ({ attempt }) => (attempt === 1 ? Promise.reject(new Error('busy')) : 'Moin') } },
     })
     await t.send('greeting.asked', { name: 'Ada' })
-    expect(t.run(greet)).toMatchObject({ status: 'waiting', reason: 'next attempt of step "greet"' })
+    expect(t.run(greet)).toMatchObject({ status: 'waiting', reason: 'next attempt of step "greet": busy' })
     await t.advance('1m')
     expect(t.run(greet)).toMatchObject({ status: 'completed', output: 'Moin' })
   })

@@ -6,7 +6,7 @@ import { formatBytes, formatMoment } from '../format-value.ts'
 import { onInterrupt } from '../interruption.ts'
 import type { Output } from '../output.ts'
 import { countUpTo } from '../parse-option.ts'
-import { withStore } from '../project.ts'
+import { loadProject } from '../project.ts'
 import { type Column, formatTable } from '../table.ts'
 
 /** `upshot files ls <service:/path>`: oldest first, as the pages of a storage that changes stay in order then. */
@@ -15,16 +15,15 @@ export function define(command: Command, out: Output): void {
     .argument('<service:/path>', 'a folder, such as storage_a:/reports')
     .option('--recursive', 'the folders in it too')
     .option('--limit <n>', 'how many, oldest first', countUpTo(50_000), 1_000)
-    .action((text, { recursive = false, limit }) =>
-      withStore(async (store, config) => {
-        const place = parsePlace(text, config)
-        await using files = await openFiles(config, store)
-        const { items, complete } = await files.snapshot({ ...place, recursive }, { max: limit, signal: onInterrupt() })
-        out.result(items, () => formatTable(items, columns(systemClock.now()), out.paint))
-        if (items.length === 0) out.note(`Nothing is at ${place.service}:${place.path}.`)
-        if (!complete) out.note(`There is more than these ${items.length}. Show more with --limit.`)
-      }),
-    )
+    .action(async (text, { recursive = false, limit }) => {
+      const config = await loadProject()
+      const place = parsePlace(text, config)
+      await using files = await openFiles(config)
+      const { items, complete } = await files.snapshot({ ...place, recursive }, { max: limit, signal: onInterrupt() })
+      out.result(items, () => formatTable(items, columns(systemClock.now()), out.paint))
+      if (items.length === 0) out.note(`Nothing is at ${place.service}:${place.path}.`)
+      if (!complete) out.note(`There is more than these ${items.length}. Show more with --limit.`)
+    })
 }
 
 function columns(now: number): Column<FileEntry>[] {

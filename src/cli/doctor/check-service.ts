@@ -25,7 +25,7 @@ export async function checkService(
   const baseUrl = service.kind === 'real' ? service.baseUrl : (app?.sandbox?.baseUrl ?? '')
   const reach = await checkReach(baseUrl)
   if (reach.some(({ level }) => level === 'fail')) return reach
-  await using files = await openFiles(config)
+  await using files = await openFiles(config, { isAlone: true })
   const reads = await Promise.all(STORAGES.map((storage) => checkRead(files, storage, service)))
   return [...reach, ...reads, ...(isTryingDelete ? [await checkDelete(files)] : [])]
 }

@@ -107,7 +107,8 @@ export function decideSelfCaused(
     .filter(({ startedAt }) => startedAt <= event.receivedAt)
     .filter(({ finishedAt }) => finishedAt === null || finishedAt + SELF_CAUSED_MS >= happenedAt)
     .map((step) => {
-      if (step.status === 'waiting') return now < event.receivedAt + SELF_CAUSED_MS ? 'open' : 'yes'
+      if (step.status === 'waiting' || step.status === 'started')
+        return now < event.receivedAt + SELF_CAUSED_MS ? 'open' : 'yes'
       return didDelete(step) ? 'yes' : 'no'
     })
   return verdicts.find((verdict) => verdict === 'yes') ?? verdicts.find((verdict) => verdict === 'open') ?? 'no'

@@ -5,6 +5,7 @@ import type { RunOutcome } from '../core/run.ts'
 import { decideMismatch } from '../core/step.ts'
 import type { AnyWorkflow, RunContext } from '../core/workflow.ts'
 import { admitRun } from './admit-run.ts'
+import type { EventFacts } from './gather-facts.ts'
 import type { Park } from './parking.ts'
 import type { Pass } from './pass.ts'
 import { createRunContext, type FilesFor } from './run-context.ts'
@@ -14,8 +15,12 @@ import { watchCancels } from './watch-cancels.ts'
 type Ending = { kind: 'returned'; output: unknown } | { kind: 'threw'; error: unknown } | Park
 
 /** One pass through a run: admit, replay what is known, go on until it ends or has to wait. Never throws an author's error. */
-export async function executeRun(pass: Pass, workflow: AnyWorkflow, filesFor: FilesFor): Promise<RunOutcome> {
-  const admission = admitRun(pass.run, workflow, pass.facts)
+export async function executeRun(
+  pass: Pass,
+  workflow: AnyWorkflow,
+  { filesFor, facts }: { filesFor: FilesFor; facts: EventFacts },
+): Promise<RunOutcome> {
+  const admission = admitRun(pass.run, workflow, facts)
   if (admission.kind !== 'admitted') return admission
   const refusal = await watchCancels(pass, workflow, admission.cause)
   if (refusal) return refusal

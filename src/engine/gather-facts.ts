@@ -30,9 +30,8 @@ export async function gatherFacts(
 ): Promise<EventFacts | Extract<RunOutcome, { kind: 'parked' }>> {
   const account = accountOf(cause)
   const spellings = await spellingsOf(account)
-  if (cause.kind !== 'event') return { isSelfCaused: false, spellings }
-  const targets = cause.event.type === 'file.deleted' ? targetsOf(cause.event, spellings) : []
-  if (targets.length === 0) return { isSelfCaused: false, spellings }
+  if (cause.kind !== 'event' || cause.event.type !== 'file.deleted') return { isSelfCaused: false, spellings }
+  const targets = targetsOf(cause.event, spellings)
   const deletes = await store.listDeletes(account, targets)
   const now = clock.now()
   const verdict = decideSelfCaused(cause.event, deletes, now)
@@ -59,5 +58,5 @@ function readDeletion(body: string): ReturnType<typeof parseDeletion> {
 }
 
 function nextMoment(deletes: readonly Checkpoint[]): number {
-  return Math.min(...deletes.filter(({ status }) => status === 'waiting').map(({ dueAt }) => dueAt ?? 0))
+  return Math.min(...deletes.filter(({ finishedAt }) => finishedAt === null).map(({ dueAt }) => dueAt ?? 0))
 }

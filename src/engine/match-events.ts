@@ -1,4 +1,5 @@
 import { describeError } from '../core/errors.ts'
+import { readWithSpellings, type StorageSpellings } from '../core/file.ts'
 import type { Publish } from '../core/notices.ts'
 import type { Store } from '../core/store.ts'
 import type { Clock } from '../core/time.ts'
@@ -11,11 +12,14 @@ import {
   type ReadKeys,
   type Watch,
 } from '../core/wait.ts'
+import type { SpellingsOf } from './gather-facts.ts'
 
 export interface MatcherParts {
   store: Pick<Store, 'listWatches' | 'listEventsAfter' | 'openWatch' | 'saveMatches'>
   clock: Clock
   publish: Publish
+  /** Default: our own names. */
+  spellingsOf?: SpellingsOf
   /** The key functions of this process's modules. */
   keys: Pick<KeyRegistry, 'reader' | 'version'>
   /** Runs go on: they can be claimed. */
@@ -109,7 +113,12 @@ export class EventMatcher {
     if (!batch) return false
     const { group, from, to } = batch
     const events = await store.listEventsAfter({ after: from, upTo: to, types: listTypes(group) })
-    const keys = events.flatMap((event) => group.flatMap((watch) => this.#computeKey(watch, event) ?? []))
+    const spellings = await this.#readSpellings(events)
+    const keys = events.flatMap((event) =>
+      readWithSpellings(spellings.get(event.account) ?? {}, () =>
+        group.flatMap((watch) => this.#computeKey(watch, event) ?? []),
+      ),
+    )
     // Without their functions: the store may be in another thread, where none can go.
     const moved = group.map(({ id, type, name }) => ({ id, type, name }))
     const { woken, canceled } = await store.saveMatches({ watches: moved, from, to, keys }, clock.now())
@@ -119,6 +128,13 @@ export class EventMatcher {
     }
     if (woken > 0 || canceled.length > 0) this.#parts.woken()
     return true
+  }
+
+  /** How the accounts of these events spell the storages, which their schemas may ask for. */
+  async #readSpellings(events: readonly NumberedEvent[]): Promise<Map<string, StorageSpellings>> {
+    const { spellingsOf = () => ({}) } = this.#parts
+    const accounts = [...new Set(events.map(({ account }) => account))]
+    return new Map(await Promise.all(accounts.map(async (account) => [account, await spellingsOf(account)] as const)))
   }
 
   /** Waits that were begun by other code than this are matched with the functions that there are now. */

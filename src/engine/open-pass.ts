@@ -1,8 +1,8 @@
+import type { StorageSpellings } from '../core/file.ts'
 import type { ClaimedRun } from '../core/run.ts'
 import type { Store } from '../core/store.ts'
 import type { AnyWorkflow } from '../core/workflow.ts'
 import { codeHashOf } from './code-hash.ts'
-import type { EventFacts } from './gather-facts.ts'
 import { Journal } from './journal.ts'
 import type { Parking } from './parking.ts'
 import type { Pass, PassStore } from './pass.ts'
@@ -18,24 +18,24 @@ type PassTools = Pick<Pass, 'matcher' | 'routes' | 'clock' | 'random' | 'publish
 export interface PassRequest {
   run: ClaimedRun
   workflow: AnyWorkflow
-  facts: EventFacts
+  spellings: StorageSpellings
   parking: Parking
   abort: AbortController
 }
 
 /** Reads the journal of a run that was claimed. */
 export async function openPass(tools: PassTools, request: PassRequest): Promise<Pass> {
-  const { run, workflow, facts, parking, abort } = request
+  const { run, workflow, spellings, parking, abort } = request
   const { store, matcher, routes, clock, random, publish } = tools
   const known = run.isFirstPass ? [] : await store.listSteps(run.lease.runId, READ_AHEAD_BYTES)
   const hash = codeHashOf(workflow)
   const codeHash = run.codeHash === null ? hash : null
   return {
     run,
-    facts,
     journal: new Journal({ store, lease: run.lease, known, startedAt: run.startedAt, codeHash }),
     parking,
     abort,
+    spellings,
     isCodeChanged: run.codeHash !== null && run.codeHash !== hash,
     retry: workflow.retry,
     stepTimeout: workflow.timeout?.step,

@@ -1,10 +1,10 @@
+import type { StorageSpellings } from '../core/file.ts'
 import type { Publish } from '../core/notices.ts'
 import type { RetryOptions } from '../core/retry.ts'
 import type { Route } from '../core/route.ts'
 import type { ClaimedRun } from '../core/run.ts'
 import type { Store } from '../core/store.ts'
 import type { Clock, Duration } from '../core/time.ts'
-import type { EventFacts } from './gather-facts.ts'
 import type { Journal } from './journal.ts'
 import type { EventMatcher } from './match-events.ts'
 import type { Parking } from './parking.ts'
@@ -15,11 +15,12 @@ export type PassStore = Pick<Store, 'readOutput' | 'packOutput' | 'findMatch' | 
 /** One pass of a worker through a run: what every step of it needs. */
 export interface Pass {
   run: ClaimedRun
-  facts: EventFacts
   journal: Journal
   parking: Parking
   store: PassStore
   matcher: Pick<EventMatcher, 'watch' | 'catchUp'>
+  /** How the service spells the storages of the run's account. */
+  spellings: StorageSpellings
   /** True when the journal was written by other code than this. */
   isCodeChanged: boolean
   /** Aborts when the run is canceled or the process gives up on it. */

@@ -1,5 +1,6 @@
 import { UpshotError } from '../core/errors.ts'
 import { parseEvent, type ReceivedEvent } from '../core/event.ts'
+import { readWithSpellings } from '../core/file.ts'
 import { deriveId } from '../core/ids.ts'
 import { isPlainObject } from '../core/json.ts'
 import { accountOf, type ClaimedRun, type RunCause } from '../core/run.ts'
@@ -18,7 +19,7 @@ export function readCause(run: ClaimedRun, workflow: AnyWorkflow, facts: EventFa
     case 'event':
       return { account, event: readEvent(JSON.parse(run.cause.event.body), workflow, facts) }
     case 'call':
-      return { account, ...readCall(run, workflow, { facts, input: JSON.parse(run.cause.input) }) }
+      return { account, ...readWithSpellings(facts.spellings, () => readCall(run, workflow, facts)) }
     default:
       return run.cause satisfies never
   }
@@ -26,15 +27,16 @@ export function readCause(run: ClaimedRun, workflow: AnyWorkflow, facts: EventFa
 
 function readEvent(body: unknown, workflow: AnyWorkflow, { isSelfCaused, spellings }: EventFacts): ReceivedEvent {
   const event = { ...parseEvent(body), isSelfCaused }
-  return fitEvent(event, findDefinition(workflow.on, event.type), spellings)
+  return readWithSpellings(spellings, () => fitEvent(event, findDefinition(workflow.on, event.type)))
 }
 
 /** A callable workflow gets its input; any other an event, made from what the caller said of it. */
 function readCall(
   run: ClaimedRun,
   workflow: AnyWorkflow,
-  { facts, input }: { facts: EventFacts; input: unknown },
+  facts: EventFacts,
 ): { input: unknown } | { event: ReceivedEvent } {
+  const input: unknown = run.cause.kind === 'call' ? JSON.parse(run.cause.input) : null
   const schema = inputOf(workflow)
   if (!schema) return { event: readEvent(completeEvent(run, workflow, input), workflow, facts) }
   const parsed = schema.safeParse(input ?? undefined)

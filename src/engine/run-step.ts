@@ -46,7 +46,7 @@ export async function driveStep<T>(
 ): Promise<StepEnd<T>> {
   if (known?.status === 'started') return failInterrupted(pass, known)
   if (known && isFinished(known) && options.keep !== false) return repeatEnd<T>(pass, known)
-  if (known?.dueAt != null && known.dueAt > pass.clock.now()) return parkUntil(pass, key, known.dueAt, known.error)
+  if (known?.dueAt != null && known.dueAt > pass.clock.now()) return parkUntil(pass, key, known)
   if (pass.parking.isClosed) return { kind: 'parked' }
   pass.parking.enter()
   const end = await attemptStep(pass, begin(pass, key, known, options), fn, options)
@@ -56,7 +56,7 @@ export async function driveStep<T>(
     case 'failed':
       return end
     case 'again':
-      return parkUntil(pass, key, end.dueAt, end.error)
+      return parkUntil(pass, key, end)
     case 'unsaved':
       void pass.parking.abandon(end.park)
       return { kind: 'parked' }
@@ -74,8 +74,13 @@ async function repeatEnd<T>(pass: Pass, known: Checkpoint): Promise<StepEnd<T>> 
   }
 }
 
-function parkUntil(pass: Pass, key: string, dueAt: number, error: Failure | null): { kind: 'parked' } {
-  void pass.parking.wait(dueAt, describeWait(key, error))
+/** The reason says what went wrong: it is what a person reads of the run meanwhile. */
+function parkUntil(
+  pass: Pass,
+  key: string,
+  { dueAt, error }: { dueAt: number | null; error: Failure | null },
+): { kind: 'parked' } {
+  void pass.parking.wait(dueAt, `next attempt of step "${key}"${error ? `: ${error.message}` : ''}`)
   return { kind: 'parked' }
 }
 
@@ -110,9 +115,9 @@ async function attemptStep<T>(
   fn: StepFunction<T>,
   options: StepRequest,
 ): Promise<AttemptEnd<T>> {
-  // A step that may happen once is on disk before it begins, whatever becomes of it. So is a delete: the service may tell of it
-  // sooner than it answers, and whoever is told must know whose it was.
+  // A step that may happen once is on disk before it begins, whatever becomes of it.
   if (options.once) void pass.journal.record(step)
+  // Before it is sent: the service may tell of a delete sooner than it answers, and whoever is told must know whose it was.
   else if (step.effect === 'delete') void pass.journal.record({ ...step, attempt: step.attempt - 1 })
   // Nothing may touch the outside on the strength of a result that a crash could still take back.
   const needsBarrier = options.once || step.effect !== 'read'
@@ -157,15 +162,8 @@ function failAttempt(pass: Pass, step: Checkpoint, error: unknown, options: Step
   const attempt = decision.counts ? step.attempt : step.attempt - 1
   // Told to wait again and again for the same reason, a step keeps it once.
   const isKnown = !decision.counts && step.error?.message === failure.message
-  const waiting = { ...step, attempt, error: failure, dueAt: decision.at }
-  void pass.journal.record(waiting, isKnown ? undefined : record)
+  void pass.journal.record({ ...step, attempt, error: failure, dueAt: decision.at }, isKnown ? undefined : record)
   return { kind: 'again', dueAt: decision.at, error: failure }
-}
-
-/** What a person reads of the run meanwhile. */
-function describeWait(key: string, error: Failure | null): string {
-  const reason = `next attempt of step "${key}"`
-  return error ? `${reason}: ${error.message}` : reason
 }
 
 /** It had begun and nobody knows how it ended: it is not begun again. */

@@ -1,5 +1,6 @@
 import { UpshotError } from '../core/errors.ts'
 import { parseEvent } from '../core/event.ts'
+import { readWithSpellings } from '../core/file.ts'
 import { deriveId } from '../core/ids.ts'
 import { planRuns, type Route } from '../core/route.ts'
 import { accountOf } from '../core/run.ts'
@@ -63,7 +64,9 @@ function planEvent(
       `Step "${key}" sends an event of more than ${MOST_SENT_BYTES} bytes. Send what identifies the work, not the work.`,
     )
   }
-  fitEvent(parseEvent(JSON.parse(body)), typeof on === 'string' ? undefined : on, pass.facts.spellings)
+  readWithSpellings(pass.spellings, () =>
+    fitEvent(parseEvent(JSON.parse(body)), typeof on === 'string' ? undefined : on),
+  )
   const workflows = planRuns(type, routes)
   return { id, type, account: accountOf(pass.run.cause), createdAt, body, workflows }
 }

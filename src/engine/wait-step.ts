@@ -1,5 +1,6 @@
 import { UpshotError } from '../core/errors.ts'
 import type { EventRecord, ServiceEvent } from '../core/event.ts'
+import { readWithSpellings } from '../core/file.ts'
 import { accountOf } from '../core/run.ts'
 import type { Checkpoint, StepName } from '../core/step.ts'
 import { type Duration, parseDuration } from '../core/time.ts'
@@ -77,9 +78,8 @@ function park(pass: Pass, { key, dueAt, target }: Checkpoint): Promise<never> {
 function fitFound(pass: Pass, key: string, { on }: WaitRequest, found: unknown): Promise<ServiceEvent | null> {
   if (found === null) return Promise.resolve(null)
   try {
-    return Promise.resolve(
-      fitEvent(found as ServiceEvent, typeof on === 'string' ? undefined : on, pass.facts.spellings),
-    )
+    const fit = () => fitEvent(found as ServiceEvent, typeof on === 'string' ? undefined : on)
+    return Promise.resolve(readWithSpellings(pass.spellings, fit))
   } catch (error) {
     return pass.parking.halt(`step "${key}": ${error instanceof Error ? error.message : error}`)
   }

@@ -248,8 +248,11 @@ export class Worker {
     }
     const facts = await gatherFacts(run, { store, clock, spellingsOf })
     if ('kind' in facts) return { outcome: facts, journal: null }
-    const pass = await openPass({ ...this.#parts, matcher: this.#matcher }, { run, workflow, facts, parking, abort })
-    return { outcome: await executeRun(pass, workflow, filesFor), journal: pass.journal }
+    const pass = await openPass(
+      { ...this.#parts, matcher: this.#matcher },
+      { run, workflow, spellings: facts.spellings, parking, abort },
+    )
+    return { outcome: await executeRun(pass, workflow, { filesFor, facts }), journal: pass.journal }
   }
 
   /** The pass itself broke, most likely because the store cannot be written. The run must not stay ours for ever. */

@@ -7,8 +7,9 @@ import type { CrashPoint } from './crash-point.ts'
 const READING = /^(find|list|count|tally|next|read|pack|load)/
 /** Calls that write no run's journal: the bookkeeping of workers, deliveries and schedules. */
 const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
-  ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'saveLimit', 'close'] as const),
+  ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'close'] as const),
   ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns'] as const),
+  'saveLimit',
 ])
 
 type Method = (...args: unknown[]) => Promise<unknown>

@@ -1,3 +1,4 @@
+import { UpshotError } from '../core/errors.ts'
 import type { Notice } from '../core/notices.ts'
 import type { ClaimedRun, RunOutcome } from '../core/run.ts'
 import type { Store } from '../core/store.ts'
@@ -58,4 +59,14 @@ export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now:
 
 function describePark({ dueAt, reason, awaits = [] }: Extract<RunOutcome, { kind: 'parked' }>) {
   return { dueAt, reason, awaits: awaits.length > 0 }
+}
+
+/** A refused end is no fault: the run belongs to somebody else now. */
+export function asLost(error: unknown): RunOutcome {
+  if (isStaleLease(error)) return { kind: 'lost' }
+  throw error
+}
+
+export function isStaleLease(error: unknown): boolean {
+  return error instanceof UpshotError && error.code === 'stale_lease'
 }

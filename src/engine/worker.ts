@@ -17,7 +17,7 @@ import { openPass } from './open-pass.ts'
 import { Parking } from './parking.ts'
 import type { PassStore } from './pass.ts'
 import type { FilesFor } from './run-context.ts'
-import { describeOutcome, type SettleStore, settleRun } from './settle-run.ts'
+import { asLost, describeOutcome, isStaleLease, type SettleStore, settleRun } from './settle-run.ts'
 
 export type WorkerStore = SettleStore &
   PassStore &
@@ -34,7 +34,6 @@ export type WorkerStore = SettleStore &
     | 'listDeletes'
     | 'nextDueAt'
     | 'listLeases'
-    | 'listRuns'
   >
 
 export interface WorkerParts {
@@ -63,8 +62,6 @@ const POLL_MS = 1_000
 const MISSING_MODULE_MS = 60_000
 /** A run whose pass broke goes on after this long, and so often it is tried to say so. */
 const HAND_BACK_MS = 5_000
-/** Runs of one parent that are told at once that it was canceled; others learn it at their next write. */
-const MOST_INVOKED = 10_000
 
 /** A pass at work. */
 interface RunningPass {
@@ -135,11 +132,7 @@ export class Worker {
   /** Ends what this worker does on a run that a person canceled, and on the runs that it invoked. */
   abandon(runId: string): void {
     this.#giveUp(runId)
-    this.#abandonInvoked(runId).catch((error: unknown) => this.#report(`the runs that ${runId} invoked`, error))
-  }
-
-  async #abandonInvoked(parentRun: string): Promise<void> {
-    for (const { id } of await this.#parts.store.listRuns({ parentRun, limit: MOST_INVOKED })) this.abandon(id)
+    this.checkLeases().catch((error: unknown) => this.#report(`the runs that ${runId} invoked`, error))
   }
 
   #giveUp(runId: string): void {
@@ -155,7 +148,7 @@ export class Worker {
     if (this.#state !== 'started' || atWork.length === 0) return
     const held = new Map((await this.#parts.store.listLeases(this.id)).map((lease) => [lease.runId, lease.fence]))
     for (const [runId, pass] of atWork) {
-      if (this.#passes.get(runId) === pass && held.get(runId) !== pass.fence) this.abandon(runId)
+      if (this.#passes.get(runId) === pass && held.get(runId) !== pass.fence) this.#giveUp(runId)
     }
   }
 
@@ -303,14 +296,4 @@ export class Worker {
   #report(where: string, error: unknown): void {
     this.#parts.publish({ kind: 'fault', where, error: describeError(error) })
   }
-}
-
-/** A refused end is no fault: the run belongs to somebody else now. */
-function asLost(error: unknown): RunOutcome {
-  if (isStaleLease(error)) return { kind: 'lost' }
-  throw error
-}
-
-function isStaleLease(error: unknown): boolean {
-  return error instanceof UpshotError && error.code === 'stale_lease'
 }

@@ -52,6 +52,25 @@ export function describeRetention(open: OpenStore): void {
     expect(await store.listEvents({ limit: 10 })).toHaveLength(3)
   })
 
+  test('takes large results away with their run, however small the slices are', async () => {
+    const { store } = open()
+    const id = await queueRun(store)
+    const [run] = await store.claimRuns('wrk_1', 1, NOW)
+    if (!run) throw new Error('a run was queued')
+    const packed = await store.packOutput(JSON.stringify('x'.repeat(100_000)))
+    for (const [position, key] of ['a', 'b'].entries()) {
+      const step = checkpoint(key, { position, output: null, apartBytes: packed.bytes })
+      await store.saveCheckpoint(run.lease, step, undefined, { packed: packed.data })
+    }
+    await store.completeRun(run.lease, packed, NOW)
+    await pruneAll(store, 'runs', 2)
+    await pruneAll(store, 'runs', 2)
+    expect(await store.findRun(id)).toBeNull()
+    for (const key of ['a', 'b', null]) {
+      await expect(store.readOutput(id, key)).rejects.toMatchObject({ code: 'not_found' })
+    }
+  })
+
   test('counts the age of a run from its end', async () => {
     const { store } = open()
     const id = await queueRun(store)

@@ -84,6 +84,15 @@ test('refuses a result of more than 32 MiB at once, with advice, from a step and
   expect(calls).toBe(1)
 })
 
+test('a run whose output is no JSON fails and says so', async () => {
+  const engine = createTestEngine()
+  await engine.start([defineWorkflow({ id: 'odd', on: '*', run: () => 1n })])
+  expect(await engine.run('odd')).toMatchObject({
+    status: 'failed',
+    error: { message: expect.stringContaining('BigInt') },
+  })
+})
+
 test('a step that happens at most once is not begun again after its process died', async () => {
   const engine = createTestEngine()
   let calls = 0

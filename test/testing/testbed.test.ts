@@ -326,9 +326,15 @@ describe('the engine', () => {
   })
 
   test('does not keep to itself what it could only report', async () => {
-    const broken = defineWorkflow({ id: 'broken', on: 'go', run: () => 1n })
+    const sound = defineWorkflow({ id: 'broken', on: 'go', run: () => null })
+    const broken = Object.defineProperty({ ...sound }, 'retry', {
+      enumerable: true,
+      get() {
+        throw new Error('no such thing')
+      },
+    })
     await using t = await testbed({ workflows: [broken] })
-    await expect(t.send('go')).rejects.toThrow(/The engine reported a fault in run run_\w+: .*BigInt/)
+    await expect(t.send('go')).rejects.toThrow(/The engine reported a fault in run run_\w+: .*no such thing/)
   })
 
   test('says which run goes round in circles', async () => {

@@ -6,6 +6,7 @@ import { ChangeWatch } from './change-watch.ts'
 import type { Config } from './config.ts'
 import type { DeliveryReceipt, IncomingDelivery } from './core/delivery.ts'
 import { describeError, UpshotError } from './core/errors.ts'
+import { isGated } from './core/flow.ts'
 import type { Publish } from './core/notices.ts'
 import type { Route } from './core/route.ts'
 import type { Store } from './core/store.ts'
@@ -86,6 +87,7 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
     spellingsOf: (account) => clients.spellingsOf(account),
     routes: () => readRoutes(store),
     slots: config.slots,
+    looksAhead: () => workflows?.some(isGated) ?? false,
     drainMs: config.drainMs,
   })
   const admin = new AdminServer(
@@ -209,6 +211,8 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
     async cancelRun(runId, reason) {
       const isCanceled = await store.cancelRun(runId, reason, clock.now())
       if (isCanceled) worker.abandon(runId)
+      // Whoever waited for its place is let in now.
+      if (isCanceled) worker.wake()
       return isCanceled
     },
   }

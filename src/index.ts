@@ -20,6 +20,14 @@ export {
   type StorageName,
   storageName,
 } from './core/file.ts'
+export type {
+  BatchOptions,
+  ConcurrencyOptions,
+  DebounceOptions,
+  SingletonOptions,
+  ThrottleOptions,
+  TimeoutOptions,
+} from './core/flow.ts'
 export { RetryAfter, type RetryOptions } from './core/retry.ts'
 export { cron, type Overlap, type ScheduleOptions, type Tick } from './core/schedule.ts'
 export type { Effect, OnceStepOptions, StepApi, StepContext, StepName, StepOptions } from './core/step.ts'

@@ -1,6 +1,8 @@
 import { describeError } from './core/errors.ts'
+import { planFirstPriority } from './core/flow.ts'
 import type { NoticeOf, Publish } from './core/notices.ts'
-import { type AnyWorkflow, describeTrigger, type LoadedWorkflows, planRoutes, scheduleOf } from './core/workflow.ts'
+import type { LoadedWorkflows } from './core/route.ts'
+import { type AnyWorkflow, describeTrigger, planRoutes, scheduleOf } from './core/workflow.ts'
 import { type LoadedModule, loadWorkflows } from './engine/load-workflows.ts'
 import { parseCronLine } from './schedule/cron-line.ts'
 
@@ -38,6 +40,10 @@ export class WorkflowSet {
     return this.#byId.get(id)
   }
 
+  some(fits: (workflow: AnyWorkflow) => boolean): boolean {
+    return [...this.#byId.values()].some(fits)
+  }
+
   /** What other processes are told of it. */
   describe(): LoadedWorkflows {
     const workflows = [...this.#byFile].map(([file, workflow]) => ({
@@ -45,6 +51,7 @@ export class WorkflowSet {
       file,
       eventTypes: planRoutes(workflow).map((route) => route.eventType),
       schedule: scheduleOf(workflow),
+      priority: planFirstPriority(workflow),
     }))
     return { workflows, broken: this.#broken }
   }

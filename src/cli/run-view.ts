@@ -42,8 +42,10 @@ export function describeOrigin({ origin, originRun }: Pick<Run, 'origin' | 'orig
 }
 
 /** Why it is where it is: what it waits for, or what went wrong. */
-export function describeReason({ status, reason, dueAt, awaits, error }: Run, now: number): string | null {
+export function describeReason({ status, reason, dueAt, awaits, isInLine, error }: Run, now: number): string | null {
   if (status === 'failed') return error?.message ?? null
+  // In line: the reason says who is before it, and the next moment where there is one.
+  if (isInLine) return reason
   if (status === 'waiting') {
     const until = dueAt === null ? (awaits ? null : 'waits for a person') : `until ${formatMoment(dueAt, now)}`
     return [reason, until, error?.message].filter((part) => part !== null && part !== undefined).join(', ')

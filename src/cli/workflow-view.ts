@@ -1,7 +1,7 @@
 import { UpshotError } from '../core/errors.ts'
+import type { WorkflowRecord } from '../core/route.ts'
 import type { ScheduleRecord } from '../core/schedule.ts'
 import type { ReadStore } from '../core/store.ts'
-import type { WorkflowRecord } from '../core/workflow.ts'
 import { parseCronLine } from '../schedule/cron-line.ts'
 import { withIsoTimes } from './format-value.ts'
 

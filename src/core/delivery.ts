@@ -49,6 +49,8 @@ export interface IncomingDelivery {
   facts: DeliveryFacts
   /** Ids of the workflows that the event starts. */
   workflows: readonly string[]
+  /** Of their runs, where it is not 0; by workflow. */
+  priorities?: Readonly<Record<string, number>>
 }
 
 /** A refused delivery: the verdict and why, without its body. */

@@ -22,6 +22,8 @@ export type Notice =
   | { kind: 'run.completed'; run: string; workflow: string; ms: number; steps: number }
   | { kind: 'run.failed'; run: string; workflow: string; ms: number; error: Failure }
   | { kind: 'run.parked'; run: string; workflow: string; dueAt: number | null; reason: string; awaits: boolean }
+  | { kind: 'run.limited'; run: string; workflow: string; dueAt: number | null; reason: string }
+  | { kind: 'run.ready'; run: string; workflow: string }
   | { kind: 'run.retried'; run: string; workflow: string; dueAt: number; error: Failure }
   | { kind: 'run.skipped'; run: string; workflow: string; reason: string }
   | { kind: 'run.released'; run: string; workflow: string }

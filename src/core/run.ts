@@ -37,10 +37,16 @@ export interface Run {
   createdAt: number
   startedAt: number | null
   finishedAt: number | null
-  /** When a waiting run goes on at the latest; null: when what it awaits happens, or a person says so. */
+  /** When a waiting run goes on at the latest; null: when what it awaits happens, its turn comes, or a person says so. */
   dueAt: number | null
   /** True for a waiting run that an event or another run wakes. */
   awaits: boolean
+  /** True while it waits for its turn, not for a moment or a person. */
+  isInLine: boolean
+  /** The run that has absorbed this one. */
+  foldedInto: string | null
+  /** How many runs it has absorbed itself, those that these had absorbed before included. */
+  folded: number
   /** JSON text; null also where it lies apart. */
   output: string | null
   /** Bytes of the output's JSON where it is not in `output`: `readOutput` gives it. */
@@ -54,12 +60,16 @@ export interface ClaimedRun {
   workflow: string
   attempt: number
   createdAt: number
-  /** When its first pass began; its own clock starts here. */
+  /** When its first pass began; its own clock starts here. Of a run that has yet to be admitted: this claim's moment. */
   startedAt: number
-  /** True in the first pass: the journal is empty. */
+  /** True in the first pass: the journal is empty. A run that had to wait before it started is taken for a later one. */
   isFirstPass: boolean
   /** Hash of the code that its journal was written by; null before its first step. */
   codeHash: string | null
+  /** True when the store has let it in: it holds its places and is not asked again. */
+  isLetIn: boolean
+  /** How many runs it has absorbed. */
+  folded: number
   cause: RunCause
   handler: RunHandler
   /** The run that this one goes back to. */
@@ -85,11 +95,17 @@ export type RunOutcome =
   | { kind: 'completed'; output: string | PackedOutput }
   | { kind: 'failed'; error: Failure }
   /** Goes on at `dueAt`, or when a person says so (null), or sooner when one of the steps it awaits is resolved. */
-  | { kind: 'parked'; dueAt: number | null; reason: string; awaits?: readonly string[] }
+  | { kind: 'parked'; dueAt: number | null; reason: string; awaits?: readonly string[]; hasNotStarted?: boolean }
+  /** Waits for its turn; the store has it so already. */
+  | { kind: 'queued'; dueAt: number | null; reason: string }
+  /** Let in, and waits for a free slot of a worker; the store has it so already. */
+  | { kind: 'ready' }
+  /** By a rule of its workflow; the store has it so already. */
+  | { kind: 'canceled'; reason: string }
   /** Its code failed outside a step and is tried again. */
   | { kind: 'retry'; dueAt: number; error: Failure }
-  /** Its `where` said no. */
-  | { kind: 'skipped'; reason: string }
+  /** Its `where` said no, or another run has its event; `isSettled`: the store has it so already. */
+  | { kind: 'skipped'; reason: string; isSettled?: boolean }
   /** Handed back because this process stops. */
   | { kind: 'released' }
   /** Taken over, or canceled, while this pass was running: nothing more may be written. */
@@ -103,11 +119,11 @@ export const QUEUED_TICK_REASON = 'the tick before it is not finished'
 export type RunOperation = 'cancel' | 'retry' | 'resume'
 
 /** What of a run decides whether an operation fits it. */
-type FittingRun = Pick<Run, 'status' | 'dueAt' | 'reason'> & Partial<Pick<Run, 'awaits'>>
+type FittingRun = Pick<Run, 'status' | 'dueAt' | 'reason'> & Partial<Pick<Run, 'awaits' | 'isInLine'>>
 
 /** Whether an operation fits a run as it is: null, or why it does not. The store asks again in its own transaction. */
 export function findObstacle(operation: RunOperation, run: FittingRun): string | null {
-  const { status, dueAt, reason, awaits = false } = run
+  const { status, dueAt, reason, awaits = false, isInLine = false } = run
   switch (operation) {
     case 'cancel':
       return isFinished(status) ? `it is ${status} already` : null
@@ -116,7 +132,7 @@ export function findObstacle(operation: RunOperation, run: FittingRun): string |
       return isFinished(status) ? `it is ${status}, there is nothing to go on from` : `it is ${status}, not finished`
     case 'resume':
       if (status !== 'waiting') return `it is ${status}, it waits for nobody`
-      if (dueAt !== null || awaits) return 'it goes on by itself'
+      if (dueAt !== null || awaits || isInLine) return 'it goes on by itself'
       return reason === PAUSED_REASON || reason === QUEUED_TICK_REASON
         ? `${reason}, it goes on by itself after that`
         : null

@@ -13,13 +13,13 @@ import type {
 import type { Endpoint, EndpointName, SecretUse } from './endpoint.ts'
 import type { Failure } from './errors.ts'
 import type { EventRecord } from './event.ts'
+import type { AdmissionAnswer, AdmissionPlan } from './flow.ts'
 import type { Lease } from './lease.ts'
-import type { Route } from './route.ts'
+import type { LoadedWorkflows, Route, WorkflowRecord } from './route.ts'
 import type { ClaimedRun, Run, RunFilter } from './run.ts'
 import type { DueTick, ScheduleRecord, TickOptions } from './schedule.ts'
 import type { Checkpoint, PackedOutput } from './step.ts'
 import type { Alongside, EventWait, MatchBatch, MatchResult, NumberedEvent, Watch } from './wait.ts'
-import type { LoadedWorkflows, WorkflowRecord } from './workflow.ts'
 
 /**
  * The one place where anything lasts. Writes take effect in the order of their calls, every promise resolves after the
@@ -94,6 +94,13 @@ export interface Store extends ReadStore {
   /** Runs that are due, those that waited first, then by priority and age; each now belongs to `worker`. */
   claimRuns(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
   /**
+   * Decides whether a run may go on now, waits for its turn, or joins another one, and writes that. Whoever's turn comes
+   * when a run ends or waits is let in by the commit that says so.
+   */
+  admitRun(lease: Lease, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer>
+  /** Limited runs that nobody has looked at yet, oldest first; they need no slot, because most are only put in line. */
+  claimUnseenRuns(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
+  /**
    * Adds a step to the run's journal or brings it up to date, with all that comes `alongside`; `failure`, one attempt that failed,
    * is appended.
    */
@@ -107,9 +114,12 @@ export interface Store extends ReadStore {
   skipRun(lease: Lease, reason: string, now: number): Promise<void>
   /**
    * The run waits until `dueAt`, or for a person (null). With `awaits`, the keys of steps that wait for an event or a run, it goes
-   * on when one of them is resolved, and at once where that has happened already.
+   * on when one of them is resolved, and at once where that has happened already. `hasNotStarted`: its own clock starts with a later pass.
    */
-  parkRun(lease: Lease, park: { dueAt: number | null; reason: string; awaits?: readonly string[] }): Promise<void>
+  parkRun(
+    lease: Lease,
+    park: { dueAt: number | null; reason: string; awaits?: readonly string[]; hasNotStarted?: boolean },
+  ): Promise<void>
   /** Its code failed outside a step: counts the attempt and waits until `dueAt`. */
   retryRun(lease: Lease, retry: { dueAt: number; error: Failure }): Promise<void>
   /** Gives the run back unfinished, to be claimed by anyone at once. */
@@ -206,6 +216,8 @@ export interface ReadStore {
   /** `account` says whose event `eventId` is; every account's without it. */
   listRuns(query: RunFilter & { limit: number }): Promise<Run[]>
   findRun(id: string): Promise<Run | null>
+  /** The run's own event and those of the runs that it has absorbed, in the order in which they came. */
+  listRunEvents(runId: string): Promise<EventRecord[]>
   /**
    * The journal of a run in the order in which its steps began. Results of more than `inlineBytes` are left out, with their size
    * instead; those that lie apart always are.

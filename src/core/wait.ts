@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { UpshotError } from './errors.ts'
 import { matchType } from './event.ts'
 
@@ -258,3 +258,30 @@ export function computeKey(watch: Pick<Watch, 'id' | 'type'>, event: NumberedEve
 
 /** The one of this process, which `defineEvent` writes to. */
 export const declaredKeys = new KeyRegistry()
+
+/** What an author writes to name events: a type, or a definition. */
+export const eventTrigger = z.union([z.string().min(1), z.looseObject({ kind: z.literal('event') })])
+const cancelRule = z
+  .strictObject({
+    on: eventTrigger,
+    where: z
+      .record(
+        z.string(),
+        z.custom<(cause: never) => KeyValue>((value) => typeof value === 'function'),
+      )
+      .optional(),
+  })
+  .superRefine(({ on, where = {} }, context) => {
+    const keys = typeof on === 'string' ? {} : (on as unknown as KeyedEvent).keys
+    for (const name of Object.keys(where)) {
+      if (!(name in keys)) context.addIssue(`where: "${name}" is no key of its event; name it in defineEvent`)
+    }
+  })
+
+/** Checks of a workflow's `cancelOn`: one rule, or a list of them. */
+export const cancelRules = z
+  .preprocess(
+    (rules) => (Array.isArray(rules) || rules === undefined ? rules : [rules]),
+    z.array(cancelRule).optional(),
+  )
+  .optional()

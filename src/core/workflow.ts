@@ -2,12 +2,22 @@ import { z } from 'zod'
 import { type Failure, UpshotError } from './errors.ts'
 import { matchType, type ReceivedEvent } from './event.ts'
 import type { FilesApi } from './file.ts'
+import {
+  type AnyFlow,
+  type BatchOptions,
+  type DebounceOptions,
+  duration,
+  type FlowOptions,
+  flowOptions,
+  planFirstPriority,
+  refuseContradictions,
+  type TimeoutOptions,
+} from './flow.ts'
 import type { RetryOptions } from './retry.ts'
 import type { Route } from './route.ts'
 import type { CronTrigger, Tick } from './schedule.ts'
 import type { StepApi } from './step.ts'
-import { type Duration, parseDuration } from './time.ts'
-import { type CallableTrigger, declaredKeys, type KeyValue } from './wait.ts'
+import { type CallableTrigger, cancelRules, declaredKeys, eventTrigger, type KeyValue } from './wait.ts'
 
 /** An event type together with what the author relies on in its `data`. */
 export interface EventDefinition<
@@ -48,11 +58,12 @@ export function defineEvent<
 }
 
 type EventTrigger = string | EventDefinition
+type EventTriggers = EventTrigger | readonly EventTrigger[]
 /**
  * What starts a workflow: an event type (or `file.*`, `*`), an event definition, a list of them, a cron line, or another
  * workflow (`callable`).
  */
-export type Trigger = EventTrigger | readonly EventTrigger[] | CronTrigger | CallableTrigger
+export type Trigger = EventTriggers | CronTrigger | CallableTrigger
 
 /** The event that an author's code gets for a trigger. */
 export type EventOf<On> = On extends CronTrigger | CallableTrigger
@@ -88,11 +99,20 @@ interface BaseContext {
 /** What an author's function gets. */
 export type RunContext<On extends Trigger = Trigger> = BaseContext & CauseOf<On>
 
+/** What the function of a workflow with `batch` gets: its events in the order in which they came. */
+export type BatchContext<On extends Trigger> = BaseContext & { events: [EventOf<On>, ...EventOf<On>[]] }
+
+/** What the function of a workflow with `debounce` gets: the newest event, and how many earlier ones were folded into it. */
+export type DebounceContext<On extends Trigger> = BaseContext & { event: EventOf<On>; folded: number }
+
 type CauseOf<On extends Trigger> = On extends CronTrigger
   ? { tick: Tick }
   : On extends CallableTrigger<infer Schema>
     ? { input: z.output<Schema> }
     : { event: EventOf<On> }
+
+/** What keys are computed from: the event, tick or input that caused the run. */
+type CauseValue<On extends Trigger> = CauseOf<On>[keyof CauseOf<On>]
 
 /** Ends the unfinished runs of a workflow when an event says so. */
 export interface CancelRule<On extends Trigger = Trigger> {
@@ -102,10 +122,10 @@ export interface CancelRule<On extends Trigger = Trigger> {
    * For each key of `on` the value it must have, computed from what caused the run: its event, tick or input. One that gives
    * null leaves the run alone; one that throws parks it for a person.
    */
-  where?: Record<string, (cause: CauseOf<On>[keyof CauseOf<On>]) => KeyValue>
+  where?: Record<string, (cause: CauseValue<On>) => KeyValue>
 }
 
-export interface WorkflowOptions<On extends Trigger, Output> {
+interface CommonOptions<On extends Trigger> extends FlowOptions<CauseValue<On>> {
   /** Unique; names the runs for ever. */
   id: string
   on: On
@@ -113,8 +133,13 @@ export interface WorkflowOptions<On extends Trigger, Output> {
   where?: (event: EventOf<On>) => boolean
   /** For each step, and for code outside steps. */
   retry?: RetryOptions
-  timeout?: { step?: Duration }
-  /** Any of these events ends a run that is not finished, at once. */
+  timeout?: TimeoutOptions
+}
+
+export interface WorkflowOptions<On extends Trigger, Output> extends CommonOptions<On> {
+  batch?: undefined
+  debounce?: undefined
+  /** Any of these events ends a run that is not finished, at once. One that has not started is ended when it would. */
   cancelOn?: CancelRule<On> | readonly CancelRule<On>[]
   run: (context: RunContext<On>) => Promise<Output> | Output
   /**
@@ -125,9 +150,25 @@ export interface WorkflowOptions<On extends Trigger, Output> {
 }
 
 /** What `onFailure` gets: `run` is its own run, `failed` the one that it follows. */
-export type FailureContext<On extends Trigger = Trigger> = RunContext<On> & {
-  error: Failure
-  failed: { id: string }
+export type FailureContext<On extends Trigger = Trigger> = AfterFailure<RunContext<On>>
+
+/** The context of the run that failed, and how it failed. */
+type AfterFailure<Context> = Context & { error: Failure; failed: { id: string } }
+
+export interface BatchWorkflowOptions<On extends EventTriggers, Output> extends CommonOptions<On> {
+  batch: BatchOptions<EventOf<On>>
+  debounce?: undefined
+  run: (context: BatchContext<On>) => Promise<Output> | Output
+  /** As of any other workflow; it gets the events of the run that failed. */
+  onFailure?: (context: AfterFailure<BatchContext<On>>) => unknown
+}
+
+export interface DebounceWorkflowOptions<On extends EventTriggers, Output> extends CommonOptions<On> {
+  debounce: DebounceOptions<EventOf<On>>
+  batch?: undefined
+  cancelOn?: CancelRule<On> | readonly CancelRule<On>[]
+  run: (context: DebounceContext<On>) => Promise<Output> | Output
+  onFailure?: (context: AfterFailure<DebounceContext<On>>) => unknown
 }
 
 /** Any rule, whatever the workflow runs on. */
@@ -144,13 +185,18 @@ export type Invocable<On extends Trigger = Trigger, Output = unknown> = {
   run: (context: never) => Output
 }
 
-/** A workflow as the engine sees it. */
-export interface Workflow<On extends Trigger = Trigger, Output = unknown> extends WorkflowOptions<On, Output> {
+/** A workflow as its module gives it to the engine, which knows what its function is to be given. */
+export interface Workflow<On extends Trigger = Trigger, Output = unknown> extends CommonOptions<On> {
   kind: 'workflow'
+  batch?: BatchOptions<EventOf<On>> | undefined
+  debounce?: DebounceOptions<EventOf<On>> | undefined
+  cancelOn?: CancelRule<On> | readonly CancelRule<On>[]
+  run: (context: never) => Promise<Output> | Output
+  onFailure?: (context: never) => unknown
 }
 
 /** Any workflow, whatever it runs on. */
-export type AnyWorkflow = Pick<Workflow, 'kind' | 'id' | 'on' | 'retry' | 'timeout'> & {
+export interface AnyWorkflow extends Pick<Workflow, 'kind' | 'id' | 'on' | 'retry' | 'timeout'>, AnyFlow {
   where?: (event: never) => boolean
   cancelOn?: AnyCancelRule | readonly AnyCancelRule[]
   run: (context: never) => unknown
@@ -159,53 +205,6 @@ export type AnyWorkflow = Pick<Workflow, 'kind' | 'id' | 'on' | 'retry' | 'timeo
   codeHash?: string
 }
 
-/** A workflow as processes know it that have not loaded its module. */
-export interface WorkflowRecord {
-  id: string
-  /** Name of the module. */
-  file: string
-  /** Event types that start it. */
-  eventTypes: string[]
-  schedule: CronTrigger | null
-  loadedAt: number
-  /** Null: not paused. */
-  pausedAt: number | null
-  /** Runs that wait because of the pause. */
-  held: number
-}
-
-/** What was found in the workflows folder. */
-export interface LoadedWorkflows {
-  workflows: readonly Pick<WorkflowRecord, 'id' | 'file' | 'eventTypes' | 'schedule'>[]
-  /** Modules that could not be loaded. */
-  broken: readonly string[]
-}
-
-const duration = z.union([z.number(), z.string()]).transform((text, context) => {
-  try {
-    return parseDuration(text)
-  } catch {
-    context.addIssue('must be a duration such as "30s" or "5m"')
-    return z.NEVER
-  }
-})
-const eventTrigger = z.union([z.string().min(1), z.looseObject({ kind: z.literal('event') })])
-const cancelRule = z
-  .strictObject({
-    on: eventTrigger,
-    where: z
-      .record(
-        z.string(),
-        z.custom<(cause: never) => KeyValue>((value) => typeof value === 'function'),
-      )
-      .optional(),
-  })
-  .superRefine(({ on, where = {} }, context) => {
-    const keys = typeof on === 'string' ? {} : (on as unknown as EventDefinition).keys
-    for (const name of Object.keys(where)) {
-      if (!(name in keys)) context.addIssue(`where: "${name}" is no key of its event; name it in defineEvent`)
-    }
-  })
 const definition = z.strictObject({
   id: z
     .string()
@@ -215,13 +214,8 @@ const definition = z.strictObject({
   retry: z
     .strictObject({ attempts: z.int().min(1).optional(), min: duration.optional(), max: duration.optional() })
     .optional(),
-  timeout: z.strictObject({ step: duration.optional() }).optional(),
-  cancelOn: z
-    .preprocess(
-      (rules) => (Array.isArray(rules) || rules === undefined ? rules : [rules]),
-      z.array(cancelRule).optional(),
-    )
-    .optional(),
+  ...flowOptions,
+  cancelOn: cancelRules,
   run: z.custom<(context: never) => unknown>((value) => typeof value === 'function', 'must be a function'),
   onFailure: z
     .custom<(context: never) => unknown>((value) => typeof value === 'function', 'must be a function')
@@ -229,15 +223,24 @@ const definition = z.strictObject({
 })
 
 /** Checks a workflow and gives it back for the module's default export; throws `invalid_workflow`. */
+export function defineWorkflow<const On extends EventTriggers, Output>(
+  options: BatchWorkflowOptions<On, Output>,
+): Workflow<On, Output>
+export function defineWorkflow<const On extends EventTriggers, Output>(
+  options: DebounceWorkflowOptions<On, Output>,
+): Workflow<On, Output>
 export function defineWorkflow<const On extends Trigger, Output>(
   options: WorkflowOptions<On, Output>,
+): Workflow<On, Output>
+export function defineWorkflow<On extends Trigger, Output>(
+  options: Omit<Workflow<On, Output>, 'kind'>,
 ): Workflow<On, Output> {
-  const checked = definition.safeParse(options)
+  const checked = definition.superRefine(refuseContradictions).safeParse(options)
   if (!checked.success) {
     const faults = checked.error.issues.map((issue) => `${issue.path.join('.') || 'definition'}: ${issue.message}`)
     throw new UpshotError('invalid_workflow', `Workflow "${options?.id}" is not well defined. ${faults.join('; ')}`)
   }
-  return { kind: 'workflow', ...options }
+  return { ...options, kind: 'workflow' }
 }
 
 /** The event definition that an event of `type` is read with; undefined where the author relies on no shape. */
@@ -249,9 +252,11 @@ export function findDefinition(on: Trigger, type: string): EventDefinition | und
 
 /** The routes of a workflow; one that runs on a cron line, or is invoked, has none. */
 export function planRoutes(workflow: AnyWorkflow): Route[] {
+  const priority = planFirstPriority(workflow)
   return listTriggers(workflow.on).map((trigger) => ({
     eventType: isDefinition(trigger) ? trigger.type : trigger,
     workflow: workflow.id,
+    ...(priority === 0 ? {} : { priority }),
   }))
 }
 

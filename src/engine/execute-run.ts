@@ -4,31 +4,29 @@ import { decideRetry, planRetries } from '../core/retry.ts'
 import type { RunOutcome } from '../core/run.ts'
 import { decideMismatch } from '../core/step.ts'
 import type { AnyWorkflow, RunContext } from '../core/workflow.ts'
-import { admitRun } from './admit-run.ts'
-import type { EventFacts } from './gather-facts.ts'
 import type { Park } from './parking.ts'
 import type { Pass } from './pass.ts'
-import { createRunContext, type FilesFor } from './run-context.ts'
+import { type Cause, createRunContext, type FilesFor } from './run-context.ts'
+import { limitWait, watchDeadline } from './run-deadline.ts'
 import { packLarge } from './step-output.ts'
 import { watchCancels } from './watch-cancels.ts'
 
 type Ending = { kind: 'returned'; output: unknown } | { kind: 'threw'; error: unknown } | Park
 
-/** One pass through a run: admit, replay what is known, go on until it ends or has to wait. Never throws an author's error. */
+/** One pass through an admitted run: replay what is known, go on until it ends or has to wait. Never throws an author's error. */
 export async function executeRun(
   pass: Pass,
-  workflow: AnyWorkflow,
-  { filesFor, facts }: { filesFor: FilesFor; facts: EventFacts },
+  { workflow, cause, filesFor }: { workflow: AnyWorkflow; cause: Cause; filesFor: FilesFor },
 ): Promise<RunOutcome> {
-  const admission = admitRun(pass.run, workflow, facts)
-  if (admission.kind !== 'admitted') return admission
-  const refusal = await watchCancels(pass, workflow, admission.cause)
+  const refusal = await watchCancels(pass, workflow, cause)
   if (refusal) return refusal
-  const context = createRunContext(pass, admission.cause, filesFor)
+  const context = createRunContext(pass, cause, filesFor)
   const call = chooseHandler(pass, workflow)
   if (!call) return { kind: 'parked', dueAt: null, reason: `the workflow "${workflow.id}" has no onFailure any more` }
+  const endWatch = watchDeadline(pass)
   const ending = await Promise.race([callAuthor(() => call(context as never)), pass.parking.ended])
-  return decideOutcome(pass, ending)
+  endWatch()
+  return limitWait(await decideOutcome(pass, ending), pass.deadline)
 }
 
 /** The author's function that this run is for, given what it alone is told. */
@@ -56,6 +54,8 @@ function decideOutcome(pass: Pass, ending: Ending): RunOutcome | Promise<RunOutc
       const outcome = decideFailure(pass, ending.error)
       return outcome.kind === 'failed' ? (decideMisfit(pass) ?? outcome) : outcome
     }
+    case 'overdue':
+      return { kind: 'failed', error: describeError(ending.error) }
     case 'broken':
       throw ending.error
     case 'parked':

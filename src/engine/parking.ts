@@ -5,6 +5,8 @@ export type Park =
   | { kind: 'released' }
   /** The run was canceled or taken over. */
   | { kind: 'lost' }
+  /** Its time as a whole is over. */
+  | { kind: 'overdue'; error: unknown }
   /** The store cannot be written; nothing can be decided here. */
   | { kind: 'broken'; error: unknown }
 
@@ -67,7 +69,7 @@ export class Parking {
   }
 
   /** Ends the pass at once. */
-  abandon(park: Extract<Park, { kind: 'lost' | 'broken' }>): Promise<never> {
+  abandon(park: Extract<Park, { kind: 'lost' | 'overdue' | 'broken' }>): Promise<never> {
     this.#finish(park)
     return never()
   }

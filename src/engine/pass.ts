@@ -28,6 +28,8 @@ export interface Pass {
   /** Defaults of the workflow for its steps. */
   retry: RetryOptions | undefined
   stepTimeout: Duration | undefined
+  /** When the run's time as a whole is over; null: never. */
+  deadline: number | null
   /** What an event of a type starts. */
   routes: () => Promise<readonly Route[]> | readonly Route[]
   clock: Clock

@@ -1,5 +1,5 @@
 import { UpshotError } from '../core/errors.ts'
-import { parseEvent, type ReceivedEvent } from '../core/event.ts'
+import { type EventRecord, parseEvent, type ReceivedEvent } from '../core/event.ts'
 import { readWithSpellings } from '../core/file.ts'
 import { deriveId } from '../core/ids.ts'
 import { isPlainObject } from '../core/json.ts'
@@ -17,12 +17,18 @@ export function readCause(run: ClaimedRun, workflow: AnyWorkflow, facts: EventFa
     case 'tick':
       return { account, tick: readTick(run.cause) }
     case 'event':
-      return { account, event: readEvent(JSON.parse(run.cause.event.body), workflow, facts) }
+      return { account, event: readStoredEvent(run.cause.event, workflow, facts) }
     case 'call':
       return { account, ...readWithSpellings(facts.spellings, () => readCall(run, workflow, facts)) }
     default:
       return run.cause satisfies never
   }
+}
+
+/** A stored event as the workflow's schema gives it; throws where it is not what the workflow relies on, or is pruned. */
+export function readStoredEvent({ id, body }: EventRecord, workflow: AnyWorkflow, facts: EventFacts): ReceivedEvent {
+  if (body === '') throw new Error(`the body of its event ${id} is pruned`)
+  return readEvent(JSON.parse(body), workflow, facts)
 }
 
 function readEvent(body: unknown, workflow: AnyWorkflow, { isSelfCaused, spellings }: EventFacts): ReceivedEvent {

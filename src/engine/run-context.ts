@@ -17,7 +17,13 @@ import { type WaitRequest, waitStep } from './wait-step.ts'
 export type FilesFor = (account: string, around: AroundCall) => FilesApi
 
 /** What caused the run, as its author sees it. */
-export type Cause = { account: string } & ({ event: ReceivedEvent } | { tick: Tick } | { input: unknown })
+export type Cause = { account: string } & (
+  | { event: ReceivedEvent }
+  | { event: ReceivedEvent; folded: number }
+  | { events: ReceivedEvent[] }
+  | { tick: Tick }
+  | { input: unknown }
+)
 
 /** Everything an author's function is given. */
 export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {

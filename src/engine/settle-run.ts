@@ -23,9 +23,12 @@ export function settleRun(
     case 'retry':
       return store.retryRun(lease, outcome)
     case 'skipped':
-      return store.skipRun(lease, outcome.reason, now)
+      return outcome.isSettled ? Promise.resolve() : store.skipRun(lease, outcome.reason, now)
     case 'released':
       return store.releaseRun(lease)
+    case 'queued':
+    case 'ready':
+    case 'canceled':
     case 'lost':
       return Promise.resolve()
     default:
@@ -44,6 +47,12 @@ export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now:
       return { kind: 'run.failed', ...about, ms, error: outcome.error }
     case 'parked':
       return { kind: 'run.parked', ...about, ...describePark(outcome) }
+    case 'queued':
+      return { kind: 'run.limited', ...about, dueAt: outcome.dueAt, reason: outcome.reason }
+    case 'ready':
+      return { kind: 'run.ready', ...about }
+    case 'canceled':
+      return { kind: 'run.canceled', ...about, reason: outcome.reason }
     case 'retry':
       return { kind: 'run.retried', ...about, dueAt: outcome.dueAt, error: outcome.error }
     case 'skipped':

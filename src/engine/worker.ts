@@ -4,24 +4,24 @@ import { newId } from '../core/ids.ts'
 import { HEARTBEAT_MS, LEASE_MS } from '../core/lease.ts'
 import type { Publish } from '../core/notices.ts'
 import type { Route } from '../core/route.ts'
-import type { ClaimedRun, RunOutcome } from '../core/run.ts'
+import type { ClaimedRun } from '../core/run.ts'
 import type { Store } from '../core/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
 import { declaredKeys } from '../core/wait.ts'
 import type { AnyWorkflow } from '../core/workflow.ts'
-import { executeRun } from './execute-run.ts'
-import { gatherFacts, type SpellingsOf } from './gather-facts.ts'
-import type { Journal } from './journal.ts'
+import type { AdmissionParts } from './admit-run.ts'
+import type { SpellingsOf } from './gather-facts.ts'
 import { EventMatcher, type MatcherParts } from './match-events.ts'
-import { openPass } from './open-pass.ts'
 import { Parking } from './parking.ts'
 import type { PassStore } from './pass.ts'
 import type { FilesFor } from './run-context.ts'
 import { asLost, describeOutcome, isStaleLease, type SettleStore, settleRun } from './settle-run.ts'
+import { type Claim, takePass } from './take-pass.ts'
 
 export type WorkerStore = SettleStore &
   PassStore &
   MatcherParts['store'] &
+  AdmissionParts['store'] &
   Pick<
     Store,
     | 'startWorker'
@@ -29,9 +29,9 @@ export type WorkerStore = SettleStore &
     | 'recoverRuns'
     | 'stopWorker'
     | 'claimRuns'
+    | 'claimUnseenRuns'
     | 'saveCheckpoint'
     | 'listSteps'
-    | 'listDeletes'
     | 'nextDueAt'
     | 'listLeases'
   >
@@ -49,6 +49,8 @@ export interface WorkerParts {
   spellingsOf?: SpellingsOf
   /** Runs at work at the same time. */
   slots: number
+  /** Whether some workflow limits its runs: then new ones are looked at even while no slot is free. */
+  looksAhead?: () => boolean
   /** How long {@link Worker.stop} waits for steps at work before it gives them up. */
   drainMs: number
   /** How often it looks for runs nobody told it of, and says that it is alive; defaults 1 s and {@link HEARTBEAT_MS}. */
@@ -58,8 +60,8 @@ export interface WorkerParts {
 
 /** A lost wake-up costs this much, never a run. */
 const POLL_MS = 1_000
-/** A run without its module is looked at again after this long, in case the module comes back. */
-const MISSING_MODULE_MS = 60_000
+/** Runs that are looked at together while no slot is free. */
+const MOST_LOOKS = 20
 /** A run whose pass broke goes on after this long, and so often it is tried to say so. */
 const HAND_BACK_MS = 5_000
 
@@ -84,6 +86,8 @@ export class Worker {
   #stopped: Promise<void> | null = null
   #claiming: Promise<void> | null = null
   #isWoken = false
+  /** Passes that only look where a run belongs, and need no slot. */
+  #looks = 0
   #cancelPoll = () => {}
   #cancelBeat = () => {}
 
@@ -186,17 +190,22 @@ export class Worker {
   }
 
   async #claimWhileWoken(): Promise<void> {
-    const { store, clock, slots } = this.#parts
+    const { store, clock, slots, looksAhead = () => false } = this.#parts
     try {
       while (this.#isWoken && this.#state === 'started') {
         this.#isWoken = false
-        const free = slots - this.#passes.size
-        if (free <= 0) break
-        const claimed = await store.claimRuns(this.id, free, clock.now())
+        const free = slots - (this.#passes.size - this.#looks)
+        const hasSlot = free > 0
+        const asked = hasSlot ? free : looksAhead() ? MOST_LOOKS - this.#looks : 0
+        if (asked <= 0) break
+        const claimed = await (hasSlot
+          ? store.claimRuns(this.id, asked, clock.now())
+          : store.claimUnseenRuns(this.id, asked, clock.now()))
         // A claim may be answered together with the deliveries that caused the runs: those are acknowledged first.
         if (claimed.length > 0) await turn()
-        for (const run of claimed) this.#begin(run)
-        if (claimed.length === free) this.#isWoken = true
+        const isAlone = claimed.length < asked
+        for (const run of claimed) this.#begin(run, { hasSlot, isAlone })
+        if (!isAlone) this.#isWoken = true
       }
     } catch (error) {
       this.#report('claiming runs', error)
@@ -204,24 +213,29 @@ export class Worker {
     await this.#schedulePoll()
   }
 
-  #begin(run: ClaimedRun): void {
+  #begin(run: ClaimedRun, claim: Claim): void {
     const parking = new Parking()
     const abort = new AbortController()
     const pass: RunningPass = { fence: run.lease.fence, parking, abort, isSettling: false, done: Promise.resolve() }
     this.#passes.set(run.lease.runId, pass)
-    pass.done = this.#takeFurther(run, pass)
+    const look = claim.hasSlot ? 0 : 1
+    this.#looks += look
+    pass.done = this.#takeFurther(run, claim, pass)
       .catch((error: unknown) => this.#handBack(run, error))
       .finally(() => {
         this.#passes.delete(run.lease.runId)
+        this.#looks -= look
         this.wake()
       })
   }
 
   /** One pass: read facts, let the outcome be decided, settle it. */
-  async #takeFurther(run: ClaimedRun, running: RunningPass): Promise<void> {
+  async #takeFurther(run: ClaimedRun, claim: Claim, running: RunningPass): Promise<void> {
     const { store, clock, publish, findWorkflow } = this.#parts
     const workflow = findWorkflow(run.workflow)
-    const { outcome, journal } = await this.#execute(run, workflow, running)
+    const cancelOther = (other: string, reason: string) => this.#end(other, run.workflow, reason)
+    const parts = { ...this.#parts, matcher: this.#matcher }
+    const { outcome, journal } = await takePass(parts, { run, workflow, claim, cancelOther, ...running })
     running.isSettling = true
     const settled = await settleRun(store, run, outcome, { now: clock.now(), workflow }).then(() => outcome, asLost)
     // The last checkpoints went out just before the end and share its commit; one that failed alone must be heard of.
@@ -229,23 +243,9 @@ export class Worker {
     publish(describeOutcome(run, settled, { now: clock.now(), steps: journal?.finished ?? 0 }))
   }
 
-  async #execute(
-    run: ClaimedRun,
-    workflow: AnyWorkflow | undefined,
-    { parking, abort }: RunningPass,
-  ): Promise<{ outcome: RunOutcome; journal: Journal | null }> {
-    const { store, clock, filesFor, spellingsOf = () => ({}) } = this.#parts
-    if (!workflow) {
-      const reason = `no module defines the workflow "${run.workflow}"`
-      return { outcome: { kind: 'parked', dueAt: clock.now() + MISSING_MODULE_MS, reason }, journal: null }
-    }
-    const facts = await gatherFacts(run, { store, clock, spellingsOf })
-    if ('kind' in facts) return { outcome: facts, journal: null }
-    const pass = await openPass(
-      { ...this.#parts, matcher: this.#matcher },
-      { run, workflow, spellings: facts.spellings, parking, abort },
-    )
-    return { outcome: await executeRun(pass, workflow, { filesFor, facts }), journal: pass.journal }
+  #end(other: string, workflow: string, reason: string): void {
+    this.#giveUp(other)
+    this.#parts.publish({ kind: 'run.canceled', run: other, workflow, reason })
   }
 
   /** The pass itself broke, most likely because the store cannot be written. The run must not stay ours for ever. */
@@ -266,7 +266,7 @@ export class Worker {
     if (this.#state !== 'started') return
     const { clock, store, slots, pollMs = POLL_MS } = this.#parts
     // Without a free slot a due run cannot be claimed yet; the run that frees one wakes the worker.
-    const hasSlot = this.#passes.size < slots
+    const hasSlot = this.#passes.size - this.#looks < slots
     const dueAt = hasSlot ? await store.nextDueAt().catch(() => null) : null
     if (this.#state !== 'started') return
     const pollAt = clock.now() + pollMs

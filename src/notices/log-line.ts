@@ -49,6 +49,9 @@ const LINES: Lines = {
       : dueAt === null
         ? line('warn', 'run waits for a person', fields)
         : line('info', 'run parked', { ...fields, dueAt: new Date(dueAt) }),
+  'run.limited': ({ kind, dueAt, ...fields }) =>
+    line('info', 'run waits for its turn', dueAt === null ? fields : { ...fields, dueAt: new Date(dueAt) }),
+  'run.ready': ({ kind, ...fields }) => line('debug', 'run let in', fields),
   'run.retried': ({ kind, dueAt, error, ...fields }) =>
     line('warn', 'run will be tried again', { ...fields, dueAt: new Date(dueAt), err: error }),
   'run.skipped': ({ kind, ...fields }) => line('info', 'run skipped', fields),

@@ -4,7 +4,7 @@ import type { DeliveryFacts, Refusal, Verdict } from '../core/delivery.ts'
 import { activeSecrets, type Endpoint, positionOf } from '../core/endpoint.ts'
 import { UpshotError } from '../core/errors.ts'
 import { matchType } from '../core/event.ts'
-import { planRuns, type Route } from '../core/route.ts'
+import { planPriorities, planRuns, type Route } from '../core/route.ts'
 import { type HeaderLookup, SCHEME_PRESETS, type SignatureVerdict, verifySignature } from '../core/signature.ts'
 import type { Store } from '../core/store.ts'
 import { readEvent } from './read-event.ts'
@@ -67,6 +67,8 @@ export async function acceptDelivery({ store, routes }: AcceptParts, delivery: R
   const facts = describeTrust(signature, positionOf(endpoint, signature.secret, receivedAt))
   const accepted = { endpointId: endpoint.id, event: { id, type }, facts, complaint: null }
   if (delivery.isProbe) return { verdict: 'accepted', runs: 0, ...accepted }
+  const known = await routes()
+  const workflows = planFor(endpoint, type, known)
   const receipt = await store.saveDelivery({
     id: delivery.id,
     endpointId: endpoint.id,
@@ -75,7 +77,8 @@ export async function acceptDelivery({ store, routes }: AcceptParts, delivery: R
     event: { id, type, created },
     body: read.text,
     facts,
-    workflows: planFor(endpoint, type, await routes()),
+    workflows,
+    priorities: planPriorities(workflows, known),
   })
   return { verdict: receipt.verdict, runs: receipt.runs.length, ...accepted }
 }

@@ -8,7 +8,7 @@ const READING = /^(find|list|count|tally|next|read|pack|load)/
 /** Calls that write no run's journal: the bookkeeping of workers, deliveries and schedules. */
 const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
   ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'close'] as const),
-  ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns'] as const),
+  ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns', 'claimUnseenRuns'] as const),
   'saveLimit',
 ])
 
@@ -104,7 +104,8 @@ export class StoreGate {
 
   #note(name: keyof Store, args: readonly unknown[], value: unknown): void {
     if (isJournalWrite(name)) this.moves += 1
-    if (name === 'claimRuns') for (const run of value as ClaimedRun[]) this.#noteClaim(run)
+    if (name === 'claimRuns' || name === 'claimUnseenRuns')
+      for (const run of value as ClaimedRun[]) this.#noteClaim(run)
     if (name !== 'saveCheckpoint') return
     const [lease, step] = args as Parameters<Store['saveCheckpoint']>
     this.saved.push({ run: lease.runId, key: step.key })

@@ -6,6 +6,8 @@ import type { OpenStore } from './open-store.ts'
 import { describeAccounts } from './store-accounts.ts'
 import { describeDeliveries } from './store-deliveries.ts'
 import { describeEndpoints } from './store-endpoints.ts'
+import { describeFlow } from './store-flow.ts'
+import { describeFlowOperations } from './store-flow-operations.ts'
 import { describeJournal } from './store-journal.ts'
 import { describeLimits } from './store-limits.ts'
 import { describeOperations } from './store-operations.ts'
@@ -31,6 +33,8 @@ describe.each(Object.entries(STORES))('the SQLite store %s', (_how, openOne) => 
   describe('accounts', () => describeAccounts(open))
   describe('runs', () => describeRuns(open))
   describe('journal', () => describeJournal(open))
+  describe('flow', () => describeFlow(open))
+  describe('flow and operations', () => describeFlowOperations(open))
   describe('ticks', () => describeTicks(open))
   describe('waits', () => describeWaits(open))
   describe('limits', () => describeLimits(open))

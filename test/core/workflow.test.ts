@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { UpshotError } from '../../src/core/errors.ts'
+import { UNSEEN_PRIORITY } from '../../src/core/flow.ts'
+import { planPriorities } from '../../src/core/route.ts'
 import { cron } from '../../src/core/schedule.ts'
 import { defineEvent, defineWorkflow, findDefinition, planRoutes, scheduleOf } from '../../src/core/workflow.ts'
 
@@ -21,6 +23,24 @@ describe('defineWorkflow', () => {
     ['no attempts', { retry: { attempts: 0 } }, /retry\.attempts: /],
     ['a pause that is no duration', { retry: { min: 'soon' } }, /retry\.min: must be a duration/],
     ['a timeout that is no duration', { timeout: { step: '5 parsecs' } }, /timeout\.step: must be a duration/],
+    ['a limit of nothing', { concurrency: { limit: 0 } }, /concurrency/],
+    ['three limits', { concurrency: [{ limit: 1 }, { limit: 2 }, { limit: 3 }] }, /concurrency/],
+    ['a throttle without a time', { throttle: { limit: 1, per: 0 } }, /throttle\.per: must be longer than nothing/],
+    ['a key that is no function', { throttle: { limit: 1, per: '1m', key: 'a' } }, /throttle\.key: must be a function/],
+    ['a priority out of range', { priority: 101 }, /priority: must be a whole number from -100 to 100, or a function/],
+    ['a conflict that nobody knows', { singleton: { onConflict: 'fail' } }, /singleton/],
+    ['a batch of nothing', { batch: { size: 0, wait: '1s' } }, /batch\.size/],
+    [
+      'a batch and a debounce',
+      { batch: { size: 2, wait: '1s' }, debounce: { wait: '1s' } },
+      /debounce: goes not together/,
+    ],
+    [
+      'a cron workflow that gathers',
+      { on: cron('0 3 * * *'), batch: { size: 2, wait: '1s' } },
+      /only a workflow that runs on events can gather them/,
+    ],
+    ['a time limit of nothing', { timeout: { run: 0 } }, /timeout\.run: must be longer than nothing/],
     ['an option that nobody knows', { onFailur: run }, /onFailur/],
   ])('refuses %s and says where', (_, part, message) => {
     const define = () => defineWorkflow({ id: 'nightly', on: 'file.created', run, ...part } as never)
@@ -42,6 +62,19 @@ describe('planRoutes', () => {
   ])('lists the event types of %s', (_, on, types) => {
     const routes = planRoutes({ kind: 'workflow', id: 'w', on, run })
     expect(routes).toEqual(types.map((eventType) => ({ eventType, workflow: 'w' })))
+  })
+})
+
+describe('the first priority of a run', () => {
+  it.each([
+    ['its own, where nothing else limits it', { priority: 7 }, 7],
+    ['before all others, where it has to be looked at', { concurrency: { limit: 1 }, priority: 7 }, UNSEEN_PRIORITY],
+    ['before all others, where code decides it', { priority: () => 1 }, UNSEEN_PRIORITY],
+    ['before all others, where it may come too late', { timeout: { start: '1h' } }, UNSEEN_PRIORITY],
+  ])('is %s', (_, part, priority) => {
+    const routes = planRoutes({ kind: 'workflow', id: 'w', on: '*', run, ...part })
+    expect(routes).toEqual([{ eventType: '*', workflow: 'w', priority }])
+    expect(planPriorities(['w', 'v'], [...routes, { eventType: '*', workflow: 'v' }])).toEqual({ w: priority })
   })
 })
 

@@ -10,7 +10,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
-import type { Moment } from './doomed-app.ts'
+import type { Moment } from './doom.ts'
 import { createScenario, EVENT_IDS, effectsFile, WORKFLOWS } from './scenario.ts'
 
 /** Children at work at the same time. */

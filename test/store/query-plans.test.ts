@@ -1,11 +1,13 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { AccountTable } from '../../src/store/sqlite/account-table.ts'
+import { AdmissionTable } from '../../src/store/sqlite/admission-table.ts'
 import { CaptureTable } from '../../src/store/sqlite/capture-table.ts'
 import { DeliveryLedger } from '../../src/store/sqlite/delivery-ledger.ts'
 import { DeliveryTable } from '../../src/store/sqlite/delivery-table.ts'
 import { EndpointTable } from '../../src/store/sqlite/endpoint-table.ts'
 import { EventTable } from '../../src/store/sqlite/event-table.ts'
+import { GateTable } from '../../src/store/sqlite/gate-table.ts'
 import { LimitTable } from '../../src/store/sqlite/limit-table.ts'
 import { migrate } from '../../src/store/sqlite/migrate.ts'
 import { OperationTable } from '../../src/store/sqlite/operation-table.ts'
@@ -50,9 +52,11 @@ function collectPlans(): Map<string, string[]> {
   new CaptureTable(recording, createVault(Buffer.alloc(32)))
   new WriteProbe(recording)
   new OutputTable(recording)
-  new WaitTable(recording, { runs, events, watches: new WatchTable(recording) })
+  const waits = new WaitTable(recording, { runs, events, watches: new WatchTable(recording) })
   new LimitTable(recording)
   new WorkerTable(recording, null)
+  new AdmissionTable(recording, new GateTable(recording), waits)
+  statements.push(...listTriggerStatements(db))
   runs.list({ limit: 1 })
   runs.list({ limit: 1, originRun: 'run_1' })
   runs.list({ limit: 1, since: 0, until: 1, before: 'run_1' })
@@ -73,11 +77,23 @@ function collectPlans(): Map<string, string[]> {
   )
 }
 
+/** What the triggers do, with a value in the place of each column of their row. */
+function listTriggerStatements(db: Database.Database): string[] {
+  const triggers = db.prepare<[], string>(`SELECT sql FROM sqlite_master WHERE type = 'trigger'`).pluck().all()
+  return triggers.flatMap((sql) => {
+    const body = sql.slice(sql.indexOf('BEGIN') + 'BEGIN'.length, sql.lastIndexOf('END'))
+    const statements = body.split(';').map((statement) => statement.trim().replace(/\b(NEW|OLD)\.\w+/g, `'x'`))
+    return statements.filter((statement) => statement !== '')
+  })
+}
+
 const plans = collectPlans()
 const planOf = (part: string) => [...plans].filter(([sql]) => sql.includes(part)).flatMap(([, plan]) => plan)
 
 test('reads no large table from end to end', () => {
-  const scans = [...plans].filter(([, plan]) => plan.some((line) => /^SCAN (run|step|tick|event|delivery)$/.test(line)))
+  const scans = [...plans].filter(([, plan]) =>
+    plan.some((line) => /^SCAN (run|step|tick|event|delivery|place|throttle_start|gathering)$/.test(line)),
+  )
   // Lists go backwards along the primary key and stop at their limit.
   for (const [sql] of scans) expect(sql).toMatch(/ORDER BY (run\.id|id|seq) DESC LIMIT \?$/)
 })
@@ -173,4 +189,23 @@ test('finds the deletes of a target by their own index', () => {
   const [first, ...rest] = planOf("step.effect = 'delete' AND step.target = ?")
   expect(first).toBe('SEARCH step USING INDEX step_delete (target=?)')
   expect(rest.every((line) => line.includes('PRIMARY KEY'))).toBe(true)
+})
+
+test('finds who is at a gate, and who is next, by their index', () => {
+  expect(planOf('is_held = 0 ORDER BY rank, run_id LIMIT 1')).toEqual([
+    'SEARCH place USING PRIMARY KEY (workflow=? AND gate=? AND key=? AND is_held=?)',
+  ])
+  expect(
+    planOf('is_held = 1').filter((line) => !/USING (PRIMARY KEY|COVERING INDEX|INDEX place_run)/.test(line)),
+  ).toEqual([])
+  expect(planOf('DELETE FROM place').every((line) => line.includes('USING INDEX place_run'))).toBe(true)
+  expect(planOf('DELETE FROM gathering').every((line) => line.includes('USING INDEX gathering_run'))).toBe(true)
+  expect(planOf('ORDER BY until LIMIT 1 OFFSET')).toEqual([
+    'SEARCH throttle_start USING PRIMARY KEY (workflow=? AND key=?)',
+  ])
+  expect(planOf('folded_into = ').join()).toContain('USING COVERING INDEX run_folded (folded_into=?)')
+})
+
+test('finds limited runs that nobody has looked at among the first of the queue', () => {
+  expect(planOf('priority >= 1000')).toEqual(['SEARCH run USING COVERING INDEX run_ready (priority>?)'])
 })

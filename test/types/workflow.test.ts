@@ -73,6 +73,69 @@ it('a cron workflow has a tick and no event, any other an event and no tick', ()
   defineWorkflow({ id: 'a', on: 'file.created', run: (context) => expectTypeOf(context).not.toHaveProperty('tick') })
 })
 
+it('keys and priorities are functions of the event, or of the due moment of a cron workflow', () => {
+  defineWorkflow({
+    id: 'a',
+    on: transferCompleted,
+    concurrency: [{ limit: 4 }, { limit: 1, key: (event) => event.data.transferId }],
+    throttle: { limit: 100, per: '1m', key: (event) => event.data.transferId },
+    priority: (event) => event.data.bytes,
+    singleton: { key: (event) => event.data.transferId, onConflict: 'cancel' },
+    timeout: { start: '1h', step: '5m', run: '2d' },
+    run: ({ event }) => expectTypeOf(event.data.transferId).toEqualTypeOf<string>(),
+  })
+  defineWorkflow({
+    id: 'b',
+    on: cron('0 3 * * *'),
+    singleton: true,
+    priority: (tick) => tick.missed,
+    run: ({ tick }) => expectTypeOf(tick).toEqualTypeOf<Tick>(),
+  })
+})
+
+it('a batch gets its events, one at least, and a debounce the newest and a count', () => {
+  const batch = defineWorkflow({
+    id: 'a',
+    on: [fileCreated, transferCompleted],
+    batch: { size: 200, wait: '30s', key: (event) => event.type },
+    run: (context) => {
+      expectTypeOf(context.events[0].type).toEqualTypeOf<'file.created' | 'transfer.completed'>()
+      expectTypeOf(context).not.toHaveProperty('event')
+      return context.events.length
+    },
+  })
+  expectTypeOf(batch).toExtend<AnyWorkflow>()
+  defineWorkflow({
+    id: 'b',
+    on: fileCreated,
+    debounce: { wait: '10s', max: '5m', key: (event) => event.data.file.id },
+    run: (context) => {
+      expectTypeOf(context.event.data.file.id).toEqualTypeOf<string>()
+      expectTypeOf(context.folded).toEqualTypeOf<number>()
+      expectTypeOf(context).not.toHaveProperty('events')
+    },
+  })
+  defineWorkflow({
+    id: 'c',
+    on: fileCreated,
+    run: (context) => {
+      expectTypeOf(context).not.toHaveProperty('events')
+      expectTypeOf(context).not.toHaveProperty('folded')
+    },
+  })
+  const misuse = () => {
+    // @ts-expect-error: a batch has no single event.
+    defineWorkflow({ id: 'a', on: fileCreated, batch: { size: 2, wait: '1s' }, run: ({ event }) => event })
+    // @ts-expect-error: a key gives text.
+    defineWorkflow({ id: 'a', on: fileCreated, concurrency: { limit: 1, key: () => 7 }, run: () => null })
+    // @ts-expect-error: a cron workflow has no events to gather.
+    defineWorkflow({ id: 'a', on: cron('0 3 * * *'), batch: { size: 2, wait: '1s' }, run: () => null })
+    // @ts-expect-error: there is no such way to resolve a conflict.
+    defineWorkflow({ id: 'a', on: fileCreated, singleton: { onConflict: 'fail' }, run: () => null })
+  }
+  expectTypeOf(misuse).toBeFunction()
+})
+
 it('a step result keeps its type', () => {
   const workflow = defineWorkflow({
     id: 'a',

@@ -66,6 +66,7 @@ function formatStory({ run, event, steps, failures, children }: Story, now: numb
     ['workflow', run.workflow],
     ['cause', `${describeCause(run, now)}${kind}`],
     ['lineage', describeOrigin(run)],
+    ['folded', run.folded === 0 ? null : `${run.folded} other runs into this one`],
     ['created', formatMoment(run.createdAt, now)],
     ['started', formatMoment(run.startedAt, now)],
     ['took', formatSpan(run.startedAt, run.finishedAt)],

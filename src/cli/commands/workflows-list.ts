@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
+import type { WorkflowRecord } from '../../core/route.ts'
 import { systemClock } from '../../core/time.ts'
-import type { WorkflowRecord } from '../../core/workflow.ts'
 import { formatMoment } from '../format-value.ts'
 import type { Output } from '../output.ts'
 import { withStore } from '../project.ts'

@@ -31,7 +31,7 @@ export class DeliveryTable {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     this.#insertRun = db.prepare(
-      `INSERT INTO run (id, workflow, status, event_seq, created_at) VALUES (?, ?, 'pending', ?, ?)`,
+      `INSERT INTO run (id, workflow, status, event_seq, priority, created_at) VALUES (?, ?, 'pending', ?, ?, ?)`,
     )
     // Index: primary key.
     this.#count = db
@@ -87,7 +87,7 @@ export class DeliveryTable {
     if (saved.kind === 'known') return { verdict: saved.isSameBody ? 'duplicate' : 'conflict', runs: [] }
     const runs = delivery.workflows.map((workflow) => {
       const id = newId('run', delivery.receivedAt)
-      this.#insertRun.run(id, workflow, saved.seq, delivery.receivedAt)
+      this.#insertRun.run(id, workflow, saved.seq, delivery.priorities?.[workflow] ?? 0, delivery.receivedAt)
       return id
     })
     return { verdict: 'accepted', runs }

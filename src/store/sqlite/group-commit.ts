@@ -7,11 +7,13 @@ interface Mutation {
   reject: (error: unknown) => void
 }
 
-/** Keeps something in memory that must agree with the database. */
+/** Has something to do in every transaction, such as keeping something in memory that must agree with the database. */
 export interface TransactionWatcher {
   /** Within the transaction, before anything else. */
   begun(): void
   rolledBack(): void
+  /** Within the transaction, when everything that was asked for is done. */
+  ending?(): void
 }
 
 /**
@@ -78,6 +80,7 @@ export class GroupCommit {
     try {
       for (const watcher of this.#watchers) watcher.begun()
       const values = group.map((mutation) => mutation.run())
+      for (const watcher of this.#watchers) watcher.ending?.()
       this.#commit.run()
       return values
     } catch (error) {

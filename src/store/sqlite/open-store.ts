@@ -19,7 +19,7 @@ export function openSqliteStore({ file, vaultKey }: SqliteStoreOptions): Store {
   const db = openDatabase(file)
   migrate(db)
   const tables = openTables(db, createVault(vaultKey))
-  const commit = new GroupCommit(db, [tables.events.known, tables.deliveries.uses])
+  const commit = new GroupCommit(db, [tables.events.known, tables.deliveries.uses, tables.gates])
   return {
     ...createReader(tables),
     ...createWriter(tables, commit),

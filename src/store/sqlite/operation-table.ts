@@ -44,7 +44,7 @@ export class OperationTable {
     const takeUp = (changes: string) =>
       db.prepare(
         `UPDATE run SET status = 'pending', reason = NULL, crashes = 0${changes}
-         WHERE id = ? AND status = 'waiting' AND due_at IS NULL AND awaits = 0`,
+         WHERE id = ? AND status = 'waiting' AND due_at IS NULL AND awaits = 0 AND turn IS NOT 'waits'`,
       )
     // Whoever resumes a run takes the code as it is now: nothing is compared with the code before.
     this.#resume = takeUp(', code_hash = NULL')
@@ -63,8 +63,9 @@ export class OperationTable {
     // It has a journal before its first claim: its fence and its start say so.
     this.#fork = db.prepare(
       `INSERT INTO run (id, workflow, status, event_seq, tick_at, input, account, since_seq, priority, fence, created_at, started_at,
-         origin, origin_run, handler, failure)
-       SELECT @id, workflow, 'pending', event_seq, tick_at, input, account, ${NEWEST_EVENT}, priority, 1, @now, @now, 'fork', id, handler, failure FROM run WHERE id = @source`,
+         origin, origin_run, handler, failure, folded)
+       SELECT @id, workflow, 'pending', event_seq, tick_at, input, account, ${NEWEST_EVENT}, priority, 1, @now, @now, 'fork', id, handler, failure, folded
+       FROM run WHERE id = @source`,
     )
     this.#copyStep = db.prepare(
       `INSERT INTO step (run_id, ${STEP_COLUMNS}) SELECT @id, ${STEP_COLUMNS} FROM step
@@ -75,8 +76,9 @@ export class OperationTable {
        SELECT @id, key, position, kind, effect, 'completed', 1, @output, target, @now, @now FROM step WHERE run_id = @source AND key = @key`,
     )
     this.#replay = db.prepare(
-      `INSERT INTO run (id, workflow, status, event_seq, since_seq, created_at, origin, origin_run)
-       VALUES (@id, @workflow, 'pending', @seq, ${NEWEST_EVENT}, @now, 'replay', @before)`,
+      `INSERT INTO run (id, workflow, status, event_seq, since_seq, created_at, origin, origin_run, priority)
+       VALUES (@id, @workflow, 'pending', @seq, ${NEWEST_EVENT}, @now, 'replay', @before,
+         coalesce((SELECT priority FROM workflow WHERE id = @workflow), 0))`,
     )
     // Index: run_caused.
     this.#latestRun = db

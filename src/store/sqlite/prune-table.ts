@@ -6,6 +6,7 @@ interface OldRun {
   id: string
   workflow: string
   tick_at: number | null
+  folded_into: string | null
   is_old: number
 }
 
@@ -15,6 +16,7 @@ const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
 /** Takes old rows away, a small slice at a time. */
 export class PruneTable {
   readonly #oldRuns
+  readonly #isAbsorbed
   readonly #deleteRun
   readonly #deleteTick
   readonly #setAside
@@ -35,7 +37,7 @@ export class PruneTable {
     // Index: primary key, from the oldest run on; ids of ours sort by time.
     const oldRuns = (statuses: string) =>
       db.prepare<[number, string, string, number], OldRun>(
-        `SELECT id, workflow, tick_at, status IN ${statuses} AND finished_at < ? AS is_old FROM run WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
+        `SELECT id, workflow, tick_at, folded_into, status IN ${statuses} AND finished_at < ? AS is_old FROM run WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
       )
     this.#oldRuns = { runs: oldRuns(FINISHED.runs), failures: oldRuns(FINISHED.failures) }
     // Index: primary keys.
@@ -63,13 +65,19 @@ export class PruneTable {
     this.#deleteDelivery = db.prepare('DELETE FROM delivery WHERE id = ?')
     // Index: primary key.
     this.#uncount = db.prepare('UPDATE refusal_tally SET listed = listed - 1, dropped = dropped + 1 WHERE verdict = ?')
+    // Index: primary key, from one run to the one that absorbed it.
+    const absorber = (from: string) => `WITH RECURSIVE up (id) AS (VALUES (${from})
+      UNION SELECT folded_into FROM up JOIN run ON run.id = up.id WHERE folded_into IS NOT NULL)
+      SELECT 1 FROM up JOIN run ON run.id = up.id WHERE folded_into IS NULL`
+    this.#isAbsorbed = db.prepare<[string], number>(absorber('?')).pluck()
     // Index: primary key of event; run_caused for the runs that may still need it.
     this.#oldEvents = db.prepare<
       [number, number],
       { seq: number; received_at: number; is_full: number; is_needed: number }
     >(
       `SELECT seq, received_at, body <> '' AS is_full, EXISTS (
-         SELECT 1 FROM run WHERE event_seq = event.seq AND status IN ('pending', 'running', 'waiting')) AS is_needed
+         SELECT 1 FROM run WHERE event_seq = event.seq AND (status IN ('pending', 'running', 'waiting')
+           OR folded_into IS NOT NULL AND EXISTS (${absorber('run.folded_into')} AND status IN ('pending', 'running', 'waiting')))) AS is_needed
        FROM event WHERE seq > ? ORDER BY seq LIMIT ?`,
     )
     this.#emptyEvent = db.prepare(`UPDATE event SET body = '' WHERE seq = ?`)
@@ -102,10 +110,11 @@ export class PruneTable {
     let pruned = 0
     if (rows >= limit) return { pruned, next }
     const found = this.#oldRuns[kind].all(before, next, firstId('run', before), limit - rows)
-    for (const { id, workflow, tick_at, is_old } of found) {
+    for (const { id, workflow, tick_at, folded_into, is_old } of found) {
       next = id
       rows += 1
-      if (is_old === 1) {
+      // What a run has absorbed stays as long as the run itself: its events are found by it.
+      if (is_old === 1 && (folded_into === null || this.#isAbsorbed.get(folded_into) === undefined)) {
         this.#deleteRun.run(id)
         if (tick_at !== null) this.#deleteTick.run(workflow, tick_at, id)
         this.#setAside.run(id)

@@ -37,6 +37,7 @@ export function createReader({
     findEvents: async (id) => events.findAll(id),
     listRuns: async (query) => runs.list(query),
     findRun: async (id) => runs.find(id),
+    listRunEvents: async (runId) => runs.listEvents(runId),
     listSteps: async (runId, inlineBytes) => steps.list(runId, inlineBytes),
     readOutput: async (runId, key) => outputs.read(runId, key),
     packOutput,

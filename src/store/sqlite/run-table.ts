@@ -1,8 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import type { Failure } from '../../core/errors.ts'
+import type { EventRecord } from '../../core/event.ts'
+import { UNSEEN_PRIORITY } from '../../core/flow.ts'
 import { firstId, newId } from '../../core/ids.ts'
 import type { Lease } from '../../core/lease.ts'
 import type { ClaimedRun, Run, RunCause, RunFilter, RunHandler, RunOrigin, RunStatus } from '../../core/run.ts'
+import type { Store } from '../../core/store.ts'
 import type { EventTable } from './event-table.ts'
 import type { TickTable } from './tick-table.ts'
 import type { WorkflowTable } from './workflow-table.ts'
@@ -22,6 +25,9 @@ interface RunRow {
   finished_at: number | null
   due_at: number | null
   awaits: number
+  turn: string | null
+  folded_into: string | null
+  folded: number | null
   output: string | null
   apart_bytes: number | null
   error: string | null
@@ -41,7 +47,9 @@ interface ClaimRow {
   fence: number
   attempt: number
   created_at: number
-  started_at: number
+  started_at: number | null
+  turn: string | null
+  folded: number | null
   handler: RunHandler
   origin_run: string | null
   failure: string | null
@@ -54,7 +62,7 @@ const MOST_HELD = 500
 const HELD = `id = @runId AND fence = @fence AND status = 'running'`
 
 const SELECT_RUN = `SELECT run.id, workflow, status, reason, event.id AS event_id, tick_at, parent_run, parent_step, attempt,
-  run.created_at, started_at, finished_at, due_at, awaits, output, apart_bytes, error, run.origin, origin_run, handler
+  run.created_at, started_at, finished_at, due_at, awaits, turn, folded_into, folded, output, apart_bytes, error, run.origin, origin_run, handler
   FROM run LEFT JOIN event ON event.seq = run.event_seq`
 
 /** The queue: runs from pending to finished. */
@@ -65,6 +73,8 @@ export class RunTable {
   readonly #workflows: WorkflowTable
   readonly #dueWaiting
   readonly #ready
+  readonly #unseen
+  readonly #listEvents
   readonly #claim
   readonly #complete
   readonly #fail
@@ -95,17 +105,33 @@ export class RunTable {
     this.#ready = db
       .prepare<[number], string>(`SELECT id FROM run WHERE status = 'pending' ORDER BY priority DESC, id LIMIT ?`)
       .pluck()
-    // All below find their row by the primary key.
+    // Index: run_ready, its first rows.
+    this.#unseen = db
+      .prepare<[number], string>(
+        `SELECT id FROM run WHERE status = 'pending' AND priority >= ${UNSEEN_PRIORITY} ORDER BY priority DESC, id LIMIT ?`,
+      )
+      .pluck()
+    // Index: primary key, then run_folded step by step. A fork, and what follows a failure, has the events of its origin.
+    this.#listEvents = db
+      .prepare<[string], number>(
+        `WITH RECURSIVE one (id) AS (VALUES (?)
+           UNION SELECT run.id FROM one JOIN run ON run.folded_into = one.id
+           UNION SELECT origin_run FROM one JOIN run ON run.id = one.id WHERE origin IN ('fork', 'failure'))
+         SELECT event_seq FROM one JOIN run ON run.id = one.id WHERE event_seq IS NOT NULL`,
+      )
+      .pluck()
+    // All below find their row by the primary key. A limited run starts when it is admitted, not when it is claimed.
     this.#claim = db.prepare<[string, number, string], ClaimRow>(
       `UPDATE run SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL, awaits = 0,
-         started_at = coalesce(started_at, ?)
+         started_at = CASE WHEN turn IN ('waits', 'out') THEN started_at ELSE coalesce(started_at, ?) END,
+         turn = CASE turn WHEN 'waits' THEN 'out' ELSE turn END
        WHERE id = ? RETURNING id, workflow, event_seq, tick_at, input, account, code_hash, fence, attempt, created_at,
-         started_at, handler, origin_run, failure`,
+         started_at, handler, origin_run, failure, turn, folded`,
     )
     this.#follow = db.prepare(
       `INSERT INTO run (id, workflow, status, event_seq, tick_at, input, account, since_seq, priority, created_at, origin, origin_run,
-         handler, failure)
-       SELECT ?, workflow, 'pending', event_seq, tick_at, input, account, (SELECT coalesce(max(seq), 0) FROM event), priority, ?, 'failure', id, 'onFailure', error FROM run
+         handler, failure, folded)
+       SELECT ?, workflow, 'pending', event_seq, tick_at, input, account, (SELECT coalesce(max(seq), 0) FROM event), priority, ?, 'failure', id, 'onFailure', error, folded FROM run
        WHERE id = ? AND handler = 'run'`,
     )
     const end = (status: RunStatus, column: string) =>
@@ -116,7 +142,8 @@ export class RunTable {
     this.#fail = end('failed', 'error')
     this.#skip = end('skipped', 'reason')
     this.#park = db.prepare(
-      `UPDATE run SET status = 'waiting', due_at = @dueAt, reason = @reason, worker = NULL WHERE ${HELD}`,
+      `UPDATE run SET status = 'waiting', due_at = @dueAt, reason = @reason, worker = NULL,
+         started_at = iif(@hasNotStarted, NULL, started_at) WHERE ${HELD}`,
     )
     // Index: primary keys of run and wait, too.
     this.#parkAwaiting = db.prepare(
@@ -149,11 +176,11 @@ export class RunTable {
   }
 
   claim(worker: string, limit: number, now: number): ClaimedRun[] {
-    this.#holdPaused(limit, now)
-    return this.#claimable(limit, now).flatMap((id) => {
-      const row = this.#claim.get(worker, now, id)
-      return row ? [this.#readClaim(row, worker)] : []
-    })
+    return this.#claimAll(() => this.#claimable(limit, now), worker, now)
+  }
+
+  claimUnseen(worker: string, limit: number, now: number): ClaimedRun[] {
+    return this.#claimAll(() => this.#unseen.all(limit), worker, now)
   }
 
   #claimable(limit: number, now: number): string[] {
@@ -162,11 +189,11 @@ export class RunTable {
   }
 
   /** Sets runs of paused workflows aside until none stands at the head of the queue, or so many that the others may go first. */
-  #holdPaused(limit: number, now: number): void {
+  #holdPaused(claimable: () => string[]): void {
     const paused = this.#workflows.paused()
     if (paused.size === 0) return
     for (let held = 0; held < MOST_HELD; ) {
-      const ids = this.#claimable(limit, now).filter((id) => paused.has(this.#find.get(id)?.workflow ?? ''))
+      const ids = claimable().filter((id) => paused.has(this.#find.get(id)?.workflow ?? ''))
       if (ids.length === 0) return
       held += ids.filter((id) => this.#workflows.hold(id)).length
     }
@@ -188,14 +215,11 @@ export class RunTable {
   }
 
   /** What the run awaits may have come while its pass went on: then it is pending at once. */
-  park(
-    lease: Lease,
-    { dueAt, reason, awaits = [] }: { dueAt: number | null; reason: string; awaits?: readonly string[] },
-  ): boolean {
+  park(lease: Lease, { dueAt, reason, awaits = [], hasNotStarted = false }: Parameters<Store['parkRun']>[1]): boolean {
     if (awaits.length > 0) {
       return this.#parkAwaiting.run({ ...lease, dueAt, reason, awaits: JSON.stringify(awaits) }).changes === 1
     }
-    return this.#park.run({ ...lease, dueAt, reason }).changes === 1
+    return this.#park.run({ ...lease, dueAt, reason, hasNotStarted: Number(hasNotStarted) }).changes === 1
   }
 
   retry(lease: Lease, { dueAt, error }: { dueAt: number; error: Failure }): boolean {
@@ -227,6 +251,11 @@ export class RunTable {
     return row ? readRun(row) : null
   }
 
+  listEvents(id: string): EventRecord[] {
+    const seqs = new Set(this.#listEvents.all(id).sort((a, b) => a - b))
+    return [...seqs].map((seq) => this.#events.get(seq))
+  }
+
   list({ limit, ...filter }: RunFilter & { limit: number }): Run[] {
     const { where, values } = this.#where(filter)
     // Newest first by primary key, whose bounds are those of time; a filter by event goes through run_caused, by origin through run_origin.
@@ -255,14 +284,24 @@ export class RunTable {
     return { where, values: conditions.map(([, value]) => value) }
   }
 
-  #readClaim(row: ClaimRow, worker: string): ClaimedRun {
+  #claimAll(claimable: () => string[], worker: string, now: number): ClaimedRun[] {
+    this.#holdPaused(claimable)
+    return claimable().flatMap((id) => {
+      const row = this.#claim.get(worker, now, id)
+      return row ? [this.#readClaim(row, worker, now)] : []
+    })
+  }
+
+  #readClaim(row: ClaimRow, worker: string, now: number): ClaimedRun {
     return {
       lease: { runId: row.id, fence: row.fence, worker },
       workflow: row.workflow,
       attempt: row.attempt,
       createdAt: row.created_at,
-      startedAt: row.started_at,
+      startedAt: row.started_at ?? now,
       isFirstPass: row.fence === 1,
+      isLetIn: row.turn === 'in',
+      folded: row.folded ?? 0,
       codeHash: row.code_hash,
       cause: this.#readCause(row),
       handler: row.handler,
@@ -297,6 +336,9 @@ function readRun(row: RunRow): Run {
     finishedAt: row.finished_at,
     dueAt: row.due_at,
     awaits: row.awaits === 1,
+    isInLine: row.status === 'waiting' && row.turn === 'waits',
+    foldedInto: row.folded_into,
+    folded: row.folded ?? 0,
     output: row.output,
     ...(row.apart_bytes === null ? {} : { apartBytes: row.apart_bytes }),
     error: row.error === null ? null : JSON.parse(row.error),

@@ -2,11 +2,13 @@ import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { Vault } from '../vault.ts'
 import { AccountTable } from './account-table.ts'
+import { AdmissionTable } from './admission-table.ts'
 import { CaptureTable } from './capture-table.ts'
 import { DeliveryLedger } from './delivery-ledger.ts'
 import { DeliveryTable } from './delivery-table.ts'
 import { EndpointTable } from './endpoint-table.ts'
 import { EventTable } from './event-table.ts'
+import { GateTable } from './gate-table.ts'
 import { LimitTable } from './limit-table.ts'
 import { OperationTable } from './operation-table.ts'
 import { OutputTable } from './output-table.ts'
@@ -30,6 +32,7 @@ export function openTables(db: Database, vault: Vault) {
   const watches = new WatchTable(db)
   const waits = new WaitTable(db, { runs, events, watches })
   const outputs = new OutputTable(db)
+  const gates = new GateTable(db)
   return {
     events,
     ticks,
@@ -40,6 +43,8 @@ export function openTables(db: Database, vault: Vault) {
     operations: new OperationTable(db, { events, runs, steps }),
     retention: new PruneTable(db),
     changes: openChangeCount(db),
+    gates,
+    admissions: new AdmissionTable(db, gates, waits),
     deliveries: new DeliveryTable(db, events),
     ledger: new DeliveryLedger(db, events),
     captures: new CaptureTable(db, vault),

@@ -37,6 +37,8 @@ const WRITES = Object.keys({
   recoverRuns: 0,
   stopWorker: 0,
   claimRuns: 0,
+  claimUnseenRuns: 0,
+  admitRun: 0,
   saveCheckpoint: 0,
   watchRun: 0,
   completeRun: 0,

@@ -40,7 +40,7 @@ export class WaitTable {
     this.#runs = runs
     this.#events = events
     this.#watches = watches
-    // Indexes: primary keys of run and wait.
+    // Indexes: primary keys of run, wait and workflow.
     this.#mark = db.prepare<[string], number>('SELECT coalesce(since_seq, event_seq, 0) FROM run WHERE id = ?').pluck()
     this.#insertWait = db.prepare(
       `INSERT INTO wait (run_id, key, is_cancel, account, type, name, value, since_seq, event_seq, resolved)
@@ -51,11 +51,12 @@ export class WaitTable {
       'INSERT INTO wait (run_id, key, child_run) VALUES (?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING',
     )
     this.#insertChild = db.prepare(
-      `INSERT INTO run (id, workflow, status, input, account, parent_run, parent_step, since_seq, created_at)
-       VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+      `INSERT INTO run (id, workflow, status, input, account, parent_run, parent_step, since_seq, created_at, priority)
+       VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, coalesce((SELECT priority FROM workflow WHERE id = ?), 0)) ON CONFLICT (id) DO NOTHING`,
     )
     this.#insertRun = db.prepare(
-      `INSERT INTO run (id, workflow, status, event_seq, created_at) VALUES (?, ?, 'pending', ?, ?)`,
+      `INSERT INTO run (id, workflow, status, event_seq, created_at, priority)
+       VALUES (?, ?, 'pending', ?, ?, coalesce((SELECT priority FROM workflow WHERE id = ?), 0))`,
     )
     this.#keepHash = db.prepare('UPDATE run SET code_hash = ? WHERE id = ? AND code_hash IS NULL')
     this.#settle = db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?')
@@ -177,7 +178,7 @@ export class WaitTable {
   }
 
   #invoke(parent: string, step: string, { run, workflow, account, input, createdAt }: Invocation): void {
-    this.#insertChild.run(run, workflow, input, account, parent, step, this.#watches.newest(), createdAt)
+    this.#insertChild.run(run, workflow, input, account, parent, step, this.#watches.newest(), createdAt, workflow)
     this.#insertChildWait.run(parent, step, run)
   }
 
@@ -185,7 +186,9 @@ export class WaitTable {
     const event = { id, type, created: new Date(createdAt).toISOString() }
     const saved = this.#events.save({ event, account, receivedAt: createdAt, body }, 'send')
     if (saved.kind === 'known') return
-    for (const workflow of workflows) this.#insertRun.run(newId('run', createdAt), workflow, saved.seq, createdAt)
+    for (const workflow of workflows) {
+      this.#insertRun.run(newId('run', createdAt), workflow, saved.seq, createdAt, workflow)
+    }
   }
 }
 

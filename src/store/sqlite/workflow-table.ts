@@ -1,12 +1,12 @@
 import type { Database } from 'better-sqlite3'
-import type { Route } from '../../core/route.ts'
+import type { LoadedWorkflows, Route, WorkflowRecord } from '../../core/route.ts'
 import type { CronTrigger } from '../../core/schedule.ts'
-import type { LoadedWorkflows, WorkflowRecord } from '../../core/workflow.ts'
 
 interface WorkflowRow {
   id: string
   file: string
   schedule: string | null
+  priority: number
   loaded_at: number
 }
 
@@ -33,11 +33,11 @@ export class WorkflowTable {
 
   constructor(db: Database) {
     // A few dozen rows each: workflow, route and workflow_pause are read from end to end, in the order of their keys.
-    this.#list = db.prepare<[], WorkflowRow>('SELECT id, file, schedule, loaded_at FROM workflow ORDER BY id')
-    this.#insert = db.prepare('INSERT INTO workflow (id, file, schedule, loaded_at) VALUES (?, ?, ?, ?)')
+    this.#list = db.prepare<[], WorkflowRow>('SELECT id, file, schedule, priority, loaded_at FROM workflow ORDER BY id')
+    this.#insert = db.prepare('INSERT INTO workflow (id, file, schedule, priority, loaded_at) VALUES (?, ?, ?, ?, ?)')
     this.#delete = db.prepare('DELETE FROM workflow WHERE id = ?')
-    this.#routes = db.prepare<[], { workflow: string; event_type: string }>(
-      'SELECT workflow, event_type FROM route ORDER BY workflow, event_type',
+    this.#routes = db.prepare<[], { workflow: string; event_type: string; priority: number }>(
+      'SELECT workflow, event_type, priority FROM route JOIN workflow ON id = workflow ORDER BY workflow, event_type',
     )
     this.#insertRoute = db.prepare('INSERT OR IGNORE INTO route (workflow, event_type) VALUES (?, ?)')
     this.#version = db.prepare<[], number>('SELECT version FROM workflow_version').pluck()
@@ -89,8 +89,8 @@ export class WorkflowTable {
     const isKnown = JSON.stringify(known.map(describe)) === JSON.stringify(wanted.map(describe).toSorted(byId))
     if (isKnown && (this.#version.get() ?? 0) > 0) return false
     for (const { id } of known) this.#delete.run(id)
-    for (const { id, file, eventTypes, schedule } of wanted) {
-      this.#insert.run(id, file, schedule && JSON.stringify(schedule), now)
+    for (const { id, file, eventTypes, schedule, priority = 0 } of wanted) {
+      this.#insert.run(id, file, schedule && JSON.stringify(schedule), priority, now)
       for (const type of eventTypes) this.#insertRoute.run(id, type)
     }
     this.#raiseVersion.run()
@@ -101,11 +101,12 @@ export class WorkflowTable {
   list(): WorkflowRecord[] {
     const pauses = new Map(this.#pauses.all().map((row) => [row.workflow, row.paused_at]))
     const routes = Map.groupBy(this.#routes.all(), (row) => row.workflow)
-    return this.#list.all().map(({ id, file, schedule, loaded_at }) => ({
+    return this.#list.all().map(({ id, file, schedule, priority, loaded_at }) => ({
       id,
       file,
       eventTypes: (routes.get(id) ?? []).map((row) => row.event_type),
       schedule: schedule === null ? null : (JSON.parse(schedule) as CronTrigger),
+      ...(priority === 0 ? {} : { priority }),
       loadedAt: loaded_at,
       pausedAt: pauses.get(id) ?? null,
       held: this.#countHeld.get(id) ?? 0,
@@ -117,7 +118,7 @@ export class WorkflowTable {
     if (this.#isChecked) return this.#cache.routes
     const version = this.#version.get() ?? 0
     if (version !== this.#cache.version) {
-      const rows = this.#routes.all().map((row) => ({ eventType: row.event_type, workflow: row.workflow }))
+      const rows = this.#routes.all().map(readRoute)
       this.#cache = { version, routes: version === 0 ? null : rows }
     }
     // Asking SQLite once a turn is enough: what another process commits within it could as well have come after.
@@ -164,8 +165,13 @@ export class WorkflowTable {
 
 type Definition = LoadedWorkflows['workflows'][number]
 
-function describe({ id, file, eventTypes, schedule }: Definition): { id: string; text: string } {
-  return { id, text: JSON.stringify([file, [...new Set(eventTypes)].sort(), schedule]) }
+function readRoute(row: { workflow: string; event_type: string; priority: number }): Route {
+  const route = { eventType: row.event_type, workflow: row.workflow }
+  return row.priority === 0 ? route : { ...route, priority: row.priority }
+}
+
+function describe({ id, file, eventTypes, schedule, priority }: Definition): { id: string; text: string } {
+  return { id, text: JSON.stringify([file, [...new Set(eventTypes)].sort(), schedule, priority ?? 0]) }
 }
 
 function byId(a: { id: string }, b: { id: string }): number {

@@ -12,11 +12,10 @@ const MOST_RELEASED = 500
 
 export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
   const { accounts, deliveries, captures, writeProbe, endpoints } = tables
-  const { ticks, runs, steps, workers, workflows, operations, retention } = tables
+  const { ticks, runs, steps, workers, workflows, operations, retention, gates, admissions } = tables
   const { outputs, waits, watches, limits } = tables
   const held = async (lease: Lease, write: () => boolean) => {
-    if (await commit.write(write)) return
-    throw new UpshotError('stale_lease', `Run ${lease.runId} was canceled or taken over; this worker may not write it.`)
+    if (!(await commit.write(write))) throw describeStale(lease)
   }
   return {
     saveDelivery: (delivery) => commit.write(() => deliveries.save(delivery)),
@@ -58,7 +57,18 @@ export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
       }),
     stopWorker: (worker) => commit.write(() => workers.stop(worker)),
 
-    claimRuns: (worker, limit, now) => commit.write(() => runs.claim(worker, limit, now)),
+    claimRuns: (worker, limit, now) =>
+      commit.write(() => {
+        const claimed = runs.claim(worker, limit, now)
+        for (const run of claimed) if (run.isLetIn) gates.start(run.workflow, run.lease.runId, now)
+        return claimed
+      }),
+    claimUnseenRuns: (worker, limit, now) => commit.write(() => runs.claimUnseen(worker, limit, now)),
+    async admitRun(lease, plan, now) {
+      const answer = await commit.write(() => admissions.decide(lease, plan, now))
+      if (answer === null) throw describeStale(lease)
+      return answer
+    },
     saveCheckpoint: (lease, checkpoint, failure, alongside) =>
       held(lease, () => {
         if (!steps.save(lease, checkpoint, failure)) return false
@@ -93,4 +103,8 @@ export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
 
     saveLimit: (key, state, version) => commit.write(() => limits.save(key, state, version)),
   }
+}
+
+function describeStale({ runId }: Lease): UpshotError {
+  return new UpshotError('stale_lease', `Run ${runId} was canceled or taken over; this worker may not write it.`)
 }

@@ -136,7 +136,13 @@ CREATE TABLE run (
   origin_run  TEXT,
   -- Which function of the module it executes: `run`, or `onFailure` with what the origin run failed with.
   handler     TEXT NOT NULL DEFAULT 'run',
-  failure     TEXT
+  failure     TEXT,
+  -- All null in a run whose workflow limits nothing. `gates`: JSON, what it has to pass. `turn`: 'waits' in line, 'in': let
+  -- in, 'out': neither. `folded`: runs that it has absorbed itself. `folded_into`: the run that absorbed this one.
+  gates       TEXT,
+  turn        TEXT,
+  folded      INTEGER,
+  folded_into TEXT
 ) STRICT, WITHOUT ROWID;
 -- All partial: a finished run costs the queue nothing.
 CREATE INDEX run_ready   ON run (priority DESC, id) WHERE status = 'pending';
@@ -180,6 +186,8 @@ CREATE TABLE workflow (
   id          TEXT PRIMARY KEY,
   file        TEXT NOT NULL,
   schedule    TEXT,
+  -- Of new runs, until they have been looked at.
+  priority    INTEGER NOT NULL,
   loaded_at   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
@@ -197,6 +205,75 @@ CREATE TABLE workflow_pause (
   workflow    TEXT PRIMARY KEY,
   paused_at   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX run_folded  ON run (folded_into)       WHERE folded_into IS NOT NULL;
+
+-- How many runs a gate lets in, as the workflow's code said last. `per_ms`: within this time; null: at the same time.
+CREATE TABLE gate_rule (
+  workflow    TEXT NOT NULL,
+  gate        TEXT NOT NULL,
+  most        INTEGER NOT NULL,
+  per_ms      INTEGER,
+  PRIMARY KEY (workflow, gate)
+) STRICT, WITHOUT ROWID;
+
+-- A run in line at a gate, or one that was let in. `rank` is the priority with its sign turned; `lasts`: kept while the run sleeps.
+CREATE TABLE place (
+  workflow    TEXT NOT NULL,
+  gate        TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  is_held     INTEGER NOT NULL,
+  rank        INTEGER NOT NULL,
+  run_id      TEXT NOT NULL,
+  lasts       INTEGER NOT NULL,
+  wake_at     INTEGER,
+  PRIMARY KEY (workflow, gate, key, is_held, rank, run_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX place_run ON place (run_id);
+
+-- The starts that a throttle still counts, each until the throttle's time has passed since.
+CREATE TABLE throttle_start (
+  workflow    TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  until       INTEGER NOT NULL,
+  run_id      TEXT NOT NULL,
+  PRIMARY KEY (workflow, key, until, run_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX throttle_over ON throttle_start (until);
+
+-- The run that gathers the events of a key, for a batch or a debounce, until it is due.
+CREATE TABLE gathering (
+  workflow    TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  run_id      TEXT NOT NULL,
+  since       INTEGER NOT NULL,
+  due_at      INTEGER NOT NULL,
+  wake_at     INTEGER,
+  PRIMARY KEY (workflow, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX gathering_run ON gathering (run_id);
+
+-- Gates that somebody has left in this transaction; before its commit whoever is next in line is let in.
+CREATE TABLE left_gate (
+  workflow    TEXT NOT NULL,
+  gate        TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  PRIMARY KEY (workflow, gate, key)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER place_left AFTER DELETE ON place
+BEGIN
+  INSERT INTO left_gate (workflow, gate, key) VALUES (OLD.workflow, OLD.gate, OLD.key) ON CONFLICT DO NOTHING;
+END;
+
+-- However a run stops being at work, and whoever writes that, its places are free in the same commit.
+CREATE TRIGGER run_gives_up_its_turn AFTER UPDATE OF status ON run
+WHEN OLD.turn IS NOT NULL AND NEW.status NOT IN ('pending', 'running')
+  AND NOT (NEW.status = 'waiting' AND NEW.turn = 'waits')
+BEGIN
+  UPDATE run SET turn = 'out' WHERE id = NEW.id;
+  DELETE FROM gathering WHERE run_id = NEW.id;
+  DELETE FROM place WHERE run_id = NEW.id AND (lasts = 0 OR NEW.status <> 'waiting');
+END;
 
 CREATE TABLE step (
   run_id      TEXT NOT NULL,

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest'
+import type { AdmissionPlan, Fold, Gate } from '../../src/core/flow.ts'
+import type { ClaimedRun } from '../../src/core/run.ts'
+import type { Store } from '../../src/core/store.ts'
+import { NOW, queueRun } from '../support/fixtures.ts'
+import type { OpenStore } from './open-store.ts'
+
+const gate: Gate = { name: 'concurrency-1', key: '', most: 1, perMs: null }
+const batch: Fold = { kind: 'batch', key: 'a', size: 3, waitMs: 100 }
+const LATER = NOW + 1e9
+
+async function arrive(store: Store, eventId: string, part: Partial<AdmissionPlan>): Promise<ClaimedRun> {
+  await queueRun(store, eventId)
+  const [run] = await store.claimRuns('wrk_1', 1, NOW)
+  if (!run) throw new Error('a run was to be claimed')
+  const plan = { priority: 0, hasStarted: false, startBy: null, wakeAt: null, mayStart: true, fold: null, gates: [] }
+  await store.admitRun(run.lease, { ...plan, onConflict: 'skip', ...part }, NOW)
+  return run
+}
+
+/** Three events in a batch, and its run in the hands of a worker. */
+async function fillBatch(store: Store): Promise<ClaimedRun> {
+  const runs = []
+  for (const id of ['evt_1', 'evt_2', 'evt_3']) runs.push(await arrive(store, id, { fold: batch }))
+  const [leader] = await store.claimRuns('wrk_1', 1, NOW)
+  if (!leader) throw new Error('the batch was to be full')
+  expect(leader).toMatchObject({ folded: 2, lease: { runId: runs[0]?.lease.runId } })
+  return leader
+}
+
+const idsOf = async (store: Store, runId: string) => (await store.listRunEvents(runId)).map((event) => event.id)
+
+export function describeFlowOperations(open: OpenStore): void {
+  test('what a run has absorbed stays as long as the run, and bodies as long as it is unfinished', async () => {
+    const { store } = open()
+    const leader = await fillBatch(store)
+    const slice = { before: LATER, limit: 100, after: null }
+    await store.prune({ kind: 'runs', ...slice })
+    await store.prune({ kind: 'payloads', ...slice })
+    const events = await store.listRunEvents(leader.lease.runId)
+    expect(events.map((event) => [event.id, event.body !== ''])).toEqual([
+      ['evt_1', true],
+      ['evt_2', true],
+      ['evt_3', true],
+    ])
+    await store.failRun(leader.lease, { name: 'Error', message: 'no' }, NOW)
+    await store.prune({ kind: 'runs', ...slice })
+    expect(await store.listRuns({ limit: 10 })).toHaveLength(3)
+    await store.prune({ kind: 'failures', ...slice })
+    await store.prune({ kind: 'runs', ...slice })
+    expect(await store.listRuns({ limit: 10 })).toEqual([])
+  })
+
+  test('a fork of a batch, and what follows its failure, has all of its events', async () => {
+    const { store } = open()
+    const leader = await fillBatch(store)
+    await store.failRun(leader.lease, { name: 'Error', message: 'no' }, NOW, true)
+    const [follower] = await store.claimRuns('wrk_1', 1, NOW)
+    expect(follower).toMatchObject({ handler: 'onFailure', folded: 2, isLetIn: false })
+    expect(await idsOf(store, follower?.lease.runId ?? '')).toEqual(['evt_1', 'evt_2', 'evt_3'])
+    const fork = await store.forkRun(leader.lease.runId, { keys: [], edited: null }, NOW)
+    expect(await idsOf(store, fork)).toEqual(['evt_1', 'evt_2', 'evt_3'])
+    expect(await store.findRun(fork)).toMatchObject({ folded: 2 })
+  })
+
+  test('a run that is taken up again stands in line like a new one', async () => {
+    const { store } = open()
+    const first = await arrive(store, 'evt_1', { gates: [gate] })
+    const second = await arrive(store, 'evt_2', { gates: [gate] })
+    await store.failRun(first.lease, { name: 'Error', message: 'no' }, NOW)
+    expect(await store.reopenRun(first.lease.runId, NOW)).toBe(true)
+    const claimed = await store.claimRuns('wrk_1', 10, NOW)
+    expect(claimed.map((run) => [run.lease.runId, run.isLetIn])).toEqual([
+      [first.lease.runId, false],
+      [second.lease.runId, true],
+    ])
+  })
+
+  test('a person cannot send a run past the others in its line', async () => {
+    const { store } = open()
+    await arrive(store, 'evt_1', { gates: [gate] })
+    const second = await arrive(store, 'evt_2', { gates: [gate] })
+    expect(await store.resumeRun(second.lease.runId, { fromScratch: false }, NOW)).toBe(false)
+  })
+
+  test('a pause takes the places of the runs that it sets aside', async () => {
+    const { store } = open()
+    const first = await arrive(store, 'evt_1', { gates: [gate] })
+    const second = await arrive(store, 'evt_2', { gates: [gate] })
+    await store.pauseWorkflow('follow-up', NOW)
+    await store.completeRun(first.lease, 'null', NOW)
+    expect(await store.claimRuns('wrk_1', 10, NOW)).toEqual([])
+    expect(await store.claimUnseenRuns('wrk_1', 10, NOW)).toEqual([])
+    const held = await store.findRun(second.lease.runId)
+    expect(held).toMatchObject({ status: 'waiting', isInLine: false, reason: 'the workflow is paused' })
+    await store.resumeWorkflow('follow-up')
+    await store.releaseHeldRuns('follow-up', 10)
+    expect(await store.claimRuns('wrk_1', 10, NOW)).toMatchObject([{ isLetIn: false }])
+  })
+
+  test('keeps the first priority of a workflow’s runs with its routes', async () => {
+    const { store, reopen } = open()
+    const limited = { id: 'limited', file: 'l.workflow.ts', eventTypes: ['*'], schedule: null, priority: 1_000 }
+    const plain = { id: 'plain', file: 'p.workflow.ts', eventTypes: ['*'], schedule: null }
+    await store.saveWorkflows({ workflows: [limited, plain], broken: [] }, NOW)
+    expect(await reopen().listRoutes()).toEqual([
+      { eventType: '*', workflow: 'limited', priority: 1_000 },
+      { eventType: '*', workflow: 'plain' },
+    ])
+    expect(await store.saveWorkflows({ workflows: [limited, plain], broken: [] }, NOW + 1)).toBe(false)
+    expect(await store.saveWorkflows({ workflows: [{ ...limited, priority: 0 }, plain], broken: [] }, NOW + 1)).toBe(
+      true,
+    )
+  })
+}

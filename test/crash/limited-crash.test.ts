@@ -1,0 +1,94 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Store } from '../../src/core/store.ts'
+import { createNoticeBus } from '../../src/notices/notice-bus.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
+import { awaitRuns } from '../support/await-runs.ts'
+import type { Moment } from './doom.ts'
+import { createLimitedWorker, EVENT_IDS, readLines, storeEvents } from './limited-scenario.ts'
+
+/** Children at work at the same time. */
+const LANES = 4
+const CHILD = join(import.meta.dirname, 'doomed-worker.ts')
+
+let folder = ''
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'upshot-crash-'))
+  await inStore(join(folder, 'events'), storeEvents)
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test.each<Moment>(['asked', 'answered'])(
+  'folds, limits and throttles each event once, killed at every store call when the store has been %s',
+  async (moment) => {
+    let next = 1
+    let survivedAt = Infinity
+    const lane = async () => {
+      while (next < survivedAt) {
+        const call = next++
+        if (await surviveCrash(moment, call)) survivedAt = Math.min(survivedAt, call)
+      }
+    }
+    await Promise.all(Array.from({ length: LANES }, lane))
+    // The scenario must be long enough to be worth it; it ended by itself when no call was left to die at.
+    expect(survivedAt).toBeGreaterThan(25)
+  },
+  600_000,
+)
+
+/** Lets a worker die at the n-th call, goes on with another one, and checks what came of it. True when it lived to the end. */
+async function surviveCrash(moment: Moment, call: number): Promise<boolean> {
+  const dataDir = join(folder, `${moment}-${call}`)
+  cpSync(join(folder, 'events'), dataDir, { recursive: true })
+  const child = fork(CHILD, [dataDir, moment, String(call)], {
+    execArgv: [],
+    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
+  })
+  const [code] = await once(child, 'exit')
+  await inStore(dataDir, async (store) => {
+    await liveOn(dataDir, store)
+    await checkEverything(dataDir, store)
+  })
+  rmSync(dataDir, { recursive: true, force: true })
+  return code === 0
+}
+
+async function inStore(dataDir: string, act: (store: Store) => Promise<void>): Promise<void> {
+  const store = openSqliteStore({ file: join(dataDir, 'upshot.db'), vaultKey: Buffer.alloc(32) })
+  await act(store)
+  await store.close()
+}
+
+async function liveOn(dataDir: string, store: Store): Promise<void> {
+  const notices = createNoticeBus()
+  const worker = createLimitedWorker(dataDir, 'second', store, notices)
+  await worker.start()
+  await awaitRuns({ store, notices }, (runs) => runs.every((run) => run.finishedAt !== null))
+  await worker.stop()
+}
+
+async function checkEverything(dataDir: string, store: Store): Promise<void> {
+  const runs = await store.listRuns({ limit: 100 })
+  expect(runs).toHaveLength(EVENT_IDS.length * 3)
+  for (const workflow of ['digest', 'latest', 'narrow']) {
+    const mine = runs.filter((run) => run.workflow === workflow)
+    const completed = mine.filter((run) => run.status === 'completed')
+    const events = await Promise.all(completed.map((run) => store.listRunEvents(run.id)))
+    expect(
+      events
+        .flat()
+        .map((event) => event.id)
+        .sort(),
+    ).toEqual(EVENT_IDS)
+    expect(mine.filter((run) => run.status !== 'completed' && run.foldedInto === null)).toEqual([])
+  }
+  const second = readLines(dataDir, 'second')
+  expect(new Set(second).size).toBe(second.length)
+  // A step may be repeated whose end the first life did not live to write, so 3 narrow runs need 6 lines at least.
+  const narrow = new Set([...readLines(dataDir, 'first'), ...second].filter((line) => /before|after/.test(line)))
+  expect(narrow.size).toBe(EVENT_IDS.length * 2)
+}

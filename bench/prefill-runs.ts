@@ -39,8 +39,8 @@ export function prefillJournal(file: string): void {
     ).run(run, AT, AT)
     db.prepare(
       `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
-       INSERT INTO step (run_id, key, position, effect, status, attempt, output, started_at, finished_at)
-       SELECT ?, 'add[' || i || ']', i, 'write', 'completed', 1, CAST(i AS TEXT), ?, ? FROM n`,
+       INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, started_at, finished_at)
+       SELECT ?, 'add[' || i || ']', i, 'run', 'write', 'completed', 1, CAST(i AS TEXT), ?, ? FROM n`,
     ).run(MANY_STEPS, run, AT, AT)
   })()
   db.close()

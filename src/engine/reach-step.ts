@@ -1,5 +1,12 @@
 import { StepError } from '../core/errors.ts'
-import { type Checkpoint, decideMismatch, type Effect, type StepKind, type StepName } from '../core/step.ts'
+import {
+  type Checkpoint,
+  decideMismatch,
+  type Effect,
+  MANY_OF_ONE_NAME,
+  type StepKind,
+  type StepName,
+} from '../core/step.ts'
 import type { Pass } from './pass.ts'
 
 /** A step that the author's code has come to. */
@@ -64,5 +71,5 @@ async function readApart(pass: Pass, key: string): Promise<unknown> {
 
 function warnOfRepetition(pass: Pass, step: string): void {
   const { lease, workflow } = pass.run
-  pass.publish({ kind: 'step.repeated', run: lease.runId, workflow, step, count: 100 })
+  pass.publish({ kind: 'step.repeated', run: lease.runId, workflow, step, count: MANY_OF_ONE_NAME })
 }

@@ -115,11 +115,15 @@ test.each([
   ['every run has its event', 'DELETE FROM event WHERE seq = 2'],
   [
     'every step has its run',
-    "INSERT INTO step (run_id, key, position, effect, status, attempt, started_at) VALUES ('run_none', 'a', 0, 'read', 'completed', 1, 0)",
+    "INSERT INTO step (run_id, key, position, kind, effect, status, attempt, started_at) VALUES ('run_none', 'a', 0, 'run', 'read', 'completed', 1, 0)",
   ],
   [
     'every failed attempt has its run',
     "INSERT INTO step_failure (run_id, key, attempt, failed_at, error) VALUES ('run_none', 'a', 1, 0, '{}')",
+  ],
+  [
+    'every large result is there',
+    "INSERT INTO step (run_id, key, position, kind, effect, status, attempt, apart_bytes, started_at) SELECT id, 'large', 9, 'run', 'read', 'completed', 1, 70000, 0 FROM run LIMIT 1",
   ],
   ['every run at work has a worker', "UPDATE run SET status = 'running', worker = NULL"],
   ['every finished run says when', "UPDATE run SET status = 'completed'"],

@@ -8,6 +8,7 @@ import { type AnyWorkflow, defineEvent, defineWorkflow, planRoutes } from '../..
 import { Worker } from '../../src/engine/worker.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
+import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { openTestStore } from '../support/test-store.ts'
@@ -82,9 +83,15 @@ async function live(
     death,
     now,
     effect,
-  }: { death: { moment: Moment; write: number } | null; now: number; effect: (run: string, step: string) => void },
+    open = openSqliteStore,
+  }: {
+    death: { moment: Moment; write: number } | null
+    now: number
+    effect: (run: string, step: string) => void
+    open?: typeof openSqliteStore
+  },
 ): Promise<{ died: boolean; now: number }> {
-  const own = openTestStore(folder, openSqliteStore)
+  const own = openTestStore(folder, open)
   const clock = new ManualClock(now)
   const notices = createNoticeBus()
   const dead = Promise.withResolvers<true>()
@@ -186,6 +193,19 @@ async function listFinished(store: Store): Promise<string[]> {
   )
   return steps.flat().flatMap(({ id, key, status }) => (status === 'completed' ? [`${id} ${key}`] : []))
 }
+
+test('every verb works on the store that writes in a thread of its own', async () => {
+  const folder = tempFolder()
+  const store = openTestStore(folder)
+  const runId = await queueRun(store, 'evt_1', 'verbs')
+  await live(folder, { death: null, now: NOW, effect: () => {}, open: openThreadedStore })
+  expect(JSON.parse((await store.findRun(runId))?.output ?? 'null')).toMatchObject({
+    paid: 'paid',
+    doubled: 42,
+    answer: true,
+  })
+  expect((await store.listRuns({ limit: 5, workflow: 'victim' })).map(({ status }) => status)).toEqual(['canceled'])
+})
 
 test.each<Moment>(['asked', 'answered'])(
   'every verb survives the death of its process at every write when the store has been %s',

@@ -36,6 +36,12 @@ const CHECKS: Record<string, Check> = {
     pluck(db, 'SELECT DISTINCT run_id FROM step WHERE run_id NOT IN (SELECT id FROM run) LIMIT 20'),
   'every failed attempt has its run': (db) =>
     pluck(db, 'SELECT DISTINCT run_id FROM step_failure WHERE run_id NOT IN (SELECT id FROM run) LIMIT 20'),
+  'every large result is there': (db) =>
+    pluck(
+      db,
+      `SELECT run_id FROM step WHERE apart_bytes IS NOT NULL AND NOT EXISTS (
+         SELECT 1 FROM blob WHERE blob.run_id = step.run_id AND blob.key = step.key) LIMIT 20`,
+    ),
   'every run at work has a worker': (db) =>
     pluck(db, `SELECT id FROM run WHERE status = 'running' AND worker IS NULL LIMIT 20`),
   'every finished run says when': (db) =>

@@ -17,9 +17,10 @@ import { growth } from './suites/growth.ts'
 import { ingest } from './suites/ingest.ts'
 import { receive } from './suites/receive.ts'
 import { replay } from './suites/replay.ts'
+import { sandbox } from './suites/sandbox.ts'
 import { start } from './suites/start.ts'
 
-const SUITES: readonly Suite[] = [ingest, receive, growth, start, engine, claim, replay, download]
+const SUITES: readonly Suite[] = [ingest, receive, growth, start, engine, claim, replay, download, sandbox]
 
 /** Enough for the longest burst, and for all bursts together that may not repeat a delivery. */
 const DELIVERIES = { quick: 600_000, full: 3_300_000 }

@@ -51,14 +51,28 @@ export function reportFailure(log: Log, error: unknown): void {
   log({ msg: 'sandbox failed', error: describeError(error) })
 }
 
-/** Answers what was thrown, in the form that `formOf` says; default: the primary one. */
-export function answerErrors(log: Log, formOf: (request: Request) => WireForm = () => 'primary'): ErrorRequestHandler {
+/** Points of the specification on which any refusal rests: codes, their statuses and what is in `details`. */
+export const REFUSAL_ASSUMES = ['N2', 'N8', 'N17'] as const
+
+export interface RefusalOptions {
+  /** Default: always the primary one. */
+  formOf?: (request: Request) => WireForm
+  /** Points of the specification on which the refusals of this server rest; default {@link REFUSAL_ASSUMES}. */
+  assumes?: readonly string[]
+}
+
+/** Answers what was thrown. */
+export function answerErrors(
+  log: Log,
+  { formOf = () => 'primary', assumes = REFUSAL_ASSUMES }: RefusalOptions = {},
+): ErrorRequestHandler {
   return (error, request, response, next) => {
     // Whoever hung up, or was hung up on by a stop, is not waiting for an answer.
     if (response.destroyed) return
     reportFailure(log, error)
     if (response.headersSent) return next(error)
     const wire = toWireError(error)
+    response.set('X-Sandbox-Assumed', assumes.join(','))
     response.status(wire.status).json(wrapError(formOf(request), wire))
   }
 }

@@ -1,5 +1,6 @@
 import type { StoredEvent } from './events.ts'
 
+/** How far a delivery is. `pending` waits for its next attempt; `failed` will have none. */
 export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed'
 
 /** One try to deliver. */
@@ -42,6 +43,7 @@ export interface DueDelivery {
   isDiverted: boolean
 }
 
+/** Which deliveries are meant; what is left out matches all. */
 export interface DeliveryFilter {
   eventId?: string | undefined
   webhookId?: string | undefined

@@ -173,8 +173,14 @@ function composeDelivery(webhook: Webhook, due: DueDelivery, now: number, fault:
       'Content-Type': 'application/json',
       'User-Agent': 'upshot-sandbox',
       'X-Sandbox-Delivery': `${due.id}.${due.attempt}`,
-      'X-Sandbox-Assumed': 'N18,N19,N21,N22,N30',
+      'X-Sandbox-Assumed': assumesOf(due.event.type).join(','),
       ...signDelivery(signer, due.event.id, signed, signedAt),
     },
   }
+}
+
+/** Points of the specification on which a delivery rests. */
+function assumesOf(type: string): string[] {
+  const transfer = type.startsWith('transfer.') ? ['N23'] : []
+  return ['N18', 'N19', 'N21', 'N22', ...transfer, 'N30']
 }

@@ -36,7 +36,7 @@ export function downloadServer(parts: DownloadParts): Express {
   app.use(() => {
     throw new ApiError(404, 'invalid_request', 'There is nothing here.')
   })
-  app.use(answerErrors(parts.log))
+  app.use(answerErrors(parts.log, { assumes: ['N10'] }))
   return app
 }
 

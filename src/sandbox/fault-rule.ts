@@ -9,6 +9,7 @@ export const FAULT_TARGETS = [
   'download',
   'delivery',
 ] as const
+/** One place where a fault can strike. */
 export type FaultTarget = (typeof FAULT_TARGETS)[number]
 
 const count = z.number().int().min(0)
@@ -72,6 +73,7 @@ export const faultInput = z
     ...deliveryFault,
   })
   .superRefine(refuseIdle)
+/** What a fault is added with. */
 export type FaultInput = z.input<typeof faultInput>
 export type FaultRule = z.infer<typeof faultInput>
 

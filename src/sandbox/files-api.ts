@@ -36,7 +36,7 @@ export function filesApi(parts: FilesApiParts): Router {
   router.use(({ method, path }) => {
     throw new ApiError(404, 'invalid_request', `There is no endpoint ${method} ${path}.`)
   })
-  router.use(answerErrors(parts.log, ({ path }) => formOfPath(path, parts.settings.get().form)))
+  router.use(answerErrors(parts.log, { formOf: ({ path }) => formOfPath(path, parts.settings.get().form) }))
   return router
 }
 
@@ -49,7 +49,8 @@ function listFiles(parts: FilesApiParts, form?: WireForm): Operation {
   return {
     name: 'files.list',
     permission: 'files:read',
-    assumes: ['N4', 'N5', 'N6'],
+    // How the token of a page goes back is written down nowhere.
+    assumes: (wanted) => [...(wanted === 'alternative' ? ['N3'] : []), 'N4', 'N5', 'N6'],
     ...(form === undefined ? {} : { form }),
     run(call) {
       refuseSwitchedOff(call, form ?? 'primary')
@@ -72,7 +73,7 @@ function getFile({ index, origins }: FilesApiParts): Operation {
   return {
     name: 'files.get',
     permission: 'files:read',
-    assumes: ['N28', 'N29'],
+    assumes: () => ['N28', 'N29'],
     run(call) {
       const entry = findEntry(index, call)
       const place = `${origins().api}/storages/${entry.storage}/${encodeURIComponent(entry.id)}`
@@ -90,7 +91,7 @@ function getDownloadUrl({ index, origins, downloadSecret }: FilesApiParts): Oper
   return {
     name: 'files.download',
     permission: 'files:read',
-    assumes: ['N10'],
+    assumes: () => ['N10'],
     run(call) {
       const { storage, id, type } = findEntry(index, call)
       if (type === 'folder') throw new ApiError(400, 'invalid_request', 'A folder has no content to download.')
@@ -105,7 +106,7 @@ function deleteFile({ index, storages }: FilesApiParts): Operation {
   return {
     name: 'files.delete',
     permission: 'files:delete',
-    assumes: ['N9', 'N25'],
+    assumes: () => ['N9', 'N25'],
     run(call) {
       const entry = findEntry(index, call)
       if (entry.type === 'folder' && !call.settings.deleteFolders)

@@ -8,6 +8,7 @@ import { notFound } from './not-found.ts'
 import { statement } from './statement.ts'
 
 export const PERMISSIONS = ['files:read', 'files:delete', 'account:read', 'account:write'] as const
+/** One thing that a key may do. */
 export type Permission = (typeof PERMISSIONS)[number]
 
 /** The four scopes of section 5. Custom: any permissions, on any storages (default all). */
@@ -18,6 +19,7 @@ export const keyScope = z.union([
     storages: z.array(z.enum(STORAGES)).default([...STORAGES]),
   }),
 ])
+/** What a key may do (section 5 of the specification). */
 export type KeyScope = z.infer<typeof keyScope>
 
 export const keyInput = z.strictObject({
@@ -26,6 +28,7 @@ export const keyInput = z.strictObject({
   /** ISO 8601, or null for never. */
   expiresAt: z.iso.datetime({ offset: true }).nullable().default(null),
 })
+/** What a key is created with. */
 export type KeyInput = z.input<typeof keyInput>
 
 /** A key as the account settings show it. */

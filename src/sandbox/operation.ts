@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Request, RequestHandler, Response } from 'express'
 import type { StorageName } from '../core/file.ts'
-import { ApiError, reportFailure, toWireError } from './api-error.ts'
+import { ApiError, REFUSAL_ASSUMES, reportFailure, toWireError } from './api-error.ts'
 import type { Audit } from './audit.ts'
 import type { SandboxClock } from './clock.ts'
 import type { Fault } from './fault-rule.ts'
@@ -31,7 +31,7 @@ export interface Operation {
   name: OperationName
   permission: Permission
   /** Points of the specification on which a good reply rests on an assumption of ours. */
-  assumes: readonly string[]
+  assumes(form: WireForm): readonly string[]
   /** For an endpoint that belongs to one form; otherwise the setting decides. */
   form?: WireForm
   run(call: Call): object
@@ -115,7 +115,8 @@ function perform(parts: OperationParts, exchange: Exchange): Reply {
     requireStorage()
     if (Number(request.query.limit ?? request.body?.limit) > 100) parts.audit.noteLimitOver100(key.id, now)
     const body = run({ request, key, form, settings, now, requireStorage })
-    return { status: 200, code: null, assumes: ['N1', ...assumes], body }
+    const onSuccess = settings.rateHeadersOnSuccess ? ['N16'] : []
+    return { status: 200, code: null, assumes: ['N1', ...assumes(form), ...onSuccess], body }
   } catch (error) {
     reportFailure(parts.log, error)
     return refuse(exchange, error)
@@ -124,7 +125,7 @@ function perform(parts: OperationParts, exchange: Exchange): Reply {
 
 function refuse({ form }: Exchange, error: unknown): Reply {
   const wire = toWireError(error)
-  const assumes = wire.status === 429 ? ['N8', 'N13', 'N14', 'N15'] : ['N2', 'N8', 'N17']
+  const assumes = wire.status === 429 ? ['N8', 'N13', 'N14', 'N15'] : REFUSAL_ASSUMES
   return { status: wire.status, code: wire.code, assumes, body: wrapError(form, wire) }
 }
 

@@ -6,6 +6,7 @@ export const FORMS = ['primary', 'alternative', 'mixed'] as const
 /** Requests per minute and burst as the service's plans say; `unlimited` is ours. */
 export const PLANS = ['free', 'pro', 'enterprise', 'unlimited'] as const
 
+/** How a sandbox is started. Only `dir` has no default. */
 export interface SandboxOptions {
   /** Where the sandbox keeps everything it knows; made if missing. */
   dir: string
@@ -64,6 +65,7 @@ export const sandboxSettings = z.strictObject({
   /** Replies carry fields nobody has heard of. */
   unknownFields: z.boolean(),
 })
+/** Every setting with its value. */
 export type Settings = z.infer<typeof sandboxSettings>
 
 /** Some of the settings: what a change is made of, and what is saved of an older sandbox. */

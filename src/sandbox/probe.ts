@@ -13,6 +13,7 @@ export interface ProbeCheck {
   error: string | null
   passed: boolean
 }
+/** What the probe sends. */
 export type ProbeName =
   | 'valid'
   | 'repeated'
@@ -24,6 +25,7 @@ export type ProbeName =
   | 'wrong_type'
   | 'bad_json'
 
+/** How a receiver took the whole probe. */
 export interface ProbeReport {
   passed: boolean
   checks: ProbeCheck[]

@@ -1,5 +1,5 @@
 import express, { type Express } from 'express'
-import { ApiError, answerErrors } from './api-error.ts'
+import { ApiError, answerErrors, REFUSAL_ASSUMES } from './api-error.ts'
 import { controlApi } from './control-api.ts'
 import { filesApi } from './files-api.ts'
 import { requireControl, requireHost, tellTime } from './http-guards.ts'
@@ -32,6 +32,7 @@ export function apiServer(parts: ServerParts): Express {
   app.use((request) => {
     throw new ApiError(404, 'invalid_request', `There is no endpoint ${request.method} ${request.path}.`)
   })
-  app.use(answerErrors(service.log))
+  // Versions but the first among them.
+  app.use(answerErrors(service.log, { assumes: [...REFUSAL_ASSUMES, 'N33'] }))
   return app
 }

@@ -3,6 +3,7 @@ import { isoTime } from '../core/time.ts'
 import type { Db } from './database.ts'
 import { statement } from './statement.ts'
 
+/** How far a transfer is: the last three are its ends. */
 export type TransferStatus = 'queued' | 'running' | 'completed' | 'failed' | 'canceled'
 
 /** One end of a transfer. */

@@ -34,10 +34,12 @@ export const webhookInput = z.strictObject({
   /** More secrets that sign too while one is being replaced. */
   moreSecrets: z.array(secret).default([]),
 })
+/** What an address is registered with. */
 export type WebhookInput = z.input<typeof webhookInput>
 
 /** What can be changed of one. */
 export const webhookEdit = z.strictObject({ ...fields, secrets: z.array(secret).min(1) }).partial()
+/** What is changed of a registration. */
 export type WebhookEdit = z.input<typeof webhookEdit>
 
 /** An address that is told of events. */

@@ -17,12 +17,30 @@ function readField(input) {
   }
 }
 
-/** A field without a name is the whole body. */
+/** A field without a name is the whole body. Fields of one name that ends in "[]" are a list of what is ticked, or of all. */
 function readBody(form) {
-  const inputs = [...form.elements].filter((element) => element.tagName !== 'BUTTON')
+  const inputs = [...form.elements].filter((element) => element.matches('input, select, textarea'))
   const whole = inputs.find((input) => input.name === '')
   if (whole) return readField(whole)
-  return Object.fromEntries(inputs.map((input) => [input.name, readField(input)]))
+  const body = {}
+  for (const input of inputs) {
+    if (!input.name.endsWith('[]')) body[input.name] = readField(input)
+    else if (input.type !== 'checkbox' || input.checked) list(body, input.name.slice(0, -2)).push(input.value)
+    else list(body, input.name.slice(0, -2))
+  }
+  return body
+}
+
+function list(body, name) {
+  body[name] ??= []
+  return body[name]
+}
+
+/** The ticked boxes of a scope count for a custom one only. */
+function composeScope(body) {
+  if (body.custom === undefined) return body
+  const { custom, storages, ...rest } = body
+  return rest.scope === 'custom' ? { ...rest, scope: { custom, storages } } : rest
 }
 
 function composeUpload(form) {
@@ -33,7 +51,7 @@ function composeUpload(form) {
 
 function composeCall(form) {
   if (form.dataset.folder !== undefined) return composeUpload(form)
-  const body = form.dataset.method === 'DELETE' ? undefined : JSON.stringify(readBody(form))
+  const body = form.dataset.method === 'DELETE' ? undefined : JSON.stringify(composeScope(readBody(form)))
   return { path: form.dataset.path, body, type: 'application/json' }
 }
 
@@ -45,13 +63,25 @@ async function send(form) {
   if (!response.ok) throw new Error(reply.error.message)
 }
 
+function show(message) {
+  problem.textContent = message
+  problem.hidden = false
+  problem.scrollIntoView({ block: 'nearest' })
+}
+
 document.addEventListener('submit', async (event) => {
   event.preventDefault()
+  const form = event.target
+  const { confirm: question } = form.dataset
+  if (question !== undefined && !window.confirm(question)) return
+  const button = form.querySelector('button')
+  button.disabled = true
+  problem.hidden = true
   try {
-    await send(event.target)
+    await send(form)
     location.reload()
   } catch (error) {
-    problem.textContent = error.message
-    problem.hidden = false
+    button.disabled = false
+    show(error.message)
   }
 })

@@ -2,7 +2,19 @@ import { FAULT_TARGETS, type Fault } from '../fault-rule.ts'
 import type { Service } from '../service.ts'
 import type { TransferRecord } from '../transfer-record.ts'
 import { type Content, type Html, html } from './html.ts'
-import { callForm, choice, field, layout, moment, table } from './layout.ts'
+import {
+  callForm,
+  choice,
+  field,
+  jsonField,
+  layout,
+  moment,
+  placeFields,
+  section,
+  size,
+  state,
+  table,
+} from './layout.ts'
 
 const MOST_SHOWN = 100
 
@@ -11,40 +23,47 @@ export function transfersPage(service: Service): Html {
   const newest = service.transfers.list().slice(-MOST_SHOWN).reverse()
   return layout('/account/transfers', [
     table(
-      ['Transfer', 'From', 'To', 'State', 'Bytes', 'Ended', ''],
+      ['Transfer', 'From', 'To', 'State', 'Files', 'Bytes', 'Ended', ''],
       newest.map(transferRow),
       'Nothing was transferred yet.',
     ),
-    html`<h2>Start a transfer</h2>`,
-    callForm({ method: 'POST', path: '/_sandbox/transfers' }, 'Start', [
-      field('From, as [storage, path]', 'from', { value: '["storage_a","/in/report.pdf"]', kind: 'json' }),
-      field('To, as [storage, path]', 'to', { value: '["storage_b","/archive/"]', kind: 'json' }),
-      field('Fail after this part of it (0 to 1)', 'failAt', { kind: 'number' }),
-    ]),
+    section(
+      'Start a transfer',
+      callForm({ method: 'POST', path: '/_sandbox/transfers' }, 'Start', [
+        placeFields('From: a file or a folder', 'from', ['storage_a', '/in']),
+        placeFields('To: a path, or a folder with / at its end', 'to', ['storage_b', '/archive/']),
+        choice('Files that are there', 'existing', ['replace', 'keep']),
+        field('Fail after this part (0 to 1)', 'failAt', { kind: 'number' }),
+      ]),
+    ),
   ])
 }
 
 /** What goes wrong on purpose. */
 export function faultsPage(service: Service): Html {
+  const faults = service.faults.list()
   return layout('/account/faults', [
-    table(
-      ['Fault', 'On', 'Rule', 'Could strike', 'Struck', ''],
-      service.faults.list().map(faultRow),
-      'Nothing is set to go wrong.',
+    table(['Fault', 'On', 'Rule', 'Could strike', 'Struck', ''], faults.map(faultRow), 'Nothing is set to go wrong.'),
+    section(
+      'Let calls fail with a status',
+      callForm({ method: 'POST', path: '/_sandbox/faults' }, 'Set', [
+        choice('On', 'on', ['*', ...FAULT_TARGETS.filter((target) => target !== 'delivery')]),
+        field('Status', 'status', { value: '503', kind: 'number', required: true }),
+        field('Times (empty: for ever)', 'times', { value: '2', kind: 'number' }),
+      ]),
     ),
-    html`<h2>Let a status come back</h2>`,
-    callForm({ method: 'POST', path: '/_sandbox/faults' }, 'Set', [
-      choice('On', 'on', ['*', ...FAULT_TARGETS]),
-      field('Status', 'status', { value: '503', kind: 'number' }),
-      field('Times', 'times', { value: '2', kind: 'number' }),
+    section('Let anything else go wrong', [
+      html`<p class="note">Calls: latencyMs, status, reset, garbage, html, cutAfterBytes, stallAfterBytes, bytesPerSecond,
+contradictRateHeaders, afterwards. Deliveries: type, drop, duplicate, delayMs, reorder, signature, tamper. Both: times,
+probability, skip.</p>`,
+      callForm(
+        { method: 'POST', path: '/_sandbox/faults' },
+        'Set',
+        jsonField('Rule as JSON', '', '{"on":"delivery","signature":"bad","probability":0.2}'),
+      ),
     ]),
-    html`<h2>Let something else go wrong</h2>`,
-    callForm(
-      { method: 'POST', path: '/_sandbox/faults' },
-      'Set',
-      field('Rule as JSON', '', { value: '{"on":"delivery","signature":"bad","probability":0.2}', kind: 'json' }),
-    ),
-    callForm({ method: 'DELETE', path: '/_sandbox/faults' }, 'Clear all'),
+    faults.length > 0 &&
+      callForm({ method: 'DELETE', path: '/_sandbox/faults', confirm: 'Clear every fault?' }, 'Clear all faults'),
   ])
 }
 
@@ -53,7 +72,7 @@ export function auditPage(service: Service): Html {
   const findings = service.audit.findings().slice(-MOST_SHOWN).reverse()
   const requests = service.audit.requests().slice(-MOST_SHOWN).reverse()
   return layout('/account/audit', [
-    html`<h2>Findings</h2>`,
+    html`<h2>What clients did wrong</h2>`,
     table(
       ['When', 'Rule', 'Key', 'What'],
       findings.map(({ at, rule, keyId, message }) => [moment(at), rule, keyId ?? '–', message]),
@@ -63,7 +82,8 @@ export function auditPage(service: Service): Html {
     table(
       ['When', 'Operation', 'Key', 'Status', 'Code', 'Fault'],
       requests.map(({ at, operation, keyId, status, code, faultId }) => {
-        return [moment(at), operation, keyId ?? '–', status, code ?? '', faultId ?? '']
+        const shown = state(status < 400 ? 'good' : 'bad', String(status))
+        return [moment(at), operation, keyId ?? '–', shown, code ?? '–', faultId ?? '–']
       }),
       'No request came yet.',
     ),
@@ -76,12 +96,16 @@ function transferRow(transfer: TransferRecord): Content[] {
     html`<code>${transfer.id}</code>`,
     `${transfer.source.service} ${transfer.source.path}`,
     `${transfer.destination.service} ${transfer.destination.path}`,
-    transfer.error ? `${transfer.status}: ${transfer.error.message}` : transfer.status,
-    `${transfer.bytesDone} of ${transfer.bytesTotal}`,
+    [state(STATES[transfer.status], transfer.status), transfer.error && html`<br>${transfer.error.message}`],
+    `${transfer.filesDone} of ${transfer.filesTotal}`,
+    [size(transfer.bytesDone), ' of ', size(transfer.bytesTotal)],
     moment(transfer.finishedAt),
-    isOpen && callForm({ method: 'POST', path: `/_sandbox/transfers/${transfer.id}/cancel` }, 'Cancel'),
+    isOpen &&
+      callForm({ method: 'POST', path: `/_sandbox/transfers/${transfer.id}/cancel`, about: transfer.id }, 'Cancel'),
   ]
 }
+
+const STATES = { queued: 'wait', running: 'wait', completed: 'good', failed: 'bad', canceled: 'bad' } as const
 
 function faultRow({ id, on, seen, struck, ...rule }: Fault): Content[] {
   return [
@@ -90,6 +114,6 @@ function faultRow({ id, on, seen, struck, ...rule }: Fault): Content[] {
     html`<code>${JSON.stringify(rule)}</code>`,
     seen,
     struck,
-    callForm({ method: 'DELETE', path: `/_sandbox/faults/${id}` }, 'Remove'),
+    callForm({ method: 'DELETE', path: `/_sandbox/faults/${id}`, about: id }, 'Remove'),
   ]
 }

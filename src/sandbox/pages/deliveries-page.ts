@@ -1,7 +1,7 @@
 import type { Attempt, Delivery } from '../delivery.ts'
 import type { Service } from '../service.ts'
 import { type Content, type Html, html } from './html.ts'
-import { callForm, layout, moment, table } from './layout.ts'
+import { callForm, layout, moment, state, table } from './layout.ts'
 
 const MOST_SHOWN = 100
 
@@ -24,7 +24,9 @@ export function eventPage(service: Service, id: string): Html {
   const event = service.events.get(id)
   const body = event ? JSON.stringify(JSON.parse(event.body), null, 2) : ''
   return layout('/account/deliveries', [
-    event ? html`<h2>${event.type}</h2><pre>${body}</pre>` : html`<p class="empty">There is no such event.</p>`,
+    event
+      ? html`<section><h2>${event.type}</h2><pre>${body}</pre></section>`
+      : html`<p class="empty">There is no such event.</p>`,
     table(
       ['Event', 'Address', 'State', 'Cause', 'Attempts', 'Next', ''],
       service.deliveries.list({ eventId: id }).map(deliveryRow),
@@ -37,13 +39,18 @@ function deliveryRow(delivery: Delivery): Content[] {
   return [
     html`<a href="/account/events/${delivery.eventId}">${delivery.type}</a>`,
     delivery.url,
-    delivery.state,
+    state(STATES[delivery.state], delivery.state),
     delivery.cause,
     html`<ol>${delivery.attempts.map(attemptItem)}</ol>`,
     moment(delivery.nextAttemptAt),
-    callForm({ method: 'POST', path: `/_sandbox/events/${delivery.eventId}/resend` }, 'Send again'),
+    callForm(
+      { method: 'POST', path: `/_sandbox/events/${delivery.eventId}/resend`, about: delivery.eventId },
+      'Send again',
+    ),
   ]
 }
+
+const STATES = { pending: 'wait', sending: 'wait', delivered: 'good', failed: 'bad' } as const
 
 function attemptItem(attempt: Attempt): Html {
   return html`<li>${moment(attempt.at)}: ${attempt.status ?? attempt.error ?? ''} in ${attempt.durationMs} ms</li>`

@@ -1,9 +1,10 @@
-import type { ApiKey, KeyScope } from '../keys.ts'
+import { STORAGES } from '../../core/file.ts'
+import { type ApiKey, type KeyScope, PERMISSIONS } from '../keys.ts'
 import type { Service } from '../service.ts'
 import { type Content, type Html, html } from './html.ts'
-import { callForm, choice, field, layout, moment, table } from './layout.ts'
+import { type Call, callForm, choice, choices, field, layout, moment, section, state, table } from './layout.ts'
 
-const SCOPES = ['read-write', 'read-only', 'admin'] as const
+const SCOPES = ['read-write', 'read-only', 'admin', 'custom'] as const
 
 /** The API Keys tab: create with name and scope, view, edit, revoke. */
 export function keysPage(service: Service): Html {
@@ -13,45 +14,56 @@ export function keysPage(service: Service): Html {
       service.keys.list().map((key) => keyRow(key, service.clock.now())),
       'There is no key yet.',
     ),
-    html`<h2>Create a key</h2>`,
-    callForm({ method: 'POST', path: '/_sandbox/keys' }, 'Generate', [
-      field('Name', 'name', { required: true }),
-      choice('Scope', 'scope', SCOPES),
-    ]),
-    html`<h2>Create a key with a custom scope</h2>`,
-    callForm({ method: 'POST', path: '/_sandbox/keys' }, 'Generate', [
-      field('Name', 'name', { required: true }),
-      field('Scope as JSON', 'scope', { value: '{"custom":["files:read"],"storages":["storage_a"]}', kind: 'json' }),
-    ]),
+    section(
+      'Create a key',
+      callForm({ method: 'POST', path: '/_sandbox/keys' }, 'Generate', [
+        field('Name', 'name', { required: true }),
+        scopeFields('read-write'),
+      ]),
+    ),
   ])
 }
 
 /** One key, with the credential itself. */
 export function keyPage(key: ApiKey): Html {
   return layout('/account/keys', [
-    html`<h2>${key.name}</h2>
-<p><code>${key.key}</code></p>
+    section(key.name, [
+      html`<p><code>${key.key}</code></p>
 <p>Scope: ${describeScope(key.scope)}</p>`,
-    callForm({ method: 'PATCH', path: `/_sandbox/keys/${key.id}` }, 'Save', [
-      field('Name', 'name', { value: key.name, required: true }),
-      field('Scope as JSON', 'scope', { value: JSON.stringify(key.scope), kind: 'json' }),
+      callForm({ method: 'PATCH', path: `/_sandbox/keys/${key.id}` }, 'Save', [
+        field('Name', 'name', { value: key.name, required: true }),
+        scopeFields(key.scope),
+      ]),
     ]),
     html`<p><a href="/account/keys">All keys</a></p>`,
   ])
 }
 
+/** The boxes count for a custom scope only. */
+function scopeFields(scope: KeyScope): Content {
+  const { custom, storages } = typeof scope === 'string' ? { custom: ['files:read'], storages: [...STORAGES] } : scope
+  return [
+    choice('Scope', 'scope', SCOPES, typeof scope === 'string' ? scope : 'custom'),
+    choices('Custom: operations', 'custom', PERMISSIONS, custom),
+    choices('Custom: storages', 'storages', STORAGES, storages),
+  ]
+}
+
 function keyRow(key: ApiKey, now: number): Content[] {
   const hasExpired = key.expiresAt !== null && Date.parse(key.expiresAt) <= now
-  const state = key.revokedAt ? 'revoked' : hasExpired ? 'expired' : 'active'
-  const revoke = callForm({ method: 'DELETE', path: `/_sandbox/keys/${key.id}` }, 'Revoke')
+  const end = key.revokedAt ? 'revoked' : hasExpired ? 'expired' : null
+  const revoke: Call = {
+    ...{ method: 'DELETE', path: `/_sandbox/keys/${key.id}`, about: key.name },
+    confirm: `Revoke the key "${key.name}" for ever?`,
+  }
   return [
     key.name,
     describeScope(key.scope),
     html`<a href="/account/keys/${key.id}">…${key.key.slice(-4)}</a>`,
     moment(key.createdAt),
     moment(key.lastUsedAt),
-    state,
-    state === 'active' && revoke,
+    state(end === null ? 'good' : 'note', end ?? 'active'),
+    end === null && callForm(revoke, 'Revoke'),
   ]
 }
 

@@ -3,7 +3,7 @@ import { FORMS, PLANS, type Settings } from '../options.ts'
 import { PLAN_LIMITS } from '../rate-limit.ts'
 import type { Service } from '../service.ts'
 import { type Html, html } from './html.ts'
-import { callForm, choice, field, layout, moment, table, toggle } from './layout.ts'
+import { callForm, choice, field, layout, moment, section, table, toggle } from './layout.ts'
 
 type Switch = { [Name in keyof Settings]: Settings[Name] extends boolean ? Name : never }[keyof Settings]
 
@@ -18,31 +18,47 @@ const SWITCHES: Record<Switch, string> = {
   unknownFields: 'Replies carry unknown fields',
 }
 
+const CLOCKS = { real: 'running', manual: 'standing still until it is moved' }
+
 /** Plan, limits, the switches of everything the specification leaves open, and the clock. */
 export function planPage(service: Service, url: string): Html {
   const settings = service.settings.get()
   const rows = Object.entries(PLAN_LIMITS).map(([plan, limits]) => [
-    plan === settings.plan ? html`<strong>${plan}</strong>` : plan,
+    plan === settings.plan ? html`<strong>${plan} (in force)</strong>` : plan,
     limits?.perMinute ?? 'no limit',
     limits?.burst ?? 'no limit',
   ])
   return layout('/account', [
-    html`<p>Base URL <code>${url}</code></p>
-<h2>Plan</h2>`,
+    html`<p>Base URL <code>${url}</code></p>`,
     table(['Plan', 'Requests per minute', 'Burst'], rows, ''),
-    html`<h2>Settings</h2>`,
-    callForm({ method: 'PATCH', path: '/_sandbox/settings' }, 'Save settings', [
-      choice('Plan', 'plan', PLANS, settings.plan),
-      choice('Form of replies', 'form', FORMS, settings.form),
-      choice('List endpoint', 'listEndpoint', ['both', 'primary', 'alternative'], settings.listEndpoint),
-      Object.entries(SWITCHES).map(([name, label]) => toggle(label, name, settings[name as Switch])),
-    ]),
-    html`<h2>Clock</h2>
-<p>${moment(isoTime(service.clock.now()))} (${service.clock.mode})</p>`,
-    callForm(
-      { method: 'POST', path: '/_sandbox/clock/advance' },
-      'Advance',
-      field('Forward by', 'by', { value: '16m', required: true }),
+    section(
+      'Settings',
+      callForm({ method: 'PATCH', path: '/_sandbox/settings' }, 'Save settings', [
+        choice('Plan', 'plan', PLANS, settings.plan),
+        choice('Form of replies', 'form', FORMS, settings.form),
+        choice('List endpoint', 'listEndpoint', ['both', 'primary', 'alternative'], settings.listEndpoint),
+        html`<fieldset class="switches"><legend>What the documents of the service leave open</legend>
+${Object.entries(SWITCHES).map(([name, label]) => toggle(label, name, settings[name as Switch]))}</fieldset>
+`,
+      ]),
     ),
+    section('Clock', [
+      html`<p>${moment(isoTime(service.clock.now()))} UTC, ${CLOCKS[service.clock.mode]}</p>`,
+      callForm(
+        { method: 'POST', path: '/_sandbox/clock/advance' },
+        'Advance',
+        field('Forward by', 'by', { value: '16m', required: true }),
+      ),
+      callForm({ method: 'POST', path: '/_sandbox/clock/real' }, "Back to this machine's time"),
+    ]),
+    section('Reset', [
+      html`<p>Makes everything as it was at the first start. Keys and webhooks stay, and files in directories that the sandbox did
+not make.</p>`,
+      callForm(
+        { method: 'POST', path: '/_sandbox/reset', confirm: 'Reset everything but keys and webhooks?' },
+        'Reset the sandbox',
+        html`<input type="hidden" name="keepAccess" value="true" data-kind="json">`,
+      ),
+    ]),
   ])
 }

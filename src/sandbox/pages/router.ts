@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs'
-import { type RequestHandler, Router } from 'express'
+import { type ErrorRequestHandler, type RequestHandler, Router } from 'express'
 import { z } from 'zod'
 import { STORAGES } from '../../core/file.ts'
+import { reportFailure, toWireError } from '../api-error.ts'
+import { notFound } from '../not-found.ts'
 import type { Service } from '../service.ts'
 import { normalizePath, parentOf } from '../storage-path.ts'
 import { auditPage, faultsPage, transfersPage } from './activity-pages.ts'
 import { deliveriesPage, eventPage } from './deliveries-page.ts'
-import type { Html } from './html.ts'
+import { type Html, html } from './html.ts'
 import { keyPage, keysPage } from './keys-page.ts'
+import { layout } from './layout.ts'
 import { planPage } from './plan-page.ts'
 import { storagePage } from './storages-page.ts'
 import { webhooksPage } from './webhooks-page.ts'
@@ -52,6 +55,8 @@ export function accountPages(service: Service, apiUrl: () => string): Router {
     response.redirect(`/account/storages/${storage}?path=${encodeURIComponent(parentOf(path))}`)
   })
   for (const [name, type] of Object.entries(ASSETS)) router.get(`/account/${name}`, serveAsset(name, type))
+  router.use('/account', () => notFound('page', 'of this name'))
+  router.use(tellProblem(service))
   return router
 }
 
@@ -63,6 +68,19 @@ const protect: RequestHandler = (_request, response, next) => {
     'Cache-Control': 'no-store',
   })
   next()
+}
+
+/** For a person in front of a browser, a page that leads on. */
+function tellProblem({ log }: Pick<Service, 'log'>): ErrorRequestHandler {
+  return (error, _request, response, next) => {
+    if (response.headersSent) return next(error)
+    reportFailure(log, error)
+    const { status, message } = toWireError(error)
+    const content = html`<section><h2>${status}</h2>
+<p>${message}</p>
+<p><a href="/account">Back to the account</a></p></section>`
+    response.status(status).type('html').send(layout('/account', content).text)
+  }
 }
 
 function serveAsset(name: string, type: string): RequestHandler {

@@ -2,9 +2,8 @@ import { STORAGES, type StorageName } from '../../core/file.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Entry } from '../entry.ts'
 import type { Service } from '../service.ts'
-import { parentOf } from '../storage-path.ts'
 import { type Content, type Html, html } from './html.ts'
-import { callForm, field, layout, moment, table } from './layout.ts'
+import { callForm, layout, moment, placeFields, section, size, table } from './layout.ts'
 
 const MOST_SHOWN = 500
 
@@ -19,19 +18,34 @@ export function storagePage(service: Service, storage: StorageName, path: string
     offset: 0,
   } as const
   const total = service.index.count(query)
+  const entries = service.index.page(query)
   return layout('/account/storages', [
-    html`<ul class="storages">${STORAGES.map((name) => storageItem(name, name === storage))}</ul>
+    html`<ul class="storages" aria-label="Storages">${STORAGES.map((name) => storageItem(name, name === storage))}</ul>
 <p>${breadcrumb(storage, path)} <span class="note">${service.storages[storage].dir}</span></p>`,
     total > MOST_SHOWN && html`<p class="note">The first ${MOST_SHOWN} of ${total}.</p>`,
-    table(
-      ['Name', 'Size', 'Type', 'Modified', 'Id', '', ''],
-      service.index.page(query).map(entryRow),
-      'This folder is empty.',
-    ),
-    html`<h2>Upload</h2>
-<form data-method="PUT" data-path="/_sandbox/storages/${storage}/content" data-folder="${path}">
+    table(['Name', 'Size', 'Type', 'Modified', 'Id', ''], entries.map(entryRow), 'This folder is empty.'),
+    section(
+      'Upload',
+      html`<form data-method="PUT" data-path="/_sandbox/storages/${storage}/content" data-folder="${path}">
 <label>File <input type="file" name="file" required></label>
 <button type="submit">Upload here</button></form>`,
+    ),
+    (total > 0 || path !== '/') &&
+      section(
+        'Transfer',
+        callForm({ method: 'POST', path: '/_sandbox/transfers' }, 'Transfer', [
+          placeFields(
+            'From: a file or a folder',
+            'from',
+            [storage, path === '/' ? '' : path],
+            entries.map((entry) => entry.path),
+          ),
+          placeFields('To: a path, or a folder with / at its end', 'to', [
+            storage === 'storage_b' ? 'storage_c' : 'storage_b',
+            '/',
+          ]),
+        ]),
+      ),
   ])
 }
 
@@ -56,19 +70,16 @@ function entryRow(entry: Entry): Content[] {
   const content = `/_sandbox/storages/${entry.storage}/content?path=${encodeURIComponent(entry.path)}`
   return [
     entry.type === 'folder' ? html`<a href="${folderLink(entry.storage, entry.path)}">${entry.name}/</a>` : entry.name,
-    entry.size,
+    size(entry.size),
     entry.mimeType ?? 'folder',
     moment(isoTime(entry.modifiedAt)),
     html`<code>${entry.id}</code>`,
-    entry.type === 'file' && transferForm(entry),
-    callForm({ method: 'DELETE', path: content }, 'Delete'),
+    callForm(
+      {
+        ...{ method: 'DELETE', path: content, about: entry.name },
+        confirm: `Delete ${entry.path}${entry.type === 'folder' ? ' and everything in it' : ''} for good?`,
+      },
+      'Delete',
+    ),
   ]
-}
-
-function transferForm(entry: Entry): Html {
-  const elsewhere = entry.storage === 'storage_b' ? 'storage_c' : 'storage_b'
-  return callForm({ method: 'POST', path: '/_sandbox/transfers' }, 'Transfer', [
-    html`<input type="hidden" name="from" value="${JSON.stringify([entry.storage, entry.path])}" data-kind="json">`,
-    field('To', 'to', { value: JSON.stringify([elsewhere, `${parentOf(entry.path)}/`]), kind: 'json' }),
-  ])
 }

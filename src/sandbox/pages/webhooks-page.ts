@@ -1,8 +1,9 @@
+import { STORAGES } from '../../core/file.ts'
 import { SCHEME_PRESETS } from '../../core/signature.ts'
 import type { Service } from '../service.ts'
 import type { Webhook } from '../webhooks.ts'
 import { type Content, type Html, html } from './html.ts'
-import { callForm, choice, field, layout, moment, table } from './layout.ts'
+import { callForm, choice, choices, field, jsonField, layout, moment, section, state, table } from './layout.ts'
 
 /** Registrations: where events are sent, and how they are signed. */
 export function webhooksPage(service: Service): Html {
@@ -12,18 +13,23 @@ export function webhooksPage(service: Service): Html {
       service.webhooks.list().map(webhookRow),
       'There is no webhook yet.',
     ),
-    html`<h2>Register a webhook</h2>`,
-    callForm({ method: 'POST', path: '/_sandbox/webhooks' }, 'Register', [
-      field('Address', 'url', { value: 'http://127.0.0.1:4700/hooks/', required: true }),
-      field('Events, separated by commas', 'events', { value: '*', kind: 'list' }),
-      field('Secret', 'secret', { required: true }),
-      choice('Signature scheme', 'scheme', Object.keys(SCHEME_PRESETS)),
-    ]),
-    html`<h2>Emit an event</h2>`,
-    callForm({ method: 'POST', path: '/_sandbox/events' }, 'Emit', [
-      field('Type', 'type', { value: 'file.created', required: true }),
-      field('Data as JSON', 'data', { value: '{}', kind: 'json' }),
-    ]),
+    section(
+      'Register a webhook',
+      callForm({ method: 'POST', path: '/_sandbox/webhooks' }, 'Register', [
+        field('Address', 'url', { value: 'http://127.0.0.1:4700/hooks/', required: true, wide: true }),
+        field('Events, separated by commas', 'events', { value: '*', kind: 'list' }),
+        choices('Of storages', 'storages', STORAGES, STORAGES),
+        field('Secret', 'secret', { required: true }),
+        choice('Signature scheme', 'scheme', Object.keys(SCHEME_PRESETS)),
+      ]),
+    ),
+    section(
+      'Emit an event',
+      callForm({ method: 'POST', path: '/_sandbox/events' }, 'Emit', [
+        field('Type', 'type', { value: 'file.created', required: true }),
+        jsonField('Data as JSON', 'data', '{}'),
+      ]),
+    ),
   ])
 }
 
@@ -35,10 +41,10 @@ function webhookRow(webhook: Webhook): Content[] {
     webhook.storages?.join(', ') ?? 'all',
     `${webhook.scheme.header}, ${webhook.scheme.algorithm}, ${webhook.scheme.encoding}`,
     moment(webhook.createdAt),
-    webhook.enabled ? 'on' : 'off',
+    state(webhook.enabled ? 'good' : 'wait', webhook.enabled ? 'on' : 'off'),
     html`<a href="/account/deliveries?webhook=${webhook.id}">Deliveries</a>
-${callForm({ method: 'PATCH', path }, webhook.enabled ? 'Switch off' : 'Switch on', enabledField(!webhook.enabled))}
-${callForm({ method: 'DELETE', path }, 'Remove')}`,
+${callForm({ method: 'PATCH', path, about: webhook.url }, webhook.enabled ? 'Switch off' : 'Switch on', enabledField(!webhook.enabled))}
+${callForm({ method: 'DELETE', path, about: webhook.url, confirm: `Remove the webhook ${webhook.url}?` }, 'Remove')}`,
   ]
 }
 

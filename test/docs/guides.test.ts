@@ -35,7 +35,9 @@ beforeAll(() => {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, block.code)
   })
-  const config = { extends: './tsconfig.json', include: ['workflows', 'config', 'scripts'] }
+  // Here a project sees our sources, not the declarations of the package, and these use a little more.
+  const compilerOptions = { lib: ['es2024', 'esnext.disposable', 'esnext.iterator'] }
+  const config = { extends: './tsconfig.json', compilerOptions, include: ['workflows', 'config', 'scripts'] }
   writeFileSync(join(project, 'tsconfig.all.json'), JSON.stringify(config))
   const bin = join(folder, 'bin')
   mkdirSync(bin)

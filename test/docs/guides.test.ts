@@ -35,6 +35,10 @@ beforeAll(() => {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, block.code)
   })
+  // Here a project sees our sources, not the declarations of the package, and these use a little more.
+  const compilerOptions = { lib: ['es2024', 'esnext.disposable', 'esnext.iterator'] }
+  const config = { extends: './tsconfig.json', compilerOptions, include: ['workflows', 'config', 'scripts'] }
+  writeFileSync(join(project, 'tsconfig.all.json'), JSON.stringify(config))
   const bin = join(folder, 'bin')
   mkdirSync(bin)
   writeFileSync(join(bin, 'upshot'), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`)
@@ -49,7 +53,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('every TypeScript block compiles, as strictly as a project of one’s own', () => {
   expect(sources.length).toBeGreaterThan(0)
-  const { stdout, status } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), [], { cwd: project, encoding: 'utf8' })
+  const { stdout, status } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.all.json'], {
+    cwd: project,
+    encoding: 'utf8',
+  })
   expect([stdout, status]).toEqual(['', 0])
 })
 
@@ -60,6 +67,11 @@ test('every test among the blocks passes', () => {
     ...{ cwd: project, encoding: 'utf8', env: environment },
   })
   expect([status, status === 0 ? '' : stdout]).toEqual([0, ''])
+})
+
+test.each(paths.filter((path) => path.startsWith('scripts/')))('%s runs to its end', (path) => {
+  const { status, stderr } = spawnSync(process.execPath, [path], { cwd: project, encoding: 'utf8', env: environment })
+  expect([stderr, status]).toEqual(['', 0])
 })
 
 describe('with an app at work', () => {
@@ -106,6 +118,7 @@ describe('with an app at work', () => {
   function fill(command: string): string {
     const runtime = readRuntimeFile(join(project, 'data'))
     return command
+      .replace('<url>', () => learnerUrl(runtime?.receiver ?? ''))
       .replace('npm run -s upshot -- ', 'upshot ')
       .replace(/^npx upshot /, 'upshot ')
       .replace('http://127.0.0.1:4701', runtime?.admin ?? '')
@@ -114,6 +127,15 @@ describe('with an app at work', () => {
         if (id === undefined) throw new Error(`nothing stands for <${word}>`)
         return id
       })
+  }
+
+  /** Asked for once the blocks before it have made the endpoint. */
+  function learnerUrl(receiver: string): string {
+    const { stdout } = spawnSync('upshot', ['endpoints', 'show', 'learner', '--json'], {
+      ...{ cwd: project, env: environment, encoding: 'utf8' },
+    })
+    const { url } = JSON.parse(stdout).data
+    return url.replace(/^https?:\/\/[^/]+/, receiver)
   }
 
   async function findIds(runId: string): Promise<Record<string, string>> {

@@ -7,6 +7,10 @@ import { COMMANDS } from '../../src/cli/command-tree.ts'
 import { createOutput, readGlobalOptions } from '../../src/cli/output.ts'
 import { collectWords } from '../../src/cli/program.ts'
 import { VARIABLES } from '../../src/config.ts'
+import { VERDICTS } from '../../src/core/delivery.ts'
+import { SCHEME_PRESETS } from '../../src/core/signature.ts'
+import { parseCronLine } from '../../src/schedule/cron-line.ts'
+import { CAUSES } from '../../src/solver/suspects.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { type Block, commandsOf, namedCommands, pathOf, ROOT, readPages } from './pages.ts'
 
@@ -95,6 +99,19 @@ test('every link leads to a file that exists, and to a heading in it', () => {
 test('every variable that is read is in the tables of the front page', () => {
   const isDocumented = (name: string) => readme.includes(`\`${name}\``) || /_STORAGE_[BC]$/.test(name)
   expect(Object.keys(VARIABLES).filter((name) => !isDocumented(name))).toEqual([])
+})
+
+test('every verdict, every cause of a mismatch and every preset is explained', () => {
+  const find = (name: string) => pages.find((page) => page.name === `docs/${name}.md`)?.text ?? ''
+  const explains = (text: string, words: readonly string[]) => words.filter((word) => !text.includes(`\`${word}\``))
+  expect(explains(find('endpoints'), [...Object.keys(VERDICTS), ...Object.keys(SCHEME_PRESETS)])).toEqual([])
+  expect(explains(find('signatures'), CAUSES)).toEqual([])
+})
+
+test('every cron line is one', () => {
+  const named = pages.flatMap(({ text }) => [...text.matchAll(/[`'](([\d*/,-]+ ){4}[\d*/,-]+)[`']/g)])
+  expect(named.length).toBeGreaterThan(2)
+  for (const [, line = ''] of named) expect(() => parseCronLine(line, 'UTC')).not.toThrow()
 })
 
 test('every npm script that is named exists', () => {

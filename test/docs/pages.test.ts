@@ -46,6 +46,7 @@ test('every variable of an env block is one that is read', () => {
 test('every command that is named exists, with every option that it is given', async () => {
   const words = await collectWords(COMMANDS, createOutput(readGlobalOptions([]), process))
   const find = (path: string) => words.find((each) => each.path === path)
+  const isGroup = (path: string) => path === '' || words.some((other) => other.path.startsWith(`${path} `))
   const faults = pages.flatMap((page) =>
     namedCommands(page).flatMap((command) => {
       const named = command.match(/"[^"]*"|'[^']*'|\S+/g) ?? []
@@ -58,7 +59,9 @@ test('every command that is named exists, with every option that it is given', a
       const known = find(path)
       const options = named.filter((word) => word.startsWith('--')).map((word) => word.replace(/=.*/, ''))
       const unknown = options.filter((option) => !known?.words.some(({ word }) => word === option))
-      const isCommand = path !== '' || named[0]?.startsWith('-')
+      const next = named[path === '' ? 0 : path.split(' ').length]
+      // A group takes no words of its own; prose may leave open which of its commands is meant.
+      const isCommand = next === undefined || /^[-…]/.test(next) || !isGroup(path)
       return isCommand && unknown.length === 0 ? [] : [`${page.name}: upshot ${command}`]
     }),
   )

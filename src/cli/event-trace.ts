@@ -54,12 +54,10 @@ async function traceEvent(trace: Trace, event: EventRecord): Promise<TraceNode> 
   trace.seen.add(event.id)
   const deliveries = await nameDeliveries(store, await store.listDeliveriesOf(event, MOST_OF_A_KIND))
   const found = await store.listRuns({ limit: MOST_OF_A_KIND + 1, eventId: event.id, account })
+  // Oldest first: a replay, a fork and what follows a failure have the same event, and stand under the run that they go back to.
   const runs = found.slice(0, MOST_OF_A_KIND).toReversed()
-  const ids = new Set(runs.map(({ id }) => id))
-  // A replay, a fork and what follows a failure have the same event, and stand under the run that they go back to.
-  const first = runs.filter(({ originRun }) => originRun === null || !ids.has(originRun))
   const rest = found.length > runs.length ? [cut(`more runs: upshot runs list --event ${event.id}`)] : []
-  const children = [...deliveries.toReversed().map(traceDelivery), ...(await traceRuns(trace, first)), ...rest]
+  const children = [...deliveries.toReversed().map(traceDelivery), ...(await traceRuns(trace, runs)), ...rest]
   return { ...node, children }
 }
 
@@ -82,7 +80,7 @@ async function traceRuns(trace: Trace, runs: readonly Run[]): Promise<TraceNode[
   return nodes
 }
 
-/** The run with its steps, and behind them the runs that go back to it. */
+/** The run with its steps, and behind them the run that absorbed it and those that go back to it. */
 async function traceRun(trace: Trace, run: Run): Promise<TraceNode> {
   const { store } = trace
   trace.seen.add(run.id)
@@ -93,13 +91,16 @@ async function traceRun(trace: Trace, run: Run): Promise<TraceNode> {
   }
   const children: TraceNode[] = []
   for (const step of await store.listSteps(run.id)) children.push(await traceStep(trace, step, about))
-  children.push(...(await traceRuns(trace, await listRuns(store, { originRun: run.id }))))
-  const note = [describeOrigin(run), describeReason(run, trace.now)].filter((part) => part !== null).join('; ')
+  const absorber = run.foldedInto === null ? null : await store.findRun(run.foldedInto)
+  const later = await listRuns(store, { originRun: run.id })
+  children.push(...(await traceRuns(trace, absorber ? [absorber, ...later] : later)))
+  const folded = run.folded === 0 ? null : `${run.folded} folded into it`
+  const notes = [folded, describeOrigin(run), describeReason(run, trace.now)].filter((part) => part !== null)
   return {
     ...newNode('run', run.id),
     about: run.handler === 'run' ? run.workflow : `${run.workflow} (${run.handler})`,
     status: run.status,
-    note: note === '' ? null : note,
+    note: notes.length === 0 ? null : notes.join('; '),
     startedAt: run.startedAt ?? run.createdAt,
     finishedAt: run.finishedAt,
     children,

@@ -144,6 +144,7 @@ test('follows the events that a run sent and the runs that it invoked, and says 
     on: 'order.placed',
     async run({ step }) {
       await step.invoke('ask', bill, 7)
+      await step.invoke('ask again', bill, 8)
       await step.send('tell', billed, { order: 7 })
       await step.waitFor('hear', { on: billed, where: { order: 7 }, since: 'run', timeout: '1d' })
       await step.waitFor('hear more', { on: billed, where: { order: 8 }, timeout: '1ms' })
@@ -161,13 +162,37 @@ test('follows the events that a run sent and the runs that it invoked, and says 
     [
       'run ship completed',
       ['invoke completed', 'run bill completed'],
+      ['invoke completed', 'run bill completed'],
       ['send order.billed completed', ['event order.billed', 'run file completed']],
       'wait order.billed with order 7 completed',
       'wait order.billed with order 8 completed',
     ],
   ])
-  const [, sent, heard, missed] = data.children[1].children
+  const [, , sent, heard, missed] = data.children[1].children
   expect([heard.note, missed.note]).toEqual([`${sent.children[0].name} came`, 'nothing came in time'])
+})
+
+test('leads from a run that was folded to the one that absorbed it', async () => {
+  const gather = defineWorkflow({
+    id: 'gather',
+    on: 'order.placed',
+    batch: { size: 2, wait: '1d' },
+    run: ({ events }) => events.length,
+  })
+  const { dataDir, hear } = await startTestApp({ workflows: [gather] })
+  const upshot = (...args: string[]) => runHere(dataDir, [...args, '--json'])
+  const sent = (await upshot('trigger', 'order.placed', '--count', '2')).json.data.deliveries
+  await hear('run.completed', ({ workflow }) => workflow === 'gather')
+  const trees = await Promise.all(
+    sent.map(async ({ event }: { event: string }) => (await upshot('events', 'show', event, '--trace')).json.data),
+  )
+  expect(trees.map(outline)).toContainEqual([
+    'event order.placed',
+    'delivery sandbox accepted',
+    ['run gather skipped', 'run gather completed'],
+  ])
+  const runs = trees.map(({ children }) => children[1])
+  expect(runs.map(({ note }) => note)).toContain('1 folded into it')
 })
 
 test('shows an event whose body retention has pruned', async () => {

@@ -13,6 +13,7 @@ import { commandsOf, pathOf, ROOT, readPages } from './pages.ts'
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 const MAIN = join(ROOT, 'src/cli/main.ts')
+const hasCurl = spawnSync('curl', ['--version']).status === 0
 const pages = readPages()
 const sources = pages.flatMap(({ blocks }) => blocks.filter(({ language }) => language === 'ts'))
 const paths = sources.map((block) => pathOf(block) ?? 'nowhere.ts')
@@ -162,5 +163,6 @@ describe('with an app at work', () => {
 
 /** These go on until they are stopped, or install something; what they are given is checked against the real tree, and they have tests of their own. */
 function isRunHere(command: string): boolean {
+  if (command.startsWith('curl ') && !hasCurl) return false
   return !/^(npm|npx|cd) |^upshot (dev|start|demo|init)\b/.test(command)
 }

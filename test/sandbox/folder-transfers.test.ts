@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Sandbox, TransferInput } from '../../src/sandbox/index.ts'
 import { transferSchema } from '../../src/sandbox/wire-schema.ts'
 import { openSandbox, tempDir } from './harness.ts'
@@ -176,4 +176,16 @@ test('says which folder it was when the service stopped in the middle, at the ne
       .list()
       .filter(({ name }) => name === 'z.bin'),
   ).toEqual([])
+})
+
+test('tells of its last file and of its end in one commit', async () => {
+  const { sandbox } = await openFilled({ hints: false, scanEveryMs: 3_600_000 })
+  const emit = sandbox.events.emit.bind(sandbox.events)
+  vi.spyOn(sandbox.events, 'emit').mockImplementation((type, data) => {
+    if (type === 'transfer.completed') throw new Error('the disk is full')
+    return emit(type, data)
+  })
+  expect((await transfer(sandbox, { from: ['storage_a', '/other.txt'] })).status).toBe('failed')
+  const told = sandbox.events.list().filter(({ data }) => data.service === 'storage_b')
+  expect([told, paths(sandbox.storage('storage_b'))]).toEqual([[], []])
 })

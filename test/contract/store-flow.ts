@@ -155,6 +155,20 @@ export function describeFlow(open: OpenStore): void {
     expect(await store.nextDueAt()).toBe(NOW + 101)
   })
 
+  test('a run that has started is asked by no throttle again, also while it stands in line', async () => {
+    const { store } = open()
+    const gates = [throttle, concurrency]
+    const first = await arrive(store, 'evt_1')
+    await ask(store, first, { gates })
+    await store.parkRun(first.lease, { dueAt: NOW + 150, reason: 'sleeps' })
+    const second = await arrive(store, 'evt_2', NOW + 100)
+    await ask(store, second, { gates }, NOW + 100)
+    const back = await claimNext(store, NOW + 150)
+    expect(await ask(store, back, { gates, hasStarted: true }, NOW + 150)).toMatchObject({ kind: 'queued' })
+    await store.completeRun(second.lease, 'null', NOW + 151)
+    expect(await store.findRun(first.lease.runId)).toMatchObject({ status: 'pending', isInLine: false })
+  })
+
   test('a batch that is full goes through its gates like any other run', async () => {
     const { store } = open()
     const busy = await arrive(store, 'evt_0')

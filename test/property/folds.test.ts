@@ -130,6 +130,6 @@ test('every event is in one run that completes, and in one only, however runs ar
       for (const run of runs) expect(run.status).toBe(run.foldedInto === null ? 'completed' : 'skipped')
       await Promise.all([store.close(), other.close()])
     }),
-    { numRuns: 25 },
+    { numRuns: 30 },
   )
 }, 600_000)

@@ -111,14 +111,13 @@ export class AdmissionTable {
     if (!run) return null
     // Until it has been admitted once, a limited run's `started_at` is only the moment of a claim.
     const hasStarted = plan.hasStarted || (run.turn !== null && run.started_at !== null)
-    this.#note.run(JSON.stringify(plan.gates), plan.priority, run.id)
-    this.#gates.saveRules(run.workflow, plan.gates)
+    // A throttle counts first starts. Kept without it: whoever is let in later passes the gates that are kept.
+    const gates = hasStarted ? plan.gates.filter((gate) => gate.name !== 'throttle') : plan.gates
+    this.#note.run(JSON.stringify(gates), plan.priority, run.id)
+    this.#gates.saveRules(run.workflow, gates)
     this.#gates.giveUp(run.id)
-    if (hasStarted) {
-      const gates = plan.gates.filter((gate) => gate.name !== 'throttle')
-      return { verdict: this.#line(run, { ...plan, gates, mayStart: true }, { now, hasStarted }), canceled: [] }
-    }
-    return this.#decideFirst(run, plan, now)
+    if (!hasStarted) return this.#decideFirst(run, plan, now)
+    return { verdict: this.#line(run, { ...plan, gates, mayStart: true }, { now, hasStarted }), canceled: [] }
   }
 
   #decideFirst(run: Applicant, plan: AdmissionPlan, now: number): AdmissionAnswer {

@@ -52,9 +52,10 @@ export class GateTable implements TransactionWatcher {
   readonly #wake
   readonly #gatesOf
   readonly #letIn
-  readonly #putInLine
   readonly #left
   readonly #clearLeft
+  /** The run that {@link pass} takes through its gates now; others are taken through by their rows. */
+  #inHand: Candidate | null = null
 
   constructor(db: Database) {
     // Index: primary key of gate_rule.
@@ -115,7 +116,6 @@ export class GateTable implements TransactionWatcher {
     this.#letIn = db.prepare(
       `UPDATE run SET status = 'pending', turn = 'in', due_at = NULL, reason = NULL WHERE id = ?`,
     )
-    this.#putInLine = db.prepare('UPDATE run SET due_at = @dueAt, reason = @reason WHERE id = @runId')
     // A small table, empty between transactions.
     this.#left = db.prepare<[], { workflow: string; gate: Gate['name']; key: string }>('SELECT * FROM left_gate')
     this.#clearLeft = db.prepare('DELETE FROM left_gate')
@@ -129,7 +129,7 @@ export class GateTable implements TransactionWatcher {
   ending(): void {
     for (let left = this.#left.all(); left.length > 0; left = this.#left.all()) {
       this.#clearLeft.run()
-      for (const { workflow, gate, key } of left) this.#admitNext([workflow, gate, key], null)
+      for (const { workflow, gate, key } of left) this.#admitNext([workflow, gate, key])
     }
   }
 
@@ -158,16 +158,15 @@ export class GateTable implements TransactionWatcher {
     this.#clampStarts.run({ workflow, key, last: now + (perMs ?? 0) })
   }
 
-  /** Takes the run's gates in order; null when it has passed all of them, otherwise where it stands. */
+  /** Takes the gates of a run that a worker has in hand, in order; null when it has passed all of them, otherwise where it stands. */
   pass(run: Candidate): Standing | null {
-    for (const gate of run.gates) {
-      const at: GateKey = [run.workflow, gate.name, gate.key]
-      if (this.#isHeld.get(...at, run.runId)) continue
-      this.#enter.run(...at, -run.priority, run.runId, gate.name === 'singleton' ? 1 : 0, run.wakeAt)
-      this.#admitNext(at, run.runId)
-      if (!this.#isHeld.get(...at, run.runId)) return this.#describeStanding(gate, run)
+    this.#inHand = run
+    try {
+      this.#advance(run)
+      return this.#findStanding(run)
+    } finally {
+      this.#inHand = null
     }
-    return null
   }
 
   /** A waiting run goes through the gates that are left to it; it becomes `pending`, or stands in the next line. */
@@ -176,8 +175,10 @@ export class GateTable implements TransactionWatcher {
     // One that a worker has in hand asks for itself.
     if (!row) return
     const { workflow, priority } = row
-    const standing = this.pass({ runId, workflow, priority, gates: JSON.parse(row.gates), wakeAt })
-    if (standing) this.#putInLine.run({ runId, ...standing })
+    const run = { runId, workflow, priority, gates: JSON.parse(row.gates), wakeAt }
+    this.#advance(run)
+    const standing = this.#findStanding(run)
+    if (standing) this.#wake.run(standing.dueAt, standing.reason, runId)
     else this.#letIn.run(runId)
   }
 
@@ -191,20 +192,34 @@ export class GateTable implements TransactionWatcher {
     this.#sweepStarts.run(now)
   }
 
-  /** Lets in as many as there is room for; `self` takes the rest of its gates by itself. */
-  #admitNext(at: GateKey, self: string | null): void {
+  /** Stands in line at the next gate that it has not passed. */
+  #advance(run: Candidate): void {
+    const gate = this.#nextGate(run)
+    if (!gate) return
+    const at: GateKey = [run.workflow, gate.name, gate.key]
+    this.#enter.run(...at, -run.priority, run.runId, gate.name === 'singleton' ? 1 : 0, run.wakeAt)
+    this.#admitNext(at)
+  }
+
+  #nextGate({ runId, workflow, gates }: Candidate): Gate | undefined {
+    return gates.find(({ name, key }) => !this.#isHeld.get(workflow, name, key, runId))
+  }
+
+  /** Lets in as many as there is room for. Each goes on to its last gate before the next one is let in, lest that one overtake it. */
+  #admitNext(at: GateKey): void {
     const [workflow, gate] = at
     const rule = this.#rule.get(workflow, gate)
     if (!rule) return
-    let taken = this.#countTaken(at)
-    let first = this.#first.get(...at)
-    while (first && taken < rule.most) {
+    for (let first = this.#first.get(...at); first; first = this.#first.get(...at)) {
+      const taken = this.#countTaken(at)
+      if (taken >= rule.most) {
+        if (gate === 'throttle') this.#wakeAtOpening(at, first, { taken, ...rule })
+        return
+      }
       this.#hold.run(...at, first.rank, first.run_id)
-      taken += 1
-      if (first.run_id !== self) this.moveOn(first.run_id, first.wake_at)
-      first = this.#first.get(...at)
+      if (first.run_id === this.#inHand?.runId) this.#advance(this.#inHand)
+      else this.moveOn(first.run_id, first.wake_at)
     }
-    if (first && gate === 'throttle' && first.run_id !== self) this.#wakeAtOpening(at, first, { taken, ...rule })
   }
 
   #countTaken(at: GateKey): number {
@@ -225,7 +240,9 @@ export class GateTable implements TransactionWatcher {
     this.#wake.run(earlier(nextAt, first.wake_at), reason, first.run_id)
   }
 
-  #describeStanding(gate: Gate, run: Candidate): Standing {
+  #findStanding(run: Candidate): Standing | null {
+    const gate = this.#nextGate(run)
+    if (!gate) return null
     const at: GateKey = [run.workflow, gate.name, gate.key]
     const taken = this.#countTaken(at)
     if (gate.name !== 'throttle') return { reason: describeWait(gate, { taken, nextAt: null }), dueAt: run.wakeAt }

@@ -216,8 +216,11 @@ export class GateTable implements TransactionWatcher {
         if (gate === 'throttle') this.#wakeAtOpening(at, first, { taken, ...rule })
         return
       }
+      const self = first.run_id === this.#inHand?.runId ? this.#inHand : null
+      // A worker has it in hand and asks for it in a moment; nobody behind it overtakes it until then.
+      if (!self && !this.#gatesOf.get(first.run_id)) return
       this.#hold.run(...at, first.rank, first.run_id)
-      if (first.run_id === this.#inHand?.runId) this.#advance(this.#inHand)
+      if (self) this.#advance(self)
       else this.moveOn(first.run_id, first.wake_at)
     }
   }

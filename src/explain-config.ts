@@ -1,5 +1,5 @@
 import { isAbsolute, relative } from 'node:path'
-import { type ConfigFlags, type Environment, findConfigFile, loadConfig, VARIABLES } from './config.ts'
+import { type Config, type ConfigFlags, type Environment, findConfigFile, loadConfig, VARIABLES } from './config.ts'
 import { loadConfigFile, readConfigFile } from './config-file.ts'
 import { redactUrls } from './core/errors.ts'
 
@@ -31,13 +31,15 @@ export async function explainConfig(
     adopted,
   }: { flags?: ConfigFlags; configFile?: string | undefined; adopted: ReadonlySet<string> },
 ): Promise<Explained[]> {
-  await loadConfig(environment, root, { flags, ...(configFile === undefined ? {} : { configFile }) })
+  const config = await loadConfig(environment, root, { flags, ...(configFile === undefined ? {} : { configFile }) })
   const file = findConfigFile(root, configFile)
   const settings = flatten(await loadConfigFile(file))
   const written = flatten(await readConfigFile(file))
   const place = isAbsolute(relative(root, file)) ? file : relative(root, file)
   return [
-    ...Object.keys(VARIABLES).map((name) => explainVariable(name, environment, { flags, adopted })),
+    ...Object.keys(VARIABLES).map((name) =>
+      explainVariable(name, environment, { flags, adopted, ports: config.ports }),
+    ),
     ...[...settings].map(([name, value]): Explained => {
       // A duration is written under another name than the one it is kept under.
       const isWritten = written.has(name) || written.has(name.replace(/Ms$/, ''))
@@ -49,11 +51,11 @@ export async function explainConfig(
 function explainVariable(
   name: string,
   environment: Environment,
-  { flags, adopted }: { flags: ConfigFlags; adopted: ReadonlySet<string> },
+  { flags, adopted, ports }: { flags: ConfigFlags; adopted: ReadonlySet<string>; ports: Config['ports'] },
 ): Explained {
   const flag = flags[name as keyof ConfigFlags]
   const text = flag?.value ?? (environment[name] || undefined)
-  const value = text === undefined ? readDefault(name) : SECRETS.test(name) ? HIDDEN : redactUrls(text)
+  const value = text === undefined ? readDefault(name, ports) : SECRETS.test(name) ? HIDDEN : redactUrls(text)
   const shown = { setting: name, value }
   if (flag !== undefined) return { ...shown, origin: 'flag', from: flag.flag }
   if (text === undefined) return { ...shown, origin: 'default', from: null }
@@ -62,7 +64,9 @@ function explainVariable(
     : { ...shown, origin: 'environment', from: null }
 }
 
-function readDefault(name: string): string | null {
+function readDefault(name: string, ports: Config['ports']): string | null {
+  // It depends on the role.
+  if (name === 'UPSHOT_ADMIN_PORT') return String(ports.admin)
   const parsed = VARIABLES[name]?.[0].safeParse(undefined)
   return parsed?.success && parsed.data !== undefined ? String(parsed.data) : null
 }

@@ -25,9 +25,6 @@ const SUITES: readonly Suite[] = [ingest, receive, growth, start, engine, claim,
 /** Enough for the longest burst, and for all bursts together that may not repeat a delivery. */
 const DELIVERIES = { quick: 600_000, full: 3_300_000 }
 
-/** A quick run fails when less than this part of a goal is reached. */
-const QUICK_LEAST = 0.6
-
 /** How long all rounds together wait for other work on the machine to pause. */
 const PATIENCE_MS = { quick: 10_000, full: 120_000 }
 
@@ -62,9 +59,9 @@ report(results)
 if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify({ machine, results }, null, 2)}\n`)
 process.exitCode = results.every(isGoodEnough) ? 0 : 1
 
-/** A full run must hold every goal. A quick one, often on a busy machine, reports them all and fails on a collapse only. */
-function isGoodEnough({ holds, reached }: Result): boolean {
-  return holds || (options.quick && reached >= QUICK_LEAST)
+/** A full run must hold every goal. A quick one, often beside other work, reports them all and fails where one could not be measured. */
+function isGoodEnough({ holds, value }: Result): boolean {
+  return holds || (options.quick && Number.isFinite(value))
 }
 
 async function chooseLoad(): Promise<LoadGenerator> {

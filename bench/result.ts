@@ -10,8 +10,6 @@ export interface Result {
   goal: string | null
   /** True where there is no goal. */
   holds: boolean
-  /** The part of the goal that is reached: 1 is just enough, more is better. 1 where there is no goal. */
-  reached: number
 }
 
 /** A result with its verdict. The value is rounded for its readers; the verdict is made before. */
@@ -22,12 +20,7 @@ export function judge(name: string, value: number, unit: string, goal?: Goal): R
     unit,
     goal: goal ? describeGoal(goal) : null,
     holds: goal === undefined || isReached(goal, value),
-    reached: goal === undefined ? 1 : Number(partReached(goal, value).toPrecision(3)),
   }
-}
-
-function partReached(goal: Goal, value: number): number {
-  return 'atLeast' in goal ? value / goal.atLeast : goal.atMost / value
 }
 
 /** False for NaN too: what was not measured does not hold. */

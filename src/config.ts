@@ -38,7 +38,8 @@ export type ServiceConfig =
       /** Tried when `apiKey` is refused; null outside a rotation. */
       fallbackKey: string | null
       webhookSecret: string
-      signatureHeader: string
+      /** Null: the one that the endpoint has, `X-Service-Signature` until another is pinned. */
+      signatureHeader: string | null
       /** The account's plan, or its requests per minute. */
       plan: Plan
       /** How the service writes the names of the three storages. */
@@ -109,7 +110,7 @@ const SERVICE = {
     z
       .string()
       .regex(/^[\w-]+$/)
-      .default('X-Service-Signature'),
+      .optional(),
     'the name of the header that carries the signature',
   ],
   SERVICE_PLAN: [
@@ -223,7 +224,7 @@ function readService(environment: Environment, faults: string[]): ServiceConfig 
     apiKey: values.SERVICE_API_KEY,
     fallbackKey: fallbackKey ?? null,
     webhookSecret: values.SERVICE_WEBHOOK_SECRET,
-    signatureHeader: values.SERVICE_SIGNATURE_HEADER,
+    signatureHeader: values.SERVICE_SIGNATURE_HEADER ?? null,
     plan: values.SERVICE_PLAN,
     storages: {
       storage_a: values.SERVICE_STORAGE_A,

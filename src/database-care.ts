@@ -4,6 +4,7 @@ import { type Backup, backupDatabase } from './store/sqlite/backup-database.ts'
 import { openDatabase } from './store/sqlite/open-database.ts'
 import { type DatabaseReport, verifyDatabase } from './store/sqlite/verify-database.ts'
 
+export { pruneStore } from './schedule/pruner.ts'
 export type { Backup } from './store/sqlite/backup-database.ts'
 export type { DatabaseReport } from './store/sqlite/verify-database.ts'
 

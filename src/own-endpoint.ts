@@ -19,7 +19,8 @@ export async function ensureEndpoint(store: Store, { service }: Config, now: num
   const known = (await store.listEndpoints()).find((endpoint) => endpoint.name === name)
   if (service.kind === 'sandbox') return known ?? addEndpoint(store, planEndpoint({ name }, now))
 
-  const { webhookSecret: secret, signatureHeader: header } = service
+  const { webhookSecret: secret } = service
+  const header = service.signatureHeader ?? (known?.scheme ?? SCHEME_PRESETS.hex).header
   if (!known) return addEndpoint(store, planEndpoint({ name, secret, scheme: { ...SCHEME_PRESETS.hex, header } }, now))
   if (currentSecret(known) === secret && known.scheme.header === header) return known
   const rotated =

@@ -44,7 +44,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   'module-watch.ts': ['core', 'engine'],
   'change-watch.ts': ['core'],
   'explain-config.ts': ['core', 'config.ts', 'config-file.ts'],
-  'database-care.ts': ['store', 'config.ts'],
+  'database-care.ts': ['schedule', 'store', 'config.ts'],
   'own-endpoint.ts': ['core', 'config.ts'],
   'embedded-sandbox.ts': ['core', 'sandbox', 'config.ts'],
   'account-clients.ts': ['core', 'files'],

@@ -204,6 +204,10 @@ export const COMMANDS: CommandTree = {
         summary: 'read all of it, or of a backup, and say what is wrong',
         load: () => import('./commands/db-verify.ts'),
       },
+      prune: {
+        summary: 'remove now what is older than the retention of the project',
+        load: () => import('./commands/db-prune.ts'),
+      },
     },
   },
   demo: {

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncate
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test, vi } from 'vitest'
+import { newId } from '../../src/core/ids.ts'
 import { backupDatabase } from '../../src/store/sqlite/backup-database.ts'
 import { verifyDatabase } from '../../src/store/sqlite/verify-database.ts'
 import { eventBody, incoming } from '../support/fixtures.ts'
@@ -169,4 +170,20 @@ test('tells a file that is no database, and one that is not there', async () => 
   expect(none).toMatchObject({ exit: 5, json: { ok: false, error: { code: 'not_found' } } })
   truncateSync(file)
   expect(verifyDatabase(file).passed).toBe(false)
+})
+
+test('prunes what is older than the retention, once it was agreed to', async () => {
+  const { store } = await storeWith(1)
+  const old = Date.now() - 8 * 86_400_000
+  const refusal = { endpointId: null, verdict: 'unknown_endpoint', bodyBytes: null, facts: {} } as const
+  for (const receivedAt of [old, old + 1, Date.now()])
+    await store.saveRefusal({ ...refusal, id: newId('dlv', receivedAt), receivedAt })
+  const asked = await runCli(store.folder, ['db', 'prune', '--json'])
+  expect(asked).toMatchObject({ exit: 3, json: { error: { code: 'needs_confirmation' } } })
+  const dry = await runCli(store.folder, ['db', 'prune', '--dry-run'])
+  expect(dry.stderr).toContain('refused deliveries: 7 days')
+  const { exit, json } = await runCli(store.folder, ['db', 'prune', '--yes', '--json'])
+  expect({ exit, refusals: json.data.pruned.refusals }).toEqual({ exit: 0, refusals: 2 })
+  const left = await store.listDeliveries({ limit: 10, verdicts: ['unknown_endpoint'] })
+  expect(left.map(({ receivedAt }) => receivedAt > old + 1)).toEqual([true])
 })

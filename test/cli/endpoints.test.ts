@@ -122,6 +122,7 @@ test('leaves what the environment and the app see to alone, and says where to ch
     SERVICE_BASE_URL: 'https://api.example.com/v1',
     SERVICE_API_KEY: 'sk_live_of_the_tests',
     SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    SERVICE_SIGNATURE_HEADER: 'X-Service-Signature',
     SERVICE_STORAGE_A: 'a',
     SERVICE_STORAGE_B: 'b',
     SERVICE_STORAGE_C: 'c',

@@ -54,6 +54,22 @@ test('names every variable that is missing or malformed, and what it should look
   expect(errors).not.toContain('canary-key')
 })
 
+test('keeps the header that was pinned for its endpoint where the environment names none', async () => {
+  const dataDir = tempFolder()
+  const config = testConfig(dataDir, { service: { ...NO_SERVICE, signatureHeader: null } })
+  const first = await createApp(config, { workflows: [] })
+  await first.start()
+  const [endpoint] = await first.store.listEndpoints()
+  if (endpoint === undefined) throw new Error('the app has no endpoint')
+  expect(endpoint.scheme.header).toBe('X-Service-Signature')
+  await first.store.updateEndpoint({ ...endpoint, scheme: { ...endpoint.scheme, header: 'X-Pinned' } })
+  await first.stop()
+  const second = await createApp(config, { workflows: [] })
+  onTestFinished(() => second.stop())
+  await second.start()
+  expect((await second.store.listEndpoints())[0]?.scheme.header).toBe('X-Pinned')
+})
+
 test('takes a new webhook secret from the environment, and the old one for a day', async () => {
   const dataDir = tempFolder()
   const old = await createApp(testConfig(dataDir, { service: NO_SERVICE }), { workflows: [] })

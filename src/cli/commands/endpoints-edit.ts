@@ -65,7 +65,9 @@ export function define(command: Command, out: Output): void {
 }
 
 function planEdit(endpoint: Endpoint, { events, account, scheme, header, learn }: Change, config: Config): Endpoint {
-  const isForeign = findKeeper(endpoint, config) === 'environment'
+  const { service } = config
+  const isForeign =
+    findKeeper(endpoint, config) === 'environment' && service.kind === 'real' && service.signatureHeader !== null
   if (isForeign && header !== undefined) {
     throw new UpshotError(
       'conflict',

@@ -24,10 +24,10 @@ export interface ConfigFile {
     bytesInFlight?: number
     /** Open connections; one more is closed at once. Default 5,000. */
     connections?: number
-    /** Deliveries to one endpoint a second for long, and at once, before more are answered 503. Default 5,000 and 10,000. */
+    /** Deliveries to one endpoint a second for long, and at once, before more are answered 503. Default 20,000 and 40,000. */
     endpointPerSecond?: number
     endpointBurst?: number
-    /** The same for deliveries from one address. Behind a proxy all of them come from one. Default 5,000 and 10,000. */
+    /** The same for deliveries from one address. Behind a proxy all of them come from one. Default 20,000 and 40,000. */
     addressPerSecond?: number
     addressBurst?: number
   }
@@ -77,8 +77,8 @@ function isFitPublicUrl(text: string): boolean {
   const { protocol, hostname, search, hash, username, password } = new URL(text)
   return (protocol === 'https:' || isLoopback(hostname)) && `${search}${hash}${username}${password}` === ''
 }
-const perSecond = z.number().positive().max(1_000_000).default(5_000)
-const burst = z.int().min(1).max(1_000_000).default(10_000)
+const perSecond = z.number().positive().max(1_000_000).default(20_000)
+const burst = z.int().min(1).max(1_000_000).default(40_000)
 
 const configFile = z.strictObject({
   workflows: z.string().min(1).default('workflows'),

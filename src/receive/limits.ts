@@ -21,8 +21,8 @@ export const DEFAULT_LIMITS: ReceiveLimits = {
   bytesInFlight: 67_108_864,
   inFlight: 1_000,
   connections: 5_000,
-  endpointPerSecond: 5_000,
-  endpointBurst: 10_000,
-  addressPerSecond: 5_000,
-  addressBurst: 10_000,
+  endpointPerSecond: 20_000,
+  endpointBurst: 40_000,
+  addressPerSecond: 20_000,
+  addressBurst: 40_000,
 }

@@ -11,10 +11,9 @@ import { eventBody } from '../support/fixtures.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
 import type { Moment } from './doom.ts'
+import { dieAtEveryCall } from './every-call.ts'
 import { createScenario, EVENT_IDS, effectsFile, WORKFLOWS } from './scenario.ts'
 
-/** Children at work at the same time. */
-const LANES = 4
 const CHILD = join(import.meta.dirname, 'doomed-app.ts')
 
 let folder = ''
@@ -31,15 +30,7 @@ const deliveries = EVENT_IDS.map((id) => {
 test.each<Moment>(['asked', 'answered'])(
   'loses no event and repeats no finished step, killed at every store call when the store has been %s',
   async (moment) => {
-    let next = 1
-    let survivedAt = Infinity
-    const lane = async () => {
-      while (next < survivedAt) {
-        const call = next++
-        if (await surviveCrash(moment, call)) survivedAt = Math.min(survivedAt, call)
-      }
-    }
-    await Promise.all(Array.from({ length: LANES }, lane))
+    const survivedAt = await dieAtEveryCall((call) => surviveCrash(moment, call))
     // The scenario must be long enough to be worth it; it ended by itself when no call was left to die at.
     expect(survivedAt).toBeGreaterThan(30)
   },

@@ -9,10 +9,9 @@ import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
 import { awaitRuns } from '../support/await-runs.ts'
 import type { Moment } from './doom.ts'
+import { dieAtEveryCall } from './every-call.ts'
 import { createLimitedWorker, EVENT_IDS, readLines, storeEvents } from './limited-scenario.ts'
 
-/** Children at work at the same time. */
-const LANES = 4
 const CHILD = join(import.meta.dirname, 'doomed-worker.ts')
 
 let folder = ''
@@ -25,15 +24,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 test.each<Moment>(['asked', 'answered'])(
   'folds, limits and throttles each event once, killed at every store call when the store has been %s',
   async (moment) => {
-    let next = 1
-    let survivedAt = Infinity
-    const lane = async () => {
-      while (next < survivedAt) {
-        const call = next++
-        if (await surviveCrash(moment, call)) survivedAt = Math.min(survivedAt, call)
-      }
-    }
-    await Promise.all(Array.from({ length: LANES }, lane))
+    const survivedAt = await dieAtEveryCall((call) => surviveCrash(moment, call))
     // The scenario must be long enough to be worth it; it ended by itself when no call was left to die at.
     expect(survivedAt).toBeGreaterThan(25)
   },

@@ -3,6 +3,7 @@ import { UpshotError } from '../../core/errors.ts'
 
 interface Mutation {
   run: () => unknown
+  read: ((value: unknown) => unknown) | undefined
   resolve: (value: never) => void
   reject: (error: unknown) => void
 }
@@ -40,12 +41,12 @@ export class GroupCommit {
 
   /**
    * Runs `mutate` in the next commit and gives its value once that is on disk. `mutate` must only touch the database:
-   * when a neighbour fails, it is rolled back and run again.
+   * when a neighbour fails, it is rolled back and run again. `read` makes the answer of it; what that throws is for this caller alone.
    */
-  write<T>(mutate: () => T): Promise<T> {
+  write<T, Answer = T>(mutate: () => T, read?: (value: T) => Answer): Promise<Answer> {
     if (this.#isClosed) return Promise.reject(new UpshotError('store_unavailable', 'The store is closed.'))
-    return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ run: mutate, resolve, reject })
+    return new Promise<Answer>((resolve, reject) => {
+      this.#queue.push({ run: mutate, read, resolve, reject } as Mutation)
       this.#schedule()
     })
   }
@@ -101,9 +102,14 @@ export class GroupCommit {
 }
 
 function settle(group: readonly Mutation[], values: readonly unknown[]): void {
-  group.forEach((mutation, index) => {
-    mutation.resolve(values[index] as never)
-  })
+  for (const [index, { read, resolve, reject }] of group.entries()) {
+    const value = values[index]
+    try {
+      resolve((read ? read(value) : value) as never)
+    } catch (error) {
+      reject(error)
+    }
+  }
 }
 
 /** SQLite's word for "not now" or "not here" becomes ours, with its cause. */

@@ -131,11 +131,13 @@ class WriterThread {
     this.#worker.postMessage(calls)
   }
 
-  #settle({ number, value, error }: Answer): void {
+  #settle(answer: Answer): void {
+    const number = typeof answer === 'number' ? answer : answer.number
     const waiting = this.#waiting.get(number)
     this.#waiting.delete(number)
-    if (error) waiting?.reject(decodeError(error))
-    else waiting?.resolve(value)
+    if (typeof answer === 'number') waiting?.resolve(undefined)
+    else if ('error' in answer) waiting?.reject(decodeError(answer.error))
+    else waiting?.resolve(answer.value)
   }
 
   #fail(error: Error): void {

@@ -14,9 +14,10 @@ export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
   const { accounts, deliveries, captures, writeProbe, endpoints } = tables
   const { ticks, runs, steps, workers, workflows, operations, retention, gates, admissions } = tables
   const { outputs, waits, watches, limits } = tables
-  const held = async (lease: Lease, write: () => boolean) => {
-    if (!(await commit.write(write))) throw describeStale(lease)
-  }
+  const held = (lease: Lease, write: () => boolean) =>
+    commit.write(write, (isHeld) => {
+      if (!isHeld) throw describeStale(lease)
+    })
   return {
     saveDelivery: (delivery) => commit.write(() => deliveries.save(delivery)),
     saveRefusal: (delivery) => commit.write(() => deliveries.refuse(delivery)),
@@ -64,11 +65,14 @@ export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
         return claimed
       }),
     claimUnseenRuns: (worker, limit, now) => commit.write(() => runs.claimUnseen(worker, limit, now)),
-    async admitRun(lease, plan, now) {
-      const answer = await commit.write(() => admissions.decide(lease, plan, now))
-      if (answer === null) throw describeStale(lease)
-      return answer
-    },
+    admitRun: (lease, plan, now) =>
+      commit.write(
+        () => admissions.decide(lease, plan, now),
+        (answer) => {
+          if (answer === null) throw describeStale(lease)
+          return answer
+        },
+      ),
     saveCheckpoint: (lease, checkpoint, failure, alongside) =>
       held(lease, () => {
         if (!steps.save(lease, checkpoint, failure)) return false

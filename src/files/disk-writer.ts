@@ -3,8 +3,8 @@ import type { FileHandle } from 'node:fs/promises'
 /** Bytes that may wait for the disk before whoever brings them has to wait. */
 const MOST_WAITING_BYTES = 1024 * 1024
 
-/** Every so many bytes the disk is told to catch up, so that the last sync does not find everything still to do. */
-const SYNC_EVERY_BYTES = 64 * 1024 * 1024
+/** Every so many bytes the disk is told to catch up: what the last sync still finds to do is what a download waits for. */
+const SYNC_EVERY_BYTES = 8 * 1024 * 1024
 
 interface Waiting {
   bytes: Uint8Array

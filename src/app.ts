@@ -4,7 +4,6 @@ import { AdminServer } from './admin/server.ts'
 import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-urls.ts'
 import { ChangeWatch } from './change-watch.ts'
 import type { Config } from './config.ts'
-import type { DeliveryReceipt, IncomingDelivery } from './core/delivery.ts'
 import { describeError, UpshotError } from './core/errors.ts'
 import { isGated } from './core/flow.ts'
 import type { Publish } from './core/notices.ts'
@@ -62,7 +61,7 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
   const store = openStore(locateDatabase(config))
 
   const receiver = new Receiver({
-    store: { ...store, saveDelivery },
+    store: { ...store, saveDelivery: (delivery) => worker.saveDelivery(delivery) },
     clock,
     publish,
     routes: () => readRoutes(store),
@@ -118,16 +117,6 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
     config.dev && workflows && !parts.workflows
       ? new ModuleWatch({ folder: config.workflowsDir, clock, onChange: reload })
       : null
-  /** The claim follows the delivery into the same commit, instead of waiting for it and taking one of its own. */
-  function saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
-    const saved = store.saveDelivery(delivery)
-    if (delivery.workflows.length > 0) worker.wake()
-    saved.then(
-      () => worker.matchEvents(),
-      () => {},
-    )
-    return saved
-  }
   let state: 'new' | 'starting' | 'started' | 'stopping' = 'new'
   let embedded: EmbeddedSandbox | null = null
   let started: Promise<AppUrls> | null = null

@@ -68,12 +68,10 @@ async function open({ file, slots }: { file: string; slots: number }): Promise<s
   return `${await receiver.start({ host: '127.0.0.1', port: 0 })}/hooks/${endpoint.path}`
 }
 
-/** As the app wires it: the claim follows the delivery into the same commit. */
+/** As the app wires it: the worker takes the delivery's runs with it. */
 const saveDelivery: Store['saveDelivery'] = (delivery) => {
   if (beltBegunAt === 0) beltBegunAt = performance.now()
-  const saved = store.saveDelivery(delivery)
-  worker.wake()
-  return saved
+  return worker.saveDelivery(delivery)
 }
 
 /** What the receiver does behind its HTTP server: the event, its run, one commit, and a word to the worker. */

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { subscribe } from 'node:diagnostics_channel'
 import { planEndpoint } from '../../src/core/endpoint.ts'
 import type { FilesApi } from '../../src/core/file.ts'
-import type { Store } from '../../src/core/store.ts'
 import { systemClock } from '../../src/core/time.ts'
 import { defineWorkflow, planRoutes } from '../../src/core/workflow.ts'
 import { Worker } from '../../src/engine/worker.ts'
@@ -34,14 +33,9 @@ async function start({ file }: { file: string }): Promise<string> {
   const endpoint = planEndpoint({ name: 'bench', secret: SECRET }, systemClock.now())
   await store.addEndpoint(endpoint)
   const routes = planRoutes(workflow)
-  // As the app wires it: the claim follows the delivery into the same commit.
-  const saveDelivery: Store['saveDelivery'] = (delivery) => {
-    const saved = store.saveDelivery(delivery)
-    worker.wake()
-    return saved
-  }
   const receiver = new Receiver({
-    store: { ...store, saveDelivery },
+    // As the app wires it: the worker takes the delivery's runs with it.
+    store: { ...store, saveDelivery: (delivery) => worker.saveDelivery(delivery) },
     routes: () => routes,
     clock: systemClock,
     publish: bus.publish,

@@ -51,6 +51,8 @@ export interface IncomingDelivery {
   workflows: readonly string[]
   /** Of their runs, where it is not 0; by workflow. */
   priorities?: Readonly<Record<string, number>>
+  /** The worker that takes these runs in the same commit, if no run waits to be claimed and none of the workflows is paused. */
+  worker?: string
 }
 
 /** A refused delivery: the verdict and why, without its body. */
@@ -90,8 +92,10 @@ export const CAPTURE_LIMITS = { count: 20, bytes: 2_097_152 } as const
 /** What the store made of a delivery; given only after the commit. */
 export interface DeliveryReceipt {
   verdict: 'accepted' | 'duplicate' | 'conflict'
-  /** Ids of the runs that this delivery started. */
+  /** Ids of the runs that this delivery started, in the order of its workflows. */
   runs: string[]
+  /** Where its worker has taken them: the number of their event. */
+  takenWith?: number
 }
 
 /** A row of the delivery ledger. */

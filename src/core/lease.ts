@@ -6,6 +6,9 @@ export interface Lease {
   worker: string
 }
 
+/** That of a run's first claim. */
+export const FIRST_FENCE = 1
+
 /** A worker says that it is alive this often … */
 export const HEARTBEAT_MS = 5_000
 /** … and is taken for dead when it has not for this long. A dead process is noticed at once, by its lock. */

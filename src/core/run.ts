@@ -1,6 +1,7 @@
+import type { DeliveryReceipt, IncomingDelivery } from './delivery.ts'
 import type { Failure } from './errors.ts'
 import type { EventRecord } from './event.ts'
-import type { Lease } from './lease.ts'
+import { FIRST_FENCE, type Lease } from './lease.ts'
 import type { PackedOutput } from './step.ts'
 
 /** `pending`: ready to be claimed. `waiting`: for its moment, or for a person when it has none; `reason` says which. */
@@ -83,6 +84,38 @@ export type RunCause =
   | { kind: 'tick'; scheduledFor: number; lastRunAt: number | null; missed: number }
   /** Invoked by another run; `input` is JSON text. */
   | { kind: 'call'; account: string; input: string }
+
+/** The runs that a delivery's worker has taken with it, as a claim would give them. */
+export function listTaken(delivery: IncomingDelivery, { runs, takenWith }: DeliveryReceipt): ClaimedRun[] {
+  const { worker, workflows, account, receivedAt, body, event } = delivery
+  if (takenWith === undefined || worker === undefined) return []
+  const { id, type, created } = event
+  const record = {
+    seq: takenWith,
+    id,
+    account,
+    type,
+    origin: 'webhook',
+    createdAt: Date.parse(created),
+    receivedAt,
+    body,
+  } as const
+  return workflows.map((workflow, index) => ({
+    lease: { runId: runs[index] ?? '', fence: FIRST_FENCE, worker },
+    workflow,
+    attempt: 0,
+    createdAt: receivedAt,
+    startedAt: receivedAt,
+    isFirstPass: true,
+    codeHash: null,
+    isLetIn: false,
+    folded: 0,
+    cause: { kind: 'event', event: record },
+    handler: 'run',
+    originRun: null,
+    failure: null,
+  }))
+}
 
 /** The account that a run acts in. */
 export function accountOf(cause: RunCause): string {

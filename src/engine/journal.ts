@@ -90,19 +90,19 @@ export class Journal {
     return saved
   }
 
-  /** Resolves when everything recorded so far is on disk; rejects when it cannot be. */
-  async barrier(): Promise<void> {
-    if (this.#saving > 0 && !this.#failure) {
-      this.#barrier ??= Promise.withResolvers()
-      await this.#barrier.promise
-    }
-    if (this.#failure) throw this.#failure.error
+  /** Resolves when everything recorded so far is on disk, rejects when it cannot be; null where it is there already. */
+  barrier(): Promise<void> | null {
+    if (this.#failure) return Promise.reject(this.#failure.error)
+    if (this.#saving === 0) return null
+    this.#barrier ??= Promise.withResolvers()
+    return this.#barrier.promise
   }
 
   #saved(): void {
     this.#saving -= 1
-    if (this.#saving > 0 && !this.#failure) return
-    this.#barrier?.resolve()
+    if (this.#failure) this.#barrier?.reject(this.#failure.error)
+    else if (this.#saving === 0) this.#barrier?.resolve()
+    else return
     this.#barrier = null
   }
 

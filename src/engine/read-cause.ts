@@ -1,5 +1,5 @@
 import { UpshotError } from '../core/errors.ts'
-import { type EventRecord, parseEvent, type ReceivedEvent } from '../core/event.ts'
+import { type EventRecord, parseEvent, type ReceivedEvent, type ServiceEvent } from '../core/event.ts'
 import { readWithSpellings } from '../core/file.ts'
 import { deriveId } from '../core/ids.ts'
 import { isPlainObject } from '../core/json.ts'
@@ -28,12 +28,17 @@ export function readCause(run: ClaimedRun, workflow: AnyWorkflow, facts: EventFa
 /** A stored event as the workflow's schema gives it; throws where it is not what the workflow relies on, or is pruned. */
 export function readStoredEvent({ id, body }: EventRecord, workflow: AnyWorkflow, facts: EventFacts): ReceivedEvent {
   if (body === '') throw new Error(`the body of its event ${id} is pruned`)
-  return readEvent(JSON.parse(body), workflow, facts)
+  // It was checked before it was stored.
+  return fitToWorkflow(JSON.parse(body), workflow, facts)
 }
 
-function readEvent(body: unknown, workflow: AnyWorkflow, { isSelfCaused, spellings }: EventFacts): ReceivedEvent {
-  const event = { ...parseEvent(body), isSelfCaused }
-  return readWithSpellings(spellings, () => fitEvent(event, findDefinition(workflow.on, event.type)))
+function fitToWorkflow(
+  event: ServiceEvent,
+  workflow: AnyWorkflow,
+  { isSelfCaused, spellings }: EventFacts,
+): ReceivedEvent {
+  const definition = findDefinition(workflow.on, event.type)
+  return readWithSpellings(spellings, () => fitEvent({ ...event, isSelfCaused }, definition))
 }
 
 /** A callable workflow gets its input; any other an event, made from what the caller said of it. */
@@ -44,7 +49,7 @@ function readCall(
 ): { input: unknown } | { event: ReceivedEvent } {
   const input: unknown = run.cause.kind === 'call' ? JSON.parse(run.cause.input) : null
   const schema = inputOf(workflow)
-  if (!schema) return { event: readEvent(completeEvent(run, workflow, input), workflow, facts) }
+  if (!schema) return { event: fitToWorkflow(parseEvent(completeEvent(run, workflow, input)), workflow, facts) }
   const parsed = schema.safeParse(input ?? undefined)
   if (parsed.success) return { input: parsed.data }
   const faults = parsed.error.issues.map(({ path, message }) => `${['input', ...path].join('.')}: ${message}`)

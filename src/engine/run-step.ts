@@ -6,9 +6,9 @@ import { parseDuration } from '../core/time.ts'
 import { isFinished } from './journal.ts'
 import { never, type Park } from './parking.ts'
 import type { Pass } from './pass.ts'
-import { newStep, type Reached, reachStep, replayStep } from './reach-step.ts'
+import { type Reached, reachStep, replayStep } from './reach-step.ts'
 import { packLarge } from './step-output.ts'
-import { withTimeout } from './with-timeout.ts'
+import { isThenable, withTimeout } from './with-timeout.ts'
 
 /** `keep: false`: the result is not written and the function runs again in a replay; only for harmless reads. */
 export type StepRequest = OnceStepOptions & { keep?: boolean }
@@ -86,14 +86,13 @@ function parkUntil(
 
 /** The step's row as this attempt begins. */
 function begin(pass: Pass, key: string, known: Checkpoint | undefined, options: StepRequest): Checkpoint {
-  const effect = options.effect ?? 'write'
-  const step: Checkpoint = known ?? { ...newStep(pass, { key, kind: 'run', effect }), attempt: 0 }
-  const { apartBytes: _, ...row } = step
   return {
-    ...row,
-    effect,
+    key,
+    position: known?.position ?? pass.journal.takePosition(),
+    kind: 'run',
+    effect: options.effect ?? 'write',
     status: options.once ? 'started' : 'waiting',
-    attempt: step.attempt + 1,
+    attempt: (known?.attempt ?? 0) + 1,
     output: null,
     error: known?.error ?? null,
     target: options.target ?? null,
@@ -121,13 +120,17 @@ async function attemptStep<T>(
   else if (step.effect === 'delete') void pass.journal.record({ ...step, attempt: step.attempt - 1 })
   // Nothing may touch the outside on the strength of a result that a crash could still take back.
   const needsBarrier = options.once || step.effect !== 'read'
-  const unsaved = needsBarrier ? await pass.journal.barrier().then(() => null, describeUnsaved) : null
+  const saving = needsBarrier ? pass.journal.barrier() : null
+  // What needs no waiting is not waited for: with many runs at once each turn of the queue is felt.
+  const unsaved = saving && (await saving.then(() => null, describeUnsaved))
   if (unsaved) return unsaved
   try {
     const limitMs = parseDuration(options.timeout ?? pass.stepTimeout ?? DEFAULT_TIMEOUT)
-    const value = await withTimeout(pass, step, limitMs, fn)
+    const running = withTimeout(pass, step, limitMs, fn)
+    const value = isThenable(running) ? await running : running
     const json = options.keep === false ? 'null' : toJson(value)
-    const packed = await packLarge(pass.store, `Step "${step.key}"`, json)
+    const packing = packLarge(pass.store, `Step "${step.key}"`, json)
+    const packed = packing && (await packing)
     complete(pass, step, packed ? { apartBytes: packed.bytes } : { output: json }, packed?.data)
     return { kind: 'completed', value: options.keep === false ? value : JSON.parse(json) }
   } catch (error) {

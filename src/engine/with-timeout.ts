@@ -3,12 +3,12 @@ import type { Checkpoint, StepContext } from '../core/step.ts'
 import type { Pass } from './pass.ts'
 
 /** One attempt with its time limit. The signal says when to give up; a function that ignores it is left behind. */
-export async function withTimeout<T>(
+export function withTimeout<T>(
   pass: Pass,
   step: Checkpoint,
   limitMs: number,
   fn: (context: StepContext) => T | Promise<T>,
-): Promise<T> {
+): T | Promise<T> {
   const abort = new LazyAbort(pass.abort.signal)
   const context: StepContext = {
     attempt: step.attempt,
@@ -18,7 +18,15 @@ export async function withTimeout<T>(
     },
   }
   const running = fn(context)
-  if (!isThenable(running)) return running
+  return isThenable(running) ? limitTime(pass, step, limitMs, { running, abort }) : running
+}
+
+async function limitTime<T>(
+  pass: Pass,
+  step: Checkpoint,
+  limitMs: number,
+  { running, abort }: { running: Promise<T>; abort: LazyAbort },
+): Promise<T> {
   const limit = Promise.withResolvers<never>()
   const cancel = pass.clock.at(pass.clock.now() + limitMs, () => {
     const error = new UpshotError('step_timeout', `Step "${step.key}" did not finish within ${limitMs} ms.`)
@@ -32,7 +40,7 @@ export async function withTimeout<T>(
   }
 }
 
-function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
+export function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 

@@ -1,37 +1,36 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { describeError, UpshotError } from '../core/errors.ts'
+import type { DeliveryReceipt, IncomingDelivery } from '../core/delivery.ts'
+import { describeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { HEARTBEAT_MS, LEASE_MS } from '../core/lease.ts'
 import type { Publish } from '../core/notices.ts'
 import type { Route } from '../core/route.ts'
 import type { ClaimedRun } from '../core/run.ts'
 import type { Store } from '../core/store.ts'
-import { type Clock, waitUntil } from '../core/time.ts'
+import type { Clock } from '../core/time.ts'
 import { declaredKeys } from '../core/wait.ts'
 import type { AnyWorkflow } from '../core/workflow.ts'
-import type { AdmissionParts } from './admit-run.ts'
+import { Arrivals } from './arrivals.ts'
 import type { SpellingsOf } from './gather-facts.ts'
+import { handBack } from './hand-back.ts'
 import { EventMatcher, type MatcherParts } from './match-events.ts'
-import { Parking } from './parking.ts'
-import type { PassStore } from './pass.ts'
+import { PassesAtWork, type RunningPass } from './passes-at-work.ts'
 import type { FilesFor } from './run-context.ts'
-import { asLost, describeOutcome, isStaleLease, type SettleStore, settleRun } from './settle-run.ts'
-import { type Claim, takePass } from './take-pass.ts'
+import { asLost, describeOutcome, type SettleStore, settleRun } from './settle-run.ts'
+import { type Claim, type PassParts, takePass } from './take-pass.ts'
 
 export type WorkerStore = SettleStore &
-  PassStore &
+  PassParts['store'] &
   MatcherParts['store'] &
-  AdmissionParts['store'] &
   Pick<
     Store,
     | 'startWorker'
     | 'beatWorker'
     | 'recoverRuns'
     | 'stopWorker'
+    | 'saveDelivery'
     | 'claimRuns'
     | 'claimUnseenRuns'
-    | 'saveCheckpoint'
-    | 'listSteps'
     | 'nextDueAt'
     | 'listLeases'
   >
@@ -62,49 +61,53 @@ export interface WorkerParts {
 const POLL_MS = 1_000
 /** Runs that are looked at together while no slot is free. */
 const MOST_LOOKS = 20
-/** A run whose pass broke goes on after this long, and so often it is tried to say so. */
-const HAND_BACK_MS = 5_000
-
-/** A pass at work. */
-interface RunningPass {
-  fence: number
-  parking: Parking
-  abort: AbortController
-  /** Its outcome is decided; there is nothing to abort any more. */
-  isSettling: boolean
-  done: Promise<void>
-}
 
 /** Claims runs while it has free slots and takes each one pass further. */
 export class Worker {
   readonly id: string
   readonly #parts: WorkerParts
   readonly #matcher: EventMatcher
-  readonly #passes = new Map<string, RunningPass>()
+  readonly #passes: PassesAtWork
+  readonly #arrivals: Arrivals
   readonly #stopping = new AbortController()
   #state: 'new' | 'started' | 'stopping' = 'new'
   #stopped: Promise<void> | null = null
   #claiming: Promise<void> | null = null
   #isWoken = false
-  /** Passes that only look where a run belongs, and need no slot. */
-  #looks = 0
+  /** When the last delivery came. */
+  #deliveredAt = Number.NEGATIVE_INFINITY
+  /** The last claim brought all that it asked for, so that there may be more. */
+  #isBacklogged = false
+  /** Slots that are kept for what a claim under way brings. */
+  #asked = 0
   #cancelPoll = () => {}
   #cancelBeat = () => {}
 
   constructor(parts: WorkerParts) {
     this.#parts = parts
     this.id = newId('wrk', parts.clock.now())
+    this.#passes = new PassesAtWork({
+      take: (run, claim, pass) =>
+        this.#takeFurther(run, claim, pass).catch((error: unknown) =>
+          handBack(parts, run, error, this.#stopping.signal),
+        ),
+      ended: () => this.wake(),
+    })
+    this.#arrivals = new Arrivals(parts.store, (run) => {
+      // Otherwise it is handed back with all that this worker still has.
+      if (this.#state === 'started') this.#passes.begin(run, { hasSlot: true, isAlone: true })
+    })
     this.#matcher = new EventMatcher({
       ...parts,
       keys: declaredKeys,
       woken: () => this.wake(),
-      canceled: (runId) => this.#giveUp(runId),
+      canceled: (runId) => this.#passes.giveUp(runId),
     })
   }
 
   /** Ids of the runs at work now. */
   get atWork(): string[] {
-    return [...this.#passes.keys()]
+    return this.#passes.runIds
   }
 
   /** Takes back the runs of dead workers and begins to claim. */
@@ -128,6 +131,29 @@ export class Worker {
     })
   }
 
+  /**
+   * Saves a delivery, and takes its runs further where a slot is free and none waits before them: they are claimed in the
+   * commit that makes them, instead of in another one.
+   */
+  saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
+    const count = delivery.workflows.length
+    const mayTake = count > 0 && this.#state === 'started' && this.#freeSlots >= count
+    this.#deliveredAt = this.#parts.clock.now()
+    const saved = mayTake
+      ? this.#arrivals.save({ ...delivery, worker: this.id })
+      : this.#parts.store.saveDelivery(delivery)
+    const hasQueued = ({ runs, takenWith }: DeliveryReceipt) => runs.length > 0 && takenWith === undefined
+    saved.then(
+      (receipt) => (hasQueued(receipt) ? this.wake() : this.matchEvents()),
+      () => {},
+    )
+    return saved
+  }
+
+  get #freeSlots(): number {
+    return this.#parts.slots - this.#passes.inSlots - this.#asked - this.#arrivals.expected
+  }
+
   /** A hint that there are new events, whether or not they start a run. */
   matchEvents(): void {
     if (this.#state === 'started') this.#matcher.wake()
@@ -135,25 +161,13 @@ export class Worker {
 
   /** Ends what this worker does on a run that a person canceled, and on the runs that it invoked. */
   abandon(runId: string): void {
-    this.#giveUp(runId)
+    this.#passes.giveUp(runId)
     this.checkLeases().catch((error: unknown) => this.#report(`the runs that ${runId} invoked`, error))
-  }
-
-  #giveUp(runId: string): void {
-    const pass = this.#passes.get(runId)
-    if (!pass || pass.isSettling) return
-    pass.abort.abort(new UpshotError('conflict', 'The run was canceled or taken over.'))
-    pass.parking.abandon({ kind: 'lost' })
   }
 
   /** A hint that another process may have canceled or taken over a run that is at work here: what is lost is ended. */
   async checkLeases(): Promise<void> {
-    const atWork = [...this.#passes]
-    if (this.#state !== 'started' || atWork.length === 0) return
-    const held = new Map((await this.#parts.store.listLeases(this.id)).map((lease) => [lease.runId, lease.fence]))
-    for (const [runId, pass] of atWork) {
-      if (this.#passes.get(runId) === pass && held.get(runId) !== pass.fence) this.#giveUp(runId)
-    }
+    if (this.#state === 'started') await this.#passes.giveUpLost(() => this.#parts.store.listLeases(this.id))
   }
 
   /** Lets the steps at work finish, hands every run back, and resolves when nothing more will be written. */
@@ -169,43 +183,21 @@ export class Worker {
     this.#cancelPoll()
     this.#cancelBeat()
     await this.#claiming
+    await this.#arrivals.settled()
     await this.#matcher.stop()
-    for (const { parking } of this.#passes.values()) parking.drain()
-    await this.#finishOrGiveUp()
+    await this.#passes.drain(this.#parts.clock, this.#parts.drainMs)
     if (wasStarted) await this.#parts.store.stopWorker(this.id)
   }
 
-  async #finishOrGiveUp(): Promise<void> {
-    const { clock, drainMs } = this.#parts
-    const done = Promise.all([...this.#passes.values()].map((running) => running.done))
-    const late = Promise.withResolvers<void>()
-    const cancel = clock.at(clock.now() + drainMs, late.resolve)
-    await Promise.race([done, late.promise])
-    cancel()
-    for (const { parking, abort } of this.#passes.values()) {
-      abort.abort(new UpshotError('draining', 'The process stops.'))
-      parking.abandon({ kind: 'lost' })
-    }
-    await Promise.all([...this.#passes.values()].map((running) => running.done))
-  }
-
   async #claimWhileWoken(): Promise<void> {
-    const { store, clock, slots, looksAhead = () => false } = this.#parts
     try {
       while (this.#isWoken && this.#state === 'started') {
         this.#isWoken = false
-        const free = slots - (this.#passes.size - this.#looks)
-        const hasSlot = free > 0
-        const asked = hasSlot ? free : looksAhead() ? MOST_LOOKS - this.#looks : 0
-        if (asked <= 0) break
-        const claimed = await (hasSlot
-          ? store.claimRuns(this.id, asked, clock.now())
-          : store.claimUnseenRuns(this.id, asked, clock.now()))
-        // A claim may be answered together with the deliveries that caused the runs: those are acknowledged first.
-        if (claimed.length > 0) await turn()
-        const isAlone = claimed.length < asked
-        for (const run of claimed) this.#begin(run, { hasSlot, isAlone })
-        if (!isAlone) this.#isWoken = true
+        const free = this.#freeSlots
+        // While deliveries come and the queue is short, the other half is for what comes meanwhile.
+        const isShared = !this.#isBacklogged && this.#parts.clock.now() - this.#deliveredAt < POLL_MS
+        if (free > 0) await this.#claim(isShared ? Math.ceil(free / 2) : free)
+        else await this.#look()
       }
     } catch (error) {
       this.#report('claiming runs', error)
@@ -213,20 +205,37 @@ export class Worker {
     await this.#schedulePoll()
   }
 
-  #begin(run: ClaimedRun, claim: Claim): void {
-    const parking = new Parking()
-    const abort = new AbortController()
-    const pass: RunningPass = { fence: run.lease.fence, parking, abort, isSettling: false, done: Promise.resolve() }
-    this.#passes.set(run.lease.runId, pass)
-    const look = claim.hasSlot ? 0 : 1
-    this.#looks += look
-    pass.done = this.#takeFurther(run, claim, pass)
-      .catch((error: unknown) => this.#handBack(run, error))
-      .finally(() => {
-        this.#passes.delete(run.lease.runId)
-        this.#looks -= look
-        this.wake()
-      })
+  async #claim(asked: number): Promise<void> {
+    const { store, clock } = this.#parts
+    this.#asked = asked
+    try {
+      const claimed = await store.claimRuns(this.id, asked, clock.now())
+      this.#isBacklogged = await this.#begin(claimed, { asked, hasSlot: true })
+    } finally {
+      this.#asked = 0
+    }
+  }
+
+  /** Without a slot a run may still learn that it has to wait for its turn, or that another one has absorbed it. */
+  async #look(): Promise<void> {
+    const { store, clock, looksAhead = () => false } = this.#parts
+    const asked = looksAhead() ? MOST_LOOKS - this.#passes.looks : 0
+    if (asked > 0) {
+      await this.#begin(await store.claimUnseenRuns(this.id, asked, clock.now()), { asked, hasSlot: false })
+    }
+  }
+
+  /** Gives whether there may be more than was asked for; then the worker asks again. */
+  async #begin(
+    claimed: readonly ClaimedRun[],
+    { asked, hasSlot }: { asked: number; hasSlot: boolean },
+  ): Promise<boolean> {
+    // A claim may be answered together with the deliveries that caused the runs: those are acknowledged first.
+    if (claimed.length > 0) await turn()
+    const isAlone = claimed.length < asked
+    for (const run of claimed) this.#passes.begin(run, { hasSlot, isAlone })
+    if (!isAlone) this.#isWoken = true
+    return !isAlone
   }
 
   /** One pass: read facts, let the outcome be decided, settle it. */
@@ -240,25 +249,14 @@ export class Worker {
     const settled = await settleRun(store, run, outcome, { now: clock.now(), workflow }).then(() => outcome, asLost)
     // The last checkpoints went out just before the end and share its commit; one that failed alone must be heard of.
     if (settled.kind !== 'lost') await journal?.barrier()
+    // Whoever hears of the end may bring the next run.
+    running.leave()
     publish(describeOutcome(run, settled, { now: clock.now(), steps: journal?.finished ?? 0 }))
   }
 
   #end(other: string, workflow: string, reason: string): void {
-    this.#giveUp(other)
+    this.#passes.giveUp(other)
     this.#parts.publish({ kind: 'run.canceled', run: other, workflow, reason })
-  }
-
-  /** The pass itself broke, most likely because the store cannot be written. The run must not stay ours for ever. */
-  async #handBack(run: ClaimedRun, error: unknown): Promise<void> {
-    const { store, clock, publish } = this.#parts
-    this.#report(`run ${run.lease.runId}`, error)
-    while (this.#state === 'started') {
-      const dueAt = clock.now() + HAND_BACK_MS
-      const outcome = { kind: 'parked', dueAt, reason: `interrupted: ${describeError(error).message}` } as const
-      const isDone = await store.parkRun(run.lease, outcome).then(() => true, isStaleLease)
-      if (isDone) return publish(describeOutcome(run, outcome, { now: clock.now(), steps: 0 }))
-      await waitUntil(clock, dueAt, this.#stopping.signal).catch(() => {})
-    }
   }
 
   async #schedulePoll(): Promise<void> {
@@ -266,7 +264,7 @@ export class Worker {
     if (this.#state !== 'started') return
     const { clock, store, slots, pollMs = POLL_MS } = this.#parts
     // Without a free slot a due run cannot be claimed yet; the run that frees one wakes the worker.
-    const hasSlot = this.#passes.size - this.#looks < slots
+    const hasSlot = this.#passes.inSlots < slots
     const dueAt = hasSlot ? await store.nextDueAt().catch(() => null) : null
     if (this.#state !== 'started') return
     const pollAt = clock.now() + pollMs

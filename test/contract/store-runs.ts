@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { planEndpoint } from '../../src/core/endpoint.ts'
-import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import { FIRST_FENCE } from '../../src/core/lease.ts'
+import { listTaken } from '../../src/core/run.ts'
+import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 
 export function describeRuns(open: OpenStore): void {
@@ -26,6 +28,53 @@ export function describeRuns(open: OpenStore): void {
       attempt: 0,
       cause: { kind: 'event', event: { id: 'evt_1', type: 'file.created', account: 'default' } },
     })
+  })
+
+  test('gives the runs of a delivery to the worker it names, as a claim would', async () => {
+    const { store } = open()
+    const workflows = ['follow-up', 'inventory']
+    const delivery = incoming('evt_1', { workflows, priorities: { inventory: 7 }, worker: 'wrk_1' })
+    const receipt = await store.saveDelivery(delivery)
+    const taken = listTaken(delivery, receipt)
+    expect(taken.map((run) => run.lease)).toEqual(
+      receipt.runs.map((runId) => ({ runId, fence: FIRST_FENCE, worker: 'wrk_1' })),
+    )
+    expect(await store.listLeases('wrk_1')).toHaveLength(2)
+    expect(await store.claimRuns('wrk_2', 10, NOW)).toEqual([])
+    for (const { lease } of taken) await store.releaseRun(lease)
+    const claimed = await store.claimRuns('wrk_1', 10, NOW)
+    expect(claimed.toSorted((a, b) => (a.workflow < b.workflow ? -1 : 1))).toEqual(
+      taken.map((run) => ({ ...run, isFirstPass: false, lease: { ...run.lease, fence: FIRST_FENCE + 1 } })),
+    )
+  })
+
+  test('takes no run where another one waits to be claimed, and none of a paused workflow', async () => {
+    const { store } = open()
+    const deliver = async (id: string) => {
+      const { runs, takenWith } = await store.saveDelivery(incoming(id, { worker: 'wrk_1', receivedAt: NOW }))
+      expect(runs).toHaveLength(1)
+      return takenWith !== undefined
+    }
+    await queueRun(store, 'evt_waits')
+    expect(await deliver('evt_1')).toBe(false)
+    const [first, second] = await store.claimRuns('wrk_2', 10, NOW)
+    if (!first || !second) throw new Error('two runs were queued')
+    expect(await deliver('evt_2')).toBe(true)
+    await store.parkRun(first.lease, { dueAt: NOW, reason: 'is due' })
+    expect(await deliver('evt_3')).toBe(false)
+    for (const { lease } of await store.claimRuns('wrk_2', 10, NOW)) await store.completeRun(lease, 'null', NOW)
+    await store.parkRun(second.lease, { dueAt: NOW + 1, reason: 'is not due yet' })
+    expect(await deliver('evt_4')).toBe(true)
+    await store.pauseWorkflow('follow-up', NOW)
+    expect(await deliver('evt_5')).toBe(false)
+  })
+
+  test('takes nothing of a delivery that it knows already', async () => {
+    const { store } = open()
+    await store.saveDelivery(incoming('evt_1', { worker: 'wrk_1' }))
+    const again = await store.saveDelivery(incoming('evt_1', { id: 'dlv_again', worker: 'wrk_1' }))
+    expect(again).toEqual({ verdict: 'duplicate', runs: [] })
+    expect(await store.listLeases('wrk_1')).toHaveLength(1)
   })
 
   test('ends a run as its worker says and never hands it out again', async () => {

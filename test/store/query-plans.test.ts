@@ -167,13 +167,26 @@ test('reads events to be matched by their numbers alone', () => {
   expect(plan.filter((line) => line.includes('event'))).toEqual([byNumber, byNumber])
 })
 
+test('asks whether a run waits before a new one by the first rows of the indexes', () => {
+  const plan = planOf('SELECT NOT EXISTS (SELECT 1 FROM run')
+  expect(plan.filter((line) => /\b(run|workflow_pause)\b/.test(line))).toEqual([
+    'SCAN run USING COVERING INDEX run_ready',
+    'SEARCH run USING COVERING INDEX run_waiting (due_at>? AND due_at<?)',
+    'SEARCH workflow_pause USING PRIMARY KEY (workflow=?)',
+  ])
+})
+
 test('resolves waits by their indexes, however many there are', () => {
   const searches = (part: string) => planOf(part).filter((line) => /\b(wait|event_key|run)\b/.test(line))
   expect(searches('FROM wait JOIN run')).toEqual([
     'SEARCH wait USING INDEX wait_open (type=? AND name=? AND account=? AND value=? AND since_seq<?)',
     'SEARCH run USING PRIMARY KEY (id=?)',
   ])
-  expect(searches('WHERE child_run = ?')).toEqual(['SEARCH wait USING INDEX wait_child (child_run=?)'])
+  expect(searches('SET resolved = 1 WHERE child_run = ?')).toEqual(['SEARCH wait USING INDEX wait_child (child_run=?)'])
+  expect(searches('SELECT EXISTS (SELECT 1 FROM wait')).toEqual([
+    'SEARCH wait USING PRIMARY KEY (run_id=?)',
+    'SEARCH wait USING COVERING INDEX wait_child (child_run=?)',
+  ])
   expect(searches('WHERE parent_run = ?')).toEqual([
     'SEARCH run USING COVERING INDEX run_invoked (parent_run=?)',
     'SEARCH run USING INDEX run_invoked (parent_run=?)',

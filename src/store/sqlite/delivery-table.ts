@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { DeliveryReceipt, IncomingDelivery, Refusal, RefusalTally, RefusedDelivery } from '../../core/delivery.ts'
 import { newId } from '../../core/ids.ts'
+import { FIRST_FENCE } from '../../core/lease.ts'
 import type { EventTable, SavedEvent } from './event-table.ts'
 import { SecretUses } from './secret-uses.ts'
 
@@ -16,6 +17,8 @@ export class DeliveryTable {
   readonly #events: EventTable
   readonly #insert
   readonly #insertRun
+  readonly #insertTaken
+  readonly #mayTake
   readonly #count
   readonly #oldest
   readonly #delete
@@ -33,6 +36,18 @@ export class DeliveryTable {
     this.#insertRun = db.prepare(
       `INSERT INTO run (id, workflow, status, event_seq, priority, created_at) VALUES (?, ?, 'pending', ?, ?, ?)`,
     )
+    this.#insertTaken = db.prepare(
+      `INSERT INTO run (id, workflow, status, event_seq, priority, created_at, started_at, worker, fence)
+       VALUES (?, ?, 'running', ?, ?, ?, ?, ?, ${FIRST_FENCE})`,
+    )
+    // Indexes: the first row of run_ready and of run_waiting, and the primary key.
+    this.#mayTake = db
+      .prepare<[number, string], number>(
+        `SELECT NOT EXISTS (SELECT 1 FROM run WHERE status = 'pending')
+           AND NOT EXISTS (SELECT 1 FROM run WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?)
+           AND NOT EXISTS (SELECT 1 FROM workflow_pause WHERE workflow = ?)`,
+      )
+      .pluck()
     // Index: primary key.
     this.#count = db
       .prepare<[Refusal, number, number], number>(
@@ -85,11 +100,15 @@ export class DeliveryTable {
 
   #startRuns(saved: SavedEvent, delivery: IncomingDelivery): DeliveryReceipt {
     if (saved.kind === 'known') return { verdict: saved.isSameBody ? 'duplicate' : 'conflict', runs: [] }
-    const runs = delivery.workflows.map((workflow) => {
-      const id = newId('run', delivery.receivedAt)
-      this.#insertRun.run(id, workflow, saved.seq, delivery.priorities?.[workflow] ?? 0, delivery.receivedAt)
+    const { worker, workflows, receivedAt } = delivery
+    const isTaken = worker !== undefined && workflows.every((each) => this.#mayTake.get(receivedAt, each) === 1)
+    const runs = workflows.map((workflow) => {
+      const id = newId('run', receivedAt)
+      const priority = delivery.priorities?.[workflow] ?? 0
+      if (isTaken) this.#insertTaken.run(id, workflow, saved.seq, priority, receivedAt, receivedAt, worker)
+      else this.#insertRun.run(id, workflow, saved.seq, priority, receivedAt)
       return id
     })
-    return { verdict: 'accepted', runs }
+    return isTaken ? { verdict: 'accepted', runs, takenWith: saved.seq } : { verdict: 'accepted', runs }
   }
 }

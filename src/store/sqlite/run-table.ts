@@ -3,7 +3,7 @@ import type { Failure } from '../../core/errors.ts'
 import type { EventRecord } from '../../core/event.ts'
 import { UNSEEN_PRIORITY } from '../../core/flow.ts'
 import { firstId, newId } from '../../core/ids.ts'
-import type { Lease } from '../../core/lease.ts'
+import { FIRST_FENCE, type Lease } from '../../core/lease.ts'
 import type { ClaimedRun, Run, RunCause, RunFilter, RunHandler, RunOrigin, RunStatus } from '../../core/run.ts'
 import type { Store } from '../../core/store.ts'
 import type { EventTable } from './event-table.ts'
@@ -299,7 +299,7 @@ export class RunTable {
       attempt: row.attempt,
       createdAt: row.created_at,
       startedAt: row.started_at ?? now,
-      isFirstPass: row.fence === 1,
+      isFirstPass: row.fence === FIRST_FENCE,
       isLetIn: row.turn === 'in',
       folded: row.folded ?? 0,
       codeHash: row.code_hash,

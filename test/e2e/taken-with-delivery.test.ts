@@ -6,7 +6,7 @@ import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
 import { startTestApp } from '../support/test-app.ts'
 
-test('claims in the commit of the delivery, and runs author code only after its answer', async () => {
+test('takes the runs of a delivery in its commit, and runs author code only after its answer', async () => {
   const order: string[] = []
   const notices = createNoticeBus()
   notices.subscribe('delivery.received', () => void order.push('answered'))
@@ -28,7 +28,8 @@ test('claims in the commit of the delivery, and runs author code only after its 
         async saveDelivery(delivery) {
           order.push('save')
           const receipt = await store.saveDelivery(delivery)
-          order.push('committed')
+          const [run] = await store.listRuns({ limit: 1 })
+          order.push(`committed, run ${run?.status}`)
           return receipt
         },
         claimRuns(...given) {
@@ -49,5 +50,5 @@ test('claims in the commit of the delivery, and runs author code only after its 
   const ended = notices.once('run.completed')
   await sandbox.storage('storage_c').put('/one.txt', '1')
   await ended
-  expect(order).toEqual(['save', 'claim', 'committed', 'answered', 'author code'])
+  expect(order).toEqual(['save', 'committed, run running', 'answered', 'author code'])
 })

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest'
+import { UpshotError } from '../../src/core/errors.ts'
+import type { Store } from '../../src/core/store.ts'
+import { defineWorkflow } from '../../src/core/workflow.ts'
+import type { Worker } from '../../src/engine/worker.ts'
+import { incoming, queueRun } from '../support/fixtures.ts'
+import { createTestEngine, type TestEngine } from '../support/test-engine.ts'
+
+const follow = defineWorkflow({ id: 'follow-up', on: '*', run: ({ step }) => step.run('work', () => 'done') })
+
+/** The store, with what its claims gave. */
+function watchClaims(store: Store): { store: Store; claimed: string[] } {
+  const claimed: string[] = []
+  const claimRuns: Store['claimRuns'] = async (...given) => {
+    const runs = await store.claimRuns(...given)
+    claimed.push(...runs.map((run) => run.lease.runId))
+    return runs
+  }
+  return { store: { ...store, claimRuns }, claimed }
+}
+
+/** Saves a delivery through the worker and gives its run as it is in the end. */
+async function deliver(engine: TestEngine, worker: Worker, id: string) {
+  const ended = engine.notices.once('run.completed', (notice) => notice.run === runId)
+  let runId = ''
+  const { runs } = await worker.saveDelivery(incoming(id))
+  runId = runs[0] ?? ''
+  await ended
+  return engine.store.findRun(runId)
+}
+
+test('takes the run of a delivery further without claiming it', async () => {
+  const engine = createTestEngine()
+  const { store, claimed } = watchClaims(engine.store)
+  const worker = await engine.start([follow], { store })
+  // The worker still looks for what was there before it began.
+  await deliver(engine, worker, 'evt_0')
+  const run = await deliver(engine, worker, 'evt_1')
+  expect(run).toMatchObject({ status: 'completed', output: '"done"' })
+  expect(claimed).not.toContain(run?.id)
+})
+
+test('lets what waits go first, and comes to what it could not take', async () => {
+  const engine = createTestEngine()
+  const order: string[] = []
+  const { store, claimed } = watchClaims(engine.store)
+  const first = await queueRun(engine.store, 'evt_first')
+  const noting = defineWorkflow({ id: 'follow-up', on: '*', run: ({ event }) => void order.push(event.id) })
+  const worker = await engine.start([noting], { store, slots: 2 })
+  const run = await deliver(engine, worker, 'evt_second')
+  expect(order).toEqual(['evt_first', 'evt_second'])
+  expect(run).toMatchObject({ status: 'completed' })
+  expect(claimed).toContain(first)
+})
+
+test('has no more runs at work than slots, whichever way they come', async () => {
+  const engine = createTestEngine()
+  let atWork = 0
+  let most = 0
+  const busy = defineWorkflow({
+    id: 'follow-up',
+    on: '*',
+    run: ({ step }) =>
+      step.run('work', async () => {
+        most = Math.max(most, ++atWork)
+        for (let turns = 0; turns < 10; turns++) await new Promise(setImmediate)
+        atWork -= 1
+      }),
+  })
+  const worker = await engine.start([busy], { slots: 3 })
+  const runs = await Promise.all(Array.from({ length: 30 }, (_, n) => deliver(engine, worker, `evt_${n}`)))
+  expect(runs.every((run) => run?.status === 'completed')).toBe(true)
+  expect(most).toBe(3)
+})
+
+test('hands back what arrives while it stops', async () => {
+  const engine = createTestEngine()
+  const worker = await engine.start([follow])
+  const saved = worker.saveDelivery(incoming('evt_1'))
+  await worker.stop()
+  const { runs } = await saved
+  expect(await engine.store.findRun(runs[0] ?? '')).toMatchObject({ status: 'pending' })
+  expect(await engine.store.listLeases(worker.id)).toEqual([])
+  const other = await engine.start([follow])
+  await expect.poll(() => engine.store.findRun(runs[0] ?? '')).toMatchObject({ status: 'completed' })
+  expect(other.atWork).toEqual([])
+})
+
+test('has its slots again after deliveries that could not be saved or were known', async () => {
+  const engine = createTestEngine()
+  let isBroken = true
+  const { store, claimed } = watchClaims(engine.store)
+  const saveDelivery: Store['saveDelivery'] = (delivery) =>
+    isBroken ? Promise.reject(new UpshotError('store_unavailable', 'not now')) : store.saveDelivery(delivery)
+  const worker = await engine.start([follow], { store: { ...store, saveDelivery }, slots: 2 })
+  for (let each = 0; each < 3; each++) await expect(worker.saveDelivery(incoming('evt_1'))).rejects.toThrow('not now')
+  isBroken = false
+  await deliver(engine, worker, 'evt_1')
+  for (const id of ['dlv_1', 'dlv_2', 'dlv_3']) {
+    expect(await worker.saveDelivery(incoming('evt_1', { id }))).toMatchObject({ verdict: 'duplicate' })
+  }
+  const run = await deliver(engine, worker, 'evt_2')
+  expect(claimed).not.toContain(run?.id)
+})

@@ -67,6 +67,7 @@ export class Worker {
   readonly id: string
   readonly #parts: WorkerParts
   readonly #matcher: EventMatcher
+  readonly #passParts: PassParts
   readonly #passes: PassesAtWork
   readonly #arrivals: Arrivals
   readonly #stopping = new AbortController()
@@ -103,6 +104,7 @@ export class Worker {
       woken: () => this.wake(),
       canceled: (runId) => this.#passes.giveUp(runId),
     })
+    this.#passParts = { ...parts, matcher: this.#matcher }
   }
 
   /** Ids of the runs at work now. */
@@ -243,8 +245,7 @@ export class Worker {
     const { store, clock, publish, findWorkflow } = this.#parts
     const workflow = findWorkflow(run.workflow)
     const cancelOther = (other: string, reason: string) => this.#end(other, run.workflow, reason)
-    const parts = { ...this.#parts, matcher: this.#matcher }
-    const { outcome, journal } = await takePass(parts, { run, workflow, claim, cancelOther, ...running })
+    const { outcome, journal } = await takePass(this.#passParts, { run, workflow, claim, cancelOther, ...running })
     running.isSettling = true
     const settled = await settleRun(store, run, outcome, { now: clock.now(), workflow }).then(() => outcome, asLost)
     // The last checkpoints went out just before the end and share its commit; one that failed alone must be heard of.

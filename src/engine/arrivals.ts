@@ -8,7 +8,6 @@ export class Arrivals {
   readonly #begin: (run: ClaimedRun) => void
   #expected = 0
   #arrived: ClaimedRun[] = []
-  #settled: PromiseWithResolvers<void> | null = null
 
   constructor(store: Pick<Store, 'saveDelivery'>, begin: (run: ClaimedRun) => void) {
     this.#store = store
@@ -26,38 +25,24 @@ export class Arrivals {
     const saved = this.#store.saveDelivery(delivery)
     saved.then(
       (receipt) => this.#arrive(count, listTaken(delivery, receipt)),
-      () => this.#release(count),
+      () => {
+        this.#expected -= count
+      },
     )
     return saved
   }
 
-  /** Resolves when none is under way any more. */
-  async settled(): Promise<void> {
-    if (this.#expected === 0) return
-    this.#settled ??= Promise.withResolvers()
-    await this.#settled.promise
-  }
-
   /** All of them were taken, or none. */
   #arrive(count: number, runs: readonly ClaimedRun[]): void {
-    if (runs.length === 0) {
-      this.#release(count)
-      return
-    }
+    if (runs.length === 0) this.#expected -= count
     // A turn later, because whoever delivered is acknowledged first.
-    if (this.#arrived.length === 0) setImmediate(() => this.#beginAll())
-    this.#arrived.push(...runs)
+    else if (this.#arrived.push(...runs) === runs.length) setImmediate(() => this.#beginAll())
   }
 
   #beginAll(): void {
     const runs = this.#arrived
     this.#arrived = []
+    this.#expected -= runs.length
     for (const run of runs) this.#begin(run)
-    this.#release(runs.length)
-  }
-
-  #release(count: number): void {
-    this.#expected -= count
-    if (this.#expected === 0) this.#settled?.resolve()
   }
 }

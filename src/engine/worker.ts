@@ -95,7 +95,7 @@ export class Worker {
       ended: () => this.wake(),
     })
     this.#arrivals = new Arrivals(parts.store, (run) => {
-      // Otherwise it is handed back with all that this worker still has.
+      // Otherwise the end of this worker hands it back, or has done so: that came after it into the store.
       if (this.#state === 'started') this.#passes.begin(run, { hasSlot: true, isAlone: true })
     })
     this.#matcher = new EventMatcher({
@@ -185,7 +185,6 @@ export class Worker {
     this.#cancelPoll()
     this.#cancelBeat()
     await this.#claiming
-    await this.#arrivals.settled()
     await this.#matcher.stop()
     await this.#passes.drain(this.#parts.clock, this.#parts.drainMs)
     if (wasStarted) await this.#parts.store.stopWorker(this.id)

@@ -3,7 +3,7 @@ import { UpshotError } from '../../src/core/errors.ts'
 import type { Store } from '../../src/core/store.ts'
 import { defineWorkflow } from '../../src/core/workflow.ts'
 import type { Worker } from '../../src/engine/worker.ts'
-import { incoming, queueRun } from '../support/fixtures.ts'
+import { eventBody, incoming, queueRun } from '../support/fixtures.ts'
 import { createTestEngine, type TestEngine } from '../support/test-engine.ts'
 
 const follow = defineWorkflow({ id: 'follow-up', on: '*', run: ({ step }) => step.run('work', () => 'done') })
@@ -29,15 +29,36 @@ async function deliver(engine: TestEngine, worker: Worker, id: string) {
   return engine.store.findRun(runId)
 }
 
+/** A worker that has looked through its queue and found nothing. */
+async function startAtRest(engine: TestEngine, ...given: Parameters<TestEngine['start']>): Promise<Worker> {
+  const worker = await engine.start(...given)
+  await deliver(engine, worker, 'evt_before')
+  return worker
+}
+
 test('takes the run of a delivery further without claiming it', async () => {
   const engine = createTestEngine()
   const { store, claimed } = watchClaims(engine.store)
-  const worker = await engine.start([follow], { store })
-  // The worker still looks for what was there before it began.
-  await deliver(engine, worker, 'evt_0')
+  const worker = await startAtRest(engine, [follow], { store })
   const run = await deliver(engine, worker, 'evt_1')
   expect(run).toMatchObject({ status: 'completed', output: '"done"' })
   expect(claimed).not.toContain(run?.id)
+})
+
+test('has the slot of a run again when its end is told', async () => {
+  const engine = createTestEngine()
+  const { store, claimed } = watchClaims(engine.store)
+  const worker = await startAtRest(engine, [follow], { store, slots: 1 })
+  const next = new Promise<string>((resolve) => {
+    const stop = engine.notices.subscribe('run.completed', () => {
+      stop()
+      worker.saveDelivery(incoming('evt_2')).then(({ runs }) => resolve(runs[0] ?? ''))
+    })
+  })
+  await deliver(engine, worker, 'evt_1')
+  const ended = await engine.passOf(await next)
+  expect(ended).toMatchObject({ status: 'completed' })
+  expect(claimed).not.toContain(ended.id)
 })
 
 test('lets what waits go first, and comes to what it could not take', async () => {
@@ -67,38 +88,64 @@ test('has no more runs at work than slots, whichever way they come', async () =>
         atWork -= 1
       }),
   })
-  const worker = await engine.start([busy], { slots: 3 })
+  const worker = await startAtRest(engine, [busy], { slots: 3 })
   const runs = await Promise.all(Array.from({ length: 30 }, (_, n) => deliver(engine, worker, `evt_${n}`)))
   expect(runs.every((run) => run?.status === 'completed')).toBe(true)
   expect(most).toBe(3)
 })
 
-test('hands back what arrives while it stops', async () => {
+test('wakes a run that waits for the event of a delivery, though it starts none', async () => {
   const engine = createTestEngine()
-  const worker = await engine.start([follow])
+  const waiting = defineWorkflow({
+    id: 'follow-up',
+    on: '*',
+    run: ({ step }) => step.waitFor('answer', { on: 'order.placed', timeout: '1h' }).then((event) => event?.id),
+  })
+  const worker = await engine.start([waiting])
+  const run = await engine.run('follow-up')
+  expect(run).toMatchObject({ status: 'waiting' })
+  const ended = engine.notices.once('run.completed')
+  await worker.saveDelivery(incoming('evt_answer', { body: eventBody('evt_answer', 'order.placed'), workflows: [] }))
+  await ended
+  expect(await engine.store.findRun(run.id)).toMatchObject({ status: 'completed', output: '"evt_answer"' })
+})
+
+test('hands back what arrives while it stops, and calls no author for it', async () => {
+  const engine = createTestEngine()
+  const called: string[] = []
+  const noting = defineWorkflow({ id: 'follow-up', on: '*', run: ({ event }) => void called.push(event.id) })
+  const worker = await startAtRest(engine, [noting])
   const saved = worker.saveDelivery(incoming('evt_1'))
   await worker.stop()
-  const { runs } = await saved
+  const { runs, takenWith } = await saved
+  expect(takenWith).toBeDefined()
+  await new Promise(setImmediate)
+  expect(called).toEqual(['evt_before'])
   expect(await engine.store.findRun(runs[0] ?? '')).toMatchObject({ status: 'pending' })
   expect(await engine.store.listLeases(worker.id)).toEqual([])
-  const other = await engine.start([follow])
-  await expect.poll(() => engine.store.findRun(runs[0] ?? '')).toMatchObject({ status: 'completed' })
-  expect(other.atWork).toEqual([])
+  const ended = engine.notices.once('run.completed')
+  await engine.start([noting])
+  await ended
+  expect(called).toEqual(['evt_before', 'evt_1'])
 })
 
 test('has its slots again after deliveries that could not be saved or were known', async () => {
   const engine = createTestEngine()
-  let isBroken = true
+  let isBroken = false
   const { store, claimed } = watchClaims(engine.store)
   const saveDelivery: Store['saveDelivery'] = (delivery) =>
     isBroken ? Promise.reject(new UpshotError('store_unavailable', 'not now')) : store.saveDelivery(delivery)
-  const worker = await engine.start([follow], { store: { ...store, saveDelivery }, slots: 2 })
-  for (let each = 0; each < 3; each++) await expect(worker.saveDelivery(incoming('evt_1'))).rejects.toThrow('not now')
-  isBroken = false
-  await deliver(engine, worker, 'evt_1')
-  for (const id of ['dlv_1', 'dlv_2', 'dlv_3']) {
-    expect(await worker.saveDelivery(incoming('evt_1', { id }))).toMatchObject({ verdict: 'duplicate' })
+  const worker = await startAtRest(engine, [follow], { store: { ...store, saveDelivery }, slots: 2 })
+  isBroken = true
+  for (let each = 0; each < 3; each++) {
+    await expect(worker.saveDelivery(incoming('evt_1'))).rejects.toThrow('not now')
+    // The claim that follows is through.
+    for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate)
   }
-  const run = await deliver(engine, worker, 'evt_2')
+  isBroken = false
+  for (const id of ['dlv_1', 'dlv_2', 'dlv_3']) {
+    expect(await worker.saveDelivery(incoming('evt_before', { id }))).toMatchObject({ verdict: 'duplicate' })
+  }
+  const run = await deliver(engine, worker, 'evt_1')
   expect(claimed).not.toContain(run?.id)
 })

@@ -8,15 +8,17 @@ const RANDOM_DIGITS = 10
 
 const pool = new Uint8Array(RANDOM_DIGITS * 256)
 let used = pool.length
-let latest = { now: -1, time: '', made: 0 }
+let latest = { now: -1, time: '' }
+let made = 0
 
 /**
- * `<prefix>_`, 9 digits of time, 4 that count within the millisecond, 10 random ones (50 bits), in base 32. Ids of one
- * process sort in the order in which they were made, those of several by their millisecond.
+ * `<prefix>_`, 9 digits of time, 4 that count, 10 random ones (50 bits), in base 32. Ids of one process and moment sort in the
+ * order in which they were made, whatever moments came between; those of several processes by their millisecond.
  */
 export function newId(prefix: IdPrefix, now: number): string {
-  if (now !== latest.now) latest = { now, time: encode(now, 9), made: 0 }
-  return `${prefix}_${latest.time}${encode(latest.made++, 4)}${randomDigits()}`
+  if (now !== latest.now) latest = { now, time: encode(now, 9) }
+  // Never back to 0 with a new moment: an older one may come again. It goes round after a million.
+  return `${prefix}_${latest.time}${encode(made++, 4)}${randomDigits()}`
 }
 
 /** What sorts before every id made at `now` or later, and after every id made before. */

@@ -10,6 +10,12 @@ it('sorts ids of one millisecond in the order in which they were made', () => {
   expect(ids.toSorted()).toEqual(ids)
 })
 
+it('keeps that order where another millisecond comes between', () => {
+  const ids = Array.from({ length: 100 }, () => [newId('run', 7), newId('run', 8)] as const)
+  const ofSeven = ids.map(([id]) => id)
+  expect(ofSeven.toSorted()).toEqual(ofSeven)
+})
+
 it('tells where the ids of a moment begin', () => {
   const now = Date.UTC(2026, 0, 1)
   const [before, at, after] = [newId('dlv', now - 1), newId('dlv', now), newId('dlv', now + 1)]

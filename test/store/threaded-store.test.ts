@@ -36,3 +36,15 @@ test('gives an error of the thread back with its code', async () => {
     message: expect.stringContaining('"main"'),
   })
 })
+
+test('refuses the one call that cannot be sent to the thread, and keeps its neighbours', async () => {
+  const store = openTestStore(undefined, openThreadedStore)
+  const facts = { reason: (() => {}) as never }
+  const results = await Promise.allSettled([
+    store.saveDelivery(incoming('evt_1')),
+    store.saveDelivery(incoming('evt_2', { facts })),
+    store.saveDelivery(incoming('evt_3')),
+  ])
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(results[1]).toMatchObject({ reason: { code: 'internal', message: /saveDelivery was given/ } })
+})

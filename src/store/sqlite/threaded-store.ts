@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { UpshotError } from '../../core/errors.ts'
+import { describeError, UpshotError } from '../../core/errors.ts'
 import type { Store } from '../../core/store.ts'
 import { createVault } from '../vault.ts'
 import { migrate } from './migrate.ts'
@@ -128,7 +128,21 @@ class WriterThread {
     const calls = this.#outbox
     if (calls.length === 0) return
     this.#outbox = []
-    this.#worker.postMessage(calls)
+    try {
+      this.#worker.postMessage(calls)
+    } catch {
+      for (const call of calls) this.#sendAlone(call)
+    }
+  }
+
+  /** One call cannot be sent, because of what is in it: the others must not fail with it. */
+  #sendAlone(call: Call): void {
+    try {
+      this.#worker.postMessage([call])
+    } catch (cause) {
+      const message = `${call.method} was given what no thread can be sent: ${describeError(cause).message}`
+      this.#settle({ number: call.number, error: { code: 'internal', message } })
+    }
   }
 
   #settle(answer: Answer): void {

@@ -144,10 +144,10 @@ export class Worker {
     const saved = mayTake
       ? this.#arrivals.save({ ...delivery, worker: this.id })
       : this.#parts.store.saveDelivery(delivery)
-    const hasQueued = ({ runs, takenWith }: DeliveryReceipt) => runs.length > 0 && takenWith === undefined
     saved.then(
-      (receipt) => (hasQueued(receipt) ? this.wake() : this.matchEvents()),
-      () => {},
+      // What was not taken may wait in the queue, and has kept a slot from others meanwhile.
+      ({ takenWith }) => (count > 0 && takenWith === undefined ? this.wake() : this.matchEvents()),
+      () => this.wake(),
     )
     return saved
   }

@@ -8,7 +8,7 @@ import { openDatabase } from './open-database.ts'
 import type { SqliteStoreOptions } from './open-store.ts'
 import { createReader } from './reader.ts'
 import { openTables } from './tables.ts'
-import { type Answer, type Call, decodeError } from './thread-messages.ts'
+import { type Answer, type Call, decodeError, type PackedCall, packCall, unpackCall } from './thread-messages.ts'
 import type { StoreWriter } from './writer.ts'
 
 /** Every write of the port; the compiler notices one that is missing. */
@@ -88,7 +88,7 @@ const MOST_PER_MESSAGE = 12
 class WriterThread {
   readonly #worker: Worker
   readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
-  #outbox: Call[] = []
+  #outbox: PackedCall[] = []
   #calls = 0
   #failure: Error | null = null
 
@@ -108,7 +108,7 @@ class WriterThread {
     return new Promise((resolve, reject) => {
       const number = ++this.#calls
       this.#waiting.set(number, { resolve, reject })
-      this.#outbox.push({ number, method, args })
+      this.#outbox.push(packCall(number, method, args))
       if (this.#outbox.length === MOST_PER_MESSAGE) this.#send()
       else if (this.#outbox.length === 1) setImmediate(() => this.#send())
     })
@@ -136,12 +136,13 @@ class WriterThread {
   }
 
   /** One call cannot be sent, because of what is in it: the others must not fail with it. */
-  #sendAlone(call: Call): void {
+  #sendAlone(packed: PackedCall): void {
     try {
-      this.#worker.postMessage([call])
+      this.#worker.postMessage([packed])
     } catch (cause) {
-      const message = `${call.method} was given what no thread can be sent: ${describeError(cause).message}`
-      this.#settle({ number: call.number, error: { code: 'internal', message } })
+      const { number, method } = unpackCall(packed)
+      const message = `${method} was given what no thread can be sent: ${describeError(cause).message}`
+      this.#settle({ number, error: { code: 'internal', message } })
     }
   }
 

@@ -1,14 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { openSqliteStore, type SqliteStoreOptions } from './open-store.ts'
-import { type Answer, type Call, encodeAnswer } from './thread-messages.ts'
+import { type Answer, type Call, encodeAnswer, type PackedCall, unpackCall } from './thread-messages.ts'
 
 /** The thread that owns the writing connection: it takes calls by the bundle and answers all of one commit together. */
 const { file, vaultKey } = workerData as SqliteStoreOptions
 const store = openSqliteStore({ file, vaultKey: Buffer.from(vaultKey) })
 let outbox: Answer[] = []
 
-parentPort?.on('message', (calls: Call[]) => {
-  for (const call of calls) void perform(call)
+parentPort?.on('message', (calls: PackedCall[]) => {
+  for (const call of calls) void perform(unpackCall(call))
 })
 
 async function perform({ number, method, args }: Call): Promise<void> {

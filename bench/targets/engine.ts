@@ -74,7 +74,7 @@ const saveDelivery: Store['saveDelivery'] = (delivery) => {
   return worker.saveDelivery(delivery)
 }
 
-/** What the receiver does behind its HTTP server: the event, its run, one commit, and a word to the worker. */
+/** What the receiver does behind its HTTP server: the event and its run, in one commit. */
 async function startRun(): Promise<void> {
   const now = systemClock.now()
   events += 1

@@ -70,10 +70,12 @@ test('is not ready while it drains, and says so until the last run has been put 
   const slow = defineWorkflow({
     id: 'slow',
     on: 'file.created',
-    async run() {
-      arrived.resolve()
-      await gate.promise
-    },
+    // A stop waits for steps, not for what an author does outside of them.
+    run: ({ step }) =>
+      step.run('work', async () => {
+        arrived.resolve()
+        await gate.promise
+      }),
   })
   const { app, urls, sandbox } = await startTestApp({ workflows: [slow] })
   await sandbox.storage('storage_a').put('/x.txt', 'x')

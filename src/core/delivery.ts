@@ -51,8 +51,14 @@ export interface IncomingDelivery {
   workflows: readonly string[]
   /** Of their runs, where it is not 0; by workflow. */
   priorities?: Readonly<Record<string, number>>
-  /** The worker that takes these runs in the same commit, if no run waits to be claimed and none of the workflows is paused. */
-  worker?: string
+  /** Takes these runs in the same commit, if no run waits to be claimed and none of the workflows is paused. */
+  taker?: RunTaker
+}
+
+/** The worker that is to execute the runs of a delivery, and the hash of the code that it has for each workflow. */
+export interface RunTaker {
+  worker: string
+  codeHashes: Readonly<Record<string, string>>
 }
 
 /** A refused delivery: the verdict and why, without its body. */

@@ -65,7 +65,7 @@ export interface ClaimedRun {
   startedAt: number
   /** True in the first pass: the journal is empty. A run that had to wait before it started is taken for a later one. */
   isFirstPass: boolean
-  /** Hash of the code that its journal was written by; null before its first step. */
+  /** Hash of the code that writes its journal; null where that is not known before its first step. */
   codeHash: string | null
   /** True when the store has let it in: it holds its places and is not asked again. */
   isLetIn: boolean
@@ -87,8 +87,8 @@ export type RunCause =
 
 /** The runs that a delivery's worker has taken with it, as a claim would give them. */
 export function listTaken(delivery: IncomingDelivery, { runs, takenWith }: DeliveryReceipt): ClaimedRun[] {
-  const { worker, workflows, account, receivedAt, body, event } = delivery
-  if (takenWith === undefined || worker === undefined) return []
+  const { taker, workflows, account, receivedAt, body, event } = delivery
+  if (takenWith === undefined || taker === undefined) return []
   const { id, type, created } = event
   const record = {
     seq: takenWith,
@@ -101,13 +101,13 @@ export function listTaken(delivery: IncomingDelivery, { runs, takenWith }: Deliv
     body,
   } as const
   return workflows.map((workflow, index) => ({
-    lease: { runId: runs[index] ?? '', fence: FIRST_FENCE, worker },
+    lease: { runId: runs[index] ?? '', fence: FIRST_FENCE, worker: taker.worker },
     workflow,
     attempt: 0,
     createdAt: receivedAt,
     startedAt: receivedAt,
     isFirstPass: true,
-    codeHash: null,
+    codeHash: taker.codeHashes[workflow] ?? null,
     isLetIn: false,
     folded: 0,
     cause: { kind: 'event', event: record },

@@ -1,17 +1,25 @@
-import type { DeliveryReceipt, IncomingDelivery } from '../core/delivery.ts'
+import type { DeliveryReceipt, IncomingDelivery, RunTaker } from '../core/delivery.ts'
 import { type ClaimedRun, listTaken } from '../core/run.ts'
 import type { Store } from '../core/store.ts'
+import type { AnyWorkflow } from '../core/workflow.ts'
+import { codeHashOf } from './code-hash.ts'
+
+interface ArrivalParts {
+  store: Pick<Store, 'saveDelivery'>
+  /** Its id. */
+  worker: string
+  findWorkflow: (id: string) => AnyWorkflow | undefined
+  begin: (run: ClaimedRun) => void
+}
 
 /** Deliveries under way into the store whose runs a worker takes in the commit that makes them. */
 export class Arrivals {
-  readonly #store: Pick<Store, 'saveDelivery'>
-  readonly #begin: (run: ClaimedRun) => void
+  readonly #parts: ArrivalParts
   #expected = 0
   #arrived: ClaimedRun[] = []
 
-  constructor(store: Pick<Store, 'saveDelivery'>, begin: (run: ClaimedRun) => void) {
-    this.#store = store
-    this.#begin = begin
+  constructor(parts: ArrivalParts) {
+    this.#parts = parts
   }
 
   /** Runs that may come: each needs a slot. */
@@ -19,12 +27,13 @@ export class Arrivals {
     return this.#expected
   }
 
-  save(delivery: IncomingDelivery & { worker: string }): Promise<DeliveryReceipt> {
+  save(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
     const count = delivery.workflows.length
+    const taken = { ...delivery, taker: this.#takerOf(delivery.workflows) }
     this.#expected += count
-    const saved = this.#store.saveDelivery(delivery)
+    const saved = this.#parts.store.saveDelivery(taken)
     saved.then(
-      (receipt) => this.#arrive(count, listTaken(delivery, receipt)),
+      (receipt) => this.#arrive(count, listTaken(taken, receipt)),
       () => {
         this.#expected -= count
       },
@@ -43,6 +52,15 @@ export class Arrivals {
     const runs = this.#arrived
     this.#arrived = []
     this.#expected -= runs.length
-    for (const run of runs) this.#begin(run)
+    for (const run of runs) this.#parts.begin(run)
+  }
+
+  #takerOf(workflows: readonly string[]): RunTaker {
+    const codeHashes: Record<string, string> = {}
+    for (const id of workflows) {
+      const workflow = this.#parts.findWorkflow(id)
+      if (workflow) codeHashes[id] = codeHashOf(workflow)
+    }
+    return { worker: this.#parts.worker, codeHashes }
   }
 }

@@ -9,7 +9,7 @@ export interface JournalParts {
   /** The steps of earlier passes. */
   known: readonly Checkpoint[]
   startedAt: number
-  /** To be kept with the first checkpoint of a run; null when the run has one, or there is none to keep. */
+  /** To be kept with the first checkpoint; null where the run's row has it. */
   codeHash: string | null
 }
 

@@ -31,14 +31,16 @@ export function openPass(tools: PassTools, request: PassRequest): Pass {
   const { run, workflow, known, startedAt, spellings, parking, abort } = request
   const { store, matcher, routes, clock, random, publish } = tools
   const hash = codeHashOf(workflow)
-  const codeHash = run.codeHash === null ? hash : null
+  const isOther = run.codeHash !== hash
+  // Where nothing is written yet, any code may begin.
+  const begins = run.codeHash === null || known.length === 0
   return {
     run,
-    journal: new Journal({ store, lease: run.lease, known, startedAt, codeHash }),
+    journal: new Journal({ store, lease: run.lease, known, startedAt, codeHash: isOther && begins ? hash : null }),
     parking,
     abort,
     spellings,
-    isCodeChanged: run.codeHash !== null && run.codeHash !== hash,
+    isCodeChanged: isOther && !begins,
     retry: workflow.retry,
     stepTimeout: workflow.timeout?.step,
     deadline: computeDeadline(workflow, startedAt),

@@ -13,6 +13,7 @@ import type { AnyWorkflow } from '../core/workflow.ts'
 import { Arrivals } from './arrivals.ts'
 import type { SpellingsOf } from './gather-facts.ts'
 import { handBack } from './hand-back.ts'
+import { KnownQueue } from './known-queue.ts'
 import { EventMatcher, type MatcherParts } from './match-events.ts'
 import { PassesAtWork, type RunningPass } from './passes-at-work.ts'
 import type { FilesFor } from './run-context.ts'
@@ -70,6 +71,7 @@ export class Worker {
   readonly #passParts: PassParts
   readonly #passes: PassesAtWork
   readonly #arrivals: Arrivals
+  readonly #queue = new KnownQueue()
   readonly #stopping = new AbortController()
   #state: 'new' | 'started' | 'stopping' = 'new'
   #stopped: Promise<void> | null = null
@@ -77,10 +79,6 @@ export class Worker {
   #isWoken = false
   /** When the last delivery came. */
   #deliveredAt = Number.NEGATIVE_INFINITY
-  /** The last claim brought all that it asked for, so that there may be more. */
-  #isBacklogged = false
-  /** Slots that are kept for what a claim under way brings. */
-  #asked = 0
   #cancelPoll = () => {}
   #cancelBeat = () => {}
 
@@ -94,9 +92,13 @@ export class Worker {
         ),
       ended: () => this.wake(),
     })
-    this.#arrivals = new Arrivals(parts.store, (run) => {
-      // Otherwise the end of this worker hands it back, or has done so: that came after it into the store.
-      if (this.#state === 'started') this.#passes.begin(run, { hasSlot: true, isAlone: true })
+    this.#arrivals = new Arrivals({
+      ...parts,
+      worker: this.id,
+      begin: (run) => {
+        // Otherwise the end of this worker hands it back, or has done so: that came after it into the store.
+        if (this.#state === 'started') this.#passes.begin(run, { hasSlot: true, isAlone: true })
+      },
     })
     this.#matcher = new EventMatcher({
       ...parts,
@@ -139,21 +141,24 @@ export class Worker {
    */
   saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
     const count = delivery.workflows.length
-    const mayTake = count > 0 && this.#state === 'started' && this.#freeSlots >= count
+    const mayTake = count > 0 && this.#state === 'started' && this.#freeSlots >= count && this.#queue.isCleared
+    if (!mayTake) this.#queue.add(count)
     this.#deliveredAt = this.#parts.clock.now()
-    const saved = mayTake
-      ? this.#arrivals.save({ ...delivery, worker: this.id })
-      : this.#parts.store.saveDelivery(delivery)
+    const saved = mayTake ? this.#arrivals.save(delivery) : this.#parts.store.saveDelivery(delivery)
     saved.then(
       // What was not taken may wait in the queue, and has kept a slot from others meanwhile.
-      ({ takenWith }) => (count > 0 && takenWith === undefined ? this.wake() : this.matchEvents()),
+      ({ takenWith, runs }) => {
+        if (mayTake && takenWith === undefined) this.#queue.add(runs.length)
+        if (count > 0 && takenWith === undefined) this.wake()
+        else this.matchEvents()
+      },
       () => this.wake(),
     )
     return saved
   }
 
   get #freeSlots(): number {
-    return this.#parts.slots - this.#passes.inSlots - this.#asked - this.#arrivals.expected
+    return this.#parts.slots - this.#passes.inSlots - this.#queue.asked - this.#arrivals.expected
   }
 
   /** A hint that there are new events, whether or not they start a run. */
@@ -195,9 +200,7 @@ export class Worker {
       while (this.#isWoken && this.#state === 'started') {
         this.#isWoken = false
         const free = this.#freeSlots
-        // While deliveries come and the queue is short, the other half is for what comes meanwhile.
-        const isShared = !this.#isBacklogged && this.#parts.clock.now() - this.#deliveredAt < POLL_MS
-        if (free > 0) await this.#claim(isShared ? Math.ceil(free / 2) : free)
+        if (free > 0) await this.#claim(free)
         else await this.#look()
       }
     } catch (error) {
@@ -206,14 +209,16 @@ export class Worker {
     await this.#schedulePoll()
   }
 
-  async #claim(asked: number): Promise<void> {
+  async #claim(free: number): Promise<void> {
     const { store, clock } = this.#parts
-    this.#asked = asked
+    const now = clock.now()
+    const asked = this.#queue.ask(free, now - this.#deliveredAt < POLL_MS)
     try {
-      const claimed = await store.claimRuns(this.id, asked, clock.now())
-      this.#isBacklogged = await this.#begin(claimed, { asked, hasSlot: true })
+      const claimed = await store.claimRuns(this.id, asked, now)
+      await this.#begin(claimed, { asked, hasSlot: true })
+      this.#queue.receive(claimed.length)
     } finally {
-      this.#asked = 0
+      this.#queue.release()
     }
   }
 
@@ -226,17 +231,13 @@ export class Worker {
     }
   }
 
-  /** Gives whether there may be more than was asked for; then the worker asks again. */
-  async #begin(
-    claimed: readonly ClaimedRun[],
-    { asked, hasSlot }: { asked: number; hasSlot: boolean },
-  ): Promise<boolean> {
+  async #begin(claimed: readonly ClaimedRun[], { asked, hasSlot }: { asked: number; hasSlot: boolean }): Promise<void> {
     // A claim may be answered together with the deliveries that caused the runs: those are acknowledged first.
     if (claimed.length > 0) await turn()
     const isAlone = claimed.length < asked
     for (const run of claimed) this.#passes.begin(run, { hasSlot, isAlone })
+    // There may be more than was asked for.
     if (!isAlone) this.#isWoken = true
-    return !isAlone
   }
 
   /** One pass: read facts, let the outcome be decided, settle it. */

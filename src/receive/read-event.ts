@@ -18,10 +18,18 @@ export function readEvent(body: Buffer): { text: string; event: ServiceEvent } |
   // What comes twice means one thing to us and may mean another to the next reader.
   if (hasTwin) return invalid('The body has an object with the same key twice.')
   try {
-    return { text, event: parseEvent(parseJson(text, { protoAction: 'error', constructorAction: 'error' })) }
+    const body = mayPoison(text)
+      ? parseJson(text, { protoAction: 'error', constructorAction: 'error' })
+      : JSON.parse(text)
+    return { text, event: parseEvent(body) }
   } catch (error) {
     return error instanceof UpshotError ? error : invalid('The body is not JSON.')
   }
+}
+
+/** The careful parser takes twice as long, and no other text can have what it looks for. */
+function mayPoison(text: string): boolean {
+  return text.includes('__proto__') || text.includes('constructor') || text.includes('\\u')
 }
 
 function invalid(message: string): UpshotError {

@@ -97,12 +97,12 @@ export function describeJournal(open: OpenStore): void {
     expect((await store.listSteps(lease.runId, 5))[1]).not.toHaveProperty('apartBytes')
   })
 
-  test('keeps the hash of the code that a run was begun by', async () => {
+  test('keeps the hash of the code that writes the journal of a run', async () => {
     const { store } = open()
     const lease = await claimOne(store)
-    await store.saveCheckpoint(lease, checkpoint('a'), undefined, { codeHash: 'first' })
-    await store.saveCheckpoint(lease, checkpoint('b', { position: 1 }), undefined, { codeHash: 'second' })
+    await store.saveCheckpoint(lease, checkpoint('a'), undefined, { codeHash: 'as loaded' })
+    await store.saveCheckpoint(lease, checkpoint('b', { position: 1 }))
     await store.parkRun(lease, { dueAt: NOW, reason: '' })
-    expect(await store.claimRuns('wrk_1', 1, NOW)).toMatchObject([{ codeHash: 'first' }])
+    expect(await store.claimRuns('wrk_1', 1, NOW)).toMatchObject([{ codeHash: 'as loaded' }])
   })
 }

@@ -33,7 +33,8 @@ export function describeRuns(open: OpenStore): void {
   test('gives the runs of a delivery to the worker it names, as a claim would', async () => {
     const { store } = open()
     const workflows = ['follow-up', 'inventory']
-    const delivery = incoming('evt_1', { workflows, priorities: { inventory: 7 }, worker: 'wrk_1' })
+    const taker = { worker: 'wrk_1', codeHashes: { inventory: 'as loaded' } }
+    const delivery = incoming('evt_1', { workflows, priorities: { inventory: 7 }, taker })
     const receipt = await store.saveDelivery(delivery)
     const taken = listTaken(delivery, receipt)
     expect(taken.map((run) => run.lease)).toEqual(
@@ -50,8 +51,9 @@ export function describeRuns(open: OpenStore): void {
 
   test('takes no run where another one waits to be claimed, and none of a paused workflow', async () => {
     const { store } = open()
+    const taker = { worker: 'wrk_1', codeHashes: {} }
     const deliver = async (id: string) => {
-      const { runs, takenWith } = await store.saveDelivery(incoming(id, { worker: 'wrk_1', receivedAt: NOW }))
+      const { runs, takenWith } = await store.saveDelivery(incoming(id, { taker, receivedAt: NOW }))
       expect(runs).toHaveLength(1)
       return takenWith !== undefined
     }
@@ -71,8 +73,9 @@ export function describeRuns(open: OpenStore): void {
 
   test('takes nothing of a delivery that it knows already', async () => {
     const { store } = open()
-    await store.saveDelivery(incoming('evt_1', { worker: 'wrk_1' }))
-    const again = await store.saveDelivery(incoming('evt_1', { id: 'dlv_again', worker: 'wrk_1' }))
+    const taker = { worker: 'wrk_1', codeHashes: {} }
+    await store.saveDelivery(incoming('evt_1', { taker }))
+    const again = await store.saveDelivery(incoming('evt_1', { id: 'dlv_again', taker }))
     expect(again).toEqual({ verdict: 'duplicate', runs: [] })
     expect(await store.listLeases('wrk_1')).toHaveLength(1)
   })

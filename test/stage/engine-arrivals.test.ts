@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { UpshotError } from '../../src/core/errors.ts'
+import { listTaken } from '../../src/core/run.ts'
 import type { Store } from '../../src/core/store.ts'
 import { defineWorkflow } from '../../src/core/workflow.ts'
+import { codeHashOf } from '../../src/engine/code-hash.ts'
 import type { Worker } from '../../src/engine/worker.ts'
-import { eventBody, incoming, queueRun } from '../support/fixtures.ts'
+import { eventBody, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { createTestEngine, type TestEngine } from '../support/test-engine.ts'
 
 const follow = defineWorkflow({ id: 'follow-up', on: '*', run: ({ step }) => step.run('work', () => 'done') })
@@ -148,4 +150,38 @@ test('has its slots again after deliveries that could not be saved or were known
   }
   const run = await deliver(engine, worker, 'evt_1')
   expect(claimed).not.toContain(run?.id)
+})
+
+test('takes deliveries again after a queue, while they keep coming', async () => {
+  const engine = createTestEngine()
+  const { store, claimed } = watchClaims(engine.store)
+  for (let n = 0; n < 40; n++) await queueRun(engine.store, `evt_before_${n}`)
+  const worker = await engine.start([follow], { store, slots: 200 })
+  let sent = 0
+  const ended = Promise.withResolvers<void>()
+  engine.notices.subscribe('run.completed', () => {
+    if (engine.heard.filter(({ kind }) => kind === 'run.completed').length === 440) ended.resolve()
+  })
+  const send = async () => {
+    while (sent < 400) await worker.saveDelivery(incoming(`evt_${sent++}`))
+  }
+  await Promise.all(Array.from({ length: 20 }, send))
+  await ended.promise
+  expect(claimed.length).toBeGreaterThanOrEqual(40)
+  expect(claimed.length).toBeLessThan(140)
+})
+
+test('begins a run that was taken for other code, where nothing of it was written', async () => {
+  const engine = createTestEngine()
+  const taker = { worker: 'wrk_before', codeHashes: { 'follow-up': 'as it was loaded there' } }
+  const delivery = incoming('evt_1', { taker })
+  const taken = listTaken(delivery, await engine.store.saveDelivery(delivery))
+  for (const { lease } of taken) await engine.store.releaseRun(lease)
+  const parked = engine.notices.once('run.parked')
+  const napping = defineWorkflow({ id: 'follow-up', on: '*', run: ({ step }) => step.sleep('nap', '1m') })
+  const worker = await engine.start([napping])
+  await parked
+  await worker.stop()
+  const [run] = await engine.store.claimRuns('wrk_next', 1, NOW + 60_000)
+  expect(run).toMatchObject({ isFirstPass: false, codeHash: codeHashOf(napping) })
 })

@@ -212,6 +212,8 @@ test.each([
   ['a nest of 65 levels', `"a":${'['.repeat(63)}${']'.repeat(63)}`],
   ['10,001 keys', Array.from({ length: 10_001 }, (_, n) => `"k${n}":1`).join(',')],
   ['a constructor with a prototype', '"constructor":{"prototype":{"x":1}}'],
+  ['a constructor that is written with an escape', '"\\u0063onstructor":{"prototype":{"x":1}}'],
+  ['another prototype that is written with an escape', '"__pr\\u006fto__":{"x":1}'],
 ])('refuses a signed body with %s', async (_what, members) => {
   const { post, store } = await createTestReceiver()
   const body = eventBody('evt_1', 'file.created').replace('"data":{', `"data":{${members},`)

@@ -37,8 +37,8 @@ export class DeliveryTable {
       `INSERT INTO run (id, workflow, status, event_seq, priority, created_at) VALUES (?, ?, 'pending', ?, ?, ?)`,
     )
     this.#insertTaken = db.prepare(
-      `INSERT INTO run (id, workflow, status, event_seq, priority, created_at, started_at, worker, fence)
-       VALUES (?, ?, 'running', ?, ?, ?, ?, ?, ${FIRST_FENCE})`,
+      `INSERT INTO run (id, workflow, status, event_seq, priority, created_at, started_at, worker, code_hash, fence)
+       VALUES (?, ?, 'running', ?, ?, ?, ?, ?, ?, ${FIRST_FENCE})`,
     )
     // Indexes: the first row of run_ready and of run_waiting, and the primary key.
     this.#mayTake = db
@@ -100,12 +100,14 @@ export class DeliveryTable {
 
   #startRuns(saved: SavedEvent, delivery: IncomingDelivery): DeliveryReceipt {
     if (saved.kind === 'known') return { verdict: saved.isSameBody ? 'duplicate' : 'conflict', runs: [] }
-    const { worker, workflows, receivedAt } = delivery
-    const isTaken = worker !== undefined && workflows.every((each) => this.#mayTake.get(receivedAt, each) === 1)
+    const { taker, workflows, receivedAt } = delivery
+    const isTaken = taker !== undefined && workflows.every((each) => this.#mayTake.get(receivedAt, each) === 1)
     const runs = workflows.map((workflow) => {
       const id = newId('run', receivedAt)
       const priority = delivery.priorities?.[workflow] ?? 0
-      if (isTaken) this.#insertTaken.run(id, workflow, saved.seq, priority, receivedAt, receivedAt, worker)
+      const codeHash = taker?.codeHashes[workflow] ?? null
+      if (isTaken)
+        this.#insertTaken.run(id, workflow, saved.seq, priority, receivedAt, receivedAt, taker.worker, codeHash)
       else this.#insertRun.run(id, workflow, saved.seq, priority, receivedAt)
       return id
     })

@@ -136,7 +136,8 @@ export class RunTable {
     )
     const end = (status: RunStatus, column: string) =>
       db.prepare(
-        `UPDATE run SET status = '${status}', ${column} = @value, worker = NULL, finished_at = @now WHERE ${HELD}`,
+        `UPDATE run SET status = '${status}', ${column} = ?, worker = NULL, finished_at = ?
+         WHERE id = ? AND fence = ? AND status = 'running'`,
       )
     this.#complete = end('completed', 'output')
     this.#fail = end('failed', 'error')
@@ -201,17 +202,17 @@ export class RunTable {
 
   /** Each of these is false when the lease is stale. */
   complete(lease: Lease, output: string | null, now: number): boolean {
-    return this.#complete.run({ ...lease, value: output, now }).changes === 1
+    return this.#complete.run(output, now, lease.runId, lease.fence).changes === 1
   }
 
   fail(lease: Lease, error: Failure, now: number, followUp = false): boolean {
-    if (this.#fail.run({ ...lease, value: JSON.stringify(error), now }).changes === 0) return false
+    if (this.#fail.run(JSON.stringify(error), now, lease.runId, lease.fence).changes === 0) return false
     if (followUp) this.#follow.run(newId('run', now), now, lease.runId)
     return true
   }
 
   skip(lease: Lease, reason: string, now: number): boolean {
-    return this.#skip.run({ ...lease, value: reason, now }).changes === 1
+    return this.#skip.run(reason, now, lease.runId, lease.fence).changes === 1
   }
 
   /** What the run awaits may have come while its pass went on: then it is pending at once. */

@@ -8,7 +8,7 @@ import { openDatabase } from './open-database.ts'
 import type { SqliteStoreOptions } from './open-store.ts'
 import { createReader } from './reader.ts'
 import { openTables } from './tables.ts'
-import { type Answer, type Call, decodeError, type PackedCall, packCall, unpackCall } from './thread-messages.ts'
+import { type Answer, type Call, decodeAnswer, type PackedCall, packCall, unpackCall } from './thread-messages.ts'
 import type { StoreWriter } from './writer.ts'
 
 /** Every write of the port; the compiler notices one that is missing. */
@@ -147,12 +147,11 @@ class WriterThread {
   }
 
   #settle(answer: Answer): void {
-    const number = typeof answer === 'number' ? answer : answer.number
+    const { number, value, error } = decodeAnswer(answer)
     const waiting = this.#waiting.get(number)
     this.#waiting.delete(number)
-    if (typeof answer === 'number') waiting?.resolve(undefined)
-    else if ('error' in answer) waiting?.reject(decodeError(answer.error))
-    else waiting?.resolve(answer.value)
+    if (error) waiting?.reject(error)
+    else waiting?.resolve(value)
   }
 
   #fail(error: Error): void {

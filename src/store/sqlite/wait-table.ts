@@ -59,7 +59,7 @@ export class WaitTable {
       `INSERT INTO run (id, workflow, status, event_seq, created_at, priority)
        VALUES (?, ?, 'pending', ?, ?, coalesce((SELECT priority FROM workflow WHERE id = ?), 0))`,
     )
-    this.#keepHash = db.prepare('UPDATE run SET code_hash = ? WHERE id = ? AND code_hash IS NULL')
+    this.#keepHash = db.prepare('UPDATE run SET code_hash = ? WHERE id = ?')
     this.#settle = db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?')
     // Indexes: primary key and wait_child. Most runs wait for nothing, and this costs less than to change no row twice.
     this.#isConcerned = db

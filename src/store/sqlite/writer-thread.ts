@@ -11,9 +11,10 @@ parentPort?.on('message', (calls: PackedCall[]) => {
   for (const call of calls) void perform(unpackCall(call))
 })
 
-async function perform({ number, method, args }: Call): Promise<void> {
-  const call = store[method] as (...args: unknown[]) => Promise<unknown>
-  const answer = await encodeAnswer(number, call(...args))
+async function perform(call: Call): Promise<void> {
+  const { method, args } = call
+  const write = store[method] as (...args: unknown[]) => Promise<unknown>
+  const answer = await encodeAnswer(call, write(...args))
   // A message costs more than what is in it: a turn later every call of this commit has its answer.
   if (outbox.push(answer) === 1) setImmediate(send)
   // Behind that turn, in which calls from before the end may still get their answers.

@@ -20,7 +20,13 @@ type Rival = (typeof RIVALS)[number]
 
 /** How fast a large file comes down, whole and resumed, against curl, which hashes nothing and syncs nothing. */
 export const download: Suite = {
-  names: ['download.vsCurl', 'download.resumedVsCurl', 'download.extraRssMiB', 'download.mibPerSecond'],
+  names: [
+    'download.vsCurl',
+    'download.resumedVsCurl',
+    'download.resumedUnknownVsCurl',
+    'download.extraRssMiB',
+    'download.mibPerSecond',
+  ],
   run: runDownload,
 }
 
@@ -40,6 +46,7 @@ async function runDownload(bench: Bench): Promise<Result[]> {
   return [
     judge('download.vsCurl', figures.vsCurl, 'ratio', GOALS.vsCurl),
     judge('download.resumedVsCurl', figures.resumedVsCurl, 'ratio', GOALS.resumedVsCurl),
+    judge('download.resumedUnknownVsCurl', figures.resumedUnknownVsCurl, 'ratio'),
     judge('download.extraRssMiB', extraRssMiB, 'MiB', GOALS.extraRssMiB),
     judge('download.mibPerSecond', figures.mibPerSecond, 'MiB/s'),
   ]
@@ -74,17 +81,20 @@ async function measureRound(contest: Contest, round: number) {
   await bench.patience.waitForCalm()
   for (const path of Object.values(paths)) await rm(path, { force: true })
   const whole = await race(contest, round)
-  truncateSync(paths.curl, Math.floor(bytes / 2))
-  await client.call('halve', { to: paths.client })
+  truncateSync(paths.curl, await client.call<number>('interrupt', { to: paths.client }))
   const resumed = await race(contest, round)
+  // What a process that died has left: its bytes have to be read again for the hash of the whole.
+  await client.call('halve', { to: paths.client })
+  const unknown = await client.call<{ ms: number }>('download', { to: paths.client })
   const rate = (ms: number, of: number) => of / MIB / (ms / 1_000)
   bench.say(
     `  whole ${rate(whole.client, bytes).toFixed(0)} MiB/s, curl ${rate(whole.curl, bytes).toFixed(0)} MiB/s; ` +
-      `second half in ${resumed.client.toFixed(0)} ms, curl ${resumed.curl.toFixed(0)} ms`,
+      `second half in ${resumed.client.toFixed(0)} ms (${unknown.ms.toFixed(0)} of an unknown first), curl ${resumed.curl.toFixed(0)} ms`,
   )
   return {
     vsCurl: whole.curl / whole.client,
     resumedVsCurl: resumed.curl / resumed.client,
+    resumedUnknownVsCurl: resumed.curl / unknown.ms,
     mibPerSecond: rate(whole.client, bytes),
   }
 }

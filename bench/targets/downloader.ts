@@ -1,4 +1,4 @@
-import { rename, rm, truncate, writeFile } from 'node:fs/promises'
+import { rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { createFilesClient, type FilesClient } from '../../src/files/index.ts'
 import { answerCalls } from './answer-calls.ts'
 import type { Hosted } from './file-host.ts'
@@ -26,7 +26,20 @@ answerCalls({
     return { nowMiB: process.memoryUsage.rss() / 2 ** 20, mostMiB: process.resourceUsage().maxRSS / 2 ** 10 }
   },
 
-  /** Leaves half of a download behind, as an interruption would. */
+  /** Begins the download and ends it halfway; bytes that it left. */
+  async interrupt({ to }: { to: string }): Promise<number> {
+    if (!files || !file) throw new Error('it has not started')
+    const { size } = file
+    const caller = new AbortController()
+    const onProgress = ({ bytes }: { bytes: number }) => {
+      if (bytes >= size / 2) caller.abort()
+    }
+    await rm(to, { force: true })
+    await files.download(file, { to, onProgress, signal: caller.signal }).catch(() => {})
+    return (await stat(`${to}.part`)).size
+  },
+
+  /** Leaves half of a download behind, as a process would that was killed. */
   async halve({ to }: { to: string }) {
     if (!file) throw new Error('it has not started')
     const part = `${to}.part`

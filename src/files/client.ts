@@ -23,6 +23,7 @@ import { findEntry } from './find.ts'
 import { getDetails } from './get.ts'
 import { hashFile } from './hash.ts'
 import { type Collection, iterateEntries, iteratePages, takeSnapshot } from './iterate.ts'
+import { KeptHashes } from './kept-hashes.ts'
 import { Limiter } from './limiter.ts'
 import { memoryLimiterStore } from './limiter-store.ts'
 import { type FilePage, type FileQuery, type ListForms, listPage, pageKey } from './list.ts'
@@ -194,6 +195,7 @@ function createWire(options: FilesClientOptions): Wire {
       return limiter
     },
     quota: new RetryQuota(clock, settings.retry.quota),
+    partHashes: new KeptHashes(),
     log: options.log ?? (() => {}),
   }
 }

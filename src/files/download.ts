@@ -24,12 +24,12 @@ export async function downloadFile(
   file: Downloadable,
   request: DownloadRequest,
 ): Promise<DownloadedFile> {
-  const path = resolve(request.to)
+  const to = resolve(request.to)
   const wanted = { service: file.service, id: file.id, size: file.size ?? null, modifiedAt: file.modifiedAt ?? null }
-  const part = await PartFile.open(path, wanted, request.resume ?? true)
+  const part = await PartFile.open({ to, wanted, resume: request.resume ?? true, kept: wire.partHashes })
   try {
     const resumedFrom = await fill(wire, call, { part, wanted, request })
-    return { path, ...(await part.finish()), resumedFrom }
+    return { path: to, ...(await part.finish()), resumedFrom }
   } catch (error) {
     const isHopeless = error instanceof ProtocolError && !error.retryable
     await (isHopeless ? part.discard() : part.leave())

@@ -2,6 +2,7 @@ import { type FileHandle, mkdir, open, readFile, rename, rm, writeFile } from 'n
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { DiskWriter } from './disk-writer.ts'
+import type { KeptHashes } from './kept-hashes.ts'
 import { continuedHash, emptyHash, type PartHash } from './part-hash.ts'
 
 /** By which a part on disk is known to belong to a file as it is now. */
@@ -14,9 +15,20 @@ const marks = z.object({
 })
 export type Marks = z.infer<typeof marks>
 
+/** What is to be written where. */
+interface PartRequest {
+  /** Path of the whole file. */
+  to: string
+  wanted: Omit<Marks, 'etag'>
+  /** Whether to continue what an earlier download left. */
+  resume: boolean
+  kept: KeptHashes
+}
+
 /** A file that is being written beside its target: `<target>.part`, and `<target>.part.json` for its marks. */
 export class PartFile {
   readonly #target: string
+  readonly #kept: KeptHashes
   readonly #handle: FileHandle
   readonly #writer: DiskWriter
   #hash: PartHash
@@ -24,8 +36,12 @@ export class PartFile {
   #written: number
   #marks: Marks
 
-  private constructor(target: string, parts: { handle: FileHandle; hash: PartHash; bytes: number; marks: Marks }) {
-    this.#target = target
+  private constructor(
+    { to, kept }: PartRequest,
+    parts: { handle: FileHandle; hash: PartHash; bytes: number; marks: Marks },
+  ) {
+    this.#target = to
+    this.#kept = kept
     this.#handle = parts.handle
     this.#writer = new DiskWriter(parts.handle)
     this.#hash = parts.hash
@@ -35,15 +51,16 @@ export class PartFile {
   }
 
   /** Continues the part of an earlier download when its marks agree with `wanted`; else begins an empty one. */
-  static async open(target: string, wanted: Omit<Marks, 'etag'>, resume: boolean): Promise<PartFile> {
-    await mkdir(dirname(target), { recursive: true })
-    const kept = resume ? await readMarks(target) : null
-    const isContinued = kept !== null && isSame(kept, wanted)
-    const handle = await open(partPath(target), 'a+')
+  static async open(request: PartRequest): Promise<PartFile> {
+    const { to, wanted, resume, kept } = request
+    await mkdir(dirname(to), { recursive: true })
+    const found = resume ? await readMarks(to) : null
+    const isContinued = found !== null && isSame(found, wanted)
+    const handle = await open(partPath(to), 'a+')
     if (!isContinued) await handle.truncate(0)
     const bytes = (await handle.stat()).size
-    const hash = bytes === 0 ? emptyHash() : await continuedHash(handle, bytes)
-    return new PartFile(target, { handle, hash, bytes, marks: isContinued ? kept : { ...wanted, etag: null } })
+    const hash = bytes === 0 ? emptyHash() : await continuedHash(handle, bytes, await kept.take(to, handle))
+    return new PartFile(request, { handle, hash, bytes, marks: isContinued ? found : { ...wanted, etag: null } })
   }
 
   get bytes(): number {
@@ -87,8 +104,9 @@ export class PartFile {
 
   /** Leaves the part for a later download to continue. */
   async leave(): Promise<void> {
-    await this.#hash.stop()
+    const hash = await this.#hash.stop()
     await this.#writer.drain().catch(() => {})
+    if (hash && this.#written === this.#bytes) await this.#kept.keep(this.#target, hash, this.#handle)
     await this.#handle.close()
   }
 

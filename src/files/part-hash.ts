@@ -25,8 +25,8 @@ export interface PartHash {
   reach(bytes: number): void
   /** The hash of the first `bytes` bytes, which must have been reached. */
   digest(bytes: number): Promise<string>
-  /** Ends whatever is still going on. */
-  stop(): Promise<void>
+  /** Ends whatever is still going on. Gives the hash of all that was taken in, to be continued; null where a thread has it. */
+  stop(): Promise<Hash | null>
 }
 
 /** The hash of a file that begins empty: its bytes are hashed as they pass by. */
@@ -34,8 +34,12 @@ export function emptyHash(): PartHash {
   return passingHash(createHash('sha256'))
 }
 
-/** The hash of a file that has `bytes` bytes already. A large one is read in a thread while more is appended. */
-export async function continuedHash(handle: FileHandle, bytes: number): Promise<PartHash> {
+/**
+ * The hash of a file that has `bytes` bytes already; `kept` is theirs, where it is known. Otherwise they are read, of a large file in a thread
+ * while more is appended.
+ */
+export async function continuedHash(handle: FileHandle, bytes: number, kept: Hash | null = null): Promise<PartHash> {
+  if (kept) return passingHash(kept)
   if (bytes > WORTH_A_THREAD_BYTES) return new FollowingHash(handle.fd, bytes)
   const hash = createHash('sha256')
   const buffer = Buffer.allocUnsafe(Math.min(bytes, HASHED_AT_ONCE_BYTES))
@@ -53,7 +57,7 @@ function passingHash(hash: Hash): PartHash {
     update: (bytes) => void hash.update(bytes),
     reach() {},
     digest: async () => hash.digest('hex'),
-    stop: async () => {},
+    stop: async () => hash,
   }
 }
 
@@ -89,8 +93,9 @@ class FollowingHash implements PartHash {
     return this.#digest
   }
 
-  async stop(): Promise<void> {
+  async stop(): Promise<null> {
     await this.#thread.terminate()
+    return null
   }
 
   #tell(order: HashOrder): void {

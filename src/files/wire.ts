@@ -2,6 +2,7 @@ import type { StorageName } from '../core/file.ts'
 import type { KeyRing } from './api-key.ts'
 import type { ResendPolicy } from './decide-resend.ts'
 import { type AttemptRecord, type ErrorFacts, type FilesError, type Operation, ProtocolError } from './errors.ts'
+import type { KeptHashes } from './kept-hashes.ts'
 import type { Limiter } from './limiter.ts'
 import type { Priority } from './limiter-store.ts'
 import type { FilesLogLine } from './log-line.ts'
@@ -16,6 +17,7 @@ export interface Wire {
   /** The service counts per key. */
   limiterOf: (key: Secret) => Limiter
   quota: RetryQuota
+  partHashes: KeptHashes
   log: (line: FilesLogLine) => void
 }
 

@@ -1,7 +1,10 @@
-import { appendFile, open, stat, truncate, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { appendFile, open, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
+import { KeptHashes } from '../../src/files/kept-hashes.ts'
+import { PartFile } from '../../src/files/part-file.ts'
 import { continuedHash, emptyHash } from '../../src/files/part-hash.ts'
-import { giveUrls, serveBytes, sha256, someBytes, tempDirectory } from './download-host.ts'
+import { cutAt, giveUrls, serveBytes, sha256, someBytes, tempDirectory } from './download-host.ts'
 import { failure, ScriptedServer } from './scripted-server.ts'
 import { errorOf, testClient } from './test-client.ts'
 
@@ -92,4 +95,99 @@ test('a file that somebody cut meanwhile fails its hash', async () => {
   })
   await hash.stop()
   await handle.close()
+})
+
+describe('the hash of a part that this process has left', () => {
+  async function leave(bytes: Buffer) {
+    const directory = await tempDirectory()
+    const to = directory.path('file')
+    const request = { to, wanted: { ...FILE }, resume: true, kept: new KeptHashes() }
+    const part = await PartFile.open(request)
+    await part.expectFrom(0, '"v1"')
+    await part.append(bytes, () => {})
+    await part.leave()
+    return { request, path: `${to}.part`, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() }
+  }
+
+  async function finish(request: Parameters<typeof PartFile.open>[0], rest: Buffer): Promise<string> {
+    const part = await PartFile.open(request)
+    await part.expectFrom(part.bytes, '"v1"')
+    await part.append(rest, () => {})
+    return (await part.finish()).sha256
+  }
+
+  test('is continued, and of no other process', async () => {
+    await using left = await leave(BEGINNING)
+    const handle = await open(left.path)
+    const claimed = createHash('sha256').update('as if this was in it')
+    await left.request.kept.keep(left.request.to, claimed, handle)
+    await handle.close()
+    expect(await finish(left.request, Buffer.from('!'))).toBe(sha256(Buffer.from('as if this was in it!')))
+    await using other = await leave(BEGINNING)
+    const unknown = { ...other.request, kept: new KeptHashes() }
+    expect(await finish(unknown, Buffer.from('!'))).toBe(sha256(Buffer.concat([BEGINNING, Buffer.from('!')])))
+  })
+
+  test.each([
+    [
+      'was written to',
+      (path: string) => writeFile(path, Buffer.alloc(BEGINNING.length, 'x')),
+      'x'.repeat(BEGINNING.length),
+    ],
+    ['was cut', (path: string) => truncate(path, 5), BEGINNING.subarray(0, 5)],
+    [
+      'was written to and given its time again',
+      async (path: string) => {
+        const { atime, mtime } = await stat(path)
+        await writeFile(path, Buffer.alloc(BEGINNING.length, 'x'))
+        await utimes(path, atime, mtime)
+      },
+      'x'.repeat(BEGINNING.length),
+    ],
+  ])('is not believed where the part %s', async (_what, touch, content) => {
+    await using left = await leave(BEGINNING)
+    await touch(left.path)
+    expect(await finish(left.request, Buffer.from('!'))).toBe(
+      sha256(Buffer.concat([Buffer.from(content), Buffer.from('!')])),
+    )
+  })
+
+  test.skipIf(process.platform !== 'linux')('is not kept of bytes that the disk did not take', async () => {
+    await using directory = await tempDirectory()
+    const to = directory.path('file')
+    await symlink('/dev/full', `${to}.part`)
+    await writeFile(`${to}.part.json`, JSON.stringify({ ...FILE, etag: '"v1"' }))
+    const kept = new KeptHashes()
+    const part = await PartFile.open({ to, wanted: { ...FILE }, resume: true, kept })
+    await part.append(Buffer.from('lost'), () => {})
+    await part.leave()
+    const handle = await open(`${to}.part`)
+    expect(await kept.take(to, handle)).toBeNull()
+    await handle.close()
+  })
+
+  test('makes room for a thousand others, and is read again then', async () => {
+    await using directory = await tempDirectory()
+    const handle = await open(directory.path('file'), 'w')
+    const kept = new KeptHashes()
+    for (let n = 0; n <= 1_000; n++) await kept.keep(`/part/${n}`, createHash('sha256'), handle)
+    expect(await kept.take('/part/0', handle)).toBeNull()
+    expect(await kept.take('/part/1', handle)).not.toBeNull()
+    expect(await kept.take('/part/1', handle)).toBeNull()
+    await handle.close()
+  })
+
+  test('goes on through aborted downloads to the hash of the whole', async () => {
+    await using rig = await start()
+    const to = `${rig.to}-aborted`
+    for (const share of [0.3, 0.6]) {
+      const caller = new AbortController()
+      rig.host.script(cutAt(WHOLE, Math.floor(WHOLE.length * share), { seen: new Promise(() => {}) }))
+      const onProgress = ({ bytes }: { bytes: number }) => bytes >= WHOLE.length * share - 1 && caller.abort()
+      await errorOf(rig.files.download(FILE, { to, onProgress, signal: caller.signal }))
+    }
+    rig.host.script(serveBytes(WHOLE))
+    const done = await rig.files.download(FILE, { to })
+    expect(done).toMatchObject({ resumedFrom: Math.floor(WHOLE.length * 0.6), sha256: sha256(WHOLE) })
+  })
 })

@@ -1,0 +1,34 @@
+import type { Hash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+
+/** Of so many parts; the oldest makes room, and is read again when it is continued. */
+const MOST_KEPT = 1_000
+
+/**
+ * The hashes of parts that downloads of this process have left, so that the next one goes on without reading them again. One that
+ * anybody has touched since is not known any more: its inode, its size or one of its times is another.
+ */
+export class KeptHashes {
+  readonly #kept = new Map<string, { hash: Hash; state: string }>()
+
+  /** The hash of everything in the file that is open here. */
+  async keep(path: string, hash: Hash, handle: FileHandle): Promise<void> {
+    const state = await describeState(handle)
+    this.#kept.delete(path)
+    this.#kept.set(path, { hash, state })
+    const [oldest] = this.#kept.keys()
+    if (this.#kept.size > MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest)
+  }
+
+  /** Gives a hash away, to be continued; null where there is none, or the file is another one by now. */
+  async take(path: string, handle: FileHandle): Promise<Hash | null> {
+    const kept = this.#kept.get(path)
+    this.#kept.delete(path)
+    return kept !== undefined && kept.state === (await describeState(handle)) ? kept.hash : null
+  }
+}
+
+async function describeState(handle: FileHandle): Promise<string> {
+  const { dev, ino, size, mtimeNs, ctimeNs } = await handle.stat({ bigint: true })
+  return [dev, ino, size, mtimeNs, ctimeNs].join(' ')
+}

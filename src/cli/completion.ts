@@ -82,37 +82,88 @@ complete -o default -F _upshot upshot`
 const ZSH = `${FIND_PATH}
 _upshot() {
   local location values
+  local -a known
   location="$(_upshot_path "\${(@)words[2,CURRENT-1]}")"
   values="$(_upshot_values "\${location:+$location }$words[CURRENT-1]")"
   case "$values" in
     words*) compadd -- \${=values#words } ;;
     file) _files ;;
-    *) compadd -- \${=$(_upshot_words "$location")} || _files ;;
+    *)
+      known=(\${=$(_upshot_words "$location")})
+      # The commands come first; options are offered once a dash is typed.
+      if [[ $words[CURRENT] != -* ]]; then known=(\${known:#-*}); fi
+      if (( $#known )); then compadd -- $known; else _files; fi ;;
   esac
 }
 compdef _upshot upshot`
 
+/** Candidates with what they are for, which fish shows beside them. Its conditions per candidate know no order of words. */
 function writeFish(commands: readonly CommandWords[]): string {
-  const lines = commands.flatMap(({ path, words, values }) => {
-    const names = path === '' ? [] : path.split(' ')
-    const conditions = names.map((name) => `__fish_seen_subcommand_from ${name}`)
-    const below = words.filter(({ word }) => !word.startsWith('-')).map(({ word }) => word)
-    if (below.length > 0) conditions.push(`not __fish_seen_subcommand_from ${below.join(' ')}`)
-    const condition = conditions.length === 0 ? '' : ` -n ${quote(conditions.join('; and '))}`
-    return words.map(({ word, help }) => {
-      const value = values.find(({ option }) => option === word)
-      const takes =
-        value === undefined ? '' : value.choices.length === 0 ? ' -r' : ` -xa ${quote(value.choices.join(' '))}`
-      const what = word.startsWith('--')
-        ? `-l ${word.slice(2)}`
-        : word.startsWith('-')
-          ? `-s ${word.slice(1)}`
-          : `-fa ${word}`
-      return `complete -c upshot${condition} ${what}${takes} -d ${quote(help)}`
-    })
-  })
-  return ['complete -c upshot -e', ...lines].join('\n')
+  const words = commands.map(({ path, words }) =>
+    fishCase(
+      path,
+      words.map(({ word, help }) => `${word}\t${help}`),
+    ),
+  )
+  const values = commands.flatMap(({ path, values }) =>
+    values.map(({ option, choices }) =>
+      fishCase(`${path} ${option}`.trim(), choices.length === 0 ? ['file'] : ['words', ...choices]),
+    ),
+  )
+  return [...fishSwitch('__upshot_words', words), ...fishSwitch('__upshot_values', values), FISH].join('\n')
 }
+
+function fishSwitch(name: string, cases: readonly string[]): string[] {
+  return [`function ${name}`, '  switch "$argv[1]"', ...cases, '  end', 'end']
+}
+
+function fishCase(value: string, lines: readonly string[]): string {
+  return `    case ${quote(value)}; printf '%s\\n' ${lines.map(quote).join(' ')}`
+}
+
+const FISH = `function __upshot_path
+  set -l found ""
+  set -l skip ""
+  for word in $argv
+    if test -n "$skip"
+      set skip ""
+      continue
+    end
+    set -l longer (string trim -- "$found $word")
+    if string match -q -- "-*" $word
+      if test -n "$(__upshot_values $longer)"
+        set skip 1
+      end
+    else if test -n "$(__upshot_words $longer)"
+      set found $longer
+    end
+  end
+  echo $found
+end
+function __upshot
+  set -l tokens (commandline -opc)
+  set -l place (__upshot_path $tokens[2..])
+  set -l values (__upshot_values (string trim -- "$place $tokens[-1]"))
+  switch "$values[1]"
+    case words
+      printf '%s\\n' $values[2..]
+    case file
+      __fish_complete_path (commandline -ct)
+    case '*'
+      set -l words (__upshot_words "$place")
+      # The commands come first; options are offered once a dash is typed.
+      if not string match -q -- "-*" "$(commandline -ct)"
+        set words (string match -v -- "-*" $words)
+      end
+      if test (count $words) -gt 0
+        printf '%s\\n' $words
+      else
+        __fish_complete_path (commandline -ct)
+      end
+  end
+end
+complete -c upshot -e
+complete -c upshot -f -a '(__upshot)'`
 
 /** One word for a shell, whatever is in it. */
 function quote(text: string): string {

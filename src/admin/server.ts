@@ -4,11 +4,16 @@ import express from 'express'
 import { UpshotError } from '../core/errors.ts'
 import type { Health } from './health.ts'
 
+/** How long {@link AdminServer.stop} waits for the answers under way. */
+const ANSWER_WITHIN_MS = 1_000
+
 /** The admin server: on loopback only, because it needs no key. */
 export class AdminServer {
   readonly #server: Server
+  readonly #answerWithinMs: number
 
-  constructor(health: Health) {
+  constructor(health: Health, answerWithinMs = ANSWER_WITHIN_MS) {
+    this.#answerWithinMs = answerWithinMs
     const app = express()
     app.disable('x-powered-by')
     app.get('/livez', (_request, response) => {
@@ -16,6 +21,8 @@ export class AdminServer {
     })
     app.get('/readyz', async (_request, response) => {
       const report = await health.check()
+      // Kept open after the stop began, the connection would hold it up.
+      if (!this.#server.listening) response.set('Connection', 'close')
       response.status(report.ready ? 200 : 503).json(report)
     })
     this.#server = createServer(app)
@@ -33,10 +40,12 @@ export class AdminServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
+  /** A probe that is being answered gets its answer, unless that takes too long. */
   async stop(): Promise<void> {
     if (!this.#server.listening) return
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    this.#server.closeAllConnections()
+    const cut = setTimeout(() => this.#server.closeAllConnections(), this.#answerWithinMs)
     await closed
+    clearTimeout(cut)
   }
 }

@@ -109,19 +109,31 @@ const MESSAGE_LIMIT = 2_000
 
 /** Reads any thrown value, also one that is no Error, into what may be stored and logged. */
 export function describeError(error: unknown): Failure {
-  if (!(error instanceof Error)) return { name: 'Thrown', message: toMessage(error) }
-  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {}
-  // An author may have put anything in place of these texts.
-  const frames = (typeof error.stack === 'string' ? error.stack : '')
+  if (!(error instanceof Error)) return { name: 'Thrown', message: toMessage(() => error) }
+  const code = readText(error, 'code')
+  const frames = (readText(error, 'stack') ?? '')
     .split('\n')
     .filter((line) => line.trimStart().startsWith('at '))
     .slice(0, 5)
     .map((line) => line.trim().slice(3))
   return {
-    name: typeof error.name === 'string' ? error.name : 'Error',
-    message: toMessage(withCause(error)),
-    ...code,
+    name: readText(error, 'name') ?? 'Error',
+    message: toMessage(() => withCause(error)),
+    ...(code === undefined ? {} : { code }),
     ...(frames.length > 0 ? { at: frames } : {}),
+  }
+}
+
+/**
+ * A text of an error, in whose place an author may have put anything. Reading it may throw: it may be a getter, and V8 makes
+ * the stack of name and message when it is first asked for.
+ */
+function readText(error: Error & { code?: unknown }, name: 'name' | 'stack' | 'code'): string | undefined {
+  try {
+    const text = error[name]
+    return typeof text === 'string' ? text : undefined
+  } catch {
+    return undefined
   }
 }
 
@@ -132,9 +144,9 @@ function withCause({ message, cause }: Error): string {
     : message
 }
 
-function toMessage(thrown: unknown): string {
+function toMessage(read: () => unknown): string {
   try {
-    return redactUrls(String(thrown).slice(0, MESSAGE_LIMIT))
+    return redactUrls(String(read()).slice(0, MESSAGE_LIMIT))
   } catch {
     return 'a value that has no text'
   }

@@ -8,8 +8,9 @@ const SPARE = 8
 export class KnownQueue {
   #length = 0
   #asked = 0
-  #askedFor = 0
-  #isAskedBeyond = false
+  /** When the claim under way was asked: how many were known, and whether it asks for more than those. */
+  #lengthThen = 0
+  #isProbing = false
 
   /** Slots that are kept for what a claim under way brings. */
   get asked(): number {
@@ -30,15 +31,15 @@ export class KnownQueue {
   ask(free: number, isShared: boolean): number {
     const spare = Math.min(SPARE, Math.ceil(free / 2))
     this.#asked = isShared ? Math.min(free, this.#length + spare) : free
-    this.#askedFor = this.#length
-    this.#isAskedBeyond = this.#asked >= this.#length + spare
+    this.#lengthThen = this.#length
+    this.#isProbing = this.#asked >= this.#length + spare
     return this.#asked
   }
 
-  /** What the claim brought. Less than it asked for was all; all that it asked for, and more than were known, is not. */
+  /** What the claim brought. Less than it asked for was all that there was. If it brought more than were known, there are more. */
   receive(runs: number): void {
-    if (runs < this.#asked) this.#length -= this.#askedFor
-    else this.#length = Math.max(this.#length - runs, this.#isAskedBeyond ? 2 * runs : 0)
+    if (runs < this.#asked) this.#length -= this.#lengthThen
+    else this.#length = Math.max(this.#length - runs, this.#isProbing ? 2 * runs : 0)
   }
 
   /** The claim is over, or has failed. */

@@ -32,6 +32,20 @@ describe('describeError', () => {
     expect(JSON.stringify(failure)).not.toContain('Bearer')
   })
 
+  it.each<[string, Error]>([
+    ['a message without a text', Object.assign(new Error(), { message: { toString: 0 } })],
+    ['a name without a text', Object.assign(new Error('no'), { name: { toString: 0 } })],
+    ...['name', 'message', 'stack', 'code', 'cause'].map((property): [string, Error] => {
+      const thrower = () => {
+        throw new Error('not to be read')
+      }
+      return [`a ${property} that cannot be read`, Object.defineProperty(new Error('no'), property, { get: thrower })]
+    }),
+  ])('reads an error with %s', (_, thrown) => {
+    const failure = describeError(thrown)
+    expect([typeof failure.name, typeof failure.message]).toEqual(['string', 'string'])
+  })
+
   it('cuts long messages', () => {
     expect(describeError(new Error('x'.repeat(1_000_000))).message).toHaveLength(2_000)
   })

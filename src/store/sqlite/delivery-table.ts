@@ -105,10 +105,9 @@ export class DeliveryTable {
     const runs = workflows.map((workflow) => {
       const id = newId('run', receivedAt)
       const priority = delivery.priorities?.[workflow] ?? 0
-      const codeHash = taker?.codeHashes[workflow] ?? null
-      if (isTaken)
-        this.#insertTaken.run(id, workflow, saved.seq, priority, receivedAt, receivedAt, taker.worker, codeHash)
-      else this.#insertRun.run(id, workflow, saved.seq, priority, receivedAt)
+      const row = [id, workflow, saved.seq, priority, receivedAt]
+      if (isTaken) this.#insertTaken.run(row, receivedAt, taker.worker, taker.codeHashes[workflow] ?? null)
+      else this.#insertRun.run(row)
       return id
     })
     return isTaken ? { verdict: 'accepted', runs, takenWith: saved.seq } : { verdict: 'accepted', runs }

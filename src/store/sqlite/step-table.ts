@@ -73,18 +73,6 @@ export class StepTable {
     return true
   }
 
-  #write({ runId, fence }: Lease, step: Checkpoint) {
-    const { key, position, kind, effect, status, attempt, output, startedAt, finishedAt } = step
-    const { apartBytes = null, error, target, dueAt } = step
-    if (apartBytes === null && error === null && target === null && dueAt === null) {
-      const values = [key, position, kind, effect, status, attempt, output, startedAt, finishedAt]
-      return this.#savePlain.run(values, runId, fence)
-    }
-    const failure = error === null ? null : JSON.stringify(error)
-    const values = [key, position, kind, effect, status, attempt, output, startedAt, finishedAt]
-    return this.#save.run(values, apartBytes, failure, target, dueAt, runId, fence)
-  }
-
   list(runId: string, inlineBytes = ROW_OUTPUT_BYTES): Checkpoint[] {
     return this.#list.all(inlineBytes, inlineBytes, runId).map(readStep)
   }
@@ -100,6 +88,16 @@ export class StepTable {
       at: row.failed_at,
       error: JSON.parse(row.error),
     }))
+  }
+
+  #write({ runId, fence }: Lease, step: Checkpoint) {
+    const { key, position, kind, effect, status, attempt, output, startedAt, finishedAt } = step
+    const values = [key, position, kind, effect, status, attempt, output, startedAt, finishedAt]
+    const { apartBytes = null, error, target, dueAt } = step
+    const isPlain = apartBytes === null && error === null && target === null && dueAt === null
+    if (isPlain) return this.#savePlain.run(values, runId, fence)
+    const failure = error === null ? null : JSON.stringify(error)
+    return this.#save.run(values, apartBytes, failure, target, dueAt, runId, fence)
   }
 }
 

@@ -46,19 +46,9 @@ export function unpackCall(packed: PackedCall): Call {
 function packDelivery(number: number, [delivery]: Parameters<StoreWriter['saveDelivery']>) {
   const { id, endpointId, account, receivedAt, event, body, facts, workflows, priorities, taker } = delivery
   const { id: eventId, type, created } = event
-  const head = ['delivery', number, id, endpointId, account, receivedAt] as const
-  return [
-    ...head,
-    eventId,
-    type,
-    created,
-    body,
-    facts,
-    workflows,
-    priorities,
-    taker?.worker,
-    taker?.codeHashes,
-  ] as const
+  const head = ['delivery', number, id, endpointId, account, receivedAt, eventId, type, created] as const
+  const taken = [taker?.worker, taker?.codeHashes] as const
+  return [...head, body, facts, workflows, priorities, ...taken] as const
 }
 
 function unpackDelivery(packed: PackedDelivery): Call {

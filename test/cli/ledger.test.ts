@@ -59,8 +59,8 @@ test('shows a delivery and an event with all that belongs to them', async () => 
   expect((await upshot('events', 'show', 'evt_none')).exit).toBe(5)
 })
 
-test('lists deliveries by verdict, endpoint and time', async () => {
-  const { upshot, post, ids } = await startLedger()
+test('lists deliveries by verdict, endpoint and time, and counts the refusals that have no row', async () => {
+  const { app, dataDir, upshot, post, ids } = await startLedger()
   expect([await post(eventBody('evt_1')), await post(eventBody('evt_2'), 'another-secret-of-somebody-else')]).toEqual([
     200, 401,
   ])
@@ -74,6 +74,11 @@ test('lists deliveries by verdict, endpoint and time', async () => {
   expect((await upshot('deliveries', 'list', '--endpoint', 'sandbox', '--verdict', 'bad_signature')).json.data).toEqual(
     [],
   )
+  await app.store.countRefusals({ overloaded: 1_234, stale: 2 })
+  const told = await runHere(dataDir, ['deliveries', 'list'])
+  expect(told.stderr).toContain('Only counted, of all endpoints and since the first start: 1,234 overloaded, 2 stale.')
+  const accepted = await runHere(dataDir, ['deliveries', 'list', '--verdict', 'accepted'])
+  expect(accepted.stderr).toBe('')
   const wrong = await Promise.all([
     upshot('deliveries', 'list', '--verdict', 'lost'),
     upshot('deliveries', 'list', '--since', 'yesterday'),

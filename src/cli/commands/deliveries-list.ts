@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
-import { VERDICTS, type Verdict } from '../../core/delivery.ts'
+import { type RefusalTally, VERDICTS, type Verdict } from '../../core/delivery.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { ReadStore } from '../../core/store.ts'
 import { systemClock } from '../../core/time.ts'
@@ -34,11 +34,20 @@ export function define(command: Command, out: Output): void {
         )
         const isFiltered = verdict !== undefined || endpoint !== undefined || since !== undefined
         if (deliveries.length === 0) out.note(isFiltered ? 'No such delivery.' : NONE)
+        const unlisted = describeUnlisted(await store.tallyRefusals(), verdict)
+        if (unlisted !== null) out.note(unlisted)
       }),
     )
 }
 
 const NONE = 'No delivery yet. Register the address of "upshot endpoints list" at the service, or use "upshot trigger".'
+
+/** Refusals of which no row is left: a flood of them must not fill the disk. Null where there are none. */
+function describeUnlisted(tally: readonly RefusalTally[], verdicts: readonly Verdict[] = ALL): string | null {
+  const gone = tally.filter(({ verdict, dropped }) => dropped > 0 && verdicts.includes(verdict))
+  const counts = gone.map(({ verdict, dropped }) => `${dropped.toLocaleString('en')} ${verdict}`)
+  return gone.length === 0 ? null : `Only counted, of all endpoints and since the first start: ${counts.join(', ')}.`
+}
 
 function parseVerdicts(text: string): Verdict[] {
   const words = text.split(',').map((word) => word.trim())

@@ -106,8 +106,11 @@ export class PartFile {
   async leave(): Promise<void> {
     const hash = await this.#hash.stop()
     await this.#writer.drain().catch(() => {})
-    if (hash && this.#written === this.#bytes) await this.#kept.keep(this.#target, hash, this.#handle)
-    await this.#handle.close()
+    try {
+      if (hash && this.#written === this.#bytes) await this.#kept.keep(this.#target, hash, this.#handle)
+    } finally {
+      await this.#handle.close()
+    }
   }
 
   /** Removes the part: nothing can be made of it. */

@@ -35,8 +35,8 @@ export function emptyHash(): PartHash {
 }
 
 /**
- * The hash of a file that has `bytes` bytes already; `kept` is theirs, where it is known. Otherwise they are read, of a large file in a thread
- * while more is appended.
+ * The hash of a file that has `bytes` bytes already; `kept` is theirs, where it is known. Otherwise they are read: those of a
+ * large file in a thread, while more is appended.
  */
 export async function continuedHash(handle: FileHandle, bytes: number, kept: Hash | null = null): Promise<PartHash> {
   if (kept) return passingHash(kept)

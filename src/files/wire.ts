@@ -17,6 +17,7 @@ export interface Wire {
   /** The service counts per key. */
   limiterOf: (key: Secret) => Limiter
   quota: RetryQuota
+  /** Of downloads that were broken off. */
   partHashes: KeptHashes
   log: (line: FilesLogLine) => void
 }

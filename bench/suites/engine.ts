@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Bench, Suite } from '../bench.ts'
 import type { Target } from '../child.ts'
-import { MOST_STORED_PER_SECOND } from '../ingest-burst.ts'
+import { CONNECTIONS, MOST_STORED_PER_SECOND } from '../ingest-burst.ts'
 import { type Goal, judge, median, percentile, type Result } from '../result.ts'
 import { measureRounds } from '../rounds.ts'
 
@@ -12,12 +12,6 @@ const GOALS = {
 } as const satisfies Record<string, Goal>
 
 const IN_FLIGHT = 200
-
-/**
- * The belt is long: at 8,000 a second some 250 runs are on it, and each connection waits for two commits. With fewer of
- * either the generator's own turn-around would be measured.
- */
-const BELT = { connections: 100, slots: 1_000 }
 
 /** How fast runs of three durable steps go, with many at once and one at a time, and how fast the whole belt goes. */
 export const engine: Suite = {
@@ -34,7 +28,7 @@ export const engine: Suite = {
 
 async function runEngine(bench: Bench): Promise<Result[]> {
   await using target = bench.startTarget('engine.ts')
-  const url = await target.call<string>('open', { file: join(bench.folder, 'engine.db'), slots: BELT.slots })
+  const url = await target.call<string>('open', { file: join(bench.folder, 'engine.db'), slots: IN_FLIGHT })
   const rounds = bench.isQuick ? { least: 3, most: 5 } : { least: 7, most: 11 }
   const many = await measureRuns(bench, target, rounds)
   const singles = await measureSingles(bench, target)
@@ -84,12 +78,12 @@ async function sendThroughBelt(bench: Bench, { target, url, round }: { target: T
   const most = seconds * MOST_STORED_PER_SECOND
   const before = await target.call<number>('expectBurst')
   const deliveries = { ...bench.deliveries, from: round * most, count: most }
-  const { answered, perSecond } = await bench.load.send({ url, connections: BELT.connections, seconds, deliveries })
+  const { answered, perSecond } = await bench.load.send({ url, connections: CONNECTIONS, seconds, deliveries })
   const ms = await target.call<number>('msOfBurst', before + answered)
   const eventsPerSecond = answered / (ms / 1_000)
   bench.say(
     `  ${Math.round(eventsPerSecond)} events/s from delivery to end, ${Math.round(perSecond)} accepted per second, ` +
-      `${BELT.connections} connections, ${BELT.slots} slots`,
+      `${CONNECTIONS} connections, ${IN_FLIGHT} slots`,
   )
   return { eventsPerSecond, acceptedPerSecond: perSecond }
 }

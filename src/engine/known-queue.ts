@@ -8,9 +8,8 @@ const SPARE = 8
 export class KnownQueue {
   #length = 0
   #asked = 0
-  /** When the claim under way was asked: how many were known, and whether it asks for more than those. */
+  /** How many were known when the claim under way was asked. */
   #lengthThen = 0
-  #isProbing = false
 
   /** Slots that are kept for what a claim under way brings. */
   get asked(): number {
@@ -32,14 +31,13 @@ export class KnownQueue {
     const spare = Math.min(SPARE, Math.ceil(free / 2))
     this.#asked = isShared ? Math.min(free, this.#length + spare) : free
     this.#lengthThen = this.#length
-    this.#isProbing = this.#asked >= this.#length + spare
     return this.#asked
   }
 
-  /** What the claim brought. Less than it asked for was all that there was. If it brought more than were known, there are more. */
+  /** What the claim brought. Less than it asked for was all that there was. If it brought more than were known, there are taken to be twice as many again. */
   receive(runs: number): void {
     if (runs < this.#asked) this.#length -= this.#lengthThen
-    else this.#length = Math.max(this.#length - runs, this.#isProbing ? 2 * runs : 0)
+    else this.#length = Math.max(this.#length - runs, runs > this.#lengthThen ? 2 * runs : 0)
   }
 
   /** The claim is over, or has failed. */

@@ -75,10 +75,11 @@ test('lists deliveries by verdict, endpoint and time, and counts the refusals th
     [],
   )
   await app.store.countRefusals({ overloaded: 1_234, stale: 2 })
-  const told = await runHere(dataDir, ['deliveries', 'list'])
-  expect(told.stderr).toContain('Only counted, of all endpoints and since the first start: 1,234 overloaded, 2 stale.')
-  const accepted = await runHere(dataDir, ['deliveries', 'list', '--verdict', 'accepted'])
-  expect(accepted.stderr).toBe('')
+  const told = await runHere(dataDir, ['deliveries', 'list', '--verdict', 'refused'])
+  expect(told.stderr).toContain('Without a row by now: 1,234 overloaded, 2 stale.')
+  for (const others of [[], ['--verdict', 'accepted'], ['--verdict', 'stale', '--endpoint', 'shop']]) {
+    expect((await runHere(dataDir, ['deliveries', 'list', ...others])).stderr).not.toContain('Without a row')
+  }
   const wrong = await Promise.all([
     upshot('deliveries', 'list', '--verdict', 'lost'),
     upshot('deliveries', 'list', '--since', 'yesterday'),

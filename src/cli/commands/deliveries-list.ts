@@ -34,7 +34,9 @@ export function define(command: Command, out: Output): void {
         )
         const isFiltered = verdict !== undefined || endpoint !== undefined || since !== undefined
         if (deliveries.length === 0) out.note(isFiltered ? 'No such delivery.' : NONE)
-        const unlisted = describeUnlisted(await store.tallyRefusals(), verdict)
+        // Nobody counts them by endpoint or time.
+        const isOfAll = verdict !== undefined && endpoint === undefined && since === undefined
+        const unlisted = isOfAll ? describeUnlisted(await store.tallyRefusals(), verdict) : null
         if (unlisted !== null) out.note(unlisted)
       }),
     )
@@ -42,11 +44,11 @@ export function define(command: Command, out: Output): void {
 
 const NONE = 'No delivery yet. Register the address of "upshot endpoints list" at the service, or use "upshot trigger".'
 
-/** Refusals of which no row is left: a flood of them must not fill the disk. Null where there are none. */
-function describeUnlisted(tally: readonly RefusalTally[], verdicts: readonly Verdict[] = ALL): string | null {
+/** Refusals of which no row is left: those of a flood, which must not fill the disk, and old ones. Null where there are none. */
+function describeUnlisted(tally: readonly RefusalTally[], verdicts: readonly Verdict[]): string | null {
   const gone = tally.filter(({ verdict, dropped }) => dropped > 0 && verdicts.includes(verdict))
   const counts = gone.map(({ verdict, dropped }) => `${dropped.toLocaleString('en')} ${verdict}`)
-  return gone.length === 0 ? null : `Only counted, of all endpoints and since the first start: ${counts.join(', ')}.`
+  return gone.length === 0 ? null : `Without a row by now: ${counts.join(', ')}.`
 }
 
 function parseVerdicts(text: string): Verdict[] {

@@ -60,6 +60,8 @@ const MOST_HELD = 500
 
 /** Holds for the one worker that has the run: everything it writes says so. */
 const HELD = `id = @runId AND fence = @fence AND status = 'running'`
+/** The same without names, which cost half as much again: for what every step and every run writes. */
+export const HELD_BY_POSITION = `id = ? AND fence = ? AND status = 'running'`
 
 const SELECT_RUN = `SELECT run.id, workflow, status, reason, event.id AS event_id, tick_at, parent_run, parent_step, attempt,
   run.created_at, started_at, finished_at, due_at, awaits, turn, folded_into, folded, output, apart_bytes, error, run.origin, origin_run, handler
@@ -136,8 +138,7 @@ export class RunTable {
     )
     const end = (status: RunStatus, column: string) =>
       db.prepare(
-        `UPDATE run SET status = '${status}', ${column} = ?, worker = NULL, finished_at = ?
-         WHERE id = ? AND fence = ? AND status = 'running'`,
+        `UPDATE run SET status = '${status}', ${column} = ?, worker = NULL, finished_at = ? WHERE ${HELD_BY_POSITION}`,
       )
     this.#complete = end('completed', 'output')
     this.#fail = end('failed', 'error')

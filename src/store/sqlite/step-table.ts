@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { Lease } from '../../core/lease.ts'
 import { type Checkpoint, type Effect, ROW_OUTPUT_BYTES, type StepKind, type StepStatus } from '../../core/step.ts'
 import type { StepFailure } from '../../core/store.ts'
+import { HELD_BY_POSITION } from './run-table.ts'
 
 interface StepRow {
   key: string
@@ -37,7 +38,7 @@ export class StepTable {
     const save = (columns: readonly string[]) =>
       db.prepare(
         `INSERT INTO step (run_id, ${columns})
-         SELECT id, ${columns.map(() => '?')} FROM run WHERE id = ? AND fence = ? AND status = 'running'
+         SELECT id, ${columns.map(() => '?')} FROM run WHERE ${HELD_BY_POSITION}
          ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt, output = excluded.output,
            finished_at = excluded.finished_at, ${RARE_COLUMNS.map((column) => `${column} = excluded.${column}`)}`,
       )

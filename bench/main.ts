@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { describeError } from '../src/core/errors.ts'
 import type { Bench, Suite } from './bench.ts'
 import { killChildren, startTarget } from './child.ts'
 import { type DeliveryFile, writeDeliveries } from './deliveries.ts'
@@ -28,20 +29,21 @@ const DELIVERIES = { quick: 600_000, full: 3_300_000 }
 /** How long all rounds together wait for other work on the machine to pause. */
 const PATIENCE_MS = { quick: 10_000, full: 120_000 }
 
-const { values: options } = parseArgs({
-  options: {
-    /** Under two minutes instead of ten. */
-    quick: { type: 'boolean', default: false },
-    /** Where the report goes as JSON. */
-    json: { type: 'string' },
-    /** Only results whose names begin like this. */
-    only: { type: 'string', default: '' },
-    /** Sends with Node processes even where wrk is installed. */
-    'node-load': { type: 'boolean', default: false },
-    /** Writes a CPU profile of each server into this folder. */
-    profile: { type: 'string' },
-  },
-})
+const OPTIONS = {
+  help: { type: 'boolean', default: false },
+  /** Under two minutes instead of ten. */
+  quick: { type: 'boolean', default: false },
+  /** Where the report goes as JSON. */
+  json: { type: 'string' },
+  /** Only results whose names begin like this. */
+  only: { type: 'string', default: '' },
+  /** Sends with Node processes even where wrk is installed. */
+  'node-load': { type: 'boolean', default: false },
+  /** Writes a CPU profile of each server into this folder. */
+  profile: { type: 'string' },
+} as const
+
+const options = readOptions()
 
 // In the project's folder and not in the system's temporary one, which may lie in memory: there a commit costs nothing.
 const folder = mkdtempSync(join(import.meta.dirname, 'tmp-'))
@@ -61,6 +63,26 @@ say(`\none core parses ${bodiesPerMsAfter} bodies in a millisecond by now, ${mac
 if (options.json !== undefined)
   writeFileSync(options.json, `${JSON.stringify({ machine: { ...machine, bodiesPerMsAfter }, results }, null, 2)}\n`)
 process.exitCode = results.every(isGoodEnough) ? 0 : 1
+
+/** What cannot be read, or names nothing, ends it here: a benchmark of something else helps nobody. */
+function readOptions() {
+  try {
+    const { values } = parseArgs({ options: OPTIONS })
+    const isKnown = SUITES.some(({ names }) => names.some((name) => name.startsWith(values.only)))
+    if (!isKnown) throw new Error(`No result has a name that begins with "${values.only}".`)
+    if (!values.help) return values
+    say(describeUsage())
+    process.exit(0)
+  } catch (error) {
+    process.stderr.write(`${describeError(error).message}\n${describeUsage()}\n`)
+    process.exit(2)
+  }
+}
+
+function describeUsage(): string {
+  const suites = SUITES.map(({ names }) => `  ${names.join(' ')}`)
+  return [`Options: --${Object.keys(OPTIONS).join(', --')}`, 'Results, for --only:', ...suites].join('\n')
+}
 
 /** A full run must hold every goal. A quick one, often beside other work, reports them all and fails where one could not be measured. */
 function isGoodEnough({ holds, value }: Result): boolean {

@@ -79,43 +79,68 @@ interface Contest {
   paths: Record<Rival, string>
 }
 
+/** Leaves a rival's file as the race is to find it; gives the bytes that are there. */
+type Preparation = Record<Rival, () => Promise<number>>
+
 async function measureRound(contest: Contest, round: number) {
   const { bench, bytes, client, paths } = contest
   await bench.patience.waitForCalm()
-  for (const path of Object.values(paths)) await rm(path, { force: true })
-  const whole = await race(contest, round)
+  const half = Math.floor(bytes / 2)
+  const halveByCurl = async () => {
+    truncateSync(paths.curl, half)
+    return half
+  }
+  const whole = await race(contest, round, {
+    curl: () => removeFile(paths.curl),
+    client: () => removeFile(paths.client),
+  })
   // What a process that died has left: its bytes have to be read again for the hash of the whole.
-  truncateSync(paths.curl, Math.floor(bytes / 2))
-  await client.call('halve', { to: paths.client })
-  const resumed = await race(contest, round)
+  const resumed = await race(contest, round, {
+    curl: halveByCurl,
+    client: () => client.call<number>('halve', { to: paths.client }),
+  })
   // What the process itself has left, as before a retry: it knows their hash.
-  truncateSync(paths.curl, await client.call<number>('interrupt', { to: paths.client }))
-  const retried = await race(contest, round)
-  const rate = (ms: number, of: number) => of / MIB / (ms / 1_000)
+  const retried = await race(contest, round, {
+    curl: halveByCurl,
+    client: () => client.call<number>('interrupt', { to: paths.client }),
+  })
+  const describe = ({ client, curl }: Rates) => `${client.toFixed(0)} MiB/s, curl ${curl.toFixed(0)}`
   bench.say(
-    `  whole ${rate(whole.client, bytes).toFixed(0)} MiB/s, curl ${rate(whole.curl, bytes).toFixed(0)} MiB/s; ` +
-      `second half in ${resumed.client.toFixed(0)} ms, curl ${resumed.curl.toFixed(0)} ms; ` +
-      `after a break ${retried.client.toFixed(0)} ms, curl ${retried.curl.toFixed(0)} ms`,
+    `  whole ${describe(whole)}; second half ${describe(resumed)}; second half after a break ${describe(retried)}`,
   )
   return {
-    vsCurl: whole.curl / whole.client,
-    resumedVsCurl: resumed.curl / resumed.client,
-    retriedVsCurl: retried.curl / retried.client,
-    mibPerSecond: rate(whole.client, bytes),
+    vsCurl: whole.client / whole.curl,
+    resumedVsCurl: resumed.client / resumed.curl,
+    retriedVsCurl: retried.client / retried.curl,
+    mibPerSecond: whole.client,
   }
 }
 
-/** Milliseconds that each takes for what is missing of its file, one after the other. */
-async function race({ bytes, host, client, paths }: Contest, round: number): Promise<Record<Rival, number>> {
-  const times: Record<Rival, number> = { curl: 0, client: 0 }
+async function removeFile(path: string): Promise<number> {
+  await rm(path, { force: true })
+  return 0
+}
+
+/** MiB per second. */
+type Rates = Record<Rival, number>
+
+/**
+ * How fast each brings what is missing of its file, one after the other. Each starts with a disk that has nothing left to write
+ * and right after its own file was made ready: curl syncs nothing, and the next one would pay for it.
+ */
+async function race({ bytes, host, client, paths }: Contest, round: number, prepare: Preparation): Promise<Rates> {
+  const rates: Rates = { curl: 0, client: 0 }
   for (const rival of inTurn(RIVALS, round)) {
-    times[rival] =
+    const found = await prepare[rival]()
+    await runToEnd('sync', [], 300)
+    const ms =
       rival === 'curl'
         ? await runCurl(await host.call<string>('url'), paths.curl)
         : (await client.call<{ ms: number }>('download', { to: paths.client })).ms
     if (statSync(paths[rival]).size !== bytes) throw new Error(`${rival} did not bring the whole file`)
+    rates[rival] = (bytes - found) / MIB / (ms / 1_000)
   }
-  return times
+  return rates
 }
 
 /** By its own watch, so that the start of its process is not held against it. */

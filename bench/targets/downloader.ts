@@ -39,13 +39,15 @@ answerCalls({
     return (await stat(`${to}.part`)).size
   },
 
-  /** Leaves half of a download behind, as a process would that was killed. */
-  async halve({ to }: { to: string }) {
+  /** Leaves half of a download behind, as a process would that was killed; bytes of it. */
+  async halve({ to }: { to: string }): Promise<number> {
     if (!file) throw new Error('it has not started')
     const part = `${to}.part`
     await rm(part, { force: true })
     await rename(to, part)
-    await truncate(part, Math.floor(file.size / 2))
+    const half = Math.floor(file.size / 2)
+    await truncate(part, half)
     await writeFile(`${part}.json`, JSON.stringify({ ...file, etag: null }))
+    return half
   },
 })

@@ -5,6 +5,7 @@ import { migrate } from './migrate.ts'
 import { openDatabase } from './open-database.ts'
 import { createReader } from './reader.ts'
 import { openTables } from './tables.ts'
+import { WalBackfill } from './wal-backfill.ts'
 import { createWriter } from './writer.ts'
 
 export interface SqliteStoreOptions {
@@ -14,12 +15,20 @@ export interface SqliteStoreOptions {
   vaultKey: Buffer
 }
 
-/** The store on one SQLite file, on one connection of this thread: for the command line, tests, and the writer thread. */
-export function openSqliteStore({ file, vaultKey }: SqliteStoreOptions): Store {
+/**
+ * The store on one SQLite file, on one connection of this thread: for the command line, tests, and the writer thread, which
+ * writes so much that a thread beside it does the `backfill`.
+ */
+export function openSqliteStore({
+  file,
+  vaultKey,
+  backfill = false,
+}: SqliteStoreOptions & { backfill?: boolean }): Store {
   const db = openDatabase(file)
   migrate(db)
   const tables = openTables(db, createVault(vaultKey))
-  const commit = new GroupCommit(db, [tables.events.known, tables.deliveries.uses, tables.gates])
+  const wal = backfill ? [new WalBackfill(db, file)] : []
+  const commit = new GroupCommit(db, [tables.events.known, tables.deliveries.uses, tables.gates, ...wal])
   return {
     ...createReader(tables),
     ...createWriter(tables, commit),

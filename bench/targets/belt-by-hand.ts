@@ -1,0 +1,111 @@
+import Database from 'better-sqlite3'
+import { answerCalls } from './answer-calls.ts'
+import { listenByHand } from './hand-written.ts'
+
+/**
+ * The belt as one writes it by hand for this one workflow: an event is kept before the answer, each step before the next one,
+ * everything that comes in one turn of the loop in one commit at `synchronous=FULL`. It promises nothing else: no lease, no
+ * retry, no timeout, no replay, no second process. What the engine costs beside it is the price of its promises.
+ */
+let belt: ReturnType<typeof openBelt>
+let completed = 0
+let lastEndAt = 0
+let begunAt = 0
+let ended = () => {}
+
+function openBelt(file: string) {
+  const db = new Database(file)
+  db.pragma('journal_mode = WAL')
+  db.pragma('synchronous = FULL')
+  db.exec(`
+    CREATE TABLE event (id TEXT PRIMARY KEY, body TEXT NOT NULL, received_at INTEGER NOT NULL);
+    CREATE TABLE step (run INTEGER NOT NULL, name TEXT NOT NULL, output TEXT NOT NULL);
+  `)
+  const addEvent = db.prepare<[string, string, number]>('INSERT OR IGNORE INTO event VALUES (?, ?, ?)')
+  const addStep = db.prepare<[number, string, string]>('INSERT INTO step VALUES (?, ?, ?)')
+  const commit = createGroupCommit(db)
+  return {
+    /** The event's row, whose run it starts, or null for one that is known. */
+    addEvent: (id: string, body: string) =>
+      commit(() => {
+        const { changes, lastInsertRowid } = addEvent.run(id, body, Date.now())
+        return changes === 0 ? null : Number(lastInsertRowid)
+      }),
+    addStep: (run: number, name: string, output: unknown) =>
+      commit(() => addStep.run(run, name, JSON.stringify(output))),
+  }
+}
+
+/** Gives what performs a write in the next commit, and resolves after it. */
+function createGroupCommit(db: Database.Database) {
+  let waiting: (() => () => void)[] = []
+  const commitAll = db.transaction((writes: typeof waiting) => writes.map((write) => write()))
+  const flush = () => {
+    const writes = waiting
+    waiting = []
+    for (const settle of commitAll.immediate(writes)) settle()
+  }
+  return <T>(write: () => T): Promise<T> =>
+    new Promise((resolve) => {
+      if (waiting.length === 0) setImmediate(flush)
+      waiting.push(() => {
+        const result = write()
+        return () => resolve(result)
+      })
+    })
+}
+
+/** Keeps an event; its run goes on by itself. */
+async function keep(id: string, body: string): Promise<void> {
+  if (begunAt === 0) begunAt = performance.now()
+  const run = await belt.addEvent(id, body)
+  if (run !== null) void runSteps(run)
+}
+
+async function runSteps(run: number): Promise<void> {
+  const one = 1
+  await belt.addStep(run, 'one', one)
+  const two = one + 1
+  await belt.addStep(run, 'two', two)
+  await belt.addStep(run, 'three', two + 1)
+  completed += 1
+  lastEndAt = performance.now()
+  ended()
+}
+
+/** Resolves when so many runs are completed. */
+function reach(count: number): Promise<void> {
+  return new Promise((resolve) => {
+    ended = () => {
+      if (completed >= count) resolve()
+    }
+    ended()
+  })
+}
+
+answerCalls({
+  open({ file }: { file: string }): Promise<string> {
+    belt = openBelt(file)
+    return listenByHand(keep)
+  },
+  /** Runs per second with `inFlight` at once: their steps alone, whose event is in the store already. */
+  async runMany({ count, inFlight }: { count: number; inFlight: number }) {
+    const startedAt = performance.now()
+    let left = count
+    const runNext = async (): Promise<void> => {
+      while (left-- > 0) await runSteps(left)
+    }
+    await Promise.all(Array.from({ length: inFlight }, runNext))
+    return { runsPerSecond: count / ((performance.now() - startedAt) / 1_000) }
+  },
+  /** Gives the number of runs completed so far; the next delivery begins a burst. */
+  expectBurst() {
+    begunAt = 0
+    return completed
+  },
+  /** Milliseconds from the first delivery of a burst until so many runs in all were completed. */
+  async msOfBurst(count: number) {
+    await reach(count)
+    return lastEndAt - begunAt
+  },
+})

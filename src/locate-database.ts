@@ -12,8 +12,13 @@ type Place = Pick<Config, 'dataDir' | 'secretKey'>
 export function locateDatabase({ dataDir, secretKey }: Place): SqliteStoreOptions {
   makeDataDir(dataDir)
   const vaultKey =
-    secretKey === null ? loadVaultKey(join(dataDir, 'secret.key')) : parseVaultKey(secretKey, 'UPSHOT_SECRET_KEY')
+    secretKey === null ? loadVaultKey(keyFileOf({ dataDir })) : parseVaultKey(secretKey, 'UPSHOT_SECRET_KEY')
   return { file: join(dataDir, 'upshot.db'), vaultKey }
+}
+
+/** Where the key is that a data directory has for itself. */
+export function keyFileOf({ dataDir }: Pick<Config, 'dataDir'>): string {
+  return join(dataDir, 'secret.key')
 }
 
 /** Opens it beside a running app, as the command line does. */

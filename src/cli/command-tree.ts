@@ -208,6 +208,10 @@ export const COMMANDS: CommandTree = {
         summary: 'remove now what is older than the retention of the project',
         load: () => import('./commands/db-prune.ts'),
       },
+      reseal: {
+        summary: 'seal the secrets in it under another key',
+        load: () => import('./commands/db-reseal.ts'),
+      },
     },
   },
   demo: {

@@ -30,7 +30,7 @@ export function createVault(key: Buffer): Vault {
       } catch (cause) {
         throw new UpshotError(
           'invalid_config',
-          'A stored secret does not open with this key. Start with the key it was sealed with: the key file of this data directory, or the same UPSHOT_SECRET_KEY.',
+          'A stored secret does not open with this key. Start with the key it was sealed with: the key file of this data directory, or the same UPSHOT_SECRET_KEY. Where "upshot db reseal" was cut off, run it again.',
           { cause },
         )
       }
@@ -46,13 +46,22 @@ export function parseVaultKey(text: string, source: string): Buffer {
   throw new UpshotError('invalid_config', `${source} must hold 32 bytes in base64 or hex: "openssl rand -base64 32".`)
 }
 
+export function makeVaultKey(): Buffer {
+  return randomBytes(KEY_BYTES)
+}
+
+/** The key as a key file holds it. */
+export function formatVaultKey(key: Buffer): string {
+  return `${key.toString('base64')}\n`
+}
+
 /** The key in `file`; the first call makes it, readable by its owner only. */
 export function loadVaultKey(file: string): Buffer {
   if (existsSync(file)) return parseVaultKey(readFileSync(file, 'utf8'), file)
-  const key = randomBytes(KEY_BYTES)
+  const key = makeVaultKey()
   // "wx" loses the race politely: whoever was first made the key, and it is read back.
   try {
-    writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' })
+    writeFileSync(file, formatVaultKey(key), { mode: 0o600, flag: 'wx' })
     chmodSync(file, 0o600)
     return key
   } catch (error) {

@@ -187,3 +187,42 @@ test('prunes what is older than the retention, once it was agreed to', async () 
   const left = await store.listDeliveries({ limit: 10, verdicts: ['unknown_endpoint'] })
   expect(left.map(({ receivedAt }) => receivedAt > old + 1)).toEqual([true])
 })
+
+test('seals the secrets under another key, but not behind the back of an app that runs', async () => {
+  const { app, dataDir } = await startTestApp()
+  const secretsOf = async (store: typeof app.store) => (await store.listEndpoints()).map(({ secrets }) => secrets)
+  const secrets = await secretsOf(app.store)
+  const refused = await runCli(dataDir, ['db', 'reseal', '--yes', '--json'])
+  expect(refused).toMatchObject({ exit: 1, json: { error: { code: 'conflict' } } })
+  expect(refused.json.error.message).toContain(`process ${process.pid}`)
+  await app.stop()
+
+  const old = readFileSync(join(dataDir, 'secret.key'), 'utf8')
+  expect(await runCli(dataDir, ['db', 'reseal'])).toMatchObject({ exit: 3 })
+  expect(await runCli(dataDir, ['db', 'reseal', '--dry-run'])).toMatchObject({
+    exit: 0,
+    stdout: 'Nothing was changed.\n',
+  })
+  expect(readFileSync(join(dataDir, 'secret.key'), 'utf8')).toBe(old)
+  const { exit, json } = await runCli(dataDir, ['db', 'reseal', '--yes', '--json'])
+  expect({ exit, data: json.data }).toMatchObject({
+    exit: 0,
+    data: { resealed: { webhookSecrets: secrets.flat().length } },
+  })
+  expect(readFileSync(join(dataDir, 'secret.key'), 'utf8')).not.toBe(old)
+  const again = await startTestApp({}, { dataDir })
+  expect(await secretsOf(again.app.store)).toEqual(secrets)
+})
+
+test('takes the new key from where it is told, and never shows it', async () => {
+  const { store } = await storeWith(1)
+  const key = Buffer.alloc(32, 7).toString('base64')
+  const { exit, stdout, stderr } = await runCli(store.folder, ['db', 'reseal', '--yes', '--key-stdin'], { input: key })
+  expect({ exit, shown: `${stdout}${stderr}`.includes(key) }).toEqual({ exit: 0, shown: false })
+  expect(readFileSync(join(store.folder, 'secret.key'), 'utf8').trim()).toBe(key)
+  const wrong = await runCli(store.folder, ['db', 'reseal', '--yes', '--key-env', 'NEW_KEY'], {
+    env: { NEW_KEY: 'short' },
+  })
+  expect(wrong.exit).not.toBe(0)
+  expect(wrong.stderr).toContain('32 bytes')
+})

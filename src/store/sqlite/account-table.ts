@@ -44,8 +44,8 @@ export class AccountTable {
     const { name, apiKey, fallbackKey, plan, storages } = account
     this.#save.run({
       ...account,
-      apiKey: this.#vault.seal(ownerOf(name, 'key'), apiKey),
-      fallbackKey: fallbackKey === null ? null : this.#vault.seal(ownerOf(name, 'fallback'), fallbackKey),
+      apiKey: this.#vault.seal(accountOwner(name, 'key'), apiKey),
+      fallbackKey: fallbackKey === null ? null : this.#vault.seal(accountOwner(name, 'fallback'), fallbackKey),
       plan: JSON.stringify(plan),
       storages: JSON.stringify(storages),
     })
@@ -75,8 +75,8 @@ export class AccountTable {
     return {
       name,
       baseUrl: row.base_url,
-      apiKey: this.#vault.open(ownerOf(name, 'key'), row.api_key),
-      fallbackKey: row.fallback_key && this.#vault.open(ownerOf(name, 'fallback'), row.fallback_key),
+      apiKey: this.#vault.open(accountOwner(name, 'key'), row.api_key),
+      fallbackKey: row.fallback_key && this.#vault.open(accountOwner(name, 'fallback'), row.fallback_key),
       plan: JSON.parse(row.plan),
       storages: JSON.parse(row.storages),
       createdAt: row.created_at,
@@ -85,6 +85,6 @@ export class AccountTable {
 }
 
 /** Binds a sealed key to its account and its use; no endpoint's id begins like this. */
-function ownerOf(account: string, use: 'key' | 'fallback'): string {
+export function accountOwner(account: string, use: 'key' | 'fallback'): string {
   return `account ${use} ${account}`
 }

@@ -45,7 +45,7 @@ export class CaptureTable {
     const text = JSON.stringify({ headers, body: Buffer.from(body).toString('base64') })
     const bytes = body.byteLength + JSON.stringify(headers).length
     if (bytes > CAPTURE_LIMITS.bytes) return false
-    const sealed = this.#vault.seal(ownerOf(endpointId, id), text)
+    const sealed = this.#vault.seal(captureOwner(endpointId, id), text)
     if (this.#insert.run({ id, endpointId, receivedAt, bytes, sealed }).changes === 0) return false
     this.#makeRoom(endpointId)
     return true
@@ -53,7 +53,9 @@ export class CaptureTable {
 
   list(endpointId: string): Capture[] {
     return this.#list.all(endpointId).map((row) => {
-      const { headers, body } = content.parse(JSON.parse(this.#vault.open(ownerOf(endpointId, row.id), row.sealed)))
+      const { headers, body } = content.parse(
+        JSON.parse(this.#vault.open(captureOwner(endpointId, row.id), row.sealed)),
+      )
       return { id: row.id, endpointId, receivedAt: row.received_at, headers, body: Buffer.from(body, 'base64') }
     })
   }
@@ -73,6 +75,6 @@ export class CaptureTable {
 }
 
 /** A sealed capture opens in its own row only. */
-function ownerOf(endpointId: string, id: string): string {
+export function captureOwner(endpointId: string, id: string): string {
   return `capture ${endpointId} ${id}`
 }

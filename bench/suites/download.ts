@@ -86,7 +86,7 @@ async function measureRound(contest: Contest, round: number) {
   const { bench, bytes, client, paths } = contest
   await bench.patience.waitForCalm()
   const half = Math.floor(bytes / 2)
-  const halveByCurl = async () => {
+  const halve = async () => {
     truncateSync(paths.curl, half)
     return half
   }
@@ -96,15 +96,15 @@ async function measureRound(contest: Contest, round: number) {
   })
   // What a process that died has left: its bytes have to be read again for the hash of the whole.
   const resumed = await race(contest, round, {
-    curl: halveByCurl,
+    curl: halve,
     client: () => client.call<number>('halve', { to: paths.client }),
   })
   // What the process itself has left, as before a retry: it knows their hash.
   const retried = await race(contest, round, {
-    curl: halveByCurl,
+    curl: halve,
     client: () => client.call<number>('interrupt', { to: paths.client }),
   })
-  const describe = ({ client, curl }: Rates) => `${client.toFixed(0)} MiB/s, curl ${curl.toFixed(0)}`
+  const describe = (rates: Rates) => `${rates.client.toFixed(0)} MiB/s, curl ${rates.curl.toFixed(0)}`
   bench.say(
     `  whole ${describe(whole)}; second half ${describe(resumed)}; second half after a break ${describe(retried)}`,
   )
@@ -125,8 +125,8 @@ async function removeFile(path: string): Promise<number> {
 type Rates = Record<Rival, number>
 
 /**
- * How fast each brings what is missing of its file, one after the other. Each starts with a disk that has nothing left to write
- * and right after its own file was made ready: curl syncs nothing, and the next one would pay for it.
+ * How fast each brings what is missing of its file, one after the other. Each starts right after its own file was made
+ * ready, with a disk that has nothing left to write: curl syncs nothing, and the next one would pay for it.
  */
 async function race({ bytes, host, client, paths }: Contest, round: number, prepare: Preparation): Promise<Rates> {
   const rates: Rates = { curl: 0, client: 0 }

@@ -12,7 +12,11 @@ export interface Resealed {
   captures: number
 }
 
-type Row = Record<string, string | number> & { sealed: Uint8Array }
+/** The columns of a key, and what is sealed. */
+interface Row {
+  sealed: Uint8Array
+  [column: string]: string | number | Uint8Array
+}
 
 /** A column that holds what the vault seals. */
 interface SealedColumn {

@@ -7,7 +7,7 @@ import { incoming } from '../support/fixtures.ts'
 import { openTestStore } from '../support/test-store.ts'
 
 /** In an event's body it takes 64 pages of the log. */
-const LARGE = { note: 'n'.repeat(260_000) }
+const LARGE = { note: 'n'.repeat(520_000) }
 
 interface Log {
   log: number
@@ -28,8 +28,8 @@ function openWithEye() {
 test('copies the log while it is shorter than what makes SQLite copy it within a commit', async () => {
   const { store, eye, look, write } = openWithEye()
   await write(0, 20)
-  await vi.waitFor(() => expect(look().checkpointed).toBeGreaterThanOrEqual(1_000), 5_000)
-  expect(look().log).toBeLessThan(4_000)
+  await vi.waitFor(() => expect(look().checkpointed).toBeGreaterThanOrEqual(700), 5_000)
+  expect(look().log).toBeLessThan(2_900)
   eye.close()
   await store.close()
 })
@@ -55,12 +55,4 @@ test('leaves no log and no thread behind when the store is closed', async () => 
   await store.close()
   // SQLite removes it with the last connection, wherever that was.
   expect(existsSync(`${file}-wal`)).toBe(false)
-})
-
-test('has no thread where little is written', async () => {
-  const { store, eye, look, write } = openWithEye()
-  await write(0, 5)
-  expect(look()).toMatchObject({ checkpointed: 0 })
-  eye.close()
-  await store.close()
 })

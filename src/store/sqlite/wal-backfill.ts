@@ -3,9 +3,9 @@ import type { Database } from 'better-sqlite3'
 import type { TransactionWatcher } from './group-commit.ts'
 
 /** The log is copied whenever it has grown by so many pages … */
-const EVERY_PAGES = 1_000
+const EVERY_PAGES = 700
 /** … and by the writing connection itself when it has this many: little is left to copy then, and it begins anew. */
-const OWN_PAGES = 4_200
+const OWN_PAGES = 2_900
 
 /**
  * Copies the write-ahead log into the database, which SQLite calls a checkpoint, in a thread of its own. SQLite would do it

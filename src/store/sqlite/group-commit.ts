@@ -11,12 +11,10 @@ interface Mutation {
 /** Has something to do in every transaction, such as keeping something in memory that must agree with the database. */
 export interface TransactionWatcher {
   /** Within the transaction, before anything else. */
-  begun?(): void
-  rolledBack?(): void
+  begun(): void
+  rolledBack(): void
   /** Within the transaction, when everything that was asked for is done. */
   ending?(): void
-  /** Behind it, when everybody has their answer. Must not throw. */
-  committed?(): void
 }
 
 /**
@@ -76,20 +74,19 @@ export class GroupCommit {
       if (group.length === 1) group[0]?.reject(translate(error))
       else for (const mutation of group) this.#commitAlone(mutation)
     }
-    for (const watcher of this.#watchers) watcher.committed?.()
   }
 
   #commitTogether(group: readonly Mutation[]): unknown[] {
     this.#begin.run()
     try {
-      for (const watcher of this.#watchers) watcher.begun?.()
+      for (const watcher of this.#watchers) watcher.begun()
       const values = group.map((mutation) => mutation.run())
       for (const watcher of this.#watchers) watcher.ending?.()
       this.#commit.run()
       return values
     } catch (error) {
       if (this.#db.inTransaction) this.#rollback.run()
-      for (const watcher of this.#watchers) watcher.rolledBack?.()
+      for (const watcher of this.#watchers) watcher.rolledBack()
       throw error
     }
   }

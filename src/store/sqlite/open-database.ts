@@ -6,9 +6,6 @@ import Database from 'better-sqlite3'
 export function openDatabase(file: string): Database.Database {
   mkdirSync(dirname(file), { recursive: true })
   const db = new Database(file, { timeout: 5_000 })
-  // Of a new file, before anything else. The rows of all runs at work lie close together, and every commit writes most of their
-  // pages again: fewer and larger ones take fewer calls.
-  db.pragma('page_size = 8192')
   db.pragma('journal_mode = WAL')
   // FULL: a commit is answered only when it is on disk. Everything else here is about speed and loosens nothing.
   db.pragma('synchronous = FULL')

@@ -5,7 +5,6 @@ import { migrate } from './migrate.ts'
 import { openDatabase } from './open-database.ts'
 import { createReader } from './reader.ts'
 import { openTables } from './tables.ts'
-import { WalBackfill } from './wal-backfill.ts'
 import { createWriter } from './writer.ts'
 
 export interface SqliteStoreOptions {
@@ -15,20 +14,12 @@ export interface SqliteStoreOptions {
   vaultKey: Buffer
 }
 
-/**
- * The store on one SQLite file, on one connection of this thread: for the command line, tests, and the writer thread, which
- * writes so much that a thread beside it does the `backfill`.
- */
-export function openSqliteStore({
-  file,
-  vaultKey,
-  backfill = false,
-}: SqliteStoreOptions & { backfill?: boolean }): Store {
+/** The store on one SQLite file, on one connection of this thread: for the command line, tests, and the writer thread. */
+export function openSqliteStore({ file, vaultKey }: SqliteStoreOptions): Store {
   const db = openDatabase(file)
   migrate(db)
   const tables = openTables(db, createVault(vaultKey))
-  const wal = backfill ? [new WalBackfill(db, file)] : []
-  const commit = new GroupCommit(db, [tables.events.known, tables.deliveries.uses, tables.gates, ...wal])
+  const commit = new GroupCommit(db, [tables.events.known, tables.deliveries.uses, tables.gates])
   return {
     ...createReader(tables),
     ...createWriter(tables, commit),

@@ -4,7 +4,7 @@ import { type Answer, type Call, encodeAnswer, type PackedCall, unpackCall } fro
 
 /** The thread that owns the writing connection: it takes calls by the bundle and answers all of one commit together. */
 const { file, vaultKey } = workerData as SqliteStoreOptions
-const store = openSqliteStore({ file, vaultKey: Buffer.from(vaultKey), backfill: true })
+const store = openSqliteStore({ file, vaultKey: Buffer.from(vaultKey) })
 let outbox: Answer[] = []
 
 parentPort?.on('message', (calls: PackedCall[]) => {

@@ -1,12 +1,11 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from './config.ts'
 import { UpshotError } from './core/errors.ts'
 import { keyFileOf, locateDatabase } from './locate-database.ts'
+import { flush } from './store/flush.ts'
 import { opensDatabase, type Resealed, resealDatabase } from './store/sqlite/reseal-database.ts'
-import { formatVaultKey, makeVaultKey, parseVaultKey } from './store/vault.ts'
-
-export type { Resealed } from './store/sqlite/reseal-database.ts'
+import { makeVaultKey, parseVaultKey, readVaultKey, writeVaultKey } from './store/vault.ts'
 
 /** `keyFiles` is null where the key is not ours to keep. */
 export type ResealedSecrets = Resealed & { keyFiles: { present: string; before: string } | null }
@@ -34,34 +33,22 @@ function resealWithFile(
 ): ResealedSecrets {
   const [prepared, before] = [`${keyFile}.next`, `${keyFile}.old`]
   // Sealed already, when the one before was cut off between the commit and the change of files.
-  const isSealed = existsSync(prepared) && !opensDatabase(file, present) && opensDatabase(file, readKey(prepared))
-  if (!isSealed) writeKey(prepared, asked ?? makeVaultKey())
-  const next = readKey(prepared)
+  const isSealed = existsSync(prepared) && !opensDatabase(file, present) && opensDatabase(file, readVaultKey(prepared))
+  if (!isSealed) replaceKey(prepared, asked ?? makeVaultKey())
+  const next = readVaultKey(prepared)
   if (asked !== null && !asked.equals(next)) {
     throw new UpshotError('conflict', 'Sealing under another key was cut off here before.', {
       details: { fix: 'Run "upshot db reseal" without a key first: it finishes that.' },
     })
   }
   const resealed = resealDatabase(file, { present: isSealed ? next : present, next })
-  writeKey(before, present)
+  replaceKey(before, present)
   renameSync(prepared, keyFile)
-  syncFolder(dirname(keyFile))
+  flush(dirname(keyFile))
   return { ...resealed, keyFiles: { present: keyFile, before } }
 }
 
-function readKey(file: string): Buffer {
-  return parseVaultKey(readFileSync(file, 'utf8'), file)
-}
-
-/** On disk when it returns, its name included: nothing else can open what is sealed with it. */
-function writeKey(file: string, key: Buffer): void {
+function replaceKey(file: string, key: Buffer): void {
   rmSync(file, { force: true })
-  writeFileSync(file, formatVaultKey(key), { mode: 0o600, flag: 'wx', flush: true })
-  syncFolder(dirname(file))
-}
-
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r')
-  fsyncSync(handle)
-  closeSync(handle)
+  writeVaultKey(file, key)
 }

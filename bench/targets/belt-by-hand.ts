@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3'
 import { answerCalls } from './answer-calls.ts'
+import { FinishLine } from './finish-line.ts'
 import { listenByHand } from './hand-written.ts'
 
 /**
@@ -8,10 +9,7 @@ import { listenByHand } from './hand-written.ts'
  * retry, no timeout, no replay, no second process. What the engine costs beside it is the price of its promises.
  */
 let belt: ReturnType<typeof openBelt>
-let completed = 0
-let lastEndAt = 0
-let begunAt = 0
-let ended = () => {}
+const finish = new FinishLine()
 
 function openBelt(file: string) {
   const db = new Database(file)
@@ -57,7 +55,7 @@ function createGroupCommit(db: Database.Database) {
 
 /** Keeps an event; its run goes on by itself. */
 async function keep(id: string, body: string): Promise<void> {
-  if (begunAt === 0) begunAt = performance.now()
+  finish.delivered()
   const run = await belt.addEvent(id, body)
   if (run !== null) void runSteps(run)
 }
@@ -68,19 +66,7 @@ async function runSteps(run: number): Promise<void> {
   const two = one + 1
   await belt.addStep(run, 'two', two)
   await belt.addStep(run, 'three', two + 1)
-  completed += 1
-  lastEndAt = performance.now()
-  ended()
-}
-
-/** Resolves when so many runs are completed. */
-function reach(count: number): Promise<void> {
-  return new Promise((resolve) => {
-    ended = () => {
-      if (completed >= count) resolve()
-    }
-    ended()
-  })
+  finish.passed()
 }
 
 answerCalls({
@@ -98,14 +84,5 @@ answerCalls({
     await Promise.all(Array.from({ length: inFlight }, runNext))
     return { runsPerSecond: count / ((performance.now() - startedAt) / 1_000) }
   },
-  /** Gives the number of runs completed so far; the next delivery begins a burst. */
-  expectBurst() {
-    begunAt = 0
-    return completed
-  },
-  /** Milliseconds from the first delivery of a burst until so many runs in all were completed. */
-  async msOfBurst(count: number) {
-    await reach(count)
-    return lastEndAt - begunAt
-  },
+  ...finish.calls,
 })

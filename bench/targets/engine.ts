@@ -13,6 +13,7 @@ import { EVENT_TYPE, ID_BYTES, renderBody, SECRET } from '../deliveries.ts'
 import { manySteps } from '../many-steps.ts'
 import { threeSteps } from '../three-steps.ts'
 import { answerCalls } from './answer-calls.ts'
+import { FinishLine } from './finish-line.ts'
 
 /** The belt of the app in one process: receiver, store with its writer thread, worker. Nothing is logged. */
 const bus = createNoticeBus()
@@ -20,25 +21,10 @@ const workflows = new Map<string, AnyWorkflow>([threeSteps, manySteps].map((work
 let store: Store
 let worker: Worker
 let events = 0
-let completed = 0
 let startedAt = 0
-let lastEndAt = 0
-let beltBegunAt = 0
-let whenReached = { count: Infinity, resolve: () => {} }
+const finish = new FinishLine()
 
-bus.subscribe('run.completed', () => {
-  completed += 1
-  lastEndAt = performance.now()
-  if (completed >= whenReached.count) whenReached.resolve()
-})
-
-/** Resolves when so many runs of this process are completed. */
-function reach(count: number): Promise<void> {
-  return new Promise((resolve) => {
-    whenReached = { count, resolve }
-    if (completed >= count) resolve()
-  })
-}
+bus.subscribe('run.completed', () => finish.passed())
 
 async function open({ file, slots }: { file: string; slots: number }): Promise<string> {
   store = openThreadedStore({ file, vaultKey: randomBytes(32) })
@@ -70,7 +56,7 @@ async function open({ file, slots }: { file: string; slots: number }): Promise<s
 
 /** As the app wires it: the worker takes the delivery's runs with it. */
 const saveDelivery: Store['saveDelivery'] = (delivery) => {
-  if (beltBegunAt === 0) beltBegunAt = performance.now()
+  finish.delivered()
   return worker.saveDelivery(delivery)
 }
 
@@ -90,7 +76,7 @@ answerCalls({
   async runMany({ count, inFlight }: { count: number; inFlight: number }) {
     const begunAt = performance.now()
     const cpuBefore = process.cpuUsage()
-    const until = reach(completed + count)
+    const until = finish.reach(finish.completed + count)
     let started = 0
     const startNext = () => {
       if (started >= count) return
@@ -109,7 +95,7 @@ answerCalls({
   async runSingly(count: number) {
     const times: number[] = []
     for (let each = 0; each < count; each++) {
-      const end = reach(completed + 1)
+      const end = finish.reach(finish.completed + 1)
       const begunAt = performance.now()
       await startRun()
       await end
@@ -120,17 +106,8 @@ answerCalls({
   },
   /** Milliseconds from the start of the worker until `count` runs that it found in the store were completed. */
   async msUntilDone(count: number) {
-    await reach(count)
-    return lastEndAt - startedAt
+    await finish.reach(count)
+    return finish.lastEndAt - startedAt
   },
-  /** Gives the number of runs completed so far; the next delivery begins a burst. */
-  expectBurst() {
-    beltBegunAt = 0
-    return completed
-  },
-  /** Milliseconds from the first delivery of a burst until so many runs in all were completed. */
-  async msOfBurst(count: number) {
-    await reach(count)
-    return lastEndAt - beltBegunAt
-  },
+  ...finish.calls,
 })

@@ -1,6 +1,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { UpshotError } from '../core/errors.ts'
+import { flush } from './flush.ts'
 
 /** Seals secrets before they are written. `owner` binds a sealed value to its row: it opens nowhere else. */
 export interface Vault {
@@ -50,22 +52,27 @@ export function makeVaultKey(): Buffer {
   return randomBytes(KEY_BYTES)
 }
 
-/** The key as a key file holds it. */
-export function formatVaultKey(key: Buffer): string {
-  return `${key.toString('base64')}\n`
-}
-
-/** The key in `file`; the first call makes it, readable by its owner only. */
+/** The key in `file`; the first call makes it. */
 export function loadVaultKey(file: string): Buffer {
-  if (existsSync(file)) return parseVaultKey(readFileSync(file, 'utf8'), file)
+  if (existsSync(file)) return readVaultKey(file)
   const key = makeVaultKey()
-  // "wx" loses the race politely: whoever was first made the key, and it is read back.
+  // The race is lost politely: whoever was first made the key, and it is read back.
   try {
-    writeFileSync(file, formatVaultKey(key), { mode: 0o600, flag: 'wx' })
-    chmodSync(file, 0o600)
+    writeVaultKey(file, key)
     return key
   } catch (error) {
-    if (existsSync(file)) return parseVaultKey(readFileSync(file, 'utf8'), file)
+    if (existsSync(file)) return readVaultKey(file)
     throw error
   }
+}
+
+export function readVaultKey(file: string): Buffer {
+  return parseVaultKey(readFileSync(file, 'utf8'), file)
+}
+
+/** Makes the file, for its owner only; throws where there is one. On the disk when it returns: nothing else opens what it seals. */
+export function writeVaultKey(file: string, key: Buffer): void {
+  writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  chmodSync(file, 0o600)
+  flush(dirname(file))
 }

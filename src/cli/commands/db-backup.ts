@@ -1,13 +1,12 @@
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
-import { UpshotError } from '../../core/errors.ts'
-import { backUp, databaseFile } from '../../database-care.ts'
+import { backUp } from '../../database-care.ts'
 import { formatBytes } from '../format-value.ts'
 import { onInterrupt } from '../interruption.ts'
 import type { Output } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { loadProject } from '../project.ts'
+import { requireDatabase } from '../require-database.ts'
 
 /** `upshot db backup <file>`: a copy as of one moment, checked, while the app runs. */
 export function define(command: Command, out: Output): void {
@@ -20,8 +19,7 @@ export function define(command: Command, out: Output): void {
     .action(async (target) => {
       const config = await loadProject()
       const to = resolve(target)
-      const file = databaseFile(config)
-      if (!existsSync(file)) throw new UpshotError('not_found', `There is no database in ${config.dataDir}.`)
+      const file = requireDatabase(config)
       if (out.given.dryRun) {
         out.result({ file: to, made: false }, () => [`Would copy ${file} to ${to}.`])
         return

@@ -1,12 +1,11 @@
-import { existsSync } from 'node:fs'
 import { type Command, Option } from '@commander-js/extra-typings'
 import type { Config } from '../../config.ts'
 import { UpshotError } from '../../core/errors.ts'
-import { databaseFile } from '../../database-care.ts'
 import { confirm } from '../confirm.ts'
 import type { Output } from '../output.ts'
 import { loadProject } from '../project.ts'
 import { readSecret } from '../read-source.ts'
+import { requireDatabase } from '../require-database.ts'
 import { findRunningApp } from '../running-app.ts'
 
 /** `upshot db reseal`: after the old key was seen by somebody, or somebody who knew it has left. */
@@ -21,8 +20,7 @@ export function define(command: Command, out: Output): void {
     )
     .action(async ({ keyFile, keyStdin, keyEnv }) => {
       const config = await loadProject()
-      const file = databaseFile(config)
-      if (!existsSync(file)) throw new UpshotError('not_found', `There is no database in ${config.dataDir}.`)
+      const file = requireDatabase(config)
       const key = await readSecret({ secretFile: keyFile, secretStdin: keyStdin, secretEnv: keyEnv }, 'the new key')
       await requireStopped(config)
       if (!(await confirm(out, { will: `seal the secrets in ${file} under another key` }))) {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs'
+import { closeSync, existsSync, linkSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { UpshotError } from '../../core/errors.ts'
+import { flush } from '../flush.ts'
 import { countRows, type DatabaseReport, verifyDatabase } from './verify-database.ts'
 
 export interface Backup extends DatabaseReport {
@@ -69,12 +70,6 @@ function makeSingleFile(part: string): void {
   const copy = new Database(part)
   copy.pragma('journal_mode = DELETE')
   copy.close()
-}
-
-function flush(path: string): void {
-  const handle = openSync(path, 'r')
-  fsyncSync(handle)
-  closeSync(handle)
 }
 
 /** Gives the copy its name, unless somebody else took it in the meantime. */

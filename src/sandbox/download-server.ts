@@ -11,6 +11,7 @@ import type { Faults } from './faults.ts'
 import { requireHost, tellTime } from './http-guards.ts'
 import { lookAt } from './look.ts'
 import type { Log } from './options.ts'
+import { sendFile } from './send-file.ts'
 import { replaceReply, spoilBody } from './spoil-reply.ts'
 import { errorOfStatus } from './status-error.ts'
 import type { Storage } from './storage.ts'
@@ -46,13 +47,18 @@ async function serve(parts: DownloadParts, request: Request, response: Response)
   if (fault?.latencyMs) await wait(fault.latencyMs)
   if (fault && replaceReply(response, fault)) return
   if (fault?.status) throw errorOfStatus(fault.status)
-  const { entry, path } = findFile(parts, request)
+  const found = findFile(parts, request)
   if (fault) spoilBody(response, fault)
-  await sendEntry(response, entry, path)
+  await sendEntry(request, response, found)
+}
+
+interface Found {
+  entry: Entry
+  path: string
 }
 
 /** Throws 403 unless the URL is ours and unexpired, 404 when the file is gone. */
-function findFile(parts: DownloadParts, request: Request): { entry: Entry; path: string } {
+function findFile(parts: DownloadParts, request: Request): Found {
   const { storage = '', fileId = '' } = request.params
   const { expires, signature } = request.query
   const ticket = readTicket(parts.downloadSecret, { storage: String(storage), id: String(fileId), expires, signature })
@@ -64,21 +70,14 @@ function findFile(parts: DownloadParts, request: Request): { entry: Entry; path:
   return { entry, path: parts.storages[entry.storage].locate(entry) }
 }
 
-/** Range, If-Range, conditional requests and the length are express's own. */
-async function sendEntry(response: Response, entry: Entry, path: string): Promise<void> {
+async function sendEntry(request: Request, response: Response, { entry, path }: Found): Promise<void> {
   const look = lookAt(path)
   if (look?.type !== 'file') throw new ApiError(404, 'resource_not_found', 'The file has been deleted.')
   response.set('ETag', `"${createHash('sha256').update(look.fingerprint).digest('hex').slice(0, 32)}"`)
-  response.set('Content-Type', entry.mimeType ?? 'application/octet-stream')
   response.set('X-Content-Type-Options', 'nosniff')
   response.set('Content-Security-Policy', "default-src 'none'; sandbox")
   response.set('X-Sandbox-Assumed', 'N10')
   response.attachment(entry.name)
-  await new Promise<void>((resolve, reject) => {
-    response.sendFile(path, { dotfiles: 'allow', cacheControl: false }, (error) => {
-      // A client that hangs up early is no error of ours.
-      if (error && !response.headersSent) reject(error)
-      else resolve()
-    })
-  })
+  response.set('Content-Type', entry.mimeType ?? 'application/octet-stream')
+  await sendFile(request, response, path)
 }

@@ -13,7 +13,8 @@ export function spoilBody(response: Response, fault: Fault): void {
     perTick: bytesPerSecond === undefined ? Number.POSITIVE_INFINITY : Math.max(1, (bytesPerSecond * TICK_MS) / 1000),
     cutsAtMost: cutAfterBytes !== undefined,
   })
-  response.write = ((chunk: string | Uint8Array) => body.write(chunk)) as Response['write']
+  response.write = ((chunk: string | Uint8Array, written?: () => void) =>
+    body.write(chunk, written)) as Response['write']
   response.end = ((chunk?: string | Uint8Array) => body.end(chunk)) as Response['end']
 }
 
@@ -32,6 +33,7 @@ class SpoiledBody {
   readonly #write: (chunk: Uint8Array) => boolean
   readonly #end: () => void
   #waiting = Buffer.alloc(0)
+  #onPassed: (() => void)[] = []
   #sent = 0
   #hasEnded = false
   #isOver = false
@@ -46,8 +48,10 @@ class SpoiledBody {
     response.on('close', () => clearTimeout(this.#timer))
   }
 
-  write(chunk: string | Uint8Array): boolean {
+  /** Takes the bytes over; `passed` is called once all that was written is on its way, which never happens after a cut. */
+  write(chunk: string | Uint8Array, passed?: () => void): boolean {
     this.#waiting = Buffer.concat([this.#waiting, Buffer.from(chunk as Uint8Array)])
+    if (typeof passed === 'function') this.#onPassed.push(passed)
     this.#pass()
     // False also stops whoever pipes a file: no 'drain' will come once it is over.
     return this.#waiting.length === 0 && !this.#isOver
@@ -71,7 +75,12 @@ class SpoiledBody {
     if (this.#sent >= most) this.#stopHere(cutsAtMost)
     else if (this.#waiting.length > 0) this.#passLater()
     else if (this.#hasEnded) this.#end()
-    else this.#response.emit('drain')
+    else this.#tellPassed()
+  }
+
+  #tellPassed(): void {
+    for (const passed of this.#onPassed.splice(0)) passed()
+    this.#response.emit('drain')
   }
 
   #passLater(): void {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { call, openSandbox, tempDir } from './harness.ts'
 
 const BYTES = randomBytes(1000)
@@ -79,4 +79,55 @@ test('is not given for a folder', async () => {
     .list()
     .find(({ type }) => type === 'folder')
   expect((await call(sandbox, `/files/${folder?.id}/download?service=storage_a`, { key })).status).toBe(400)
+})
+
+describe('a request with conditions', () => {
+  const PAST = new Date(0).toUTCString()
+  const ETAG = 'the ETag of the file'
+
+  test.each<[string, Record<string, string>, number, string | null]>([
+    ['for the end', { range: 'bytes=-10' }, 206, 'bytes 990-999/1000'],
+    ['for the first byte', { range: 'bytes=0-0' }, 206, 'bytes 0-0/1000'],
+    ['for more than there is', { range: 'bytes=990-2000' }, 206, 'bytes 990-999/1000'],
+    ['for two ranges that meet', { range: 'bytes=0-9,10-19' }, 206, 'bytes 0-19/1000'],
+    ['for two ranges apart, which are not sent in parts', { range: 'bytes=0-9,20-29' }, 200, null],
+    ['for other units', { range: 'lines=1-2' }, 200, null],
+    ['for what is not there', { range: 'bytes=1000-' }, 416, 'bytes */1000'],
+    ['for a range of the file of that date', { range: 'bytes=0-9', 'if-range': PAST }, 200, null],
+    ['for what the client does not have yet', { 'if-none-match': '"other"' }, 200, null],
+    ['for what the client has', { 'if-none-match': ETAG, 'cache-control': 'max-age=60' }, 304, null],
+    ['for what the client has, but does not trust', { 'if-none-match': ETAG, 'cache-control': 'no-cache' }, 200, null],
+    ['for the very file', { 'if-match': `"other", ${ETAG}` }, 200, null],
+    ['for any file', { 'if-match': '*' }, 200, null],
+    ['for another file', { 'if-match': '"other"' }, 412, null],
+    ['for an older file', { 'if-unmodified-since': PAST }, 412, null],
+  ])('%s', async (_name, headers, status, contentRange) => {
+    const { url } = await withUrl()
+    const etag = (await fetch(url, { method: 'HEAD' })).headers.get('etag') ?? ''
+    const sent = Object.entries(headers).map(([name, value]) => [name, value.replace(ETAG, etag)])
+    const response = await fetch(url, { headers: Object.fromEntries(sent) })
+    expect([response.status, response.headers.get('content-range')]).toEqual([status, contentRange])
+    const bytes = Buffer.from(await response.arrayBuffer())
+    const [, from, to] = /^bytes (\d+)-(\d+)/.exec(contentRange ?? '') ?? [null, 0, 999]
+    if (status < 300) expect(bytes).toEqual(BYTES.subarray(Number(from), Number(to) + 1))
+  })
+})
+
+test('tells a HEAD request about the file without sending it', async () => {
+  const { url } = await withUrl()
+  const response = await fetch(url, { method: 'HEAD' })
+  expect([response.status, response.headers.get('content-length')]).toEqual([200, '1000'])
+  expect(Date.parse(response.headers.get('last-modified') ?? '')).toBeGreaterThan(0)
+  expect(await response.text()).toBe('')
+})
+
+test('sends a file of many blocks, and an empty one', async () => {
+  const { sandbox } = await withUrl()
+  const { key } = await sandbox.keys.create({ name: 'test', scope: 'read-only' })
+  for (const bytes of [randomBytes(3 * 1024 * 1024 + 17), Buffer.alloc(0)]) {
+    const { id } = await sandbox.storage('storage_a').put('/file.bin', bytes)
+    const { body } = await call(sandbox, `/files/${id}/download?service=storage_a`, { key })
+    const got = Buffer.from(await (await fetch(body.data.downloadUrl)).arrayBuffer())
+    expect(got.equals(bytes)).toBe(true)
+  }
 })

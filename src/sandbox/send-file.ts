@@ -1,0 +1,90 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import type { Request, Response } from 'express'
+import { ApiError } from './api-error.ts'
+
+/** Read and sent at once. Two of them are used in turn, so that a file of any size leaves nothing to collect. */
+const BLOCK_BYTES = 1024 * 1024
+
+/** From a byte to before another. */
+interface Span {
+  from: number
+  to: number
+}
+
+/**
+ * Answers with a file's bytes, or with the one range of them that is asked for (RFC 9110, 13 and 14), under the ETag that
+ * the response has. Express's own `sendFile` takes fresh memory for every 64 KiB, which costs five times the processor.
+ */
+export async function sendFile(request: Request, response: Response, path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    const { size, mtime } = await handle.stat()
+    response.set({ 'Last-Modified': mtime.toUTCString(), 'Accept-Ranges': 'bytes' })
+    if (isPreconditionFailed(request, response)) throw new ApiError(412, 'invalid_request', 'The file is another one.')
+    if (request.fresh) return void response.status(304).end()
+    const span = chooseSpan(request, response, size)
+    response.set('Content-Length', String(span.to - span.from))
+    if (request.method !== 'HEAD') await pour(handle, response, span)
+    response.end()
+  } finally {
+    await handle.close()
+  }
+}
+
+function isPreconditionFailed(request: Request, response: Response): boolean {
+  const match = request.get('if-match')
+  if (match !== undefined) return match !== '*' && !match.split(/\s*,\s*/).includes(response.get('ETag') ?? '')
+  return isLater(response.get('Last-Modified'), request.get('if-unmodified-since'))
+}
+
+/** The whole file, unless exactly one range is asked for of the file as it is. Throws 416 for one that it does not have. */
+function chooseSpan(request: Request, response: Response, size: number): Span {
+  const ranges = isOfAnotherFile(request, response) ? undefined : request.range(size, { combine: true })
+  if (ranges === -1) {
+    response.set('Content-Range', `bytes */${size}`)
+    throw new ApiError(416, 'invalid_request', `The file has ${size} bytes.`)
+  }
+  const [range, ...others] = typeof ranges === 'object' && ranges.type === 'bytes' ? ranges : []
+  if (!range || others.length > 0) return { from: 0, to: size }
+  response.status(206).set('Content-Range', `bytes ${range.start}-${range.end}/${size}`)
+  return { from: range.start, to: range.end + 1 }
+}
+
+function isOfAnotherFile(request: Request, response: Response): boolean {
+  const known = request.get('if-range')
+  if (known === undefined) return false
+  return known.includes('"') ? known !== response.get('ETag') : isLater(response.get('Last-Modified'), known)
+}
+
+function isLater(date: string | undefined, than: string | undefined): boolean {
+  return Date.parse(date ?? '') > Date.parse(than ?? '')
+}
+
+/** Reads one block while the other is being sent. Ends early when nobody wants the rest, or the file has become shorter. */
+async function pour(handle: FileHandle, response: Response, { from, to }: Span): Promise<void> {
+  const blocks = [0, 1].map(() => Buffer.allocUnsafeSlow(Math.min(BLOCK_BYTES, to - from)))
+  let sent = Promise.resolve()
+  let at = from
+  for (let turn = 0; at < to && !response.destroyed; turn++) {
+    const block = blocks[turn % blocks.length] as Buffer
+    const { bytesRead } = await handle.read(block, 0, Math.min(block.byteLength, to - at), at)
+    await sent
+    // Another end than the announced one: whoever reads is to see that something is missing.
+    if (bytesRead === 0) response.destroy()
+    else sent = write(response, block.subarray(0, bytesRead))
+    at += bytesRead
+  }
+  await sent
+}
+
+/** Resolves when the bytes are no longer needed: they have left, or the connection has ended. */
+function write(response: Response, bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      response.off('close', settle)
+      resolve()
+    }
+    response.on('close', settle)
+    response.write(bytes, settle)
+  })
+}

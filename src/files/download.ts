@@ -54,7 +54,7 @@ async function fill(
       total = read.size
       await part.expectFrom(read.offset, read.etag)
     } else {
-      await part.append(read.bytes, read.release)
+      await part.append(read.bytes)
       request.onProgress?.({ bytes: part.bytes, total })
     }
   }

@@ -11,7 +11,6 @@ export async function hashFile(wire: Wire, call: Call, { service, id }: FileRef)
     if (read.kind === 'chunk') {
       hash.update(read.bytes)
       bytes += read.bytes.byteLength
-      read.release()
     } else if (read.offset === 0) {
       // What came before was of a file that has changed since, or the server cannot go on in the middle.
       hash = createHash('sha256')

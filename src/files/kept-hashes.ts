@@ -1,5 +1,5 @@
-import type { Hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
+import type { PartHash } from './part-hash.ts'
 
 /** Of so many parts; the oldest makes room, and is read again when it is continued. */
 const MOST_KEPT = 1_000
@@ -9,22 +9,32 @@ const MOST_KEPT = 1_000
  * anybody has touched since is not known any more: its inode, its size or one of its times is another.
  */
 export class KeptHashes {
-  readonly #kept = new Map<string, { hash: Hash; state: string }>()
+  readonly #kept = new Map<string, { hash: PartHash; state: string }>()
 
   /** The hash of everything in the file that is open here. */
-  async keep(path: string, hash: Hash, handle: FileHandle): Promise<void> {
+  async keep(path: string, hash: PartHash, handle: FileHandle): Promise<void> {
     const state = await describeState(handle)
-    this.#kept.delete(path)
+    await this.#forget(path)
     this.#kept.set(path, { hash, state })
     const [oldest] = this.#kept.keys()
-    if (this.#kept.size > MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest)
+    if (this.#kept.size > MOST_KEPT && oldest !== undefined) await this.#forget(oldest)
   }
 
   /** Gives a hash away, to be continued; null where there is none, or the file is another one by now. */
-  async take(path: string, handle: FileHandle): Promise<Hash | null> {
+  async take(path: string, handle: FileHandle): Promise<PartHash | null> {
+    const kept = this.#kept.get(path)
+    if (kept === undefined || kept.state !== (await describeState(handle))) {
+      await this.#forget(path)
+      return null
+    }
+    this.#kept.delete(path)
+    return kept.hash
+  }
+
+  async #forget(path: string): Promise<void> {
     const kept = this.#kept.get(path)
     this.#kept.delete(path)
-    return kept !== undefined && kept.state === (await describeState(handle)) ? kept.hash : null
+    await kept?.hash.end()
   }
 }
 

@@ -1,9 +1,10 @@
-import { type FileHandle, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
-import { DiskWriter } from './disk-writer.ts'
+import { BlockWriter } from './block-writer.ts'
 import type { KeptHashes } from './kept-hashes.ts'
 import { continuedHash, emptyHash, type PartHash } from './part-hash.ts'
+import { UncachedFile } from './uncached-file.ts'
 
 /** By which a part on disk is known to belong to a file as it is now. */
 const marks = z.object({
@@ -29,24 +30,22 @@ interface PartRequest {
 export class PartFile {
   readonly #target: string
   readonly #kept: KeptHashes
-  readonly #handle: FileHandle
-  readonly #writer: DiskWriter
+  readonly #file: UncachedFile
   #hash: PartHash
+  #writer: BlockWriter
   #bytes: number
-  #written: number
   #marks: Marks
 
   private constructor(
     { to, kept }: PartRequest,
-    parts: { handle: FileHandle; hash: PartHash; bytes: number; marks: Marks },
+    parts: { file: UncachedFile; hash: PartHash; bytes: number; marks: Marks },
   ) {
     this.#target = to
     this.#kept = kept
-    this.#handle = parts.handle
-    this.#writer = new DiskWriter(parts.handle)
+    this.#file = parts.file
     this.#hash = parts.hash
+    this.#writer = new BlockWriter(parts.file, parts.hash, parts.bytes)
     this.#bytes = parts.bytes
-    this.#written = parts.bytes
     this.#marks = parts.marks
   }
 
@@ -56,11 +55,12 @@ export class PartFile {
     await mkdir(dirname(to), { recursive: true })
     const found = resume ? await readMarks(to) : null
     const isContinued = found !== null && isSame(found, wanted)
-    const handle = await open(partPath(to), 'a+')
-    if (!isContinued) await handle.truncate(0)
-    const bytes = (await handle.stat()).size
-    const hash = bytes === 0 ? emptyHash() : await continuedHash(handle, bytes, await kept.take(to, handle))
-    return new PartFile(request, { handle, hash, bytes, marks: isContinued ? found : { ...wanted, etag: null } })
+    const file = await UncachedFile.open(partPath(to))
+    if (!isContinued) await file.plain.truncate(0)
+    const bytes = (await file.plain.stat()).size
+    const known = bytes === 0 ? emptyHash(wanted.size) : await kept.take(to, file.plain)
+    const hash = known ?? (await continuedHash(file, bytes, wanted.size))
+    return new PartFile(request, { file, hash, bytes, marks: isContinued ? found : { ...wanted, etag: null } })
   }
 
   get bytes(): number {
@@ -78,24 +78,18 @@ export class PartFile {
     await writeFile(marksPath(this.#target), JSON.stringify(this.#marks))
   }
 
-  /** Takes the bytes over; `written` is called when they are no longer needed. */
-  async append(bytes: Uint8Array, written: () => void): Promise<void> {
-    const taken = this.#writer.write(bytes, () => {
-      this.#written += bytes.byteLength
-      this.#hash.reach(this.#written)
-      written()
-    })
-    // While the system writes; `written` is never called before this turn is over.
-    this.#hash.update(bytes)
+  /** Copies the bytes; resolves as soon as more may come. */
+  async append(bytes: Uint8Array): Promise<void> {
+    await this.#writer.append(bytes)
     this.#bytes += bytes.byteLength
-    await taken
   }
 
   /** Puts the part in the target's place, after its bytes are on the disk: a reader sees the whole file or the one before. */
   async finish(): Promise<{ bytes: number; sha256: string }> {
-    await this.#writer.sync()
-    const sha256 = await this.#hash.digest(this.#bytes)
-    await this.#handle.close()
+    await this.#writer.drain()
+    const [sha256] = await Promise.all([this.#hash.digest(this.#bytes), this.#file.sync()])
+    await this.#writer.close()
+    await this.#file.close()
     await rename(partPath(this.#target), this.#target)
     await rm(marksPath(this.#target), { force: true })
     await syncDirectory(dirname(this.#target))
@@ -104,12 +98,15 @@ export class PartFile {
 
   /** Leaves the part for a later download to continue. */
   async leave(): Promise<void> {
-    const hash = await this.#hash.stop()
-    await this.#writer.drain().catch(() => {})
     try {
-      if (hash && this.#written === this.#bytes) await this.#kept.keep(this.#target, hash, this.#handle)
+      await this.#writer.drain()
+      if (await this.#hash.settle(this.#bytes)) await this.#kept.keep(this.#target, this.#hash, this.#file.plain)
+    } catch {
+      // The disk did not take everything: what the part holds is read again by whoever continues it.
+      await this.#hash.end()
     } finally {
-      await this.#handle.close()
+      await this.#writer.close()
+      await this.#file.close()
     }
   }
 
@@ -121,12 +118,12 @@ export class PartFile {
   }
 
   async #empty(): Promise<void> {
-    await this.#hash.stop()
-    await this.#writer.drain()
-    await this.#handle.truncate(0)
-    this.#hash = emptyHash()
+    await this.#hash.end()
+    await this.#writer.close()
+    await this.#file.plain.truncate(0)
     this.#bytes = 0
-    this.#written = 0
+    this.#hash = emptyHash(this.#marks.size)
+    this.#writer = new BlockWriter(this.#file, this.#hash, 0)
   }
 }
 

@@ -8,8 +8,8 @@ import { type Call, factsOf, type Wire } from './wire.ts'
 export type BytesRead =
   /** The bytes that follow begin here: 0, or where the ones before ended. `size` is that of the whole file. */
   | { kind: 'from'; offset: number; etag: string | null; size: number | null }
-  /** Whoever has done with the bytes, or has copied them, calls `release`: they are then written over. */
-  | { kind: 'chunk'; bytes: Uint8Array; release: () => void }
+  /** The bytes are written over once the next are asked for. */
+  | { kind: 'chunk'; bytes: Uint8Array }
 
 /**
  * The bytes of a file from a position to the end, over as many connections and URLs as it takes. Tries are counted anew
@@ -32,7 +32,8 @@ export async function* readBytes(wire: Wire, call: Call, start: Position): Async
         requireRoom(call, position)
         if (position.offset > furthest) tries = 0
         furthest = Math.max(furthest, position.offset)
-        yield { kind: 'chunk', bytes, release: () => opened.reply.release(bytes) }
+        yield { kind: 'chunk', bytes }
+        opened.reply.release(bytes)
         // After the consumer is done with them: its time is not the server's.
         call.deadlineAt = wire.settings.clock.now() + call.totalMs
       }

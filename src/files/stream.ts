@@ -28,7 +28,6 @@ export async function* streamBytes(
       handedOut = Math.max(handedOut, at)
       // A copy, as nobody knows how long the caller keeps it.
       const fresh = read.bytes.slice(known)
-      read.release()
       if (fresh.byteLength > 0) yield fresh
     }
   }

@@ -1,9 +1,13 @@
-import { createHash } from 'node:crypto'
-import { appendFile, open, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { appendFile, copyFile, open, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { KeptHashes } from '../../src/files/kept-hashes.ts'
 import { PartFile } from '../../src/files/part-file.ts'
 import { continuedHash, emptyHash } from '../../src/files/part-hash.ts'
+import { ThreadHash } from '../../src/files/thread-hash.ts'
+import { UncachedFile } from '../../src/files/uncached-file.ts'
 import { cutAt, giveUrls, serveBytes, sha256, someBytes, tempDirectory } from './download-host.ts'
 import { failure, ScriptedServer } from './scripted-server.ts'
 import { errorOf, testClient } from './test-client.ts'
@@ -68,33 +72,104 @@ describe('a large part', () => {
   })
 })
 
-test.each([0, 1, 5 * MIB, 9 * MIB])('a file with %i bytes is hashed with what is appended', async (size) => {
-  await using directory = await tempDirectory()
-  const path = directory.path('file')
-  await writeFile(path, BEGINNING.subarray(0, size))
-  const handle = await open(path, 'a+')
-  const hash = size === 0 ? emptyHash() : await continuedHash(handle, size)
+describe.each([0, 1, 5 * MIB, 9 * MIB])('a file with %i bytes', (size) => {
   const more = someBytes(5 * MIB + 3)
-  hash.update(more)
-  await appendFile(path, more)
-  hash.reach(size + more.length)
-  expect(await hash.digest(size + more.length)).toBe(sha256(Buffer.concat([BEGINNING.subarray(0, size), more])))
-  await hash.stop()
-  await handle.close()
+  const whole = Buffer.concat([BEGINNING.subarray(0, size), more])
+
+  test.each([null, whole.length])('is hashed with what is appended (said to become: %s)', async (total) => {
+    await using directory = await tempDirectory()
+    const path = directory.path('file')
+    await writeFile(path, BEGINNING.subarray(0, size))
+    const file = await UncachedFile.open(path)
+    const hash = size === 0 ? emptyHash(total) : await continuedHash(file, size, total)
+    let at = size
+    for (const piece of [more.subarray(0, 3 * MIB), more.subarray(3 * MIB)]) {
+      await hash.update(piece)
+      await appendFile(path, piece)
+      at += piece.length
+      hash.reach(at)
+    }
+    expect(await hash.settle(at)).toBe(true)
+    expect(await hash.digest(at)).toBe(sha256(whole))
+    expect(await hash.settle(at)).toBe(false)
+    await file.close()
+  })
 })
 
-test('a file that somebody cut meanwhile fails its hash', async () => {
-  await using directory = await tempDirectory()
-  const path = directory.path('file')
-  await writeFile(path, BEGINNING)
-  const handle = await open(path, 'a+')
-  const hash = await continuedHash(handle, BEGINNING.length)
-  await truncate(path, MIB)
-  expect(await errorOf(hash.digest(BEGINNING.length + MIB))).toMatchObject({
-    message: expect.stringContaining('the part has'),
+describe('a thread that reads what the file has', () => {
+  async function openPart() {
+    const directory = await tempDirectory()
+    const path = directory.path('file')
+    await writeFile(path, BEGINNING)
+    const file = await UncachedFile.open(path)
+    return {
+      path,
+      file,
+      async [Symbol.asyncDispose]() {
+        await file.close()
+        await directory[Symbol.asyncDispose]()
+      },
+    }
+  }
+
+  test('takes what follows from memory once it has caught up', async () => {
+    await using part = await openPart()
+    const hash = await continuedHash(part.file, BEGINNING.length, null)
+    await hash.update(Buffer.from('only in memory'))
+    hash.reach(BEGINNING.length + 14)
+    expect(await hash.digest(BEGINNING.length + 14)).toBe(
+      sha256(Buffer.concat([BEGINNING, Buffer.from('only in memory')])),
+    )
   })
-  await hash.stop()
-  await handle.close()
+
+  test('reads what follows while it has not', async () => {
+    await using part = await openPart()
+    const hash = await ThreadHash.ofFile(part.file.descriptors, BEGINNING.length, 0)
+    await hash.update(Buffer.from('only in memory'))
+    await appendFile(part.path, 'in the file!!!')
+    hash.reach(BEGINNING.length + 14)
+    expect(await hash.digest(BEGINNING.length + 14)).toBe(
+      sha256(Buffer.concat([BEGINNING, Buffer.from('in the file!!!')])),
+    )
+  })
+
+  test('knows too little to be continued while it has not', async () => {
+    await using part = await openPart()
+    const hash = await ThreadHash.ofFile(part.file.descriptors, BEGINNING.length, 0)
+    expect(await hash.settle(BEGINNING.length)).toBe(false)
+  })
+
+  test('fails the hash where somebody has cut the file', async () => {
+    await using part = await openPart()
+    await truncate(part.path, MIB)
+    const hash = await continuedHash(part.file, BEGINNING.length, null)
+    expect(await errorOf(hash.digest(BEGINNING.length))).toMatchObject({
+      message: expect.stringContaining('the part has'),
+    })
+  })
+
+  test('knows nothing of a hash that has ended', async () => {
+    const hash = emptyHash(null)
+    await hash.end()
+    expect(await hash.settle(0)).toBe(false)
+    expect(await errorOf(hash.update(Buffer.from('more')))).toMatchObject({
+      message: expect.stringContaining('nothing'),
+    })
+  })
+})
+
+test('the thread keeps a script alive until the hash is there, and no longer', async () => {
+  await using rig = await start()
+  const paths = [`${rig.to}-1`, `${rig.to}-2`]
+  for (const path of paths) {
+    // Nothing but the hash is left to do.
+    await writeFile(`${path}.part`, WHOLE)
+    await copyFile(`${rig.to}.part.json`, `${path}.part.json`)
+  }
+  const script = fileURLToPath(new URL('download-process.ts', import.meta.url))
+  const run = promisify(execFile)(process.execPath, [script, rig.api.baseUrl, JSON.stringify(FILE), ...paths])
+  expect((await run).stdout).toBe(`${sha256(WHOLE)} ${sha256(WHOLE)} `)
+  expect(rig.host.seen).toEqual([])
 })
 
 describe('the hash of a part that this process has left', () => {
@@ -104,7 +179,7 @@ describe('the hash of a part that this process has left', () => {
     const request = { to, wanted: { ...FILE }, resume: true, kept: new KeptHashes() }
     const part = await PartFile.open(request)
     await part.expectFrom(0, '"v1"')
-    await part.append(bytes, () => {})
+    await part.append(bytes)
     await part.leave()
     return { request, path: `${to}.part`, [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() }
   }
@@ -112,14 +187,15 @@ describe('the hash of a part that this process has left', () => {
   async function finish(request: Parameters<typeof PartFile.open>[0], rest: Buffer): Promise<string> {
     const part = await PartFile.open(request)
     await part.expectFrom(part.bytes, '"v1"')
-    await part.append(rest, () => {})
+    await part.append(rest)
     return (await part.finish()).sha256
   }
 
   test('is continued, and of no other process', async () => {
     await using left = await leave(BEGINNING)
     const handle = await open(left.path)
-    const claimed = createHash('sha256').update('as if this was in it')
+    const claimed = emptyHash(null)
+    await claimed.update(Buffer.from('as if this was in it'))
     await left.request.kept.keep(left.request.to, claimed, handle)
     await handle.close()
     expect(await finish(left.request, Buffer.from('!'))).toBe(sha256(Buffer.from('as if this was in it!')))
@@ -159,7 +235,7 @@ describe('the hash of a part that this process has left', () => {
     await writeFile(`${to}.part.json`, JSON.stringify({ ...FILE, etag: '"v1"' }))
     const kept = new KeptHashes()
     const part = await PartFile.open({ to, wanted: { ...FILE }, resume: true, kept })
-    await part.append(Buffer.from('lost'), () => {})
+    await part.append(Buffer.from('lost'))
     await part.leave()
     const handle = await open(`${to}.part`)
     expect(await kept.take(to, handle)).toBeNull()
@@ -170,7 +246,7 @@ describe('the hash of a part that this process has left', () => {
     await using directory = await tempDirectory()
     const handle = await open(directory.path('file'), 'w')
     const kept = new KeptHashes()
-    for (let n = 0; n <= 1_000; n++) await kept.keep(`/part/${n}`, createHash('sha256'), handle)
+    for (let n = 0; n <= 1_000; n++) await kept.keep(`/part/${n}`, emptyHash(0), handle)
     expect(await kept.take('/part/0', handle)).toBeNull()
     expect(await kept.take('/part/1', handle)).not.toBeNull()
     expect(await kept.take('/part/1', handle)).toBeNull()

@@ -76,14 +76,15 @@ export class BlockWriter {
   }
 
   async #nextBlock(): Promise<Block> {
-    while (this.#free.length === 0 && this.#failure === null) {
+    for (;;) {
+      this.#throwFailure()
+      const memory = this.#free.pop()
+      const from = this.#at % BLOCK_BYTES
+      if (memory !== undefined) return { memory, base: this.#at - from, from, to: from }
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
     }
-    this.#throwFailure()
-    const from = this.#at % BLOCK_BYTES
-    return { memory: this.#free.pop() as Uint8Array, base: this.#at - from, from, to: from }
   }
 
   #send({ memory, base, from, to }: Block): void {

@@ -7,6 +7,9 @@ import type { HashAnswer, HashCall, HashOrder } from './thread-hash.ts'
 const READ_AT_ONCE_BYTES = 1024 * 1024
 const READ_AHEAD = 4
 
+/** Memory that was read into, to be used again. */
+const idle: Uint8Array[] = []
+
 interface Hashing {
   hash: Hash
   /** Bytes taken in. */
@@ -14,8 +17,6 @@ interface Hashing {
   /** Settles after the last order so far; once one has failed, so do all that follow. */
   turn: Promise<unknown>
   hasEnded: boolean
-  /** For what is read from a file. */
-  memory: readonly Uint8Array[] | null
 }
 
 const hashings = new Map<number, Hashing>()
@@ -33,7 +34,7 @@ parentPort?.on('message', ({ call, hash, order }: HashCall) => {
 })
 
 function begin(hash: number): Hashing {
-  const hashing = { hash: createHash('sha256'), bytes: 0, turn: Promise.resolve(), hasEnded: false, memory: null }
+  const hashing = { hash: createHash('sha256'), bytes: 0, turn: Promise.resolve(), hasEnded: false }
   hashings.set(hash, hashing)
   return hashing
 }
@@ -41,7 +42,7 @@ function begin(hash: number): Hashing {
 /** A hash of a thread that has ended, or that has ended itself. */
 function lost(): Hashing {
   const turn = Promise.reject(new Error('nothing is known any more of this hash'))
-  return { hash: createHash('sha256'), bytes: 0, turn, hasEnded: true, memory: null }
+  return { hash: createHash('sha256'), bytes: 0, turn, hasEnded: true }
 }
 
 async function carryOut(hashing: Hashing, order: HashOrder): Promise<{ digest?: string }> {
@@ -57,10 +58,14 @@ function takeIn(hashing: Hashing, bytes: Uint8Array): void {
 }
 
 async function readUpTo(hashing: Hashing, file: Descriptors, upTo: number): Promise<void> {
-  hashing.memory ??= Array.from({ length: READ_AHEAD }, () => pageMemory(READ_AT_ONCE_BYTES))
-  for await (const bytes of readPieces(file, { from: hashing.bytes, upTo, memory: hashing.memory })) {
-    takeIn(hashing, bytes)
-    if (hashing.hasEnded) return
+  const memory = Array.from({ length: READ_AHEAD }, () => idle.pop() ?? pageMemory(READ_AT_ONCE_BYTES))
+  try {
+    for await (const bytes of readPieces(file, { from: hashing.bytes, upTo, memory })) {
+      takeIn(hashing, bytes)
+      if (hashing.hasEnded) return
+    }
+  } finally {
+    idle.push(...memory.slice(idle.length))
   }
 }
 

@@ -56,11 +56,16 @@ export class PartFile {
     const found = resume ? await readMarks(to) : null
     const isContinued = found !== null && isSame(found, wanted)
     const file = await UncachedFile.open(partPath(to))
-    if (!isContinued) await file.plain.truncate(0)
-    const bytes = (await file.plain.stat()).size
-    const known = bytes === 0 ? emptyHash(wanted.size) : await kept.take(to, file.plain)
-    const hash = known ?? (await continuedHash(file, bytes, wanted.size))
-    return new PartFile(request, { file, hash, bytes, marks: isContinued ? found : { ...wanted, etag: null } })
+    try {
+      if (!isContinued) await file.plain.truncate(0)
+      const bytes = (await file.plain.stat()).size
+      const known = bytes === 0 ? emptyHash(wanted.size) : await kept.take(to, file.plain)
+      const hash = known ?? (await continuedHash(file, bytes, wanted.size))
+      return new PartFile(request, { file, hash, bytes, marks: isContinued ? found : { ...wanted, etag: null } })
+    } catch (error) {
+      await file.close()
+      throw error
+    }
   }
 
   get bytes(): number {

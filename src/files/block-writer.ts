@@ -1,3 +1,4 @@
+import type { Clock } from '../core/time.ts'
 import { pageMemory } from './page-io.ts'
 import type { PartHash } from './part-hash.ts'
 import type { UncachedFile } from './uncached-file.ts'
@@ -7,6 +8,9 @@ const BLOCK_BYTES = 2 * 1024 * 1024
 
 /** Of one file: one is filled while the others are hashed and written. */
 const BLOCKS = 4
+
+/** However slowly a block fills, what came is written by then: a process that is killed loses no more than that. */
+const WRITTEN_WITHIN_MS = 1_000
 
 /** Memory of files that are done, to be used again. */
 const idle: Uint8Array[] = []
@@ -30,7 +34,9 @@ export class BlockWriter {
   readonly #hash: Pick<PartHash, 'update' | 'reach'>
   readonly #memory = idle.pop() ?? pageMemory(BLOCKS * BLOCK_BYTES)
   readonly #free: Uint8Array[]
+  readonly #clock: Clock
   #block: Block | null = null
+  #cancelTimer: () => void = () => {}
   #at: number
   #writing: Promise<void> = Promise.resolve()
   readonly #busy = new Set<Promise<void>>()
@@ -39,9 +45,13 @@ export class BlockWriter {
   #isClosed = false
 
   /** The file has `at` bytes, and `hash` is to be told of what follows. */
-  constructor(file: Pick<UncachedFile, 'write'>, hash: Pick<PartHash, 'update' | 'reach'>, at: number) {
+  constructor(
+    file: Pick<UncachedFile, 'write'>,
+    { hash, at, clock }: { hash: Pick<PartHash, 'update' | 'reach'>; at: number; clock: Clock },
+  ) {
     this.#file = file
     this.#hash = hash
+    this.#clock = clock
     this.#at = at
     this.#free = Array.from({ length: BLOCKS }, (_, index) =>
       this.#memory.subarray(index * BLOCK_BYTES, (index + 1) * BLOCK_BYTES),
@@ -51,8 +61,7 @@ export class BlockWriter {
   /** Copies the bytes; resolves as soon as more may come. */
   async append(bytes: Uint8Array): Promise<void> {
     for (let done = 0; done < bytes.byteLength; ) {
-      this.#block ??= await this.#nextBlock()
-      const block = this.#block
+      const block = this.#block ?? (await this.#beginBlock())
       const piece = bytes.subarray(done, done + BLOCK_BYTES - block.to)
       block.memory.set(piece, block.to)
       block.to += piece.byteLength
@@ -63,32 +72,46 @@ export class BlockWriter {
 
   /** Resolves when everything has been handed to the system, and nobody reads this memory any more. */
   async drain(): Promise<void> {
-    if (this.#block !== null) this.#send(this.#block)
+    this.#sendBegun()
     await Promise.all(this.#busy)
     this.#throwFailure()
   }
 
   /** Waits for what goes on, and gives the memory back. What is not in a whole block yet is lost unless it was drained. */
   async close(): Promise<void> {
+    this.#cancelTimer()
     await Promise.all(this.#busy)
     if (!this.#isClosed && idle.length < MOST_IDLE) idle.push(this.#memory)
     this.#isClosed = true
   }
 
-  async #nextBlock(): Promise<Block> {
+  async #beginBlock(): Promise<Block> {
+    const memory = await this.#freeMemory()
+    const from = this.#at % BLOCK_BYTES
+    const block = { memory, base: this.#at - from, from, to: from }
+    this.#block = block
+    this.#cancelTimer = this.#clock.at(this.#clock.now() + WRITTEN_WITHIN_MS, () => this.#sendBegun())
+    return block
+  }
+
+  async #freeMemory(): Promise<Uint8Array> {
     for (;;) {
       this.#throwFailure()
       const memory = this.#free.pop()
-      const from = this.#at % BLOCK_BYTES
-      if (memory !== undefined) return { memory, base: this.#at - from, from, to: from }
+      if (memory !== undefined) return memory
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
     }
   }
 
+  #sendBegun(): void {
+    if (this.#block !== null) this.#send(this.#block)
+  }
+
   #send({ memory, base, from, to }: Block): void {
     const bytes = memory.subarray(from, to)
+    this.#cancelTimer()
     this.#block = null
     this.#at = base + to
     this.#writing = this.#writing.then(() => this.#write(bytes, base + from))

@@ -26,7 +26,8 @@ export async function downloadFile(
 ): Promise<DownloadedFile> {
   const to = resolve(request.to)
   const wanted = { service: file.service, id: file.id, size: file.size ?? null, modifiedAt: file.modifiedAt ?? null }
-  const part = await PartFile.open({ to, wanted, resume: request.resume ?? true, kept: wire.partHashes })
+  const { resume = true } = request
+  const part = await PartFile.open({ to, wanted, resume, kept: wire.partHashes, clock: wire.settings.clock })
   try {
     const resumedFrom = await fill(wire, call, { part, wanted, request })
     return { path: to, ...(await part.finish()), resumedFrom }

@@ -1,6 +1,7 @@
 import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
+import type { Clock } from '../core/time.ts'
 import { BlockWriter } from './block-writer.ts'
 import type { KeptHashes } from './kept-hashes.ts'
 import { continuedHash, emptyHash, type PartHash } from './part-hash.ts'
@@ -24,6 +25,7 @@ interface PartRequest {
   /** Whether to continue what an earlier download left. */
   resume: boolean
   kept: KeptHashes
+  clock: Clock
 }
 
 /** A file that is being written beside its target: `<target>.part`, and `<target>.part.json` for its marks. */
@@ -31,20 +33,22 @@ export class PartFile {
   readonly #target: string
   readonly #kept: KeptHashes
   readonly #file: UncachedFile
+  readonly #clock: Clock
   #hash: PartHash
   #writer: BlockWriter
   #bytes: number
   #marks: Marks
 
   private constructor(
-    { to, kept }: PartRequest,
+    { to, kept, clock }: PartRequest,
     parts: { file: UncachedFile; hash: PartHash; bytes: number; marks: Marks },
   ) {
     this.#target = to
     this.#kept = kept
     this.#file = parts.file
+    this.#clock = clock
     this.#hash = parts.hash
-    this.#writer = new BlockWriter(parts.file, parts.hash, parts.bytes)
+    this.#writer = new BlockWriter(parts.file, { hash: parts.hash, at: parts.bytes, clock })
     this.#bytes = parts.bytes
     this.#marks = parts.marks
   }
@@ -128,7 +132,7 @@ export class PartFile {
     await this.#file.plain.truncate(0)
     this.#bytes = 0
     this.#hash = emptyHash(this.#marks.size)
-    this.#writer = new BlockWriter(this.#file, this.#hash, 0)
+    this.#writer = new BlockWriter(this.#file, { hash: this.#hash, at: 0, clock: this.#clock })
   }
 }
 

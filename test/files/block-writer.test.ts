@@ -1,6 +1,7 @@
 import { readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { ManualClock } from '../../src/core/time.ts'
 import { BlockWriter } from '../../src/files/block-writer.ts'
 import { emptyHash } from '../../src/files/part-hash.ts'
 import { UncachedFile } from '../../src/files/uncached-file.ts'
@@ -14,9 +15,11 @@ const MORE = someBytes(11 * MIB + 17)
 
 async function openWriter(path: string, { at = 0 } = {}) {
   const file = await UncachedFile.open(path)
-  const writer = new BlockWriter(file, emptyHash(0), at)
+  const clock = new ManualClock()
+  const writer = new BlockWriter(file, { hash: emptyHash(0), at, clock })
   return {
     file,
+    clock,
     writer,
     async appendAll(bytes: Uint8Array, pieceBytes = 50_000) {
       for (let from = 0; from < bytes.length; from += pieceBytes) {
@@ -84,8 +87,9 @@ describe('a block', () => {
       hashed.push({ bytes, end })
       return end.promise
     }
-    const writer = new BlockWriter(file, { update, reach: () => {} }, 0)
-    return { written, hashed, writer }
+    const clock = new ManualClock()
+    const writer = new BlockWriter(file, { hash: { update, reach: () => {} }, at: 0, clock })
+    return { written, hashed, clock, writer }
   }
 
   const BLOCKS = Array.from({ length: 5 }, (_, index) => Buffer.alloc(2 * MIB, index + 1))
@@ -105,6 +109,38 @@ describe('a block', () => {
     hashed[2]?.end.resolve()
     await fifth
     expect(hashed.map(({ bytes }) => bytes[0])).toEqual([1, 2, 5, 4, 5])
+  })
+
+  test('is written within a second, however little of it has come', async () => {
+    const { written, hashed, clock, writer } = slowParts()
+    await writer.append(Buffer.from('first'))
+    clock.set(clock.now() + 999)
+    await writer.append(Buffer.from(' words'))
+    await turn()
+    expect(written).toEqual([])
+    clock.set(clock.now() + 1)
+    await turn()
+    expect(hashed.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual(['first words'])
+    await writer.append(Buffer.from('more'))
+    written[0]?.end.resolve()
+    clock.set(clock.now() + 1_000)
+    await turn()
+    expect(written.map(({ at }) => at)).toEqual([0, 11])
+    // A full one is written at once, and nothing is left to be written later.
+    await writer.append(Buffer.alloc(2 * MIB - 15))
+    written[1]?.end.resolve()
+    clock.set(clock.now() + 1_000)
+    await turn()
+    expect(written.map(({ at }) => at)).toEqual([0, 11, 15])
+  })
+
+  test('is not written any more once the writer is closed', async () => {
+    const { written, clock, writer } = slowParts()
+    await writer.append(Buffer.from('of a file that has changed'))
+    await writer.close()
+    clock.set(clock.now() + 1_000)
+    await turn()
+    expect(written).toEqual([])
   })
 
   test('is written after the one before, and never after one that failed', async () => {

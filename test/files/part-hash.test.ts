@@ -3,6 +3,7 @@ import { appendFile, copyFile, open, stat, symlink, truncate, utimes, writeFile 
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/core/time.ts'
 import { KeptHashes } from '../../src/files/kept-hashes.ts'
 import { PartFile } from '../../src/files/part-file.ts'
 import { continuedHash, emptyHash } from '../../src/files/part-hash.ts'
@@ -176,7 +177,7 @@ describe('the hash of a part that this process has left', () => {
   async function leave(bytes: Buffer) {
     const directory = await tempDirectory()
     const to = directory.path('file')
-    const request = { to, wanted: { ...FILE }, resume: true, kept: new KeptHashes() }
+    const request = { to, wanted: { ...FILE }, resume: true, kept: new KeptHashes(), clock: systemClock }
     const part = await PartFile.open(request)
     await part.expectFrom(0, '"v1"')
     await part.append(bytes)
@@ -234,7 +235,7 @@ describe('the hash of a part that this process has left', () => {
     await symlink('/dev/full', `${to}.part`)
     await writeFile(`${to}.part.json`, JSON.stringify({ ...FILE, etag: '"v1"' }))
     const kept = new KeptHashes()
-    const part = await PartFile.open({ to, wanted: { ...FILE }, resume: true, kept })
+    const part = await PartFile.open({ to, wanted: { ...FILE }, resume: true, kept, clock: systemClock })
     await part.append(Buffer.from('lost'))
     await part.leave()
     const handle = await open(`${to}.part`)

@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process'
-import { appendFile, copyFile, open, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFile, copyFile, open, readFile, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
@@ -14,6 +15,7 @@ import { failure, ScriptedServer } from './scripted-server.ts'
 import { errorOf, testClient } from './test-client.ts'
 
 const MIB = 1024 * 1024
+const SCRIPT = fileURLToPath(new URL('download-process.ts', import.meta.url))
 /** Large enough for a thread. */
 const BEGINNING = someBytes(9 * MIB)
 const WHOLE = Buffer.concat([BEGINNING, someBytes(11 * MIB).reverse()])
@@ -167,11 +169,33 @@ test('the thread keeps a script alive until the hash is there, and no longer', a
     await writeFile(`${path}.part`, WHOLE)
     await copyFile(`${rig.to}.part.json`, `${path}.part.json`)
   }
-  const script = fileURLToPath(new URL('download-process.ts', import.meta.url))
-  const run = promisify(execFile)(process.execPath, [script, rig.api.baseUrl, JSON.stringify(FILE), ...paths])
+  const run = promisify(execFile)(process.execPath, [SCRIPT, rig.api.baseUrl, JSON.stringify(FILE), ...paths])
   expect((await run).stdout).toBe(`${sha256(WHOLE)} ${sha256(WHOLE)} `)
   expect(rig.host.seen).toEqual([])
 })
+
+test('a process that is killed leaves a part without holes, which another one continues', async () => {
+  await using rig = await start()
+  const to = `${rig.to}-killed`
+  rig.host.script(cutAt(WHOLE, 17 * MIB, { seen: new Promise(() => {}) }))
+  const child = spawn(process.execPath, [SCRIPT, rig.api.baseUrl, JSON.stringify(FILE), to], { stdio: 'ignore' })
+  await expect.poll(() => partBytes(to), { interval: 5, timeout: 20_000 }).toBeGreaterThan(4 * MIB)
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  const left = await readFile(`${to}.part`)
+  expect(sha256(left)).toBe(sha256(WHOLE.subarray(0, left.length)))
+  rig.host.script(serveBytes(WHOLE))
+  const done = await rig.files.download(FILE, { to })
+  expect(done).toMatchObject({ resumedFrom: left.length, sha256: sha256(WHOLE) })
+  expect(sha256(await readFile(to))).toBe(done.sha256)
+})
+
+async function partBytes(to: string): Promise<number> {
+  return await stat(`${to}.part`).then(
+    ({ size }) => size,
+    () => 0,
+  )
+}
 
 describe('the hash of a part that this process has left', () => {
   async function leave(bytes: Buffer) {

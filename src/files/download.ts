@@ -27,7 +27,8 @@ export async function downloadFile(
   const to = resolve(request.to)
   const wanted = { service: file.service, id: file.id, size: file.size ?? null, modifiedAt: file.modifiedAt ?? null }
   const { resume = true } = request
-  const part = await PartFile.open({ to, wanted, resume, kept: wire.partHashes, clock: wire.settings.clock })
+  const { clock } = wire.settings
+  const part = await PartFile.open({ to, wanted, resume, kept: wire.partHashes, clock, signal: call.signal })
   try {
     const resumedFrom = await fill(wire, call, { part, wanted, request })
     return { path: to, ...(await part.finish()), resumedFrom }

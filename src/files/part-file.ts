@@ -26,6 +26,7 @@ interface PartRequest {
   resume: boolean
   kept: KeptHashes
   clock: Clock
+  signal: AbortSignal
 }
 
 /** A file that is being written beside its target: `<target>.part`, and `<target>.part.json` for its marks. */
@@ -55,7 +56,7 @@ export class PartFile {
 
   /** Continues the part of an earlier download when its marks agree with `wanted`; else begins an empty one. */
   static async open(request: PartRequest): Promise<PartFile> {
-    const { to, wanted, resume, kept } = request
+    const { to, wanted, resume, kept, signal } = request
     await mkdir(dirname(to), { recursive: true })
     const found = resume ? await readMarks(to) : null
     const isContinued = found !== null && isSame(found, wanted)
@@ -64,7 +65,7 @@ export class PartFile {
       if (!isContinued) await file.plain.truncate(0)
       const bytes = (await file.plain.stat()).size
       const known = bytes === 0 ? emptyHash(wanted.size) : await kept.take(to, file.plain)
-      const hash = known ?? (await continuedHash(file, bytes, wanted.size))
+      const hash = known ?? (await continuedHash(file, { bytes, size: wanted.size, signal }))
       return new PartFile(request, { file, hash, bytes, marks: isContinued ? found : { ...wanted, etag: null } })
     } catch (error) {
       await file.close()

@@ -27,9 +27,17 @@ export function emptyHash(size: number | null): PartHash {
   return size === null || size > WORTH_THE_THREAD_BYTES ? ThreadHash.empty() : new PassingHash()
 }
 
-/** The hash of a file that has `bytes` bytes already and will have `size`: they are read, those of a large file while more is appended. */
-export async function continuedHash(file: UncachedFile, bytes: number, size: number | null): Promise<PartHash> {
-  if (Math.max(bytes, size ?? 0) > WORTH_THE_THREAD_BYTES) return ThreadHash.ofFile(file.descriptors, bytes)
+/**
+ * The hash of a file that has `bytes` bytes already and will have about `size`. They are read: those of a very large file while
+ * more is appended, and no longer waited for once `signal` aborts.
+ */
+export async function continuedHash(
+  file: UncachedFile,
+  { bytes, size, signal }: { bytes: number; size: number | null; signal: AbortSignal },
+): Promise<PartHash> {
+  if (Math.max(bytes, size ?? 0) > WORTH_THE_THREAD_BYTES) {
+    return ThreadHash.ofFile(file.descriptors, bytes, { signal })
+  }
   const hash = new PassingHash()
   const buffer = Buffer.allocUnsafe(Math.min(bytes, READ_AT_ONCE_BYTES))
   for (let at = 0; at < bytes; ) {

@@ -105,12 +105,17 @@ export class ThreadHash implements PartHash {
     return new ThreadHash(null, 0)
   }
 
-  /** Of a file that has `bytes` bytes. Resolves when those of a short one are known, or else at once. */
-  static async ofFile(file: Descriptors, bytes: number, readFirstBytes = READ_FIRST_BYTES): Promise<ThreadHash> {
+  /** Of a file that has `bytes` bytes. Resolves when those of a short one are known or nobody wants them any more, else at once. */
+  static async ofFile(
+    file: Descriptors,
+    bytes: number,
+    { signal, readFirstBytes = READ_FIRST_BYTES }: { signal: AbortSignal; readFirstBytes?: number },
+  ): Promise<ThreadHash> {
     const hash = new ThreadHash(file, bytes)
-    if (bytes > readFirstBytes) hash.reach(bytes)
+    const isRead = hash.#readUpTo(bytes)
     // What fails here is told again with the hash.
-    else await hash.#readUpTo(bytes).catch(() => {})
+    isRead.catch(() => {})
+    if (bytes <= readFirstBytes) await settledOrAborted(isRead, signal)
     return hash
   }
 
@@ -147,4 +152,16 @@ export class ThreadHash implements PartHash {
     const answer = await thread.ask(this.#hash, { kind: 'file', file: this.#follows, upTo: bytes })
     this.#read = answer.bytes
   }
+}
+
+function settledOrAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = () => {
+      signal.removeEventListener('abort', settle)
+      resolve()
+    }
+    signal.addEventListener('abort', settle)
+    promise.then(settle, settle)
+    if (signal.aborted) settle()
+  })
 }

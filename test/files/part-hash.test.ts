@@ -18,6 +18,9 @@ const MIB = 1024 * 1024
 const SCRIPT = fileURLToPath(new URL('download-process.ts', import.meta.url))
 /** Large enough for a thread. */
 const BEGINNING = someBytes(9 * MIB)
+const NEVER = new AbortController().signal
+/** Nothing is read before more is appended. */
+const BESIDE = { signal: NEVER, readFirstBytes: 0 }
 const WHOLE = Buffer.concat([BEGINNING, someBytes(11 * MIB).reverse()])
 const FILE = { service: 'storage_a', id: 'a', size: WHOLE.length, modifiedAt: '2026-01-02T00:00:00.000Z' } as const
 
@@ -84,7 +87,7 @@ describe.each([0, 1, 5 * MIB, 9 * MIB])('a file with %i bytes', (size) => {
     const path = directory.path('file')
     await writeFile(path, BEGINNING.subarray(0, size))
     const file = await UncachedFile.open(path)
-    const hash = size === 0 ? emptyHash(total) : await continuedHash(file, size, total)
+    const hash = size === 0 ? emptyHash(total) : await continuedHash(file, { bytes: size, size: total, signal: NEVER })
     let at = size
     for (const piece of [more.subarray(0, 3 * MIB), more.subarray(3 * MIB)]) {
       await hash.update(piece)
@@ -117,7 +120,7 @@ describe('a thread that reads what the file has', () => {
 
   test('takes what follows from memory once it has caught up', async () => {
     await using part = await openPart()
-    const hash = await continuedHash(part.file, BEGINNING.length, null)
+    const hash = await continuedHash(part.file, { bytes: BEGINNING.length, size: null, signal: NEVER })
     await hash.update(Buffer.from('only in memory'))
     hash.reach(BEGINNING.length + 14)
     expect(await hash.digest(BEGINNING.length + 14)).toBe(
@@ -127,7 +130,7 @@ describe('a thread that reads what the file has', () => {
 
   test('reads what follows while it has not', async () => {
     await using part = await openPart()
-    const hash = await ThreadHash.ofFile(part.file.descriptors, BEGINNING.length, 0)
+    const hash = await ThreadHash.ofFile(part.file.descriptors, BEGINNING.length, BESIDE)
     await hash.update(Buffer.from('only in memory'))
     await appendFile(part.path, 'in the file!!!')
     hash.reach(BEGINNING.length + 14)
@@ -136,16 +139,25 @@ describe('a thread that reads what the file has', () => {
     )
   })
 
+  test.each(['before', 'while'])('is not waited for by a caller who gives up %s it reads', async (moment) => {
+    await using part = await openPart()
+    const caller = new AbortController()
+    if (moment === 'before') caller.abort()
+    const begun = ThreadHash.ofFile(part.file.descriptors, BEGINNING.length, { signal: caller.signal })
+    caller.abort()
+    expect(await (await begun).settle(BEGINNING.length)).toBe(false)
+  })
+
   test('knows too little to be continued while it has not', async () => {
     await using part = await openPart()
-    const hash = await ThreadHash.ofFile(part.file.descriptors, BEGINNING.length, 0)
+    const hash = await ThreadHash.ofFile(part.file.descriptors, BEGINNING.length, BESIDE)
     expect(await hash.settle(BEGINNING.length)).toBe(false)
   })
 
   test('fails the hash where somebody has cut the file', async () => {
     await using part = await openPart()
     await truncate(part.path, MIB)
-    const hash = await continuedHash(part.file, BEGINNING.length, null)
+    const hash = await continuedHash(part.file, { bytes: BEGINNING.length, size: null, signal: NEVER })
     expect(await errorOf(hash.digest(BEGINNING.length))).toMatchObject({
       message: expect.stringContaining('the part has'),
     })
@@ -201,7 +213,7 @@ describe('the hash of a part that this process has left', () => {
   async function leave(bytes: Buffer) {
     const directory = await tempDirectory()
     const to = directory.path('file')
-    const request = { to, wanted: { ...FILE }, resume: true, kept: new KeptHashes(), clock: systemClock }
+    const request = { to, wanted: { ...FILE }, resume: true, kept: new KeptHashes(), clock: systemClock, signal: NEVER }
     const part = await PartFile.open(request)
     await part.expectFrom(0, '"v1"')
     await part.append(bytes)
@@ -259,7 +271,7 @@ describe('the hash of a part that this process has left', () => {
     await symlink('/dev/full', `${to}.part`)
     await writeFile(`${to}.part.json`, JSON.stringify({ ...FILE, etag: '"v1"' }))
     const kept = new KeptHashes()
-    const part = await PartFile.open({ to, wanted: { ...FILE }, resume: true, kept, clock: systemClock })
+    const part = await PartFile.open({ to, wanted: { ...FILE }, resume: true, kept, clock: systemClock, signal: NEVER })
     await part.append(Buffer.from('lost'))
     await part.leave()
     const handle = await open(`${to}.part`)

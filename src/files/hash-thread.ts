@@ -28,10 +28,14 @@ parentPort?.on('message', ({ call, hash, order }: HashCall) => {
   const turn = hashing.turn.then(() => carryOut(hashing, order))
   hashing.turn = turn
   turn.then(
-    (answer) => parentPort?.postMessage({ call, bytes: hashing.bytes, ...answer } satisfies HashAnswer),
-    (error) => parentPort?.postMessage({ call, bytes: hashing.bytes, error: error.message } satisfies HashAnswer),
+    (digest) => answer({ call, bytes: hashing.bytes, digest }),
+    (error) => answer({ call, bytes: hashing.bytes, digest: '', error: error.message }),
   )
 })
+
+function answer(message: HashAnswer): void {
+  parentPort?.postMessage(message)
+}
 
 function begin(hash: number): Hashing {
   const hashing = { hash: createHash('sha256'), bytes: 0, turn: Promise.resolve(), hasEnded: false }
@@ -45,11 +49,12 @@ function lost(): Hashing {
   return { hash: createHash('sha256'), bytes: 0, turn, hasEnded: true }
 }
 
-async function carryOut(hashing: Hashing, order: HashOrder): Promise<{ digest?: string }> {
+/** Resolves to the digest, where that is what was ordered. */
+async function carryOut(hashing: Hashing, order: HashOrder): Promise<string> {
   if (order.kind === 'bytes') takeIn(hashing, order.bytes)
   else if (order.kind === 'file') await readUpTo(hashing, order.file, order.upTo)
-  else if (order.kind === 'digest') return { digest: hashing.hash.digest('hex') }
-  return {}
+  else if (order.kind === 'digest') return hashing.hash.digest('hex')
+  return ''
 }
 
 function takeIn(hashing: Hashing, bytes: Uint8Array): void {

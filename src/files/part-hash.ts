@@ -29,7 +29,7 @@ export function emptyHash(size: number | null): PartHash {
 
 /**
  * The hash of a file that has `bytes` bytes already and will have about `size`. They are read: those of a very large file while
- * more is appended, and no longer waited for once `signal` aborts.
+ * more is appended. Rejects when `signal` aborts.
  */
 export async function continuedHash(
   file: UncachedFile,

@@ -1,7 +1,7 @@
 /** One read from a socket fills at most this much. */
 const SLOT_BYTES = 256 * 1024
 
-/** Slots of one connection: enough to read, hash and write at the same time. */
+/** Slots of one connection: enough to go on reading while some wait to be copied. */
 const MOST_SLOTS = 8
 
 /** Memory that is read into again and again: a file of any size takes two megabytes, and nothing is left to collect. */

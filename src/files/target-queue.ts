@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { untilAborted } from './until-aborted.ts'
 
 /** Downloads to one path follow each other: two at once would write into the same part. */
 export class TargetQueue {
@@ -16,16 +17,4 @@ export class TargetQueue {
     })
     return mine
   }
-}
-
-function untilAborted(before: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    if (signal.aborted) return abort()
-    signal.addEventListener('abort', abort, { once: true })
-    void before.finally(() => {
-      signal.removeEventListener('abort', abort)
-      resolve()
-    })
-  })
 }

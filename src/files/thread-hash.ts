@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Descriptors } from './page-io.ts'
 import type { PartHash } from './part-hash.ts'
+import { untilAborted } from './until-aborted.ts'
 
 export type HashOrder =
   | { kind: 'begin' }
@@ -17,11 +18,12 @@ export interface HashCall {
   order: HashOrder
 }
 
-/** How many bytes the hash has taken in, or what it came to. */
 export interface HashAnswer {
   call: number
+  /** Taken in by the hash so far. */
   bytes: number
-  digest?: string
+  /** What it came to; empty unless that was asked for. */
+  digest: string
   error?: string
 }
 
@@ -105,18 +107,22 @@ export class ThreadHash implements PartHash {
     return new ThreadHash(null, 0)
   }
 
-  /** Of a file that has `bytes` bytes. Resolves when those of a short one are known or nobody wants them any more, else at once. */
+  /** Of a file that has `bytes` bytes. Resolves when those of a short one are known, else at once; rejects when `signal` aborts. */
   static async ofFile(
     file: Descriptors,
     bytes: number,
     { signal, readFirstBytes = READ_FIRST_BYTES }: { signal: AbortSignal; readFirstBytes?: number },
   ): Promise<ThreadHash> {
     const hash = new ThreadHash(file, bytes)
-    const isRead = hash.#readUpTo(bytes)
     // What fails here is told again with the hash.
-    isRead.catch(() => {})
-    if (bytes <= readFirstBytes) await settledOrAborted(isRead, signal)
-    return hash
+    const isRead = hash.#readUpTo(bytes).catch(() => {})
+    try {
+      if (bytes <= readFirstBytes) await untilAborted(isRead, signal)
+      return hash
+    } catch (reason) {
+      await hash.end()
+      throw reason
+    }
   }
 
   async update(bytes: Uint8Array): Promise<void> {
@@ -133,7 +139,7 @@ export class ThreadHash implements PartHash {
   async digest(bytes: number): Promise<string> {
     await this.#readUpTo(bytes)
     this.#hasEnded = true
-    return (await thread.ask(this.#hash, { kind: 'digest' })).digest ?? ''
+    return (await thread.ask(this.#hash, { kind: 'digest' })).digest
   }
 
   async settle(bytes: number): Promise<boolean> {
@@ -152,16 +158,4 @@ export class ThreadHash implements PartHash {
     const answer = await thread.ask(this.#hash, { kind: 'file', file: this.#follows, upTo: bytes })
     this.#read = answer.bytes
   }
-}
-
-function settledOrAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const settle = () => {
-      signal.removeEventListener('abort', settle)
-      resolve()
-    }
-    signal.addEventListener('abort', settle)
-    promise.then(settle, settle)
-    if (signal.aborted) settle()
-  })
 }

@@ -62,17 +62,17 @@ function isLater(date: string | undefined, than: string | undefined): boolean {
 
 /** Reads one block while the other is being sent. Ends early when nobody wants the rest, or the file has become shorter. */
 async function pour(handle: FileHandle, response: Response, { from, to }: Span): Promise<void> {
-  const blocks = [0, 1].map(() => Buffer.allocUnsafeSlow(Math.min(BLOCK_BYTES, to - from)))
+  const newBlock = () => Buffer.allocUnsafeSlow(Math.min(BLOCK_BYTES, to - from))
+  let [block, other] = [newBlock(), newBlock()]
   let sent = Promise.resolve()
-  let at = from
-  for (let turn = 0; at < to && !response.destroyed; turn++) {
-    const block = blocks[turn % blocks.length] as Buffer
+  for (let at = from; at < to && !response.destroyed; ) {
     const { bytesRead } = await handle.read(block, 0, Math.min(block.byteLength, to - at), at)
     await sent
     // Another end than the announced one: whoever reads is to see that something is missing.
     if (bytesRead === 0) response.destroy()
     else sent = write(response, block.subarray(0, bytesRead))
     at += bytesRead
+    ;[block, other] = [other, block]
   }
   await sent
 }

@@ -142,10 +142,10 @@ describe('a thread that reads what the file has', () => {
   test.each(['before', 'while'])('is not waited for by a caller who gives up %s it reads', async (moment) => {
     await using part = await openPart()
     const caller = new AbortController()
-    if (moment === 'before') caller.abort()
+    if (moment === 'before') caller.abort('enough')
     const begun = ThreadHash.ofFile(part.file.descriptors, BEGINNING.length, { signal: caller.signal })
-    caller.abort()
-    expect(await (await begun).settle(BEGINNING.length)).toBe(false)
+    caller.abort('enough')
+    expect(await errorOf(begun)).toBe('enough')
   })
 
   test('knows too little to be continued while it has not', async () => {

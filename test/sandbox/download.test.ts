@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { truncateSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { call, openSandbox, tempDir } from './harness.ts'
 
@@ -130,4 +132,16 @@ test('sends a file of many blocks, and an empty one', async () => {
     const got = Buffer.from(await (await fetch(body.data.downloadUrl)).arrayBuffer())
     expect(got.equals(bytes)).toBe(true)
   }
+})
+
+test('breaks off where the file has become shorter, so that its reader sees that something is missing', async () => {
+  const { sandbox } = await withUrl()
+  const { key } = await sandbox.keys.create({ name: 'test', scope: 'read-only' })
+  const storage = sandbox.storage('storage_a')
+  // More than the system takes while nobody reads.
+  const { id } = await storage.put('/large.bin', Buffer.alloc(32 * 1024 * 1024))
+  const { body } = await call(sandbox, `/files/${id}/download?service=storage_a`, { key })
+  const response = await fetch(body.data.downloadUrl)
+  truncateSync(join(storage.dir, 'large.bin'), 1)
+  await expect(response.arrayBuffer()).rejects.toThrow()
 })

@@ -1,0 +1,13 @@
+/** Resolves once the other promise has settled, in either way; rejects with the signal's reason when that aborts before. */
+export function untilAborted(other: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    if (signal.aborted) return abort()
+    signal.addEventListener('abort', abort, { once: true })
+    const settle = () => {
+      signal.removeEventListener('abort', abort)
+      resolve()
+    }
+    other.then(settle, settle)
+  })
+}

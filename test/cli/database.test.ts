@@ -14,6 +14,8 @@ import { runCli } from './run-cli.ts'
 // Each starts processes, which take their time where the machine is busy.
 vi.setConfig({ testTimeout: 120_000 })
 
+const PAGE_BYTES = 8_192
+
 const quiet = { onProgress: () => {}, signal: new AbortController().signal }
 
 /** A store with so many events, each with a run. */
@@ -42,10 +44,10 @@ test('copies one moment while the app goes on writing, and does not start over f
       )
     },
   })
-  const pages = statSync(to).size / 4_096
-  // Each step takes 256 pages. Without the snapshot each of the writer's commits would send it back to the first page.
+  const pages = statSync(to).size / PAGE_BYTES
+  // Each step takes 128 pages. Without the snapshot each of the writer's commits would send it back to the first page.
   expect(steps).toBeGreaterThan(2)
-  expect(steps).toBeLessThanOrEqual(Math.ceil(pages / 256) + 2)
+  expect(steps).toBeLessThanOrEqual(Math.ceil(pages / 128) + 2)
   writer.close()
   expect(backup).toMatchObject({ passed: true, rows: { event: 1_000, run: 1_000 } })
   expect(existsSync(`${to}-wal`)).toBe(false)
@@ -152,7 +154,7 @@ test('finds pages that were overwritten, and leaves with 7', async () => {
   const sound = await runCli(store.folder, ['db', 'verify', copy, '--json'])
   expect(sound).toMatchObject({ exit: 0, json: { ok: true, data: { passed: true, rows: { event: 300 } } } })
   const bytes = readFileSync(copy)
-  bytes.fill(0xff, 20 * 4_096, 24 * 4_096)
+  bytes.fill(0xff, 20 * PAGE_BYTES, 24 * PAGE_BYTES)
   writeFileSync(copy, bytes)
   const broken = await runCli(store.folder, ['db', 'verify', copy, '--json'])
   expect(broken).toMatchObject({ exit: 7, json: { ok: true, data: { passed: false } } })

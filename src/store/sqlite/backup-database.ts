@@ -11,7 +11,7 @@ export interface Backup extends DatabaseReport {
 }
 
 /** Pages per step: small enough that the process answers a Ctrl-C at once. */
-const PAGES_AT_ONCE = 256
+const PAGES_AT_ONCE = 128
 
 /**
  * Copies the database as it is at one moment, beside a running app, and checks the copy before it gets its name. Throws

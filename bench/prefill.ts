@@ -19,8 +19,8 @@ export function prefill(file: string, count: number): void {
   const fill = db.prepare(
     `WITH RECURSIVE n (i) AS (SELECT @from UNION ALL SELECT i + 1 FROM n WHERE i + 1 < @from + @count),
        made (i, word) AS MATERIALIZED (SELECT i, lower(hex(randomblob(16))) FROM n)
-     INSERT INTO event (seq, stretch, id, account, type, origin, created_at, received_at, body_hash, identity, body)
-     SELECT i, CAST(i / ${STRETCH_ROWS} AS INTEGER), 'evt_' || word, 'default', @type, 'webhook', @at + i, @at + i, randomblob(32), randomblob(16),
+     INSERT INTO event (seq, stretch, id, account, type, origin, created_at, received_at, identity, body)
+     SELECT i, CAST(i / ${STRETCH_ROWS} AS INTEGER), 'evt_' || word, 'default', @type, 'webhook', @at + i, @at + i, randomblob(16),
        @before || word || @after FROM made`,
   )
   const ids = { delivery: idLike('dlv'), run: idLike('run') }

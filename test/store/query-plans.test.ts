@@ -44,7 +44,7 @@ function collectPlans(): Map<string, string[]> {
   new DeliveryTable(recording, events)
   new EndpointTable(recording, createVault(Buffer.alloc(32)))
   new OperationTable(recording, { events, runs, steps })
-  new PruneTable(recording)
+  new PruneTable(recording, events)
   new AccountTable(recording, createVault(Buffer.alloc(32)))
   const ledger = new DeliveryLedger(recording, events)
   ledger.list({ limit: 1 })
@@ -120,7 +120,7 @@ test('sorts nothing on the way of a run but its own steps', () => {
 })
 
 test('asks for a known event within one stretch only', () => {
-  const byIdentity = 'SEARCH event USING INDEX event_identity (stretch=? AND identity=?)'
+  const byIdentity = 'SEARCH event USING COVERING INDEX event_identity (stretch=? AND identity=?)'
   expect(planOf('WHERE stretch = ? AND identity = ?')).toEqual([byIdentity])
   const byStretch = 'SEARCH event USING COVERING INDEX event_identity (stretch>? AND stretch<?)'
   expect(planOf('WHERE stretch >= ? AND stretch < ?')).toEqual([byStretch])

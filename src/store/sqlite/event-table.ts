@@ -29,6 +29,8 @@ export class EventTable {
   readonly known: KnownEvents
   readonly #insert
   readonly #get
+  readonly #content
+  readonly #dropBody
   readonly #db: Database
   readonly #listAfter
   readonly #listTypesAfter
@@ -39,11 +41,15 @@ export class EventTable {
     this.known = new KnownEvents(db, counting)
     // Index: event_identity would refuse an event twice within its stretch.
     this.#insert = db.prepare(
-      `INSERT INTO event (seq, stretch, identity, id, account, type, origin, created_at, received_at, body_hash, body)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO event (seq, stretch, identity, id, account, type, origin, created_at, received_at, body)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     // Index: primary key; the lists read it backwards.
     this.#get = db.prepare<[number], EventRow>(`SELECT ${COLUMNS} FROM event WHERE seq = ?`)
+    this.#content = db.prepare<[number], { body: string; bodyHash: Buffer | null }>(
+      'SELECT body, body_hash AS bodyHash FROM event WHERE seq = ?',
+    )
+    this.#dropBody = db.prepare(`UPDATE event SET body = '', body_hash = ? WHERE seq = ?`)
     this.#listAfter = db.prepare<[number, number], NumberedEvent>(
       'SELECT seq, id, account, type, body FROM event WHERE seq > ? AND seq <= ? ORDER BY seq',
     )
@@ -58,26 +64,24 @@ export class EventTable {
     { event, account, receivedAt, body }: Pick<IncomingDelivery, 'event' | 'account' | 'receivedAt' | 'body'>,
     origin: EventOrigin = 'webhook',
   ): SavedEvent {
-    const bodyHash = hash('sha256', body, 'buffer')
     const identity = identify(account, event.id)
     const found = this.known.find(identity)
-    if (found) return { kind: 'known', seq: found.seq, isSameBody: found.bodyHash.equals(bodyHash) }
+    if (found !== null) return { kind: 'known', seq: found, isSameBody: this.#hasBody(found, body) }
     const { seq, stretch } = this.known.add(identity)
     const createdAt = Date.parse(event.created)
-    this.#insert.run(
-      seq,
-      stretch,
-      identity,
-      event.id,
-      account,
-      event.type,
-      origin,
-      createdAt,
-      receivedAt,
-      bodyHash,
-      body,
-    )
+    this.#insert.run(seq, stretch, identity, event.id, account, event.type, origin, createdAt, receivedAt, body)
     return { kind: 'new', seq }
+  }
+
+  /** The event stays and is known for ever: of its body a hash is left, which tells the same one from another. */
+  dropBody(seq: number): void {
+    const content = this.#content.get(seq)
+    if (content && content.body !== '') this.#dropBody.run(hashBody(content.body), seq)
+  }
+
+  #hasBody(seq: number, body: string): boolean {
+    const content = this.#content.get(seq)
+    return content?.bodyHash ? content.bodyHash.equals(hashBody(body)) : content?.body === body
   }
 
   get(seq: number): EventRecord {
@@ -109,7 +113,7 @@ export class EventTable {
   /** The event with this id in one account. */
   findIn(account: string, eventId: string): EventRecord | null {
     const found = this.known.search(identify(account, eventId))
-    return found ? this.get(found.seq) : null
+    return found === null ? null : this.get(found)
   }
 
   listAfter({ after, upTo, types }: { after: number; upTo: number; types: readonly string[] | null }): NumberedEvent[] {
@@ -125,13 +129,17 @@ export class EventTable {
   /** Row numbers of the events with this id, one per account at most; of one account where it is named. */
   findSeqs(eventId: string, account?: string): number[] {
     const accounts = account === undefined ? this.#accounts.all() : [account]
-    return accounts.flatMap((name) => this.known.search(identify(name, eventId))?.seq ?? [])
+    return accounts.flatMap((name) => this.known.search(identify(name, eventId)) ?? [])
   }
 }
 
 /** What makes an event one and the same: its account and its id, hashed to 16 bytes. */
 function identify(account: string, id: string): Buffer {
   return hash('sha256', `${account}\0${id}`, 'buffer').subarray(0, 16)
+}
+
+function hashBody(body: string): Buffer {
+  return hash('sha256', body, 'buffer')
 }
 
 function readEvent(row: EventRow): EventRecord {

@@ -1,12 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { ERA_ROWS, EraFilter, STRETCH_ROWS } from './era-filter.ts'
 
-/** A known event: where it is, and the hash of its body. */
-export interface KnownEvent {
-  seq: number
-  bodyHash: Buffer
-}
-
 /** How rows are counted together: `eraRows` to a filter, `stretchRows` to a stretch of the index; the first a multiple. */
 export interface Counting {
   eraRows: number
@@ -41,9 +35,9 @@ export class KnownEvents {
       'SELECT seq, identity FROM event WHERE seq > ? ORDER BY seq',
     )
     // Index: event_identity.
-    this.#find = db.prepare<[number, Uint8Array], KnownEvent>(
-      'SELECT seq, body_hash AS bodyHash FROM event WHERE stretch = ? AND identity = ?',
-    )
+    this.#find = db
+      .prepare<[number, Uint8Array], number>('SELECT seq FROM event WHERE stretch = ? AND identity = ?')
+      .pluck()
     this.#identitiesOf = db
       .prepare<[number, number], Buffer>('SELECT identity FROM event WHERE stretch >= ? AND stretch < ?')
       .pluck()
@@ -67,17 +61,18 @@ export class KnownEvents {
     this.#filteredTo = this.#committedTo
   }
 
-  find(identity: Buffer): KnownEvent | null {
+  /** The number of the event, null where it is new. */
+  find(identity: Buffer): number | null {
     this.#load()
     for (let era = this.#filters.length - 1; era >= 0; era--) {
-      const known = this.#filters[era]?.mayHold(identity) === true ? this.#ask(this.#stretchesOf(era), identity) : null
-      if (known) return known
+      const seq = this.#filters[era]?.mayHold(identity) === true ? this.#ask(this.#stretchesOf(era), identity) : null
+      if (seq !== null) return seq
     }
     return null
   }
 
   /** The same for who only reads, outside a transaction and without filters: asks every stretch of the index. */
-  search(identity: Buffer): KnownEvent | null {
+  search(identity: Buffer): number | null {
     const newest = this.#newest.get() ?? 0
     return this.#ask({ from: 0, to: Math.floor(newest / this.#counting.stretchRows) + 1 }, identity)
   }
@@ -90,10 +85,10 @@ export class KnownEvents {
     return { seq, stretch: Math.floor(seq / this.#counting.stretchRows) }
   }
 
-  #ask({ from, to }: { from: number; to: number }, identity: Buffer): KnownEvent | null {
+  #ask({ from, to }: { from: number; to: number }, identity: Buffer): number | null {
     for (let stretch = to - 1; stretch >= from; stretch--) {
-      const known = this.#find.get(stretch, identity)
-      if (known) return known
+      const seq = this.#find.get(stretch, identity)
+      if (seq !== undefined) return seq
     }
     return null
   }

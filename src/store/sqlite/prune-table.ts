@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { firstId } from '../../core/ids.ts'
 import type { PruneProgress, PruneSlice } from '../../core/store.ts'
+import type { EventTable } from './event-table.ts'
 
 interface OldRun {
   id: string
@@ -15,6 +16,7 @@ const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
 
 /** Takes old rows away, a small slice at a time. */
 export class PruneTable {
+  readonly #events: EventTable
   readonly #oldRuns
   readonly #isAbsorbed
   readonly #deleteRun
@@ -29,11 +31,11 @@ export class PruneTable {
   readonly #deleteDelivery
   readonly #uncount
   readonly #oldEvents
-  readonly #emptyEvent
   readonly #mark
   readonly #saveMark
 
-  constructor(db: Database) {
+  constructor(db: Database, events: EventTable) {
+    this.#events = events
     // Index: primary key, from the oldest run on; ids of ours sort by time.
     const oldRuns = (statuses: string) =>
       db.prepare<[number, string, string, number], OldRun>(
@@ -80,7 +82,6 @@ export class PruneTable {
            OR folded_into IS NOT NULL AND EXISTS (${absorber('run.folded_into')} AND status IN ('pending', 'running', 'waiting')))) AS is_needed
        FROM event WHERE seq > ? ORDER BY seq LIMIT ?`,
     )
-    this.#emptyEvent = db.prepare(`UPDATE event SET body = '' WHERE seq = ?`)
     // Index: primary key.
     this.#mark = db.prepare<[string], number>('SELECT position FROM prune_mark WHERE kind = ?').pluck()
     this.#saveMark = db.prepare(
@@ -158,7 +159,7 @@ export class PruneTable {
     const old = found.slice(0, found.findIndex((row) => row.received_at >= before) >>> 0)
     const firstNeeded = old.find((row) => row.is_needed === 1)
     const emptied = old.filter((row) => row.is_full === 1 && row.is_needed === 0)
-    for (const { seq } of emptied) this.#emptyEvent.run(seq)
+    for (const { seq } of emptied) this.#events.dropBody(seq)
     const end = old.at(-1)?.seq ?? from
     // The next round begins at the first body that had to stay, or where this one ended.
     if (from === mark) this.#saveMark.run('payloads', firstNeeded ? firstNeeded.seq - 1 : end)

@@ -41,7 +41,7 @@ export function openTables(db: Database, vault: Vault) {
     runs,
     steps,
     operations: new OperationTable(db, { events, runs, steps }),
-    retention: new PruneTable(db),
+    retention: new PruneTable(db, events),
     changes: openChangeCount(db),
     gates,
     admissions: new AdmissionTable(db, gates, waits),

@@ -82,6 +82,7 @@ INSERT INTO write_probe (written_at) VALUES (0);
 
 -- `identity` is 16 bytes of a hash over account and id. The index begins with the stretch, 512 rows each, so that the new
 -- events of a commit share a few pages: random keys over the whole table would cost each event a cold page of its own.
+-- `body` is empty once it is pruned; `body_hash` is left of it then, and null before.
 CREATE TABLE event (
   seq         INTEGER PRIMARY KEY,
   stretch     INTEGER NOT NULL,
@@ -92,8 +93,8 @@ CREATE TABLE event (
   origin      TEXT NOT NULL,
   created_at  INTEGER NOT NULL,
   received_at INTEGER NOT NULL,
-  body_hash   BLOB NOT NULL,
-  body        TEXT NOT NULL
+  body        TEXT NOT NULL,
+  body_hash   BLOB
 ) STRICT;
 CREATE UNIQUE INDEX event_identity ON event (stretch, identity);
 

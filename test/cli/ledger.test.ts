@@ -113,6 +113,25 @@ test('replays a delivery: the same bytes, verified anew and known, so nothing is
   expect(refused).toMatchObject({ exit: 7, stdout: expect.stringContaining('refused with HTTP 401') })
 })
 
+test('replays no delivery whose body is pruned, and knows it when the service sends it again', async () => {
+  const { app, hear, upshot, post, ids } = await startLedger()
+  const body = `{"id":"evt_1","type":"order.placed","created":"2026-06-01T11:59:58Z","data":{}}`
+  expect(await post(body)).toBe(200)
+  await hear('run.completed', ({ workflow }) => workflow === 'ship-order')
+  await app.store.prune({ kind: 'payloads', before: Date.now() + 60_000, limit: 100, after: null })
+  const [first] = await ids()
+  expect((await upshot('deliveries', 'replay', first ?? '')).json.error).toMatchObject({
+    code: 'conflict',
+    message: 'The body of event evt_1 is pruned, so its bytes cannot be sent again.',
+  })
+  expect([await post(body), await post(body.replace('{}', '{"by":"Ada"}'))]).toEqual([200, 200])
+  expect((await upshot('deliveries', 'list', '--endpoint', 'shop')).json.data).toMatchObject([
+    { verdict: 'conflict' },
+    { verdict: 'duplicate' },
+    { verdict: 'accepted' },
+  ])
+})
+
 test('replays neither what was refused nor what would be another event now', async () => {
   const { dataDir, upshot, post, ids } = await startLedger()
   expect(await post(eventBody('evt_2'), 'another-secret-of-somebody-else')).toBe(401)

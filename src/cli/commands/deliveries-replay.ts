@@ -40,6 +40,7 @@ async function findReplay(store: ReadStore, id: string): Promise<{ endpoint: End
     throw refuse(`Delivery ${id} was answered "${verdict}", and only the bytes of accepted ones are kept.`)
   }
   if (event === null) throw refuse(`The event of delivery ${id} is not kept any more.`)
+  if (event.body === '') throw refuse(`The body of event ${event.id} is pruned, so its bytes cannot be sent again.`)
   const endpoint = (await store.listEndpoints()).find((known) => known.id === delivery.endpointId)
   if (!endpoint) throw refuse(`The endpoint that delivery ${id} came by is removed.`)
   if (endpoint.account !== event.account) {

@@ -6,8 +6,8 @@ import Database from 'better-sqlite3'
 export function openDatabase(file: string): Database.Database {
   mkdirSync(dirname(file), { recursive: true })
   const db = new Database(file, { timeout: 5_000 })
-  // Of a new file, before anything else. The rows of all runs at work lie close together, and every commit writes most of their
-  // pages again: fewer and larger ones take fewer calls. The log stays at SQLite's four megabytes.
+  // Taken by a new file only, before anything else is said. The rows of all runs at work lie close together, and every commit writes
+  // most of their pages again: fewer and larger ones take fewer calls. The log is begun anew at four megabytes, as it always was.
   db.pragma('page_size = 8192')
   db.pragma('journal_mode = WAL')
   db.pragma('wal_autocheckpoint = 500')

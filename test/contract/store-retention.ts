@@ -135,6 +135,15 @@ export function describeRetention(open: OpenStore): void {
     await expect(replay).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('pruned') })
   })
 
+  test('takes out a few large bodies at a time, however many events it may look at', async () => {
+    const { store } = open()
+    const large = { note: 'n'.repeat(1_500_000) }
+    for (const n of [1, 2, 3, 4, 5]) await store.saveDelivery(incoming(`evt_${n}`, { data: large, workflows: [] }))
+    await store.saveDelivery(incoming('evt_6', { data: { note: 'n'.repeat(6_000_000) }, workflows: [] }))
+    expect(await pruneAll(store, 'payloads')).toEqual([2, 2, 1, 1])
+    expect((await store.listEvents({ limit: 9 })).every(({ body }) => body === '')).toBe(true)
+  })
+
   test('comes back for a body that had to stay, once its run has ended', async () => {
     const { store } = open()
     await queueRun(store, 'evt_1')

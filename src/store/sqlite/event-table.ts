@@ -76,7 +76,7 @@ export class EventTable {
   /** The event stays and is known for ever: of its body a hash is left, which tells the same one from another. */
   dropBody(seq: number): void {
     const content = this.#content.get(seq)
-    if (content && content.body !== '') this.#dropBody.run(hashBody(content.body), seq)
+    if (content?.bodyHash === null) this.#dropBody.run(hashBody(content.body), seq)
   }
 
   #hasBody(seq: number, body: string): boolean {

@@ -11,6 +11,17 @@ interface OldRun {
   is_old: number
 }
 
+interface OldEvent {
+  seq: number
+  received_at: number
+  /** Of the body; 0 once it is gone. */
+  bytes: number
+  is_needed: number
+}
+
+/** Bodies that one slice takes out at most: each is read for its hash, which takes some 2 ms a megabyte. */
+const MOST_BODY_BYTES = 4 * 1024 * 1024
+
 const FINISHED = { runs: `('completed', 'skipped')`, failures: `('failed', 'canceled')` } as const
 const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
 
@@ -73,11 +84,8 @@ export class PruneTable {
       SELECT 1 FROM up JOIN run ON run.id = up.id WHERE folded_into IS NULL`
     this.#isAbsorbed = db.prepare<[string], number>(absorber('?')).pluck()
     // Index: primary key of event; run_caused for the runs that may still need it.
-    this.#oldEvents = db.prepare<
-      [number, number],
-      { seq: number; received_at: number; is_full: number; is_needed: number }
-    >(
-      `SELECT seq, received_at, body <> '' AS is_full, EXISTS (
+    this.#oldEvents = db.prepare<[number, number], OldEvent>(
+      `SELECT seq, received_at, octet_length(body) AS bytes, EXISTS (
          SELECT 1 FROM run WHERE event_seq = event.seq AND (status IN ('pending', 'running', 'waiting')
            OR folded_into IS NOT NULL AND EXISTS (${absorber('run.folded_into')} AND status IN ('pending', 'running', 'waiting')))) AS is_needed
        FROM event WHERE seq > ? ORDER BY seq LIMIT ?`,
@@ -157,12 +165,23 @@ export class PruneTable {
     const from = after === null ? mark : Number(after)
     const found = this.#oldEvents.all(from, limit)
     const old = found.slice(0, found.findIndex((row) => row.received_at >= before) >>> 0)
-    const firstNeeded = old.find((row) => row.is_needed === 1)
-    const emptied = old.filter((row) => row.is_full === 1 && row.is_needed === 0)
+    const taken = old.slice(0, countFitting(old))
+    const firstNeeded = taken.find((row) => row.is_needed === 1)
+    const emptied = taken.filter((row) => row.bytes > 0 && row.is_needed === 0)
     for (const { seq } of emptied) this.#events.dropBody(seq)
-    const end = old.at(-1)?.seq ?? from
+    const end = taken.at(-1)?.seq ?? from
     // The next round begins at the first body that had to stay, or where this one ended.
     if (from === mark) this.#saveMark.run('payloads', firstNeeded ? firstNeeded.seq - 1 : end)
-    return { pruned: emptied.length, next: old.length < limit ? null : String(end) }
+    return { pruned: emptied.length, next: taken.length < limit && taken.length === old.length ? null : String(end) }
   }
+}
+
+/** How many of these a slice may take for the size of their bodies; one in any case. */
+function countFitting(events: readonly OldEvent[]): number {
+  let bytes = 0
+  for (const [index, event] of events.entries()) {
+    bytes += event.bytes
+    if (bytes > MOST_BODY_BYTES && index > 0) return index
+  }
+  return events.length
 }

@@ -2,13 +2,13 @@ import { defineConfig } from 'vitest/config'
 
 /** Suites that start a process for each command, crash or guide, or a browser: `npm run test:long`. */
 export const LONG = [
-  'test/cli/{commands,dev,doctor,files}.test.ts',
+  'test/cli/commands/{app/dev,doctor,events,files}.test.ts',
   'test/contract/sqlite-threaded.test.ts',
   'test/crash/**/*.test.ts',
   'test/docs/guides.test.ts',
   'test/e2e/{burst,package,roles,rotation}.test.ts',
   'test/property/{flow,folds}.test.ts',
-  'test/sandbox/pages-in-browser.test.ts',
+  'test/sandbox/pages/in-browser.test.ts',
 ]
 
 export default defineConfig({

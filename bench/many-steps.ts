@@ -1,4 +1,4 @@
-import { defineWorkflow } from '../src/core/workflow.ts'
+import { defineWorkflow } from '../src/author/workflow.ts'
 
 export const MANY_STEPS = 10_000
 

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import { migrate } from '../src/store/sqlite/migrate.ts'
-import { openDatabase } from '../src/store/sqlite/open-database.ts'
+import { migrate } from '../src/store/sqlite/database/migrate.ts'
+import { openDatabase } from '../src/store/sqlite/database/open-database.ts'
 import { MANY_STEPS } from './many-steps.ts'
 import { flushFile } from './prefill.ts'
 

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
-import { STRETCH_ROWS } from '../src/store/sqlite/era-filter.ts'
-import { migrate } from '../src/store/sqlite/migrate.ts'
-import { openDatabase } from '../src/store/sqlite/open-database.ts'
+import { migrate } from '../src/store/sqlite/database/migrate.ts'
+import { openDatabase } from '../src/store/sqlite/database/open-database.ts'
+import { STRETCH_ROWS } from '../src/store/sqlite/incoming/bloom-filter.ts'
 import { BODY_PARTS, EVENT_TYPE } from './deliveries.ts'
 
 const BATCH = 100_000

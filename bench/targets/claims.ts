@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Store } from '../../src/core/store.ts'
+import type { Store } from '../../src/core/store/store.ts'
 import { systemClock } from '../../src/core/time.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
 import { answerCalls } from './answer-calls.ts'

@@ -1,10 +1,10 @@
 import { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
-import type { CommandNode, CommandTree } from './command-tree.ts'
-import type { CommandWords, Word } from './completion.ts'
-import type { Output } from './output.ts'
-import { projectChoice } from './project-choice.ts'
-import { readVersion } from './read-version.ts'
+import type { CommandNode, CommandTree } from './commands/command-tree.ts'
+import type { CommandWords, Word } from './commands/shell/write-completion.ts'
+import { readVersion } from './input/read-version.ts'
+import { projectChoice } from './open/project-choice.ts'
+import type { Output } from './terminal/output.ts'
 
 /** The parser of the whole tree. It throws `CommanderError` instead of leaving the process; help and version go to `writeHelp`, in pieces. */
 export function buildProgram(tree: CommandTree, out: Output, writeHelp: (text: string) => void): Command {

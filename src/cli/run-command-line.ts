@@ -1,8 +1,8 @@
 import { redactUrls } from '../core/errors.ts'
-import { COMMANDS } from './command-tree.ts'
-import { createOutput, type OutputStreams, readGlobalOptions } from './output.ts'
-import { describeProblem } from './problem.ts'
+import { COMMANDS } from './commands/command-tree.ts'
 import { buildProgram } from './program.ts'
+import { createOutput, type OutputStreams, readGlobalOptions } from './terminal/output.ts'
+import { describeProblem } from './terminal/problem.ts'
 
 /** Runs one `upshot` command: its result or its problem is written to the streams. Gives the exit code. */
 export async function runCommandLine(args: readonly string[], streams: OutputStreams): Promise<number> {

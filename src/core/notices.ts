@@ -1,6 +1,6 @@
-import type { DeliveryFacts, Verdict } from './delivery.ts'
 import type { Failure } from './errors.ts'
-import type { Effect } from './step.ts'
+import type { DeliveryFacts, Verdict } from './incoming/delivery.ts'
+import type { Effect } from './runs/step.ts'
 
 /** A typed message "this just happened" inside the process. Logs, metrics, wake-ups and tests listen; none decides. */
 export type Notice =

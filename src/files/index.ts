@@ -12,15 +12,13 @@ export type {
   ListQuery,
   Snapshot,
   StorageName,
-} from '../core/file.ts'
-export type { KeySource } from './api-key.ts'
-export type { CallOptions } from './call-desk.ts'
+} from '../core/service/file.ts'
+export type { KeySource } from './call/key-ring.ts'
+export type { CallOptions } from './call/open-calls.ts'
+export type { FilesClientOptions, ListForm, WireName } from './call/options.ts'
 export { createFilesClient, type FilesClient } from './client.ts'
-export type { DeleteRequest } from './delete.ts'
-export type { Downloadable, DownloadRequest } from './download.ts'
-export type { DownloadUrl } from './download-url.ts'
 export * from './errors.ts'
-export type { Collection } from './iterate.ts'
+export { localName } from './http/request-url.ts'
 export {
   type LimiterState,
   type LimiterStore,
@@ -28,9 +26,11 @@ export {
   OPEN_STATE,
   type Plan,
   type Priority,
-} from './limiter-store.ts'
-export type { FilePage, FileQuery } from './list.ts'
+} from './limit/limiter-store.ts'
 export type { FilesLogLine } from './log-line.ts'
-export type { FilesClientOptions, ListForm, WireName } from './options.ts'
-export { localName } from './request-url.ts'
+export type { DeleteRequest } from './operations/delete.ts'
+export type { Downloadable, DownloadRequest } from './operations/download.ts'
+export type { DownloadUrl } from './operations/download-url.ts'
+export type { Collection } from './operations/iterate.ts'
+export type { FilePage, FileQuery } from './operations/list-page.ts'
 export { Secret } from './secret.ts'

@@ -1,14 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { parse as parseMediaType } from 'content-type'
-import type { DeliveryFacts, Refusal, Verdict } from '../core/delivery.ts'
-import { activeSecrets, type Endpoint, positionOf } from '../core/endpoint.ts'
 import { UpshotError } from '../core/errors.ts'
-import { matchType } from '../core/event.ts'
-import { planPriorities, planRuns, type Route } from '../core/route.ts'
-import { type HeaderLookup, SCHEME_PRESETS, type SignatureVerdict, verifySignature } from '../core/signature.ts'
-import type { Store } from '../core/store.ts'
+import type { DeliveryFacts, Refusal, Verdict } from '../core/incoming/delivery.ts'
+import { activeSecrets, type Endpoint, positionOf } from '../core/incoming/endpoint.ts'
+import { matchType } from '../core/incoming/event.ts'
+import { planPriorities, planRuns, type Route } from '../core/incoming/route.ts'
+import {
+  type HeaderLookup,
+  SCHEME_PRESETS,
+  type SignatureVerdict,
+  verifySignature,
+} from '../core/incoming/signature.ts'
+import type { Store } from '../core/store/store.ts'
+import { pickSigningHeaders } from './pick-signing-headers.ts'
 import { readEvent } from './read-event.ts'
-import { pickSigningHeaders } from './signing-headers.ts'
 
 /** A request whose bytes are all here. */
 export interface RawDelivery {

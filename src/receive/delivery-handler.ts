@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { DeliveryFacts, Refusal } from '../core/delivery.ts'
 import { describeError, UpshotError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
+import type { DeliveryFacts, Refusal } from '../core/incoming/delivery.ts'
+import type { HeaderLookup } from '../core/incoming/signature.ts'
 import type { Publish } from '../core/notices.ts'
-import type { HeaderLookup } from '../core/signature.ts'
-import type { Store } from '../core/store.ts'
+import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import { type AcceptParts, acceptDelivery, type RawDelivery, type Reception } from './accept-delivery.ts'
-import type { Gate, Rejection } from './gate.ts'
+import type { SecretWatch } from './checks/signature-alarm.ts'
+import type { Gate, Rejection } from './limits/intake.ts'
 import { readBody } from './read-body.ts'
 import type { RefusalLedger } from './refusal-ledger.ts'
 import { respond } from './respond.ts'
-import type { SecretWatch } from './secret-watch.ts'
 
 export interface HandlerParts extends AcceptParts {
   store: Pick<Store, 'findEndpoint' | 'saveDelivery' | 'saveCapture'>

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Gate } from './gate.ts'
+import type { Gate } from './limits/intake.ts'
 
 /** The exact bytes of a request, or why they are not to be had. */
 export type BodyRead =

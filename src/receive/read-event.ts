@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { parse as parseJson } from 'secure-json-parse'
 import { UpshotError } from '../core/errors.ts'
-import { parseEvent, type ServiceEvent } from '../core/event.ts'
+import { parseEvent, type ServiceEvent } from '../core/incoming/event.ts'
 
 /** Deeper nests and more keys than these are nobody's event, but somebody's attempt on whoever reads it later. */
 export const JSON_LIMITS = { depth: 64, keys: 10_000 } as const

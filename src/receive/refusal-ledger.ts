@@ -1,7 +1,7 @@
-import type { Refusal, RefusedDelivery } from '../core/delivery.ts'
 import { describeError } from '../core/errors.ts'
+import type { Refusal, RefusedDelivery } from '../core/incoming/delivery.ts'
 import type { Publish } from '../core/notices.ts'
-import type { Store } from '../core/store.ts'
+import type { Store } from '../core/store/store.ts'
 
 /** Rows that wait for their commit; in a flood the others are only counted. */
 const MOST_WAITING = 100

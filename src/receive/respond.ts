@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { VERDICTS, type Verdict } from '../core/delivery.ts'
+import { VERDICTS, type Verdict } from '../core/incoming/delivery.ts'
 import type { Reception } from './accept-delivery.ts'
 
 /** Seconds after which a sender may try again when we are full or stopping. */

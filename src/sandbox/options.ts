@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { SavedSettings } from './saved-settings.ts'
+import type { SavedSettings } from './state/saved-settings.ts'
 
 /** Which of the two described forms replies take; `mixed`: chosen per request from the seed. */
 export const FORMS = ['primary', 'alternative', 'mixed'] as const

@@ -1,6 +1,6 @@
 import { createTask, type ParsedFields, validateDetailed } from 'node-cron'
 import { UpshotError } from '../core/errors.ts'
-import type { NextMoment } from '../core/schedule.ts'
+import type { NextMoment } from '../core/runs/schedule.ts'
 import { openZone, type Zone } from './zone.ts'
 
 const SECOND_MS = 1_000

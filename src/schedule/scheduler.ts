@@ -1,7 +1,7 @@
 import { describeError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
-import { type CronTrigger, type DueTick, decideDue, type NextMoment } from '../core/schedule.ts'
-import type { Store } from '../core/store.ts'
+import { type CronTrigger, type DueTick, decideDue, type NextMoment } from '../core/runs/schedule.ts'
+import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
 import { parseCronLine } from './cron-line.ts'
 

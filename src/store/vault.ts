@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { UpshotError } from '../core/errors.ts'
-import { flush } from './flush.ts'
+import { flush } from './sync-file.ts'
 
 /** Seals secrets before they are written. `owner` binds a sealed value to its row: it opens nowhere else. */
 export interface Vault {

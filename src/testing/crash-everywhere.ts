@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type CrashFate, CrashPoint } from './crash-point.ts'
+import { type CrashFate, CrashPoint } from './engine/crash-point.ts'
 import { maskIds } from './mask-ids.ts'
 import type { TestbedOptions } from './options.ts'
 import { Testbed } from './testbed.ts'

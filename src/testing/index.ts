@@ -1,8 +1,8 @@
 /** What workflow authors import in their tests; works with any test framework. */
 export { type CrashReport, crashEverywhere } from './crash-everywhere.ts'
-export type { DeliverOptions, TestDelivery } from './front-door.ts'
+export type { StepReplacements } from './engine/replace-steps.ts'
 export type { TestbedOptions } from './options.ts'
-export type { StepReplacements } from './replace-steps.ts'
 export type { TestEffect, TestLog, TestRun, TestStep } from './run-book.ts'
-export type { TestStorage } from './storage.ts'
 export { type Sent, type Testbed, testbed } from './testbed.ts'
+export type { DeliverOptions, TestDelivery } from './world/front-door.ts'
+export type { TestStorage } from './world/test-storage.ts'

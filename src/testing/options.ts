@@ -1,7 +1,7 @@
+import type { AnyWorkflow } from '../author/workflow.ts'
 import { UpshotError } from '../core/errors.ts'
-import type { AnyWorkflow } from '../core/workflow.ts'
-import { replaceSteps, type StepReplacements } from './replace-steps.ts'
-import type { ServiceOptions } from './service.ts'
+import { replaceSteps, type StepReplacements } from './engine/replace-steps.ts'
+import type { ServiceOptions } from './world/test-service.ts'
 
 export interface TestbedOptions {
   /** All that there are: an event of a type that none of them runs on starts nothing. */

@@ -1,9 +1,9 @@
 import type { Failure } from '../core/errors.ts'
 import { UpshotError } from '../core/errors.ts'
 import type { NoticeOf } from '../core/notices.ts'
-import type { Run, RunHandler, RunStatus } from '../core/run.ts'
-import type { Checkpoint, Effect, StepStatus } from '../core/step.ts'
-import type { ReadStore } from '../core/store.ts'
+import type { Run, RunHandler, RunStatus } from '../core/runs/run.ts'
+import type { Checkpoint, Effect, StepStatus } from '../core/runs/step.ts'
+import type { ReadStore } from '../core/store/store.ts'
 
 /** A run as it was when it was asked for. */
 export interface TestRun<Output = unknown> {

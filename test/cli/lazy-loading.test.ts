@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../..')
 
 /** Packages and our own files that a command has loaded. */
 function modulesOf(args: string[]): string[] {
-  const preload = join(import.meta.dirname, 'list-modules.ts')
+  const preload = join(import.meta.dirname, 'support/list-modules.ts')
   const { stderr, status } = spawnSync(
     process.execPath,
     ['--import', preload, join(ROOT, 'src/cli/main.ts'), ...args],
@@ -36,5 +36,5 @@ test.each([[['--version']], [['--help']], [['runs', '--help']]])(
 
 test('a command loads its own file and no other command', () => {
   const commands = modulesOf(['version']).filter((path) => path.startsWith('src/cli/commands/'))
-  expect(commands).toEqual(['src/cli/commands/version.ts'])
+  expect(commands).toEqual(['src/cli/commands/shell/version.ts'])
 })

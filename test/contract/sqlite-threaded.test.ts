@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
+import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import { openTestStore } from '../support/test-store.ts'
 import { describeStore } from './describe-store.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Account, planAccount } from '../../src/core/account.ts'
-import { planEndpoint } from '../../src/core/endpoint.ts'
+import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
+import { type Account, planAccount } from '../../src/core/service/account.ts'
 import { NOW } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 

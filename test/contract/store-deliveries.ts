@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { DeliveryQuery } from '../../src/core/delivery.ts'
-import { planEndpoint } from '../../src/core/endpoint.ts'
 import { newId } from '../../src/core/ids.ts'
+import type { DeliveryQuery } from '../../src/core/incoming/delivery.ts'
+import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { incoming, NOW } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 

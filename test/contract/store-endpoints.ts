@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newSecret, planEndpoint, planRetirement, planRotation } from '../../src/core/endpoint.ts'
+import { newSecret, planEndpoint, planRetirement, planRotation } from '../../src/core/incoming/endpoint.ts'
 import { incoming, NOW } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 

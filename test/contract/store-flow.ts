@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { AdmissionPlan, AdmissionVerdict, Fold, Gate } from '../../src/core/flow.ts'
-import { UNSEEN_PRIORITY } from '../../src/core/flow.ts'
-import type { ClaimedRun } from '../../src/core/run.ts'
-import type { Store } from '../../src/core/store.ts'
+import type { AdmissionPlan, AdmissionVerdict, Fold, Gate } from '../../src/core/runs/admission.ts'
+import { UNSEEN_PRIORITY } from '../../src/core/runs/admission.ts'
+import type { ClaimedRun } from '../../src/core/runs/run.ts'
+import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 

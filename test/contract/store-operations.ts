@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Lease } from '../../src/core/lease.ts'
-import type { Store } from '../../src/core/store.ts'
+import type { Lease } from '../../src/core/runs/lease.ts'
+import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { CAPTURE_LIMITS, type Capture, type RefusedDelivery } from '../../src/core/delivery.ts'
-import { planEndpoint, planPin } from '../../src/core/endpoint.ts'
 import { newId } from '../../src/core/ids.ts'
-import { SCHEME_PRESETS } from '../../src/core/signature.ts'
-import type { Store } from '../../src/core/store.ts'
+import { CAPTURE_LIMITS, type Capture, type RefusedDelivery } from '../../src/core/incoming/delivery.ts'
+import { planEndpoint, planPin } from '../../src/core/incoming/endpoint.ts'
+import { SCHEME_PRESETS } from '../../src/core/incoming/signature.ts'
+import type { Store } from '../../src/core/store/store.ts'
 import { incoming, NOW } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 

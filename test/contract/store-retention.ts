@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PruneKind, Store } from '../../src/core/store.ts'
+import type { PruneKind, Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 

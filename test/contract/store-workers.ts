@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LEASE_MS, MOST_CRASHES } from '../../src/core/lease.ts'
+import { LEASE_MS, MOST_CRASHES } from '../../src/core/runs/lease.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 

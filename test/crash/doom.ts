@@ -1,4 +1,4 @@
-import type { Store } from '../../src/core/store.ts'
+import type { Store } from '../../src/core/store/store.ts'
 
 /** When the process kills itself: as it asks the store, before anything is committed, or when the store has answered. */
 export type Moment = 'asked' | 'answered'

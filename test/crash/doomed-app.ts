@@ -1,4 +1,4 @@
-import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
+import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import { doom, type Moment } from './doom.ts'
 import { createScenario } from './scenario.ts'
 

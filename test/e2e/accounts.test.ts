@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Account } from '../../src/core/account.ts'
-import { planEndpoint } from '../../src/core/endpoint.ts'
-import { storageName } from '../../src/core/file.ts'
+import { defineEvent, defineWorkflow } from '../../src/author/workflow.ts'
+import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import type { NoticeOf } from '../../src/core/notices.ts'
-import { defineEvent, defineWorkflow } from '../../src/core/workflow.ts'
+import type { Account } from '../../src/core/service/account.ts'
+import { storageName } from '../../src/core/service/file.ts'
 import { startServedApp, startService } from './served-app.ts'
 
 const entry = z.looseObject({ id: z.string(), path: z.string() })

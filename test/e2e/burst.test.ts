@@ -1,9 +1,9 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { ClientRequest } from 'node:http'
 import { expect, test } from 'vitest'
-import type { Store } from '../../src/core/store.ts'
-import { defineWorkflow } from '../../src/core/workflow.ts'
-import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
+import { defineWorkflow } from '../../src/author/workflow.ts'
+import type { Store } from '../../src/core/store/store.ts'
+import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import { startServedApp, startService } from './served-app.ts'
 
 /** Events of the burst. Ten thousand take a few minutes; `UPSHOT_BURST=10000 npx vitest run test/e2e/burst.test.ts`. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { planEndpoint, planPin } from '../../src/core/endpoint.ts'
+import { defineWorkflow } from '../../src/author/workflow.ts'
+import { planEndpoint, planPin } from '../../src/core/incoming/endpoint.ts'
+import { SCHEME_PRESETS, type SchemePreset } from '../../src/core/incoming/signature.ts'
 import type { NoticeOf } from '../../src/core/notices.ts'
-import { SCHEME_PRESETS, type SchemePreset } from '../../src/core/signature.ts'
+import { solveCaptures } from '../../src/core/solver/solve-scheme.ts'
 import { systemClock } from '../../src/core/time.ts'
-import { defineWorkflow } from '../../src/core/workflow.ts'
-import { solveCaptures } from '../../src/solver/solve-scheme.ts'
 import { startTestApp } from '../support/test-app.ts'
 
 const look = defineWorkflow({ id: 'look', on: 'file.created', run: ({ event }) => event.id })

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { TEMPLATES } from '../../src/cli/project-files.ts'
-import { readRuntimeFile } from '../../src/runtime-file.ts'
+import { TEMPLATES } from '../../src/cli/commands/app/project-files.ts'
+import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
 import { followLog } from '../support/process-log.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')

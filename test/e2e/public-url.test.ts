@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { loadConfigFile } from '../../src/config-file.ts'
-import { runHere } from '../cli/run-here.ts'
+import { loadConfigFile } from '../../src/project/config/config-file.ts'
+import { runHere } from '../cli/support/run-here.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { IncomingDelivery } from '../../src/core/delivery.ts'
-import type { Store } from '../../src/core/store.ts'
+import type { IncomingDelivery } from '../../src/core/incoming/delivery.ts'
+import type { Store } from '../../src/core/store/store.ts'
 import { postDelivery } from '../support/post-delivery.ts'
 import { createTestReceiver, SECRET } from '../support/test-receiver.ts'
 

@@ -1,17 +1,17 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createApp } from '../../src/app.ts'
-import type { Run } from '../../src/core/run.ts'
-import type { Store } from '../../src/core/store.ts'
-import { openStore } from '../../src/locate-database.ts'
+import { createApp } from '../../src/app/app.ts'
+import type { Run } from '../../src/core/runs/run.ts'
+import type { Store } from '../../src/core/store/store.ts'
+import { openStore } from '../../src/project/data-dir/open-store.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
 
-const INDEX = resolve(import.meta.dirname, '../../src/index.ts')
+const INDEX = resolve(import.meta.dirname, '../../src/author/index.ts')
 const SERVICE = {
   SERVICE_BASE_URL: 'http://127.0.0.1:9/v1',
   SERVICE_API_KEY: 'sk_sandbox_never_called',

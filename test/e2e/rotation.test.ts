@@ -1,6 +1,6 @@
 import { sign } from '@octokit/webhooks-methods'
 import { expect, test, vi } from 'vitest'
-import { runCli } from '../cli/run-cli.ts'
+import { runCli } from '../cli/support/run-cli.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { startTestApp } from '../support/test-app.ts'
 

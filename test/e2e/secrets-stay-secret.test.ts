@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { logNotices } from '../../src/notices/log-subscriber.ts'
+import { logNotices } from '../../src/notices/log/log-notices.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
-import type { CliResult } from '../cli/run-cli.ts'
-import { runHere } from '../cli/run-here.ts'
+import type { CliResult } from '../cli/support/run-cli.ts'
+import { runHere } from '../cli/support/run-here.ts'
 import { startTestApp } from '../support/test-app.ts'
 
 // Some thirty commands.

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/app/app.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { opensslHmac } from '../support/sign.ts'
@@ -8,7 +8,7 @@ import { startProcess } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { NO_SERVICE, testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
 
-const INDEX = resolve(import.meta.dirname, '../../src/index.ts')
+const INDEX = resolve(import.meta.dirname, '../../src/author/index.ts')
 const hello = `import { defineWorkflow } from '${INDEX}'
 export default defineWorkflow({ id: 'hello', on: '*', run: async ({ step }) => step.run('greet', () => 'hello') })`
 

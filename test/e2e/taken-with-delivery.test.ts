@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { defineWorkflow } from '../../src/author/workflow.ts'
 import { ManualClock } from '../../src/core/time.ts'
-import { defineWorkflow } from '../../src/core/workflow.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
-import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
+import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import { startTestApp } from '../support/test-app.ts'
 
 test('takes the runs of a delivery in its commit, and runs author code only after its answer', async () => {

@@ -12,8 +12,8 @@ import {
   ServerError,
   UpstreamError,
 } from '../../src/files/index.ts'
-import { failure, json, type Reply, ScriptedServer, text } from './scripted-server.ts'
-import { errorOf, KEY, testClient } from './test-client.ts'
+import { failure, json, type Reply, ScriptedServer, text } from './support/scripted-server.ts'
+import { errorOf, KEY, testClient } from './support/test-client.ts'
 
 const REF = { service: 'storage_a', id: 'a' } as const
 

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { ManualClock, waitUntil } from '../../src/core/time.ts'
 import { createFilesClient, type FilesLogLine, type LocalRateLimitError, NotFoundError } from '../../src/files/index.ts'
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
-import { sha256, someBytes } from './download-host.ts'
-import { errorOf } from './test-client.ts'
+import { sha256, someBytes } from './support/download-host.ts'
+import { errorOf } from './support/test-client.ts'
 
 async function start(options: Partial<SandboxOptions> = {}) {
   const dir = await mkdtemp(join(tmpdir(), 'files-sandbox-'))

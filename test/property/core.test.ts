@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { describeError, RetryAt, UpshotError } from '../../src/core/errors.ts'
-import { matchType, parseEvent } from '../../src/core/event.ts'
 import { newId } from '../../src/core/ids.ts'
-import { decideRetry } from '../../src/core/retry.ts'
-import { planRuns } from '../../src/core/route.ts'
-import { decideDue, type Schedule } from '../../src/core/schedule.ts'
-import { type StepName, stepKeys } from '../../src/core/step.ts'
+import { matchType, parseEvent } from '../../src/core/incoming/event.ts'
+import { planRuns } from '../../src/core/incoming/route.ts'
+import { decideRetry } from '../../src/core/runs/retry.ts'
+import { decideDue, type Schedule } from '../../src/core/runs/schedule.ts'
+import { type StepName, stepKeys } from '../../src/core/runs/step.ts'
 import { parseDuration } from '../../src/core/time.ts'
 
 const anyMoment = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) })

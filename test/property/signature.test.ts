@@ -6,7 +6,7 @@ import {
   signatureScheme,
   signBody,
   verifySignature,
-} from '../../src/core/signature.ts'
+} from '../../src/core/incoming/signature.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
-import { call, openAccount, openReceiver } from './harness.ts'
+import { call, openAccount, openReceiver } from './support/harness.ts'
 
 test('marks refusals that no operation makes, too', async () => {
   const { sandbox, ask, key } = await openAccount()

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { z } from 'zod'
+import * as wire from '../../src/sandbox/files-api/wire-schema.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
-import * as wire from '../../src/sandbox/wire-schema.ts'
-import { call, control, openAccount, openReceiver, type Reply } from './harness.ts'
+import { call, control, openAccount, openReceiver, type Reply } from './support/harness.ts'
 
 function expectBody(reply: Reply, status: number, schema: z.ZodType): void {
   expect([reply.status, schema.safeParse(reply.body).error?.issues ?? []]).toEqual([status, []])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { call, openReceiver, openSandbox } from './harness.ts'
+import { call, openReceiver, openSandbox } from './support/harness.ts'
 
 test('logs what happens, and no key, secret, signature or download URL with it', async () => {
   const lines: ({ msg: string } & Record<string, unknown>)[] = []

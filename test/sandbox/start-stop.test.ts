@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { startSandbox } from '../../src/sandbox/index.ts'
-import { openReceiver, openSandbox, tempDir } from './harness.ts'
+import { openReceiver, openSandbox, tempDir } from './support/harness.ts'
 
 test('stops twice and is disposed of without complaint', async () => {
   await using sandbox = await startSandbox({ dir: tempDir() })
@@ -22,9 +22,13 @@ test('loses nothing when it is killed in the middle of a transfer and a delivery
   const dir = tempDir()
   const receiver = await openReceiver()
   receiver.isSilent = true
-  const child = spawn(process.execPath, [new URL('./doomed-sandbox.ts', import.meta.url).pathname, dir, receiver.url], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const child = spawn(
+    process.execPath,
+    [new URL('./support/doomed-sandbox.ts', import.meta.url).pathname, dir, receiver.url],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
   await once(child.stdout, 'data')
   await expect.poll(() => receiver.received.length, { interval: 2 }).toBe(1)
   child.kill('SIGKILL')

@@ -1,4 +1,4 @@
-import type { Run } from '../../src/core/run.ts'
+import type { Run } from '../../src/core/runs/run.ts'
 import type { TestEngine } from './test-engine.ts'
 
 /** The runs, oldest first, as soon as they are as a test waits for them; looked at after each notice. */

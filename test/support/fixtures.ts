@@ -1,7 +1,7 @@
-import type { IncomingDelivery } from '../../src/core/delivery.ts'
 import { newId } from '../../src/core/ids.ts'
-import type { Checkpoint } from '../../src/core/step.ts'
-import type { Store } from '../../src/core/store.ts'
+import type { IncomingDelivery } from '../../src/core/incoming/delivery.ts'
+import type { Checkpoint } from '../../src/core/runs/step.ts'
+import type { Store } from '../../src/core/store/store.ts'
 
 export const NOW = Date.UTC(2026, 5, 1, 12)
 

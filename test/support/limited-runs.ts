@@ -1,4 +1,4 @@
-import { type AnyWorkflow, planRoutes } from '../../src/core/workflow.ts'
+import { type AnyWorkflow, planRoutes } from '../../src/author/workflow.ts'
 import type { Worker } from '../../src/engine/worker.ts'
 import { incoming } from './fixtures.ts'
 import type { TestEngine } from './test-engine.ts'

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { planEndpoint } from '../../src/core/endpoint.ts'
+import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { systemClock } from '../../src/core/time.ts'
-import { Receiver } from '../../src/receive/server.ts'
-import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts'
+import { Receiver } from '../../src/receive/receiver.ts'
+import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import type { ReceiverSetup } from './receiver-process.ts'
 
 /** The program of `startReceiverProcess`. */

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
 import { tempFolder } from './temp-folder.ts'
 
-const MAIN = resolve(import.meta.dirname, '../../src/main.ts')
+const MAIN = resolve(import.meta.dirname, '../../src/app/main.ts')
 const FREE_PORTS = {
   UPSHOT_PORT: '0',
   UPSHOT_ADMIN_PORT: '0',

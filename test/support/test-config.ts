@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { Config } from '../../src/config.ts'
-import { DEFAULT_LIMITS } from '../../src/receive/limits.ts'
+import type { Config } from '../../src/project/config/load-config.ts'
+import { DEFAULT_LIMITS } from '../../src/receive/limits/receive-limits.ts'
 
 export const WEBHOOK_SECRET = 'a-webhook-secret-of-the-tests'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Store } from '../../src/core/store.ts'
+import type { Store } from '../../src/core/store/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
 import { tempFolder } from './temp-folder.ts'
 

@@ -1,6 +1,6 @@
 import type { Notice } from '../../src/core/notices.ts'
-import type { Run } from '../../src/core/run.ts'
-import type { Store } from '../../src/core/store.ts'
+import type { Run } from '../../src/core/runs/run.ts'
+import type { Store } from '../../src/core/store/store.ts'
 import type { Worker } from '../../src/engine/worker.ts'
 import { eventBody, incoming } from './fixtures.ts'
 import type { TestEngine } from './test-engine.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { defineWorkflow } from '../../src/index.ts'
+import { defineWorkflow } from '../../src/author/index.ts'
 import { crashEverywhere, type Testbed } from '../../src/testing/index.ts'
 
 const workflow = defineWorkflow({

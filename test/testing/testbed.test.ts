@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { cron, defineEvent, defineWorkflow, z } from '../../src/index.ts'
+import { cron, defineEvent, defineWorkflow, z } from '../../src/author/index.ts'
 import { testbed } from '../../src/testing/index.ts'
 
 const greet = defineWorkflow({

@@ -1,10 +1,10 @@
 import { expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
-import type { ServiceEvent } from '../../src/core/event.ts'
-import { cron } from '../../src/core/schedule.ts'
-import type { StepApi } from '../../src/core/step.ts'
-import { callable } from '../../src/core/wait.ts'
-import { defineEvent, defineWorkflow } from '../../src/core/workflow.ts'
+import { defineEvent, defineWorkflow } from '../../src/author/workflow.ts'
+import type { ServiceEvent } from '../../src/core/incoming/event.ts'
+import { cron } from '../../src/core/runs/schedule.ts'
+import type { StepApi } from '../../src/core/runs/step.ts'
+import { callable } from '../../src/core/runs/wait.ts'
 
 const moved = defineEvent('transfer.completed', {
   data: z.looseObject({ id: z.string(), bytes: z.string().transform(Number), note: z.string().optional() }),

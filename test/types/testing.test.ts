@@ -1,5 +1,5 @@
 import { expectTypeOf, test } from 'vitest'
-import { cron, defineEvent, defineWorkflow, z } from '../../src/index.ts'
+import { cron, defineEvent, defineWorkflow, z } from '../../src/author/index.ts'
 import { crashEverywhere, type Testbed } from '../../src/testing/index.ts'
 
 const counted = defineEvent('file.counted', { data: z.object({ count: z.string().transform(Number) }) })

@@ -1,9 +1,9 @@
 import { expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
-import type { ReceivedEvent } from '../../src/core/event.ts'
-import type { FileDetails, Page } from '../../src/core/file.ts'
-import { cron, type Tick } from '../../src/core/schedule.ts'
-import { type AnyWorkflow, defineEvent, defineWorkflow, type Workflow } from '../../src/core/workflow.ts'
+import { type AnyWorkflow, defineEvent, defineWorkflow, type Workflow } from '../../src/author/workflow.ts'
+import type { ReceivedEvent } from '../../src/core/incoming/event.ts'
+import { cron, type Tick } from '../../src/core/runs/schedule.ts'
+import type { FileDetails, Page } from '../../src/core/service/file.ts'
 
 const transferCompleted = defineEvent('transfer.completed', {
   data: z.looseObject({ transferId: z.string(), bytes: z.string().transform(Number), note: z.string().optional() }),

@@ -1,6 +1,6 @@
-import { FAULT_TARGETS, type Fault } from '../fault-rule.ts'
-import type { Service } from '../service.ts'
-import type { TransferRecord } from '../transfer-record.ts'
+import { FAULT_TARGETS, type Fault } from '../faults/fault-rule.ts'
+import type { Service } from '../service/sandbox-parts.ts'
+import type { TransferRecord } from '../transfers/transfer-table.ts'
 import { type Content, type Html, html } from './html.ts'
 import {
   callForm,

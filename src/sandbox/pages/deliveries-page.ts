@@ -1,5 +1,5 @@
-import type { Attempt, Delivery } from '../delivery.ts'
-import type { Service } from '../service.ts'
+import type { Service } from '../service/sandbox-parts.ts'
+import type { Attempt, Delivery } from '../webhooks/delivery.ts'
 import { type Content, type Html, html } from './html.ts'
 import { callForm, layout, moment, state, table } from './layout.ts'
 

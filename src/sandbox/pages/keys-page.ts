@@ -1,6 +1,6 @@
-import { STORAGES } from '../../core/file.ts'
-import { type ApiKey, type KeyScope, PERMISSIONS } from '../keys.ts'
-import type { Service } from '../service.ts'
+import { STORAGES } from '../../core/service/file.ts'
+import { type ApiKey, type KeyScope, PERMISSIONS } from '../account/api-keys.ts'
+import type { Service } from '../service/sandbox-parts.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Call, callForm, choice, choices, field, layout, moment, section, state, table } from './layout.ts'
 

@@ -1,7 +1,7 @@
 import { isoTime } from '../../core/time.ts'
+import { PLAN_LIMITS } from '../account/rate-limiter.ts'
 import { FORMS, PLANS, type Settings } from '../options.ts'
-import { PLAN_LIMITS } from '../rate-limit.ts'
-import type { Service } from '../service.ts'
+import type { Service } from '../service/sandbox-parts.ts'
 import { type Html, html } from './html.ts'
 import { callForm, choice, field, layout, moment, section, table, toggle } from './layout.ts'
 

@@ -1,7 +1,7 @@
-import { STORAGES, type StorageName } from '../../core/file.ts'
+import { STORAGES, type StorageName } from '../../core/service/file.ts'
 import { isoTime } from '../../core/time.ts'
-import type { Entry } from '../entry.ts'
-import type { Service } from '../service.ts'
+import type { Service } from '../service/sandbox-parts.ts'
+import type { Entry } from '../storage/entry.ts'
 import { type Content, type Html, html } from './html.ts'
 import { callForm, layout, moment, placeFields, section, size, table } from './layout.ts'
 

@@ -1,7 +1,7 @@
-import { STORAGES } from '../../core/file.ts'
-import { SCHEME_PRESETS } from '../../core/signature.ts'
-import type { Service } from '../service.ts'
-import type { Webhook } from '../webhooks.ts'
+import { SCHEME_PRESETS } from '../../core/incoming/signature.ts'
+import { STORAGES } from '../../core/service/file.ts'
+import type { Service } from '../service/sandbox-parts.ts'
+import type { Webhook } from '../webhooks/webhooks.ts'
 import { type Content, type Html, html } from './html.ts'
 import { callForm, choice, choices, field, jsonField, layout, moment, section, state, table } from './layout.ts'
 

@@ -1,5 +1,5 @@
-import type { ReadStore } from '../../core/store.ts'
-import { packOutput } from './output-table.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+import { packOutput } from './runs/output-table.ts'
 import type { Tables } from './tables.ts'
 
 /** The reading half of the store. Sees what is committed; a group commit never spans a turn of the event loop. */

@@ -1,7 +1,7 @@
 import { UpshotError } from '../../core/errors.ts'
-import type { Lease } from '../../core/lease.ts'
-import type { ReadStore, Store } from '../../core/store.ts'
-import type { GroupCommit } from './group-commit.ts'
+import type { Lease } from '../../core/runs/lease.ts'
+import type { ReadStore, Store } from '../../core/store/store.ts'
+import type { GroupCommit } from './database/group-commit.ts'
 import type { Tables } from './tables.ts'
 
 /** The writing half of the store: every call is a part of some group commit. */

@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import { currentSecret, type Endpoint, SANDBOX_ENDPOINT } from '../core/incoming/endpoint.ts'
+import type { Publish } from '../core/notices.ts'
+import type { Config } from '../project/config/load-config.ts'
+import { type Sandbox, startSandbox } from '../sandbox/index.ts'
+
+/** Name of the API key and of the endpoint that belong to the sandbox. */
+export const SANDBOX_NAME = SANDBOX_ENDPOINT
+
+/** The stand-in of the service, and the key that the app calls it with. */
+export interface EmbeddedSandbox {
+  sandbox: Sandbox
+  apiKey: string
+  /** True when it knew nothing of this app yet. */
+  isNew: boolean
+}
+
+/** Starts the sandbox in this process and introduces the app to it: a read-write key, and a webhook to our endpoint. */
+export async function startEmbeddedSandbox(
+  config: Pick<Config, 'dataDir' | 'ports'>,
+  { endpoint, receiverUrl, publish }: { endpoint: Endpoint; receiverUrl: string; publish: Publish },
+): Promise<EmbeddedSandbox> {
+  const sandbox = await startSandbox({
+    dir: join(config.dataDir, 'sandbox'),
+    storagesDir: join(config.dataDir, 'storages'),
+    port: config.ports.sandbox,
+    downloadPort: config.ports.sandboxDownload,
+    plan: 'enterprise',
+    log: ({ msg }) => publish({ kind: 'sandbox.said', message: msg }),
+  })
+  const isNew = await registerWebhook(sandbox, endpoint, receiverUrl)
+  return { sandbox, apiKey: await findOrMakeKey(sandbox), isNew }
+}
+
+/** Gives true when the webhook was not known. The receiver's address, or its secret, may have changed since the last start. */
+async function registerWebhook(sandbox: Sandbox, endpoint: Endpoint, receiverUrl: string): Promise<boolean> {
+  const url = `${receiverUrl}/hooks/${endpoint.path}`
+  const known = sandbox.webhooks.list().find((webhook) => webhook.url.endsWith(`/hooks/${endpoint.path}`))
+  if (known) {
+    if (known.url !== url) await sandbox.webhooks.move(known.id, url)
+    const secret = currentSecret(endpoint)
+    if (!known.secrets.includes(secret)) await sandbox.webhooks.edit(known.id, { secrets: [secret] })
+    return false
+  }
+  await sandbox.webhooks.add({ url, events: ['*'], secret: currentSecret(endpoint) })
+  return true
+}
+
+async function findOrMakeKey(sandbox: Sandbox): Promise<string> {
+  const known = sandbox.keys.list().find((key) => key.name === SANDBOX_NAME)
+  const { key } = known ?? (await sandbox.keys.create({ name: SANDBOX_NAME, scope: 'read-write' }))
+  return key
+}
+
+/** Sends a few files through once, so that a newcomer sees runs at the very first start. */
+export async function makeSampleTransfer(sandbox: Sandbox): Promise<void> {
+  await sandbox.storage('storage_a').put('/samples/hello.txt', 'Hello from Upshot.\n')
+  await sandbox.storage('storage_a').put('/samples/figures.csv', 'month,files\n2026-01,120\n2026-02,134\n')
+  await sandbox.transfers.start({ from: ['storage_a', '/samples/figures.csv'], to: ['storage_b', '/archive/'] })
+}

@@ -1,0 +1,43 @@
+import {
+  currentSecret,
+  type Endpoint,
+  planEndpoint,
+  planRotation,
+  SANDBOX_ENDPOINT,
+  SERVICE_ENDPOINT,
+} from '../core/incoming/endpoint.ts'
+import { SCHEME_PRESETS } from '../core/incoming/signature.ts'
+import type { Store } from '../core/store/store.ts'
+import type { Config } from '../project/config/load-config.ts'
+
+/** How long deliveries signed with the secret before are taken after the environment names a new one. */
+const ROTATION_OVERLAP_MS = 24 * 3_600_000
+
+/** The endpoint of the sandbox, or of the service as the environment describes it; made at the first start, and kept as the environment has it. */
+export async function ensureEndpoint(store: Store, { service }: Config, now: number): Promise<Endpoint> {
+  const name = service.kind === 'sandbox' ? SANDBOX_ENDPOINT : SERVICE_ENDPOINT
+  const known = (await store.listEndpoints()).find((endpoint) => endpoint.name === name)
+  if (service.kind === 'sandbox') return known ?? addEndpoint(store, planEndpoint({ name }, now))
+
+  const { webhookSecret: secret } = service
+  const header = service.signatureHeader ?? (known?.scheme ?? SCHEME_PRESETS.hex).header
+  if (!known) return addEndpoint(store, planEndpoint({ name, secret, scheme: { ...SCHEME_PRESETS.hex, header } }, now))
+  if (currentSecret(known) === secret && known.scheme.header === header) return known
+  const rotated =
+    currentSecret(known) === secret ? known : planRotation(known, secret, { overlapMs: ROTATION_OVERLAP_MS, now })
+  const changed = { ...rotated, scheme: { ...known.scheme, header } }
+  await store.updateEndpoint(changed)
+  return changed
+}
+
+/** The endpoint as it is now: of two processes that start on a new database, one comes second. */
+async function addEndpoint(store: Store, endpoint: Endpoint): Promise<Endpoint> {
+  try {
+    await store.addEndpoint(endpoint)
+    return endpoint
+  } catch (error) {
+    const known = (await store.listEndpoints()).find(({ name }) => name === endpoint.name)
+    if (known) return known
+    throw error
+  }
+}

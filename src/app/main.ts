@@ -1,0 +1,28 @@
+import { parseArgs } from 'node:util'
+import { UpshotError } from '../core/errors.ts'
+import { adoptEnvFile, loadConfig, processEnvironment } from '../project/config/load-config.ts'
+import { serve } from './serve.ts'
+
+/** The process of `npm start [-- --role <role>]`: configuration, app, signals, exit code. */
+async function main(): Promise<void> {
+  adoptEnvFile(process.cwd())
+  const environment = processEnvironment()
+  const { values } = parseArgs({ options: { role: { type: 'string' } } })
+  const flags = values.role === undefined ? {} : { UPSHOT_ROLE: { flag: '--role', value: values.role } }
+  const config = await loadConfig(environment, process.cwd(), { flags })
+  const isTerminal = process.stdout.isTTY === true
+  const { ended } = await serve(config, {
+    log: isTerminal ? 'pretty' : 'json',
+    colour: isTerminal && !environment.NO_COLOR,
+  })
+  await ended
+  process.exit(0)
+}
+
+function fail(error: unknown): never {
+  const isOurs = error instanceof UpshotError
+  process.stderr.write(`${isOurs ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
+  process.exit(isOurs && error.code === 'invalid_config' ? 2 : 1)
+}
+
+main().catch(fail)

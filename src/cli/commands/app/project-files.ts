@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { readVersion } from '../../input/read-version.ts'
+
+/** What `upshot init` can begin with, and what each is for. */
+export const TEMPLATES = {
+  minimal: 'one workflow that records each new file',
+  cleanup: 'deletes the source of a transfer once its copy is proven',
+  mirror: 'keeps a copy of a storage on this machine, with an inventory',
+} as const
+export type TemplateName = keyof typeof TEMPLATES
+
+/** A file of a new project. */
+export interface ProjectFile {
+  /** From the project's folder, with `/`. */
+  path: string
+  content: string
+}
+
+const FOLDER = resolve(import.meta.dirname, '../../../../templates')
+
+/** The files of a new project in `dir`: those that all projects share and those of the template, in order of their paths. */
+export function planProject(template: TemplateName, dir: string): ProjectFile[] {
+  const files = new Map<string, string>()
+  for (const folder of ['shared', template]) {
+    for (const [path, text] of readFolder(join(FOLDER, folder))) {
+      // A template adds its own variables to those of all; any other file of the same name takes the place.
+      files.set(path, path === '.env.example' ? (files.get(path) ?? '') + text : text)
+    }
+  }
+  const manifest = JSON.parse(files.get('package.json') ?? '{}')
+  files.set('package.json', `${JSON.stringify(fillManifest(manifest, dir), null, 2)}\n`)
+  return [...files].map(([path, content]) => ({ path, content })).sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+/**
+ * What npm would act on within a package (a second manifest, ignore files) lies in the templates under a name that begins with
+ * `_`.
+ */
+const NAMES: Record<string, string> = {
+  '_package.json': 'package.json',
+  '_tsconfig.json': 'tsconfig.json',
+  _gitignore: '.gitignore',
+  '_env.example': '.env.example',
+}
+
+function readFolder(folder: string): [path: string, text: string][] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const file = join(entry.parentPath, entry.name)
+      const path = file.slice(folder.length + 1).replaceAll('\\', '/')
+      return [NAMES[path] ?? path, readFileSync(file, 'utf8')]
+    })
+}
+
+function fillManifest(manifest: Record<string, unknown>, dir: string): Record<string, unknown> {
+  const dependencies = { ...(manifest.dependencies as object), upshot: `^${readVersion()}` }
+  return { ...manifest, name: packageName(dir), dependencies }
+}
+
+/** A name that npm takes, from the folder's. */
+export function packageName(dir: string): string {
+  const name = basename(resolve(dir))
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 100)
+  // A package that has its own name cannot install "upshot" beside it.
+  return name === '' || name === 'upshot' ? 'my-automations' : name
+}

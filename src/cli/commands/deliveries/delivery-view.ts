@@ -1,0 +1,54 @@
+import { type DeliveryRecord, VERDICTS, type Verdict } from '../../../core/incoming/delivery.ts'
+import type { EndpointName } from '../../../core/incoming/endpoint.ts'
+import type { ReadStore } from '../../../core/store/store.ts'
+import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
+import type { Style } from '../../terminal/output.ts'
+import type { Column } from '../../terminal/table.ts'
+
+/** A delivery with the name of its endpoint; null when it reached none. */
+export type NamedDelivery = DeliveryRecord & { endpoint: string | null }
+
+/** Adds the names of endpoints, also of removed ones. */
+export async function nameDeliveries(
+  store: Pick<ReadStore, 'listEndpointNames'>,
+  deliveries: readonly DeliveryRecord[],
+): Promise<NamedDelivery[]> {
+  const names = new Map((await store.listEndpointNames()).map((endpoint) => [endpoint.id, nameOf(endpoint)]))
+  return deliveries.map((delivery) => ({ ...delivery, endpoint: names.get(delivery.endpointId ?? '') ?? null }))
+}
+
+function nameOf({ name, removedAt }: EndpointName): string {
+  return removedAt === null ? name : `${name} (removed)`
+}
+
+export function deliveryColumns(now: number): Column<NamedDelivery>[] {
+  return [
+    { title: 'DELIVERY', value: ({ id }) => id },
+    { title: 'RECEIVED', value: ({ receivedAt }) => formatMoment(receivedAt, now) },
+    { title: 'ENDPOINT', value: ({ endpoint }) => endpoint },
+    { title: 'VERDICT', value: ({ verdict }) => verdict, style: ({ verdict }) => styleVerdict(verdict) },
+    { title: 'EVENT', value: ({ eventId }) => eventId, most: 60 },
+    { title: 'SIZE', value: ({ bodyBytes }) => formatBytes(bodyBytes), align: 'right' },
+    { title: 'WHY', value: describeRefusal, most: 80 },
+  ]
+}
+
+export function styleVerdict(verdict: Verdict): Style | null {
+  if (verdict === 'accepted') return 'green'
+  if (verdict === 'duplicate') return null
+  return verdict === 'conflict' || VERDICTS[verdict].status === 503 ? 'yellow' : 'red'
+}
+
+/** What explains a refusal, in a few words; null where there is nothing to explain. */
+export function describeRefusal({ verdict, facts }: DeliveryRecord): string | null {
+  if (verdict === 'accepted' || verdict === 'duplicate') return null
+  const { reason, header, skewSeconds, contentType, contentLength } = facts
+  const parts = [
+    reason,
+    header,
+    contentType,
+    contentLength === undefined ? undefined : formatBytes(contentLength),
+    skewSeconds === undefined ? undefined : `signed ${Math.abs(skewSeconds)} s ${skewSeconds < 0 ? 'ahead' : 'ago'}`,
+  ].filter((part) => part !== undefined)
+  return parts.length === 0 ? null : parts.join(', ')
+}

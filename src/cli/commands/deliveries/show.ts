@@ -1,0 +1,65 @@
+import type { Command } from '@commander-js/extra-typings'
+import type { EventRecord } from '../../../core/incoming/event.ts'
+import type { Run } from '../../../core/runs/run.ts'
+import { systemClock } from '../../../core/time.ts'
+import { withStore } from '../../open/open-project.ts'
+import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../terminal/format-value.ts'
+import type { Output } from '../../terminal/output.ts'
+import { formatTable } from '../../terminal/table.ts'
+import { describeRun, runColumns } from '../runs/run-view.ts'
+import { describeRefusal, type NamedDelivery, nameDeliveries, styleVerdict } from './delivery-view.ts'
+import { requireDelivery } from './find-delivery.ts'
+
+interface Story {
+  delivery: NamedDelivery
+  /** Null for a refused delivery. */
+  event: EventRecord | null
+  runs: Run[]
+}
+
+/** `upshot deliveries show <id>`: what came, what became of it and why. */
+export function define(command: Command, out: Output): void {
+  command.argument('<id>', 'the delivery, dlv_…').action((id) =>
+    withStore(async (store) => {
+      const { delivery: found, event } = await requireDelivery(store, id)
+      const [delivery] = await nameDeliveries(store, [found])
+      if (!delivery) return
+      const runs = event === null ? [] : await store.listRuns({ limit: 100, eventId: event.id, account: event.account })
+      out.result(describeStory({ delivery, event, runs }), () =>
+        formatStory({ delivery, event, runs }, systemClock.now(), out.paint),
+      )
+      if (event !== null) out.note(`See its content: upshot events show ${event.id}`)
+    }),
+  )
+}
+
+function describeStory({ delivery, event, runs }: Story): Record<string, unknown> {
+  const { body, ...facts } = event ?? { body: null }
+  return {
+    ...withIsoTimes(delivery),
+    event: event && { ...withIsoTimes(facts), bodyBytes: Buffer.byteLength(body ?? '') },
+    runs: runs.map(describeRun),
+  }
+}
+
+function formatStory({ delivery, event, runs }: Story, now: number, paint: Output['paint']): string[] {
+  const { facts, verdict } = delivery
+  const style = styleVerdict(verdict)
+  const rows: [string, string | null][] = [
+    ['verdict', style === null ? verdict : paint(style, verdict)],
+    ['why', describeRefusal(delivery)],
+    ['endpoint', delivery.endpoint],
+    ['received', formatMoment(delivery.receivedAt, now)],
+    ['size', formatBytes(delivery.bodyBytes)],
+    ['secret', facts.secret === undefined ? null : `matched number ${facts.secret}`],
+    ['signed', facts.skewSeconds === undefined ? null : `${facts.skewSeconds} s before it came`],
+    ['event', event && formatText(`${event.id}  ${event.type}, of account ${event.account}`, 300)],
+  ]
+  const lines = rows.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(9)} ${value}`]))
+  const table = formatTable(runs, runColumns(now), paint)
+  return [
+    paint('bold', delivery.id),
+    ...lines,
+    ...(table.length === 0 ? [] : ['', ...table.map((line) => `  ${line}`)]),
+  ]
+}

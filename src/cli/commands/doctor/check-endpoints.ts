@@ -1,0 +1,57 @@
+import { activeSecrets, type Endpoint } from '../../../core/incoming/endpoint.ts'
+import { signBody } from '../../../core/incoming/signature.ts'
+import type { ReadStore } from '../../../core/store/store.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
+
+const ANSWER_WITHIN_MS = 10_000
+/** Not an event: once its signature is accepted it is refused as 400, so nothing is stored as having happened and nothing runs. */
+const PROBE = Buffer.from('{"probe":"upshot doctor"}')
+/** The same length, other bytes: what an attacker makes of a delivery that was seen on the way. */
+const TAMPERED = Buffer.from('{"probe":"upshot d0ct0r"}')
+
+/**
+ * Sends each endpoint of the running app a delivery with its own signature, and a forged one. The ledger gets both, as
+ * refused.
+ */
+export async function checkEndpoints(store: ReadStore, receiver: string, now: number): Promise<Finding[]> {
+  const endpoints = await store.listEndpoints()
+  if (endpoints.length === 0) {
+    return [warn('endpoints', 'there is none, so no delivery can come in', { fix: 'upshot endpoints add <name>' })]
+  }
+  return Promise.all(endpoints.map((endpoint) => checkEndpoint(endpoint, receiver, now)))
+}
+
+async function checkEndpoint(endpoint: Endpoint, receiver: string, now: number): Promise<Finding> {
+  const check = `endpoint ${endpoint.name}`
+  if (endpoint.status !== 'active') return warn(check, `it is ${endpoint.status}: its deliveries are refused`)
+  const secret = activeSecrets(endpoint, now).at(-1)
+  if (secret === undefined) {
+    return fail(check, 'none of its secrets is valid now', { fix: `upshot endpoints rotate ${endpoint.name}` })
+  }
+  const url = `${receiver}/hooks/${endpoint.path}`
+  const headers = signBody(endpoint.scheme, secret, { id: 'evt_doctor', body: PROBE }, now)
+  const signed = await post(url, headers, PROBE)
+  const forged = await post(url, headers, TAMPERED)
+  if (forged !== 401) {
+    return fail(check, `a forged delivery was answered ${forged}, not 401`, { fix: 'Stop the app, and report this.' })
+  }
+  if (signed === 400) return ok(check, 'takes its own signature, refuses a forged one')
+  const fix = 'See why with "upshot deliveries list": the running app may know another secret or scheme.'
+  return fail(check, `a delivery with its own signature was answered ${signed}`, { fix })
+}
+
+/** The status of the answer, or what kept it from coming. */
+async function post(url: string, headers: Record<string, string>, body: Buffer<ArrayBuffer>): Promise<number | string> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    })
+    await response.body?.cancel()
+    return response.status
+  } catch (error) {
+    return error instanceof Error ? error.name : String(error)
+  }
+}

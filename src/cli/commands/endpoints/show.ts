@@ -1,0 +1,133 @@
+import type { Command } from '@commander-js/extra-typings'
+import type { Verdict } from '../../../core/incoming/delivery.ts'
+import {
+  decideRetirement,
+  type Endpoint,
+  type EndpointSecret,
+  isActive,
+  type SecretUse,
+} from '../../../core/incoming/endpoint.ts'
+import { systemClock } from '../../../core/time.ts'
+import { chooseEndpoint } from '../../open/find-endpoint.ts'
+import { withStore } from '../../open/open-project.ts'
+import { findAddress } from '../../open/running-app.ts'
+import { formatMoment, formatSpan, withIsoTimes } from '../../terminal/format-value.ts'
+import type { Output } from '../../terminal/output.ts'
+import { formatTable } from '../../terminal/table.ts'
+import { describeEndpoint, type EndpointView } from './endpoint-view.ts'
+
+const DAY_MS = 86_400_000
+
+/** A secret without its value. */
+interface SecretView extends SecretUse {
+  isNewest: boolean
+  isActive: boolean
+  activeFrom: number
+  /** Null: until it is retired. */
+  until: number | null
+}
+
+interface EndpointStory {
+  view: EndpointView
+  secrets: SecretView[]
+  /** How many requests met which verdict in the last 24 hours. */
+  deliveries: Partial<Record<Verdict, number>>
+}
+
+/** `upshot endpoints show <name>`: all that is known of an endpoint but its secrets. */
+export function define(command: Command, out: Output): void {
+  command.argument('<name>', 'the endpoint').action((name) =>
+    withStore(async (store, config) => {
+      const now = systemClock.now()
+      const endpoint = await chooseEndpoint(store, name)
+      const story: EndpointStory = {
+        view: describeEndpoint(endpoint, await findAddress(config)),
+        secrets: describeSecrets(endpoint, await store.listSecretUses(endpoint.id), now),
+        deliveries: await store.countDeliveries(endpoint.id, now - DAY_MS),
+      }
+      const { view, secrets, deliveries } = story
+      out.result({ ...view, secrets: secrets.map(describeSecret), deliveries24h: deliveries }, () =>
+        formatStory(story, now, out.paint),
+      )
+      for (const advice of adviseRetiring(name, secrets, now)) out.note(advice)
+    }),
+  )
+}
+
+function describeSecrets({ secrets }: Endpoint, uses: readonly SecretUse[], now: number): SecretView[] {
+  const usedAt = new Map(uses.map(({ position, lastUsedAt }) => [position, lastUsedAt]))
+  return secrets.map((secret, index) =>
+    describeUse(secret, usedAt.get(secret.position) ?? null, { now, isNewest: index === secrets.length - 1 }),
+  )
+}
+
+function describeUse(
+  secret: EndpointSecret,
+  lastUsedAt: number | null,
+  { now, isNewest }: { now: number; isNewest: boolean },
+): SecretView {
+  const { position, activeFrom, until } = secret
+  return { position, isNewest, isActive: isActive(secret, now), activeFrom, until, lastUsedAt }
+}
+
+function describeSecret({ activeFrom, until, ...secret }: SecretView): Record<string, unknown> {
+  const isoUntil = until === null ? null : new Date(until).toISOString()
+  return { ...withIsoTimes(secret), activeFrom: new Date(activeFrom).toISOString(), until: isoUntil }
+}
+
+function formatStory({ view, secrets, deliveries }: EndpointStory, now: number, paint: Output['paint']): string[] {
+  const facts: [string, string][] = [
+    ['status', paint(view.status === 'active' ? 'green' : 'yellow', view.status)],
+    ['url', view.url ?? '(known once the app runs)'],
+    ['account', view.account],
+    ['events', view.events.join(', ')],
+    ['header', view.header],
+    ['algorithm', view.algorithm],
+    ['made', formatMoment(Date.parse(view.createdAt), now) ?? ''],
+    ['last 24 h', formatCounts(deliveries)],
+  ]
+  const columns = [
+    { title: 'SECRET', value: ({ position, isNewest }: SecretView) => `${position}${isNewest ? ' (newest)' : ''}` },
+    { title: 'FROM', value: ({ activeFrom }: SecretView) => formatMoment(activeFrom, now) },
+    { title: 'UNTIL', value: (secret: SecretView) => formatEnd(secret, now) },
+    { title: 'LAST USED', value: ({ lastUsedAt }: SecretView) => formatAgo(lastUsedAt, now) },
+  ]
+  return [
+    paint('bold', view.name),
+    ...facts.map(([name, value]) => `  ${name.padEnd(9)} ${value}`),
+    '',
+    ...formatTable(secrets, columns, paint).map((line) => `  ${line}`),
+  ]
+}
+
+function formatCounts(deliveries: EndpointStory['deliveries']): string {
+  const counts = Object.entries(deliveries).map(([verdict, count]) => `${count} ${verdict}`)
+  return counts.length === 0 ? 'no delivery' : counts.join(', ')
+}
+
+function formatEnd({ until, isActive: holds }: SecretView, now: number): string {
+  if (until === null) return 'it is retired'
+  return holds ? `${formatMoment(until, now)}` : `${formatMoment(until, now)} (over)`
+}
+
+function formatAgo(moment: number | null, now: number): string {
+  return moment === null ? 'never' : `${formatSpan(moment, now)} ago`
+}
+
+const RETIREMENT = {
+  safe: (name: string) => `safe to retire with "upshot endpoints rotate ${name} --retire".`,
+  in_use: () => 'the service may still sign with it; look again in an hour.',
+  newest_unused: () => 'but the newest was not used either. Give the service the newest one first.',
+}
+
+/** Whether the secrets before the newest may go. */
+function adviseRetiring(name: string, secrets: readonly SecretView[], now: number): string[] {
+  const newest = secrets.find(({ isNewest }) => isNewest)
+  if (newest === undefined) return []
+  return secrets
+    .filter((secret) => !secret.isNewest && secret.isActive)
+    .map((old) => {
+      const used = old.lastUsedAt === null ? 'never used' : `last used ${formatAgo(old.lastUsedAt, now)}`
+      return `Old secret ${old.position} was ${used}: ${RETIREMENT[decideRetirement({ old, newest }, now)](name)}`
+    })
+}

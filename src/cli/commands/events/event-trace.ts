@@ -1,0 +1,199 @@
+import type { EventRecord } from '../../../core/incoming/event.ts'
+import { isPlainObject } from '../../../core/json.ts'
+import type { Run, RunFilter } from '../../../core/runs/run.ts'
+import type { Checkpoint, Effect, StepKind } from '../../../core/runs/step.ts'
+import type { ReadStore, StepFailure } from '../../../core/store/store.ts'
+import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
+import { describeRefusal, type NamedDelivery, nameDeliveries } from '../deliveries/delivery-view.ts'
+import { describeOrigin, describeReason } from '../runs/run-view.ts'
+
+/** One thing that happened because of what stands above it. */
+export interface TraceNode {
+  /** `subject`: the file or transfer that the event tells of. `call`: a step that called the Files API. */
+  kind: 'subject' | 'delivery' | 'event' | 'run' | 'call' | 'step' | Exclude<StepKind, 'run'> | 'attempt' | 'cut'
+  /** An id, a step's key, or what the subject is. */
+  name: string
+  /** What it is about: a type, a workflow, a target. */
+  about: string | null
+  status: string | null
+  effect: Effect | null
+  /** What became of it, why it waits or failed, how a run goes back to the one above it. */
+  note: string | null
+  /** Epoch milliseconds; null where nobody knows. */
+  startedAt: number | null
+  finishedAt: number | null
+  children: TraceNode[]
+}
+
+/** Rows of one kind that are read for one parent. */
+const MOST_OF_A_KIND = 200
+/** Runs of a trace; what comes after them is left out, and said to be. */
+const MOST_RUNS = 500
+
+interface Trace {
+  store: ReadStore
+  /** Whose event it is, and so whose runs and further events. */
+  account: string
+  now: number
+  /** Ids of the runs and events that stand in the tree already. */
+  seen: Set<string>
+  runsLeft: number
+}
+
+/** The whole story of an event: what it tells of, how it came, what it started, and all that followed from that. */
+export async function readTrace(store: ReadStore, event: EventRecord, now: number): Promise<TraceNode> {
+  const root = await traceEvent({ store, account: event.account, now, seen: new Set(), runsLeft: MOST_RUNS }, event)
+  const subject = nameSubject(event)
+  return subject === null ? root : { ...newNode('subject', subject), children: [root] }
+}
+
+async function traceEvent(trace: Trace, event: EventRecord): Promise<TraceNode> {
+  const { store, account } = trace
+  const node = { ...newNode('event', event.id), about: event.type, startedAt: event.receivedAt }
+  if (trace.seen.has(event.id)) return { ...node, note: 'see above' }
+  trace.seen.add(event.id)
+  const deliveries = await nameDeliveries(store, await store.listDeliveriesOf(event, MOST_OF_A_KIND))
+  const found = await store.listRuns({ limit: MOST_OF_A_KIND + 1, eventId: event.id, account })
+  // Oldest first: a replay, a fork and what follows a failure have the same event, and stand under the run that they go back to.
+  const runs = found.slice(0, MOST_OF_A_KIND).toReversed()
+  const rest = found.length > runs.length ? [cut(`more runs: upshot runs list --event ${event.id}`)] : []
+  const children = [...deliveries.toReversed().map(traceDelivery), ...(await traceRuns(trace, runs)), ...rest]
+  return { ...node, children }
+}
+
+function traceDelivery(delivery: NamedDelivery): TraceNode {
+  const { id, endpoint, verdict, receivedAt } = delivery
+  return {
+    ...newNode('delivery', id),
+    ...{ about: endpoint, status: verdict, note: describeRefusal(delivery), startedAt: receivedAt },
+  }
+}
+
+/** One after the other, because each may use up what may be read. */
+async function traceRuns(trace: Trace, runs: readonly Run[]): Promise<TraceNode[]> {
+  const nodes: TraceNode[] = []
+  for (const run of runs) {
+    if (trace.seen.has(run.id)) continue
+    if (trace.runsLeft === 0) return [...nodes, cut(`more runs: upshot runs show ${run.id}`)]
+    nodes.push(await traceRun(trace, run))
+  }
+  return nodes
+}
+
+/** The run with its steps, and behind them the run that absorbed it and those that go back to it. */
+async function traceRun(trace: Trace, run: Run): Promise<TraceNode> {
+  const { store } = trace
+  trace.seen.add(run.id)
+  trace.runsLeft -= 1
+  const about = {
+    failures: await store.listStepFailures(run.id),
+    invoked: await listRuns(store, { parentRun: run.id }),
+  }
+  const children: TraceNode[] = []
+  for (const step of await store.listSteps(run.id)) children.push(await traceStep(trace, step, about))
+  const absorber = run.foldedInto === null ? null : await store.findRun(run.foldedInto)
+  const later = await listRuns(store, { originRun: run.id })
+  children.push(...(await traceRuns(trace, absorber ? [absorber, ...later] : later)))
+  const folded = run.folded === 0 ? null : `${run.folded} folded into it`
+  const notes = [folded, describeOrigin(run), describeReason(run, trace.now)].filter((part) => part !== null)
+  return {
+    ...newNode('run', run.id),
+    about: run.handler === 'run' ? run.workflow : `${run.workflow} (${run.handler})`,
+    status: run.status,
+    note: notes.length === 0 ? null : notes.join('; '),
+    startedAt: run.startedAt ?? run.createdAt,
+    finishedAt: run.finishedAt,
+    children,
+  }
+}
+
+/** Oldest first. */
+async function listRuns(store: ReadStore, filter: RunFilter): Promise<Run[]> {
+  return (await store.listRuns({ ...filter, limit: MOST_OF_A_KIND })).toReversed()
+}
+
+/** A step with its failed attempts, and with the event or runs that it made. */
+async function traceStep(
+  trace: Trace,
+  step: Checkpoint,
+  { failures, invoked }: { failures: readonly StepFailure[]; invoked: readonly Run[] },
+): Promise<TraceNode> {
+  const { key, kind, target, status, effect, startedAt, finishedAt } = step
+  const call = /^files\.(\w+)/.exec(key)
+  const attempts = failures.filter((failure) => failure.key === key).map(traceAttempt)
+  const made = kind === 'send' ? await traceSent(trace, step) : []
+  const children = await traceRuns(
+    trace,
+    invoked.filter(({ parentStep }) => parentStep === key),
+  )
+  return {
+    ...newNode(call ? 'call' : kind === 'run' ? 'step' : kind, call ? `files.${call[1]}` : key),
+    ...{ about: kind === 'invoke' ? null : target, status, effect, startedAt, finishedAt },
+    note: describeEnd(step, trace.now),
+    children: [...attempts, ...made, ...children],
+  }
+}
+
+async function traceSent(trace: Trace, step: Checkpoint): Promise<TraceNode[]> {
+  const value = readOutput(step)
+  const id = isPlainObject(value) ? value.id : null
+  const events = typeof id === 'string' ? await trace.store.findEvents(id) : []
+  const event = events.find(({ account }) => account === trace.account)
+  return event ? [await traceEvent(trace, event)] : []
+}
+
+function traceAttempt({ attempt, at, error }: StepFailure): TraceNode {
+  const note = `${error.name}: ${error.message}`
+  return { ...newNode('attempt', String(attempt)), status: 'failed', note, finishedAt: at }
+}
+
+/** What a step left behind: the outcome of a delete, the size of a download, the event that came, the moment that it waits for. */
+function describeEnd(step: Checkpoint, now: number): string | null {
+  const { kind, status, error, dueAt } = step
+  if (status === 'failed') return error?.message ?? null
+  if (status === 'waiting') return dueAt === null ? null : `until ${formatMoment(dueAt, now)}`
+  if (status === 'started') return 'nobody knows yet how it ended'
+  const value = readOutput(step)
+  if (kind === 'wait' && value === null && step.output !== null) return 'nothing came in time'
+  if (!isPlainObject(value)) return null
+  if (kind === 'wait') return `${value.id} came`
+  const { outcome, proof, bytes } = value
+  if (typeof outcome === 'string') return proof === 'verified' ? `${outcome}, verified` : outcome
+  return typeof bytes === 'number' ? formatBytes(bytes) : null
+}
+
+/** Null also for a result that lies apart, which is too large to tell anything by. */
+function readOutput({ output }: Checkpoint): unknown {
+  return output === null ? null : JSON.parse(output)
+}
+
+/** The file or transfer that an event tells of, as far as its undocumented `data` looks like one. */
+function nameSubject({ type, body }: EventRecord): string | null {
+  const data: unknown = body === '' ? null : JSON.parse(body).data
+  if (!isPlainObject(data)) return null
+  const { file, transfer } = data
+  if (isPlainObject(transfer) && typeof transfer.id === 'string') {
+    const ends = [transfer.source, transfer.destination].map(namePlace).filter((end) => end !== null)
+    return [`transfer ${transfer.id}`, ...(ends.length === 2 ? [`${ends[0]} → ${ends[1]}`] : [])].join(', ')
+  }
+  if (!type.startsWith('file.') || !isPlainObject(file)) return null
+  const place = namePlace({ service: data.service, ...file })
+  return place === null ? null : `file ${place}`
+}
+
+function namePlace(value: unknown): string | null {
+  if (!isPlainObject(value)) return null
+  const { service, path, id } = value
+  const where = typeof path === 'string' ? path : id
+  if (typeof where !== 'string') return null
+  return typeof service === 'string' ? `${service}:${where}` : where
+}
+
+function newNode(kind: TraceNode['kind'], name: string): TraceNode {
+  const nothing = { about: null, status: null, effect: null, note: null, startedAt: null, finishedAt: null }
+  return { kind, name, ...nothing, children: [] }
+}
+
+function cut(note: string): TraceNode {
+  return { ...newNode('cut', '…'), note }
+}

@@ -1,0 +1,91 @@
+import type { Command } from '@commander-js/extra-typings'
+import { InvalidArgumentError } from 'commander'
+import { newId } from '../../../core/ids.ts'
+import type { Verdict } from '../../../core/incoming/delivery.ts'
+import { parseEvent, type ServiceEvent } from '../../../core/incoming/event.ts'
+import type { ReadStore } from '../../../core/store/store.ts'
+import { isoTime, systemClock } from '../../../core/time.ts'
+import { countUpTo, gather } from '../../input/parse-option.ts'
+import { chooseEndpoint } from '../../open/find-endpoint.ts'
+import { withStore } from '../../open/open-project.ts'
+import { requireRunningApp } from '../../open/running-app.ts'
+import { readEventData, setFields } from '../../send/event-data.ts'
+import { sampleData } from '../../send/sample-data.ts'
+import { sendEvent } from '../../send/send-event.ts'
+import { onInterrupt } from '../../terminal/on-interrupt.ts'
+import type { Output } from '../../terminal/output.ts'
+import { type Column, formatTable } from '../../terminal/table.ts'
+
+/** What became of one delivery that was sent. */
+interface Sent {
+  event: string
+  type: string
+  verdict: Verdict
+  /** Runs that it started. */
+  runs: string[]
+}
+
+/** `upshot trigger <type>`: through HTTP and signature like any delivery, so it proves the whole way in. */
+export function define(command: Command, out: Output): void {
+  command
+    .argument('<type>', 'type of the event, such as file.created or transfer.completed', parseType)
+    .option('--set <field=value>', 'set a field, such as data.file.name=report.pdf; may be repeated', gather, [])
+    .option('--file <file>', 'take the data from a JSON file, or from standard input (-)')
+    .option('--endpoint <name>', 'send it to this endpoint (default: the first one)')
+    .option('--count <n>', 'send so many events, each with an id of its own', countUpTo(10_000), 1)
+    .option('--duplicate', 'send each event twice, as the service may')
+    .action(async (type, { set, file, endpoint: name, count, duplicate = false }) => {
+      const data = file === undefined ? null : await readEventData(file)
+      const events = Array.from({ length: count }, () => makeEvent(type, data, set))
+      await withStore(async (store, config) => {
+        const { receiver } = await requireRunningApp(config)
+        const endpoint = await chooseEndpoint(store, name)
+        const signal = onInterrupt()
+        const sent: Sent[] = []
+        for (const event of duplicate ? events.flatMap((event) => [event, event]) : events) {
+          const verdict = await sendEvent(event, { endpoint, receiver, now: systemClock.now(), signal })
+          sent.push({ event: event.id, type, verdict, runs: await runsOf(store, event.id, verdict) })
+        }
+        out.result({ endpoint: endpoint.name, deliveries: sent }, () => formatTable(sent, COLUMNS, out.paint))
+        out.note(adviseNext(sent))
+      })
+    })
+}
+
+function makeEvent(type: string, data: Record<string, unknown> | null, assignments: readonly string[]): ServiceEvent {
+  const now = systemClock.now()
+  const filled = setFields(data ?? sampleData(type, now), assignments)
+  return parseEvent({ id: newId('evt', now), type, created: isoTime(now), data: filled })
+}
+
+/** Refuses a type that the receiver would refuse. */
+function parseType(text: string): string {
+  try {
+    return parseEvent({ id: 'evt_0', type: text, created: isoTime(0), data: {} }).type
+  } catch {
+    throw new InvalidArgumentError('Write words joined by dots, such as file.created.')
+  }
+}
+
+/** The receiver answers after its commit, so the runs are there to be read. */
+async function runsOf(store: ReadStore, eventId: string, verdict: Verdict): Promise<string[]> {
+  if (verdict !== 'accepted') return []
+  return (await store.listRuns({ limit: 100, eventId })).map((run) => run.id)
+}
+
+const COLUMNS: Column<Sent>[] = [
+  { title: 'EVENT', value: ({ event }) => event },
+  { title: 'TYPE', value: ({ type }) => type },
+  {
+    title: 'VERDICT',
+    value: ({ verdict }) => verdict,
+    style: ({ verdict }) => (verdict === 'accepted' ? 'green' : null),
+  },
+  { title: 'RUNS', value: ({ runs }) => (runs.length === 0 ? null : runs.join(' ')), most: 120 },
+]
+
+function adviseNext(sent: readonly Sent[]): string {
+  const [run] = sent.flatMap(({ runs }) => runs)
+  if (run !== undefined) return `See what it did: upshot runs show ${run}`
+  return 'It started no run: no workflow is for this type, or the endpoint does not act on it.'
+}

@@ -1,0 +1,51 @@
+import { UpshotError } from '../../../core/errors.ts'
+import { findStorage, STORAGES, type StorageName } from '../../../core/service/file.ts'
+import type { FilesClient, FilesClientOptions } from '../../../files/index.ts'
+import type { Config } from '../../../project/config/load-config.ts'
+import { findRunningApp } from '../../open/running-app.ts'
+
+/**
+ * A client of the service that the configuration names: the real one, or the sandbox of the running app. What it asks for
+ * counts toward the same limit as the app's own calls, which the database keeps; `isAlone` leaves the database alone.
+ */
+export async function openFiles(config: Config, { isAlone = false } = {}): Promise<FilesClient> {
+  const access = await findAccess(config)
+  const { createFilesClient } = await import('../../../files/index.ts')
+  const options = { ...access, priority: 'interactive', retry: { maxWait: '10s' } } as const
+  if (isAlone) return createFilesClient(options)
+  const { storedLimits } = await import('../../../files/limit/stored-limits.ts')
+  const { openStore } = await import('../../../project/data-dir/open-store.ts')
+  const store = openStore(config)
+  const files = createFilesClient({ ...options, limiter: storedLimits(store) })
+  return Object.assign(files, { [Symbol.asyncDispose]: () => files.stop().finally(() => store.close()) })
+}
+
+async function findAccess(config: Config): Promise<Omit<FilesClientOptions, 'limiter'>> {
+  const { service } = config
+  if (service.kind === 'real') {
+    const { baseUrl, apiKey, fallbackKey, storages, plan } = service
+    return { baseUrl, apiKey, ...(fallbackKey === null ? {} : { fallbackKey }), services: storages, plan }
+  }
+  const sandbox = (await findRunningApp(config))?.sandbox
+  if (sandbox) return { baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey, plan: 'enterprise' }
+  throw new UpshotError('not_running', `No sandbox runs on the data directory ${config.dataDir}.`, {
+    details: { fix: 'Start it with "npm start", or set SERVICE_BASE_URL and SERVICE_API_KEY for the real service.' },
+  })
+}
+
+/** A folder of a storage, as in `storage_a:/reports`. */
+export interface Place {
+  service: StorageName
+  path: string
+}
+
+/** Reads `<service:/path>`; the service as we write it or as the real one does, the path `/` when it is left out. */
+export function parsePlace(text: string, { service }: Pick<Config, 'service'>): Place {
+  const [, name = '', path = ''] = /^([^:]*):?(.*)$/s.exec(text) ?? []
+  const wire = service.kind === 'real' ? service.storages : {}
+  const storage = findStorage(name, wire)
+  if (storage !== null) return { service: storage, path: path === '' ? '/' : path }
+  throw new UpshotError('invalid_request', `"${text}" names no storage.`, {
+    details: { fix: `Write <service:/path> with one of ${STORAGES.join(', ')}, such as ${STORAGES[0]}:/reports.` },
+  })
+}

@@ -1,0 +1,43 @@
+import type { Command } from '@commander-js/extra-typings'
+import type { FileEntry } from '../../../core/service/file.ts'
+import { systemClock } from '../../../core/time.ts'
+import { countUpTo } from '../../input/parse-option.ts'
+import { loadProject } from '../../open/open-project.ts'
+import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
+import { onInterrupt } from '../../terminal/on-interrupt.ts'
+import type { Output } from '../../terminal/output.ts'
+import { type Column, formatTable } from '../../terminal/table.ts'
+import { openFiles, parsePlace } from './files-client.ts'
+
+/** `upshot files ls <service:/path>`: oldest first, as the pages of a storage that changes stay in order then. */
+export function define(command: Command, out: Output): void {
+  command
+    .argument('<service:/path>', 'a folder, such as storage_a:/reports')
+    .option('--recursive', 'the folders in it too')
+    .option('--limit <n>', 'how many, oldest first', countUpTo(50_000), 1_000)
+    .action(async (text, { recursive = false, limit }) => {
+      const config = await loadProject()
+      const place = parsePlace(text, config)
+      await using files = await openFiles(config)
+      const { items, complete } = await files.snapshot({ ...place, recursive }, { max: limit, signal: onInterrupt() })
+      out.result(items, () => formatTable(items, columns(systemClock.now()), out.paint))
+      if (items.length === 0) out.note(`Nothing is at ${place.service}:${place.path}.`)
+      if (!complete) out.note(`There is more than these ${items.length}. Show more with --limit.`)
+    })
+}
+
+function columns(now: number): Column<FileEntry>[] {
+  return [
+    { title: 'PATH', value: ({ path, type }) => (type === 'folder' ? `${path}/` : path) },
+    { title: 'SIZE', value: ({ size }) => formatBytes(size), align: 'right' },
+    { title: 'MODIFIED', value: ({ modifiedAt }) => (modifiedAt === null ? null : showTime(modifiedAt, now)) },
+    { title: 'TYPE', value: ({ type, mimeType }) => mimeType ?? type },
+    { title: 'ID', value: ({ id }) => id },
+  ]
+}
+
+/** What the service sent as a time, even when it is none. */
+function showTime(text: string, now: number): string | null {
+  const moment = Date.parse(text)
+  return Number.isNaN(moment) ? text : formatMoment(moment, now)
+}

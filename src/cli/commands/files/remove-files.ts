@@ -1,0 +1,54 @@
+import { describeError } from '../../../core/errors.ts'
+import type { DeleteOutcome, FileEntry } from '../../../core/service/file.ts'
+import type { FilesClient } from '../../../files/index.ts'
+
+/** What became of one file that was to be deleted. */
+export interface Removal {
+  file: FileEntry
+  outcome: DeleteOutcome['outcome'] | 'failed' | 'not_tried'
+  /** Why it failed. */
+  error: string | null
+}
+
+/** So many deletes at once: the limit of the account is shared with the app, so more would only queue. */
+const AT_ONCE = 4
+
+/**
+ * Deletes each file, but only while it is what was seen. One that fails keeps no other from being tried; after an abort the
+ * ones at work are finished and the rest is `not_tried`.
+ */
+export async function removeFiles(
+  files: Pick<FilesClient, 'delete'>,
+  found: readonly FileEntry[],
+  { signal, onDone }: { signal: AbortSignal; onDone: (done: number) => void },
+): Promise<Removal[]> {
+  const removals = found.map((file): Removal => ({ file, outcome: 'not_tried', error: null }))
+  let next = 0
+  let done = 0
+  const work = async () => {
+    while (!signal.aborted) {
+      const removal = removals[next++]
+      if (removal === undefined) return
+      await remove(files, removal)
+      onDone(++done)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return removals
+}
+
+async function remove(files: Pick<FilesClient, 'delete'>, removal: Removal): Promise<void> {
+  try {
+    removal.outcome = (await files.delete(removal.file, { expect: removal.file })).outcome
+  } catch (error) {
+    removal.outcome = 'failed'
+    removal.error = describeError(error).message
+  }
+}
+
+/** How many of each outcome there are, such as `{ deleted: 11, changed: 1 }`. */
+export function countOutcomes(removals: readonly Removal[]): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { outcome } of removals) counts[outcome] = (counts[outcome] ?? 0) + 1
+  return counts
+}

@@ -1,0 +1,98 @@
+import type { Command } from '@commander-js/extra-typings'
+import { UpshotError } from '../../../core/errors.ts'
+import type { FileEntry } from '../../../core/service/file.ts'
+import type { FilesClient } from '../../../files/index.ts'
+import { loadProject } from '../../open/open-project.ts'
+import { confirm } from '../../terminal/confirm.ts'
+import { formatBytes } from '../../terminal/format-value.ts'
+import { onInterrupt } from '../../terminal/on-interrupt.ts'
+import type { Output } from '../../terminal/output.ts'
+import { showProgress } from '../../terminal/progress.ts'
+import { findEntry, parseTarget } from './file-target.ts'
+import { openFiles } from './files-client.ts'
+import { countOutcomes, type Removal, removeFiles } from './remove-files.ts'
+
+/** `upshot files rm <file…>`: looks at everything first, says what and how many, and deletes only what it has seen. */
+export function define(command: Command, out: Output): void {
+  command
+    .argument('<file...>', 'service:/path or service:id, such as storage_a:/reports/june.pdf')
+    .option('--recursive', 'the files below a folder; the folders themselves stay')
+    .action(async (texts, { recursive = false }) => {
+      const config = await loadProject()
+      const targets = texts.map((text) => parseTarget(text, config))
+      const signal = onInterrupt()
+      await using files = await openFiles(config)
+      const seen = new Map<string, FileEntry>()
+      for (const target of targets) {
+        const entry = await findEntry(files, target, signal)
+        for (const file of await listFiles(files, entry, { recursive, signal }))
+          seen.set(`${file.service}:${file.id}`, file)
+      }
+      const found = [...seen.values()]
+      const isMeant = found.length === 0 || (await confirm(out, describeIntent(found)))
+      const removals = isMeant ? await remove(files, found, { out, signal }) : found.map(leave)
+      report(out, removals, signal)
+    })
+}
+
+/** The files that a delete of this entry is about. Part of a folder is not enough: its rest would be left by accident. */
+async function listFiles(
+  files: FilesClient,
+  entry: FileEntry,
+  { recursive, signal }: { recursive: boolean; signal: AbortSignal },
+): Promise<FileEntry[]> {
+  if (entry.type === 'file') return [entry]
+  const place = `${entry.service}:${entry.path}`
+  if (!recursive) {
+    throw new UpshotError('invalid_request', `${place} is a folder. Nothing was deleted.`, {
+      details: { fix: 'Add --recursive to delete the files below it.' },
+    })
+  }
+  const { items, complete } = await files.snapshot({ service: entry.service, path: entry.path, recursive }, { signal })
+  if (complete) return items.filter(({ type }) => type === 'file')
+  throw new UpshotError('invalid_request', `${place} holds more than ${items.length} entries. Nothing was deleted.`, {
+    details: { fix: 'Delete the folders below it one after another.' },
+  })
+}
+
+function describeIntent(found: readonly FileEntry[]) {
+  const bytes = found.reduce((sum, { size }) => sum + (size ?? 0), 0)
+  const count = found.length === 1 ? '1 file' : `${found.length} files`
+  return {
+    will: `delete ${count} (${formatBytes(bytes)}) for good`,
+    things: found.map(({ service, path }) => `${service}:${path}`),
+  }
+}
+
+async function remove(
+  files: FilesClient,
+  found: readonly FileEntry[],
+  { out, signal }: { out: Output; signal: AbortSignal },
+) {
+  using progress = showProgress(out, { title: 'Deleting', total: found.length, unit: 'count' })
+  return await removeFiles(files, found, { signal, onDone: (done) => progress.set(done) })
+}
+
+function leave(file: FileEntry): Removal {
+  return { file, outcome: 'dry_run', error: null }
+}
+
+const AS_WISHED = new Set<Removal['outcome']>(['deleted', 'already_gone', 'dry_run'])
+
+function report(out: Output, removals: readonly Removal[], signal: AbortSignal): void {
+  const counts = countOutcomes(removals)
+  const files = removals.map(({ file: { service, id, path, size }, ...rest }) => ({ service, id, path, size, ...rest }))
+  out.result({ counts, files }, () => [
+    ...files
+      .filter(({ outcome }) => !AS_WISHED.has(outcome))
+      .map(
+        ({ service, path, outcome, error }) => `${service}:${path}  ${outcome}${error === null ? '' : `: ${error}`}`,
+      ),
+    Object.entries(counts)
+      .map(([outcome, count]) => `${count} ${outcome.replace('_', ' ')}`)
+      .join(', ') || 'There was no file to delete.',
+  ])
+  if (signal.aborted) out.leaveWith('interrupted')
+  else if (counts.failed !== undefined) out.leaveWith('failed')
+  else if (removals.some(({ outcome }) => !AS_WISHED.has(outcome))) out.leaveWith('difference')
+}

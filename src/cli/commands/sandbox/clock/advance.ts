@@ -1,0 +1,19 @@
+import type { Command } from '@commander-js/extra-typings'
+import { parseDuration } from '../../../../core/time.ts'
+import type { Output } from '../../../terminal/output.ts'
+import { describeClock, type SandboxTime } from '../control/clock-view.ts'
+import { atSandbox, findSandbox, isRehearsal } from '../control/sandbox-control.ts'
+
+/** `upshot sandbox clock advance <duration>`: comes back when what fell due on the way is over. */
+export function define(command: Command, out: Output): void {
+  atSandbox(command)
+    .argument('<duration>', 'such as 90s, 16m or 2h')
+    .action(async (by, choice) => {
+      parseDuration(by)
+      const sandbox = await findSandbox(choice)
+      if (isRehearsal(out, `advance the clock by ${by}`)) return
+      const clock = describeClock(await sandbox.post<SandboxTime>('/clock/advance', { by }), Date.now())
+      out.result(clock, () => [clock.text])
+      if (clock.aheadMs > 0) out.note("Back to this machine's time: upshot sandbox clock real")
+    })
+}

@@ -1,0 +1,19 @@
+import { isoTime } from '../../../../core/time.ts'
+import { formatSpan } from '../../../terminal/format-value.ts'
+
+/** What the control API says of the clock. */
+export interface SandboxTime {
+  /** Epoch milliseconds. */
+  now: number
+  mode: 'real' | 'manual'
+}
+
+/** The clock beside the machine's own, both in milliseconds. */
+export function describeClock({ now, mode }: SandboxTime, machineNow: number) {
+  const aheadMs = now - machineNow
+  const isAhead = Math.abs(aheadMs) >= 1_000
+  const distance = formatSpan(0, Math.abs(aheadMs))
+  const place = isAhead ? `${distance} ${aheadMs > 0 ? 'ahead of' : 'behind'} this machine` : "this machine's time"
+  const text = `${isoTime(now)}  ${mode === 'manual' ? 'stands still' : 'runs'}, ${place}`
+  return { now: isoTime(now), mode, aheadMs: isAhead ? aheadMs : 0, text }
+}

@@ -1,0 +1,24 @@
+import { Argument, type Command } from '@commander-js/extra-typings'
+import { collectWords } from '../../program.ts'
+import type { Output } from '../../terminal/output.ts'
+import { COMMANDS } from '../command-tree.ts'
+import { SHELLS, writeCompletion } from './write-completion.ts'
+
+/** `upshot completion <shell>`: a script for the shell's start-up file. */
+export function define(command: Command, out: Output): void {
+  command
+    .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
+    .addHelpText(
+      'after',
+      [
+        '',
+        '  bash  source <(upshot completion bash)            in ~/.bashrc',
+        '  zsh   source <(upshot completion zsh)             in ~/.zshrc, after compinit',
+        '  fish  upshot completion fish | source             in ~/.config/fish/config.fish',
+      ].join('\n'),
+    )
+    .action(async (shell) => {
+      const script = writeCompletion(shell, await collectWords(COMMANDS, out))
+      out.result({ shell, script }, () => [script])
+    })
+}

@@ -1,0 +1,34 @@
+import type { Command } from '@commander-js/extra-typings'
+import type { WorkflowRecord } from '../../../core/incoming/route.ts'
+import { systemClock } from '../../../core/time.ts'
+import { withStore } from '../../open/open-project.ts'
+import { formatMoment } from '../../terminal/format-value.ts'
+import type { Output } from '../../terminal/output.ts'
+import { type Column, formatTable } from '../../terminal/table.ts'
+import { describeTrigger, describeWorkflow } from './workflow-view.ts'
+
+/** `upshot workflows list`: as the app found them when it last loaded them. */
+export function define(command: Command, out: Output): void {
+  command.action(() =>
+    withStore(async (store) => {
+      const workflows = await store.listWorkflows()
+      out.result(workflows.map(describeWorkflow), () => formatTable(workflows, columns(systemClock.now()), out.paint))
+      if (workflows.length === 0) out.note('No workflow is known yet. The app makes them known when it starts.')
+    }),
+  )
+}
+
+function columns(now: number): Column<WorkflowRecord>[] {
+  return [
+    { title: 'WORKFLOW', value: ({ id }) => id },
+    { title: 'ON', value: describeTrigger, most: 60 },
+    {
+      title: 'STATE',
+      value: ({ pausedAt }) => (pausedAt === null ? 'active' : `paused since ${formatMoment(pausedAt, now)}`),
+      style: ({ pausedAt }) => (pausedAt === null ? null : 'yellow'),
+    },
+    { title: 'HELD', value: ({ held }) => held, align: 'right' },
+    { title: 'MODULE', value: ({ file }) => file, most: 60 },
+    { title: 'LOADED', value: ({ loadedAt }) => formatMoment(loadedAt, now) },
+  ]
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { UpshotError } from '../../core/errors.ts'
+import { processEnvironment } from '../../project/config/load-config.ts'
+
+/** Where a secret comes from: never from a flag's value, which every process list shows. */
+export interface SecretSource {
+  secretFile?: string | undefined
+  secretStdin?: true | undefined
+  /** Name of an environment variable. */
+  secretEnv?: string | undefined
+}
+
+/** The secret without surrounding white space; undefined where no source is named. `what` names it in errors. */
+export async function readSecret(
+  { secretFile, secretStdin, secretEnv }: SecretSource,
+  what = 'the secret',
+): Promise<string | undefined> {
+  if (secretFile !== undefined) return readText(secretFile).trim()
+  if (secretStdin) return (await readStdin(what)).trim()
+  if (secretEnv === undefined) return undefined
+  const value = processEnvironment()[secretEnv]
+  if (value) return value.trim()
+  throw new UpshotError('invalid_request', `The environment variable ${secretEnv} is not set.`, {
+    details: { fix: `Set ${secretEnv} to ${what}, then run the command again.` },
+  })
+}
+
+/** The text of a file; throws `invalid_request` that names the file. */
+export function readText(file: string): string {
+  return readBytes(file).toString('utf8')
+}
+
+/** The bytes of a file; throws like {@link readText}. */
+export function readBytes(file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (cause) {
+    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
+    throw new UpshotError('invalid_request', `The file ${file} cannot be read (${why}).`, {
+      cause,
+      details: { fix: 'Name a file that exists and that you may read.' },
+    })
+  }
+}
+
+/** What is piped in. A terminal is refused: it would wait for ever, and show what is typed. */
+export async function readStdin(what: string): Promise<string> {
+  if (!process.stdin.isTTY) return text(process.stdin)
+  throw new UpshotError('invalid_request', `Standard input is a terminal, and ${what} must be piped in.`, {
+    details: { fix: 'Pipe it in, as in "upshot … < file".' },
+  })
+}

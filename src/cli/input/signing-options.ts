@@ -1,0 +1,67 @@
+import type { Command, OptionValues } from '@commander-js/extra-typings'
+import { Option } from '@commander-js/extra-typings'
+import { InvalidArgumentError } from 'commander'
+import {
+  SCHEME_PRESETS,
+  type SchemePreset,
+  type SignatureScheme,
+  signatureScheme,
+} from '../../core/incoming/signature.ts'
+
+/** Adds where a secret is read from; its value is never an argument, which every process list shows. */
+export function addSecretOptions<Args extends unknown[], Options extends OptionValues>(
+  command: Command<Args, Options>,
+  { what = 'secret' }: { what?: string } = {},
+) {
+  return command
+    .addOption(
+      new Option('--secret-file <file>', `read the ${what} from a file`).conflicts(['secretStdin', 'secretEnv']),
+    )
+    .addOption(new Option('--secret-stdin', `read the ${what} from standard input`).conflicts('secretEnv'))
+    .option('--secret-env <name>', `read the ${what} from an environment variable`)
+}
+
+const PRESETS = Object.keys(SCHEME_PRESETS) as SchemePreset[]
+
+/** Text of a help line about {@link parseScheme}. */
+export const SCHEME_HELP = `how deliveries are signed: ${PRESETS.join(', ')}, or a scheme as JSON`
+
+/** Reads `--scheme`: the name of a preset, or a scheme in the form in which `endpoints show --json` prints it. */
+export function parseScheme(text: string): SignatureScheme {
+  const preset = PRESETS.find((name) => name === text)
+  if (preset !== undefined) return SCHEME_PRESETS[preset]
+  if (!text.trimStart().startsWith('{')) {
+    throw new InvalidArgumentError(`Name one of ${PRESETS.join(', ')}, or write a scheme as JSON.`)
+  }
+  const parsed = signatureScheme.safeParse(parseJson(text))
+  if (parsed.success) return parsed.data
+  const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the scheme'}: ${message}`)
+  throw new InvalidArgumentError(`It is no scheme. ${faults.join('; ')}.`)
+}
+
+/** Null for what is no JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** Reads `--header`, the name of an HTTP header. */
+export function parseHeader(text: string): string {
+  if (/^[\w-]+$/.test(text)) return text
+  throw new InvalidArgumentError('It is the name of an HTTP header, such as X-Service-Signature.')
+}
+
+/** The scheme with its signature in another header, where one is named. */
+export function withHeader(scheme: SignatureScheme, header: string | undefined): SignatureScheme {
+  return header === undefined ? scheme : { ...scheme, header }
+}
+
+/** Reads `--events`: event types and families, joined by commas. */
+export function parsePatterns(text: string): string[] {
+  const patterns = text.split(',').map((pattern) => pattern.trim())
+  if (patterns.every((pattern) => /^(\*|[\w-]+(\.[\w-]+)*(\.\*)?)$/.test(pattern))) return patterns
+  throw new InvalidArgumentError('Write event types or families, such as "transfer.completed,file.*", or "*".')
+}

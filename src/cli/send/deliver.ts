@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { UpshotError } from '../../core/errors.ts'
+import { VERDICTS, type Verdict } from '../../core/incoming/delivery.ts'
+
+/** How long a receiver may take to commit and answer. */
+const ANSWER_WITHIN_MS = 10_000
+
+/** More of an answer than this is not read: it comes from anywhere. */
+const MOST_ANSWER_BYTES = 65_536
+
+/** What came back for a delivery. */
+export interface Answer {
+  status: number
+  /** Our receiver's verdict, where it took the delivery; null for a refusal, and from any other server. */
+  verdict: Verdict | null
+  /** The reason of a refusal in the service's own envelope; null where there is none. */
+  reason: string | null
+  /** The body as text, cut where it is long. */
+  text: string
+}
+
+export interface Delivery {
+  body: Uint8Array
+  /** With the signature; the media type is added. */
+  headers: Record<string, string>
+  signal: AbortSignal
+}
+
+const taken = z.object({ data: z.object({ verdict: z.enum(Object.keys(VERDICTS) as [Verdict, ...Verdict[]]) }) })
+const refused = z.object({ error: z.object({ message: z.string() }) })
+
+/** Posts a delivery as the service would, and follows no redirect. Throws `not_running` where nobody answers. */
+export async function deliver(url: string, { body, headers, signal }: Delivery): Promise<Answer> {
+  const response = await post(url, {
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+    redirect: 'manual',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
+  })
+  const text = await readText(response)
+  const content = parseJson(text)
+  return {
+    status: response.status,
+    verdict: response.ok ? (taken.safeParse(content).data?.data.verdict ?? null) : null,
+    reason: refused.safeParse(content).data?.error.message ?? null,
+    text,
+  }
+}
+
+async function post(url: string, request: Omit<RequestInit, 'method'>): Promise<Response> {
+  try {
+    return await fetch(url, { method: 'POST', ...request })
+  } catch (cause) {
+    const isTimeout = cause instanceof DOMException && cause.name === 'TimeoutError'
+    if (!isTimeout && !(cause instanceof TypeError)) throw cause
+    const { origin } = new URL(url)
+    const what = isTimeout ? `did not answer within ${ANSWER_WITHIN_MS / 1_000} s` : 'does not answer'
+    throw new UpshotError('not_running', `The receiver at ${origin} ${what}.`, { cause })
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes >= MOST_ANSWER_BYTES) break
+  }
+  return Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES).toString('utf8')
+}
+
+/** Null for what is no JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

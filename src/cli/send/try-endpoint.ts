@@ -1,0 +1,48 @@
+import { newId } from '../../core/ids.ts'
+import { newSecret } from '../../core/incoming/endpoint.ts'
+import { TEST_EVENT } from '../../core/incoming/event.ts'
+import { signBody } from '../../core/incoming/signature.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+import { isoTime } from '../../core/time.ts'
+import { type Answer, deliver } from './deliver.ts'
+import { deliverSigned, type Target } from './send-event.ts'
+
+/** One delivery that tries an endpoint, and what became of it. */
+export interface Trial {
+  sent: 'signed' | 'forged' | 'repeated'
+  expected: 'accepted' | 'refused' | 'duplicate'
+  /** A verdict, `refused` where trust is refused, else the HTTP status. */
+  got: string
+  status: number
+  isRight: boolean
+}
+
+export interface Trials {
+  /** The event that was sent. */
+  event: string
+  trials: Trial[]
+  /** Whether the store holds the event as it was sent. */
+  isStored: boolean
+}
+
+/** Sends an endpoint what it must accept, refuse, and know already; and looks whether that is what is stored. */
+export async function tryEndpoint(store: ReadStore, target: Target): Promise<Trials> {
+  const { endpoint, receiver, now, signal } = target
+  const id = newId('evt', now)
+  const data = { message: 'Sent by "upshot endpoints test". It starts no workflow of "*".' }
+  const body = Buffer.from(JSON.stringify({ id, type: TEST_EVENT, created: isoTime(now), data }))
+  const forgery = signBody(endpoint.scheme, newSecret(endpoint.scheme), { id, body }, now)
+
+  const trials = [
+    judge('signed', 'accepted', await deliverSigned({ id, body }, target)),
+    judge('forged', 'refused', await deliver(`${receiver}/hooks/${endpoint.path}`, { body, headers: forgery, signal })),
+    judge('repeated', 'duplicate', await deliverSigned({ id, body }, target)),
+  ]
+  const events = (await store.findEvents(id)).filter((event) => event.account === endpoint.account)
+  return { event: id, trials, isStored: events.length === 1 && events[0]?.body === body.toString() }
+}
+
+function judge(sent: Trial['sent'], expected: Trial['expected'], { status, verdict }: Answer): Trial {
+  const got = verdict ?? (status === 401 ? 'refused' : `HTTP ${status}`)
+  return { sent, expected, got, status, isRight: got === expected }
+}

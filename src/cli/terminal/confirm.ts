@@ -1,0 +1,52 @@
+import { createInterface } from 'node:readline/promises'
+import { UpshotError } from '../../core/errors.ts'
+import { processEnvironment } from '../../project/config/load-config.ts'
+import type { Output } from './output.ts'
+
+export interface Intent {
+  /** What is about to happen, with how many, such as `delete 12 files (3.4 MB) from storage_a:/reports`. */
+  will: string
+  /** The things themselves, where they are few enough to be read. */
+  things?: readonly string[]
+}
+
+const THINGS_SHOWN = 20
+
+/**
+ * Says what is about to happen and gives true when it may: after `--yes`, or a "y" at a terminal. False under `--dry-run`:
+ * then the command reports what it would have done. Throws `needs_confirmation` (exit 3) otherwise, before anything is done.
+ */
+export async function confirm(out: Output, intent: Intent, environment = processEnvironment()): Promise<boolean> {
+  const { yes, dryRun } = out.given
+  const isSilent = yes && !dryRun
+  if (!isSilent) announce(out, intent)
+  if (dryRun) return false
+  if (yes) return true
+  if (canAsk(out, environment) && (await ask(out, 'Go on? [y/N] '))) return true
+  throw new UpshotError('needs_confirmation', `This would ${intent.will}. Nothing was done.`, {
+    details: { fix: 'Add --yes to do it, or --dry-run to see what it would do.' },
+  })
+}
+
+/** Whether a person can be asked; never under `CI`, whose terminals nobody watches. */
+export function canAsk({ isInteractive }: Pick<Output, 'isInteractive'>, environment = processEnvironment()): boolean {
+  return isInteractive && !environment.CI
+}
+
+function announce(out: Output, { will, things = [] }: Intent): void {
+  const shown = things.slice(0, THINGS_SHOWN).map((thing) => `  ${thing}`)
+  const rest = things.length > THINGS_SHOWN ? [`  … and ${things.length - THINGS_SHOWN} more`] : []
+  out.note([`This will ${will}.`, ...shown, ...rest].join('\n'))
+}
+
+async function ask({ streams: { stdin, stderr } }: Output, question: string): Promise<boolean> {
+  if (stdin === undefined) return false
+  const lines = createInterface({ input: stdin, output: stderr })
+  try {
+    const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
+    const answer = await Promise.race([lines.question(question), closed])
+    return /^y(es)?$/i.test(answer.trim())
+  } finally {
+    lines.close()
+  }
+}

@@ -1,0 +1,224 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { z } from 'zod'
+import { UpshotError } from '../errors.ts'
+
+/** What is signed where it is more than the body; `:`, `.` and `v0:` stand for themselves. */
+const TEMPLATES = [
+  'timestamp.body',
+  'id.timestamp.body',
+  'timestamp:body',
+  'v0:timestamp:body',
+  'timestampbody',
+] as const
+
+/** A name in the `pairs` grammar. */
+const KEY = /^[\w-]{1,40}$/
+
+/**
+ * How an endpoint's deliveries are signed, as data: the service documents no algorithm (section 6 of its specification),
+ * so the receiver reads whatever its user found out.
+ */
+export const signatureScheme = z.strictObject({
+  algorithm: z.enum(['sha256', 'sha512', 'sha1']).default('sha256'),
+  encoding: z.enum(['hex', 'hex-upper', 'base64', 'base64url']).default('hex'),
+  /** Header that carries the signature; compared ignoring case. */
+  header: z.string().min(1).default('X-Service-Signature'),
+  /** `plain`: the signature alone. `prefix`: after `prefix`. `pairs`: `t=…,v1=…`. `versions`: `v1,<sig> v1,<sig>`. */
+  grammar: z.enum(['plain', 'prefix', 'pairs', 'versions']).default('plain'),
+  /** What stands before the signature in the `prefix` grammar. */
+  prefix: z.string().default('sha256='),
+  /** Names of the signature and of the timestamp in the `pairs` grammar. */
+  signatureKey: z.string().regex(KEY).default('v1'),
+  timestampKey: z.string().regex(KEY).default('t'),
+  /** Which bytes are signed; the body is spliced in as bytes. */
+  signed: z.enum(['body', ...TEMPLATES]).default('body'),
+  /** Header of the timestamp, where the signature header does not carry it. */
+  timestampHeader: z.string().default('webhook-timestamp'),
+  timestampUnit: z.enum(['s', 'ms']).default('s'),
+  idHeader: z.string().default('webhook-id'),
+  /** How the secret's text becomes the key; `whsec_` in front is cut off first for base64. */
+  secret: z.enum(['utf8', 'base64', 'hex']).default('utf8'),
+  /** How far a signed timestamp may lie from our clock, either way. */
+  toleranceSeconds: z.number().int().positive().default(300),
+})
+export type SignatureScheme = z.infer<typeof signatureScheme>
+
+const preset = (part: z.input<typeof signatureScheme>): SignatureScheme => signatureScheme.parse(part)
+
+export const SCHEME_PRESETS = {
+  hex: preset({}),
+  base64: preset({ encoding: 'base64' }),
+  'sha256-prefix': preset({ grammar: 'prefix' }),
+  timestamped: preset({ grammar: 'pairs', signed: 'timestamp.body' }),
+  'standard-webhooks': preset({
+    encoding: 'base64',
+    header: 'webhook-signature',
+    grammar: 'versions',
+    signed: 'id.timestamp.body',
+    secret: 'base64',
+  }),
+} as const satisfies Record<string, SignatureScheme>
+export type SchemePreset = keyof typeof SCHEME_PRESETS
+
+/** One header's value, by lower-case name; undefined when it is missing, and when it came more than once. */
+export type HeaderLookup = (name: string) => string | undefined
+
+export type SignatureVerdict =
+  /** `secret` is the index of the secret that matched. */
+  | { kind: 'valid'; secret: number; skewSeconds: number | null }
+  | { kind: 'invalid'; reason: 'missing_header' | 'malformed_header' | 'mismatch'; header?: string }
+  | { kind: 'stale'; skewSeconds: number }
+
+/** A header may list several signatures; more than this many are not looked at. */
+const MOST_CANDIDATES = 10
+
+/**
+ * Whether one of `secrets` signed these bytes. Tries every secret and every candidate without an early exit, compares in
+ * constant time, and never throws on any header or body.
+ */
+export function verifySignature(
+  scheme: SignatureScheme,
+  secrets: readonly string[],
+  delivery: { header: HeaderLookup; body: Uint8Array },
+  now: number,
+): SignatureVerdict {
+  const claimed = parseClaim(scheme, delivery.header)
+  if (claimed.kind !== 'claim') return claimed
+  const matched = secrets.map((secret) => {
+    const key = parseSecret(scheme, secret)
+    if (key === null) return false
+    const expected = computeMac(scheme, key, claimed, delivery.body)
+    return claimed.candidates.map((candidate) => isEqual(expected, candidate)).includes(true)
+  })
+  if (!matched.includes(true)) return { kind: 'invalid', reason: 'mismatch' }
+  const unitsPerSecond = scheme.timestampUnit === 'ms' ? 1_000 : 1
+  const skewSeconds =
+    claimed.timestamp === null ? null : Math.round(now / 1_000 - Number(claimed.timestamp) / unitsPerSecond)
+  if (skewSeconds !== null && Math.abs(skewSeconds) > scheme.toleranceSeconds) return { kind: 'stale', skewSeconds }
+  return { kind: 'valid', secret: matched.indexOf(true), skewSeconds }
+}
+
+/**
+ * The headers that carry a valid signature of `body`, as a sender would send them. `now` in epoch milliseconds. Throws
+ * `invalid_request` for a secret that is no key of the scheme.
+ */
+export function signBody(
+  scheme: SignatureScheme,
+  secret: string,
+  delivery: { id: string; body: Uint8Array },
+  now: number,
+): Record<string, string> {
+  const moment = scheme.timestampUnit === 'ms' ? now : Math.floor(now / 1_000)
+  const timestamp = scheme.signed === 'body' ? null : String(moment)
+  const key = parseSecret(scheme, secret)
+  if (key === null) throw new UpshotError('invalid_request', `The webhook secret is not written as ${scheme.secret}.`)
+  const mac = computeMac(scheme, key, { id: delivery.id, timestamp }, delivery.body)
+  const value = {
+    plain: mac,
+    prefix: scheme.prefix + mac,
+    pairs: `${timestamp === null ? '' : `${scheme.timestampKey}=${timestamp},`}${scheme.signatureKey}=${mac}`,
+    versions: `v1,${mac}`,
+  }[scheme.grammar]
+  const headers: Record<string, string> = { [scheme.header]: value }
+  if (timestamp !== null && scheme.grammar !== 'pairs') headers[scheme.timestampHeader] = timestamp
+  if (scheme.signed === 'id.timestamp.body') headers[scheme.idHeader] = delivery.id
+  return headers
+}
+
+/** What a delivery says of its own signature. */
+export type Claim = { kind: 'claim'; candidates: string[]; timestamp: string | null; id: string | null }
+type Refusal = Extract<SignatureVerdict, { kind: 'invalid' }>
+
+/** Reads the headers as the scheme says; verifies nothing. */
+export function parseClaim(scheme: SignatureScheme, header: HeaderLookup): Claim | Refusal {
+  const value = header(scheme.header.toLowerCase())?.trim()
+  if (!value) return { kind: 'invalid', reason: 'missing_header', header: scheme.header }
+  const { candidates, inlineTimestamp } = parseGrammar(scheme, value)
+  if (candidates.length === 0) return { kind: 'invalid', reason: 'malformed_header', header: scheme.header }
+  if (scheme.signed === 'body') return { kind: 'claim', candidates, timestamp: null, id: null }
+
+  const timestamp = inlineTimestamp ?? header(scheme.timestampHeader.toLowerCase()) ?? null
+  if (timestamp === null) return { kind: 'invalid', reason: 'missing_header', header: scheme.timestampHeader }
+  if (!TIMESTAMP[scheme.timestampUnit].test(timestamp))
+    return { kind: 'invalid', reason: 'malformed_header', header: scheme.timestampHeader }
+  const id = scheme.signed === 'id.timestamp.body' ? header(scheme.idHeader.toLowerCase()) : ''
+  if (id === undefined) return { kind: 'invalid', reason: 'missing_header', header: scheme.idHeader }
+  return { kind: 'claim', candidates, timestamp, id }
+}
+
+/** Seconds of thirteen digits would be milliseconds. */
+const TIMESTAMP = { s: /^\d{1,12}$/, ms: /^\d{1,15}$/ } as const
+
+function parseGrammar(scheme: SignatureScheme, value: string): { candidates: string[]; inlineTimestamp?: string } {
+  switch (scheme.grammar) {
+    case 'plain':
+      return { candidates: [value] }
+    case 'prefix':
+      return { candidates: value.startsWith(scheme.prefix) ? [value.slice(scheme.prefix.length)] : [] }
+    case 'versions':
+      return { candidates: capped(value.split(' ').flatMap((part) => (part.startsWith('v1,') ? [part.slice(3)] : []))) }
+    case 'pairs': {
+      const pairs = value.split(/[,;]/).map((pair) => pair.trim())
+      const valuesOf = (key: string) =>
+        pairs.flatMap((pair) => (pair.startsWith(`${key}=`) ? [pair.slice(key.length + 1)] : []))
+      const [timestamp] = valuesOf(scheme.timestampKey)
+      const candidates = capped(valuesOf(scheme.signatureKey))
+      return timestamp === undefined ? { candidates } : { candidates, inlineTimestamp: timestamp }
+    }
+  }
+}
+
+function capped(candidates: string[]): string[] {
+  return candidates.filter((candidate) => candidate !== '').slice(0, MOST_CANDIDATES)
+}
+
+function computeMac(
+  scheme: SignatureScheme,
+  key: Buffer,
+  prefix: { id: string | null; timestamp: string | null },
+  body: Uint8Array,
+): string {
+  // As text, because a key in a Buffer takes Node 24 five times as long.
+  const mac = createHmac(scheme.algorithm, key.toString('latin1'), { encoding: 'latin1' })
+  if (scheme.signed !== 'body') mac.update(fillTemplate(scheme.signed, prefix))
+  mac.update(body)
+  return scheme.encoding === 'hex-upper' ? mac.digest('hex').toUpperCase() : mac.digest(scheme.encoding)
+}
+
+/** What is signed before the body. */
+function fillTemplate(
+  template: (typeof TEMPLATES)[number],
+  { id, timestamp }: { id: string | null; timestamp: string | null },
+): string {
+  switch (template) {
+    case 'timestamp.body':
+      return `${timestamp}.`
+    case 'id.timestamp.body':
+      return `${id}.${timestamp}.`
+    case 'timestamp:body':
+      return `${timestamp}:`
+    case 'v0:timestamp:body':
+      return `v0:${timestamp}:`
+    case 'timestampbody':
+      return `${timestamp}`
+  }
+}
+
+/** The key that a secret's text stands for; null when it is empty or not written as the scheme says. */
+export function parseSecret(scheme: Pick<SignatureScheme, 'secret'>, secret: string): Buffer | null {
+  const text = scheme.secret === 'base64' ? secret.replace(/^whsec_/, '') : secret
+  const key = Buffer.from(text, scheme.secret)
+  // Node drops what it cannot decode, down to an empty key that anyone has.
+  return key.length > 0 && bareText(scheme, key.toString(scheme.secret)) === bareText(scheme, text) ? key : null
+}
+
+function bareText(scheme: Pick<SignatureScheme, 'secret'>, text: string): string {
+  if (scheme.secret === 'hex') return text.toLowerCase()
+  return scheme.secret === 'base64' ? text.replace(/=+$/, '') : text
+}
+
+/** In constant time. The length of a signature is no secret, its content is. */
+function isEqual(expected: string, candidate: string): boolean {
+  const [one, other] = [Buffer.from(expected), Buffer.from(candidate)]
+  return one.length === other.length && timingSafeEqual(one, other)
+}

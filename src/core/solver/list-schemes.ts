@@ -1,0 +1,111 @@
+import { parseClaim, SCHEME_PRESETS, type SignatureScheme } from '../incoming/signature.ts'
+
+/** A delivery's headers by name; names are compared ignoring case. */
+export type Headers = Readonly<Record<string, string>>
+
+const ALGORITHMS = ['sha256', 'sha512', 'sha1'] as const
+const ENCODINGS = ['hex', 'base64', 'base64url', 'hex-upper'] as const
+const SECRET_FORMS = ['utf8', 'base64', 'hex'] as const
+const TIMESTAMP_TEMPLATES = ['timestamp.body', 'timestamp:body', 'v0:timestamp:body', 'timestampbody'] as const
+
+/** Digits of a MAC, or base64 of it; the shortest is SHA-1's. */
+const MAC_LIKE = /[0-9a-f]{40,}|[\w+/-]{27,}/i
+const TIMESTAMP_LIKE = /^\d{9,15}$/
+/** Eleven digits of seconds last until the year 5138, twelve of milliseconds begin in 1973. */
+const MOST_DIGITS_OF_SECONDS = 11
+const ID_NAME = /(^|-)(id|uuid|event|delivery|message|msg|nonce)(-|$)/i
+/** A sender has a few headers that matter; a stranger may send hundreds. */
+const MOST_HEADERS = 6
+
+type Part = Partial<SignatureScheme>
+
+/** Every scheme that these headers leave possible: each is a combination to try. */
+export function listSchemes(headers: Headers): SignatureScheme[] {
+  const names = Object.keys(headers).filter((name) => MAC_LIKE.test(headers[name] ?? ''))
+  return names.slice(0, MOST_HEADERS).flatMap((header) => {
+    const value = headers[header] ?? ''
+    return listGrammars(value).flatMap((grammar) => listSigned(headers, value, grammar).flatMap(withKeys({ header })))
+  })
+}
+
+/** The parts that depend on no header: 36 of them. */
+function withKeys(header: Part): (part: Part) => SignatureScheme[] {
+  return (part) =>
+    ALGORITHMS.flatMap((algorithm) =>
+      ENCODINGS.flatMap((encoding) =>
+        SECRET_FORMS.map((secret) => ({ ...SCHEME_PRESETS.hex, ...header, ...part, algorithm, encoding, secret })),
+      ),
+    )
+}
+
+/** The four grammars, with the names that stand in this very value. */
+function listGrammars(value: string): Part[] {
+  const prefix = /^([a-z][\w-]*[=:]\s*)(?=[\w+/-]{27})/i.exec(value.trim())?.[1]
+  const pairs = value.split(/[,;]/).map((pair) => pair.trim().split('='))
+  const signatureKey = pairs.find(([key, rest]) => key && MAC_LIKE.test(rest ?? ''))?.[0]
+  const timestampKey = pairs.find(([key, rest]) => key && TIMESTAMP_LIKE.test(rest ?? ''))?.[0]
+  return [
+    { grammar: 'plain' },
+    { grammar: 'prefix', ...(prefix === undefined ? {} : { prefix }) },
+    {
+      grammar: 'pairs',
+      ...(signatureKey === undefined ? {} : { signatureKey }),
+      ...(timestampKey === undefined ? {} : { timestampKey }),
+    },
+    { grammar: 'versions' },
+  ]
+}
+
+/** What may be signed: the body, or it with the timestamps and ids that came along. */
+function listSigned(headers: Headers, value: string, grammar: Part): Part[] {
+  const inline = grammar.grammar === 'pairs' ? readInlineTimestamp(value, grammar.timestampKey ?? 't') : undefined
+  const timestamps = inline === undefined ? listTimestamps(headers) : [{ timestampUnit: unitOf(inline) }]
+  const ids = Object.keys(headers).filter((name) => ID_NAME.test(name))
+  const idHeaders: Part[] = ids.length === 0 ? [{}] : ids.slice(0, MOST_HEADERS).map((idHeader) => ({ idHeader }))
+  return [
+    { ...grammar, signed: 'body' },
+    ...timestamps.flatMap((timestamp) => [
+      ...TIMESTAMP_TEMPLATES.map((signed) => ({ ...grammar, ...timestamp, signed })),
+      ...idHeaders.map((id) => ({ ...grammar, ...timestamp, ...id, signed: 'id.timestamp.body' as const })),
+    ]),
+  ]
+}
+
+function listTimestamps(headers: Headers): Part[] {
+  const names = Object.keys(headers).filter((name) => TIMESTAMP_LIKE.test(headers[name] ?? ''))
+  if (names.length === 0) return [{}]
+  return names
+    .slice(0, MOST_HEADERS)
+    .map((timestampHeader) => ({ timestampHeader, timestampUnit: unitOf(headers[timestampHeader] ?? '') }))
+}
+
+function readInlineTimestamp(value: string, key: string): string | undefined {
+  const pair = value.split(/[,;]/).find((each) => each.trim().startsWith(`${key}=`))
+  return pair?.trim().slice(key.length + 1)
+}
+
+function unitOf(timestamp: string): SignatureScheme['timestampUnit'] {
+  return timestamp.length > MOST_DIGITS_OF_SECONDS ? 'ms' : 's'
+}
+
+const MAC_BYTES = { sha1: 20, sha256: 32, sha512: 64 } as const
+
+/** Whether what stands in the headers has the form of this scheme's signatures; most combinations end here, unhashed. */
+export function isPlausible(scheme: SignatureScheme, header: (name: string) => string | undefined): boolean {
+  const claim = parseClaim(scheme, header)
+  return claim.kind === 'claim' && claim.candidates.some((candidate) => isMacText(scheme, candidate))
+}
+
+function isMacText({ algorithm, encoding }: SignatureScheme, text: string): boolean {
+  const bytes = MAC_BYTES[algorithm]
+  switch (encoding) {
+    case 'hex':
+      return text.length === bytes * 2 && /^[\da-f]+$/.test(text)
+    case 'hex-upper':
+      return text.length === bytes * 2 && /^[\dA-F]+$/.test(text)
+    case 'base64':
+      return text.length === Math.ceil(bytes / 3) * 4
+    case 'base64url':
+      return text.length === Math.ceil((bytes * 4) / 3) && /^[\w-]+$/.test(text)
+  }
+}

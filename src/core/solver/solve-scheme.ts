@@ -1,0 +1,177 @@
+import type { Capture } from '../incoming/delivery.ts'
+import { SCHEME_PRESETS, type SchemePreset, type SignatureScheme, verifySignature } from '../incoming/signature.ts'
+import { type Headers, isPlausible, listSchemes } from './list-schemes.ts'
+import { type Cause, suspectBodies, suspectSecrets } from './suspects.ts'
+
+/** One delivery and what it may be signed with. */
+export interface Evidence {
+  headers: Headers
+  /** The bytes as they came. */
+  body: Uint8Array
+  /** Secrets that hold now, the newest last. */
+  secrets: readonly string[]
+  /** Secrets that do not hold any more. */
+  oldSecrets?: readonly string[]
+  /** Epoch milliseconds; without it a timestamp's age is not judged. */
+  receivedAt?: number
+}
+
+/** What the solver found. `tried` counts the combinations that it went through. */
+export type Solution =
+  /** The delivery is signed like this. `preset` where the scheme is a known one but for the names of its headers. */
+  | { kind: 'match'; scheme: SignatureScheme; preset: SchemePreset | null; tried: number }
+  /** It is signed like `scheme` (null where that is not known), once what `cause` says is mended. */
+  | { kind: 'near'; cause: Cause; advice: string; scheme: SignatureScheme | null; tried: number }
+  | { kind: 'none'; tried: number }
+
+/** Bytes to hash while looking for a cut secret in large bodies: about a tenth of a second. */
+const MOST_BYTES_HASHED = 67_108_864
+
+/** Finds out how a delivery is signed, or what stands in the way. Pure; the secrets are in no part of the answer. */
+export function solveScheme(evidence: Evidence): Solution {
+  return new Search(evidence).solve()
+}
+
+/**
+ * The same over captures, of which some may be forged or damaged: the scheme that most of them match, else the first
+ * cause, the newest capture first.
+ */
+export function solveCaptures(
+  captures: readonly Capture[],
+  secrets: Pick<Evidence, 'secrets' | 'oldSecrets'>,
+): Solution {
+  const solutions = captures.toReversed().map((capture) => solveScheme({ ...capture, ...secrets }))
+  const tried = solutions.reduce((sum, solution) => sum + solution.tried, 0)
+  const matches = Object.values(
+    Object.groupBy(
+      solutions.filter((solution) => solution.kind === 'match'),
+      ({ scheme }) => JSON.stringify(scheme),
+    ),
+  )
+  const [most] = matches.toSorted((one, other) => (other?.length ?? 0) - (one?.length ?? 0))
+  const best = most?.[0] ?? solutions.find((solution) => solution.kind === 'near')
+  return best === undefined ? { kind: 'none', tried } : { ...best, tried }
+}
+
+class Search {
+  readonly #evidence: Evidence
+  readonly #header: (name: string) => string | undefined
+  readonly #schemes: SignatureScheme[]
+  readonly #plausible: SignatureScheme[]
+  #tried = 0
+  #hashed = 0
+
+  constructor(evidence: Evidence) {
+    const lower = new Map(Object.entries(evidence.headers).map(([name, value]) => [name.toLowerCase(), value]))
+    this.#evidence = evidence
+    this.#header = (name) => lower.get(name)
+    this.#schemes = listSchemes(evidence.headers)
+    this.#plausible = this.#schemes.filter((scheme) => isPlausible(scheme, this.#header)).toSorted(byStrength)
+  }
+
+  solve(): Solution {
+    const { secrets } = this.#evidence
+    this.#tried = this.#schemes.length * Math.max(1, secrets.length)
+    if (this.#plausible.length === 0) return this.#near('missing_header', this.#describeMissing(), null)
+    return this.#tryAsGiven() ?? this.#tryOldSecrets() ?? this.#trySuspects() ?? { kind: 'none', tried: this.#tried }
+  }
+
+  #tryAsGiven(): Solution | null {
+    const { secrets, body, receivedAt } = this.#evidence
+    for (const scheme of this.#plausible) {
+      const verdict = this.#verify(scheme, secrets, body)
+      if (verdict === null) continue
+      if (verdict.isStale && receivedAt !== undefined)
+        return this.#near('stale_timestamp', describeSkew(verdict), scheme)
+      if (scheme.timestampUnit === 'ms') return this.#near('timestamp_in_milliseconds', MILLISECONDS, scheme)
+      return { kind: 'match', scheme, preset: findPreset(scheme), tried: this.#tried }
+    }
+    return null
+  }
+
+  #tryOldSecrets(): Solution | null {
+    const { oldSecrets = [], body } = this.#evidence
+    this.#tried += this.#plausible.length * oldSecrets.length
+    const scheme = this.#plausible.find((each) => this.#verify(each, oldSecrets, body) !== null)
+    return scheme ? this.#near('old_secret', OLD_SECRET, scheme) : null
+  }
+
+  #trySuspects(): Solution | null {
+    const { secrets, body } = this.#evidence
+    for (const suspect of suspectBodies(body)) {
+      if (Buffer.compare(suspect.body, body) === 0) continue
+      const scheme = this.#find(secrets, suspect.body)
+      if (scheme) return this.#near(suspect.cause, suspect.advice, scheme)
+    }
+    for (const secret of secrets) {
+      for (const suspect of suspectSecrets(secret)) {
+        if (this.#hashed > MOST_BYTES_HASHED) return null
+        const scheme = 'key' in suspect ? this.#findByKey(suspect.key) : this.#find([suspect.text], body)
+        if (scheme) return this.#near(suspect.cause, suspect.advice, scheme)
+      }
+    }
+    return null
+  }
+
+  #find(secrets: readonly string[], body: Uint8Array): SignatureScheme | null {
+    this.#tried += this.#plausible.length * secrets.length
+    return this.#plausible.find((scheme) => this.#verify(scheme, secrets, body) !== null) ?? null
+  }
+
+  #findByKey(key: Buffer): SignatureScheme | null {
+    const schemes = this.#plausible.filter((scheme) => scheme.secret === 'hex')
+    this.#tried += schemes.length
+    const text = [key.toString('hex')]
+    return schemes.find((scheme) => this.#verify(scheme, text, this.#evidence.body) !== null) ?? null
+  }
+
+  /** Null when none of the secrets signed this body. A timestamp that is too old is no reason to deny it. */
+  #verify(scheme: SignatureScheme, secrets: readonly string[], body: Uint8Array) {
+    const { receivedAt = 0 } = this.#evidence
+    this.#hashed += (body.byteLength + 200) * secrets.length
+    const verdict = verifySignature(scheme, secrets, { header: this.#header, body }, receivedAt)
+    if (verdict.kind === 'invalid') return null
+    return { isStale: verdict.kind === 'stale', skewSeconds: verdict.skewSeconds ?? 0 }
+  }
+
+  #near(cause: Cause, advice: string, scheme: SignatureScheme | null): Solution {
+    return { kind: 'near', cause, advice, scheme, tried: this.#tried }
+  }
+
+  #describeMissing(): string {
+    const names = Object.keys(this.#evidence.headers)
+    const seen = names.length === 0 ? 'none of the kind' : names.slice(0, 20).join(', ')
+    return `No header holds anything like a signature (seen: ${seen}). See whether signing is switched on at the sender, and whether a proxy removes the header. Of a capture, only headers whose names speak of signing are kept.`
+  }
+}
+
+const MILLISECONDS =
+  'The timestamp is in milliseconds, not in seconds as is usual. Pin the scheme with timestampUnit "ms", or let the sender send seconds.'
+const OLD_SECRET =
+  'The delivery is signed with a secret that does not hold any more: enter the current one at the sender.'
+
+function describeSkew({ skewSeconds }: { skewSeconds: number }): string {
+  const age = `${Math.abs(skewSeconds)} s ${skewSeconds < 0 ? 'ahead of' : 'behind'} our clock`
+  return `The signature is right, but its timestamp is ${age}: set the clocks by a time server, or see what held the delivery up.`
+}
+
+/** A delivery may carry several signatures: the one that covers more and is harder to forge is the one to rely on. */
+function byStrength(one: SignatureScheme, other: SignatureScheme): number {
+  return strengthOf(other) - strengthOf(one)
+}
+
+function strengthOf({ signed, algorithm }: SignatureScheme): number {
+  const covered = signed === 'body' ? 0 : signed === 'id.timestamp.body' ? 20 : 10
+  return covered + { sha512: 2, sha256: 1, sha1: 0 }[algorithm]
+}
+
+/** The preset that a scheme is, whatever its headers are called. */
+export function findPreset(scheme: SignatureScheme): SchemePreset | null {
+  const presets = Object.entries(SCHEME_PRESETS) as [SchemePreset, SignatureScheme][]
+  return presets.find(([, preset]) => withoutHeaders(preset) === withoutHeaders(scheme))?.[0] ?? null
+}
+
+function withoutHeaders(scheme: SignatureScheme): string {
+  const bare = { ...scheme, header: '', timestampHeader: '', idHeader: '' }
+  return JSON.stringify(Object.entries(bare).sort(([one], [other]) => (one < other ? -1 : 1)))
+}

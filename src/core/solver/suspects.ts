@@ -1,0 +1,155 @@
+import { isPlainObject } from '../json.ts'
+
+/** What may have gone wrong between a sender's signature and our secret. */
+export const CAUSES = [
+  'missing_header',
+  'timestamp_in_milliseconds',
+  'stale_timestamp',
+  'old_secret',
+  'secret_whitespace',
+  'secret_prefix',
+  'secret_misdecoded',
+  'secret_truncated',
+  'body_newline',
+  'body_reserialised',
+] as const
+export type Cause = (typeof CAUSES)[number]
+
+/** Another secret that the sender may have signed with: as text, or as key bytes that no form of the text gives. */
+export type SuspectSecret = { cause: Cause; advice: string } & ({ text: string } | { key: Buffer })
+
+/** Another body that the sender may have signed. */
+export interface SuspectBody {
+  cause: Cause
+  advice: string
+  body: Buffer
+}
+
+const SHORTEST_PART = 8
+const LONGEST_SECRET = 128
+
+/** The mishaps of copying and decoding a secret, the likely ones first. No advice repeats any of it. */
+export function* suspectSecrets(secret: string): Generator<SuspectSecret> {
+  yield* texts('secret_whitespace', [
+    [secret.trim(), 'Our secret has white space around it that the sender does not sign with: store it again without.'],
+    [secret.replace(/\s+/g, ''), 'Our secret has white space in it that the sender does not sign with: remove it.'],
+    [secret.replace(/^(["'`])(.*)\1$/s, '$2'), 'Our secret is in quotes that do not belong to it: remove them.'],
+    ...['\n', '\r\n', ' ', '\t'].map((end): [string, string] => [
+      secret + end,
+      'The sender signs with a line break or blank behind the secret: enter it there again, or store ours with it.',
+    ]),
+  ])
+  const bare = secret.replace(/^[a-z]{2,10}_/i, '')
+  yield* texts('secret_prefix', [
+    [bare, 'The sender signs without what stands before the "_" of the secret: store ours without it.'],
+    [`whsec_${secret}`, 'The sender signs with "whsec_" in front of the secret: store ours with it.'],
+  ])
+  yield* suspectKeys(secret, bare)
+  yield* suspectParts(secret)
+}
+
+function* suspectKeys(secret: string, bare: string): Generator<SuspectSecret> {
+  const cause = 'secret_misdecoded'
+  const keys: [Buffer, string][] = [
+    [Buffer.from(bare, 'base64url'), 'base64, and leniently'],
+    [Buffer.from(secret, 'base64'), 'base64 with its prefix, and leniently'],
+    [Buffer.from(secret.replace(/^0x|[^\da-f]/gi, ''), 'hex'), 'hex, and leniently'],
+    [Buffer.from(Buffer.from(secret).toString('base64')), 'text, encoded in base64 first'],
+    [Buffer.from(Buffer.from(secret).toString('hex')), 'text, encoded in hex first'],
+    [Buffer.from(Buffer.from(bare, 'base64').toString('hex')), 'base64, and the key as hex text'],
+    [Buffer.from(secret.toLowerCase()), 'text in small letters'],
+    [Buffer.from(secret.toUpperCase()), 'text in capitals'],
+    [Buffer.from(decodePercents(secret)), 'percent-encoded text'],
+  ]
+  for (const [key, how] of keys) {
+    const advice = `The sender reads the secret as ${how}: choose one of hexadecimal digits, the same on both sides.`
+    if (key.length >= SHORTEST_PART) yield { cause, key, advice }
+  }
+}
+
+/** A field that is too short, or a selection that missed a character. */
+function* suspectParts(secret: string): Generator<SuspectSecret> {
+  const cause = 'secret_truncated'
+  const { length } = secret
+  for (let kept = Math.min(length, LONGEST_SECRET) - 1; kept >= SHORTEST_PART; kept--) {
+    const advice = `The sender signs with ${kept} of the ${length} characters of our secret: it was cut there.`
+    yield { cause, text: secret.slice(0, kept), advice: `${advice} Enter a new one that fits.` }
+    yield { cause, text: secret.slice(-kept), advice: `${advice} Enter it there again.` }
+  }
+  for (let code = 0x21; code <= 0x7e; code++) {
+    const character = String.fromCharCode(code)
+    yield { cause, text: secret + character, advice: 'Our secret lacks its last character: copy it again.' }
+    yield { cause, text: character + secret, advice: 'Our secret lacks its first character: copy it again.' }
+  }
+}
+
+function* texts(cause: Cause, list: [string, string][]): Generator<SuspectSecret> {
+  for (const [text, advice] of list) yield { cause, text, advice }
+}
+
+function decodePercents(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** The mishaps of a body on its way, most often in a proxy or in middleware. */
+export function* suspectBodies(body: Uint8Array): Generator<SuspectBody> {
+  const text = Buffer.from(body).toString('utf8')
+  const lineEnds =
+    'Line breaks at the end, or a byte order mark, were added or removed on the way: find the proxy that does.'
+  const newlines = [
+    text.replace(/[\r\n]+$/, ''),
+    `${text}\n`,
+    `${text}\r\n`,
+    text.replaceAll('\r\n', '\n'),
+    text.replace(/\r?\n/g, '\r\n'),
+    text.replace(/^\uFEFF/, ''),
+    `\uFEFF${text}`,
+  ]
+  for (const each of newlines) yield { cause: 'body_newline', advice: lineEnds, body: Buffer.from(each) }
+  const advice =
+    'A proxy or middleware has parsed the JSON and written it again, so the bytes are not those that were signed: let it pass the body untouched.'
+  for (const each of rewriteJson(text)) yield { cause: 'body_reserialised', advice, body: Buffer.from(each) }
+}
+
+/** The same JSON as the usual writers of it would have written it. */
+function rewriteJson(text: string): string[] {
+  try {
+    return writeAgain(JSON.parse(text))
+  } catch {
+    // No JSON, or nested deeper than the stack: nobody has written that again.
+    return []
+  }
+}
+
+function writeAgain(value: unknown): string[] {
+  const compact = JSON.stringify(value)
+  const spaced = spaceOut(value)
+  const slashed = compact.replaceAll('/', '\\/')
+  return [
+    ...[compact, spaced, JSON.stringify(value, null, 2), JSON.stringify(value, null, 4)],
+    ...[toAscii(compact), toAscii(spaced), slashed, toAscii(slashed)],
+    ...[JSON.stringify(sortKeys(value)), spaceOut(sortKeys(value))],
+  ]
+}
+
+/** One line with a blank after each comma and colon. Line breaks of a text are escaped, so those here are the layout's. */
+function spaceOut(value: unknown): string {
+  return JSON.stringify(value, null, 1)
+    .replace(/,\n\s*/g, ', ')
+    .replace(/\n\s*/g, '')
+}
+
+function toAscii(json: string): string {
+  return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys)
+  if (!isPlainObject(value)) return value
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+  return Object.fromEntries(entries.map(([key, part]) => [key, sortKeys(part)]))
+}

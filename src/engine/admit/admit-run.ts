@@ -1,0 +1,128 @@
+import type { AnyWorkflow } from '../../author/workflow.ts'
+import { describeError } from '../../core/errors.ts'
+import { type AdmissionPlan, isGated } from '../../core/runs/admission.ts'
+import type { ClaimedRun, RunOutcome } from '../../core/runs/run.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Cause } from '../execute/run-context.ts'
+import { type EventFacts, type FactSources, gatherFacts } from './gather-event-facts.ts'
+import { type AdmissionFacts, planAdmission } from './plan-admission.ts'
+import { readCause, readStoredEvent } from './read-cause.ts'
+
+export interface AdmissionParts extends FactSources {
+  store: FactSources['store'] & Pick<Store, 'admitRun' | 'listRunEvents'>
+  /** Ends what this worker does on a run that a singleton canceled. */
+  cancelOther: (runId: string, reason: string) => void
+}
+
+/** Go on from here, or what the run becomes instead. */
+export type Admission =
+  | { kind: 'admitted'; cause: Cause; facts: EventFacts; startedAt: number }
+  | Extract<RunOutcome, { kind: 'skipped' | 'parked' | 'queued' | 'ready' | 'canceled' }>
+
+/**
+ * Whether a claimed run may go on. A workflow without limits is asked here only, its store never. What throws on the way
+ * parks the run for a person: a workflow that deletes must never run because its filter or key broke.
+ */
+export async function admitRun(
+  parts: AdmissionParts,
+  run: ClaimedRun,
+  workflow: AnyWorkflow,
+  known: AdmissionFacts,
+): Promise<Admission> {
+  const admission = await decide(parts, run, workflow, known)
+  return admission.kind === 'parked' ? { ...admission, hasNotStarted: !known.hasStarted } : admission
+}
+
+async function decide(
+  parts: AdmissionParts,
+  run: ClaimedRun,
+  workflow: AnyWorkflow,
+  known: AdmissionFacts,
+): Promise<Admission> {
+  const facts = await gatherFacts(run, parts)
+  if ('kind' in facts) return facts
+  const cause = attempt(() => readCause(run, workflow, facts))
+  if ('kind' in cause) return cause
+  // What follows a failure belongs to a run that was let in, and is not held up by the limits of what failed.
+  const isAsked = run.handler === 'run'
+  const wanted = attempt(() => ({ isWanted: !isAsked || isWanted(workflow, cause) }))
+  if ('kind' in wanted) return wanted
+  if (!wanted.isWanted) return { kind: 'skipped', reason: 'its `where` said no' }
+  const goOn = (startedAt: number, folded: number) => join(parts, run, workflow, { cause, facts, startedAt, folded })
+  if (run.isLetIn || !isAsked || !isGated(workflow)) return goOn(run.startedAt, run.folded)
+
+  const plan = attempt((): AdmissionPlan => planAdmission(workflow, cause, run.cause.kind, known))
+  if ('kind' in plan) return plan
+  const { verdict, canceled } = await parts.store.admitRun(run.lease, plan, parts.clock.now())
+  for (const other of canceled) parts.cancelOther(other, `singleton: replaced by ${run.lease.runId}`)
+  switch (verdict.kind) {
+    case 'admitted':
+      return goOn(verdict.startedAt, verdict.folded)
+    case 'skipped':
+      return { ...verdict, isSettled: true }
+    case 'queued':
+    case 'ready':
+    case 'canceled':
+      return verdict
+    default:
+      return verdict satisfies never
+  }
+}
+
+type Parked = Extract<RunOutcome, { kind: 'parked' }>
+
+function parkForPerson(reason: string): Parked {
+  return { kind: 'parked', dueAt: null, reason }
+}
+
+function attempt<T>(read: () => T): T | Parked {
+  try {
+    return read()
+  } catch (error) {
+    return parkForPerson(describeError(error).message)
+  }
+}
+
+function isWanted({ where }: AnyWorkflow, cause: Cause): boolean {
+  return !where || !('event' in cause) || where(cause.event as never)
+}
+
+type Joined = { cause: Cause; facts: EventFacts; startedAt: number }
+
+/** Brings the events of the runs that were folded into this one. */
+async function join(
+  parts: AdmissionParts,
+  run: ClaimedRun,
+  workflow: AnyWorkflow,
+  { folded, ...joined }: Joined & { folded: number },
+): Promise<Admission> {
+  const { cause } = joined
+  if (workflow.debounce && 'event' in cause) return { kind: 'admitted', ...joined, cause: { ...cause, folded } }
+  if (workflow.batch && 'event' in cause) return joinBatch(parts, run, workflow, { folded, ...joined })
+  if (folded === 0) return { kind: 'admitted', ...joined }
+  return parkForPerson(`it has gathered the events of ${folded} other runs, but its workflow takes one by itself now`)
+}
+
+async function joinBatch(
+  parts: AdmissionParts,
+  run: ClaimedRun,
+  workflow: AnyWorkflow,
+  { folded, ...joined }: Joined & { folded: number },
+): Promise<Admission> {
+  const { account, ...cause } = joined.cause
+  if (run.cause.kind !== 'event') {
+    return { kind: 'admitted', ...joined, cause: { account, events: 'event' in cause ? [cause.event] : [] } }
+  }
+  const records = await parts.store.listRunEvents(run.lease.runId)
+  const missing = folded + 1 - records.length
+  if (missing > 0) return parkForPerson(`${missing} of its events are pruned`)
+  const events = []
+  for (const record of records) {
+    const facts = await gatherFacts({ cause: { kind: 'event', event: record } }, parts)
+    if ('kind' in facts) return facts
+    const event = attempt(() => readStoredEvent(record, workflow, facts))
+    if ('kind' in event) return event
+    events.push(event)
+  }
+  return { kind: 'admitted', ...joined, cause: { account, events } }
+}

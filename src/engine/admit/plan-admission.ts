@@ -1,0 +1,119 @@
+import { describeError } from '../../core/errors.ts'
+import {
+  type AdmissionPlan,
+  type AnyFlow,
+  type ConcurrencyOptions,
+  type Fold,
+  type Gate,
+  isPriority,
+  MOST_PRIORITY,
+  type TimeoutOptions,
+} from '../../core/runs/admission.ts'
+import type { RunCause } from '../../core/runs/run.ts'
+import { parseDuration } from '../../core/time.ts'
+import type { Cause } from '../execute/run-context.ts'
+
+/** What is known of a run that asks to be admitted. */
+export interface AdmissionFacts {
+  createdAt: number
+  /** When its time as a whole is over. */
+  deadline: number | null
+  /** Its code has run before. */
+  hasStarted: boolean
+  /** The worker has a slot for it. */
+  hasSlot: boolean
+  /** No other run waits to be claimed, as far as the worker knows, so that there is nothing to put in order. */
+  isAlone: boolean
+}
+
+/** Reads the author's keys and priority for one cause; throws what they throw, and where one gives no text or number. */
+export function planAdmission(
+  flow: AnyFlow & { timeout?: TimeoutOptions },
+  cause: Cause,
+  kind: RunCause['kind'],
+  facts: AdmissionFacts,
+): AdmissionPlan {
+  const { singleton, timeout } = flow
+  const startBy = timeout?.start === undefined ? null : facts.createdAt + parseDuration(timeout.start)
+  const { account, ...causes } = cause
+  const [seen] = Object.values(causes)
+  return {
+    priority: readPriority(flow, seen),
+    hasStarted: facts.hasStarted,
+    startBy,
+    wakeAt: facts.hasStarted ? facts.deadline : startBy,
+    mayStart: facts.hasSlot && (facts.isAlone || facts.hasStarted || flow.priority === undefined),
+    // Who invoked a run waits for its own result, so it joins no other.
+    fold: kind === 'event' ? planFold(flow, account, seen) : null,
+    onConflict: (singleton === true ? undefined : singleton?.onConflict) ?? 'skip',
+    gates: planGates(flow, seen),
+  }
+}
+
+/** Events of two accounts never join: a run calls the service back for one account. */
+function planFold({ batch, debounce }: AnyFlow, account: string, cause: unknown): Fold | null {
+  if (batch) {
+    const key = `${account}/${readKey('batch', batch, cause)}`
+    return { kind: 'batch', key, size: batch.size, waitMs: parseDuration(batch.wait) }
+  }
+  if (!debounce) return null
+  const maxMs = debounce.max === undefined ? Number.MAX_SAFE_INTEGER : parseDuration(debounce.max)
+  const key = `${account}/${readKey('debounce', debounce, cause)}`
+  return { kind: 'debounce', key, waitMs: parseDuration(debounce.wait), maxMs }
+}
+
+/** In the order in which places are taken: what counts few runs comes before what counts all of them. */
+function planGates({ singleton, throttle, concurrency }: AnyFlow, cause: unknown): Gate[] {
+  const gates: Gate[] = []
+  if (singleton) {
+    const key = readKey('singleton', singleton === true ? {} : singleton, cause)
+    gates.push({ name: 'singleton', key, most: 1, perMs: null })
+  }
+  if (throttle) {
+    const key = readKey('throttle', throttle, cause)
+    gates.push({ name: 'throttle', key, most: throttle.limit, perMs: parseDuration(throttle.per) })
+  }
+  for (const [index, limit] of listLimits(concurrency).entries()) {
+    const name = index === 0 ? 'concurrency-1' : 'concurrency-2'
+    gates.push({ name, key: readKey('concurrency', limit, cause), most: limit.limit, perMs: null })
+  }
+  return gates
+}
+
+function listLimits(concurrency: AnyFlow['concurrency']): readonly ConcurrencyOptions<never>[] {
+  if (concurrency === undefined) return []
+  const limits = 'limit' in concurrency ? [concurrency] : concurrency
+  return limits.toSorted((a, b) => Number(b.key !== undefined) - Number(a.key !== undefined))
+}
+
+/** Longer keys would be content, not names. */
+const LONGEST_KEY = 500
+
+function readKey(option: string, { key }: { key?: (cause: never) => string }, cause: unknown): string {
+  if (key === undefined) return ''
+  const text: unknown = explain(option, 'key', () => key(cause as never))
+  if (typeof text === 'string' && text.length <= LONGEST_KEY) return text
+  const got = typeof text === 'string' ? `${text.length} characters` : describeType(text)
+  throw new Error(`the key of \`${option}\` gave ${got}; it must give a text of at most ${LONGEST_KEY} characters`)
+}
+
+function readPriority({ priority = 0 }: AnyFlow, cause: unknown): number {
+  if (typeof priority === 'number') return priority
+  const number: unknown = explain('priority', 'function', () => priority(cause as never))
+  if (isPriority(number)) return number
+  const got = typeof number === 'number' ? number : describeType(number)
+  throw new Error(`\`priority\` gave ${got}; it must give a whole number from -${MOST_PRIORITY} to ${MOST_PRIORITY}`)
+}
+
+function explain<T>(option: string, part: string, call: () => T): T {
+  try {
+    return call()
+  } catch (error) {
+    throw new Error(`the ${part} of \`${option}\` threw: ${describeError(error).message}`)
+  }
+}
+
+function describeType(value: unknown): string {
+  if (value instanceof Promise) return 'a promise'
+  return value === null || value === undefined ? String(value) : `a value of type ${typeof value}`
+}

@@ -1,0 +1,98 @@
+import type { AnyWorkflow, RunContext } from '../../author/workflow.ts'
+import { describeError, type Failure, StepError } from '../../core/errors.ts'
+import { toJson } from '../../core/json.ts'
+import { decideRetry, planRetries } from '../../core/runs/retry.ts'
+import type { RunOutcome } from '../../core/runs/run.ts'
+import { decideMismatch } from '../../core/runs/step.ts'
+import { limitWait, watchDeadline } from '../pass/deadline.ts'
+import { packLarge } from '../pass/pack-output.ts'
+import type { Park } from '../pass/parking.ts'
+import type { Pass } from '../pass/pass.ts'
+import { type Cause, createRunContext, type FilesFor } from './run-context.ts'
+import { watchCancels } from './watch-cancels.ts'
+
+type Ending = { kind: 'returned'; output: unknown } | { kind: 'threw'; error: unknown } | Park
+
+/** One pass through an admitted run: replay what is known, go on until it ends or has to wait. Never throws an author's error. */
+export async function executeRun(
+  pass: Pass,
+  { workflow, cause, filesFor }: { workflow: AnyWorkflow; cause: Cause; filesFor: FilesFor },
+): Promise<RunOutcome> {
+  const refusal = await watchCancels(pass, workflow, cause)
+  if (refusal) return refusal
+  const context = createRunContext(pass, cause, filesFor)
+  const call = chooseHandler(pass, workflow)
+  if (!call) return { kind: 'parked', dueAt: null, reason: `the workflow "${workflow.id}" has no onFailure any more` }
+  const endWatch = watchDeadline(pass)
+  const ending = await Promise.race([callAuthor(() => call(context as never)), pass.parking.ended])
+  endWatch()
+  return limitWait(await decideOutcome(pass, ending), pass.deadline)
+}
+
+/** The author's function that this run is for, given what it alone is told. */
+function chooseHandler({ run }: Pass, workflow: AnyWorkflow): ((context: never) => unknown) | undefined {
+  const { onFailure } = workflow
+  if (run.handler === 'run') return workflow.run
+  const told = { error: run.failure, failed: { id: run.originRun } }
+  return onFailure && ((context: RunContext) => onFailure({ ...context, ...told } as never))
+}
+
+async function callAuthor(call: () => unknown): Promise<Ending> {
+  try {
+    return { kind: 'returned', output: await call() }
+  } catch (error) {
+    return { kind: 'threw', error }
+  }
+}
+
+/** What the run becomes, whichever way the pass ended. */
+function decideOutcome(pass: Pass, ending: Ending): RunOutcome | Promise<RunOutcome> {
+  switch (ending.kind) {
+    case 'returned':
+      return decideMisfit(pass) ?? complete(pass, ending.output)
+    case 'threw': {
+      const outcome = decideFailure(pass, ending.error)
+      return outcome.kind === 'failed' ? (decideMisfit(pass) ?? outcome) : outcome
+    }
+    case 'overdue':
+      return { kind: 'failed', error: describeError(ending.error) }
+    case 'broken':
+      throw ending.error
+    case 'parked':
+    case 'released':
+    case 'lost':
+      return ending
+    default:
+      return ending satisfies never
+  }
+}
+
+/** Code that has ended without what it did in earlier passes does not end the run: a person does. */
+function decideMisfit({ journal, isCodeChanged }: Pass): RunOutcome | null {
+  const reason = decideMismatch({ at: 'end', unreached: journal.unreached }, isCodeChanged)
+  return reason === null ? null : { kind: 'parked', dueAt: null, reason }
+}
+
+async function complete(pass: Pass, value: unknown): Promise<RunOutcome> {
+  try {
+    const json = toJson(value)
+    return { kind: 'completed', output: (await packLarge(pass.store, 'The run', json)) ?? json }
+  } catch (error) {
+    return { kind: 'failed', error: describeError(error) }
+  }
+}
+
+function decideFailure(pass: Pass, error: unknown): RunOutcome {
+  const failure: Failure =
+    error instanceof StepError ? { ...error.failure, message: error.message, step: error.step } : describeError(error)
+  const decision = decideRetry({
+    error,
+    attempt: pass.run.attempt + 1,
+    policy: planRetries(pass.retry),
+    now: pass.clock.now(),
+    random: pass.random(),
+  })
+  if (decision.kind === 'give_up') return { kind: 'failed', error: failure }
+  if (decision.counts) return { kind: 'retry', dueAt: decision.at, error: failure }
+  return { kind: 'parked', dueAt: decision.at, reason: failure.message }
+}

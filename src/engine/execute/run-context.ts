@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import type { EventDefinition, Invocable, RunContext, RunLog } from '../../author/workflow.ts'
+import type { ReceivedEvent } from '../../core/incoming/event.ts'
+import type { Tick } from '../../core/runs/schedule.ts'
+import type { StepApi, StepName } from '../../core/runs/step.ts'
+import type { AroundCall, FilesApi } from '../../core/service/file.ts'
+import { parseDuration } from '../../core/time.ts'
+import type { Pass } from '../pass/pass.ts'
+import { type InvokeRequest, invokeStep } from '../steps/invoke-step.ts'
+import { mapSteps } from '../steps/map-steps.ts'
+import { runStep } from '../steps/run-step.ts'
+import { sendStep } from '../steps/send-step.ts'
+import { sleepStep } from '../steps/sleep-step.ts'
+import { type WaitRequest, waitStep } from '../steps/wait-step.ts'
+
+/** Gives the Files client of an account, with each call performed through `around`. */
+export type FilesFor = (account: string, around: AroundCall) => FilesApi
+
+/** What caused the run, as its author sees it. */
+export type Cause = { account: string } & (
+  | { event: ReceivedEvent }
+  | { event: ReceivedEvent; folded: number }
+  | { events: ReceivedEvent[] }
+  | { tick: Tick }
+  | { input: unknown }
+)
+
+/** Everything an author's function is given. */
+export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {
+  const { runId } = pass.run.lease
+  const chance = rememberedChance(runId)
+  return {
+    ...cause,
+    run: { id: runId, workflow: pass.run.workflow },
+    step: createStepApi(pass),
+    files: filesFor(account, ({ operation, effect, target, keep, limits }, perform) =>
+      runStep(pass, [`files.${operation}`, target], ({ signal }) => perform(signal), {
+        effect,
+        target,
+        keep,
+        ...limits,
+      }),
+    ),
+    log: createRunLog(pass),
+    signal: pass.abort.signal,
+    now: () => pass.journal.now,
+    random: () => chance().readUInt32BE() / 2 ** 32,
+    uuid: () => formatUuid(chance()),
+  } as RunContext
+}
+
+function createStepApi(pass: Pass): StepApi {
+  return {
+    run: (name, fn, options) => runStep(pass, name, fn, options),
+    map: (name, items, keyOf, fn, options = {}) => mapSteps(pass, name, { items, keyOf, fn, options }),
+    sleep: (name, duration) => sleepStep(pass, name, () => pass.clock.now() + parseDuration(duration)),
+    sleepUntil: (name, moment) => sleepStep(pass, name, () => Number(moment)),
+    // The types of what comes back are those of the definitions that go in.
+    waitFor: (name: StepName, request: WaitRequest) => waitStep(pass, name, request) as Promise<never>,
+    send: (name: StepName, on: EventDefinition | string, data: unknown) => sendStep(pass, name, on, data),
+    invoke: (name: StepName, workflow: Invocable, input?: unknown, options: InvokeRequest['options'] = {}) =>
+      invokeStep(pass, name, { workflow, input, options }) as Promise<never>,
+  }
+}
+
+function createRunLog(pass: Pass): RunLog {
+  const { lease, workflow } = pass.run
+  const write =
+    (level: 'info' | 'warn' | 'error') =>
+    (message: string, facts: Record<string, unknown> = {}) => {
+      if (pass.journal.isReplaying) return
+      pass.publish({ kind: 'run.log', run: lease.runId, workflow, level, message, facts })
+    }
+  return { info: write('info'), warn: write('warn'), error: write('error') }
+}
+
+/** Chance that a replay meets again: the n-th draw of a run is a hash of its id and n. */
+function rememberedChance(runId: string): () => Buffer {
+  let draws = 0
+  return () => createHash('sha256').update(`${runId}/${draws++}`).digest()
+}
+
+/** Version 8 of RFC 9562: the bits are ours to choose. */
+function formatUuid(bytes: Buffer): string {
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')
+}

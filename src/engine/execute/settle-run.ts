@@ -1,0 +1,81 @@
+import type { AnyWorkflow } from '../../author/workflow.ts'
+import { UpshotError } from '../../core/errors.ts'
+import type { Notice } from '../../core/notices.ts'
+import type { ClaimedRun, RunOutcome } from '../../core/runs/run.ts'
+import type { Store } from '../../core/store/store.ts'
+
+export type SettleStore = Pick<Store, 'completeRun' | 'failRun' | 'parkRun' | 'retryRun' | 'skipRun' | 'releaseRun'>
+
+/** Writes how the pass ended, one store call per word. */
+export function settleRun(
+  store: SettleStore,
+  { lease }: ClaimedRun,
+  outcome: RunOutcome,
+  { now, workflow }: { now: number; workflow: AnyWorkflow | undefined },
+): Promise<void> {
+  switch (outcome.kind) {
+    case 'completed':
+      return store.completeRun(lease, outcome.output, now)
+    case 'failed':
+      return store.failRun(lease, outcome.error, now, workflow?.onFailure !== undefined)
+    case 'parked':
+      return store.parkRun(lease, outcome)
+    case 'retry':
+      return store.retryRun(lease, outcome)
+    case 'skipped':
+      return outcome.isSettled ? Promise.resolve() : store.skipRun(lease, outcome.reason, now)
+    case 'released':
+      return store.releaseRun(lease)
+    case 'queued':
+    case 'ready':
+    case 'canceled':
+    case 'lost':
+      return Promise.resolve()
+    default:
+      return outcome satisfies never
+  }
+}
+
+/** What the pass came to, for whoever listens. */
+export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now: number; steps: number }): Notice {
+  const about = { run: run.lease.runId, workflow: run.workflow }
+  const ms = at.now - run.createdAt
+  switch (outcome.kind) {
+    case 'completed':
+      return { kind: 'run.completed', ...about, ms, steps: at.steps }
+    case 'failed':
+      return { kind: 'run.failed', ...about, ms, error: outcome.error }
+    case 'parked':
+      return { kind: 'run.parked', ...about, ...describePark(outcome) }
+    case 'queued':
+      return { kind: 'run.limited', ...about, dueAt: outcome.dueAt, reason: outcome.reason }
+    case 'ready':
+      return { kind: 'run.ready', ...about }
+    case 'canceled':
+      return { kind: 'run.canceled', ...about, reason: outcome.reason }
+    case 'retry':
+      return { kind: 'run.retried', ...about, dueAt: outcome.dueAt, error: outcome.error }
+    case 'skipped':
+      return { kind: 'run.skipped', ...about, reason: outcome.reason }
+    case 'released':
+      return { kind: 'run.released', ...about }
+    case 'lost':
+      return { kind: 'run.lost', ...about }
+    default:
+      return outcome satisfies never
+  }
+}
+
+function describePark({ dueAt, reason, awaits = [] }: Extract<RunOutcome, { kind: 'parked' }>) {
+  return { dueAt, reason, awaits: awaits.length > 0 }
+}
+
+/** A refused end is no fault: the run belongs to somebody else now. */
+export function asLost(error: unknown): RunOutcome {
+  if (isStaleLease(error)) return { kind: 'lost' }
+  throw error
+}
+
+export function isStaleLease(error: unknown): boolean {
+  return error instanceof UpshotError && error.code === 'stale_lease'
+}

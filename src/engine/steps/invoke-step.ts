@@ -1,0 +1,106 @@
+import type { Invocable } from '../../author/workflow.ts'
+import { type Failure, StepError, UpshotError } from '../../core/errors.ts'
+import { deriveRunId } from '../../core/ids.ts'
+import { toJson } from '../../core/json.ts'
+import { accountOf, type Run } from '../../core/runs/run.ts'
+import type { Checkpoint, StepName } from '../../core/runs/step.ts'
+import type { Alongside, Invocation } from '../../core/runs/wait.ts'
+import { type Duration, parseDuration } from '../../core/time.ts'
+import { isFinished } from '../pass/journal.ts'
+import { packLarge } from '../pass/pack-output.ts'
+import { never } from '../pass/parking.ts'
+import type { Pass } from '../pass/pass.ts'
+import { newStep, reachStep, replayStep, whileReading } from './reach-step.ts'
+import { MOST_SENT_BYTES } from './send-step.ts'
+
+export interface InvokeRequest {
+  workflow: Invocable
+  input: unknown
+  options: { timeout?: Duration }
+}
+
+/** Runs another workflow as a child of this run, and parks until that has ended. */
+export async function invokeStep(pass: Pass, name: StepName, request: InvokeRequest): Promise<unknown> {
+  const reached = reachStep(pass, name, 'invoke', 'write')
+  if (!reached) return never()
+  const { key, known } = reached
+  if (known && isFinished(known)) return replayStep(pass, known)
+  return known ? goOn(pass, known) : begin(pass, key, request)
+}
+
+/** The child is in the commit of the step that waits for it, so that there is never one without the other. */
+function begin(pass: Pass, key: string, request: InvokeRequest): Promise<never> {
+  const now = pass.clock.now()
+  const { timeout } = request.options
+  const invoke = planInvocation(pass, key, request)
+  const dueAt = timeout === undefined ? null : now + parseDuration(timeout)
+  const step = { ...newStep(pass, { key, kind: 'invoke', effect: 'write' }), target: invoke.run, dueAt }
+  pass.journal.record(step, undefined, { invoke }).then(
+    () => pass.publish({ kind: 'run.queued', count: 1 }),
+    () => {},
+  )
+  return park(pass, step)
+}
+
+/** The fence is in the id: a step that a person has set back starts another child, a replay never does. */
+function planInvocation(pass: Pass, key: string, { workflow, input }: InvokeRequest): Invocation {
+  const { runId, fence } = pass.run.lease
+  const { on } = workflow
+  if (typeof on === 'object' && 'kind' in on && on.kind === 'cron') {
+    throw new UpshotError('invalid_workflow', `Step "${key}": "${workflow.id}" runs on a cron line and takes no input.`)
+  }
+  const json = toJson(input)
+  if (Buffer.byteLength(json) > MOST_SENT_BYTES) {
+    throw new UpshotError(
+      'output_too_large',
+      `Step "${key}" gives "${workflow.id}" an input of more than ${MOST_SENT_BYTES} bytes. Pass what identifies the work.`,
+    )
+  }
+  const run = deriveRunId(runId, key, fence)
+  return { run, workflow: workflow.id, account: accountOf(pass.run.cause), input: json, createdAt: pass.clock.now() }
+}
+
+async function goOn(pass: Pass, step: Checkpoint): Promise<unknown> {
+  const child = await whileReading(pass, () => pass.store.findRun(step.target ?? ''))
+  const now = pass.clock.now()
+  if (child && child.finishedAt === null) {
+    if (step.dueAt === null || step.dueAt > now) return park(pass, step)
+    const reason = `step "${step.key}" of run ${pass.run.lease.runId} waited no longer`
+    const failure = { name: 'UpshotError', code: 'step_timeout', message: `run ${child.id} did not end in time` }
+    return fail(pass, step, failure, { isSettled: true, cancel: { run: child.id, reason, now } })
+  }
+  if (child?.status !== 'completed') return fail(pass, step, describeEnd(step, child), { isSettled: true })
+  return complete(pass, step, child)
+}
+
+async function complete(pass: Pass, step: Checkpoint, child: Run): Promise<unknown> {
+  const { json, packed } = await whileReading(pass, async () => {
+    const json = child.output ?? (await pass.store.readOutput(child.id, null))
+    return { json, packed: await packLarge(pass.store, `Step "${step.key}"`, json) }
+  })
+  const output = packed ? { apartBytes: packed.bytes } : { output: json }
+  const finishedAt = pass.clock.now()
+  const alongside = { isSettled: true, ...(packed ? { packed: packed.data } : {}) } as const
+  void pass.journal.record({ ...step, ...output, status: 'completed', finishedAt }, undefined, alongside)
+  return JSON.parse(json)
+}
+
+function fail(pass: Pass, step: Checkpoint, error: Failure, alongside: Alongside): never {
+  const { key, attempt } = step
+  const now = pass.clock.now()
+  const failure = { key, attempt, at: now, error }
+  void pass.journal.record({ ...step, status: 'failed', error, finishedAt: now }, failure, alongside)
+  const { lease, workflow } = pass.run
+  pass.publish({ kind: 'step.failed', run: lease.runId, workflow, step: key, attempt, retryAt: null, error })
+  throw new StepError(key, attempt, error)
+}
+
+function describeEnd(step: Checkpoint, child: Run | null): Failure {
+  if (child?.status === 'failed' && child.error) return child.error
+  const end = child ? `was ${child.status}: ${child.reason}` : 'is not in the database any more'
+  return { name: 'UpshotError', code: 'step_failed', message: `run ${step.target} ${end}` }
+}
+
+function park(pass: Pass, { key, dueAt, target }: Checkpoint): Promise<never> {
+  return pass.parking.wait(dueAt, `waits for run ${target} in step "${key}"`, key)
+}

@@ -1,0 +1,94 @@
+import { UpshotError } from '../../core/errors.ts'
+import type { OnceStepOptions, StepContext } from '../../core/runs/step.ts'
+import { never } from '../pass/parking.ts'
+import type { Pass } from '../pass/pass.ts'
+import { type Reached, reachStep } from './reach-step.ts'
+import { driveStep, type StepEnd } from './run-step.ts'
+
+const DEFAULT_PARALLEL = 8
+
+export interface MapRequest<Item, T> {
+  items: Iterable<Item>
+  keyOf: (item: Item, index: number) => string | number
+  fn: (item: Item, context: StepContext) => T | Promise<T>
+  options: OnceStepOptions & { parallel?: number }
+}
+
+/**
+ * A step for each item, some at a time. All of them are reached at once and in order, so that a replay meets the same keys whichever
+ * of them had finished. A parked item frees its place for the next one.
+ */
+export async function mapSteps<Item, T>(pass: Pass, name: string, request: MapRequest<Item, T>): Promise<T[]> {
+  const { fn, options } = request
+  const { parallel = DEFAULT_PARALLEL } = options
+  if (!Number.isInteger(parallel) || parallel < 1) {
+    throw new UpshotError('invalid_workflow', `step.map "${name}": \`parallel\` must be a whole number from 1 on.`)
+  }
+  const items = [...request.items]
+  const reached = reachItems(pass, name, listKeys(name, items, request.keyOf), options)
+  if (!reached) return never()
+
+  // What has failed before stopped the map then, and does now: nothing else may begin, or the failure could become another one.
+  const failed = reached.find(({ known }) => known?.status === 'failed')
+  if (failed) return collect([await driveStep<T>(pass, failed, never, options)])
+
+  const ends: StepEnd<T>[] = []
+  let next = 0
+  let hasFailed = false
+  const lane = async () => {
+    while (next < items.length && !hasFailed) {
+      const index = next++
+      const end = await driveStep(pass, at(reached, index), (context) => fn(at(items, index), context), options)
+      ends[index] = end
+      hasFailed ||= end.kind === 'failed'
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(parallel, items.length) }, lane))
+  return collect(ends)
+}
+
+function listKeys<Item>(name: string, items: readonly Item[], keyOf: MapRequest<Item, unknown>['keyOf']): string[] {
+  const keys = items.map((item, index) => String(keyOf(item, index)))
+  const seen = new Set<string>()
+  for (const key of keys) {
+    if (seen.has(key)) {
+      throw new UpshotError(
+        'invalid_workflow',
+        `step.map "${name}": two items have the key "${key}". Keys must differ.`,
+      )
+    }
+    seen.add(key)
+  }
+  return keys
+}
+
+function reachItems(
+  pass: Pass,
+  name: string,
+  keys: readonly string[],
+  { effect = 'write' }: OnceStepOptions,
+): Reached[] | null {
+  const reached: Reached[] = []
+  for (const key of keys) {
+    const item = reachStep(pass, [name, key], 'run', effect)
+    if (!item) return null
+    reached.push(item)
+  }
+  return reached
+}
+
+/** Every result, or the first failure; never, where one of them goes on in a later pass. */
+function collect<T>(ends: readonly StepEnd<T>[]): T[] | Promise<never> {
+  const failed = ends.find((end) => end?.kind === 'failed')
+  if (failed?.kind === 'failed') throw failed.error
+  const values: T[] = []
+  for (const end of ends) {
+    if (end.kind !== 'completed') return never()
+    values.push(end.value)
+  }
+  return values
+}
+
+function at<T>(list: readonly T[], index: number): T {
+  return list[index] as T
+}

@@ -1,0 +1,75 @@
+import { StepError } from '../../core/errors.ts'
+import {
+  type Checkpoint,
+  decideMismatch,
+  type Effect,
+  MANY_OF_ONE_NAME,
+  type StepKind,
+  type StepName,
+} from '../../core/runs/step.ts'
+import type { Pass } from '../pass/pass.ts'
+
+/** A step that the author's code has come to. */
+export interface Reached {
+  key: string
+  /** Its row from an earlier pass. */
+  known: Checkpoint | undefined
+}
+
+/** Null: the pass may not go on here, because it ends or because the code contradicts the journal. */
+export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Effect): Reached | null {
+  if (pass.parking.isClosed) return null
+  const { key, known, isRepeated } = pass.journal.reach(name)
+  if (isRepeated) warnOfRepetition(pass, String(name))
+  const mismatch = known ? decideMismatch({ at: 'step', known, kind, effect }, pass.isCodeChanged) : null
+  if (mismatch === null) return { key, known }
+  void pass.parking.halt(mismatch)
+  return null
+}
+
+/** The row of a step that begins for the first time. */
+export function newStep(pass: Pass, part: Pick<Checkpoint, 'key' | 'kind' | 'effect'>): Checkpoint {
+  return {
+    ...part,
+    position: pass.journal.takePosition(),
+    status: 'waiting',
+    attempt: 1,
+    output: null,
+    error: null,
+    target: null,
+    startedAt: pass.clock.now(),
+    finishedAt: null,
+    dueAt: null,
+  }
+}
+
+/** The result that a finished step gives back, again and again; read from the store where it lies apart. */
+export function replayStep(pass: Pass, step: Checkpoint): unknown {
+  if (step.status === 'failed') {
+    throw new StepError(step.key, step.attempt, step.error ?? { name: 'Error', message: 'unknown failure' })
+  }
+  if (step.apartBytes === undefined) return JSON.parse(step.output ?? 'null')
+  return readApart(pass, step.key)
+}
+
+/** What the store is asked for while the code stands still; a pass that meanwhile came to its end never answers. */
+export async function whileReading<T>(pass: Pass, read: () => Promise<T>): Promise<T> {
+  pass.parking.enter()
+  try {
+    return await read()
+  } catch (error) {
+    return pass.parking.abandon({ kind: 'broken', error })
+  } finally {
+    pass.parking.leave()
+  }
+}
+
+async function readApart(pass: Pass, key: string): Promise<unknown> {
+  const json = await whileReading(pass, () => pass.store.readOutput(pass.run.lease.runId, key))
+  return JSON.parse(json)
+}
+
+function warnOfRepetition(pass: Pass, step: string): void {
+  const { lease, workflow } = pass.run
+  pass.publish({ kind: 'step.repeated', run: lease.runId, workflow, step, count: MANY_OF_ONE_NAME })
+}

@@ -1,0 +1,195 @@
+import { describeError, type Failure, Interrupted, StepError, UpshotError } from '../../core/errors.ts'
+import { toJson } from '../../core/json.ts'
+import { decideRetry, planRetries } from '../../core/runs/retry.ts'
+import type { Checkpoint, OnceStepOptions, StepContext, StepName } from '../../core/runs/step.ts'
+import { parseDuration } from '../../core/time.ts'
+import { isFinished } from '../pass/journal.ts'
+import { packLarge } from '../pass/pack-output.ts'
+import { never, type Park } from '../pass/parking.ts'
+import type { Pass } from '../pass/pass.ts'
+import { type Reached, reachStep, replayStep } from './reach-step.ts'
+import { isThenable, withTimeout } from './with-timeout.ts'
+
+/** `keep: false`: the result is not written and the function runs again in a replay; only for harmless reads. */
+export type StepRequest = OnceStepOptions & { keep?: boolean }
+type StepFunction<T> = (context: StepContext) => T | Promise<T>
+
+const DEFAULT_TIMEOUT = '5m'
+
+/** Gives back a finished step's result; otherwise makes one attempt and settles it in the journal. */
+export async function runStep<T>(
+  pass: Pass,
+  name: StepName,
+  fn: StepFunction<T>,
+  options: StepRequest = {},
+): Promise<T> {
+  const reached = reachStep(pass, name, 'run', options.effect ?? 'write')
+  if (!reached) return never()
+  const end = await driveStep(pass, reached, fn, options)
+  if (end.kind === 'failed') throw end.error
+  return end.kind === 'completed' ? end.value : never()
+}
+
+export type StepEnd<T> =
+  | { kind: 'completed'; value: T }
+  /** For good: what the author's code is to see. */
+  | { kind: 'failed'; error: unknown }
+  /** Not in this pass. */
+  | { kind: 'parked' }
+
+/** The same for a step that is reached already, and without holding up a caller who has others to drive. */
+export async function driveStep<T>(
+  pass: Pass,
+  { key, known }: Reached,
+  fn: StepFunction<T>,
+  options: StepRequest,
+): Promise<StepEnd<T>> {
+  if (known?.status === 'started') return failInterrupted(pass, known)
+  if (known && isFinished(known) && options.keep !== false) return repeatEnd<T>(pass, known)
+  if (known?.dueAt != null && known.dueAt > pass.clock.now()) return parkUntil(pass, key, known)
+  if (pass.parking.isClosed) return { kind: 'parked' }
+  pass.parking.enter()
+  const end = await attemptStep(pass, begin(pass, key, known, options), fn, options)
+  pass.parking.leave()
+  switch (end.kind) {
+    case 'completed':
+    case 'failed':
+      return end
+    case 'again':
+      return parkUntil(pass, key, end)
+    case 'unsaved':
+      void pass.parking.abandon(end.park)
+      return { kind: 'parked' }
+    default:
+      return end satisfies never
+  }
+}
+
+async function repeatEnd<T>(pass: Pass, known: Checkpoint): Promise<StepEnd<T>> {
+  try {
+    const value = replayStep(pass, known)
+    return { kind: 'completed', value: (value instanceof Promise ? await value : value) as T }
+  } catch (error) {
+    return { kind: 'failed', error: isInterruption(known) ? new Interrupted(known.key) : error }
+  }
+}
+
+/** The reason says what went wrong: it is what a person reads of the run meanwhile. */
+function parkUntil(
+  pass: Pass,
+  key: string,
+  { dueAt, error }: { dueAt: number | null; error: Failure | null },
+): { kind: 'parked' } {
+  void pass.parking.wait(dueAt, `next attempt of step "${key}"${error ? `: ${error.message}` : ''}`)
+  return { kind: 'parked' }
+}
+
+/** The step's row as this attempt begins. */
+function begin(pass: Pass, key: string, known: Checkpoint | undefined, options: StepRequest): Checkpoint {
+  return {
+    key,
+    position: known?.position ?? pass.journal.takePosition(),
+    kind: 'run',
+    effect: options.effect ?? 'write',
+    status: options.once ? 'started' : 'waiting',
+    attempt: (known?.attempt ?? 0) + 1,
+    output: null,
+    error: known?.error ?? null,
+    target: options.target ?? null,
+    startedAt: pass.clock.now(),
+    finishedAt: null,
+    dueAt: null,
+  }
+}
+
+type AttemptEnd<T> =
+  | Exclude<StepEnd<T>, { kind: 'parked' }>
+  | { kind: 'again'; dueAt: number; error: Failure }
+  /** What came before could not be written, so nothing more may happen. */
+  | { kind: 'unsaved'; park: Extract<Park, { kind: 'lost' | 'broken' }> }
+
+async function attemptStep<T>(
+  pass: Pass,
+  step: Checkpoint,
+  fn: StepFunction<T>,
+  options: StepRequest,
+): Promise<AttemptEnd<T>> {
+  // A step that may happen once is on disk before it begins, whatever becomes of it.
+  if (options.once) void pass.journal.record(step)
+  // Before it is sent: the service may tell of a delete sooner than it answers, and whoever is told must know whose it was.
+  else if (step.effect === 'delete') void pass.journal.record({ ...step, attempt: step.attempt - 1 })
+  // Nothing may touch the outside on the strength of a result that a crash could still take back.
+  const needsBarrier = options.once || step.effect !== 'read'
+  const saving = needsBarrier ? pass.journal.barrier() : null
+  // What needs no waiting is not waited for: with many runs at once each turn of the queue is felt.
+  const unsaved = saving && (await saving.then(() => null, describeUnsaved))
+  if (unsaved) return unsaved
+  try {
+    const limitMs = parseDuration(options.timeout ?? pass.stepTimeout ?? DEFAULT_TIMEOUT)
+    const running = withTimeout(pass, step, limitMs, fn)
+    const value = isThenable(running) ? await running : running
+    const json = options.keep === false ? 'null' : toJson(value)
+    const packing = packLarge(pass.store, `Step "${step.key}"`, json)
+    const packed = packing && (await packing)
+    complete(pass, step, packed ? { apartBytes: packed.bytes } : { output: json }, packed?.data)
+    return { kind: 'completed', value: options.keep === false ? value : JSON.parse(json) }
+  } catch (error) {
+    return failAttempt(pass, step, error, options)
+  }
+}
+
+function complete(pass: Pass, step: Checkpoint, output: Partial<Checkpoint>, packed: Uint8Array | undefined): void {
+  const finishedAt = pass.clock.now()
+  const { key, effect, target, attempt } = step
+  const row: Checkpoint = { ...step, ...output, status: 'completed', error: null, finishedAt }
+  void pass.journal.record(row, undefined, packed && { packed })
+  const { lease, workflow } = pass.run
+  const ms = finishedAt - step.startedAt
+  pass.publish({ kind: 'step.completed', run: lease.runId, workflow, step: key, effect, target, attempt, ms })
+}
+
+/** Keeps the failure and decides whether there is another attempt. */
+function failAttempt(pass: Pass, step: Checkpoint, error: unknown, options: StepRequest): AttemptEnd<never> {
+  const now = pass.clock.now()
+  const policy = planRetries(options.retry, pass.retry)
+  const decision = options.once
+    ? ({ kind: 'give_up' } as const)
+    : decideRetry({ error, attempt: step.attempt, policy, now, random: pass.random() })
+  const failure = describeError(error)
+  const record = { key: step.key, attempt: step.attempt, at: now, error: failure }
+  publishFailure(pass, step, decision.kind === 'retry' ? decision.at : null, failure)
+  if (decision.kind === 'give_up') {
+    void pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now }, record)
+    return { kind: 'failed', error: new StepError(step.key, step.attempt, failure) }
+  }
+  const attempt = decision.counts ? step.attempt : step.attempt - 1
+  // Told to wait again and again for the same reason, a step keeps it once.
+  const isKnown = !decision.counts && step.error?.message === failure.message
+  void pass.journal.record({ ...step, attempt, error: failure, dueAt: decision.at }, isKnown ? undefined : record)
+  return { kind: 'again', dueAt: decision.at, error: failure }
+}
+
+/** It had begun and nobody knows how it ended: it is not begun again. */
+function failInterrupted(pass: Pass, step: Checkpoint): StepEnd<never> {
+  const error = new Interrupted(step.key)
+  const failure = { name: error.name, message: error.message, code: error.code }
+  const now = pass.clock.now()
+  const record = { key: step.key, attempt: step.attempt, at: now, error: failure }
+  void pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now }, record)
+  publishFailure(pass, step, null, failure)
+  return { kind: 'failed', error }
+}
+
+function isInterruption({ error }: Checkpoint): boolean {
+  return error?.code === 'interrupted' && error.name === 'Interrupted'
+}
+
+function publishFailure(pass: Pass, { key, attempt }: Checkpoint, retryAt: number | null, error: Failure): void {
+  const { lease, workflow } = pass.run
+  pass.publish({ kind: 'step.failed', run: lease.runId, workflow, step: key, attempt, retryAt, error })
+}
+
+function describeUnsaved(error: unknown): AttemptEnd<never> {
+  const isStale = error instanceof UpshotError && error.code === 'stale_lease'
+  return { kind: 'unsaved', park: isStale ? { kind: 'lost' } : { kind: 'broken', error } }
+}

@@ -1,0 +1,78 @@
+import type { EventDefinition } from '../../author/workflow.ts'
+import { UpshotError } from '../../core/errors.ts'
+import { deriveId } from '../../core/ids.ts'
+import { parseEvent } from '../../core/incoming/event.ts'
+import { planRuns, type Route } from '../../core/incoming/route.ts'
+import { accountOf } from '../../core/runs/run.ts'
+import type { StepName } from '../../core/runs/step.ts'
+import type { SentEvent } from '../../core/runs/wait.ts'
+import { readWithSpellings } from '../../core/service/file.ts'
+import { isoTime } from '../../core/time.ts'
+import { fitEvent } from '../admit/fit-event.ts'
+import { isFinished } from '../pass/journal.ts'
+import { never } from '../pass/parking.ts'
+import type { Pass } from '../pass/pass.ts'
+import { newStep, reachStep, replayStep, whileReading } from './reach-step.ts'
+
+/** As large as a delivery may be by default. */
+export const MOST_SENT_BYTES = 1_048_576
+
+/** Makes an event of the author's own; it and its runs are in the commit of the step. */
+export async function sendStep(
+  pass: Pass,
+  name: StepName,
+  on: EventDefinition | string,
+  data: unknown,
+): Promise<{ id: string }> {
+  const reached = reachStep(pass, name, 'send', 'write')
+  if (!reached) return never()
+  const { key, known } = reached
+  if (known && isFinished(known)) return replayStep(pass, known) as { id: string }
+  const routes = await whileReading(pass, async () => pass.routes())
+  const send = planEvent(pass, key, { on, data, routes })
+  const { id } = send
+  const finishedAt = pass.clock.now()
+  const step = { ...newStep(pass, { key, kind: 'send', effect: 'write' }), target: send.type }
+  const saved = pass.journal.record(
+    { ...step, status: 'completed', output: JSON.stringify({ id }), finishedAt },
+    undefined,
+    {
+      send,
+    },
+  )
+  publishSent(pass, key, send)
+  saved.then(
+    () => pass.publish({ kind: 'run.queued', count: send.workflows.length }),
+    () => {},
+  )
+  return { id }
+}
+
+function planEvent(
+  pass: Pass,
+  key: string,
+  { on, data, routes }: { on: EventDefinition | string; data: unknown; routes: readonly Route[] },
+): SentEvent {
+  const { runId } = pass.run.lease
+  const type = typeof on === 'string' ? on : on.type
+  const createdAt = pass.clock.now()
+  const id = deriveId('evt', runId, key)
+  const body = JSON.stringify({ id, type, created: isoTime(createdAt), data })
+  if (Buffer.byteLength(body) > MOST_SENT_BYTES) {
+    throw new UpshotError(
+      'output_too_large',
+      `Step "${key}" sends an event of more than ${MOST_SENT_BYTES} bytes. Send what identifies the work, not the work.`,
+    )
+  }
+  readWithSpellings(pass.spellings, () =>
+    fitEvent(parseEvent(JSON.parse(body)), typeof on === 'string' ? undefined : on),
+  )
+  const workflows = planRuns(type, routes)
+  return { id, type, account: accountOf(pass.run.cause), createdAt, body, workflows }
+}
+
+function publishSent(pass: Pass, step: string, { type }: SentEvent): void {
+  const { lease, workflow } = pass.run
+  const about = { run: lease.runId, workflow, step, effect: 'write', target: type, attempt: 1, ms: 0 } as const
+  pass.publish({ kind: 'step.completed', ...about })
+}

@@ -1,0 +1,107 @@
+import type { EventDefinition } from '../../author/workflow.ts'
+import { UpshotError } from '../../core/errors.ts'
+import type { EventRecord, ServiceEvent } from '../../core/incoming/event.ts'
+import { accountOf } from '../../core/runs/run.ts'
+import type { Checkpoint, StepName } from '../../core/runs/step.ts'
+import { declaredKeys, type EventWait, planMatch } from '../../core/runs/wait.ts'
+import { readWithSpellings } from '../../core/service/file.ts'
+import { type Duration, parseDuration } from '../../core/time.ts'
+import { fitEvent } from '../admit/fit-event.ts'
+import { isFinished } from '../pass/journal.ts'
+import { packLarge } from '../pass/pack-output.ts'
+import { never } from '../pass/parking.ts'
+import type { Pass } from '../pass/pass.ts'
+import { newStep, reachStep, replayStep, whileReading } from './reach-step.ts'
+
+export interface WaitRequest {
+  on: EventDefinition | string
+  where?: Record<string, unknown>
+  timeout: Duration
+  since?: 'now' | 'run'
+}
+
+/** Waits for an event: parks the run until the matching stage has found one, or its time is over. */
+export async function waitStep(pass: Pass, name: StepName, request: WaitRequest): Promise<ServiceEvent | null> {
+  const reached = reachStep(pass, name, 'wait', 'read')
+  if (!reached) return never()
+  const { key, known } = reached
+  if (known && isFinished(known)) return fitFound(pass, key, request, await replayStep(pass, known))
+  return known ? goOn(pass, known, request) : begin(pass, key, request)
+}
+
+function begin(pass: Pass, key: string, request: WaitRequest): Promise<never> {
+  const now = pass.clock.now()
+  const wait = planWait(request, { account: accountOf(pass.run.cause), now })
+  const target = describeTarget(request)
+  const dueAt = now + parseDuration(request.timeout)
+  const step: Checkpoint = { ...newStep(pass, { key, kind: 'wait', effect: 'read' }), target, dueAt }
+  // Only what is on disk can be matched; where the write fails, the end of the pass hears of it.
+  pass.journal.record(step, undefined, { wait }).then(
+    () => pass.matcher.watch(),
+    () => {},
+  )
+  return park(pass, step)
+}
+
+async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise<ServiceEvent | null> {
+  const found = await whileReading(pass, () => findInTime(pass, step))
+  if (found === 'open') return park(pass, step)
+  if (found?.body === '')
+    return pass.parking.halt(`the body of event ${found.id}, which step "${step.key}" found, is pruned`)
+  const body = found ? found.body : 'null'
+  const finishedAt = pass.clock.now()
+  const packed = await whileReading(pass, async () => packLarge(pass.store, `The event of step "${step.key}"`, body))
+  const output = packed ? { apartBytes: packed.bytes } : { output: body }
+  const alongside = { isSettled: true, ...(packed ? { packed: packed.data } : {}) } as const
+  void pass.journal.record({ ...step, ...output, status: 'completed', finishedAt }, undefined, alongside)
+  return fitFound(pass, step.key, request, JSON.parse(body))
+}
+
+/** An event that came in time counts, even when it has not been matched by the time that the wait is over. */
+async function findInTime(pass: Pass, { key, dueAt }: Checkpoint): Promise<EventRecord | null | 'open'> {
+  const { runId } = pass.run.lease
+  const until = dueAt ?? Infinity
+  let event = await pass.store.findMatch(runId, key)
+  if (!event && until > pass.clock.now()) return 'open'
+  if (!event) {
+    await pass.matcher.catchUp()
+    event = await pass.store.findMatch(runId, key)
+  }
+  return event && (event.receivedAt <= until || pass.clock.now() < until) ? event : null
+}
+
+function park(pass: Pass, { key, dueAt, target }: Checkpoint): Promise<never> {
+  return pass.parking.wait(dueAt, `waits for ${target} in step "${key}"`, key)
+}
+
+/** An event whose data is not what the workflow relies on is a matter for a person, here as at the start of a run. */
+function fitFound(pass: Pass, key: string, { on }: WaitRequest, found: unknown): Promise<ServiceEvent | null> {
+  if (found === null) return Promise.resolve(null)
+  try {
+    const fit = () => fitEvent(found as ServiceEvent, typeof on === 'string' ? undefined : on)
+    return Promise.resolve(readWithSpellings(pass.spellings, fit))
+  } catch (error) {
+    return pass.parking.halt(`step "${key}": ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+/** What a wait, or a rule of `cancelOn`, is matched by. Throws `invalid_workflow` for keys that nobody has declared. */
+export function planWait(
+  { on, where, since = 'now' }: Pick<WaitRequest, 'on' | 'where' | 'since'>,
+  { account, now }: { account: string; now: number },
+): EventWait {
+  const type = typeof on === 'string' ? on : on.type
+  const { name, value } = planMatch(where)
+  const version = declaredKeys.version(type, name)
+  if (version !== null) return { account, type, name, value, version, since, at: now }
+  throw new UpshotError(
+    'invalid_workflow',
+    `No key "${name}" is declared for ${type}. Name it in the \`keys\` of defineEvent, outside of any function.`,
+  )
+}
+
+function describeTarget({ on, where = {} }: WaitRequest): string {
+  const type = typeof on === 'string' ? on : on.type
+  const values = Object.entries(where).map(([name, value]) => `${name} ${String(value).slice(0, 100)}`)
+  return values.length === 0 ? type : `${type} with ${values.join(' and ')}`
+}

@@ -1,0 +1,99 @@
+import { type FilesError, ProtocolError } from '../errors.ts'
+import { exchange, limitUntil, type Outgoing, toTransportError } from '../http/exchange.ts'
+import { readText } from '../http/read-body.ts'
+import type { HttpReply, Transport } from '../http/transport.ts'
+import { type Pagination, parseReply } from '../reply/parse-reply.ts'
+import { requestIdOf, toReplyError } from '../reply/reply-error.ts'
+import { parseCount } from '../reply/wait-hint.ts'
+import { type Secret, scrub } from '../secret.ts'
+import { type Call, factsOf, type Wire } from './call.ts'
+import type { Resend } from './decide-resend.ts'
+
+/** A request of the API. */
+export interface ApiRequest {
+  method: Outgoing['method']
+  url: URL
+  /** Sent as JSON. */
+  body?: Record<string, unknown>
+  resend: Resend
+}
+
+/** A reply that answers. */
+export interface Reply {
+  status: number
+  data: unknown
+  pagination: Pagination | null
+}
+
+/** What one attempt brought. */
+export interface Attempted {
+  outcome: Reply | FilesError
+  /** Null when no reply came. */
+  status: number | null
+  limit: number | null
+}
+
+/** One HTTP exchange within its time. A failure is a value here: the caller decides what follows. */
+export async function attempt(
+  wire: Wire,
+  call: Call,
+  { request, key }: { request: ApiRequest; key: Secret },
+): Promise<Attempted> {
+  const { settings } = wire
+  const facts = factsOf(call)
+  const moment = Math.min(settings.clock.now() + settings.attemptMs, call.deadlineAt)
+  const { signal, done } = limitUntil(settings, { signal: call.signal, moment, facts })
+  let status: number | null = null
+  try {
+    const response = await exchange(settings, toOutgoing(request, { key, transport: settings.transport }), {
+      signal,
+      facts,
+    })
+    status = response.status
+    const text = await readText(response, { clock: settings.clock, stallMs: settings.stallMs, facts })
+    const limit = parseCount(response.headers, 'x-ratelimit-limit')
+    return { outcome: interpret(wire, call, { response, text, key }), status, limit }
+  } catch (error) {
+    return {
+      outcome: toTransportError(error, { signal, facts: { ...facts, status }, secret: key }),
+      status,
+      limit: null,
+    }
+  } finally {
+    done()
+  }
+}
+
+function toOutgoing(request: ApiRequest, { key, transport }: { key: Secret; transport: Transport }): Outgoing {
+  const body = request.body === undefined ? {} : { body: JSON.stringify(request.body) }
+  const contentType = request.body === undefined ? {} : { 'content-type': 'application/json' }
+  return {
+    method: request.method,
+    url: request.url,
+    headers: { accept: 'application/json', ...contentType },
+    authorization: `Bearer ${key.reveal()}`,
+    transport,
+    ...body,
+  }
+}
+
+function interpret(
+  wire: Wire,
+  call: Call,
+  { response, text, key }: { response: HttpReply; text: string; key: Secret },
+): Reply | FilesError {
+  const { status, headers } = response
+  const parsed = parseReply(status, text)
+  if (parsed.kind === 'ok') {
+    if (!parsed.hasFlag && parsed.data !== null) {
+      wire.log({ kind: 'warning', service: call.service, message: 'A reply carries neither "success" nor "status".' })
+    }
+    return { status, data: parsed.data, pagination: parsed.pagination }
+  }
+  if (status >= 200 && status < 300 && parsed.kind === 'unreadable') {
+    const facts = { ...factsOf(call), status, requestId: requestIdOf(headers), unreadable: true }
+    return new ProtocolError('The reply is no answer: no JSON object, or one with neither data nor an error.', facts)
+  }
+  const safe = scrub(parsed, key)
+  return toReplyError({ status, headers, parsed: safe }, { facts: factsOf(call), now: wire.settings.clock.now() })
+}

@@ -1,0 +1,147 @@
+import type { RetryOptions } from '../../core/runs/retry.ts'
+import type { CallLimits, StorageName } from '../../core/service/file.ts'
+import { parseDuration } from '../../core/time.ts'
+import { AbortedError, type ErrorFacts, FilesError, type Operation } from '../errors.ts'
+import type { Priority } from '../limit/limiter-store.ts'
+import { type Call, factsOf, type Wire } from './call.ts'
+import type { ResendPolicy } from './decide-resend.ts'
+import { SharedCalls } from './shared-calls.ts'
+
+/** What any call may be told. */
+export interface CallOptions extends CallLimits {
+  /** Ends the call at once, in a pause too. */
+  signal?: AbortSignal
+  priority?: Priority
+}
+
+interface Asked {
+  operation: Operation
+  service: StorageName
+  id?: string
+}
+
+/** Opens a call, hands it out, and closes it: its limits in time, its one log line, its errors, and the end of all of them. */
+export class CallDesk {
+  readonly #wire: Wire
+  readonly #stopping = new AbortController()
+  readonly #shared = new SharedCalls()
+  readonly #open = new Set<Promise<unknown>>()
+
+  constructor(wire: Wire) {
+    this.#wire = wire
+  }
+
+  /** Does `work` as one call. */
+  async run<T>(asked: Asked, options: CallOptions, work: (call: Call) => Promise<T>): Promise<T> {
+    const call = this.#begin(asked, options)
+    const done = this.#track()
+    let outcome = 'ok'
+    try {
+      call.signal.throwIfAborted()
+      return await work(call)
+    } catch (thrown) {
+      const error = toError(thrown, call.signal, factsOf(call))
+      outcome = outcomeOf(error)
+      throw error
+    } finally {
+      this.#report(asked, call, outcome)
+      done()
+    }
+  }
+
+  /** The same for a call whose results come one by one; `left` is its outcome when the caller has enough. */
+  async *stream<T>(asked: Asked, options: CallOptions, work: (call: Call) => AsyncIterable<T>): AsyncGenerator<T> {
+    const call = this.#begin(asked, options)
+    const done = this.#track()
+    let outcome = 'left'
+    try {
+      call.signal.throwIfAborted()
+      yield* work(call)
+      outcome = 'ok'
+    } catch (thrown) {
+      const error = toError(thrown, call.signal, factsOf(call))
+      outcome = outcomeOf(error)
+      throw error
+    } finally {
+      this.#report(asked, call, outcome)
+      done()
+    }
+  }
+
+  /** The same for a read: equal ones at the same time are one call, whose place in line the first of them decided. */
+  async share<T>(asked: Asked, key: string, options: CallOptions, work: (call: Call) => Promise<T>): Promise<T> {
+    const { signal = new AbortController().signal, ...rest } = options
+    const { operation, service } = asked
+    try {
+      return await this.#shared.join(JSON.stringify([operation, service, key, rest]), signal, (joint) =>
+        this.run(asked, { ...rest, signal: joint }, work),
+      )
+    } catch (thrown) {
+      throw toError(thrown, signal, { operation, service })
+    }
+  }
+
+  /** Ends every call, refuses new ones, and resolves when all have ended. */
+  async stop(): Promise<void> {
+    this.#stopping.abort()
+    await Promise.allSettled(this.#open)
+  }
+
+  #begin({ operation, service }: Asked, options: CallOptions): Call {
+    const { settings } = this.#wire
+    const startedAt = settings.clock.now()
+    const totalMs = options.timeout === undefined ? settings.totalMs : parseDuration(options.timeout)
+    const stopping = this.#stopping.signal
+    return {
+      operation,
+      service,
+      // A signal of its own, whose listeners go with the call.
+      signal: AbortSignal.any(options.signal === undefined ? [stopping] : [stopping, options.signal]),
+      priority: options.priority ?? settings.priority,
+      startedAt,
+      totalMs,
+      deadlineAt: startedAt + totalMs,
+      policy: policyOf(settings.retry, options.retry),
+      attempts: [],
+    }
+  }
+
+  #track(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#open.add(promise)
+    return () => {
+      this.#open.delete(promise)
+      resolve()
+    }
+  }
+
+  #report(asked: Asked, call: Call, outcome: string): void {
+    const { clock } = this.#wire.settings
+    this.#wire.log({
+      kind: 'call',
+      ...asked,
+      status: call.attempts.at(-1)?.status ?? null,
+      ms: clock.now() - call.startedAt,
+      attempts: call.attempts.length,
+      outcome,
+    })
+  }
+}
+
+function policyOf(usual: ResendPolicy, { attempts, min, max }: RetryOptions = {}): ResendPolicy {
+  return {
+    attempts: attempts ?? usual.attempts,
+    baseMs: min === undefined ? usual.baseMs : parseDuration(min),
+    capMs: max === undefined ? usual.capMs : parseDuration(max),
+    maxWaitMs: usual.maxWaitMs,
+  }
+}
+
+function toError(thrown: unknown, signal: AbortSignal, facts: ErrorFacts): unknown {
+  if (thrown instanceof FilesError || !signal.aborted) return thrown
+  return new AbortedError('The call was aborted.', facts)
+}
+
+function outcomeOf(error: unknown): string {
+  return error instanceof FilesError ? error.name : 'Error'
+}

@@ -1,0 +1,175 @@
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { z } from 'zod'
+import type { Clock } from '../../core/time.ts'
+import { BlockWriter } from './block-writer.ts'
+import type { KeptHashes } from './kept-hashes.ts'
+import { continuedHash, emptyHash, type PartHash } from './part-hash.ts'
+import { UncachedFile } from './uncached-file.ts'
+
+/** By which a part on disk is known to belong to a file as it is now. */
+const marks = z.object({
+  service: z.string(),
+  id: z.string(),
+  size: z.number().nullable(),
+  modifiedAt: z.string().nullable(),
+  etag: z.string().nullable(),
+})
+export type Marks = z.infer<typeof marks>
+
+/** What is to be written where. */
+interface PartRequest {
+  /** Path of the whole file. */
+  to: string
+  wanted: Omit<Marks, 'etag'>
+  /** Whether to continue what an earlier download left. */
+  resume: boolean
+  kept: KeptHashes
+  clock: Clock
+  signal: AbortSignal
+}
+
+/** A file that is being written beside its target: `<target>.part`, and `<target>.part.json` for its marks. */
+export class PartFile {
+  readonly #target: string
+  readonly #kept: KeptHashes
+  readonly #file: UncachedFile
+  readonly #clock: Clock
+  #hash: PartHash
+  #writer: BlockWriter
+  #bytes: number
+  #marks: Marks
+
+  private constructor(
+    { to, kept, clock }: PartRequest,
+    parts: { file: UncachedFile; hash: PartHash; bytes: number; marks: Marks },
+  ) {
+    this.#target = to
+    this.#kept = kept
+    this.#file = parts.file
+    this.#clock = clock
+    this.#hash = parts.hash
+    this.#writer = new BlockWriter(parts.file, { hash: parts.hash, at: parts.bytes, clock })
+    this.#bytes = parts.bytes
+    this.#marks = parts.marks
+  }
+
+  /** Continues the part of an earlier download when its marks agree with `wanted`; else begins an empty one. */
+  static async open(request: PartRequest): Promise<PartFile> {
+    const { to, wanted, resume, kept, signal } = request
+    await mkdir(dirname(to), { recursive: true })
+    const found = resume ? await readMarks(to) : null
+    const isContinued = found !== null && isSame(found, wanted)
+    const file = await UncachedFile.open(partPath(to))
+    try {
+      if (!isContinued) await file.plain.truncate(0)
+      const bytes = (await file.plain.stat()).size
+      const known = bytes === 0 ? emptyHash(wanted.size) : await kept.take(to, file.plain)
+      const hash = known ?? (await continuedHash(file, { bytes, size: wanted.size, signal }))
+      return new PartFile(request, { file, hash, bytes, marks: isContinued ? found : { ...wanted, etag: null } })
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get etag(): string | null {
+    return this.#marks.etag
+  }
+
+  /** Prepares for bytes that begin at `offset`: either where this part ends, or at 0, which empties it. */
+  async expectFrom(offset: number, etag: string | null): Promise<void> {
+    if (offset === 0 && this.#bytes > 0) await this.#empty()
+    this.#marks = { ...this.#marks, etag }
+    await writeFile(marksPath(this.#target), JSON.stringify(this.#marks))
+  }
+
+  /** Copies the bytes; resolves as soon as more may come. */
+  async append(bytes: Uint8Array): Promise<void> {
+    await this.#writer.append(bytes)
+    this.#bytes += bytes.byteLength
+  }
+
+  /** Puts the part in the target's place, after its bytes are on the disk: a reader sees the whole file or the one before. */
+  async finish(): Promise<{ bytes: number; sha256: string }> {
+    await this.#writer.drain()
+    const [sha256] = await Promise.all([this.#hash.digest(this.#bytes), this.#file.sync()])
+    await this.#writer.close()
+    await this.#file.close()
+    await rename(partPath(this.#target), this.#target)
+    await rm(marksPath(this.#target), { force: true })
+    await syncDirectory(dirname(this.#target))
+    return { bytes: this.#bytes, sha256 }
+  }
+
+  /** Leaves the part for a later download to continue. */
+  async leave(): Promise<void> {
+    try {
+      await this.#writer.drain()
+      if (await this.#hash.settle(this.#bytes)) await this.#kept.keep(this.#target, this.#hash, this.#file.plain)
+    } catch {
+      // The disk did not take everything: what the part holds is read again by whoever continues it.
+      await this.#hash.end()
+    } finally {
+      await this.#writer.close()
+      await this.#file.close()
+    }
+  }
+
+  /** Removes the part: nothing can be made of it. */
+  async discard(): Promise<void> {
+    await this.leave()
+    await rm(partPath(this.#target), { force: true })
+    await rm(marksPath(this.#target), { force: true })
+  }
+
+  async #empty(): Promise<void> {
+    await this.#hash.end()
+    await this.#writer.close()
+    await this.#file.plain.truncate(0)
+    this.#bytes = 0
+    this.#hash = emptyHash(this.#marks.size)
+    this.#writer = new BlockWriter(this.#file, { hash: this.#hash, at: 0, clock: this.#clock })
+  }
+}
+
+function partPath(target: string): string {
+  return `${target}.part`
+}
+
+function marksPath(target: string): string {
+  return `${target}.part.json`
+}
+
+/** Null when there are none that can be read: then nothing is known of the part. */
+async function readMarks(target: string): Promise<Marks | null> {
+  try {
+    return marks.parse(JSON.parse(await readFile(marksPath(target), 'utf8')))
+  } catch {
+    return null
+  }
+}
+
+/** Without an ETag, and without a size and a date on both sides, nothing tells that the file is still the same. */
+function isSame(kept: Marks, wanted: Omit<Marks, 'etag'>): boolean {
+  const isNamed = kept.service === wanted.service && kept.id === wanted.id
+  const isAlike =
+    (wanted.size === null || kept.size === wanted.size) &&
+    (wanted.modifiedAt === null || kept.modifiedAt === wanted.modifiedAt)
+  const isMarked = kept.etag !== null || (wanted.size !== null && wanted.modifiedAt !== null)
+  return isNamed && isAlike && isMarked
+}
+
+/** A rename is on the disk only when its directory is. */
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

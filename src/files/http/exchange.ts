@@ -1,0 +1,110 @@
+import type { Settings } from '../call/options.ts'
+import { AbortedError, ConnectionError, type ErrorFacts, FilesError, ProtocolError, TimeoutError } from '../errors.ts'
+import { type Secret, scrub } from '../secret.ts'
+import { isSafeOrigin } from './request-url.ts'
+import type { HttpReply, HttpRequest, Transport } from './transport.ts'
+
+const MOST_REDIRECTS = 5
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+
+/** One HTTP request. `authorization` goes to its origin only and never along with a redirect to another. */
+export interface Outgoing {
+  method: 'GET' | 'POST' | 'DELETE'
+  url: URL
+  headers: Record<string, string>
+  authorization?: string
+  body?: string
+  /** Null: any. */
+  hosts?: readonly string[] | null
+  transport: Transport
+}
+
+/** Sends a request and follows redirects of a GET; resolves when the headers of the last reply are there. */
+export async function exchange(
+  settings: Settings,
+  outgoing: Outgoing,
+  { signal, facts }: { signal: AbortSignal; facts: ErrorFacts },
+): Promise<HttpReply> {
+  let url = outgoing.url
+  let isAtHome = true
+  for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
+    requireAllowed(url, outgoing, facts)
+    const request = withUrl(outgoing, url, isAtHome)
+    const reply = await sendOnce(settings, request, { transport: outgoing.transport, signal, facts })
+    const location = REDIRECTS.has(reply.status) ? reply.headers.get('location') : null
+    if (location === null) return reply
+    reply.discard()
+    // A redirected DELETE could remove something else than was asked for.
+    if (outgoing.method !== 'GET' || !URL.canParse(location, url.href)) break
+    url = new URL(location, url)
+    // For good: whoever redirects back to our origin chose what is asked for there.
+    isAtHome &&= url.origin === outgoing.url.origin
+  }
+  throw new ProtocolError('The server redirects in a way that is not followed.', facts)
+}
+
+function withUrl({ method, headers, authorization, body }: Outgoing, url: URL, isAtHome: boolean) {
+  const credentials = isAtHome && authorization !== undefined ? { authorization } : {}
+  return { method, url, headers: { ...headers, ...credentials }, ...(body === undefined ? {} : { body }) }
+}
+
+async function sendOnce(
+  { clock, connectMs }: Settings,
+  request: Omit<HttpRequest, 'signal' | 'onConnected'>,
+  { transport, signal, facts }: { transport: Transport; signal: AbortSignal; facts: ErrorFacts },
+): Promise<HttpReply> {
+  const connecting = new AbortController()
+  const onConnected = clock.at(clock.now() + connectMs, () =>
+    connecting.abort(new ConnectionError(`No connection within ${connectMs} ms.`, facts)),
+  )
+  try {
+    return await transport({ ...request, signal: AbortSignal.any([signal, connecting.signal]), onConnected })
+  } catch (error) {
+    throw connecting.signal.aborted ? connecting.signal.reason : error
+  } finally {
+    onConnected()
+  }
+}
+
+function requireAllowed(url: URL, { hosts }: Outgoing, facts: ErrorFacts): void {
+  const isListed = !hosts || hosts.includes(url.hostname) || hosts.includes(url.host)
+  if (isSafeOrigin(url) && isListed) return
+  throw new ProtocolError(
+    isListed
+      ? 'The server points to an address without https.'
+      : 'The server points to a host that is not on the list.',
+    facts,
+  )
+}
+
+/** Limits an exchange in time: a signal that aborts with the caller's, or with `TimeoutError` at `moment`. */
+export function limitUntil(
+  settings: Settings,
+  { signal, moment, facts }: { signal: AbortSignal; moment: number; facts: ErrorFacts },
+): { signal: AbortSignal; done: () => void } {
+  const timeout = new AbortController()
+  const startedAt = settings.clock.now()
+  const cancel = settings.clock.at(moment, () =>
+    timeout.abort(new TimeoutError(`No complete reply within ${moment - startedAt} ms.`, facts)),
+  )
+  return { signal: AbortSignal.any([signal, timeout.signal]), done: cancel }
+}
+
+/** What went wrong on the way, as one of our errors: sockets and streams throw all sorts of things. */
+export function toTransportError(
+  error: unknown,
+  { signal, facts, secret = null }: { signal: AbortSignal; facts: ErrorFacts; secret?: Secret | null },
+): FilesError {
+  const thrown = signal.aborted ? signal.reason : error
+  if (thrown instanceof FilesError) return thrown
+  if (signal.aborted) return new AbortedError('The call was aborted.', facts)
+  const cause = plainCause(error, secret)
+  return new ConnectionError('The connection to the server failed or broke off.', { ...facts, cause })
+}
+
+/** The system's own words without what it hangs on them: requests, sockets, addresses with a query. */
+function plainCause(error: unknown, secret: Secret | null): Error {
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  const code = inner instanceof Error && 'code' in inner && typeof inner.code === 'string' ? `${inner.code}: ` : ''
+  return new Error(scrub(`${code}${inner instanceof Error ? inner.message : String(inner)}`, secret))
+}

@@ -1,0 +1,77 @@
+import type { FileRef, StorageName } from '../../core/service/file.ts'
+import { type ErrorFacts, InvalidRequestError } from '../errors.ts'
+
+/** Where the service is, and how it spells the storages. */
+interface Addressing {
+  baseUrl: string
+  services: Readonly<Record<StorageName, { wire: string }>>
+}
+
+/** Control characters, and halves of a surrogate pair, which no URL can carry. */
+const UNSENDABLE = /[\p{Cc}\p{Cs}]/u
+
+/** The address of an entry, or of what hangs below it. Refuses ids that would lead to another path. */
+export function entryUrl(settings: Addressing, file: FileRef, below: '' | '/download', facts: ErrorFacts): URL {
+  const id = encodeURIComponent(requireId(file.id, facts))
+  const url = new URL(`${settings.baseUrl}/files/${id}${below}`)
+  url.searchParams.set('service', settings.services[file.service].wire)
+  return url
+}
+
+/** The address of a collection, with its query. */
+export function filesUrl(settings: Addressing, tail: '' | '/list', query: Record<string, string> = {}): URL {
+  const url = new URL(`${settings.baseUrl}/files${tail}`)
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+  return url
+}
+
+/** `encodeURIComponent('..')` is `..`, and a URL parser also takes `%2e%2e` for it: such ids would name another resource. */
+function requireId(id: unknown, facts: ErrorFacts): string {
+  if (typeof id === 'string' && id !== '' && !UNSENDABLE.test(id) && !isDotSegment(id)) return id
+  throw new InvalidRequestError(
+    'This is no id of an entry: it is empty, a dot segment, or holds control characters.',
+    facts,
+  )
+}
+
+function isDotSegment(text: string): boolean {
+  return /^\.{1,2}$/.test(text.replace(/%2e/gi, '.'))
+}
+
+/** A storage path as the service wants it: a leading `/`, none at the end, NFC; refuses dot segments. */
+export function storagePath(path: string, facts: ErrorFacts): string {
+  const parts = path
+    .normalize('NFC')
+    .split('/')
+    .filter((part) => part !== '')
+  if (!UNSENDABLE.test(path) && !parts.some(isDotSegment)) return `/${parts.join('/')}`
+  throw new InvalidRequestError('The path holds a dot segment or a control character.', facts)
+}
+
+/** Whether a credential or a file may travel there: https, or plain http that never leaves this machine. */
+export function isSafeOrigin(url: URL): boolean {
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
+}
+
+/** A name that came from the service, as one harmless name in a local directory. */
+export function localName(name: string): string {
+  const plain = name
+    .normalize('NFC')
+    .replace(/[\p{Cc}\p{Cs}/\\:*?"<>|]/gu, '_')
+    .replace(/^[.\s]+|[.\s]+$/g, (edge) => '_'.repeat(edge.length))
+  return plain === '' ? '_' : cut(plain, 200)
+}
+
+/** File systems count bytes, and a name cut in the middle of a character is none. */
+function cut(text: string, mostBytes: number): string {
+  let kept = ''
+  for (const character of text) {
+    if (Buffer.byteLength(kept + character) > mostBytes) break
+    kept += character
+  }
+  return kept
+}

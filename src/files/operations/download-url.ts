@@ -1,0 +1,23 @@
+import type { FileRef } from '../../core/service/file.ts'
+import { type Call, factsOf, type Wire } from '../call/call.ts'
+import { sendRequest } from '../call/send-request.ts'
+import { ProtocolError } from '../errors.ts'
+import { entryUrl } from '../http/request-url.ts'
+import { parseDownloadUrl } from '../reply/parse-entry.ts'
+import { Secret } from '../secret.ts'
+
+/** A temporary address of an entry's bytes. Whoever has it needs no key, so it is kept like one. */
+export interface DownloadUrl {
+  url: Secret
+  /** Epoch milliseconds; null where the service did not say. */
+  expiresAt: number | null
+}
+
+/** Asks the service for a fresh download URL. */
+export async function fetchDownloadUrl(wire: Wire, call: Call, file: FileRef): Promise<DownloadUrl> {
+  const url = entryUrl(wire.settings, file, '/download', factsOf(call))
+  const reply = await sendRequest(wire, call, { method: 'GET', url, resend: 'any' })
+  const found = parseDownloadUrl(reply.data)
+  if (found === null) throw new ProtocolError('The reply holds no download URL.', factsOf(call))
+  return { url: new Secret(found.url), expiresAt: found.expiresAt }
+}

@@ -1,0 +1,73 @@
+import { isPlainObject } from '../../core/json.ts'
+import type { FileDetails, FileEntry, StorageName } from '../../core/service/file.ts'
+import { readCount, readText } from './parse-reply.ts'
+
+/** An entry in either form, field by field; null for anything without an id, which could never be asked for again. */
+export function parseEntry(service: StorageName, raw: unknown): FileEntry | null {
+  if (!isPlainObject(raw)) return null
+  const id = typeof raw.id === 'number' ? String(raw.id) : raw.id
+  if (typeof id !== 'string' || id === '') return null
+  const type = String(raw.type).toLowerCase() === 'folder' ? 'folder' : 'file'
+  const path = rooted(readText(raw.path) ?? readText(raw.name) ?? id)
+  return {
+    service,
+    id,
+    name: readText(raw.name) ?? path.slice(path.lastIndexOf('/') + 1),
+    type,
+    mimeType: type === 'folder' ? null : readText(raw.mimeType ?? raw.mime_type),
+    // The alternative form gives folders a size of 0, which is true of empty files only.
+    size: type === 'folder' ? null : readCount(raw.size),
+    path,
+    createdAt: parseMoment(raw.createdAt ?? raw.created_at),
+    modifiedAt: parseMoment(raw.modifiedAt ?? raw.modified_at),
+  }
+}
+
+/** What only the detail reply adds. */
+export function parseDetails(service: StorageName, raw: unknown): FileDetails | null {
+  const entry = parseEntry(service, raw)
+  if (entry === null || !isPlainObject(raw)) return null
+  const shared = raw.shared
+  return {
+    ...entry,
+    webViewLink: readText(raw.webViewLink ?? raw.web_view_link),
+    thumbnailUrl: readText(raw.thumbnailUrl ?? raw.thumbnail_url),
+    owner: readText(raw.owner),
+    shared: typeof shared === 'boolean' ? shared : null,
+  }
+}
+
+/** The items of a list reply: `data` itself, or `data.files`. Null when neither is a list. */
+export function parseItems(data: unknown): { items: unknown[]; nextToken: string | null | undefined } | null {
+  if (Array.isArray(data)) return { items: data, nextToken: undefined }
+  if (!isPlainObject(data) || !Array.isArray(data.files)) return null
+  const token = data.next_page_token ?? data.nextPageToken
+  const isSaid = 'next_page_token' in data || 'nextPageToken' in data
+  return { items: data.files, nextToken: isSaid ? readText(token) : undefined }
+}
+
+/** Where the bytes are, and until when (epoch milliseconds, null where the service did not say). */
+export function parseDownloadUrl(data: unknown): { url: string; expiresAt: number | null } | null {
+  if (!isPlainObject(data)) return null
+  const url = readText(data.downloadUrl ?? data.download_url)
+  if (url === null || !URL.canParse(url)) return null
+  const expiresAt = parseMoment(data.expiresAt ?? data.expires_at)
+  return { url, expiresAt: expiresAt === null ? null : Date.parse(expiresAt) }
+}
+
+/** ISO text in UTC of text with any offset, or of epoch seconds or milliseconds; null for anything else. */
+export function parseMoment(value: unknown): string | null {
+  const moment = typeof value === 'number' ? (Math.abs(value) < 1e11 ? value * 1_000 : value) : parseIso(value)
+  return Number.isFinite(moment) && Math.abs(moment) <= 8.64e15 ? new Date(moment).toISOString() : null
+}
+
+function parseIso(value: unknown): number {
+  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}/.test(value)) return Number.NaN
+  // Without an offset the service means UTC; Date.parse would take the zone of this machine.
+  const isLocal = /T\d{2}:\d{2}/.test(value) && !/(Z|[+-]\d{2}:?\d{2})$/i.test(value)
+  return Date.parse(isLocal ? `${value}Z` : value)
+}
+
+function rooted(path: string): string {
+  return path.startsWith('/') ? path : `/${path}`
+}

@@ -1,0 +1,73 @@
+import { isPlainObject } from '../../core/json.ts'
+
+/** A reply of the API in one shape, whichever of the service's two forms it came in. */
+export type ParsedReply =
+  | { kind: 'ok'; data: unknown; pagination: Pagination | null; hasFlag: boolean }
+  | { kind: 'error'; code: string | null; message: string | null; details: unknown }
+  /** No JSON object, or one that is neither an answer nor an error. */
+  | { kind: 'unreadable' }
+
+/** Null fields were not sent. */
+export interface Pagination {
+  page: number | null
+  limit: number | null
+  totalItems: number | null
+  totalPages: number | null
+}
+
+/** A message is for a person to read. */
+const MOST_MESSAGE_CHARACTERS = 500
+
+/** Reads the text of a reply by its shape; `status` only tells an empty success from an empty failure. */
+export function parseReply(status: number, text: string): ParsedReply {
+  const isSuccess = status >= 200 && status < 300
+  if (text.trim() === '' && isSuccess) return { kind: 'ok', data: null, pagination: null, hasFlag: false }
+  const body = parseObject(text)
+  if (body === null) return { kind: 'unreadable' }
+  if (!isSuccess || body.success === false || body.status === 'error') return parseFailure(body)
+  const hasFlag = body.success === true || body.status === 'success'
+  if (!hasFlag && body.data === undefined) return { kind: 'unreadable' }
+  return { kind: 'ok', data: body.data ?? null, pagination: parsePagination(body.pagination), hasFlag }
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isPlainObject(value) ? value : null
+  } catch {
+    // The parser's message quotes the body, which may hold a download URL.
+    return null
+  }
+}
+
+function parseFailure(body: Record<string, unknown>): ParsedReply {
+  const error = isPlainObject(body.error) ? body.error : { message: body.error ?? body.message }
+  const details = error.details ?? null
+  return {
+    kind: 'error',
+    code: readText(error.code),
+    message: (readText(error.message) ?? readText(details))?.slice(0, MOST_MESSAGE_CHARACTERS) ?? null,
+    details,
+  }
+}
+
+function parsePagination(raw: unknown): Pagination | null {
+  if (!isPlainObject(raw)) return null
+  return {
+    page: readCount(raw.page),
+    limit: readCount(raw.limit),
+    totalItems: readCount(raw.totalItems ?? raw.total_items),
+    totalPages: readCount(raw.totalPages ?? raw.total_pages),
+  }
+}
+
+/** A text with something in it, or null. */
+export function readText(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value : null
+}
+
+/** A whole number of zero or more, also written as text; or null. */
+export function readCount(value: unknown): number | null {
+  const count = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+  return Number.isSafeInteger(count) && Number(count) >= 0 ? Number(count) : null
+}

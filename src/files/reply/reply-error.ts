@@ -1,0 +1,66 @@
+import {
+  AuthenticationError,
+  type ErrorFacts,
+  type FilesError,
+  InvalidRequestError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  UpstreamError,
+} from '../errors.ts'
+import type { ParsedReply } from './parse-reply.ts'
+import { type HeaderSource, parseCount, parseRetryAfter, parseThrottleWait } from './wait-hint.ts'
+
+const CODES = {
+  authentication_error: AuthenticationError,
+  permission_denied: PermissionError,
+  invalid_request: InvalidRequestError,
+  invalid_parameter: InvalidRequestError,
+  resource_not_found: NotFoundError,
+  service_error: UpstreamError,
+} as const
+
+const STATUSES: Record<number, new (message: string, facts: ErrorFacts) => FilesError> = {
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  410: NotFoundError,
+  408: ServerError,
+  425: ServerError,
+  502: UpstreamError,
+}
+
+/**
+ * The error of a reply that is none of success. The service's code says more than the status, except that 429 always
+ * means waiting and a 5xx never proves that something is missing.
+ */
+export function toReplyError(
+  reply: { status: number; headers: HeaderSource; parsed: Exclude<ParsedReply, { kind: 'ok' }> },
+  { facts, now }: { facts: ErrorFacts; now: number },
+): FilesError {
+  const { status, headers, parsed } = reply
+  const said = parsed.kind === 'error' ? parsed : { code: null, message: null, details: null }
+  const isThrottled = status === 429 || said.code === 'rate_limit_exceeded'
+  const waitMs = isThrottled ? parseThrottleWait(headers, now) : parseRetryAfter(headers, now)
+  const retryAt = waitMs === null ? null : now + waitMs
+  const message = `The service answered ${status}${said.code === null ? '' : ` ${said.code}`}${said.message === null ? '.' : `: ${said.message}`}`
+  const full = { ...facts, status, code: said.code, details: said.details, requestId: requestIdOf(headers), retryAt }
+  if (isThrottled) {
+    const limit = parseCount(headers, 'x-ratelimit-limit')
+    const remaining = parseCount(headers, 'x-ratelimit-remaining')
+    return new RateLimitError(message, { ...full, retryAt: retryAt ?? now, limit, remaining })
+  }
+  return new (errorClass(status, said.code))(message, full)
+}
+
+function errorClass(status: number, code: string | null): new (message: string, facts: ErrorFacts) => FilesError {
+  const byCode = code !== null && code in CODES ? CODES[code as keyof typeof CODES] : null
+  if (byCode !== null && (status < 500 || byCode === UpstreamError)) return byCode
+  return STATUSES[status] ?? (status >= 400 && status < 500 ? InvalidRequestError : ServerError)
+}
+
+/** The service documents no request id; these are the usual names. */
+export function requestIdOf(headers: HeaderSource): string | null {
+  return headers.get('x-request-id') ?? headers.get('request-id')
+}

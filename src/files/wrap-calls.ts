@@ -1,0 +1,68 @@
+import type { AroundCall, CallLimits, FileCall, FilePlace, FileRef, FilesApi, ListQuery } from '../core/service/file.ts'
+import type { FilesClient } from './client.ts'
+import type { FilesLogLine } from './log-line.ts'
+import { type Collection, iterateEntries, iteratePages, takeSnapshot } from './operations/iterate.ts'
+import type { FilePage, FileQuery } from './operations/list-page.ts'
+
+/**
+ * A client with every call to the service performed through `around`: inside a run, as a step of its own. What is
+ * made of several calls stays made of them, so a listing that a crash interrupts goes on at its next page. `find` gives the
+ * client; it is asked within each call, so a client that cannot be had fails the call and not the run.
+ */
+export function performAround(
+  find: () => FilesClient | Promise<FilesClient>,
+  around: AroundCall,
+  log: (line: FilesLogLine) => void,
+): FilesApi {
+  const list = (query: FileQuery, limits: CallLimits = {}): Promise<FilePage> =>
+    around(read('list', pageTarget(query), limits), async (signal) => (await find()).list(query, { signal }))
+  const pages = (collection: Collection, limits?: CallLimits) =>
+    iteratePages((query) => list(query, limits), collection, log)
+  return {
+    list,
+    iterate: (collection, limits) => iterateEntries(pages(collection, limits)),
+    snapshot: (collection, { max, ...limits } = {}) => takeSnapshot(pages(collection, limits), max),
+    find: (place, limits) =>
+      around(read('find', placeTarget(place), limits), async (signal) => (await find()).find(place, { signal })),
+    get: (file, limits) =>
+      around(read('get', fileTarget(file), limits), async (signal) => (await find()).get(file, { signal })),
+    downloadUrl: (file, limits) =>
+      around({ ...read('downloadUrl', fileTarget(file), limits), keep: false }, async (signal) =>
+        (await find()).downloadUrl(file, { signal }),
+      ),
+    download: (file, options) => {
+      const { rest, limits } = splitLimits(options)
+      return around(read('download', fileTarget(file), limits), async (signal) =>
+        (await find()).download(file, { ...rest, signal }),
+      )
+    },
+    hash: (file, limits) =>
+      around(read('hash', fileTarget(file), limits), async (signal) => (await find()).hash(file, { signal })),
+    delete: (file, options = {}) => {
+      const { rest, limits } = splitLimits(options)
+      const call: FileCall = { ...read('delete', fileTarget(file), limits), effect: 'delete' }
+      return around(call, async (signal) => (await find()).delete(file, { ...rest, signal }))
+    },
+  }
+}
+
+/** Tries and time of a step are the engine's matter; what is left is the client's. */
+function splitLimits<T extends CallLimits>({ retry, timeout, ...rest }: T) {
+  return { rest, limits: { ...(retry && { retry }), ...(timeout !== undefined && { timeout }) } satisfies CallLimits }
+}
+
+function read(operation: FileCall['operation'], target: string, given: CallLimits = {}): FileCall {
+  return { operation, effect: 'read', target, keep: true, limits: splitLimits(given).limits }
+}
+
+function fileTarget({ service, id }: FileRef): string {
+  return `${service}:${id}`
+}
+
+function placeTarget({ service, id, path = '' }: FilePlace): string {
+  return `${service}:${id ?? path}`
+}
+
+function pageTarget({ service, path = '/', page = 1 }: ListQuery): string {
+  return page === 1 ? `${service}:${path}` : `${service}:${path}?page=${page}`
+}

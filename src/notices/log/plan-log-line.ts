@@ -1,0 +1,111 @@
+import type { Failure } from '../../core/errors.ts'
+import type { Verdict } from '../../core/incoming/delivery.ts'
+import type { Notice, NoticeKind, NoticeOf } from '../../core/notices.ts'
+import { redactFacts, redactText } from './redact.ts'
+
+/** From the least to the most urgent. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** One line of the log before it is written in some form. Nothing secret is in it any more. */
+export interface LogLine {
+  level: LogLevel
+  /** The same for every notice of a sort, to be searched for; only an author's own messages vary. */
+  message: string
+  fields: Record<string, unknown>
+}
+
+/** What the log says about a notice; null when that is less urgent than `least`, or when nothing is to be said. */
+export function planLogLine(notice: Notice, least: LogLevel | 'silent' = 'debug'): LogLine | null {
+  const plan = LINES[notice.kind] as (notice: Notice) => LogLine
+  const { level, message, fields } = plan(notice)
+  if (least === 'silent' || LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least)) return null
+  // Our own addresses are the point of this line; addresses anywhere else lose their paths.
+  if (notice.kind === 'app.started') return { level, message, fields }
+  return { level, message: redactText(message), fields: redactFacts(fields) }
+}
+
+type Lines = { [Kind in NoticeKind]: (notice: NoticeOf<Kind>) => LogLine }
+
+const LINES: Lines = {
+  'delivery.received': ({ kind, verdict, facts: { secret, ...facts }, ...fields }) => ({
+    ...DELIVERY_LINES[verdict],
+    // The position of a secret is none, but would be hidden under that name.
+    fields: { verdict, ...fields, ...facts, ...(secret === undefined ? {} : { matched: secret }) },
+  }),
+  'endpoint.suspect': ({ kind, lastSuccessAt, ...fields }) =>
+    line('warn', 'signatures fail since the last success: the secret may have changed at the service', {
+      ...fields,
+      lastSuccessAt: new Date(lastSuccessAt),
+    }),
+  'tick.recorded': ({ kind, scheduledFor, ...fields }) =>
+    line('info', 'tick recorded', { ...fields, scheduledFor: new Date(scheduledFor) }),
+  'run.queued': ({ count }) => line('debug', 'runs queued', { count }),
+  'run.completed': ({ kind, ...fields }) => line('info', 'run completed', fields),
+  'run.failed': ({ kind, error, ...fields }) => line('error', 'run failed', { ...fields, err: error }),
+  'run.parked': ({ kind, dueAt, awaits, ...fields }) =>
+    dueAt === null && awaits
+      ? line('info', 'run parked', fields)
+      : dueAt === null
+        ? line('warn', 'run waits for a person', fields)
+        : line('info', 'run parked', { ...fields, dueAt: new Date(dueAt) }),
+  'run.limited': ({ kind, dueAt, ...fields }) =>
+    line('info', 'run waits for its turn', dueAt === null ? fields : { ...fields, dueAt: new Date(dueAt) }),
+  'run.ready': ({ kind, ...fields }) => line('debug', 'run let in', fields),
+  'run.retried': ({ kind, dueAt, error, ...fields }) =>
+    line('warn', 'run will be tried again', { ...fields, dueAt: new Date(dueAt), err: error }),
+  'run.skipped': ({ kind, ...fields }) => line('info', 'run skipped', fields),
+  'run.released': ({ kind, ...fields }) => line('info', 'run handed back', fields),
+  'run.canceled': ({ kind, ...fields }) => line('info', 'run canceled', fields),
+  'run.lost': ({ kind, ...fields }) => line('warn', 'run lost to another worker or a person', fields),
+  'run.log': ({ level, message, run, workflow, facts }) => line(level, message, { run, workflow, facts }),
+  'runs.recovered': ({ count }) => line('warn', 'runs of a dead worker recovered', { count }),
+  'step.completed': ({ kind, ...fields }) => line('debug', 'step completed', fields),
+  'step.failed': ({ kind, retryAt, error, ...fields }) =>
+    retryAt === null
+      ? line('warn', 'step failed', { ...fields, err: error })
+      : line('warn', 'step will be tried again', { ...fields, retryAt: new Date(retryAt), err: error }),
+  'step.repeated': ({ kind, ...fields }) =>
+    line('warn', 'a step name repeats: give each turn of a loop its key, as [name, key]', fields),
+  'event.unmatched': ({ kind, error, ...fields }) => line('warn', 'event not matched', { ...fields, err: error }),
+  'workflow.loaded': ({ kind, ...fields }) => line('info', 'workflow loaded', fields),
+  'workflow.broken': ({ file, error, kept = false }) =>
+    line('error', kept ? 'workflow broken, its former version stays at work' : 'workflow broken', { file, err: error }),
+  'workflows.reloaded': ({ kind, ...fields }) => line('info', 'workflows reloaded', fields),
+  'files.called': ({ kind, ...fields }) => line('debug', 'files called', fields),
+  'files.warned': ({ service, message }) => line('warn', message, { service }),
+  'store.pruned': ({ kind, ...fields }) => line('info', 'store pruned', fields),
+  'sandbox.said': ({ message }) => line('debug', message, {}),
+  fault: ({ where, error }) => line('error', 'fault', { where, err: error }),
+  'app.started': ({ urls }) => line('info', 'started', { urls }),
+  'app.stopping': ({ reason }) => line('info', 'stopping', { reason }),
+  'app.stopped': () => line('info', 'stopped', {}),
+}
+
+const REFUSED = { level: 'warn', message: 'delivery refused' } as const
+const DELIVERY_LINES: Record<Verdict, { level: LogLevel; message: string }> = {
+  accepted: { level: 'info', message: 'delivery accepted' },
+  duplicate: { level: 'info', message: 'delivery known already' },
+  conflict: { level: 'warn', message: 'delivery contradicts a known event' },
+  bad_json: REFUSED,
+  incomplete: REFUSED,
+  bad_signature: REFUSED,
+  stale: REFUSED,
+  unknown_endpoint: REFUSED,
+  disabled: REFUSED,
+  too_large: REFUSED,
+  wrong_type: REFUSED,
+  consumed: { level: 'error', message: 'delivery refused: somebody else has read its body' },
+  learning: { level: 'info', message: 'delivery captured for the scheme solver' },
+  overloaded: REFUSED,
+  draining: { level: 'info', message: 'delivery refused' },
+}
+
+function line(level: LogLevel, message: string, fields: LogLine['fields']): LogLine {
+  return { level, message, fields }
+}
+
+/** What may be written of an error, whatever else hangs on it. */
+export function serializeError({ name, message, code, at }: Failure): Failure {
+  return { name, message, ...(code === undefined ? {} : { code }), ...(at === undefined ? {} : { at }) }
+}

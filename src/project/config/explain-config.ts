@@ -1,0 +1,88 @@
+import { isAbsolute, relative } from 'node:path'
+import { redactUrls } from '../../core/errors.ts'
+import { loadConfigFile, readConfigFile } from './config-file.ts'
+import {
+  type Config,
+  type ConfigFlags,
+  type Environment,
+  findConfigFile,
+  loadConfig,
+  VARIABLES,
+} from './load-config.ts'
+
+/** One setting, and who said so. */
+export interface Explained {
+  /** The variable, or the path within the project file. */
+  setting: string
+  /** Null where it is not set; secrets show that they are there, and nothing of themselves. */
+  value: string | null
+  origin: 'flag' | 'environment' | '.env' | 'file' | 'default'
+  /** The flag, or the file. */
+  from: string | null
+}
+
+/** Shown instead of these. */
+const SECRETS = /KEY$|SECRET$|TOKEN$|PASSWORD$/i
+const HIDDEN = '(hidden)'
+
+/**
+ * Every setting with its value and where that comes from: flag over environment over project file over default. Throws
+ * `invalid_config` as the app itself would.
+ */
+export async function explainConfig(
+  environment: Environment,
+  root: string,
+  {
+    flags = {},
+    configFile,
+    adopted,
+  }: { flags?: ConfigFlags; configFile?: string | undefined; adopted: ReadonlySet<string> },
+): Promise<Explained[]> {
+  const config = await loadConfig(environment, root, { flags, ...(configFile === undefined ? {} : { configFile }) })
+  const file = findConfigFile(root, configFile)
+  const settings = flatten(await loadConfigFile(file))
+  const written = flatten(await readConfigFile(file))
+  const place = isAbsolute(relative(root, file)) ? file : relative(root, file)
+  return [
+    ...Object.keys(VARIABLES).map((name) =>
+      explainVariable(name, environment, { flags, adopted, ports: config.ports }),
+    ),
+    ...[...settings].map(([name, value]): Explained => {
+      // A duration is written under another name than the one it is kept under.
+      const isWritten = written.has(name) || written.has(name.replace(/Ms$/, ''))
+      return { setting: name, value, origin: isWritten ? 'file' : 'default', from: isWritten ? place : null }
+    }),
+  ]
+}
+
+function explainVariable(
+  name: string,
+  environment: Environment,
+  { flags, adopted, ports }: { flags: ConfigFlags; adopted: ReadonlySet<string>; ports: Config['ports'] },
+): Explained {
+  const flag = flags[name as keyof ConfigFlags]
+  const text = flag?.value ?? (environment[name] || undefined)
+  const value = text === undefined ? readDefault(name, ports) : SECRETS.test(name) ? HIDDEN : redactUrls(text)
+  const shown = { setting: name, value }
+  if (flag !== undefined) return { ...shown, origin: 'flag', from: flag.flag }
+  if (text === undefined) return { ...shown, origin: 'default', from: null }
+  return adopted.has(name)
+    ? { ...shown, origin: '.env', from: '.env' }
+    : { ...shown, origin: 'environment', from: null }
+}
+
+function readDefault(name: string, ports: Config['ports']): string | null {
+  // It depends on the role.
+  if (name === 'UPSHOT_ADMIN_PORT') return String(ports.admin)
+  const parsed = VARIABLES[name]?.[0].safeParse(undefined)
+  return parsed?.success && parsed.data !== undefined ? String(parsed.data) : null
+}
+
+/** Every leaf by its path, such as `receive.bodyBytes`. */
+function flatten(value: unknown, path = ''): Map<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return new Map([[path, typeof value === 'string' ? value : JSON.stringify(value)]])
+  }
+  const entries = Object.entries(value).filter(([, part]) => part !== undefined)
+  return new Map(entries.flatMap(([name, part]) => [...flatten(part, path === '' ? name : `${path}.${name}`)]))
+}

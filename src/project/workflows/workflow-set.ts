@@ -1,0 +1,106 @@
+import { type AnyWorkflow, describeTrigger, planRoutes, scheduleOf } from '../../author/workflow.ts'
+import { describeError } from '../../core/errors.ts'
+import type { LoadedWorkflows } from '../../core/incoming/route.ts'
+import type { NoticeOf, Publish } from '../../core/notices.ts'
+import { planFirstPriority } from '../../core/runs/admission.ts'
+import { parseCronLine } from '../../schedule/cron-line.ts'
+import { type LoadedModule, loadWorkflows } from './load-workflows.ts'
+
+/** The author's workflows in this process, by the file that each comes from. */
+export class WorkflowSet {
+  readonly #folder: string
+  readonly #publish: Publish
+  #byFile = new Map<string, AnyWorkflow>()
+  #byId = new Map<string, AnyWorkflow>()
+  #broken: string[] = []
+
+  private constructor(folder: string, publish: Publish) {
+    this.#folder = folder
+    this.#publish = publish
+  }
+
+  /** Loads every module of the folder. Throws `invalid_workflow` where two have one id; a broken one only leaves a notice. */
+  static async load(folder: string, publish: Publish): Promise<WorkflowSet> {
+    const set = new WorkflowSet(folder, publish)
+    set.#take(await loadWorkflows(folder))
+    for (const [file, workflow] of set.#byFile) {
+      publish({ kind: 'workflow.loaded', workflow: workflow.id, file, on: describeTrigger(workflow) })
+    }
+    return set
+  }
+
+  /** Of workflows that are here already. */
+  static of(workflows: readonly AnyWorkflow[], publish: Publish): WorkflowSet {
+    const set = new WorkflowSet('', publish)
+    set.#take(workflows.map((workflow) => ({ kind: 'loaded', file: `${workflow.id}.workflow.ts`, workflow })))
+    return set
+  }
+
+  find(id: string): AnyWorkflow | undefined {
+    return this.#byId.get(id)
+  }
+
+  some(fits: (workflow: AnyWorkflow) => boolean): boolean {
+    return [...this.#byId.values()].some(fits)
+  }
+
+  /** What other processes are told of it. */
+  describe(): LoadedWorkflows {
+    const workflows = [...this.#byFile].map(([file, workflow]) => ({
+      id: workflow.id,
+      file,
+      eventTypes: planRoutes(workflow).map((route) => route.eventType),
+      schedule: scheduleOf(workflow),
+      priority: planFirstPriority(workflow),
+    }))
+    return { workflows, broken: this.#broken }
+  }
+
+  /**
+   * Loads the modules anew. Passes at work keep the code that they began with; a module that is broken now keeps the version
+   * it had. False when nothing could be loaded at all, and everything stays.
+   */
+  async reload(version: string): Promise<boolean> {
+    try {
+      this.#take(await loadWorkflows(this.#folder, version))
+    } catch (error) {
+      this.#publish({ kind: 'workflow.broken', file: this.#folder, error: describeError(error), kept: true })
+      return false
+    }
+    this.#publish({ kind: 'workflows.reloaded', workflows: this.#byId.size, broken: this.#broken.length })
+    return true
+  }
+
+  #take(modules: readonly LoadedModule[]): void {
+    const sound = new Map<string, AnyWorkflow>()
+    const faults: NoticeOf<'workflow.broken'>[] = []
+    for (const module of modules) {
+      const { file } = module
+      const error = module.kind === 'broken' ? module.error : findScheduleFault(module.workflow)
+      if (module.kind === 'loaded' && error === null) sound.set(file, module.workflow)
+      else faults.push({ kind: 'workflow.broken', file, error: describeError(error) })
+    }
+    const taken = new Set([...sound.values()].map(({ id }) => id))
+    for (const fault of faults) {
+      const former = this.#byFile.get(fault.file)
+      const isKept = former !== undefined && !taken.has(former.id)
+      if (isKept) sound.set(fault.file, former)
+      this.#publish({ ...fault, ...(isKept ? { kept: true } : {}) })
+    }
+    this.#byFile = sound
+    this.#byId = new Map([...sound.values()].map((workflow) => [workflow.id, workflow]))
+    this.#broken = faults.map(({ file }) => file)
+  }
+}
+
+/** A cron line that cannot be read takes its own workflow down, not the scheduler. */
+function findScheduleFault(workflow: AnyWorkflow): unknown {
+  const schedule = scheduleOf(workflow)
+  if (schedule === null) return null
+  try {
+    parseCronLine(schedule.expression, schedule.timezone)
+    return null
+  } catch (error) {
+    return error
+  }
+}

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import { type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { UpshotError } from '../../core/errors.ts'
+import { currentSecret, type Endpoint } from '../../core/incoming/endpoint.ts'
+import { signBody } from '../../core/incoming/signature.ts'
+import { isoTime } from '../../core/time.ts'
+
+const PROBE_HEADER = 'x-upshot-probe'
+const ANSWER_WITHIN_MS = 5_000
+const EVENT_ID = 'evt_upshot_probe'
+
+/**
+ * Sends deliveries to ourselves that are signed with an endpoint's own secret, through the real HTTP stack. The receiver
+ * stops before it saves them. Only this process knows the marks by which it does, and each counts once: from anybody else
+ * the header means nothing, and the delivery is one like any other.
+ */
+export class SelfProbe {
+  readonly #marks = new Set<string>()
+
+  /** True for a request that `send` made, once. */
+  recognise({ headers }: IncomingMessage): boolean {
+    const mark = headers[PROBE_HEADER]
+    return typeof mark === 'string' && this.#marks.delete(mark)
+  }
+
+  /** Resolves when a delivery for the endpoint passes every check; rejects with what it was refused for. */
+  async send(receiverUrl: string, endpoint: Endpoint, now: number): Promise<void> {
+    const event = { id: EVENT_ID, type: 'upshot.probe', created: isoTime(now), data: {} }
+    const body = Buffer.from(JSON.stringify(event))
+    const signature = signBody(endpoint.scheme, currentSecret(endpoint), { id: event.id, body }, now)
+    const mark = randomBytes(32).toString('hex')
+    this.#marks.add(mark)
+    try {
+      const headers = { 'Content-Type': 'application/json', ...signature, [PROBE_HEADER]: mark }
+      const status = await post(`${receiverUrl}/hooks/${endpoint.path}`, { headers, body })
+      if (status === 200) return
+      throw new UpshotError(
+        'invalid_signature',
+        `Endpoint "${endpoint.name}" answers ${status} to a delivery signed with its own secret. Look at its scheme and secret with "upshot endpoints list".`,
+      )
+    } finally {
+      this.#marks.delete(mark)
+    }
+  }
+}
+
+/** Gives the status of the answer. */
+async function post(url: string, { headers, body }: { headers: Record<string, string>; body: Buffer }) {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS)
+  request(
+    url,
+    { method: 'POST', agent: false, headers: { ...headers, 'Content-Length': body.length }, signal },
+    resolve,
+  )
+    .on('error', reject)
+    .end(body)
+  const response = await promise
+  await text(response)
+  return response.statusCode
+}

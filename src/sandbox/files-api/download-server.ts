@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import express, { type Express, type Request, type Response } from 'express'
+import type { StorageName } from '../../core/service/file.ts'
+import type { Audit } from '../account/audit.ts'
+import { replaceReply, spoilBody } from '../faults/apply-fault.ts'
+import type { Faults } from '../faults/faults.ts'
+import { ApiError, answerErrors } from '../http/api-error.ts'
+import { requireHost, tellTime } from '../http/guards.ts'
+import { sendFile } from '../http/send-file.ts'
+import { errorOfStatus } from '../http/status-error.ts'
+import type { Log } from '../options.ts'
+import type { SandboxClock } from '../state/clock.ts'
+import type { Entry } from '../storage/entry.ts'
+import { lookAt } from '../storage/fingerprint.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { StorageIndex } from '../storage/storage-index.ts'
+import { readTicket } from './download-url.ts'
+
+export interface DownloadParts {
+  index: StorageIndex
+  storages: Record<StorageName, Storage>
+  clock: SandboxClock
+  faults: Faults
+  audit: Audit
+  log: Log
+  downloadSecret: string
+  hosts(): readonly string[]
+}
+
+/** The host that download URLs lead to: another origin than the API, open to whoever holds an unexpired URL. */
+export function downloadServer(parts: DownloadParts): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.use(tellTime(parts.clock), requireHost(parts.hosts))
+  app.get('/download/:storage/:fileId', (request, response) => serve(parts, request, response))
+  app.use(() => {
+    throw new ApiError(404, 'invalid_request', 'There is nothing here.')
+  })
+  app.use(answerErrors(parts.log, { assumes: ['N10'] }))
+  return app
+}
+
+async function serve(parts: DownloadParts, request: Request, response: Response): Promise<void> {
+  if (request.get('authorization') !== undefined) parts.audit.noteKeyOnDownloadHost(parts.clock.now())
+  const fault = parts.faults.strike('download')
+  if (fault?.latencyMs) await wait(fault.latencyMs)
+  if (fault && replaceReply(response, fault)) return
+  if (fault?.status) throw errorOfStatus(fault.status)
+  const found = findFile(parts, request)
+  if (fault) spoilBody(response, fault)
+  await sendEntry(request, response, found)
+}
+
+interface Found {
+  entry: Entry
+  path: string
+}
+
+/** Throws 403 unless the URL is ours and unexpired, 404 when the file is gone. */
+function findFile(parts: DownloadParts, request: Request): Found {
+  const { storage = '', fileId = '' } = request.params
+  const { expires, signature } = request.query
+  const ticket = readTicket(parts.downloadSecret, { storage: String(storage), id: String(fileId), expires, signature })
+  if (!ticket) throw new ApiError(403, 'permission_denied', 'This is no download URL of ours.')
+  if (ticket.expiresAt <= parts.clock.now())
+    throw new ApiError(403, 'permission_denied', 'This download URL has expired. Ask for a new one.')
+  const entry = parts.index.byId(ticket.storage, ticket.id)
+  if (!entry) throw new ApiError(404, 'resource_not_found', 'The file has been deleted.')
+  return { entry, path: parts.storages[entry.storage].locate(entry) }
+}
+
+async function sendEntry(request: Request, response: Response, { entry, path }: Found): Promise<void> {
+  const look = lookAt(path)
+  if (look?.type !== 'file') throw new ApiError(404, 'resource_not_found', 'The file has been deleted.')
+  response.set('ETag', `"${createHash('sha256').update(look.fingerprint).digest('hex').slice(0, 32)}"`)
+  response.set('X-Content-Type-Options', 'nosniff')
+  response.set('Content-Security-Policy', "default-src 'none'; sandbox")
+  response.set('X-Sandbox-Assumed', 'N10')
+  response.attachment(entry.name)
+  response.set('Content-Type', entry.mimeType ?? 'application/octet-stream')
+  await sendFile(request, response, path)
+}

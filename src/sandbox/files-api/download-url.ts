@@ -1,0 +1,33 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { STORAGES, type StorageName } from '../../core/service/file.ts'
+
+/** How long a download URL is valid. */
+export const URL_LIFETIME_MS = 15 * 60_000
+
+export interface DownloadTicket {
+  storage: StorageName
+  id: string
+  /** Epoch milliseconds. */
+  expiresAt: number
+}
+
+/** The path and query that let whoever has them read one file until it expires. */
+export function signTicket(secret: string, ticket: DownloadTicket): string {
+  const path = `/download/${ticket.storage}/${encodeURIComponent(ticket.id)}`
+  return `${path}?expires=${ticket.expiresAt}&signature=${signatureOf(secret, ticket)}`
+}
+
+/** The ticket in a URL that was signed with `secret`, expired or not; null for any other. */
+export function readTicket(secret: string, url: { storage: string; id: string; expires: unknown; signature: unknown }) {
+  const storage = STORAGES.find((name) => name === url.storage)
+  if (!storage || typeof url.expires !== 'string' || typeof url.signature !== 'string') return null
+  const ticket: DownloadTicket = { storage, id: url.id, expiresAt: Number(url.expires) }
+  const expected = Buffer.from(signatureOf(secret, ticket))
+  const given = Buffer.from(url.signature)
+  return given.length === expected.length && timingSafeEqual(given, expected) ? ticket : null
+}
+
+function signatureOf(secret: string, ticket: DownloadTicket): string {
+  const signed = JSON.stringify([ticket.storage, ticket.id, ticket.expiresAt])
+  return createHmac('sha256', secret).update(signed).digest('hex')
+}

@@ -1,0 +1,135 @@
+import { z } from 'zod'
+import { STORAGES } from '../../core/service/file.ts'
+
+/** ISO 8601 in UTC with milliseconds, as every moment is written. */
+const moment = z.iso.datetime()
+const count = z.number().int().min(0)
+
+/** Section 2.1, as lists carry it. Folders have neither type nor size. */
+export const entrySchema = z.object({
+  id: z.string().min(1),
+  name: z.string().min(1),
+  type: z.enum(['file', 'folder']),
+  mimeType: z.string().optional(),
+  size: count.optional(),
+  path: z.string().startsWith('/'),
+  createdAt: moment,
+  modifiedAt: moment,
+})
+
+/** Section 2.1, as details carry it. */
+export const detailsSchema = entrySchema.extend({
+  webViewLink: z.url(),
+  thumbnailUrl: z.url(),
+  owner: z.email(),
+  shared: z.boolean(),
+})
+
+/** Section 2.2. */
+export const downloadUrlSchema = z.object({ downloadUrl: z.url(), expiresAt: moment })
+
+/** Section 2.3. */
+export const deletedSchema = z.object({ message: z.string().min(1) })
+
+/** Section 2.4. */
+export const paginationSchema = z.object({
+  page: z.number().int().min(1),
+  limit: z.number().int().min(1).max(100),
+  totalItems: count,
+  totalPages: count,
+})
+
+/** Section 2.1, the secondary form: folders have a type and a size of 0. */
+export const alternativeEntrySchema = z.object({
+  id: z.string().min(1),
+  name: z.string().min(1),
+  type: z.enum(['file', 'folder']),
+  mime_type: z.string(),
+  size: count,
+  path: z.string().startsWith('/'),
+  created_at: moment,
+  modified_at: moment,
+})
+
+export const alternativeDetailsSchema = alternativeEntrySchema.extend({
+  web_view_link: z.url(),
+  thumbnail_url: z.url(),
+  owner: z.email(),
+  shared: z.boolean(),
+})
+
+export const alternativeDownloadUrlSchema = z.object({ download_url: z.url(), expires_at: moment })
+
+/** Section 2.5: success around what an operation gives. */
+export function succeeds<Data extends z.ZodType>(data: Data) {
+  return z.object({ success: z.literal(true), data })
+}
+
+/** Section 4.3: success in the form that says `status`. */
+export function alternativelySucceeds<Data extends z.ZodType>(data: Data) {
+  return z.object({ status: z.literal('success'), data })
+}
+
+export const listSchema = succeeds(z.array(entrySchema)).extend({ pagination: paginationSchema.optional() })
+export const alternativeListSchema = alternativelySucceeds(
+  z.object({ files: z.array(alternativeEntrySchema), next_page_token: z.string().nullable() }),
+)
+
+/** Sections 7.1 and, for the codes, 7.2. */
+export const errorSchema = z.object({
+  success: z.literal(false),
+  error: z.object({ code: z.string().min(1), message: z.string().min(1), details: z.record(z.string(), z.unknown()) }),
+})
+
+/** Section 7.2. */
+export const alternativeErrorSchema = z.object({
+  status: z.literal('error'),
+  error: z.object({
+    code: z.enum([
+      'authentication_error',
+      'permission_denied',
+      'invalid_parameter',
+      'resource_not_found',
+      'rate_limit_exceeded',
+      'service_error',
+    ]),
+    message: z.string().min(1),
+    details: z.string(),
+  }),
+})
+
+const transferEnd = z.object({
+  service: z.enum(STORAGES),
+  path: z.string().startsWith('/'),
+  fileId: z.string().nullable(),
+})
+
+/** A transfer as its events carry it. */
+export const transferSchema = z.object({
+  id: z.string().startsWith('trf_'),
+  type: z.enum(['file', 'folder']),
+  source: transferEnd,
+  destination: transferEnd,
+  status: z.enum(['queued', 'running', 'completed', 'failed', 'canceled']),
+  filesTotal: count,
+  filesDone: count,
+  filesKept: count,
+  bytesTotal: count,
+  bytesDone: count,
+  startedAt: moment.nullable(),
+  finishedAt: moment.nullable(),
+  error: z.object({ code: z.string(), message: z.string(), path: z.string().optional() }).optional(),
+})
+
+const fileEvent = z.object({ service: z.enum(STORAGES), file: entrySchema })
+
+/** Section 2.6 with the events of section 6. */
+export const eventSchema = z.object({ id: z.string().startsWith('evt_'), created: moment }).and(
+  z.discriminatedUnion('type', [
+    z.object({ type: z.enum(['file.created', 'file.deleted']), data: fileEvent }),
+    z.object({
+      type: z.enum(['transfer.completed', 'transfer.failed']),
+      data: z.object({ transfer: transferSchema }),
+    }),
+  ]),
+)

@@ -1,0 +1,48 @@
+import { STORAGES, type StorageName } from '../../core/service/file.ts'
+import { isoTime } from '../../core/time.ts'
+import type { Settings } from '../options.ts'
+import type { DeliveryState } from '../webhooks/delivery.ts'
+import type { Service } from './sandbox-parts.ts'
+
+/** What a sandbox holds and does, in numbers. */
+export interface SandboxState {
+  /** Base URL of the API. */
+  url: string
+  /** Origin that download URLs lead to. */
+  downloadOrigin: string
+  now: string
+  clock: 'real' | 'manual'
+  settings: Settings
+  storages: { name: StorageName; dir: string; files: number; bytes: number }[]
+  /** Those that are not revoked. */
+  keys: number
+  webhooks: number
+  faults: number
+  /** Those that have not ended. */
+  transfers: number
+  deliveries: Record<DeliveryState, number>
+}
+
+/** Reads it all in one turn of the event loop, so that the numbers fit together. */
+export function describeState(service: Service, origins: { api: string; download: string }): SandboxState {
+  const { clock, settings, index, storages, keys, webhooks, faults, transfers, deliveries } = service
+  const count = (state: DeliveryState) => deliveries.count({ state })
+  return {
+    url: `${origins.api}/v1`,
+    downloadOrigin: origins.download,
+    now: isoTime(clock.now()),
+    clock: clock.mode,
+    settings: settings.get(),
+    storages: STORAGES.map((name) => ({ name, dir: storages[name].dir, ...index.measure(name) })),
+    keys: keys.list().filter(({ revokedAt }) => revokedAt === null).length,
+    webhooks: webhooks.list().length,
+    faults: faults.list().length,
+    transfers: transfers.countOpen(),
+    deliveries: {
+      pending: count('pending'),
+      sending: count('sending'),
+      delivered: count('delivered'),
+      failed: count('failed'),
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { type Clock, type Duration, parseDuration } from '../../core/time.ts'
+import type { SavedSettings } from './saved-settings.ts'
+
+const savedClock = z.object({ offsetMs: z.number(), now: z.number() })
+
+/** Also the longest piece of a real wait, so that a machine that slept notices what fell due meanwhile. */
+const LONGEST_TIMER_MS = 30_000
+
+/**
+ * The sandbox's own time: the machine's plus an offset, or a clock that stands still. Both can be moved forward, both stay
+ * where they were over a restart, and moving them fires what falls due on the way, in order.
+ */
+export class SandboxClock implements Clock {
+  #mode: 'real' | 'manual'
+  readonly #settings: SavedSettings
+  readonly #startAt: number | null
+  #offsetMs: number
+  #now: number
+  #timers = new Set<{ moment: number; wake: () => void }>()
+  #native: NodeJS.Timeout | undefined
+  #settled: () => Promise<void> = async () => {}
+  #moving: Promise<unknown> = Promise.resolve()
+
+  /** `startAt` is where a manual clock begins that has no saved time. */
+  constructor(mode: 'real' | 'manual', settings: SavedSettings, startAt: number | null = null) {
+    this.#mode = mode
+    this.#settings = settings
+    this.#offsetMs = 0
+    this.#now = Date.now()
+    this.#startAt = startAt
+    this.reload()
+  }
+
+  /** Takes up the saved time; without one, the machine's. */
+  reload(): void {
+    const saved = savedClock.safeParse(this.#settings.get('clock')).data
+    const real = Date.now() + (saved?.offsetMs ?? 0)
+    // Saved by a clock of the other kind it still never goes back.
+    const now = this.mode === 'manual' ? (saved?.now ?? this.#startAt ?? real) : Math.max(saved?.now ?? 0, real)
+    this.#now = now
+    this.#offsetMs = now - Date.now()
+    this.#save()
+    this.#fireDue()
+  }
+
+  /** `real`: it goes with the machine's time; `manual`: it stands still until it is moved. */
+  get mode(): 'real' | 'manual' {
+    return this.#mode
+  }
+
+  now(): number {
+    return this.mode === 'manual' ? this.#now : Date.now() + this.#offsetMs
+  }
+
+  at(moment: number, wake: () => void): () => void {
+    const timer = { moment, wake }
+    this.#timers.add(timer)
+    if (moment <= this.now()) queueMicrotask(() => this.#fireDue())
+    this.#arm()
+    return () => this.#timers.delete(timer)
+  }
+
+  /** What has to come to rest between two due moments, so that a retry's own retry falls due within the same move. */
+  settleWith(settled: () => Promise<void>): void {
+    this.#settled = settled
+  }
+
+  /**
+   * Moves forward by a duration; resolves with the new moment when everything that fell due on the way is over. A receiver
+   * that does not answer holds it up for as long as a delivery may take.
+   */
+  advance(duration: Duration): Promise<number> {
+    const ms = parseDuration(duration)
+    const moved = this.#moving.then(() => this.#moveTo(this.now() + ms))
+    this.#moving = moved.catch(() => {})
+    return moved
+  }
+
+  /**
+   * Shows the machine's time from now on, and goes with it, even if that is back in time. What is due at a moment that lies
+   * ahead again waits for it. Resolves with the new moment, once what was due is over.
+   */
+  followMachine(): Promise<number> {
+    const moved = this.#moving.then(async () => {
+      await this.#settled()
+      this.#mode = 'real'
+      this.#offsetMs = 0
+      this.#save()
+      this.#fireDue()
+      return this.now()
+    })
+    this.#moving = moved.catch(() => {})
+    return moved
+  }
+
+  /** Forgets all timers. The clock still tells the time. */
+  stop(): void {
+    this.#timers.clear()
+    clearTimeout(this.#native)
+  }
+
+  async #moveTo(target: number): Promise<number> {
+    await this.#settled()
+    for (let next = this.#nextAt(); next !== null && next <= target; next = this.#nextAt()) {
+      this.#jump(next)
+      this.#fireDue()
+      await this.#settled()
+    }
+    this.#jump(target)
+    return this.now()
+  }
+
+  #jump(moment: number): void {
+    const forwardMs = moment - this.now()
+    if (forwardMs <= 0) return
+    this.#now += forwardMs
+    this.#offsetMs += forwardMs
+    this.#save()
+    this.#arm()
+  }
+
+  #nextAt(): number | null {
+    const moments = [...this.#timers].map((timer) => timer.moment)
+    return moments.length > 0 ? Math.min(...moments) : null
+  }
+
+  #fireDue(): void {
+    const now = this.now()
+    const due = [...this.#timers].filter((timer) => timer.moment <= now).sort((a, b) => a.moment - b.moment)
+    for (const timer of due) if (this.#timers.delete(timer)) timer.wake()
+    this.#arm()
+  }
+
+  #arm(): void {
+    clearTimeout(this.#native)
+    const next = this.#nextAt()
+    if (this.mode === 'manual' || next === null) return
+    const waitMs = Math.min(Math.max(next - this.now(), 0), LONGEST_TIMER_MS)
+    this.#native = setTimeout(() => this.#fireDue(), waitMs)
+  }
+
+  #save(): void {
+    this.#settings.set('clock', { offsetMs: this.#offsetMs, now: this.now() })
+  }
+}

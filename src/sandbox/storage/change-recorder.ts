@@ -1,0 +1,199 @@
+import { newId } from '../../core/ids.ts'
+import type { StorageName } from '../../core/service/file.ts'
+import type { LiveSettings } from '../options.ts'
+import type { SandboxClock } from '../state/clock.ts'
+import type { Db } from '../state/database.ts'
+import type { EventJournal } from '../state/event-journal.ts'
+import { atomically } from '../state/statement.ts'
+import { type Entry, toWireEntry } from './entry.ts'
+import { type Look, lookAt } from './fingerprint.ts'
+import { hostileId } from './hostile-id.ts'
+import { mimeTypeOf } from './mime-type.ts'
+import type { StorageIndex } from './storage-index.ts'
+import { diskPath, nameOf, parentOf } from './storage-path.ts'
+
+/** Where a change was seen. `silent`: nobody is told, as for what was there before the storage was connected. */
+export interface Place {
+  storage: StorageName
+  root: string
+  path: string
+  silent?: boolean
+}
+
+/** Where entries are that lost their place; no path on disk begins so. */
+const NOWHERE = '//nowhere'
+
+/**
+ * Brings the index to what the disk shows and tells of it, both in one transaction. It does not matter who noticed first,
+ * the call that made the change, a hint or a scan: the second finds nothing left to record.
+ */
+export class ChangeRecorder {
+  readonly #db: Db
+  readonly #index: StorageIndex
+  readonly #events: EventJournal
+  readonly #clock: SandboxClock
+  readonly #settings: LiveSettings
+  /** Counts new entries, so that every shape of hostile id comes up. */
+  #made = 0
+  #isTogether = false
+  readonly #displaced: { limbo: Place; knownAs: string }[] = []
+
+  constructor(parts: {
+    db: Db
+    index: StorageIndex
+    events: EventJournal
+    clock: SandboxClock
+    settings: LiveSettings
+  }) {
+    this.#db = parts.db
+    this.#index = parts.index
+    this.#events = parts.events
+    this.#clock = parts.clock
+    this.#settings = parts.settings
+  }
+
+  /** Several changes in one transaction. Files may have changed places among them. */
+  together(record: () => void): void {
+    atomically(this.#db, () => {
+      this.#isTogether = true
+      try {
+        record()
+      } finally {
+        this.#isTogether = false
+        this.#endDisplaced()
+      }
+    })
+  }
+
+  /** There is something at `place`. Known by its identity first, then by its path; otherwise new. Gives back its entry. */
+  present(place: Place, look: Look): Entry {
+    return atomically(this.#db, () => {
+      this.#ensureParent(place)
+      const there = this.#index.byPath(place.storage, place.path)
+      if (there?.identity === look.identity) return this.#refresh(there, look)
+      const moved = this.#findMoved(place, look)
+      if (moved) return this.#move(moved, place, look)
+      if (there?.type === look.type) return this.#refresh(there, look)
+      if (there) this.missing(place)
+      return this.#create(place, look)
+    })
+  }
+
+  /** There is nothing at `place` any more, nor beneath it. */
+  missing(place: Place): void {
+    atomically(this.#db, () => this.#remove(place, place.path))
+  }
+
+  /** `knownAs`: the path by which its end is told of. */
+  #remove(place: Place, knownAs: string): void {
+    const entry = this.#index.byPath(place.storage, place.path)
+    if (!entry) return
+    const beneath = entry.type === 'folder' ? this.#index.beneath(place.storage, place.path) : []
+    for (const each of [...beneath, entry]) {
+      this.#index.delete(each)
+      const path = knownAs + each.path.slice(place.path.length)
+      this.#tell('file.deleted', { ...each, path }, place.silent)
+    }
+  }
+
+  #ensureParent(place: Place): void {
+    const parent = parentOf(place.path)
+    if (parent === '/' || this.#index.byPath(place.storage, parent)) return
+    const look = lookAt(diskPath(place.root, parent))
+    if (look) this.present({ ...place, path: parent }, look)
+  }
+
+  /** The entry that had this identity elsewhere, unless it is still there: then the file has two names. */
+  #findMoved(place: Place, look: Look): Entry | undefined {
+    return this.#index
+      .byIdentity(place.storage, look.identity)
+      .find((entry) => entry.type === look.type && lookAt(diskPath(place.root, entry.path))?.identity !== look.identity)
+  }
+
+  #create(place: Place, look: Look): Entry {
+    const now = this.#clock.now()
+    const made = newId('fil', now)
+    const entry: Entry = {
+      storage: place.storage,
+      id: this.#settings.get().hostileIds ? hostileId(made, this.#made++) : opaqueId(made),
+      ...namesOf(place.path, look),
+      identity: look.identity,
+      fingerprint: look.fingerprint,
+      createdAt: now,
+      modifiedAt: now,
+    }
+    this.#index.insert(entry)
+    this.#tell('file.created', entry, place.silent)
+    return entry
+  }
+
+  #refresh(entry: Entry, look: Look): Entry {
+    if (entry.fingerprint === look.fingerprint) return entry
+    const { identity, fingerprint } = look
+    const size = look.type === 'file' ? look.size : null
+    const changed: Entry = { ...entry, identity, fingerprint, size, modifiedAt: this.#clock.now() }
+    this.#index.refresh(changed)
+    return changed
+  }
+
+  #move(entry: Entry, place: Place, look: Look): Entry {
+    this.#displace(place)
+    const modifiedAt = look.fingerprint === entry.fingerprint ? entry.modifiedAt : this.#clock.now()
+    const moved = { ...entry, ...namesOf(place.path, look), fingerprint: look.fingerprint, modifiedAt }
+    const beneath = this.#relocate(entry, moved)
+    for (const { path, knownAs } of beneath) {
+      // A folder need not arrive with everything that was in it.
+      if (!lookAt(diskPath(place.root, path))) this.#displace({ ...place, path }, knownAs)
+    }
+    return moved
+  }
+
+  /** Gives an entry another path, and everything beneath it; says where that was and is. */
+  #relocate(entry: Entry, moved: Entry): { path: string; knownAs: string }[] {
+    const beneath = entry.type === 'folder' ? this.#index.beneath(entry.storage, entry.path) : []
+    this.#index.refresh(moved)
+    return beneath.map((child) => {
+      const path = moved.path + child.path.slice(entry.path.length)
+      this.#index.refresh({ ...child, path, parent: parentOf(path) })
+      return { path, knownAs: child.path }
+    })
+  }
+
+  /** An entry has lost its place. It may turn up elsewhere before the changes made together are over. */
+  #displace(place: Place, knownAs = place.path): void {
+    const entry = this.#index.byPath(place.storage, place.path)
+    if (!entry) return
+    const limbo = { ...place, path: `${NOWHERE}/${entry.id}` }
+    this.#relocate(entry, { ...entry, path: limbo.path, parent: NOWHERE })
+    this.#displaced.push({ limbo, knownAs })
+    if (!this.#isTogether) this.#endDisplaced()
+  }
+
+  /** What turned up nowhere is gone. */
+  #endDisplaced(): void {
+    for (const { limbo, knownAs } of this.#displaced.splice(0)) this.#remove(limbo, knownAs)
+  }
+
+  #tell(type: 'file.created' | 'file.deleted', entry: Entry, silent = false): void {
+    if (entry.type === 'folder' || silent) return
+    this.#events.emit(type, { service: entry.storage, file: toWireEntry(entry) })
+  }
+}
+
+function namesOf(path: string, look: Look): Pick<Entry, 'path' | 'parent' | 'name' | 'type' | 'size' | 'mimeType'> {
+  const name = nameOf(path)
+  const isFile = look.type === 'file'
+  return {
+    path,
+    parent: parentOf(path),
+    name,
+    type: look.type,
+    size: isFile ? look.size : null,
+    mimeType: isFile ? mimeTypeOf(name) : null,
+  }
+}
+
+/** Sorts like the id it is made of, and says nothing else. */
+function opaqueId(made: string): string {
+  return made.slice(made.indexOf('_') + 1)
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { UpshotError } from '../../core/errors.ts'
+import { STORAGES, type StorageName } from '../../core/service/file.ts'
+import type { Entry } from '../storage/entry.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { StorageIndex } from '../storage/storage-index.ts'
+import { nameOf, normalizePath } from '../storage/storage-path.ts'
+
+const end = z.tuple([z.enum(STORAGES), z.string().min(1)])
+
+/**
+ * From a file or a folder with everything in it. It comes to lie in the folder `to` where that ends in `/` or names one, and
+ * gets the path `to` otherwise; a whole storage (`/`) comes without a folder of its own.
+ */
+export const transferInput = z.strictObject({
+  from: end,
+  to: end,
+  /** What happens to a file that is there already: `replace` it or `keep` it. Default `replace`. */
+  existing: z.enum(['replace', 'keep']).default('replace'),
+  /** The part of all bytes after which it fails: 0 at once, 1 just before the end. Default: it does not fail. */
+  failAt: z.number().min(0).max(1).nullable().default(null),
+})
+/** What a transfer is started with. */
+export type TransferInput = z.input<typeof transferInput>
+
+/** One entry on its way. */
+export interface TransferStep {
+  type: Entry['type']
+  /** Where it is, in the storage of the source. */
+  from: string
+  /** Where it goes, in the storage of the destination. */
+  to: string
+  /** 0 for a folder. */
+  bytes: number
+}
+
+/** Everything that a transfer will do. */
+export interface TransferPlan {
+  type: Entry['type']
+  source: { service: StorageName; path: string; fileId: string | null }
+  destination: { service: StorageName; path: string }
+  /** Folders before what is in them. */
+  steps: TransferStep[]
+  filesTotal: number
+  bytesTotal: number
+}
+
+/** Reads the index once: what appears in the source later is not part of the transfer. Throws `not_found`, `conflict` or `invalid_request`. */
+export function planTransfer(
+  input: Pick<z.output<typeof transferInput>, 'from' | 'to'>,
+  parts: { index: StorageIndex; storages: Record<StorageName, Storage> },
+): TransferPlan {
+  const source = findSource(parts.index, input.from)
+  const [service] = input.to
+  const path = findDestination(parts.index, input.to, source)
+  refuseOverlap(source, { service, path })
+  const target = parts.storages[service]
+  if (source.type === 'file') target.writablePath(path)
+  else target.requireFolderPath(path)
+  const steps = stepsOf(parts.index, source, path)
+  return {
+    type: source.type,
+    source: { service: source.storage, path: source.path, fileId: source.entry?.id ?? null },
+    destination: { service, path },
+    steps,
+    filesTotal: steps.filter(({ type }) => type === 'file').length,
+    bytesTotal: steps.reduce((sum, step) => sum + step.bytes, 0),
+  }
+}
+
+/** `entry` is null for a whole storage. */
+interface Source {
+  storage: StorageName
+  path: string
+  type: Entry['type']
+  entry: Entry | null
+}
+
+function findSource(index: StorageIndex, [storage, given]: [StorageName, string]): Source {
+  const path = normalizePath(given)
+  if (path === '/') return { storage, path, type: 'folder', entry: null }
+  const entry = index.byPath(storage, path)
+  if (entry) return { storage, path, type: entry.type, entry }
+  throw new UpshotError('not_found', `There is nothing at ${given} in ${storage} to transfer.`)
+}
+
+function findDestination(index: StorageIndex, [storage, given]: [StorageName, string], source: Source): string {
+  const target = normalizePath(given)
+  const isFolder = target === '/' || given.endsWith('/') || index.byPath(storage, target)?.type === 'folder'
+  return isFolder && source.path !== '/' ? normalizePath(`${target}/${nameOf(source.path)}`) : target
+}
+
+function refuseOverlap(source: Source, destination: TransferPlan['destination']): void {
+  if (source.storage !== destination.service) return
+  if (source.path === destination.path)
+    throw new UpshotError('invalid_request', `${source.path} cannot be transferred onto itself.`)
+  const inside = source.path === '/' ? '/' : `${source.path}/`
+  if (source.type === 'folder' && destination.path.startsWith(inside))
+    throw new UpshotError('invalid_request', `${source.path} cannot be transferred into itself.`)
+}
+
+function stepsOf(index: StorageIndex, source: Source, to: string): TransferStep[] {
+  const first: TransferStep = { type: source.type, from: source.path, to, bytes: source.entry?.size ?? 0 }
+  if (source.type === 'file') return [first]
+  const beneath = index.beneath(source.storage, source.path).map(({ type, path, size }): TransferStep => {
+    return { type, from: path, to: normalizePath(`${to}/${path.slice(source.path.length)}`), bytes: size ?? 0 }
+  })
+  return to === '/' ? beneath : [first, ...beneath]
+}

@@ -1,0 +1,94 @@
+import type { Database } from 'better-sqlite3'
+import { firstId } from '../../../core/ids.ts'
+import type { DeliveryQuery, DeliveryRecord, Verdict } from '../../../core/incoming/delivery.ts'
+import type { EventRecord } from '../../../core/incoming/event.ts'
+import type { EventTable } from './event-table.ts'
+
+interface DeliveryRow {
+  id: string
+  endpoint_id: string | null
+  received_at: number
+  verdict: Verdict
+  event_id: string | null
+  event_seq: number | null
+  body_bytes: number | null
+  facts: string
+}
+
+/** Statements are made for the filters that are asked for. */
+type Condition = readonly [text: string, value: string]
+
+/** The ledger of requests as it is looked at. Ids begin with the moment, so the primary key is the order of time. */
+export class DeliveryLedger {
+  readonly #db: Database
+  readonly #events: EventTable
+  readonly #find
+  readonly #ofEvent
+  readonly #count
+
+  constructor(db: Database, events: EventTable) {
+    this.#db = db
+    this.#events = events
+    // Index: primary key.
+    this.#find = db.prepare<[string], DeliveryRow>('SELECT * FROM delivery WHERE id = ?')
+    // Index: primary key for the first delivery, within the event's own millisecond; delivery_repeat for the others.
+    this.#ofEvent = db.prepare<[{ seq: number; from: string; to: string; limit: number }], DeliveryRow>(
+      `SELECT * FROM delivery WHERE id >= @from AND id < @to AND event_seq = @seq AND verdict = 'accepted'
+       UNION ALL
+       SELECT * FROM delivery WHERE event_seq = @seq AND verdict IN ('duplicate', 'conflict')
+       ORDER BY id DESC LIMIT @limit`,
+    )
+    // Index: primary key, from the first one on that counts.
+    this.#count = db.prepare<[string, string], { verdict: Verdict; count: number }>(
+      'SELECT verdict, count(*) AS count FROM delivery WHERE id >= ? AND endpoint_id = ? GROUP BY verdict',
+    )
+  }
+
+  list({ limit, ...filter }: DeliveryQuery): DeliveryRecord[] {
+    const { where, values } = describeFilter(filter)
+    // Index: primary key, read backwards, down to the oldest that counts.
+    const rows = this.#db.prepare<unknown[], DeliveryRow>(`SELECT * FROM delivery ${where} ORDER BY id DESC LIMIT ?`)
+    return rows.all(...values, limit).map(readDelivery)
+  }
+
+  /** With the event it brought, which a refused one has not. */
+  find(id: string): { delivery: DeliveryRecord; event: EventRecord | null } | null {
+    const row = this.#find.get(id)
+    if (!row) return null
+    return { delivery: readDelivery(row), event: row.event_seq === null ? null : this.#events.find(row.event_seq) }
+  }
+
+  listOfEvent({ id, account }: Pick<EventRecord, 'id' | 'account'>, limit: number): DeliveryRecord[] {
+    return this.#events.findSeqs(id, account).flatMap((seq) => {
+      const { receivedAt } = this.#events.get(seq)
+      const moment = { from: firstId('dlv', receivedAt), to: firstId('dlv', receivedAt + 1) }
+      return this.#ofEvent.all({ seq, ...moment, limit }).map(readDelivery)
+    })
+  }
+
+  count(endpointId: string, since: number): Partial<Record<Verdict, number>> {
+    const rows = this.#count.all(firstId('dlv', since), endpointId)
+    return Object.fromEntries(rows.map(({ verdict, count }) => [verdict, count]))
+  }
+}
+
+function describeFilter({ verdicts, endpointId, since }: Omit<DeliveryQuery, 'limit'>) {
+  const conditions: Condition[] = []
+  if (since !== undefined) conditions.push(['id >= ?', firstId('dlv', since)])
+  if (endpointId !== undefined) conditions.push(['endpoint_id = ?', endpointId])
+  if (verdicts !== undefined) conditions.push(['verdict IN (SELECT value FROM json_each(?))', JSON.stringify(verdicts)])
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(([text]) => text).join(' AND ')}`
+  return { where, values: conditions.map(([, value]) => value) }
+}
+
+function readDelivery(row: DeliveryRow): DeliveryRecord {
+  return {
+    id: row.id,
+    endpointId: row.endpoint_id,
+    receivedAt: row.received_at,
+    verdict: row.verdict,
+    eventId: row.event_id,
+    bodyBytes: row.body_bytes,
+    facts: JSON.parse(row.facts),
+  }
+}

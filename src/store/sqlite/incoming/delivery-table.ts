@@ -1,0 +1,121 @@
+import type { Database } from 'better-sqlite3'
+import { newId } from '../../../core/ids.ts'
+import type {
+  DeliveryReceipt,
+  IncomingDelivery,
+  Refusal,
+  RefusalTally,
+  RefusedDelivery,
+} from '../../../core/incoming/delivery.ts'
+import { FIRST_FENCE } from '../../../core/runs/lease.ts'
+import type { EventTable, SavedEvent } from './event-table.ts'
+import { SecretUses } from './secret-uses.ts'
+
+/** Rows of refusals that stay, of each verdict. */
+export const MOST_REFUSALS = 10_000
+/** Rows that one refusal may push out: more than it brings, so that a lower limit is reached in time, and few. */
+const MOST_PUSHED_OUT = 8
+
+/** The ledger of requests; an accepted one brings its event and starts its runs. */
+export class DeliveryTable {
+  /** Told when a transaction is rolled back. */
+  readonly uses: SecretUses
+  readonly #events: EventTable
+  readonly #insert
+  readonly #insertRun
+  readonly #insertTaken
+  readonly #mayTake
+  readonly #count
+  readonly #oldest
+  readonly #delete
+  readonly #tally
+  readonly #mostRefusals: number
+
+  constructor(db: Database, events: EventTable, mostRefusals = MOST_REFUSALS) {
+    this.#events = events
+    this.uses = new SecretUses(db)
+    this.#mostRefusals = mostRefusals
+    this.#insert = db.prepare(
+      `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    this.#insertRun = db.prepare(
+      `INSERT INTO run (id, workflow, status, event_seq, priority, created_at) VALUES (?, ?, 'pending', ?, ?, ?)`,
+    )
+    this.#insertTaken = db.prepare(
+      `INSERT INTO run (id, workflow, status, event_seq, priority, created_at, started_at, worker, code_hash, fence)
+       VALUES (?, ?, 'running', ?, ?, ?, ?, ?, ?, ${FIRST_FENCE})`,
+    )
+    // Indexes: the first row of run_ready and of run_waiting, and the primary key.
+    this.#mayTake = db
+      .prepare<[number, string], number>(
+        `SELECT NOT EXISTS (SELECT 1 FROM run WHERE status = 'pending')
+           AND NOT EXISTS (SELECT 1 FROM run WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?)
+           AND NOT EXISTS (SELECT 1 FROM workflow_pause WHERE workflow = ?)`,
+      )
+      .pluck()
+    // Index: primary key.
+    this.#count = db
+      .prepare<[Refusal, number, number], number>(
+        `INSERT INTO refusal_tally (verdict, listed, dropped) VALUES (?, ?, ?)
+         ON CONFLICT (verdict) DO UPDATE SET listed = listed + excluded.listed, dropped = dropped + excluded.dropped
+         RETURNING listed`,
+      )
+      .pluck()
+    // Index: delivery_refused.
+    this.#oldest = db
+      .prepare<[Refusal, number], string>(
+        'SELECT id FROM delivery WHERE verdict = ? AND event_id IS NULL ORDER BY id LIMIT ?',
+      )
+      .pluck()
+    // Index: primary key.
+    this.#delete = db.prepare('DELETE FROM delivery WHERE id = ?')
+    this.#tally = db.prepare<[], RefusalTally>('SELECT verdict, listed, dropped FROM refusal_tally ORDER BY verdict')
+  }
+
+  save(delivery: IncomingDelivery): DeliveryReceipt {
+    const saved = this.#events.save(delivery)
+    const receipt = this.#startRuns(saved, delivery)
+    const { id, endpointId, receivedAt, event, body, facts } = delivery
+    const bodyBytes = Buffer.byteLength(body)
+    this.#insert.run(id, endpointId, receivedAt, receipt.verdict, event.id, saved.seq, bodyBytes, JSON.stringify(facts))
+    if (facts.secret !== undefined) this.uses.note(endpointId, facts.secret, receivedAt)
+    return receipt
+  }
+
+  refuse({ id, endpointId, receivedAt, verdict, bodyBytes, facts }: RefusedDelivery): void {
+    this.#insert.run(id, endpointId, receivedAt, verdict, null, null, bodyBytes, JSON.stringify(facts))
+    const listed = this.#count.get(verdict, 1, 0) ?? 0
+    if (listed > this.#mostRefusals) this.#makeRoom(verdict, Math.min(listed - this.#mostRefusals, MOST_PUSHED_OUT))
+  }
+
+  /** Refusals without a row of their own. */
+  countRefusals(unlisted: Partial<Record<Refusal, number>>): void {
+    for (const [verdict, count] of Object.entries(unlisted)) this.#count.get(verdict as Refusal, 0, count)
+  }
+
+  tallyRefusals(): RefusalTally[] {
+    return this.#tally.all()
+  }
+
+  #makeRoom(verdict: Refusal, rows: number): void {
+    const oldest = this.#oldest.all(verdict, rows)
+    for (const id of oldest) this.#delete.run(id)
+    this.#count.get(verdict, -oldest.length, oldest.length)
+  }
+
+  #startRuns(saved: SavedEvent, delivery: IncomingDelivery): DeliveryReceipt {
+    if (saved.kind === 'known') return { verdict: saved.isSameBody ? 'duplicate' : 'conflict', runs: [] }
+    const { taker, workflows, receivedAt } = delivery
+    const isTaken = taker !== undefined && workflows.every((each) => this.#mayTake.get(receivedAt, each) === 1)
+    const runs = workflows.map((workflow) => {
+      const id = newId('run', receivedAt)
+      const priority = delivery.priorities?.[workflow] ?? 0
+      const row = [id, workflow, saved.seq, priority, receivedAt]
+      if (isTaken) this.#insertTaken.run(row, receivedAt, taker.worker, taker.codeHashes[workflow] ?? null)
+      else this.#insertRun.run(row)
+      return id
+    })
+    return isTaken ? { verdict: 'accepted', runs, takenWith: saved.seq } : { verdict: 'accepted', runs }
+  }
+}

@@ -1,0 +1,185 @@
+import type { Database } from 'better-sqlite3'
+import { UpshotError } from '../../../core/errors.ts'
+import type { Endpoint, EndpointName, SecretUse } from '../../../core/incoming/endpoint.ts'
+import { signatureScheme } from '../../../core/incoming/signature.ts'
+import type { Vault } from '../../vault.ts'
+
+interface EndpointRow {
+  id: string
+  name: string
+  path: string
+  account: string
+  events: string
+  scheme: string
+  status: Endpoint['status']
+  created_at: number
+  revision: number
+}
+
+interface SecretRow {
+  position: number
+  sealed: Uint8Array
+  active_from: number
+  until: number | null
+}
+
+/** Endpoints with their secrets, sealed in the rows. */
+export class EndpointTable {
+  readonly #vault: Vault
+  readonly #insert
+  readonly #insertAccount
+  readonly #saveSecret
+  readonly #update
+  readonly #remove
+  readonly #exists
+  readonly #dropSecrets
+  readonly #list
+  readonly #names
+  readonly #uses
+  readonly #secrets
+  readonly #version
+  readonly #raiseVersion
+  #isChecked = false
+  #cache = { version: -1, byPath: new Map<string, Endpoint>() }
+
+  constructor(db: Database, vault: Vault) {
+    this.#vault = vault
+    // Index: the unique ones of name and path.
+    this.#insert = db.prepare(
+      `INSERT INTO endpoint (id, name, path, account, events, scheme, status, created_at, revision)
+       VALUES (@id, @name, @path, @account, @events, @scheme, @status, @createdAt, @revision)
+       ON CONFLICT (name) WHERE removed_at IS NULL DO NOTHING`,
+    )
+    this.#insertAccount = db.prepare('INSERT INTO event_account (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
+    // Index: primary key, down to the next comment. A secret that is known keeps when it was last used.
+    this.#saveSecret = db.prepare(
+      `INSERT INTO endpoint_secret (endpoint_id, position, sealed, active_from, until) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (endpoint_id, position) DO UPDATE
+         SET sealed = excluded.sealed, active_from = excluded.active_from, until = excluded.until`,
+    )
+    this.#update = db.prepare(
+      `UPDATE endpoint SET account = ?, events = ?, scheme = ?, status = ?, revision = revision + 1
+       WHERE id = ? AND revision = ? AND removed_at IS NULL`,
+    )
+    this.#remove = db.prepare(
+      `UPDATE endpoint SET removed_at = ?, status = 'disabled' WHERE id = ? AND removed_at IS NULL`,
+    )
+    this.#exists = db.prepare<[string], number>('SELECT 1 FROM endpoint WHERE id = ? AND removed_at IS NULL').pluck()
+    this.#dropSecrets = db.prepare(
+      'DELETE FROM endpoint_secret WHERE endpoint_id = ? AND position NOT IN (SELECT value FROM json_each(?))',
+    )
+    this.#secrets = db.prepare<[string], SecretRow>(
+      'SELECT position, sealed, active_from, until FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
+    )
+    this.#uses = db.prepare<[string], SecretUse>(
+      'SELECT position, last_used_at AS lastUsedAt FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
+    )
+    // None: there are few endpoints.
+    this.#list = db.prepare<[], EndpointRow>('SELECT * FROM endpoint WHERE removed_at IS NULL ORDER BY created_at, id')
+    this.#names = db.prepare<[], EndpointName>(
+      'SELECT id, name, removed_at AS removedAt FROM endpoint ORDER BY created_at, id',
+    )
+    this.#version = db.prepare<[], number>('SELECT version FROM endpoint_version').pluck()
+    this.#raiseVersion = db.prepare('UPDATE endpoint_version SET version = version + 1')
+  }
+
+  add(endpoint: Endpoint): void {
+    const { changes } = this.#insert.run({
+      ...endpoint,
+      events: JSON.stringify(endpoint.events),
+      scheme: JSON.stringify(endpoint.scheme),
+    })
+    if (changes === 0) {
+      throw new UpshotError('conflict', `There is an endpoint named "${endpoint.name}" already. Choose another name.`)
+    }
+    this.#saveSecrets(endpoint)
+  }
+
+  update(endpoint: Endpoint): void {
+    const { id, name, account, events, scheme, status, revision } = endpoint
+    const values = [account, JSON.stringify(events), JSON.stringify(scheme), status, id, revision]
+    if (this.#update.run(...values).changes === 0) {
+      if (this.#exists.get(id) === undefined) throw describeGone(name)
+      throw new UpshotError('conflict', `Endpoint "${name}" was changed by somebody else in the meantime.`, {
+        details: { fix: 'Run the command again: it then builds on that change.' },
+      })
+    }
+    this.#dropSecrets.run(id, JSON.stringify(endpoint.secrets.map(({ position }) => position)))
+    this.#saveSecrets(endpoint)
+  }
+
+  remove({ id, name }: Pick<Endpoint, 'id' | 'name'>, now: number): void {
+    if (this.#remove.run(now, id).changes === 0) throw describeGone(name)
+    this.#dropSecrets.run(id, '[]')
+    this.#changed()
+  }
+
+  uses(endpointId: string): SecretUse[] {
+    return this.#uses.all(endpointId)
+  }
+
+  names(): EndpointName[] {
+    return this.#names.all()
+  }
+
+  /** Read for each delivery, so kept in memory until this or another process changes an endpoint. */
+  find(path: string): Endpoint | null {
+    return this.#fresh().get(path) ?? null
+  }
+
+  list(): Endpoint[] {
+    return [...this.#fresh().values()]
+  }
+
+  #saveSecrets({ id, account, secrets }: Endpoint): void {
+    this.#insertAccount.run(account)
+    for (const { position, value, activeFrom, until } of secrets) {
+      this.#saveSecret.run(id, position, this.#vault.seal(id, value), activeFrom, until)
+    }
+    this.#changed()
+  }
+
+  #changed(): void {
+    this.#raiseVersion.run()
+    this.#isChecked = false
+  }
+
+  #fresh(): Map<string, Endpoint> {
+    if (this.#isChecked) return this.#cache.byPath
+    const version = this.#version.get() ?? 0
+    if (version !== this.#cache.version) {
+      const endpoints = this.#list.all().map((row) => this.#read(row))
+      this.#cache = { version, byPath: new Map(endpoints.map((endpoint) => [endpoint.path, endpoint])) }
+    }
+    // Asking SQLite once a turn is enough: what another process commits within it could as well have come after.
+    this.#isChecked = true
+    setImmediate(() => {
+      this.#isChecked = false
+    })
+    return this.#cache.byPath
+  }
+
+  #read(row: EndpointRow): Endpoint {
+    return {
+      id: row.id,
+      name: row.name,
+      path: row.path,
+      account: row.account,
+      events: JSON.parse(row.events),
+      scheme: signatureScheme.parse(JSON.parse(row.scheme)),
+      secrets: this.#secrets.all(row.id).map((secret) => ({
+        position: secret.position,
+        value: this.#vault.open(row.id, secret.sealed),
+        activeFrom: secret.active_from,
+        until: secret.until,
+      })),
+      status: row.status,
+      createdAt: row.created_at,
+      revision: row.revision,
+    }
+  }
+}
+
+function describeGone(name: string): UpshotError {
+  return new UpshotError('not_found', `There is no endpoint "${name}" any more.`)
+}

@@ -1,0 +1,156 @@
+import { hash } from 'node:crypto'
+import type { Database } from 'better-sqlite3'
+import { UpshotError } from '../../../core/errors.ts'
+import type { IncomingDelivery } from '../../../core/incoming/delivery.ts'
+import type { EventOrigin, EventRecord } from '../../../core/incoming/event.ts'
+import type { NumberedEvent } from '../../../core/runs/wait.ts'
+import type { EventFilter } from '../../../core/store/store.ts'
+import { type Counting, KnownEvents } from './known-events.ts'
+
+interface EventRow {
+  seq: number
+  id: string
+  account: string
+  type: string
+  origin: EventOrigin
+  created_at: number
+  received_at: number
+  body: string
+}
+
+/** What became of an event on its way in: a new row, or a known one with the same or another body. */
+export type SavedEvent = { kind: 'new'; seq: number } | { kind: 'known'; seq: number; isSameBody: boolean }
+
+const COLUMNS = 'seq, id, account, type, origin, created_at, received_at, body'
+
+/** Events, each stored once per account. */
+export class EventTable {
+  /** Told when a transaction begins and when it is rolled back. */
+  readonly known: KnownEvents
+  readonly #insert
+  readonly #get
+  readonly #content
+  readonly #dropBody
+  readonly #db: Database
+  readonly #listAfter
+  readonly #listTypesAfter
+  readonly #accounts
+
+  constructor(db: Database, counting?: Counting) {
+    this.#db = db
+    this.known = new KnownEvents(db, counting)
+    // Index: event_identity would refuse an event twice within its stretch.
+    this.#insert = db.prepare(
+      `INSERT INTO event (seq, stretch, identity, id, account, type, origin, created_at, received_at, body)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    // Index: primary key; the lists read it backwards.
+    this.#get = db.prepare<[number], EventRow>(`SELECT ${COLUMNS} FROM event WHERE seq = ?`)
+    this.#content = db.prepare<[number], { body: string; bodyHash: Buffer | null }>(
+      'SELECT body, body_hash AS bodyHash FROM event WHERE seq = ?',
+    )
+    this.#dropBody = db.prepare(`UPDATE event SET body = '', body_hash = ? WHERE seq = ?`)
+    this.#listAfter = db.prepare<[number, number], NumberedEvent>(
+      'SELECT seq, id, account, type, body FROM event WHERE seq > ? AND seq <= ? ORDER BY seq',
+    )
+    this.#listTypesAfter = db.prepare<[number, number, string], NumberedEvent>(
+      `SELECT seq, id, account, type, body FROM event WHERE seq > ? AND seq <= ?
+         AND type IN (SELECT value FROM json_each(?)) ORDER BY seq`,
+    )
+    this.#accounts = db.prepare<[], string>('SELECT name FROM event_account').pluck()
+  }
+
+  save(
+    { event, account, receivedAt, body }: Pick<IncomingDelivery, 'event' | 'account' | 'receivedAt' | 'body'>,
+    origin: EventOrigin = 'webhook',
+  ): SavedEvent {
+    const identity = identify(account, event.id)
+    const found = this.known.find(identity)
+    if (found !== null) return { kind: 'known', seq: found, isSameBody: this.#hasBody(found, body) }
+    const { seq, stretch } = this.known.add(identity)
+    const createdAt = Date.parse(event.created)
+    this.#insert.run(seq, stretch, identity, event.id, account, event.type, origin, createdAt, receivedAt, body)
+    return { kind: 'new', seq }
+  }
+
+  /** The event stays and is known for ever: of its body a hash is left, which tells the same one from another. */
+  dropBody(seq: number): void {
+    const content = this.#content.get(seq)
+    if (content?.bodyHash === null) this.#dropBody.run(hashBody(content.body), seq)
+  }
+
+  #hasBody(seq: number, body: string): boolean {
+    const content = this.#content.get(seq)
+    return content?.bodyHash ? content.bodyHash.equals(hashBody(body)) : content?.body === body
+  }
+
+  get(seq: number): EventRecord {
+    const row = this.#get.get(seq)
+    if (!row) throw new UpshotError('internal', `Event number ${seq} of a run is missing from the database.`)
+    return readEvent(row)
+  }
+
+  /** Null when it is not kept any more. */
+  find(seq: number): EventRecord | null {
+    const row = this.#get.get(seq)
+    return row ? readEvent(row) : null
+  }
+
+  /** Newest first by primary key. */
+  list({ limit, type, since, until, before }: EventFilter & { limit: number }): EventRecord[] {
+    const conditions: [string, unknown][] = []
+    if (type !== undefined) conditions.push(['type = ?', type])
+    if (since !== undefined) conditions.push(['received_at >= ?', since])
+    if (until !== undefined) conditions.push(['received_at < ?', until])
+    if (before !== undefined) conditions.push(['seq < ?', before])
+    const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(([text]) => text).join(' AND ')}`
+    const list = this.#db.prepare<unknown[], EventRow>(
+      `SELECT ${COLUMNS} FROM event ${where} ORDER BY seq DESC LIMIT ?`,
+    )
+    return list.all(...conditions.map(([, value]) => value), limit).map(readEvent)
+  }
+
+  /** The event with this id in one account. */
+  findIn(account: string, eventId: string): EventRecord | null {
+    const found = this.known.search(identify(account, eventId))
+    return found === null ? null : this.get(found)
+  }
+
+  listAfter({ after, upTo, types }: { after: number; upTo: number; types: readonly string[] | null }): NumberedEvent[] {
+    if (types === null) return this.#listAfter.all(after, upTo)
+    return this.#listTypesAfter.all(after, upTo, JSON.stringify(types))
+  }
+
+  /** The events with this id, one per account at most. */
+  findAll(eventId: string): EventRecord[] {
+    return this.findSeqs(eventId).map((seq) => this.get(seq))
+  }
+
+  /** Row numbers of the events with this id, one per account at most; of one account where it is named. */
+  findSeqs(eventId: string, account?: string): number[] {
+    const accounts = account === undefined ? this.#accounts.all() : [account]
+    return accounts.flatMap((name) => this.known.search(identify(name, eventId)) ?? [])
+  }
+}
+
+/** What makes an event one and the same: its account and its id, hashed to 16 bytes. */
+function identify(account: string, id: string): Buffer {
+  return hash('sha256', `${account}\0${id}`, 'buffer').subarray(0, 16)
+}
+
+function hashBody(body: string): Buffer {
+  return hash('sha256', body, 'buffer')
+}
+
+function readEvent(row: EventRow): EventRecord {
+  return {
+    seq: row.seq,
+    id: row.id,
+    account: row.account,
+    type: row.type,
+    origin: row.origin,
+    createdAt: row.created_at,
+    receivedAt: row.received_at,
+    body: row.body,
+  }
+}

@@ -1,0 +1,127 @@
+import type { Database } from 'better-sqlite3'
+import type { Lease } from '../../../core/runs/lease.ts'
+import {
+  type Checkpoint,
+  type Effect,
+  ROW_OUTPUT_BYTES,
+  type StepKind,
+  type StepStatus,
+} from '../../../core/runs/step.ts'
+import type { StepFailure } from '../../../core/store/store.ts'
+import { HELD_BY_POSITION } from './run-table.ts'
+
+interface StepRow {
+  key: string
+  position: number
+  kind: StepKind
+  effect: Effect
+  status: StepStatus
+  attempt: number
+  output: string | null
+  apart_bytes: number | null
+  error: string | null
+  target: string | null
+  started_at: number
+  finished_at: number | null
+  due_at: number | null
+}
+
+const COLUMNS = 'key, position, kind, effect, status, attempt, output, started_at, finished_at'.split(', ')
+/** Null in most rows, and a value more to bind costs a thirtieth of the statement, null or not. */
+const RARE_COLUMNS = ['apart_bytes', 'error', 'target', 'due_at']
+
+/** The journal: a row per step with its last attempt, and every failed attempt. */
+export class StepTable {
+  readonly #save
+  readonly #savePlain
+  readonly #appendFailure
+  readonly #list
+  readonly #listFailures
+  readonly #listDeletes
+
+  constructor(db: Database) {
+    // The SELECT lets a stale lease write nothing. Index: primary keys of run and step.
+    const save = (columns: readonly string[]) =>
+      db.prepare(
+        `INSERT INTO step (run_id, ${columns})
+         SELECT id, ${columns.map(() => '?')} FROM run WHERE ${HELD_BY_POSITION}
+         ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt, output = excluded.output,
+           finished_at = excluded.finished_at, ${RARE_COLUMNS.map((column) => `${column} = excluded.${column}`)}`,
+      )
+    this.#savePlain = save(COLUMNS)
+    this.#save = save([...COLUMNS, ...RARE_COLUMNS])
+    this.#appendFailure = db.prepare(
+      'INSERT INTO step_failure (run_id, key, attempt, failed_at, error) VALUES (?, ?, ?, ?, ?)',
+    )
+    // Index: primary key; sorted in memory, one run at a time.
+    this.#list = db.prepare<[number, number, string], StepRow>(
+      `SELECT key, position, kind, effect, status, attempt, CASE WHEN octet_length(output) <= ? THEN output END AS output,
+         CASE WHEN octet_length(output) > ? THEN octet_length(output) ELSE apart_bytes END AS apart_bytes,
+         error, target, started_at, finished_at, due_at
+       FROM step WHERE run_id = ? ORDER BY position`,
+    )
+    // Index: step_delete, then the primary keys of run and event. A tick belongs to the account "default".
+    this.#listDeletes = db.prepare<[string, string], StepRow>(
+      `SELECT step.* FROM step JOIN run ON run.id = step.run_id LEFT JOIN event ON event.seq = run.event_seq
+       WHERE step.effect = 'delete' AND step.target = ? AND coalesce(event.account, run.account, 'default') = ?`,
+    )
+    // Index: step_failure_run.
+    this.#listFailures = db.prepare<[string], { key: string; attempt: number; failed_at: number; error: string }>(
+      'SELECT key, attempt, failed_at, error FROM step_failure WHERE run_id = ? ORDER BY rowid',
+    )
+  }
+
+  /** False when the lease is stale. */
+  save(lease: Lease, step: Checkpoint, failure?: StepFailure): boolean {
+    if (this.#write(lease, step).changes === 0) return false
+    if (failure) {
+      this.#appendFailure.run(lease.runId, failure.key, failure.attempt, failure.at, JSON.stringify(failure.error))
+    }
+    return true
+  }
+
+  list(runId: string, inlineBytes = ROW_OUTPUT_BYTES): Checkpoint[] {
+    return this.#list.all(inlineBytes, inlineBytes, runId).map(readStep)
+  }
+
+  listDeletes(account: string, targets: readonly string[]): Checkpoint[] {
+    return targets.flatMap((target) => this.#listDeletes.all(target, account)).map(readStep)
+  }
+
+  listFailures(runId: string): StepFailure[] {
+    return this.#listFailures.all(runId).map((row) => ({
+      key: row.key,
+      attempt: row.attempt,
+      at: row.failed_at,
+      error: JSON.parse(row.error),
+    }))
+  }
+
+  #write({ runId, fence }: Lease, step: Checkpoint) {
+    const { key, position, kind, effect, status, attempt, output, startedAt, finishedAt } = step
+    const values = [key, position, kind, effect, status, attempt, output, startedAt, finishedAt]
+    const { apartBytes = null, error, target, dueAt } = step
+    const isPlain = apartBytes === null && error === null && target === null && dueAt === null
+    if (isPlain) return this.#savePlain.run(values, runId, fence)
+    const failure = error === null ? null : JSON.stringify(error)
+    return this.#save.run(values, apartBytes, failure, target, dueAt, runId, fence)
+  }
+}
+
+function readStep(row: StepRow): Checkpoint {
+  return {
+    key: row.key,
+    position: row.position,
+    kind: row.kind,
+    effect: row.effect,
+    status: row.status,
+    attempt: row.attempt,
+    output: row.output,
+    ...(row.apart_bytes === null ? {} : { apartBytes: row.apart_bytes }),
+    error: row.error === null ? null : JSON.parse(row.error),
+    target: row.target,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    dueAt: row.due_at,
+  }
+}

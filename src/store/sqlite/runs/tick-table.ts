@@ -1,0 +1,161 @@
+import type { Database } from 'better-sqlite3'
+import { UpshotError } from '../../../core/errors.ts'
+import { newId } from '../../../core/ids.ts'
+import { PAUSED_REASON, QUEUED_TICK_REASON, type RunStatus } from '../../../core/runs/run.ts'
+import type { CronTrigger, DueTick, Overlap, ScheduleRecord, TickOptions } from '../../../core/runs/schedule.ts'
+
+interface ScheduleRow {
+  workflow: string
+  trigger: string
+  started_at: number | null
+  paused_at: number | null
+  missed: number | null
+  skipped: number | null
+  suppressed: number | null
+  last_tick_at: number | null
+  unfinished: number
+}
+
+interface Blocker {
+  id: string
+  reason: string | null
+}
+
+/** Schedules and their recorded moments. */
+export class TickTable {
+  readonly #schedule
+  readonly #start
+  readonly #insert
+  readonly #insertRun
+  readonly #get
+  readonly #before
+  readonly #settle
+  readonly #suppress
+  readonly #pause
+  readonly #blockers
+  readonly #list
+  readonly #runOf
+
+  constructor(db: Database) {
+    // Index: the primary keys of schedule and tick serve all of these.
+    this.#schedule = db.prepare<
+      [string],
+      { expression: string; started_at: number; settled_at: number; paused_at: number | null }
+    >('SELECT expression, started_at, settled_at, paused_at FROM schedule WHERE workflow = ?')
+    this.#start = db.prepare(
+      `INSERT INTO schedule (workflow, expression, started_at) VALUES (?, ?, ?)
+       ON CONFLICT (workflow) DO UPDATE SET expression = excluded.expression, started_at = excluded.started_at, settled_at = 0`,
+    )
+    this.#insert = db.prepare(
+      `INSERT INTO tick (workflow, scheduled_for, recorded_at, missed, run_id, is_manual) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (workflow, scheduled_for) DO NOTHING`,
+    )
+    this.#insertRun = db.prepare(
+      `INSERT INTO run (id, workflow, status, reason, tick_at, created_at, finished_at, origin, since_seq)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(seq), 0) FROM event))`,
+    )
+    this.#get = db
+      .prepare<[string, number], number>('SELECT missed FROM tick WHERE workflow = ? AND scheduled_for = ?')
+      .pluck()
+    this.#before = db
+      .prepare<[string, number], number | null>(
+        'SELECT max(scheduled_for) FROM tick WHERE workflow = ? AND scheduled_for < ?',
+      )
+      .pluck()
+    this.#settle = db.prepare(
+      `UPDATE schedule SET settled_at = max(settled_at, @at), missed = missed + @missed, skipped = skipped + @skipped
+       WHERE workflow = @workflow`,
+    )
+    this.#suppress = db.prepare(
+      `UPDATE schedule SET settled_at = @at, missed = missed + @missed, suppressed = suppressed + 1
+       WHERE workflow = @workflow AND settled_at < @at`,
+    )
+    this.#pause = db.prepare('UPDATE schedule SET paused_at = ?, started_at = max(started_at, ?) WHERE workflow = ?')
+    // Index: run_ticking.
+    this.#blockers = db.prepare<[string], Blocker>(
+      `SELECT id, reason FROM run WHERE workflow = ? AND tick_at IS NOT NULL AND handler = 'run'
+         AND status IN ('pending', 'running', 'waiting') ORDER BY tick_at`,
+    )
+    // A few dozen workflows, each with its rows by primary key and by run_ticking.
+    this.#list = db.prepare<[], ScheduleRow>(
+      `SELECT id AS workflow, workflow.schedule AS trigger, started_at, paused_at, missed, skipped, suppressed,
+         (SELECT max(scheduled_for) FROM tick WHERE tick.workflow = workflow.id) AS last_tick_at,
+         (SELECT count(*) FROM run WHERE run.workflow = workflow.id AND tick_at IS NOT NULL AND handler = 'run'
+            AND status IN ('pending', 'running', 'waiting')) AS unfinished
+       FROM workflow LEFT JOIN schedule ON schedule.workflow = workflow.id WHERE workflow.schedule IS NOT NULL ORDER BY id`,
+    )
+    this.#runOf = db
+      .prepare<[string, number], string>('SELECT run_id FROM tick WHERE workflow = ? AND scheduled_for = ?')
+      .pluck()
+  }
+
+  /** A schedule that is new, or whose line changed, starts now: a new line has no past to catch up with. */
+  start(workflow: string, expression: string, now: number): number {
+    const known = this.#schedule.get(workflow)
+    if (known?.expression !== expression) {
+      this.#start.run(workflow, expression, now)
+      return now
+    }
+    return Math.max(known.started_at, known.settled_at)
+  }
+
+  record(workflow: string, { scheduledFor, missed }: DueTick, now: number, options: TickOptions = {}): string | null {
+    const { overlap = 'allow', isManual = false } = options
+    const at = { workflow, at: scheduledFor, missed }
+    if (!isManual && (this.#schedule.get(workflow)?.paused_at ?? null) !== null) {
+      this.#suppress.run(at)
+      return null
+    }
+    const run = newId('run', now)
+    if (this.#insert.run(workflow, scheduledFor, now, missed, run, isManual ? 1 : 0).changes === 0) return null
+    const { status, reason } = this.#decideStart(workflow, overlap)
+    const isSkipped = status === 'skipped'
+    const origin = isManual ? 'manual' : 'tick'
+    this.#insertRun.run(run, workflow, status, reason, scheduledFor, now, isSkipped ? now : null, origin)
+    if (!isManual) this.#settle.run({ ...at, skipped: isSkipped ? 1 : 0 })
+    return run
+  }
+
+  get(workflow: string, scheduledFor: number): { scheduledFor: number; lastRunAt: number | null; missed: number } {
+    return {
+      scheduledFor,
+      lastRunAt: this.#before.get(workflow, scheduledFor) ?? null,
+      missed: this.#get.get(workflow, scheduledFor) ?? 0,
+    }
+  }
+
+  pause(workflow: string, isPaused: boolean, now: number): boolean {
+    const known = this.#schedule.get(workflow)
+    if (!known) throw new UpshotError('not_found', `The workflow "${workflow}" has no schedule.`)
+    if ((known.paused_at !== null) === isPaused) return false
+    // What passed during the pause is not caught up with.
+    this.#pause.run(isPaused ? now : null, isPaused ? 0 : now, workflow)
+    return true
+  }
+
+  list(): ScheduleRecord[] {
+    return this.#list.all().map((row) => ({
+      workflow: row.workflow,
+      trigger: JSON.parse(row.trigger) as CronTrigger,
+      startedAt: row.started_at,
+      lastTickAt: row.last_tick_at,
+      lastRun: row.last_tick_at === null ? null : (this.#runOf.get(row.workflow, row.last_tick_at) ?? null),
+      pausedAt: row.paused_at,
+      missed: row.missed ?? 0,
+      skipped: row.skipped ?? 0,
+      suppressed: row.suppressed ?? 0,
+      unfinished: row.unfinished,
+    }))
+  }
+
+  /** What becomes of a tick's run beside those that are not finished. */
+  #decideStart(workflow: string, overlap: Overlap): { status: RunStatus; reason: string | null } {
+    const blockers = overlap === 'allow' ? [] : this.#blockers.all(workflow)
+    const [first] = blockers
+    if (!first) return { status: 'pending', reason: null }
+    const isAtWork = blockers.some(({ reason }) => reason !== PAUSED_REASON && reason !== QUEUED_TICK_REASON)
+    if (overlap === 'skip' && isAtWork)
+      return { status: 'skipped', reason: `${first.id} of the tick before it is not finished` }
+    return { status: 'waiting', reason: QUEUED_TICK_REASON }
+  }
+}

@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import type { Database } from 'better-sqlite3'
+import { MOST_CRASHES } from '../../../core/runs/lease.ts'
+import { isLockFree, type ProcessLock, takeProcessLock } from '../database/process-lock.ts'
+
+interface WorkerRow {
+  id: string
+  lock_file: string | null
+  seen_at: number
+}
+
+/** Who works on runs. A worker holds a process lock, so that its death is known at once and never assumed wrongly. */
+export class WorkerTable {
+  readonly #lockFolder: string | null
+  readonly #locks = new Map<string, ProcessLock>()
+  readonly #insert
+  readonly #beat
+  readonly #list
+  readonly #delete
+  readonly #takeBack
+  readonly #parkPoison
+
+  /** Without a lock folder (a database in memory) only a missing heartbeat tells a dead worker. */
+  constructor(db: Database, lockFolder: string | null) {
+    this.#lockFolder = lockFolder
+    this.#insert = db.prepare('INSERT INTO worker (id, lock_file, started_at, seen_at) VALUES (?, ?, ?, ?)')
+    this.#beat = db.prepare(
+      `INSERT INTO worker (id, lock_file, started_at, seen_at) VALUES (@id, @lockFile, @now, @now)
+       ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
+    )
+    this.#list = db.prepare<[], WorkerRow>('SELECT id, lock_file, seen_at FROM worker')
+    this.#delete = db.prepare('DELETE FROM worker WHERE id = ?')
+    // Index of both: run_held. The fence rises, so that a worker that was only slow can write no more.
+    this.#parkPoison = db.prepare(
+      `UPDATE run SET status = 'waiting', due_at = NULL, worker = NULL, fence = fence + 1, crashes = crashes + 1,
+         reason = 'its process died ' || (crashes + 1) || ' times while working on it'
+       WHERE worker = @worker AND status = 'running' AND crashes + 1 >= @mostCrashes`,
+    )
+    this.#takeBack = db.prepare(
+      `UPDATE run SET status = 'pending', worker = NULL, fence = fence + 1, crashes = crashes + @crashes
+       WHERE worker = @worker AND status = 'running'`,
+    )
+  }
+
+  start(id: string, now: number): void {
+    this.#insert.run(id, this.#lock(id), now, now)
+  }
+
+  /** Also brings back a worker that the others had given up, after a long stop of its process. */
+  beat(id: string, now: number): void {
+    this.#beat.run({ id, lockFile: this.#lockFile(id), now })
+  }
+
+  recover(now: number, leaseMs: number): number {
+    const dead = this.#list.all().filter((row) => this.#isDead(row, now, leaseMs))
+    return dead.reduce((count, { id }) => {
+      const parked = this.#parkPoison.run({ worker: id, mostCrashes: MOST_CRASHES }).changes
+      const taken = this.#takeBack.run({ worker: id, crashes: 1 }).changes
+      this.#delete.run(id)
+      return count + parked + taken
+    }, 0)
+  }
+
+  stop(id: string): void {
+    this.#takeBack.run({ worker: id, crashes: 0 })
+    this.#delete.run(id)
+    this.#locks.get(id)?.release()
+    this.#locks.delete(id)
+  }
+
+  releaseLocks(): void {
+    for (const lock of this.#locks.values()) lock.release()
+    this.#locks.clear()
+  }
+
+  #isDead(row: WorkerRow, now: number, leaseMs: number): boolean {
+    if (this.#locks.has(row.id)) return false
+    return now - row.seen_at > leaseMs || (row.lock_file !== null && isLockFree(row.lock_file))
+  }
+
+  #lockFile(id: string): string | null {
+    return this.#lockFolder === null ? null : join(this.#lockFolder, `${id}.lock`)
+  }
+
+  #lock(id: string): string | null {
+    const file = this.#lockFile(id)
+    if (file === null || this.#locks.has(id)) return file
+    const lock = takeProcessLock(file)
+    if (lock) this.#locks.set(id, lock)
+    return file
+  }
+}

@@ -1,0 +1,179 @@
+import type { Database } from 'better-sqlite3'
+import type { LoadedWorkflows, Route, WorkflowRecord } from '../../../core/incoming/route.ts'
+import type { CronTrigger } from '../../../core/runs/schedule.ts'
+
+interface WorkflowRow {
+  id: string
+  file: string
+  schedule: string | null
+  priority: number
+  loaded_at: number
+}
+
+/** The author's workflows as the process that loaded them saw them, their routes, and which are paused. */
+export class WorkflowTable {
+  readonly #list
+  readonly #insert
+  readonly #delete
+  readonly #routes
+  readonly #insertRoute
+  readonly #version
+  readonly #raiseVersion
+  readonly #pauses
+  readonly #pause
+  readonly #unpause
+  readonly #pendingOf
+  readonly #hold
+  readonly #held
+  readonly #countHeld
+  readonly #release
+  readonly #forgotten
+  #isChecked = false
+  #cache: { version: number; routes: readonly Route[] | null } = { version: -1, routes: null }
+
+  constructor(db: Database) {
+    // A few dozen rows each: workflow, route and workflow_pause are read from end to end, in the order of their keys.
+    this.#list = db.prepare<[], WorkflowRow>('SELECT id, file, schedule, priority, loaded_at FROM workflow ORDER BY id')
+    this.#insert = db.prepare('INSERT INTO workflow (id, file, schedule, priority, loaded_at) VALUES (?, ?, ?, ?, ?)')
+    this.#delete = db.prepare('DELETE FROM workflow WHERE id = ?')
+    this.#routes = db.prepare<[], { workflow: string; event_type: string; priority: number }>(
+      'SELECT workflow, event_type, priority FROM route JOIN workflow ON id = workflow ORDER BY workflow, event_type',
+    )
+    this.#insertRoute = db.prepare('INSERT OR IGNORE INTO route (workflow, event_type) VALUES (?, ?)')
+    this.#version = db.prepare<[], number>('SELECT version FROM workflow_version').pluck()
+    this.#raiseVersion = db.prepare('UPDATE workflow_version SET version = version + 1')
+    this.#pauses = db.prepare<[], { workflow: string; paused_at: number }>(
+      'SELECT workflow, paused_at FROM workflow_pause ORDER BY workflow',
+    )
+    this.#pause = db.prepare('INSERT OR IGNORE INTO workflow_pause (workflow, paused_at) VALUES (?, ?)')
+    this.#unpause = db.prepare('DELETE FROM workflow_pause WHERE workflow = ?')
+    // Index: run_ready, whose rows are those of all workflows; asked once per pause.
+    this.#pendingOf = db
+      .prepare<[string, number], string>(
+        `SELECT id FROM run WHERE status = 'pending' AND workflow = ? ORDER BY priority DESC, id LIMIT ?`,
+      )
+      .pluck()
+    // Index: primary key.
+    this.#hold = db.prepare(
+      `UPDATE run SET status = 'waiting', due_at = NULL, awaits = 0, reason = 'the workflow is paused'
+       WHERE id = ? AND status IN ('pending', 'waiting')`,
+    )
+    // Index of both: run_paused, oldest first.
+    this.#held = db
+      .prepare<[string, number], string>(
+        `SELECT id FROM run WHERE workflow = ? AND status = 'waiting' AND reason = 'the workflow is paused' ORDER BY id LIMIT ?`,
+      )
+      .pluck()
+    this.#countHeld = db
+      .prepare<[string], number>(
+        `SELECT count(*) FROM run WHERE workflow = ? AND status = 'waiting' AND reason = 'the workflow is paused'`,
+      )
+      .pluck()
+    // A look into run_paused for each of a few dozen workflows.
+    this.#forgotten = db
+      .prepare<[], string>(
+        `SELECT id FROM workflow WHERE id NOT IN (SELECT workflow FROM workflow_pause) AND EXISTS (
+           SELECT 1 FROM run WHERE run.workflow = workflow.id AND status = 'waiting' AND reason = 'the workflow is paused') LIMIT 1`,
+      )
+      .pluck()
+    // Index: primary key.
+    this.#release = db.prepare(
+      `UPDATE run SET status = 'pending', reason = NULL WHERE id = ? AND status = 'waiting' AND reason = 'the workflow is paused'`,
+    )
+  }
+
+  save({ workflows, broken }: LoadedWorkflows, now: number): boolean {
+    const known = this.list()
+    const kept = known.filter(({ id, file }) => broken.includes(file) && workflows.every((each) => each.id !== id))
+    const wanted = [...workflows, ...kept]
+    const isKnown = JSON.stringify(known.map(describe)) === JSON.stringify(wanted.map(describe).toSorted(byId))
+    if (isKnown && (this.#version.get() ?? 0) > 0) return false
+    for (const { id } of known) this.#delete.run(id)
+    for (const { id, file, eventTypes, schedule, priority = 0 } of wanted) {
+      this.#insert.run(id, file, schedule && JSON.stringify(schedule), priority, now)
+      for (const type of eventTypes) this.#insertRoute.run(id, type)
+    }
+    this.#raiseVersion.run()
+    this.#isChecked = false
+    return true
+  }
+
+  list(): WorkflowRecord[] {
+    const pauses = new Map(this.#pauses.all().map((row) => [row.workflow, row.paused_at]))
+    const routes = Map.groupBy(this.#routes.all(), (row) => row.workflow)
+    return this.#list.all().map(({ id, file, schedule, priority, loaded_at }) => ({
+      id,
+      file,
+      eventTypes: (routes.get(id) ?? []).map((row) => row.event_type),
+      schedule: schedule === null ? null : (JSON.parse(schedule) as CronTrigger),
+      ...(priority === 0 ? {} : { priority }),
+      loadedAt: loaded_at,
+      pausedAt: pauses.get(id) ?? null,
+      held: this.#countHeld.get(id) ?? 0,
+    }))
+  }
+
+  /** Read for each delivery, so kept in memory until this or another process changes a workflow. */
+  routes(): readonly Route[] | null {
+    if (this.#isChecked) return this.#cache.routes
+    const version = this.#version.get() ?? 0
+    if (version !== this.#cache.version) {
+      const rows = this.#routes.all().map(readRoute)
+      this.#cache = { version, routes: version === 0 ? null : rows }
+    }
+    // Asking SQLite once a turn is enough: what another process commits within it could as well have come after.
+    this.#isChecked = true
+    setImmediate(() => {
+      this.#isChecked = false
+    })
+    return this.#cache.routes
+  }
+
+  paused(): ReadonlySet<string> {
+    return new Set(this.#pauses.all().map((row) => row.workflow))
+  }
+
+  pause(workflow: string, now: number): boolean {
+    return this.#pause.run(workflow, now).changes === 1
+  }
+
+  resume(workflow: string): boolean {
+    return this.#unpause.run(workflow).changes === 1
+  }
+
+  /** Each of these gives the number of runs. Neither goes on once the pause is over, or is back. */
+  holdPending(workflow: string, limit: number): number {
+    if (!this.paused().has(workflow)) return 0
+    return this.#pendingOf.all(workflow, limit).filter((id) => this.hold(id)).length
+  }
+
+  releaseHeld(workflow: string, limit: number): number {
+    if (this.paused().has(workflow)) return 0
+    return this.#held.all(workflow, limit).filter((id) => this.#release.run(id).changes === 1).length
+  }
+
+  /** Lets runs go whose workflow is not paused any more: whoever resumed it did not come to the end. */
+  releaseForgotten(limit: number): void {
+    const forgotten = this.#forgotten.get()
+    if (forgotten !== undefined) this.releaseHeld(forgotten, limit)
+  }
+
+  hold(runId: string): boolean {
+    return this.#hold.run(runId).changes === 1
+  }
+}
+
+type Definition = LoadedWorkflows['workflows'][number]
+
+function readRoute(row: { workflow: string; event_type: string; priority: number }): Route {
+  const route = { eventType: row.event_type, workflow: row.workflow }
+  return row.priority === 0 ? route : { ...route, priority: row.priority }
+}
+
+function describe({ id, file, eventTypes, schedule, priority }: Definition): { id: string; text: string } {
+  return { id, text: JSON.stringify([file, [...new Set(eventTypes)].sort(), schedule, priority ?? 0]) }
+}
+
+function byId(a: { id: string }, b: { id: string }): number {
+  return a.id < b.id ? -1 : 1
+}

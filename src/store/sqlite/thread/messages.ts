@@ -1,0 +1,127 @@
+import { type ErrorCode, UpshotError } from '../../../core/errors.ts'
+import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/delivery.ts'
+import type { Checkpoint } from '../../../core/runs/step.ts'
+import type { StoreWriter } from '../writer.ts'
+
+/** A call on its way to the writer thread. */
+export interface Call {
+  number: number
+  method: keyof StoreWriter | 'close'
+  args: unknown[]
+}
+
+/** A call as it crosses: those that most messages are made of as lists, because these are read in a third of the time. */
+export type PackedCall = Call | PackedDelivery | PackedCheckpoint | PackedCompletion
+type PackedDelivery = ReturnType<typeof packDelivery>
+type PackedCheckpoint = ReturnType<typeof packCheckpoint>
+type PackedCompletion = ReturnType<typeof packCompletion>
+
+export function packCall(number: number, method: Call['method'], args: unknown[]): PackedCall {
+  switch (method) {
+    case 'saveDelivery':
+      return packDelivery(number, args as Parameters<StoreWriter['saveDelivery']>)
+    case 'saveCheckpoint':
+      return packCheckpoint(number, args as Parameters<StoreWriter['saveCheckpoint']>)
+    case 'completeRun':
+      return packCompletion(number, args as Parameters<StoreWriter['completeRun']>)
+    default:
+      return { number, method, args }
+  }
+}
+
+export function unpackCall(packed: PackedCall): Call {
+  if ('method' in packed) return packed
+  switch (packed[0]) {
+    case 'delivery':
+      return unpackDelivery(packed)
+    case 'checkpoint':
+      return unpackCheckpoint(packed)
+    case 'completion':
+      return unpackCompletion(packed)
+    default:
+      return packed satisfies never
+  }
+}
+
+function packDelivery(number: number, [delivery]: Parameters<StoreWriter['saveDelivery']>) {
+  const { id, endpointId, account, receivedAt, event, body, facts, workflows, priorities, taker } = delivery
+  const { id: eventId, type, created } = event
+  const head = ['delivery', number, id, endpointId, account, receivedAt, eventId, type, created] as const
+  const taken = [taker?.worker, taker?.codeHashes] as const
+  return [...head, body, facts, workflows, priorities, ...taken] as const
+}
+
+function unpackDelivery(packed: PackedDelivery): Call {
+  const [, number, id, endpointId, account, receivedAt, eventId, type, created, body, facts, ...rest] = packed
+  const [workflows, priorities, worker, codeHashes] = rest
+  const event = { id: eventId, type, created }
+  const delivery: IncomingDelivery = { id, endpointId, account, receivedAt, event, body, facts, workflows }
+  if (priorities !== undefined) delivery.priorities = priorities
+  if (worker !== undefined && codeHashes !== undefined) delivery.taker = { worker, codeHashes }
+  return { number, method: 'saveDelivery', args: [delivery] }
+}
+
+function packCheckpoint(number: number, [lease, step, failure, alongside]: Parameters<StoreWriter['saveCheckpoint']>) {
+  const { runId, fence, worker } = lease
+  const { key, position, kind, effect, status, attempt, output, error, target } = step
+  const { apartBytes, startedAt, finishedAt, dueAt } = step
+  const head = ['checkpoint', number, runId, fence, worker] as const
+  const state = [key, position, kind, effect, status, attempt, output, error, target] as const
+  return [...head, ...state, startedAt, finishedAt, dueAt, apartBytes, failure, alongside] as const
+}
+
+function unpackCheckpoint(packed: PackedCheckpoint): Call {
+  const [, number, runId, fence, worker, key, position, kind, effect, status, attempt, output, ...rest] = packed
+  const [error, target, startedAt, finishedAt, dueAt, apartBytes, failure, alongside] = rest
+  const moments = { startedAt, finishedAt, dueAt }
+  const step: Checkpoint = { key, position, kind, effect, status, attempt, output, error, target, ...moments }
+  if (apartBytes !== undefined) step.apartBytes = apartBytes
+  return { number, method: 'saveCheckpoint', args: [{ runId, fence, worker }, step, failure, alongside] }
+}
+
+function packCompletion(number: number, [lease, output, now]: Parameters<StoreWriter['completeRun']>) {
+  return ['completion', number, lease.runId, lease.fence, lease.worker, output, now] as const
+}
+
+function unpackCompletion([, number, runId, fence, worker, output, now]: PackedCompletion): Call {
+  return { number, method: 'completeRun', args: [{ runId, fence, worker }, output, now] }
+}
+
+/** What became of it; the number alone where there is nothing to say but that it is done, as of most calls. */
+export type Answer =
+  | number
+  | PackedReceipt
+  | { number: number; value: unknown }
+  | { number: number; error: { code: ErrorCode | null; message: string } }
+type PackedReceipt = readonly [number: number, verdict: DeliveryReceipt['verdict'], runs: string[], takenWith?: number]
+
+/** Errors lose their class between threads, so they travel as code and message. */
+export async function encodeAnswer({ number, method }: Call, result: Promise<unknown>): Promise<Answer> {
+  try {
+    const value = await result
+    if (value === undefined) return number
+    return method === 'saveDelivery' ? packReceipt(number, value as DeliveryReceipt) : { number, value }
+  } catch (error) {
+    const code = error instanceof UpshotError ? error.code : null
+    return { number, error: { code, message: error instanceof Error ? error.message : String(error) } }
+  }
+}
+
+/** The answer to the call of this number: its value, or the error that it is to be rejected with. */
+export function decodeAnswer(answer: Answer): { number: number; value?: unknown; error?: Error } {
+  if (typeof answer === 'number') return { number: answer }
+  if ('error' in answer) return { number: answer.number, error: decodeError(answer.error) }
+  return 'value' in answer ? answer : unpackReceipt(answer)
+}
+
+function packReceipt(number: number, { verdict, runs, takenWith }: DeliveryReceipt): PackedReceipt {
+  return takenWith === undefined ? [number, verdict, runs] : [number, verdict, runs, takenWith]
+}
+
+function unpackReceipt([number, verdict, runs, takenWith]: PackedReceipt): { number: number; value: DeliveryReceipt } {
+  return { number, value: takenWith === undefined ? { verdict, runs } : { verdict, runs, takenWith } }
+}
+
+function decodeError({ code, message }: { code: ErrorCode | null; message: string }): Error {
+  return code === null ? new Error(message) : new UpshotError(code, message)
+}

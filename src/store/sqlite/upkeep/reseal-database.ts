@@ -1,0 +1,121 @@
+import type { Database } from 'better-sqlite3'
+import { createVault, type Vault } from '../../vault.ts'
+import { migrate } from '../database/migrate.ts'
+import { openDatabase } from '../database/open-database.ts'
+import { accountOwner } from '../incoming/account-table.ts'
+import { captureOwner } from '../incoming/capture-table.ts'
+
+/** How many of each were sealed anew. */
+export interface Resealed {
+  webhookSecrets: number
+  apiKeys: number
+  captures: number
+}
+
+/** The columns of a key, and what is sealed. */
+interface Row {
+  sealed: Uint8Array
+  [column: string]: string | number | Uint8Array
+}
+
+/** A column that holds what the vault seals. */
+interface SealedColumn {
+  counts: keyof Resealed
+  table: string
+  column: string
+  /** Columns of its primary key. */
+  key: readonly string[]
+  /** To whom the vault has bound it. */
+  ownerOf: (row: Row) => string
+}
+
+const SEALED_COLUMNS: readonly SealedColumn[] = [
+  {
+    counts: 'webhookSecrets',
+    table: 'endpoint_secret',
+    column: 'sealed',
+    key: ['endpoint_id', 'position'],
+    ownerOf: (row) => String(row.endpoint_id),
+  },
+  {
+    counts: 'apiKeys',
+    table: 'account',
+    column: 'api_key',
+    key: ['name'],
+    ownerOf: (row) => accountOwner(String(row.name), 'key'),
+  },
+  {
+    counts: 'apiKeys',
+    table: 'account',
+    column: 'fallback_key',
+    key: ['name'],
+    ownerOf: (row) => accountOwner(String(row.name), 'fallback'),
+  },
+  {
+    counts: 'captures',
+    table: 'capture',
+    column: 'sealed',
+    key: ['id', 'endpoint_id'],
+    ownerOf: (row) => captureOwner(String(row.endpoint_id), String(row.id)),
+  },
+]
+
+/**
+ * Seals whatever is sealed in a database under another key: all of it, in one commit, or nothing. Throws `invalid_config`
+ * where something does not open with the present key.
+ */
+export function resealDatabase(file: string, keys: { present: Buffer; next: Buffer }): Resealed {
+  const [present, next] = [createVault(keys.present), createVault(keys.next)]
+  return withDatabase(file, (db) => {
+    const counts: Resealed = { webhookSecrets: 0, apiKeys: 0, captures: 0 }
+    const resealAll = db.transaction(() => {
+      for (const place of SEALED_COLUMNS) counts[place.counts] += reseal(db, place, { present, next })
+    })
+    resealAll.immediate()
+    return counts
+  })
+}
+
+/** Whether this key opens everything in a database that is sealed. */
+export function opensDatabase(file: string, key: Buffer): boolean {
+  const vault = createVault(key)
+  return withDatabase(file, (db) =>
+    SEALED_COLUMNS.every((place) =>
+      listRows(db, place).every((row) => {
+        try {
+          vault.open(place.ownerOf(row), row.sealed)
+          return true
+        } catch {
+          return false
+        }
+      }),
+    ),
+  )
+}
+
+function reseal(db: Database, place: SealedColumn, { present, next }: { present: Vault; next: Vault }): number {
+  const { table, column, key, ownerOf } = place
+  const condition = key.map((name) => `${name} = ?`).join(' AND ')
+  const save = db.prepare(`UPDATE ${table} SET ${column} = ? WHERE ${condition}`)
+  const rows = listRows(db, place)
+  for (const row of rows) {
+    const owner = ownerOf(row)
+    save.run(next.seal(owner, present.open(owner, row.sealed)), ...key.map((name) => row[name]))
+  }
+  return rows.length
+}
+
+function listRows(db: Database, { table, column, key }: SealedColumn): Row[] {
+  const columns = [...key, `${column} AS sealed`].join(', ')
+  return db.prepare<[], Row>(`SELECT ${columns} FROM ${table} WHERE ${column} IS NOT NULL`).all()
+}
+
+function withDatabase<T>(file: string, use: (db: Database) => T): T {
+  const db = openDatabase(file)
+  try {
+    migrate(db)
+    return use(db)
+  } finally {
+    db.close()
+  }
+}

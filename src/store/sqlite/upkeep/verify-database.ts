@@ -1,0 +1,124 @@
+import { existsSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import { UpshotError } from '../../../core/errors.ts'
+import { knownTables, latestSchema } from '../database/migrate.ts'
+
+/** One thing that holds of a sound database, or does not. */
+export interface DatabaseCheck {
+  name: string
+  passed: boolean
+  /** What was found; for a fault with the first examples. */
+  found: string
+}
+
+export interface DatabaseReport {
+  file: string
+  passed: boolean
+  checks: DatabaseCheck[]
+  /** Rows by the name of their table. */
+  rows: Record<string, number>
+}
+
+type Check = (db: Database.Database) => string[]
+
+/** Each gives its faults; none is good. They read whole tables, in the order in which these lie on disk. */
+const CHECKS: Record<string, Check> = {
+  integrity: (db) => pluck(db, 'PRAGMA integrity_check(20)').filter((line) => line !== 'ok'),
+  'foreign keys': (db) =>
+    (db.pragma('foreign_key_check') as { table: string; rowid: number | null }[]).map(
+      ({ table, rowid }) => `${table} ${rowid ?? ''}`,
+    ),
+  schema: findSchemaFaults,
+  // Index: the primary keys of the tables that are looked into.
+  'every run has its event': (db) =>
+    pluck(db, 'SELECT id FROM run WHERE event_seq IS NOT NULL AND event_seq NOT IN (SELECT seq FROM event) LIMIT 20'),
+  'every step has its run': (db) =>
+    pluck(db, 'SELECT DISTINCT run_id FROM step WHERE run_id NOT IN (SELECT id FROM run) LIMIT 20'),
+  'every failed attempt has its run': (db) =>
+    pluck(db, 'SELECT DISTINCT run_id FROM step_failure WHERE run_id NOT IN (SELECT id FROM run) LIMIT 20'),
+  'every large result is there': (db) =>
+    pluck(
+      db,
+      `SELECT run_id FROM step WHERE apart_bytes IS NOT NULL AND NOT EXISTS (
+         SELECT 1 FROM blob WHERE blob.run_id = step.run_id AND blob.key = step.key) LIMIT 20`,
+    ),
+  'every run at work has a worker': (db) =>
+    pluck(db, `SELECT id FROM run WHERE status = 'running' AND worker IS NULL LIMIT 20`),
+  'every finished run says when': (db) =>
+    pluck(
+      db,
+      `SELECT id FROM run WHERE status IN ('completed', 'failed', 'canceled', 'skipped') AND finished_at IS NULL LIMIT 20`,
+    ),
+}
+
+const EXAMPLES = 3
+
+/**
+ * Reads all of a database and says what of it is not as it must be. Changes nothing, also beside a running app. Throws
+ * `not_found` where there is no file, `store_unavailable` for one that is no database.
+ */
+export function verifyDatabase(file: string): DatabaseReport {
+  if (!existsSync(file)) throw new UpshotError('not_found', `There is no database ${file}.`)
+  const db = open(file)
+  try {
+    const checks = Object.entries(CHECKS).map(([name, check]) => perform(db, name, check))
+    return { file, passed: checks.every(({ passed }) => passed), checks, rows: countRows(db) }
+  } finally {
+    db.close()
+  }
+}
+
+/** Rows of every table of ours, by name. */
+export function countRows(db: Database.Database): Record<string, number> {
+  const count = (table: string) => db.prepare<[], number>(`SELECT count(*) FROM "${table}"`).pluck().get() ?? 0
+  try {
+    return Object.fromEntries(listTables(db).map((table) => [table, count(table)]))
+  } catch {
+    return {}
+  }
+}
+
+function open(file: string): Database.Database {
+  try {
+    const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 5_000 })
+    // A file is opened when it is first read, so this tells one that is none of ours.
+    db.pragma('schema_version')
+    return db
+  } catch (cause) {
+    throw new UpshotError('store_unavailable', `${file} cannot be read as a database (${codeOf(cause)}).`, { cause })
+  }
+}
+
+function perform(db: Database.Database, name: string, check: Check): DatabaseCheck {
+  try {
+    const faults = check(db)
+    const rest = faults.length > EXAMPLES ? ', …' : ''
+    return { name, passed: faults.length === 0, found: faults.slice(0, EXAMPLES).join(', ') + rest || 'ok' }
+  } catch (error) {
+    return { name, passed: false, found: `it cannot be read (${codeOf(error)})` }
+  }
+}
+
+function findSchemaFaults(db: Database.Database): string[] {
+  const version = latestSchema()
+  const found = db.pragma('user_version', { simple: true }) as number
+  const here = new Set(listTables(db))
+  return [
+    ...(found === version ? [] : [`version ${found}, where this Upshot knows ${version}`]),
+    ...knownTables()
+      .filter((table) => !here.has(table))
+      .map((table) => `no table "${table}"`),
+  ]
+}
+
+function listTables(db: Database.Database): string[] {
+  return pluck(db, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`)
+}
+
+function pluck(db: Database.Database, sql: string): string[] {
+  return db.prepare<[], unknown>(sql).pluck().all().map(String)
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown fault'
+}

@@ -1,0 +1,14 @@
+import type { AnyWorkflow, RunContext } from '../../author/workflow.ts'
+import type { StepApi } from '../../core/runs/step.ts'
+
+type Call = (context: never) => unknown
+
+/** The same workflow, whose functions are handed another `step` than the engine's. */
+export function equipWorkflow(workflow: AnyWorkflow, change: (step: StepApi) => StepApi): AnyWorkflow {
+  const equip =
+    (call: Call): Call =>
+    (context: RunContext) =>
+      call({ ...context, step: change(context.step) } as never)
+  const { run, onFailure } = workflow
+  return { ...workflow, run: equip(run), ...(onFailure ? { onFailure: equip(onFailure) } : {}) }
+}

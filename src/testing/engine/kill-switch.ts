@@ -1,0 +1,139 @@
+import type { ClaimedRun } from '../../core/runs/run.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Activity } from './activity.ts'
+import type { CrashPoint } from './crash-point.ts'
+
+/** Names of calls that only read. */
+const READING = /^(find|list|count|tally|next|read|pack|load)/
+/** Calls that write no run's journal: the bookkeeping of workers, deliveries and schedules. */
+const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
+  ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'close'] as const),
+  ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns', 'claimUnseenRuns'] as const),
+  'saveLimit',
+])
+
+type Method = (...args: unknown[]) => Promise<unknown>
+
+/**
+ * What stands between one life of the engine and the store. It counts what is under way, and when it is shut the engine is
+ * dead to the store: a call that comes then, and one that is under way, never gets an answer.
+ */
+export class StoreGate {
+  /** The store as the engine sees it. */
+  readonly store: Store
+  /** Passes begun, by run. */
+  readonly passes = new Map<string, number>()
+  /** Journal writes done and runs claimed: as long as this rises, something goes on. */
+  moves = 0
+  /** Run and key of each checkpoint, in the order in which they were kept. */
+  readonly saved: { run: string; key: string }[] = []
+  /** Calls without an answer yet. */
+  pending = 0
+  #touched = new Set<string>()
+  /** Called once, when it is shut. */
+  onShut = () => {}
+  #isShut = false
+  readonly #activity: Activity
+  readonly #crash: CrashPoint | null
+  readonly #workflows = new Map<string, string>()
+
+  constructor(store: Store, activity: Activity, crash: CrashPoint | null) {
+    this.#activity = activity
+    this.#crash = crash
+    const methods = Object.entries(store).map(([name, method]) => [
+      name,
+      (...args: unknown[]) => this.#call(name as keyof Store, method as Method, args),
+    ])
+    this.store = Object.fromEntries(methods)
+  }
+
+  get isShut(): boolean {
+    return this.#isShut
+  }
+
+  /** The runs that were claimed since it was last asked. */
+  takeTouched(): Set<string> {
+    const touched = this.#touched
+    this.#touched = new Set()
+    return touched
+  }
+
+  /** The workflow of a run that was claimed here. */
+  nameOf(run: string): string {
+    return this.#workflows.get(run) ?? 'a run'
+  }
+
+  /** From now on nothing gets through in either direction. */
+  shut(): void {
+    if (this.#isShut) return
+    this.#isShut = true
+    this.onShut()
+    this.#activity.stir()
+  }
+
+  async #call(name: keyof Store, method: Method, args: unknown[]): Promise<unknown> {
+    if (this.#isShut) return never()
+    const fate = this.#decideFate(name, args)
+    if (fate !== 'goes through') this.shut()
+    if (fate === 'lost') return never()
+    const answer = await this.#perform(name, method, args).then(
+      (value) => () => value,
+      (error: unknown) => () => {
+        throw error
+      },
+    )
+    return this.#isShut ? never() : answer()
+  }
+
+  async #perform(name: keyof Store, method: Method, args: unknown[]): Promise<unknown> {
+    this.pending += 1
+    try {
+      const value = await method(...args)
+      this.#note(name, args, value)
+      return value
+    } finally {
+      this.pending -= 1
+      this.#activity.stir()
+    }
+  }
+
+  #decideFate(name: keyof Store, args: readonly unknown[]) {
+    if (!isJournalWrite(name)) return 'goes through'
+    return this.#crash?.meet(describeWrite(name, args, this.#workflows)) ?? 'goes through'
+  }
+
+  #note(name: keyof Store, args: readonly unknown[], value: unknown): void {
+    if (isJournalWrite(name)) this.moves += 1
+    if (name === 'claimRuns' || name === 'claimUnseenRuns')
+      for (const run of value as ClaimedRun[]) this.#noteClaim(run)
+    if (name !== 'saveCheckpoint') return
+    const [lease, step] = args as Parameters<Store['saveCheckpoint']>
+    this.saved.push({ run: lease.runId, key: step.key })
+  }
+
+  #noteClaim({ lease, workflow }: ClaimedRun): void {
+    this.moves += 1
+    this.#touched.add(lease.runId)
+    this.passes.set(lease.runId, (this.passes.get(lease.runId) ?? 0) + 1)
+    this.#workflows.set(lease.runId, workflow)
+  }
+}
+
+function isJournalWrite(name: keyof Store): boolean {
+  return !READING.test(name) && !BESIDE_THE_JOURNAL.has(name)
+}
+
+/** Such as `saveCheckpoint of step "notify" in verify-transfer`. */
+function describeWrite(name: string, [lease, second]: readonly unknown[], workflows: ReadonlyMap<string, string>) {
+  const step = isRecord(second) && typeof second.key === 'string' ? ` of step "${second.key}"` : ''
+  const workflow = isRecord(lease) ? workflows.get(String(lease.runId)) : undefined
+  return `${name}${step}${workflow === undefined ? '' : ` in ${workflow}`}`
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+function never(): Promise<never> {
+  return new Promise(() => {})
+}

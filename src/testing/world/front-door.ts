@@ -1,0 +1,69 @@
+import type { Verdict } from '../../core/incoming/delivery.ts'
+import { type Endpoint, planEndpoint } from '../../core/incoming/endpoint.ts'
+import type { Route } from '../../core/incoming/route.ts'
+import { signBody } from '../../core/incoming/signature.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Clock } from '../../core/time.ts'
+import { createNoticeBus } from '../../notices/notice-bus.ts'
+import { Receiver } from '../../receive/receiver.ts'
+
+export interface DeliverOptions {
+  /** Sent as it is, in place of a valid signature. */
+  signature?: string
+  /** In place of what the service would send; null leaves one out. */
+  headers?: Record<string, string | null>
+}
+
+/** What the sender was told, and what was made of the request. */
+export interface TestDelivery {
+  /** Of the HTTP answer. */
+  status: number
+  verdict: Verdict
+  /** Number of runs that it started. */
+  runs: number
+}
+
+/** The real receiver over HTTP, with one endpoint whose secret the testbed knows. */
+export class FrontDoor {
+  readonly #notices = createNoticeBus()
+  readonly #store: Store
+  readonly #clock: Clock
+  readonly #receiver: Receiver
+  #opening: Promise<{ endpoint: Endpoint; url: string }> | null = null
+
+  constructor(store: Store, clock: Clock, routes: readonly Route[]) {
+    this.#store = store
+    this.#clock = clock
+    this.#receiver = new Receiver({ store, clock, publish: this.#notices.publish, routes: () => routes })
+  }
+
+  /** Posts a body, signed unless `signature` says otherwise. */
+  async deliver(body: string | Uint8Array, { signature, headers = {} }: DeliverOptions): Promise<TestDelivery> {
+    this.#opening ??= this.#open()
+    const { endpoint, url } = await this.#opening
+    const received = this.#notices.once('delivery.received')
+    const given = { 'Content-Type': 'application/json', ...this.#sign(endpoint, body, signature), ...headers }
+    const sent = Object.entries(given).filter((header): header is [string, string] => header[1] !== null)
+    const answer = await fetch(url, { method: 'POST', body: Buffer.from(body), headers: sent })
+    await answer.arrayBuffer()
+    const { verdict, runs } = await received
+    return { status: answer.status, verdict, runs }
+  }
+
+  async close(): Promise<void> {
+    await this.#opening?.catch(() => {})
+    await this.#receiver.stop()
+  }
+
+  async #open(): Promise<{ endpoint: Endpoint; url: string }> {
+    const endpoint = planEndpoint({ name: 'testbed' }, this.#clock.now())
+    await this.#store.addEndpoint(endpoint)
+    const origin = await this.#receiver.start({ host: '127.0.0.1', port: 0 })
+    return { endpoint, url: `${origin}/hooks/${endpoint.path}` }
+  }
+
+  #sign({ scheme, secrets }: Endpoint, body: string | Uint8Array, signature: string | undefined) {
+    if (signature !== undefined) return { [scheme.header]: signature }
+    return signBody(scheme, secrets[0]?.value ?? '', { id: '', body: Buffer.from(body) }, this.#clock.now())
+  }
+}

@@ -1,0 +1,109 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { UpshotError } from '../../core/errors.ts'
+import type { FilesFor } from '../../engine/execute/run-context.ts'
+import { createFilesClient, type FilesClient, type FilesLogLine } from '../../files/index.ts'
+import { performAround } from '../../files/wrap-calls.ts'
+import { type Sandbox, type SandboxEvent, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
+import { CallPauses } from './call-pauses.ts'
+import type { VirtualTime } from './virtual-time.ts'
+
+/** What a test may decide about the sandbox; its place and its time are the testbed's. */
+export type ServiceOptions = Partial<Omit<SandboxOptions, 'dir' | 'clock' | 'startAt' | 'seed'>>
+
+/** The sandbox of a testbed, started when it is first needed, because most of a short test's time would go into it. */
+export class TestService {
+  readonly #options: ServiceOptions & { seed: number }
+  readonly #time: VirtualTime
+  #starting: Promise<{ sandbox: Sandbox; apiKey: string }> | null = null
+  #sandbox: Sandbox | null = null
+  #folder: string | null = null
+
+  constructor(time: VirtualTime, options: ServiceOptions & { seed: number }) {
+    this.#time = time
+    this.#options = options
+  }
+
+  async sandbox(): Promise<Sandbox> {
+    return (await this.#start()).sandbox
+  }
+
+  /** The last event of a type that the service told of; throws `not_found`. */
+  told(type: string): SandboxEvent {
+    const event = this.#sandbox?.events.list({ type }).at(-1)
+    if (event) return event
+    throw new UpshotError(
+      'not_found',
+      `The sandbox has told of no ${type}. Change a storage or start a transfer first.`,
+    )
+  }
+
+  /** The real client on the way to the sandbox. Its calls fail when it is closed. */
+  openFiles(random: () => number): { filesFor: FilesFor; close(): Promise<void> } {
+    const pauses = new CallPauses(this.#time)
+    let client: Promise<FilesClient> | null = null
+    let isClosed = false
+    const connect = () => (client ??= this.#connect(random, pauses))
+    const call = async <T>(perform: (files: FilesClient) => Promise<T>): Promise<T> => {
+      const files = await connect()
+      if (isClosed) await files.stop()
+      return pauses.during(() => perform(files))
+    }
+    // Only what `performAround` calls: each begins as a step before the sandbox is up, in the order of the author's code.
+    const lazy = {
+      list: (...given) => call((files) => files.list(...given)),
+      find: (...given) => call((files) => files.find(...given)),
+      get: (...given) => call((files) => files.get(...given)),
+      downloadUrl: (...given) => call((files) => files.downloadUrl(...given)),
+      download: (...given) => call((files) => files.download(...given)),
+      hash: (...given) => call((files) => files.hash(...given)),
+      delete: (...given) => call((files) => files.delete(...given)),
+    } satisfies Partial<FilesClient>
+    return {
+      filesFor: (_account, around) =>
+        performAround(
+          () => lazy as unknown as FilesClient,
+          around,
+          () => {},
+        ),
+      async close() {
+        isClosed = true
+        pauses.end()
+        const files = await client?.catch(() => null)
+        await files?.stop()
+      },
+    }
+  }
+
+  async stop(): Promise<void> {
+    const started = await this.#starting?.catch(() => null)
+    await started?.sandbox.stop()
+    if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  async #connect(random: () => number, pauses: CallPauses): Promise<FilesClient> {
+    const { sandbox, apiKey } = await this.#start()
+    const log = (line: FilesLogLine) => void (line.kind === 'wait' && pauses.begin(line.until))
+    // The sandbox's own plan is the only limit.
+    const plan = Number.MAX_SAFE_INTEGER
+    return createFilesClient({ baseUrl: sandbox.url, apiKey, clock: this.#time.clock, random, plan, log })
+  }
+
+  #start(): Promise<{ sandbox: Sandbox; apiKey: string }> {
+    this.#starting ??= this.#launch()
+    return this.#starting
+  }
+
+  async #launch(): Promise<{ sandbox: Sandbox; apiKey: string }> {
+    this.#folder = await mkdtemp(join(tmpdir(), 'upshot-testbed-'))
+    const sandbox = await startSandbox({
+      ...{ plan: 'unlimited', hints: false, ...this.#options },
+      ...{ dir: this.#folder, clock: 'manual', startAt: this.#time.clock.now() },
+    })
+    this.#sandbox = sandbox
+    this.#time.followedBy(sandbox.clock)
+    const { key } = await sandbox.keys.create({ name: 'testbed', scope: 'read-write' })
+    return { sandbox, apiKey: key }
+  }
+}

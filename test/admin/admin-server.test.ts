@@ -1,0 +1,39 @@
+import { once } from 'node:events'
+import { get } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { AdminServer } from '../../src/admin/admin-server.ts'
+import type { HealthReport } from '../../src/admin/health.ts'
+
+/** An admin server whose check is under way, asked by a client that keeps its connections. */
+async function startAsked(answerWithinMs?: number) {
+  const asked = Promise.withResolvers<void>()
+  const report = Promise.withResolvers<HealthReport>()
+  const check = () => {
+    asked.resolve()
+    return report.promise
+  }
+  const admin = new AdminServer({ check }, answerWithinMs)
+  const request = get(`${await admin.start(0)}/readyz`, { headers: { connection: 'keep-alive' } })
+  const answered = once(request, 'response')
+  answered.catch(() => {})
+  await asked.promise
+  return { admin, report, answered }
+}
+
+test('a stop waits for the probe that is being answered, and for no more', async () => {
+  const { admin, report, answered } = await startAsked()
+  const stopped = admin.stop()
+  report.resolve({ ready: false, checks: { receiver: 'draining' } })
+  const [response] = await answered
+  expect(response.statusCode).toBe(503)
+  expect(JSON.parse(await text(response))).toEqual({ ready: false, checks: { receiver: 'draining' } })
+  expect(response.headers.connection).toBe('close')
+  await stopped
+})
+
+test('a stop does not wait for a check that hangs', async () => {
+  const { admin, answered } = await startAsked(20)
+  await admin.stop()
+  await expect(answered).rejects.toThrow('socket hang up')
+})

@@ -1,0 +1,127 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { askSecret } from '../../../src/cli/terminal/ask-secret.ts'
+import { createOutput, readGlobalOptions } from '../../../src/cli/terminal/output.ts'
+import { openStore } from '../../../src/project/data-dir/open-store.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { startTestApp } from '../../support/test-app.ts'
+import { runCli } from '../support/run-cli.ts'
+import { runHere } from '../support/run-here.ts'
+
+// Many commands a test.
+vi.setConfig({ testTimeout: 120_000 })
+
+const LIVE = 'sk_live_canary_of_the_accounts'
+const STORAGES = ['--storage-a', 'a-drive', '--storage-b', 'b-drive', '--storage-c', 'c-drive']
+
+/** `upshot accounts` on a data directory of its own. */
+function accountsIn(dataDir: string) {
+  return (args: string[], options: Parameters<typeof runHere>[2] = {}) =>
+    runHere(dataDir, ['accounts', ...args, '--json'], options)
+}
+
+async function readAccount(dataDir: string, name: string) {
+  const store = openStore({ dataDir, secretKey: null })
+  try {
+    return await store.findAccount(name)
+  } finally {
+    await store.close()
+  }
+}
+
+test('adds, shows, changes and removes an account, and never shows a key', async () => {
+  const dataDir = tempFolder()
+  const accounts = accountsIn(dataDir)
+  const base = ['--base-url', 'https://api.example.com/v1/', '--plan', '450', ...STORAGES]
+  const added = await runCli(dataDir, ['accounts', 'add', 'shop', ...base, '--key-stdin', '--json'], {
+    input: `${LIVE}\n`,
+  })
+  expect(added.json.data).toEqual({
+    name: 'shop',
+    baseUrl: 'https://api.example.com/v1',
+    plan: 450,
+    storages: { storage_a: 'a-drive', storage_b: 'b-drive', storage_c: 'c-drive' },
+    hasFallbackKey: false,
+    from: 'accounts add',
+    createdAt: expect.any(String),
+    endpoints: [],
+  })
+  expect(await readAccount(dataDir, 'shop')).toMatchObject({ apiKey: LIVE, fallbackKey: null, plan: 450 })
+
+  const next = 'sk_live_canary_that_comes_next'
+  const edit = ['edit', 'shop', '--key-env', 'NEXT', '--keep-old-key', '--storage-b', 'desk']
+  expect((await accounts(edit, { env: { NEXT: next } })).json.data).toMatchObject({ hasFallbackKey: true, plan: 450 })
+  expect(await readAccount(dataDir, 'shop')).toMatchObject({
+    apiKey: next,
+    fallbackKey: LIVE,
+    storages: { storage_b: 'desk' },
+  })
+  expect((await accounts(['edit', 'shop', '--no-fallback'])).json.data).toMatchObject({ hasFallbackKey: false })
+  expect(await readAccount(dataDir, 'shop')).toMatchObject({ apiKey: next, fallbackKey: null })
+
+  const listed = await accounts(['list'])
+  expect(listed.json.data.map(({ name }: { name: string }) => name)).toEqual(['default', 'shop'])
+  const shown = await runHere(dataDir, ['accounts', 'show', 'shop'])
+  expect(shown.stdout).toContain('450 requests per minute')
+  expect((await accounts(['remove', 'shop'])).exit).toBe(3)
+  expect((await accounts(['remove', 'shop', '--yes'])).json.data).toEqual({ name: 'shop', removed: true })
+  expect((await accounts(['show', 'shop'])).exit).toBe(5)
+})
+
+test('refuses an account whose key and address do not belong together', async () => {
+  const accounts = accountsIn(tempFolder())
+  const add = (name: string, url: string, key: string) =>
+    accounts(['add', name, '--base-url', url, '--key-env', 'KEY', ...STORAGES], { env: { KEY: key } })
+  const [elsewhere, here, open, reserved] = await Promise.all([
+    add('shop', 'https://api.example.com/v1', 'sk_sandbox_canary'),
+    add('shop', 'http://127.0.0.1:4747/v1', LIVE),
+    add('shop', 'http://api.example.com/v1', LIVE),
+    add('default', 'https://api.example.com/v1', LIVE),
+  ])
+  expect([elsewhere, here, open, reserved].map((result) => result?.exit)).toEqual([2, 2, 2, 2])
+  expect(elsewhere?.json.error.message).toContain('the base URL is not on this machine')
+  expect(here?.json.error.message).toContain('the API key is not one of the sandbox')
+  expect(open?.json.error.message).toContain('https://')
+  expect(reserved?.json.error.message).toContain('SERVICE_BASE_URL')
+  expect([elsewhere, here, open].some((result) => /canary/.test(`${result?.stdout}${result?.stderr}`))).toBe(false)
+  const nothing = await accounts(['add', 'shop', '--base-url', 'https://api.example.com/v1', ...STORAGES])
+  expect(nothing.json.error).toMatchObject({ code: 'invalid_request', fix: expect.stringContaining('--key-file') })
+})
+
+test('takes what it is not told from the sandbox that runs, and refuses to remove what an endpoint uses', async () => {
+  const { dataDir, sandbox } = await startTestApp()
+  const { key } = await sandbox.keys.create({ name: 'shop', scope: 'read-only' })
+  const accounts = accountsIn(dataDir)
+  const file = join(dataDir, 'key.txt')
+  writeFileSync(file, `${key}\n`)
+  expect((await accounts(['add', 'shop', '--key-file', file])).json.data).toMatchObject({ baseUrl: sandbox.url })
+  expect((await accounts(['add', 'shop', '--key-file', file])).json.error.code).toBe('conflict')
+  await runHere(dataDir, ['endpoints', 'add', 'orders', '--account', 'shop'])
+  const refused = await accounts(['remove', 'shop', '--yes'])
+  expect(refused).toMatchObject({ exit: 1, json: { error: { code: 'conflict' } } })
+  expect(refused.json.error.message).toContain('orders')
+  expect((await accounts(['show', 'default'])).json.data).toMatchObject({
+    from: 'sandbox',
+    endpoints: ['sandbox'],
+    baseUrl: sandbox.url,
+  })
+  await runHere(dataDir, ['endpoints', 'edit', 'orders', '--account', 'default'])
+  expect((await accounts(['remove', 'shop', '--yes'])).exit).toBe(0)
+})
+
+test('asks for a key at a terminal and shows nothing of it', async () => {
+  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
+  for (const stream of Object.values(streams)) Object.assign(stream, { isTTY: true })
+  let seen = ''
+  for (const stream of [streams.stdout, streams.stderr]) stream.on('data', (chunk) => (seen += chunk))
+  vi.stubEnv('CI', '')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const asked = askSecret(createOutput(readGlobalOptions([]), streams), 'API key of account "shop"')
+  streams.stdin.write(`${LIVE}\r`)
+  expect(await asked).toBe(LIVE)
+  expect(seen).toContain('API key of account "shop"')
+  expect(seen).not.toContain('canary')
+  expect(await askSecret(createOutput(readGlobalOptions(['--no-input']), streams), 'API key')).toBeUndefined()
+})

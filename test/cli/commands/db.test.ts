@@ -1,0 +1,230 @@
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, test, vi } from 'vitest'
+import { newId } from '../../../src/core/ids.ts'
+import { backupDatabase } from '../../../src/store/sqlite/upkeep/backup-database.ts'
+import { verifyDatabase } from '../../../src/store/sqlite/upkeep/verify-database.ts'
+import { eventBody, incoming } from '../../support/fixtures.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { startTestApp } from '../../support/test-app.ts'
+import { openTestStore } from '../../support/test-store.ts'
+import { runCli } from '../support/run-cli.ts'
+
+// Each starts processes, which take their time where the machine is busy.
+vi.setConfig({ testTimeout: 120_000 })
+
+const PAGE_BYTES = 8_192
+
+const quiet = { onProgress: () => {}, signal: new AbortController().signal }
+
+/** A store with so many events, each with a run. */
+async function storeWith(events: number, bodyBytes = 100) {
+  const store = openTestStore()
+  const data = { padding: 'x'.repeat(bodyBytes) }
+  await Promise.all(
+    Array.from({ length: events }, (_, n) =>
+      store.saveDelivery(incoming(`evt_${n}`, { body: eventBody(`evt_${n}`, 'file.created', data) })),
+    ),
+  )
+  return { store, file: join(store.folder, 'upshot.db') }
+}
+
+test('copies one moment while the app goes on writing, and does not start over for it', async () => {
+  const { file } = await storeWith(1_000, 4_000)
+  const writer = new Database(file)
+  const to = join(tempFolder(), 'backup.db')
+  let steps = 0
+  const backup = await backupDatabase(file, to, {
+    ...quiet,
+    onProgress() {
+      steps += 1
+      writer.exec(
+        'UPDATE endpoint_version SET version = version + 1; DELETE FROM run WHERE id = (SELECT min(id) FROM run)',
+      )
+    },
+  })
+  const pages = statSync(to).size / PAGE_BYTES
+  // Each step takes 128 pages. Without the snapshot each of the writer's commits would send it back to the first page.
+  expect(steps).toBeGreaterThan(2)
+  expect(steps).toBeLessThanOrEqual(Math.ceil(pages / 128) + 2)
+  writer.close()
+  expect(backup).toMatchObject({ passed: true, rows: { event: 1_000, run: 1_000 } })
+  expect(existsSync(`${to}-wal`)).toBe(false)
+})
+
+test('is for its owner only, and starts an app again with everything in it', async () => {
+  const { app, dataDir } = await startTestApp()
+  await app.store.saveDelivery(incoming('evt_kept'))
+  const to = join(tempFolder(), 'backup.db')
+  const { exit, json, stderr } = await runCli(dataDir, ['db', 'backup', to, '--json'])
+  expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
+  expect(json.data).toMatchObject({ file: to, made: true })
+  expect(statSync(to).mode & 0o777).toBe(0o600)
+
+  const restored = tempFolder()
+  copyFileSync(to, join(restored, 'upshot.db'))
+  copyFileSync(join(dataDir, 'secret.key'), join(restored, 'secret.key'))
+  const again = await startTestApp({}, { dataDir: restored })
+  expect(await again.app.store.findEvents('evt_kept')).toHaveLength(1)
+  // Its secrets open with the key that was kept apart.
+  expect((await again.app.store.listEndpoints())[0]?.secrets[0]?.value).toBe(
+    (await app.store.listEndpoints())[0]?.secrets[0]?.value,
+  )
+})
+
+test('says that the key is not in it', async () => {
+  const { store } = await storeWith(1)
+  const to = join(tempFolder(), 'backup.db')
+  const { stderr, stdout } = await runCli(store.folder, ['db', 'backup', to])
+  expect(stdout).toContain('1 events, 1 runs')
+  expect(stderr).toContain('secret.key, which is not in the backup')
+})
+
+test.each([
+  ['a file that is there', (to: string) => writeFileSync(to, 'mine'), 1, 'conflict'],
+  ['a folder that is not there', null, 5, 'not_found'],
+])('refuses %s, and touches nothing', async (_, prepare, exit, code) => {
+  const { store } = await storeWith(1)
+  const to = join(tempFolder(), prepare === null ? 'none/backup.db' : 'backup.db')
+  prepare?.(to)
+  expect(await runCli(store.folder, ['db', 'backup', to, '--json'])).toMatchObject({ exit, json: { error: { code } } })
+  if (prepare !== null) expect(readFileSync(to, 'utf8')).toBe('mine')
+})
+
+test('does not overwrite a file that has come while it was copying', async () => {
+  const { file } = await storeWith(200, 4_000)
+  const to = join(tempFolder(), 'backup.db')
+  const late = backupDatabase(file, to, { ...quiet, onProgress: () => writeFileSync(to, 'mine') })
+  await expect(late).rejects.toMatchObject({ code: 'conflict' })
+  expect(readFileSync(to, 'utf8')).toBe('mine')
+  expect(readdirSync(dirname(to))).toEqual(['backup.db'])
+})
+
+test('leaves nothing behind when it is interrupted, nor when the copy is not sound', async () => {
+  const { file } = await storeWith(200, 4_000)
+  const controller = new AbortController()
+  const to = join(tempFolder(), 'backup.db')
+  const interrupted = backupDatabase(file, to, { onProgress: () => controller.abort(), signal: controller.signal })
+  await expect(interrupted).rejects.toMatchObject({ name: 'AbortError' })
+  const db = new Database(file)
+  db.exec('PRAGMA foreign_keys = OFF; DELETE FROM event WHERE seq = 1')
+  db.close()
+  await expect(backupDatabase(file, to, quiet)).rejects.toMatchObject({ code: 'store_unavailable' })
+  expect(readdirSync(dirname(to))).toEqual([])
+})
+
+test.each([
+  ['every run has its event', 'DELETE FROM event WHERE seq = 2'],
+  [
+    'every step has its run',
+    "INSERT INTO step (run_id, key, position, kind, effect, status, attempt, started_at) VALUES ('run_none', 'a', 0, 'run', 'read', 'completed', 1, 0)",
+  ],
+  [
+    'every failed attempt has its run',
+    "INSERT INTO step_failure (run_id, key, attempt, failed_at, error) VALUES ('run_none', 'a', 1, 0, '{}')",
+  ],
+  [
+    'every large result is there',
+    "INSERT INTO step (run_id, key, position, kind, effect, status, attempt, apart_bytes, started_at) SELECT id, 'large', 9, 'run', 'read', 'completed', 1, 70000, 0 FROM run LIMIT 1",
+  ],
+  ['every run at work has a worker', "UPDATE run SET status = 'running', worker = NULL"],
+  ['every finished run says when', "UPDATE run SET status = 'completed'"],
+  ['schema', 'PRAGMA user_version = 999'],
+  ['schema', 'DROP TABLE tick'],
+  [
+    'foreign keys',
+    "PRAGMA foreign_keys = OFF; INSERT INTO endpoint_secret (endpoint_id, position, sealed, active_from) VALUES ('end_none', 0, x'00', 0)",
+  ],
+])('finds that not "%s" after: %s', async (name, sql) => {
+  const { file } = await storeWith(3)
+  expect(verifyDatabase(file).passed).toBe(true)
+  const db = new Database(file)
+  db.exec(sql)
+  db.close()
+  const { passed, checks } = verifyDatabase(file)
+  expect(passed).toBe(false)
+  expect(checks.filter((check) => !check.passed).map((check) => check.name)).toEqual([name])
+})
+
+test('finds pages that were overwritten, and leaves with 7', async () => {
+  const { store, file } = await storeWith(300, 2_000)
+  const copy = join(tempFolder(), 'copy.db')
+  await backupDatabase(file, copy, quiet)
+  const sound = await runCli(store.folder, ['db', 'verify', copy, '--json'])
+  expect(sound).toMatchObject({ exit: 0, json: { ok: true, data: { passed: true, rows: { event: 300 } } } })
+  const bytes = readFileSync(copy)
+  bytes.fill(0xff, 20 * PAGE_BYTES, 24 * PAGE_BYTES)
+  writeFileSync(copy, bytes)
+  const broken = await runCli(store.folder, ['db', 'verify', copy, '--json'])
+  expect(broken).toMatchObject({ exit: 7, json: { ok: true, data: { passed: false } } })
+})
+
+test('tells a file that is no database, and one that is not there', async () => {
+  const folder = tempFolder()
+  const file = join(folder, 'text.db')
+  writeFileSync(file, 'no database at all, but long enough to be looked at as one'.repeat(100))
+  const [text, none] = await Promise.all([
+    runCli(folder, ['db', 'verify', file, '--json']),
+    runCli(folder, ['db', 'verify', '--json']),
+  ])
+  expect(text).toMatchObject({ exit: 6, json: { ok: false, error: { code: 'store_unavailable' } } })
+  expect(none).toMatchObject({ exit: 5, json: { ok: false, error: { code: 'not_found' } } })
+  truncateSync(file)
+  expect(verifyDatabase(file).passed).toBe(false)
+})
+
+test('prunes what is older than the retention, once it was agreed to', async () => {
+  const { store } = await storeWith(1)
+  const old = Date.now() - 8 * 86_400_000
+  const refusal = { endpointId: null, verdict: 'unknown_endpoint', bodyBytes: null, facts: {} } as const
+  for (const receivedAt of [old, old + 1, Date.now()])
+    await store.saveRefusal({ ...refusal, id: newId('dlv', receivedAt), receivedAt })
+  const asked = await runCli(store.folder, ['db', 'prune', '--json'])
+  expect(asked).toMatchObject({ exit: 3, json: { error: { code: 'needs_confirmation' } } })
+  const dry = await runCli(store.folder, ['db', 'prune', '--dry-run'])
+  expect(dry.stderr).toContain('refused deliveries: 7 days')
+  const { exit, json } = await runCli(store.folder, ['db', 'prune', '--yes', '--json'])
+  expect({ exit, refusals: json.data.pruned.refusals }).toEqual({ exit: 0, refusals: 2 })
+  const left = await store.listDeliveries({ limit: 10, verdicts: ['unknown_endpoint'] })
+  expect(left.map(({ receivedAt }) => receivedAt > old + 1)).toEqual([true])
+})
+
+test('seals the secrets under another key, but not behind the back of an app that runs', async () => {
+  const { app, dataDir } = await startTestApp()
+  const secretsOf = async (store: typeof app.store) => (await store.listEndpoints()).map(({ secrets }) => secrets)
+  const secrets = await secretsOf(app.store)
+  const refused = await runCli(dataDir, ['db', 'reseal', '--yes', '--json'])
+  expect(refused).toMatchObject({ exit: 1, json: { error: { code: 'conflict' } } })
+  expect(refused.json.error.message).toContain(`process ${process.pid}`)
+  await app.stop()
+
+  const old = readFileSync(join(dataDir, 'secret.key'), 'utf8')
+  expect(await runCli(dataDir, ['db', 'reseal'])).toMatchObject({ exit: 3 })
+  expect(await runCli(dataDir, ['db', 'reseal', '--dry-run'])).toMatchObject({
+    exit: 0,
+    stdout: 'Nothing was changed.\n',
+  })
+  expect(readFileSync(join(dataDir, 'secret.key'), 'utf8')).toBe(old)
+  const { exit, json } = await runCli(dataDir, ['db', 'reseal', '--yes', '--json'])
+  expect({ exit, data: json.data }).toMatchObject({
+    exit: 0,
+    data: { resealed: { webhookSecrets: secrets.flat().length } },
+  })
+  expect(readFileSync(join(dataDir, 'secret.key'), 'utf8')).not.toBe(old)
+  const again = await startTestApp({}, { dataDir })
+  expect(await secretsOf(again.app.store)).toEqual(secrets)
+})
+
+test('takes the new key from where it is told, and never shows it', async () => {
+  const { store } = await storeWith(1)
+  const key = Buffer.alloc(32, 7).toString('base64')
+  const { exit, stdout, stderr } = await runCli(store.folder, ['db', 'reseal', '--yes', '--key-stdin'], { input: key })
+  expect({ exit, shown: `${stdout}${stderr}`.includes(key) }).toEqual({ exit: 0, shown: false })
+  expect(readFileSync(join(store.folder, 'secret.key'), 'utf8').trim()).toBe(key)
+  const wrong = await runCli(store.folder, ['db', 'reseal', '--yes', '--key-env', 'NEW_KEY'], {
+    env: { NEW_KEY: 'short' },
+  })
+  expect(wrong.exit).not.toBe(0)
+  expect(wrong.stderr).toContain('32 bytes')
+})

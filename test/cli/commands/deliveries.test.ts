@@ -1,0 +1,157 @@
+import { expect, test, vi } from 'vitest'
+import { defineWorkflow } from '../../../src/author/workflow.ts'
+import { eventBody } from '../../support/fixtures.ts'
+import { opensslHmac } from '../../support/sign.ts'
+import { startTestApp } from '../../support/test-app.ts'
+import { runHere } from '../support/run-here.ts'
+
+// Many commands a test.
+vi.setConfig({ testTimeout: 120_000 })
+
+const ship = defineWorkflow({ id: 'ship-order', on: 'order.placed', run: () => 'shipped' })
+
+async function startLedger() {
+  const started = await startTestApp({ workflows: [ship] })
+  const upshot = (...args: string[]) => runHere(started.dataDir, [...args, '--json'])
+  const { url, secret } = (await upshot('endpoints', 'add', 'shop')).json.data
+  const post = async (body: string, key: string = secret) => {
+    const headers = { 'content-type': 'application/json', 'x-service-signature': opensslHmac(key, body) }
+    return (await fetch(url, { method: 'POST', headers, body })).status
+  }
+  const ids = async (...args: string[]): Promise<string[]> =>
+    (await upshot('deliveries', 'list', '--endpoint', 'shop', ...args)).json.data.map(({ id }: { id: string }) => id)
+  return { ...started, upshot, post, ids }
+}
+
+test('shows a delivery and an event with all that belongs to them', async () => {
+  const { dataDir, hear, upshot, post, ids } = await startLedger()
+  const body = `{ "id": "evt_1", "type": "order.placed",  "created": "2026-06-01T11:59:58Z", "data": { "by": "Ada" } }`
+  expect([await post(body), await post(body)]).toEqual([200, 200])
+  const completed = await hear('run.completed', ({ workflow }) => workflow === 'ship-order')
+  const [again, first] = await ids()
+
+  expect((await upshot('deliveries', 'show', first ?? '')).json.data).toMatchObject({
+    id: first,
+    verdict: 'accepted',
+    endpoint: 'shop',
+    facts: { secret: 0 },
+    event: { id: 'evt_1', type: 'order.placed', account: 'default', bodyBytes: body.length },
+    runs: [{ id: completed.run, workflow: 'ship-order', status: 'completed', output: 'shipped' }],
+  })
+  const event = await upshot('events', 'show', 'evt_1')
+  expect(event.json.data).toMatchObject({
+    id: 'evt_1',
+    origin: 'webhook',
+    body: { data: { by: 'Ada' } },
+    deliveries: [
+      { id: again, verdict: 'duplicate', endpoint: 'shop' },
+      { id: first, verdict: 'accepted' },
+    ],
+    runs: [{ id: completed.run }],
+  })
+  const [told, shown] = await Promise.all([
+    runHere(dataDir, ['events', 'show', 'evt_1']),
+    runHere(dataDir, ['deliveries', 'show', again ?? '']),
+  ])
+  expect(told?.stdout).toMatch(/Body\n {2}\{\n {4}"id": "evt_1",.*Deliveries\n.*Runs\n.*ship-order +completed/s)
+  expect(shown?.stdout).toMatch(/verdict +duplicate\n.*secret +matched number 0\n/s)
+  expect((await upshot('deliveries', 'show', 'dlv_none')).exit).toBe(5)
+  expect((await upshot('events', 'show', 'evt_none')).exit).toBe(5)
+})
+
+test('lists deliveries by verdict, endpoint and time, and counts the refusals that have no row', async () => {
+  const { app, dataDir, upshot, post, ids } = await startLedger()
+  expect([await post(eventBody('evt_1')), await post(eventBody('evt_2'), 'another-secret-of-somebody-else')]).toEqual([
+    200, 401,
+  ])
+  // Refusals are written after their answer, in the order of writes: the next one taken is proof of the one before.
+  expect(await post(eventBody('evt_3'))).toBe(200)
+  expect([(await ids('--verdict', 'refused')).length, (await ids('--verdict', 'accepted,duplicate')).length]).toEqual([
+    1, 2,
+  ])
+  expect(await ids('--since', '1h', '--verdict', 'bad_signature')).toEqual(await ids('--verdict', 'refused'))
+  expect(await ids('--since', '2999-01-01')).toEqual([])
+  expect((await upshot('deliveries', 'list', '--endpoint', 'sandbox', '--verdict', 'bad_signature')).json.data).toEqual(
+    [],
+  )
+  await app.store.countRefusals({ overloaded: 1_234, stale: 2 })
+  const told = await runHere(dataDir, ['deliveries', 'list', '--verdict', 'refused'])
+  expect(told.stderr).toContain('Without a row by now: 1,234 overloaded, 2 stale.')
+  for (const others of [[], ['--verdict', 'accepted'], ['--verdict', 'stale', '--endpoint', 'shop']]) {
+    expect((await runHere(dataDir, ['deliveries', 'list', ...others])).stderr).not.toContain('Without a row')
+  }
+  const wrong = await Promise.all([
+    upshot('deliveries', 'list', '--verdict', 'lost'),
+    upshot('deliveries', 'list', '--since', 'yesterday'),
+    upshot('deliveries', 'list', '--endpoint', 'nobody'),
+  ])
+  expect(wrong.map(({ exit }) => exit)).toEqual([2, 2, 5])
+})
+
+test('replays a delivery: the same bytes, verified anew and known, so nothing is done twice', async () => {
+  const { app, dataDir, hear, upshot, post, ids } = await startLedger()
+  const body = `{"id":"evt_1","type":"order.placed", "created":"2026-06-01T11:59:58Z","data":{"ä":"\\u00e4 ✓"}}\n`
+  expect(await post(body)).toBe(200)
+  await hear('run.completed', ({ workflow }) => workflow === 'ship-order')
+  await upshot('endpoints', 'rotate', 'shop', '--overlap', '0')
+  const [first] = await ids()
+  const replayed = await upshot('deliveries', 'replay', first ?? '')
+  expect(replayed).toMatchObject({
+    exit: 0,
+    json: { data: { delivery: first, event: 'evt_1', endpoint: 'shop', status: 200, verdict: 'duplicate' } },
+  })
+  expect(await app.store.findEvents('evt_1')).toMatchObject([{ body }])
+  expect(await app.store.listRuns({ limit: 10, eventId: 'evt_1' })).toHaveLength(1)
+  const [again] = await ids()
+  expect((await upshot('deliveries', 'show', again ?? '')).json.data).toMatchObject({
+    verdict: 'duplicate',
+    facts: { secret: 1 },
+  })
+
+  await upshot('endpoints', 'disable', 'shop')
+  const refused = await runHere(dataDir, ['deliveries', 'replay', first ?? ''])
+  expect(refused).toMatchObject({ exit: 7, stdout: expect.stringContaining('refused with HTTP 401') })
+})
+
+test('replays no delivery whose body is pruned, and knows it when the service sends it again', async () => {
+  const { app, hear, upshot, post, ids } = await startLedger()
+  const body = `{"id":"evt_1","type":"order.placed","created":"2026-06-01T11:59:58Z","data":{}}`
+  expect(await post(body)).toBe(200)
+  await hear('run.completed', ({ workflow }) => workflow === 'ship-order')
+  await app.store.prune({ kind: 'payloads', before: Date.now() + 60_000, limit: 100, after: null })
+  const [first] = await ids()
+  expect((await upshot('deliveries', 'replay', first ?? '')).json.error).toMatchObject({
+    code: 'conflict',
+    message: 'The body of event evt_1 is pruned, so its bytes cannot be sent again.',
+  })
+  expect([await post(body), await post(body.replace('{}', '{"by":"Ada"}'))]).toEqual([200, 200])
+  expect((await upshot('deliveries', 'list', '--endpoint', 'shop')).json.data).toMatchObject([
+    { verdict: 'conflict' },
+    { verdict: 'duplicate' },
+    { verdict: 'accepted' },
+  ])
+})
+
+test('replays neither what was refused nor what would be another event now', async () => {
+  const { dataDir, upshot, post, ids } = await startLedger()
+  expect(await post(eventBody('evt_2'), 'another-secret-of-somebody-else')).toBe(401)
+  expect(await post(eventBody('evt_1'))).toBe(200)
+  const [first] = await ids('--verdict', 'accepted')
+  const [refused] = await ids('--verdict', 'bad_signature')
+  expect((await upshot('deliveries', 'replay', refused ?? '')).json.error).toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('bad_signature'),
+  })
+  const storages = ['--storage-a', 'a', '--storage-b', 'b', '--storage-c', 'c']
+  const args = ['accounts', 'add', 'other', '--base-url', 'https://api.example.com/v1', '--key-env', 'KEY', ...storages]
+  expect(await runHere(dataDir, args, { env: { KEY: 'sk_live_of_the_tests' } })).toMatchObject({ exit: 0 })
+  await upshot('endpoints', 'edit', 'shop', '--account', 'other')
+  const moved = await upshot('deliveries', 'replay', first ?? '')
+  expect(moved.json.error.message).toContain('belongs to account other')
+  expect((await upshot('events', 'show', 'evt_1', '--account', 'other')).exit).toBe(5)
+
+  expect(await post(eventBody('evt_1'))).toBe(200)
+  const both = await upshot('events', 'show', 'evt_1')
+  expect(both).toMatchObject({ exit: 2, json: { error: { fix: expect.stringContaining('--account') } } })
+  expect((await upshot('events', 'show', 'evt_1', '--account', 'other')).json.data).toMatchObject({ account: 'other' })
+})

@@ -1,0 +1,198 @@
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { checkEndpoints } from '../../../src/cli/commands/doctor/check-endpoints.ts'
+import { checkNode, checkPorts } from '../../../src/cli/commands/doctor/check-machine.ts'
+import { checkSkew } from '../../../src/cli/commands/doctor/check-service.ts'
+import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
+import { SCHEME_PRESETS, type SchemePreset } from '../../../src/core/incoming/signature.ts'
+import { writeRuntimeFile } from '../../../src/project/data-dir/runtime-file.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { startTestApp } from '../../support/test-app.ts'
+import { testConfig, WEBHOOK_SECRET } from '../../support/test-config.ts'
+import { runCli } from '../support/run-cli.ts'
+
+// Each starts processes, which take their time where the machine is busy.
+vi.setConfig({ testTimeout: 120_000 })
+
+interface Finding {
+  check: string
+  level: string
+  found: string
+  fix?: string
+}
+const pick = (findings: Finding[], check: string) => findings.find((finding) => finding.check === check)
+
+test('finds a running app healthy, with the key that it works with and every storage', async () => {
+  const { dataDir } = await startTestApp()
+  chmodSync(dataDir, 0o700)
+  const { exit, json } = await runCli(dataDir, ['doctor', '--try-delete', '--json'])
+  expect(json.data.findings.filter(({ level }: Finding) => level !== 'ok')).toEqual([])
+  expect(exit).toBe(0)
+  const names = json.data.findings.map(({ check }: Finding) => check)
+  for (const name of ['node', 'config', 'disk', 'database', 'app', 'endpoint sandbox', 'service', 'clock', 'delete'])
+    expect(names).toContain(name)
+  expect(names.filter((name: string) => name.startsWith('read storage_'))).toHaveLength(3)
+  // Its ports are the app's own now.
+  expect(names.filter((name: string) => name.startsWith('port'))).toEqual([])
+})
+
+test.each(Object.keys(SCHEME_PRESETS) as SchemePreset[])(
+  'proves an endpoint with the scheme "%s" by its own signature and a tampered body, and stores no event',
+  async (preset) => {
+    const { app, urls, heard } = await startTestApp()
+    const endpoint = planEndpoint({ name: 'shop', scheme: SCHEME_PRESETS[preset] }, Date.now())
+    await app.store.addEndpoint(endpoint)
+    const events = async () => (await app.store.listEvents({ limit: 100 })).filter(({ id }) => id.includes('doctor'))
+    const store = { ...app.store, listEndpoints: async () => [endpoint] }
+    expect(await checkEndpoints(store, urls.receiver, Date.now())).toMatchObject([{ level: 'ok' }])
+    expect(await events()).toEqual([])
+    const verdicts = heard.flatMap((notice) =>
+      notice.kind === 'delivery.received' && notice.endpoint === endpoint.id ? notice.verdict : [],
+    )
+    expect(verdicts).toEqual(['bad_json', 'bad_signature'])
+  },
+)
+
+test('finds an endpoint whose secret the running app does not share', async () => {
+  const { app, urls } = await startTestApp()
+  const [known] = await app.store.listEndpoints()
+  if (known === undefined) throw new Error('the app has no endpoint')
+  const other = { ...known, secrets: [{ position: 0, value: WEBHOOK_SECRET, activeFrom: 0, until: null }] }
+  const disabled = { ...known, status: 'disabled' as const }
+  const store = { ...app.store, listEndpoints: async () => [other, disabled] }
+  const findings = await checkEndpoints(store, urls.receiver, Date.now())
+  expect(findings.map(({ level }) => level)).toEqual(['fail', 'warn'])
+  expect(JSON.stringify(findings)).not.toContain(WEBHOOK_SECRET)
+})
+
+test('fails on a door that takes forged deliveries', async () => {
+  const { createServer: createHttp } = await import('node:http')
+  const server = createHttp((request, response) => {
+    request.resume()
+    response.end('{}')
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const store = { listEndpoints: async () => [planEndpoint({ name: 'open' }, 0)] }
+  const receiver = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  expect(await checkEndpoints(store as never, receiver, 1)).toMatchObject([
+    { level: 'fail', found: 'a forged delivery was answered 200, not 401' },
+  ])
+})
+
+test.each([
+  ['sk_sandbox_of_nobody', 4, 'read storage_a'],
+  [null, 1, 'service'],
+])('names what is wrong with the service, and leaves with 7', async (apiKey, _, check) => {
+  const { sandbox } = await startTestApp()
+  if (apiKey === null) await sandbox.stop()
+  const env = {
+    ...{
+      SERVICE_BASE_URL: sandbox.url,
+      SERVICE_API_KEY: apiKey ?? 'sk_sandbox_x',
+      SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    },
+    ...{ SERVICE_STORAGE_A: 'storage_a', SERVICE_STORAGE_B: 'storage_b', SERVICE_STORAGE_C: 'storage_c' },
+    UPSHOT_ADMIN_PORT: '0',
+  }
+  const { exit, json, stdout } = await runCli(tempFolder(), ['doctor', '--json'], { env })
+  expect(exit).toBe(7)
+  expect(json).toMatchObject({ ok: true, data: { healthy: false } })
+  expect(pick(json.data.findings, check)).toMatchObject({ level: 'fail', fix: expect.stringMatching(/\S/) })
+  expect(stdout).not.toContain('sk_sandbox_')
+})
+
+test('tells a key that may read from one that may delete', async () => {
+  const { sandbox } = await startTestApp()
+  const { key } = await sandbox.keys.create({ name: 'reader', scope: 'read-only' })
+  const env = {
+    ...{ SERVICE_BASE_URL: sandbox.url, SERVICE_API_KEY: key, SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET },
+    ...{ SERVICE_STORAGE_A: 'storage_a', SERVICE_STORAGE_B: 'storage_b', SERVICE_STORAGE_C: 'storage_c' },
+    UPSHOT_ADMIN_PORT: '0',
+  }
+  const { exit, json } = await runCli(tempFolder(), ['doctor', '--try-delete', '--json'], { env })
+  expect(exit).toBe(0)
+  expect(pick(json.data.findings, 'read storage_b')).toMatchObject({ level: 'ok' })
+  expect(pick(json.data.findings, 'delete')).toMatchObject({ level: 'warn' })
+})
+
+test('is told of a faulty configuration instead of failing on it', async () => {
+  const { exit, json } = await runCli(tempFolder(), ['doctor', '--json'], { env: { UPSHOT_PORT: 'http' } })
+  expect(exit).toBe(7)
+  expect(pick(json.data.findings, 'config')?.found).toContain('UPSHOT_PORT is not valid')
+})
+
+test('mends only after saying what, and only what it was asked to', async () => {
+  const dataDir = tempFolder()
+  const key = join(dataDir, 'secret.key')
+  const runtime = join(dataDir, 'runtime.json')
+  writeFileSync(key, Buffer.alloc(32, 1).toString('base64'), { mode: 0o644 })
+  chmodSync(dataDir, 0o755)
+  const nobody = 'http://127.0.0.1:9'
+  writeRuntimeFile(dataDir, {
+    pid: 1,
+    startedAt: '2026-06-01T12:00:00Z',
+    receiver: nobody,
+    admin: nobody,
+    sandbox: null,
+  })
+  const env = { UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' }
+  const modes = () => [key, dataDir].map((path) => statSync(path).mode & 0o777)
+
+  expect((await runCli(dataDir, ['doctor', '--json'], { env })).exit).toBe(7)
+  const refused = await runCli(dataDir, ['doctor', '--fix'], { env })
+  expect(refused).toMatchObject({ exit: 3, stdout: '' })
+  expect(refused.stderr).toContain('This will mend 3 things.')
+  expect(refused.stderr).toContain(`make ${key} readable by its owner only`)
+  expect(modes()).toEqual([0o644, 0o755])
+
+  const dry = await runCli(dataDir, ['doctor', '--fix', '--yes', '--dry-run', '--json'], { env })
+  expect(dry).toMatchObject({ exit: 7, json: { data: { mended: [] } } })
+  expect(modes()).toEqual([0o644, 0o755])
+
+  const mended = await runCli(dataDir, ['doctor', '--fix', '--yes', '--json'], { env })
+  expect(mended).toMatchObject({ exit: 0, json: { data: { healthy: true } } })
+  expect(mended.json.data.mended).toHaveLength(3)
+  expect(modes()).toEqual([0o600, 0o700])
+  expect(() => statSync(runtime)).toThrow()
+})
+
+test.each([
+  [0, 'ok'],
+  [29_000, 'ok'],
+  [-29_000, 'ok'],
+  [40_000, 'warn'],
+  [-300_000, 'fail'],
+])('calls a clock that is %i ms off %s', (off, level) => {
+  const theirs = Date.UTC(2026, 0, 1)
+  expect(checkSkew(new Date(theirs).toUTCString(), theirs + 500 + off).level).toBe(level)
+})
+
+test('warns where the service says no time, and refuses an old Node', () => {
+  expect(checkSkew(null, 0).level).toBe('warn')
+  expect(checkNode('22.1.0').level).toBe('fail')
+  expect(checkNode('24.0.0').level).toBe('ok')
+})
+
+test('finds a port that is taken, and leaves those of the sandbox alone where none starts', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const dataDir = tempFolder()
+  mkdirSync(join(dataDir, 'workflows'))
+  const ports = { receiver: port, admin: 0, sandbox: port, sandboxDownload: 0 }
+  const findings = await checkPorts({ ...testConfig(dataDir), ports, service: { kind: 'real' } as never })
+  expect(findings.map(({ check, level }) => [check, level])).toEqual([
+    ['port receiver', 'fail'],
+    ['port admin', 'ok'],
+  ])
+  expect(findings[0]).toMatchObject({
+    found: expect.stringContaining('EADDRINUSE'),
+    fix: expect.stringContaining('UPSHOT_PORT'),
+  })
+})

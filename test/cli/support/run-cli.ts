@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+export interface CliResult {
+  exit: number | null
+  stdout: string
+  stderr: string
+  /** The one document on stdout; undefined when it is no JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: the documents are what the tests look into
+  json: any
+}
+
+interface CliOptions {
+  /** What is piped in. */
+  input?: string
+  env?: Record<string, string>
+  /** Sends Ctrl-C as soon as it resolves. */
+  interruptAt?: Promise<unknown>
+}
+
+/** Runs the real `upshot` in a process of its own, on this data directory and nothing else of our environment. */
+export async function runCli(
+  dataDir: string,
+  args: readonly string[],
+  { input = '', env = {}, interruptAt }: CliOptions = {},
+): Promise<CliResult> {
+  const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.ts'), ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH ?? '', TZ: 'UTC', UPSHOT_DATA_DIR: dataDir, UPSHOT_PORT: '0', ...env },
+  })
+  child.stdin.end(input)
+  interruptAt?.then(() => child.kill('SIGINT'))
+  const exited = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('exit', resolve))
+  const [stdout, stderr, exit] = await Promise.all([text(child.stdout), text(child.stderr), exited])
+  return { exit, stdout, stderr, json: parse(stdout) }
+}
+
+function parse(stdout: string): unknown {
+  try {
+    return JSON.parse(stdout)
+  } catch {
+    return undefined
+  }
+}

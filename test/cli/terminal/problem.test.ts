@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { describeProblem } from '../../../src/cli/terminal/problem.ts'
+import { UpshotError } from '../../../src/core/errors.ts'
+import * as files from '../../../src/files/index.ts'
+
+const facts = { operation: 'list', service: 'storage_a' } as const
+
+test.each([
+  [new files.AuthenticationError('no', facts), 'authentication', 4],
+  [new files.PermissionError('no', facts), 'permission', 4],
+  [new files.NotFoundError('no', facts), 'not_found', 5],
+  [new files.InvalidRequestError('no', facts), 'invalid_request', 2],
+  [new files.UpstreamError('no', facts), 'upstream', 6],
+  [new files.ProtocolError('no', facts), 'protocol', 1],
+  [new files.AbortedError('no', facts), 'aborted', 130],
+  [new DOMException('no', 'AbortError'), 'aborted', 130],
+  [new UpshotError('store_unavailable', 'no'), 'store_unavailable', 6],
+  [new Error('no'), 'internal', 1],
+  ['no', 'internal', 1],
+])('maps %s to code %s and exit %i', (error, code, exit) => {
+  expect(describeProblem(error)).toEqual({ code, exit, message: 'no', fix: expect.stringMatching(/\S/) })
+})
+
+test('says until when the service does not want to be asked again', () => {
+  const problem = describeProblem(new files.RateLimitError('full', { ...facts, retryAt: Date.UTC(2026, 0, 1) }))
+  expect(problem).toMatchObject({ code: 'rate_limit', exit: 6, retryAt: '2026-01-01T00:00:00.000Z' })
+})
+
+test('prefers the fix that the error brings, and cuts the query of a URL', () => {
+  const error = new UpshotError('conflict', 'https://host/file?key=1 is taken.', { details: { fix: 'Take another.' } })
+  expect(describeProblem(error)).toMatchObject({ fix: 'Take another.', message: 'https://host/file?… is taken.' })
+})

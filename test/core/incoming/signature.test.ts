@@ -1,0 +1,224 @@
+import { execFileSync } from 'node:child_process'
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, it } from 'vitest'
+import {
+  type HeaderLookup,
+  SCHEME_PRESETS,
+  type SignatureScheme,
+  signatureScheme,
+  signBody,
+  verifySignature,
+} from '../../../src/core/incoming/signature.ts'
+
+const SECRET = 'a secret of at least 24 bytes'
+const NOW = Date.UTC(2026, 0, 1)
+const SECONDS = NOW / 1000
+/** Not UTF-8 all the way, with a line break at its end: bytes, not text, are signed. */
+const BODY = Buffer.concat([Buffer.from('{"id":"evt_1","name":"Grüße"}\n'), Buffer.from([0, 0xff, 0xfe])])
+
+/** The signature as openssl makes it. */
+function openssl(algorithm: string, key: string | Buffer, signed: Buffer, encoding: 'hex' | 'base64' = 'hex'): string {
+  const hexKey = `hexkey:${Buffer.from(key).toString('hex')}`
+  const args = ['dgst', `-${algorithm}`, '-mac', 'HMAC', '-macopt', hexKey, '-binary']
+  return execFileSync('openssl', args, { input: signed }).toString(encoding)
+}
+
+/** The first value of a header that came once, as the receiver looks it up. */
+function lookup(headers: Record<string, string>): HeaderLookup {
+  const lower = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  return (name) => lower.get(name)
+}
+
+function verify(
+  scheme: SignatureScheme,
+  headers: Record<string, string>,
+  part: { secrets?: string[]; body?: Buffer } = {},
+) {
+  const { secrets = [SECRET], body = BODY } = part
+  return verifySignature(scheme, secrets, { header: lookup(headers), body }, NOW)
+}
+
+const signed = (prefix: string) => Buffer.concat([Buffer.from(prefix), BODY])
+
+describe('a signature by openssl', () => {
+  it.each(['sha256', 'sha512', 'sha1'] as const)('is accepted: %s, hex and base64', (algorithm) => {
+    for (const encoding of ['hex', 'base64'] as const) {
+      const scheme = signatureScheme.parse({ algorithm, encoding })
+      const headers = { 'X-Service-Signature': openssl(algorithm, SECRET, BODY, encoding) }
+      expect(verify(scheme, headers)).toEqual({ kind: 'valid', secret: 0, skewSeconds: null })
+    }
+  })
+
+  it('is accepted after a prefix, and not without it', () => {
+    const mac = openssl('sha256', SECRET, BODY)
+    const scheme = SCHEME_PRESETS['sha256-prefix']
+    expect(verify(scheme, { 'X-Service-Signature': `sha256=${mac}` })).toMatchObject({ kind: 'valid' })
+    expect(verify(scheme, { 'X-Service-Signature': mac })).toMatchObject({ reason: 'malformed_header' })
+  })
+
+  it('is accepted with its timestamp in the same header', () => {
+    const mac = openssl('sha256', SECRET, signed(`${SECONDS - 7}.`))
+    const headers = { 'X-Service-Signature': `t=${SECONDS - 7}, v0=old, v1=${mac}` }
+    expect(verify(SCHEME_PRESETS.timestamped, headers)).toEqual({ kind: 'valid', secret: 0, skewSeconds: 7 })
+  })
+
+  it('is accepted with its timestamp in another header', () => {
+    const scheme = signatureScheme.parse({ signed: 'timestamp.body', timestampHeader: 'X-Time' })
+    const headers = { 'X-Service-Signature': openssl('sha256', SECRET, signed(`${SECONDS}.`)), 'X-Time': `${SECONDS}` }
+    expect(verify(scheme, headers)).toMatchObject({ kind: 'valid', skewSeconds: 0 })
+  })
+
+  it.each([
+    ['hex', 'hex', Buffer.alloc(32, 7).toString('hex')],
+    ['base64', 'base64', Buffer.alloc(32, 7).toString('base64')],
+    ['base64 without padding', 'base64', Buffer.alloc(32, 7).toString('base64').replace('=', '')],
+    ['base64 behind whsec_', 'base64', `whsec_${Buffer.alloc(32, 7).toString('base64')}`],
+  ] as const)('is accepted where the secret is written as %s', (_, form, secret) => {
+    const scheme = signatureScheme.parse({ secret: form })
+    const headers = { 'X-Service-Signature': openssl('sha256', Buffer.alloc(32, 7), BODY) }
+    expect(verify(scheme, headers, { secrets: [secret] })).toMatchObject({ kind: 'valid' })
+  })
+})
+
+describe('published vectors', () => {
+  it('hold: RFC 4231, test case 2', () => {
+    const mac = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'
+    const part = { secrets: ['Jefe'], body: Buffer.from('what do ya want for nothing?') }
+    expect(verify(SCHEME_PRESETS.hex, { 'X-Service-Signature': mac }, part)).toMatchObject({ kind: 'valid' })
+  })
+
+  it("hold: GitHub's example of a webhook", () => {
+    const mac = '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17'
+    const part = { secrets: ["It's a Secret to Everybody"], body: Buffer.from('Hello, World!') }
+    const headers = { 'X-Service-Signature': `sha256=${mac}` }
+    expect(verify(SCHEME_PRESETS['sha256-prefix'], headers, part)).toMatchObject({ kind: 'valid' })
+  })
+})
+
+describe('Standard Webhooks', () => {
+  const scheme = SCHEME_PRESETS['standard-webhooks']
+  const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
+  const body = Buffer.from('{"id":"evt_1","name":"Grüße"}')
+  const library = new Webhook(secret)
+
+  it("accepts what the standard's own library signs", () => {
+    const headers = {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': `${SECONDS}`,
+      'webhook-signature': `v1a,else ${library.sign('msg_1', new Date(NOW), body)}`,
+    }
+    const part = { secrets: ['', 'whsec_', secret], body }
+    expect(verify(scheme, headers, part)).toEqual({ kind: 'valid', secret: 2, skewSeconds: 0 })
+  })
+
+  it("signs what the standard's own library accepts", () => {
+    const headers = signBody(scheme, secret, { id: 'msg_1', body }, Date.now())
+    expect(library.verify(body, headers)).toEqual(JSON.parse(body.toString()))
+  })
+
+  it('refuses a delivery whose id was exchanged', () => {
+    const headers = signBody(scheme, secret, { id: 'msg_1', body }, NOW)
+    expect(verify(scheme, { ...headers, 'webhook-id': 'msg_2' }, { secrets: [secret], body })).toMatchObject({
+      reason: 'mismatch',
+    })
+  })
+})
+
+describe('signBody', () => {
+  it.each([
+    ['hex', '', (mac: string) => mac],
+    ['sha256-prefix', '', (mac: string) => `sha256=${mac}`],
+    ['timestamped', `${SECONDS}.`, (mac: string) => `t=${SECONDS},v1=${mac}`],
+  ] as const)('makes for %s what openssl makes', (preset, prefix, write) => {
+    expect(signBody(SCHEME_PRESETS[preset], SECRET, { id: 'evt_1', body: BODY }, NOW)).toEqual({
+      'X-Service-Signature': write(openssl('sha256', SECRET, signed(prefix))),
+    })
+  })
+
+  it('refuses to sign with a secret that is no key', () => {
+    const scheme = signatureScheme.parse({ secret: 'hex' })
+    expect(() => signBody(scheme, 'not hex', { id: 'evt_1', body: BODY }, NOW)).toThrow(/not written as hex/)
+  })
+})
+
+describe('a delivery is refused', () => {
+  const scheme = SCHEME_PRESETS.hex
+  const good = openssl('sha256', SECRET, BODY)
+
+  it('without its header', () => {
+    const missing = { kind: 'invalid', reason: 'missing_header', header: 'X-Service-Signature' }
+    expect(verify(scheme, {})).toEqual(missing)
+    expect(verify(scheme, { 'X-Service-Signature': '  ' })).toEqual(missing)
+  })
+
+  it('without a secret', () => {
+    expect(verify(scheme, { 'X-Service-Signature': good }, { secrets: [] })).toMatchObject({ reason: 'mismatch' })
+  })
+
+  it.each([
+    ['utf8', ''],
+    ['base64', 'whsec_'],
+    ['hex', 'a long secret, but in no way hexadecimal'],
+    ['base64', '?? a long secret, but in no way base64 ??'],
+  ] as const)('when signed with the little that a bad %s secret leaves of a key: %j', (form, secret) => {
+    // openssl takes no empty key; a zero byte at the end of a key changes nothing, as keys are filled up with zeros.
+    const left = Buffer.concat([Buffer.from(secret.replace('whsec_', ''), form), Buffer.alloc(1)])
+    const headers = { 'X-Service-Signature': openssl('sha256', left, BODY) }
+    expect(verify(signatureScheme.parse({ secret: form }), headers, { secrets: [secret] })).toMatchObject({
+      reason: 'mismatch',
+    })
+  })
+
+  it.each([
+    ['cut short', good.slice(0, -1)],
+    ['too long', `${good}0`],
+    ['in capitals', good.toUpperCase()],
+    ['of another encoding', Buffer.from(good, 'hex').toString('base64')],
+    ['twice in one header', `${good}, ${good}`],
+    ['no ASCII', 'ß'.repeat(64)],
+  ])('with a signature that is %s', (_, mac) =>
+    expect(verify(scheme, { 'X-Service-Signature': mac })).toMatchObject({ kind: 'invalid', reason: 'mismatch' }),
+  )
+
+  it.each([-301, 301])('when it was signed %d seconds from now', (skew) => {
+    const headers = signBody(SCHEME_PRESETS.timestamped, SECRET, { id: 'evt_1', body: BODY }, NOW - skew * 1000)
+    expect(verify(SCHEME_PRESETS.timestamped, headers)).toEqual({ kind: 'stale', skewSeconds: skew })
+    const near = signBody(
+      SCHEME_PRESETS.timestamped,
+      SECRET,
+      { id: 'evt_1', body: BODY },
+      NOW - Math.sign(skew) * 300_000,
+    )
+    expect(verify(SCHEME_PRESETS.timestamped, near)).toMatchObject({ kind: 'valid' })
+  })
+
+  it.each([
+    ['no timestamp', 'v1=abc', 'missing_header'],
+    ['a timestamp that is no number', 't=soon,v1=abc', 'malformed_header'],
+    ['a timestamp in milliseconds', `t=${NOW},v1=abc`, 'malformed_header'],
+    ['a negative timestamp', 't=-1,v1=abc', 'malformed_header'],
+    ['no signature', `t=${SECONDS}`, 'malformed_header'],
+    ['an empty signature', `t=${SECONDS},v1=`, 'malformed_header'],
+  ])('with %s', (_, value, reason) =>
+    expect(verify(SCHEME_PRESETS.timestamped, { 'X-Service-Signature': value })).toMatchObject({ reason }),
+  )
+
+  it('when the right signature stands behind more than ten others', () => {
+    const listed = (before: number) =>
+      `t=${SECONDS},${'v1=no,'.repeat(before)}v1=${openssl('sha256', SECRET, signed(`${SECONDS}.`))}`
+    expect(verify(SCHEME_PRESETS.timestamped, { 'X-Service-Signature': listed(9) })).toMatchObject({ kind: 'valid' })
+    expect(verify(SCHEME_PRESETS.timestamped, { 'X-Service-Signature': listed(10) })).toMatchObject({
+      reason: 'mismatch',
+    })
+  })
+})
+
+it('says which of several secrets signed', () => {
+  const headers = { 'X-Service-Signature': openssl('sha256', SECRET, BODY) }
+  expect(verify(SCHEME_PRESETS.hex, headers, { secrets: ['another secret', SECRET] })).toMatchObject({ secret: 1 })
+})
+
+it('refuses a scheme with a setting that nobody knows', () => {
+  expect(signatureScheme.safeParse({ algoritm: 'sha256' }).success).toBe(false)
+  expect(signatureScheme.safeParse({ algorithm: 'md5' }).success).toBe(false)
+})

@@ -1,0 +1,305 @@
+import { sign as signAsOctokit } from '@octokit/webhooks-methods'
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../../src/core/ids.ts'
+import { SCHEME_PRESETS, type SignatureScheme, verifySignature } from '../../../src/core/incoming/signature.ts'
+import { type Evidence, solveCaptures, solveScheme } from '../../../src/core/solver/solve-scheme.ts'
+import { CAUSES } from '../../../src/core/solver/suspects.ts'
+import { eventBody } from '../../support/fixtures.ts'
+import { opensslMac } from '../../support/sign.ts'
+
+const NOW = Date.UTC(2026, 5, 1, 12)
+const SECONDS = String(NOW / 1_000)
+const SECRET = 'a-canary-secret-of-the-solver-42'
+const BODY = Buffer.from(eventBody('evt_1', 'file.created', { file: { id: 'fil_1', name: 'Grüße/ü.txt' }, n: 1.5 }))
+
+const bytes = (...parts: (string | Buffer)[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)))
+const hex = (key: string | Buffer, signed: Buffer = BODY) => opensslMac('sha256', key, signed).toString('hex')
+
+function solve(headers: Record<string, string>, part: Partial<Evidence> = {}) {
+  return solveScheme({ headers, body: BODY, secrets: [SECRET], receivedAt: NOW, ...part })
+}
+
+/** What was found must be what the receiver accepts. */
+function accepts(scheme: SignatureScheme | null, headers: Record<string, string>, part: Partial<Evidence> = {}) {
+  if (scheme === null) return false
+  const { body = BODY, secrets = [SECRET] } = part
+  const lower = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  return verifySignature(scheme, secrets, { header: (name) => lower.get(name), body }, NOW).kind === 'valid'
+}
+
+describe('finds the scheme of a delivery signed by openssl', () => {
+  const algorithms = ['sha256', 'sha512', 'sha1'] as const
+  const encodings = {
+    hex: (mac: Buffer) => mac.toString('hex'),
+    'hex-upper': (mac: Buffer) => mac.toString('hex').toUpperCase(),
+    base64: (mac: Buffer) => mac.toString('base64'),
+    base64url: (mac: Buffer) => mac.toString('base64url'),
+  }
+  const secrets = {
+    utf8: { text: SECRET, key: Buffer.from(SECRET) },
+    base64: { text: `whsec_${Buffer.alloc(32, 200).toString('base64')}`, key: Buffer.alloc(32, 200) },
+    hex: { text: Buffer.alloc(32, 200).toString('hex'), key: Buffer.alloc(32, 200) },
+  }
+  const forms = Object.keys(secrets) as (keyof typeof secrets)[]
+  const writings = Object.keys(encodings) as (keyof typeof encodings)[]
+  const combinations = algorithms.flatMap((algorithm) =>
+    writings.flatMap((encoding) => forms.map((secret) => ({ algorithm, encoding, secret }))),
+  )
+
+  it.each(combinations)('with $algorithm in $encoding, the secret as $secret', (scheme) => {
+    const { text, key } = secrets[scheme.secret]
+    const headers = { 'X-Service-Signature': encodings[scheme.encoding](opensslMac(scheme.algorithm, key, BODY)) }
+    const solution = solve(headers, { secrets: [text] })
+    expect(solution).toMatchObject({ kind: 'match', scheme: { ...scheme, grammar: 'plain', signed: 'body' } })
+    if (solution.kind === 'match') expect(accepts(solution.scheme, headers, { secrets: [text] })).toBe(true)
+  })
+
+  const time = { 'X-Service-Timestamp': SECONDS }
+  const id = { 'X-Service-Event-Id': 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W' }
+  it.each<[string, Record<string, string>, Partial<SignatureScheme>]>([
+    ['a prefix', { 'X-Sig': `hmac-sha256=${hex(SECRET)}` }, { grammar: 'prefix', prefix: 'hmac-sha256=' }],
+    ['pairs', { 'X-Sig': `t=${SECONDS},v1=${hex(SECRET, bytes(SECONDS, '.', BODY))}` }, SCHEME_PRESETS.timestamped],
+    [
+      'pairs with names of their own',
+      { 'X-Sig': `ts=${SECONDS};h1=${hex(SECRET, bytes(SECONDS, ':', BODY))}` },
+      { grammar: 'pairs', signatureKey: 'h1', timestampKey: 'ts', signed: 'timestamp:body' },
+    ],
+    [
+      'versions',
+      { 'X-Sig': `v1,${opensslMac('sha256', SECRET, BODY).toString('base64')}` },
+      { grammar: 'versions', encoding: 'base64' },
+    ],
+    [
+      'a timestamp in a header of its own',
+      { 'X-Sig': hex(SECRET, bytes(SECONDS, '.', BODY)), ...time },
+      { signed: 'timestamp.body', timestampHeader: 'X-Service-Timestamp' },
+    ],
+    [
+      'a timestamp that runs into the body',
+      { 'X-Sig': hex(SECRET, bytes(SECONDS, BODY)), ...time },
+      { signed: 'timestampbody' },
+    ],
+    [
+      'a version before the timestamp',
+      { 'X-Sig': `v0=${hex(SECRET, bytes('v0:', SECONDS, ':', BODY))}`, ...time },
+      { grammar: 'prefix', prefix: 'v0=', signed: 'v0:timestamp:body' },
+    ],
+    [
+      'an id and a timestamp',
+      { 'X-Sig': hex(SECRET, bytes(id['X-Service-Event-Id'], '.', SECONDS, '.', BODY)), ...time, ...id },
+      { signed: 'id.timestamp.body', idHeader: 'X-Service-Event-Id', timestampHeader: 'X-Service-Timestamp' },
+    ],
+  ])('with %s', (_how, headers, scheme) => {
+    const solution = solve(headers)
+    expect(solution).toMatchObject({ kind: 'match', scheme: { ...scheme, header: 'X-Sig' } })
+    if (solution.kind === 'match') expect(accepts(solution.scheme, headers)).toBe(true)
+  })
+})
+
+describe('agrees with other libraries and published vectors', () => {
+  it("on GitHub's example of a webhook", () => {
+    const mac = '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17'
+    const headers = {
+      'X-Hub-Signature-256': `sha256=${mac}`,
+      'X-GitHub-Delivery': '72d3162e-cc78-11e3-81ab-4c9367dc0958',
+    }
+    const given = { body: Buffer.from('Hello, World!'), secrets: ["It's a Secret to Everybody"] }
+    expect(solve(headers, given)).toMatchObject({ kind: 'match', preset: 'sha256-prefix' })
+  })
+
+  it('on what @octokit/webhooks-methods signs', async () => {
+    const headers = { 'X-Hub-Signature-256': await signAsOctokit(SECRET, BODY.toString()) }
+    expect(solve(headers)).toMatchObject({ kind: 'match', preset: 'sha256-prefix' })
+  })
+
+  it('on the vector in the specification of Standard Webhooks', () => {
+    const headers = {
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    }
+    const given = { body: Buffer.from('{"test": 2432232314}'), secrets: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'] }
+    expect(solve(headers, { ...given, receivedAt: 1_614_265_330_000 })).toMatchObject({
+      kind: 'match',
+      preset: 'standard-webhooks',
+      scheme: { header: 'webhook-signature', timestampHeader: 'webhook-timestamp', idHeader: 'webhook-id' },
+    })
+  })
+
+  it('on what the library of Standard Webhooks signs', () => {
+    const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
+    const headers = {
+      'webhook-id': 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W',
+      'webhook-timestamp': SECONDS,
+      'webhook-signature': new Webhook(secret).sign('msg_2KWPBgLlAfxdpx2AI54pPJ85f4W', new Date(NOW), BODY),
+    }
+    expect(solve(headers, { secrets: [secret] })).toMatchObject({ kind: 'match', preset: 'standard-webhooks' })
+  })
+
+  it('prefers, of two right signatures, the one that is harder to forge', () => {
+    const headers = {
+      'X-Hub-Signature': `sha1=${opensslMac('sha1', SECRET, BODY).toString('hex')}`,
+      'X-Hub-Signature-256': `sha256=${hex(SECRET)}`,
+    }
+    expect(solve(headers)).toMatchObject({ kind: 'match', scheme: { header: 'X-Hub-Signature-256' } })
+  })
+})
+
+const signatureOf = (signed: Buffer, key: string | Buffer = SECRET) => ({ 'X-Service-Signature': hex(key, signed) })
+const json = JSON.parse(BODY.toString())
+const base64Secret = Buffer.alloc(32, 251).toString('base64')
+
+describe('names the nearest cause', () => {
+  const cases: [cause: (typeof CAUSES)[number], what: string, Record<string, string>, Partial<Evidence>][] = [
+    ['missing_header', 'no header at all', {}, {}],
+    ['missing_header', 'headers that hold no signature', { 'X-Request-Id': '1', 'X-Timestamp': SECONDS }, {}],
+    [
+      'timestamp_in_milliseconds',
+      'a timestamp in milliseconds',
+      { 'X-Sig': hex(SECRET, bytes(`${NOW}`, '.', BODY)), 'X-Timestamp': `${NOW}` },
+      {},
+    ],
+    [
+      'timestamp_in_milliseconds',
+      'milliseconds within the header',
+      { 'X-Sig': `t=${NOW},v1=${hex(SECRET, bytes(`${NOW}`, '.', BODY))}` },
+      {},
+    ],
+    [
+      'stale_timestamp',
+      'a delivery that was held up',
+      { 'X-Sig': `t=${SECONDS},v1=${hex(SECRET, bytes(SECONDS, '.', BODY))}` },
+      { receivedAt: NOW + 301_000 },
+    ],
+    [
+      'old_secret',
+      'a secret that has ended',
+      signatureOf(BODY, 'the-secret-before-this-one'),
+      {
+        oldSecrets: ['an-even-older-one', 'the-secret-before-this-one'],
+      },
+    ],
+    ['secret_whitespace', 'a line break behind our secret', signatureOf(BODY), { secrets: [`${SECRET}\n`] }],
+    ['secret_whitespace', 'a line break behind theirs', signatureOf(BODY, `${SECRET}\n`), {}],
+    ['secret_whitespace', 'quotes around our secret', signatureOf(BODY), { secrets: [`"${SECRET}"`] }],
+    ['secret_prefix', 'a prefix that is not signed with', signatureOf(BODY), { secrets: [`whsec_${SECRET}`] }],
+    ['secret_prefix', 'a prefix that we lack', signatureOf(BODY, `whsec_${SECRET}`), {}],
+    [
+      'secret_misdecoded',
+      'base64url',
+      signatureOf(BODY, Buffer.alloc(32, 251)),
+      {
+        secrets: [Buffer.alloc(32, 251).toString('base64url')],
+      },
+    ],
+    ['secret_misdecoded', 'a key encoded again', signatureOf(BODY, Buffer.from(SECRET).toString('base64')), {}],
+    [
+      'secret_misdecoded',
+      'hex of base64',
+      signatureOf(BODY, Buffer.alloc(32, 251).toString('hex')),
+      {
+        secrets: [base64Secret],
+      },
+    ],
+    ['secret_truncated', 'a secret cut at their side', signatureOf(BODY, SECRET.slice(0, 20)), {}],
+    ['secret_truncated', 'a beginning lost at their side', signatureOf(BODY, SECRET.slice(3)), {}],
+    ['secret_truncated', 'a last character lost at ours', signatureOf(BODY), { secrets: [SECRET.slice(0, -1)] }],
+    ['secret_truncated', 'a first character lost at ours', signatureOf(BODY), { secrets: [SECRET.slice(1)] }],
+    ['body_newline', 'a line break added', signatureOf(BODY), { body: bytes(BODY, '\n') }],
+    ['body_newline', 'a line break removed', signatureOf(bytes(BODY, '\r\n')), {}],
+    ['body_newline', 'a byte order mark added', signatureOf(BODY), { body: bytes('\uFEFF', BODY) }],
+    ['body_reserialised', 'a body made pretty', signatureOf(BODY), { body: bytes(JSON.stringify(json, null, 2)) }],
+    ['body_reserialised', 'a pretty body made compact', signatureOf(bytes(JSON.stringify(json, null, 2))), {}],
+    [
+      'body_reserialised',
+      'keys in another order',
+      signatureOf(bytes('{"a":1,"b":{"c":2,"d":3}}')),
+      {
+        body: bytes('{"b":{"d":3,"c":2},"a":1}'),
+      },
+    ],
+    ['body_reserialised', 'slashes unescaped', signatureOf(bytes(BODY.toString().replaceAll('/', '\\/'))), {}],
+  ]
+
+  it.each(cases)('%s: %s', (cause, _what, headers, part) => {
+    const solution = solve(headers, part)
+    expect(solution).toMatchObject({ kind: 'near', cause, advice: expect.stringMatching(/^[A-Z].{30,}\.$/) })
+    for (const secret of [SECRET, ...(part.secrets ?? [])]) expect(JSON.stringify(solution)).not.toContain(secret)
+  })
+
+  it('has a case for each cause', () => {
+    expect([...new Set(cases.map(([cause]) => cause))].sort()).toEqual([...CAUSES].sort())
+  })
+
+  it("for JSON that was re-serialised on the way from Python's way of writing it", () => {
+    const python = bytes('{"id": "evt_1", "list": [1, 2, {}], "name": "Gr\\u00fc\\u00dfe"}')
+    const body = bytes(JSON.stringify(JSON.parse(python.toString())))
+    expect(solve(signatureOf(python), { body })).toMatchObject({ kind: 'near', cause: 'body_reserialised' })
+  })
+
+  it('with a scheme by which the receiver accepts the delivery once the cause is mended', () => {
+    const headers = { 'X-Sig': hex(SECRET, bytes(`${NOW}`, '.', BODY)), 'X-Timestamp': `${NOW}` }
+    const solution = solve(headers)
+    expect(solution.kind === 'near' && accepts(solution.scheme, headers)).toBe(true)
+  })
+})
+
+describe('when nothing fits', () => {
+  const headers = {
+    ...signatureOf(BODY, 'a secret that nobody here knows'),
+    'X-Timestamp': SECONDS,
+    'X-Event-Id': 'evt_1',
+  }
+
+  it('says how much it has tried, at least 200 combinations, in a moment', () => {
+    const large = bytes(eventBody('evt_1', 'file.created', { note: 'n'.repeat(900) }))
+    solve(headers, { body: large })
+    const before = process.threadCpuUsage()
+    const solution = solve(headers, { body: large })
+    const { user, system } = process.threadCpuUsage(before)
+    expect(solution.kind).toBe('none')
+    expect(solution.tried).toBeGreaterThanOrEqual(200)
+    // About 30 ms of processor time, all suspects included; others' work on the machine does not count.
+    expect((user + system) / 1_000).toBeLessThan(500)
+  })
+
+  it('ends soon also for a body of a mebibyte', () => {
+    const body = bytes(eventBody('evt_1', 'file.created', { note: 'n'.repeat(1_048_576) }))
+    const solution = solve(headers, { body })
+    expect(solution).toMatchObject({ kind: 'none' })
+  })
+
+  it('keeps its head with hostile headers and bodies', () => {
+    const hostile = Object.fromEntries(
+      Array.from({ length: 200 }, (_, n) => [`x-sig-${n}-id`, n % 2 ? 'v1=,'.repeat(500) : `t=1,${'a'.repeat(64)}`]),
+    )
+    for (const body of [bytes('['.repeat(100_000)), bytes('['.repeat(100_000), ']'.repeat(100_000)), bytes('')]) {
+      expect(['none', 'near']).toContain(solve({ ...hostile, 'X-Sig': 'é'.repeat(64), ...headers }, { body }).kind)
+    }
+    expect(solve(headers, { secrets: [] }).kind).toBe('none')
+    expect(solve(headers, { secrets: [''] }).kind).toBe('none')
+  })
+})
+
+describe('captures', () => {
+  const capture = (headers: Record<string, string>, body: Buffer = BODY) => ({
+    ...{ id: newId('dlv', NOW), endpointId: 'end_1', receivedAt: NOW },
+    ...{ headers, body },
+  })
+  const signed = (body: Buffer) => capture({ 'x-sig': `sha256=${hex(SECRET, body)}` }, body)
+
+  it('give the scheme that most of them match, whatever else is among them', () => {
+    const captures = [
+      ...[signed(bytes('{"n":1}')), capture({}), signed(bytes('{"n":2}'))],
+      ...[capture({ 'x-sig': hex(SECRET) }), capture(signatureOf(BODY, 'a forger knows no secret'))],
+    ]
+    expect(solveCaptures(captures, { secrets: [SECRET] })).toMatchObject({ kind: 'match', preset: 'sha256-prefix' })
+  })
+
+  it('give the cause of the newest that has one, and nothing where nothing is captured', () => {
+    const captures = [capture({}), capture(signatureOf(bytes(BODY, '\n')))]
+    expect(solveCaptures(captures, { secrets: [SECRET] })).toMatchObject({ kind: 'near', cause: 'body_newline' })
+    expect(solveCaptures([], { secrets: [SECRET] })).toEqual({ kind: 'none', tried: 0 })
+  })
+})

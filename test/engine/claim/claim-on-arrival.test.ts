@@ -1,0 +1,189 @@
+import { expect, test } from 'vitest'
+import { defineWorkflow } from '../../../src/author/workflow.ts'
+import { UpshotError } from '../../../src/core/errors.ts'
+import { listTaken } from '../../../src/core/runs/run.ts'
+import type { Store } from '../../../src/core/store/store.ts'
+import type { Worker } from '../../../src/engine/worker.ts'
+import { codeHashOf } from '../../../src/project/workflows/hash-module.ts'
+import { eventBody, incoming, NOW, queueRun } from '../../support/fixtures.ts'
+import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
+
+const follow = defineWorkflow({ id: 'follow-up', on: '*', run: ({ step }) => step.run('work', () => 'done') })
+
+/** The store, with what its claims gave. */
+function watchClaims(store: Store): { store: Store; claimed: string[] } {
+  const claimed: string[] = []
+  const claimRuns: Store['claimRuns'] = async (...given) => {
+    const runs = await store.claimRuns(...given)
+    claimed.push(...runs.map((run) => run.lease.runId))
+    return runs
+  }
+  return { store: { ...store, claimRuns }, claimed }
+}
+
+/** Saves a delivery through the worker and gives its run as it is in the end. */
+async function deliver(engine: TestEngine, worker: Worker, id: string) {
+  const ended = engine.notices.once('run.completed', (notice) => notice.run === runId)
+  let runId = ''
+  const { runs } = await worker.saveDelivery(incoming(id))
+  runId = runs[0] ?? ''
+  await ended
+  return engine.store.findRun(runId)
+}
+
+/** A worker that has looked through its queue and found nothing. */
+async function startAtRest(engine: TestEngine, ...given: Parameters<TestEngine['start']>): Promise<Worker> {
+  const worker = await engine.start(...given)
+  await deliver(engine, worker, 'evt_before')
+  return worker
+}
+
+test('takes the run of a delivery further without claiming it', async () => {
+  const engine = createTestEngine()
+  const { store, claimed } = watchClaims(engine.store)
+  const worker = await startAtRest(engine, [follow], { store })
+  const run = await deliver(engine, worker, 'evt_1')
+  expect(run).toMatchObject({ status: 'completed', output: '"done"' })
+  expect(claimed).not.toContain(run?.id)
+})
+
+test('has the slot of a run again when its end is told', async () => {
+  const engine = createTestEngine()
+  const { store, claimed } = watchClaims(engine.store)
+  const worker = await startAtRest(engine, [follow], { store, slots: 1 })
+  const next = new Promise<string>((resolve) => {
+    const stop = engine.notices.subscribe('run.completed', () => {
+      stop()
+      worker.saveDelivery(incoming('evt_2')).then(({ runs }) => resolve(runs[0] ?? ''))
+    })
+  })
+  await deliver(engine, worker, 'evt_1')
+  const ended = await engine.passOf(await next)
+  expect(ended).toMatchObject({ status: 'completed' })
+  expect(claimed).not.toContain(ended.id)
+})
+
+test('lets what waits go first, and comes to what it could not take', async () => {
+  const engine = createTestEngine()
+  const order: string[] = []
+  const { store, claimed } = watchClaims(engine.store)
+  const first = await queueRun(engine.store, 'evt_first')
+  const noting = defineWorkflow({ id: 'follow-up', on: '*', run: ({ event }) => void order.push(event.id) })
+  const worker = await engine.start([noting], { store, slots: 2 })
+  const run = await deliver(engine, worker, 'evt_second')
+  expect(order).toEqual(['evt_first', 'evt_second'])
+  expect(run).toMatchObject({ status: 'completed' })
+  expect(claimed).toContain(first)
+})
+
+test('has no more runs at work than slots, whichever way they come', async () => {
+  const engine = createTestEngine()
+  let atWork = 0
+  let most = 0
+  const busy = defineWorkflow({
+    id: 'follow-up',
+    on: '*',
+    run: ({ step }) =>
+      step.run('work', async () => {
+        most = Math.max(most, ++atWork)
+        for (let turns = 0; turns < 10; turns++) await new Promise(setImmediate)
+        atWork -= 1
+      }),
+  })
+  const worker = await startAtRest(engine, [busy], { slots: 3 })
+  const runs = await Promise.all(Array.from({ length: 30 }, (_, n) => deliver(engine, worker, `evt_${n}`)))
+  expect(runs.every((run) => run?.status === 'completed')).toBe(true)
+  expect(most).toBe(3)
+})
+
+test('wakes a run that waits for the event of a delivery, though it starts none', async () => {
+  const engine = createTestEngine()
+  const waiting = defineWorkflow({
+    id: 'follow-up',
+    on: '*',
+    run: ({ step }) => step.waitFor('answer', { on: 'order.placed', timeout: '1h' }).then((event) => event?.id),
+  })
+  const worker = await engine.start([waiting])
+  const run = await engine.run('follow-up')
+  expect(run).toMatchObject({ status: 'waiting' })
+  const ended = engine.notices.once('run.completed')
+  await worker.saveDelivery(incoming('evt_answer', { body: eventBody('evt_answer', 'order.placed'), workflows: [] }))
+  await ended
+  expect(await engine.store.findRun(run.id)).toMatchObject({ status: 'completed', output: '"evt_answer"' })
+})
+
+test('hands back what arrives while it stops, and calls no author for it', async () => {
+  const engine = createTestEngine()
+  const called: string[] = []
+  const noting = defineWorkflow({ id: 'follow-up', on: '*', run: ({ event }) => void called.push(event.id) })
+  const worker = await startAtRest(engine, [noting])
+  const saved = worker.saveDelivery(incoming('evt_1'))
+  await worker.stop()
+  const { runs, takenWith } = await saved
+  expect(takenWith).toBeDefined()
+  await new Promise(setImmediate)
+  expect(called).toEqual(['evt_before'])
+  expect(await engine.store.findRun(runs[0] ?? '')).toMatchObject({ status: 'pending' })
+  expect(await engine.store.listLeases(worker.id)).toEqual([])
+  const ended = engine.notices.once('run.completed')
+  await engine.start([noting])
+  await ended
+  expect(called).toEqual(['evt_before', 'evt_1'])
+})
+
+test('has its slots again after deliveries that could not be saved or were known', async () => {
+  const engine = createTestEngine()
+  let isBroken = false
+  const { store, claimed } = watchClaims(engine.store)
+  const saveDelivery: Store['saveDelivery'] = (delivery) =>
+    isBroken ? Promise.reject(new UpshotError('store_unavailable', 'not now')) : store.saveDelivery(delivery)
+  const worker = await startAtRest(engine, [follow], { store: { ...store, saveDelivery }, slots: 2 })
+  isBroken = true
+  for (let each = 0; each < 3; each++) {
+    await expect(worker.saveDelivery(incoming('evt_1'))).rejects.toThrow('not now')
+    // The claim that follows is through.
+    for (let turns = 0; turns < 5; turns++) await new Promise(setImmediate)
+  }
+  isBroken = false
+  for (const id of ['dlv_1', 'dlv_2', 'dlv_3']) {
+    expect(await worker.saveDelivery(incoming('evt_before', { id }))).toMatchObject({ verdict: 'duplicate' })
+  }
+  const run = await deliver(engine, worker, 'evt_1')
+  expect(claimed).not.toContain(run?.id)
+})
+
+test('takes deliveries again after a queue, while they keep coming', async () => {
+  const engine = createTestEngine()
+  const { store, claimed } = watchClaims(engine.store)
+  for (let n = 0; n < 40; n++) await queueRun(engine.store, `evt_before_${n}`)
+  const worker = await engine.start([follow], { store, slots: 200 })
+  let sent = 0
+  let left = 440
+  const ended = Promise.withResolvers<void>()
+  engine.notices.subscribe('run.completed', () => {
+    left -= 1
+    if (left === 0) ended.resolve()
+  })
+  const send = async () => {
+    while (sent < 400) await worker.saveDelivery(incoming(`evt_${sent++}`))
+  }
+  await Promise.all(Array.from({ length: 20 }, send))
+  await ended.promise
+  expect(claimed.length).toBeGreaterThanOrEqual(40)
+  expect(claimed.length).toBeLessThan(140)
+})
+
+test('begins a run that was taken for other code, where nothing of it was written', async () => {
+  const engine = createTestEngine()
+  const taker = { worker: 'wrk_before', codeHashes: { 'follow-up': 'as it was loaded there' } }
+  const delivery = incoming('evt_1', { taker })
+  const taken = listTaken(delivery, await engine.store.saveDelivery(delivery))
+  for (const { lease } of taken) await engine.store.releaseRun(lease)
+  const parked = engine.notices.once('run.parked')
+  const napping = defineWorkflow({ id: 'follow-up', on: '*', run: ({ step }) => step.sleep('nap', '1m') })
+  const worker = await engine.start([napping])
+  await parked
+  await worker.stop()
+  const [run] = await engine.store.claimRuns('wrk_next', 1, NOW + 60_000)
+  expect(run).toMatchObject({ isFirstPass: false, codeHash: codeHashOf(napping) })
+})

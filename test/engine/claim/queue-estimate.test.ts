@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { KnownQueue } from '../../../src/engine/claim/queue-estimate.ts'
+
+/** A claim from its question to its answer; gives what it asked for. */
+function claim(
+  queue: KnownQueue,
+  { free, isShared = true, waiting }: Record<'free' | 'waiting', number> & { isShared?: boolean },
+) {
+  const asked = queue.ask(free, isShared)
+  queue.receive(Math.min(asked, waiting))
+  queue.release()
+  return asked
+}
+
+test('asks for every free slot where no deliveries come', () => {
+  expect(claim(new KnownQueue(), { free: 200, isShared: false, waiting: 0 })).toBe(200)
+})
+
+test('leaves most slots to deliveries while nobody waits, and at least half of few', () => {
+  expect(claim(new KnownQueue(), { free: 200, waiting: 0 })).toBe(8)
+  expect(claim(new KnownQueue(), { free: 3, waiting: 0 })).toBe(2)
+  expect(claim(new KnownQueue(), { free: 1, waiting: 0 })).toBe(1)
+})
+
+test('asks for all that deliveries have left, and is cleared from then on', () => {
+  const queue = new KnownQueue()
+  queue.add(50)
+  expect(queue.isCleared).toBe(false)
+  expect(queue.ask(200, true)).toBe(58)
+  expect(queue.isCleared).toBe(true)
+  queue.receive(50)
+  queue.release()
+  expect(queue.isCleared).toBe(true)
+  expect(queue.asked).toBe(0)
+})
+
+test('counts what was left since the question, which its answer does not hold', () => {
+  const queue = new KnownQueue()
+  queue.add(3)
+  const asked = queue.ask(5, true)
+  queue.add(4)
+  expect(queue.isCleared).toBe(false)
+  queue.receive(asked - 1)
+  queue.release()
+  expect(queue.ask(100, true)).toBe(4 + 8)
+})
+
+test('knows what is still there where the slots did not suffice', () => {
+  const queue = new KnownQueue()
+  queue.add(50)
+  expect(claim(queue, { free: 20, waiting: 50 })).toBe(20)
+  expect(queue.isCleared).toBe(false)
+  expect(claim(queue, { free: 100, waiting: 30 })).toBe(38)
+  expect(queue.isCleared).toBe(true)
+})
+
+test('asks for ever more where others fill the queue', () => {
+  const queue = new KnownQueue()
+  const asked = [1, 2, 3, 4].map(() => claim(queue, { free: 200, waiting: 1_000 }))
+  expect(asked).toEqual([8, 24, 56, 120])
+})
+
+test('takes a claim that failed for none', () => {
+  const queue = new KnownQueue()
+  queue.add(2)
+  queue.ask(10, true)
+  queue.release()
+  expect(queue.asked).toBe(0)
+  expect(queue.isCleared).toBe(false)
+})

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { type CancelRule, defineEvent, defineWorkflow } from '../../../src/author/workflow.ts'
+import type { Worker } from '../../../src/engine/worker.ts'
+import { eventBody, incoming } from '../../support/fixtures.ts'
+import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
+import { arrival, countWrites, tell, watch } from '../../support/told.ts'
+
+const deleted = defineEvent('file.deleted', {
+  data: z.looseObject({ fileId: z.string() }),
+  keys: { file: (data) => data.fileId },
+})
+const created = defineEvent('file.created', { data: z.looseObject({ fileId: z.string().nullable() }) })
+
+const byFile: CancelRule<typeof created> = { on: deleted, where: { file: (event) => event.data.fileId } }
+
+async function queue(engine: TestEngine, fileId: string | null, workflow = 'patient'): Promise<string> {
+  const id = `evt_${fileId}`
+  const body = eventBody(id, 'file.created', { fileId })
+  const { runs } = await engine.store.saveDelivery(incoming(id, { body, workflows: [workflow] }))
+  return runs[0] ?? ''
+}
+
+const patient = (hasRun: () => void = () => {}) =>
+  defineWorkflow({
+    id: 'patient',
+    on: created,
+    cancelOn: byFile,
+    run: async ({ step }) => {
+      await step.run('begin', hasRun)
+      await step.sleep('nap', '1d')
+    },
+  })
+const deletion = (fileId: string, id = `evt_gone_${fileId}`) => ({ id, type: 'file.deleted', data: { fileId } })
+
+test('ends a run that waits, and leaves those of other values alone', async () => {
+  const engine = createTestEngine()
+  const worker = await engine.start([patient()])
+  const [one, other] = [await queue(engine, 'fil_1'), await queue(engine, 'fil_2')]
+  worker.wake()
+  await arrival(engine, one, 'waiting')
+  await arrival(engine, other, 'waiting')
+  await tell(engine, worker, deletion('fil_1'))
+  expect(await arrival(engine, one, 'canceled')).toMatchObject({
+    reason: 'canceled by event evt_gone_fil_1 (file.deleted)',
+  })
+  expect(await engine.store.findRun(other)).toMatchObject({ status: 'waiting' })
+  expect(engine.heard.filter((notice) => notice.kind === 'run.canceled')).toMatchObject([
+    { run: one, workflow: 'patient' },
+  ])
+})
+
+test('stops a run that is at work by its signal', async () => {
+  const engine = createTestEngine()
+  const begun = Promise.withResolvers<AbortSignal>()
+  const worker = await engine.start([
+    defineWorkflow({
+      id: 'patient',
+      on: created,
+      cancelOn: [{ on: 'transfer.completed' }, byFile],
+      run: ({ signal }) => {
+        begun.resolve(signal)
+        return new Promise<void>(() => {})
+      },
+    }),
+  ])
+  const runId = await queue(engine, 'fil_1')
+  worker.wake()
+  const signal = await begun.promise
+  const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve))
+  await tell(engine, worker, deletion('fil_1'))
+  await aborted
+  expect(await arrival(engine, runId, 'canceled')).toMatchObject({ status: 'canceled' })
+})
+
+test('ends a run that nobody has begun, before its code runs', async () => {
+  const engine = createTestEngine()
+  const runId = await queue(engine, 'fil_1')
+  await tell(engine, [], deletion('fil_1'))
+  let hasRun = false
+  await engine.start([
+    patient(() => {
+      hasRun = true
+    }),
+  ])
+  await watch(engine.notices, async () => engine.heard.find((notice) => notice.kind === 'run.lost') ?? null)
+  expect(await engine.store.findRun(runId)).toMatchObject({ status: 'canceled' })
+  expect(hasRun).toBe(false)
+})
+
+test('an event from before the run does not end it', async () => {
+  const engine = createTestEngine()
+  const worker = await engine.start([patient()])
+  await tell(engine, worker, deletion('fil_1', 'evt_before'))
+  const runId = await queue(engine, 'fil_1')
+  worker.wake()
+  await arrival(engine, runId, 'waiting')
+  await tell(engine, worker, deletion('fil_1', 'evt_after'))
+  expect((await arrival(engine, runId, 'canceled')).reason).toContain('evt_after')
+})
+
+test('a value of null leaves the run alone, a function that throws leaves it to a person', async () => {
+  const engine = createTestEngine()
+  const broken = defineWorkflow({
+    id: 'broken',
+    on: created,
+    cancelOn: {
+      on: deleted,
+      where: {
+        file: () => {
+          throw new Error('no such thing')
+        },
+      },
+    },
+    run: () => 'ran',
+  })
+  const worker = await engine.start([patient(), broken])
+  const unnamed = await queue(engine, null)
+  const parked = await queue(engine, 'fil_9', 'broken')
+  worker.wake()
+  await arrival(engine, unnamed, 'waiting')
+  expect(await arrival(engine, parked, 'waiting')).toMatchObject({
+    dueAt: null,
+    reason: expect.stringContaining('no such thing'),
+  })
+  expect((await engine.store.listWatches()).watches.some((watch) => watch.isOpen)).toBe(false)
+})
+
+test('is found whichever write of the run the event is stored at', async () => {
+  for (const when of ['before', 'after'] as const) {
+    for (let at = 1; ; at++) {
+      const engine = createTestEngine()
+      let isReached = false
+      const workers: Worker[] = []
+      const told = async (write: number) => {
+        if (write !== at) return
+        isReached = true
+        await tell(engine, workers, deletion('fil_1'))
+      }
+      const store = countWrites(engine.store, { [when]: told })
+      const runId = await queue(engine, 'fil_1')
+      workers.push(await engine.start([patient()], { store }))
+      await arrival(engine, runId, 'waiting', 'canceled')
+      if (!isReached) {
+        expect(at).toBeGreaterThan(4)
+        break
+      }
+      expect(await arrival(engine, runId, 'canceled')).toMatchObject({ status: 'canceled' })
+    }
+  }
+})
+
+test('refuses a rule whose key its event does not have', () => {
+  expect(() =>
+    defineWorkflow({ id: 'odd', on: created, cancelOn: { on: deleted, where: { owner: () => 'x' } }, run: () => null }),
+  ).toThrow(/"owner" is no key/)
+})

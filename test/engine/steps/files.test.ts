@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineEvent, defineWorkflow } from '../../../src/author/workflow.ts'
+import { RetryAt } from '../../../src/core/errors.ts'
+import { RetryAfter } from '../../../src/core/runs/retry.ts'
+import { storageName } from '../../../src/core/service/file.ts'
+import type { FilesFor } from '../../../src/engine/execute/run-context.ts'
+import type { FilesClient } from '../../../src/files/index.ts'
+import { performAround } from '../../../src/files/wrap-calls.ts'
+import { eventBody, incoming } from '../../support/fixtures.ts'
+import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
+
+/** Runs whose calls go to `client`, which only has what the test needs. */
+const filesOf =
+  (client: Partial<Record<keyof FilesClient, (...given: never[]) => unknown>>): FilesFor =>
+  (_account, around) =>
+    performAround(
+      () => client as unknown as FilesClient,
+      around,
+      () => {},
+    )
+
+/** An event of a type, with the run of one workflow. */
+async function deliver(
+  { store }: TestEngine,
+  id: string,
+  type: string,
+  data: object,
+  workflow: string,
+): Promise<string> {
+  const { runs } = await store.saveDelivery(incoming(id, { body: eventBody(id, type, data), workflows: [workflow] }))
+  return runs[0] ?? ''
+}
+
+const ref = { service: 'storage_a', id: 'fil_1' } as const
+const details = { ...ref, name: 'x' }
+
+describe('a call in a run', () => {
+  test('is tried as often, and for as long, as its author says', async () => {
+    const engine = createTestEngine()
+    let calls = 0
+    const hang = (_file: never, { signal }: { signal: AbortSignal }) =>
+      new Promise((_resolve, reject) => {
+        calls++
+        signal.addEventListener('abort', () => reject(signal.reason))
+        queueMicrotask(() => engine.clock.advance('7s'))
+      })
+    const look = defineWorkflow({
+      id: 'look',
+      on: '*',
+      run: ({ files }) => files.get(ref, { retry: { attempts: 2, min: 1, max: 1 }, timeout: '7s' }),
+    })
+    await engine.start([look], { filesFor: filesOf({ get: hang as never }) })
+    const run = await engine.run('look')
+    const ended = run.status === 'waiting' ? await engine.advance(run.id, '1s') : run
+    expect(ended).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('within 7000 ms') } })
+    expect(calls).toBe(2)
+  })
+
+  test('that is told to wait frees the worker, says why, and keeps the reason once', async () => {
+    const engine = createTestEngine()
+    let calls = 0
+    const get = async () => {
+      if (++calls <= 5) throw new RetryAt(engine.clock.now() + 60_000, 'the limit leaves no place')
+      return details
+    }
+    const look = defineWorkflow({ id: 'look', on: '*', retry: { attempts: 1 }, run: ({ files }) => files.get(ref) })
+    await engine.start([look], { filesFor: filesOf({ get }) })
+    let run = await engine.run('look')
+    expect(run.reason).toBe('next attempt of step "files.get[storage_a:fil_1]": the limit leaves no place')
+    for (let turn = 0; turn < 5; turn++) run = await engine.advance(run.id, '60s')
+    expect(run).toMatchObject({ status: 'completed' })
+    expect(await engine.store.listStepFailures(run.id)).toHaveLength(1)
+    expect(await engine.store.listSteps(run.id)).toMatchObject([{ status: 'completed', attempt: 1, error: null }])
+  })
+
+  test('waits as long as a RetryAfter in it says', async () => {
+    const engine = createTestEngine()
+    let calls = 0
+    const retry = defineWorkflow({
+      id: 'retry',
+      on: '*',
+      run: ({ step }) =>
+        step.run('call', () => {
+          if (++calls === 1) throw new RetryAfter('90s')
+          return calls
+        }),
+    })
+    await engine.start([retry])
+    const run = await engine.run('retry')
+    expect(run).toMatchObject({ status: 'waiting', dueAt: engine.clock.now() + 90_000 })
+    expect(await engine.advance(run.id, '90s')).toMatchObject({ status: 'completed', output: '2' })
+  })
+})
+
+test("reads a storage's name as the event's account spells it", async () => {
+  const engine = createTestEngine()
+  const created = defineEvent('file.created', { data: z.object({ service: storageName }) })
+  const name = defineWorkflow({ id: 'name', on: created, run: ({ event }) => event.data.service })
+  await engine.start([name], {
+    spellingsOf: async (account) => (account === 'default' ? { storage_b: 'desk-drive' } : {}),
+  })
+  const known = await deliver(engine, 'evt_1', 'file.created', { service: 'Desk Drive' }, 'name')
+  expect(await engine.passOf(known)).toMatchObject({ status: 'completed', output: '"storage_b"' })
+  const unknown = await deliver(engine, 'evt_2', 'file.created', { service: 'tape' }, 'name')
+  expect(await engine.passOf(unknown)).toMatchObject({
+    status: 'waiting',
+    dueAt: null,
+    reason: expect.stringContaining('must name a storage'),
+  })
+})
+
+describe('an event that a delete of ours caused', () => {
+  const deleted = { service: 'storage_a', file: { id: 'fil_1' } }
+  const sweep = defineWorkflow({ id: 'sweep', on: 'file.created', run: ({ files }) => files.delete(ref) })
+  const watch = defineWorkflow({
+    id: 'watch',
+    on: 'file.deleted',
+    where: (event) => !event.isSelfCaused,
+    run: ({ event }) => event.isSelfCaused,
+  })
+
+  test('is told from others in `where`, and in the run', async () => {
+    const engine = createTestEngine()
+    const tell = defineWorkflow({ id: 'tell', on: 'file.*', run: ({ event }) => event.isSelfCaused })
+    const filesFor = filesOf({ delete: async () => ({ outcome: 'deleted', proof: 'reply' }) })
+    await engine.start([sweep, watch, tell], { filesFor })
+    expect(await engine.run('sweep')).toMatchObject({ status: 'completed' })
+    const own = await deliver(engine, 'evt_own', 'file.deleted', deleted, 'watch')
+    expect(await engine.passOf(own)).toMatchObject({ status: 'skipped' })
+    const told = await deliver(engine, 'evt_told', 'file.deleted', deleted, 'tell')
+    expect(await engine.passOf(told)).toMatchObject({ output: 'true' })
+    const other = { service: 'storage_b', file: { id: 'fil_1' } }
+    const foreign = await deliver(engine, 'evt_other', 'file.deleted', other, 'watch')
+    expect(await engine.passOf(foreign)).toMatchObject({ status: 'completed', output: 'false' })
+    const created = await deliver(engine, 'evt_new', 'file.created', deleted, 'tell')
+    expect(await engine.passOf(created)).toMatchObject({ output: 'false' })
+  })
+
+  test('is none when our delete came too late', async () => {
+    const engine = createTestEngine()
+    const filesFor = filesOf({ delete: async () => ({ outcome: 'not_found', proof: 'none' }) })
+    await engine.start([sweep, watch], { filesFor })
+    await engine.run('sweep')
+    const run = await deliver(engine, 'evt_own', 'file.deleted', deleted, 'watch')
+    expect(await engine.passOf(run)).toMatchObject({ status: 'completed' })
+  })
+
+  test('waits for the end of a delete that is under way, which is written down before it is sent', async () => {
+    const engine = createTestEngine()
+    const asked = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<object>()
+    const filesFor = filesOf({
+      delete: () => {
+        asked.resolve()
+        return answer.promise
+      },
+    })
+    await engine.start([sweep, watch], { filesFor })
+    const swept = engine.run('sweep')
+    await asked.promise
+    const run = await deliver(engine, 'evt_own', 'file.deleted', deleted, 'watch')
+    expect(await engine.passOf(run)).toMatchObject({
+      status: 'waiting',
+      dueAt: engine.clock.now() + 1_000,
+      reason: expect.stringContaining('storage_a:fil_1 is still under way'),
+    })
+    answer.resolve({ outcome: 'deleted', proof: 'reply' })
+    expect(await swept).toMatchObject({ status: 'completed' })
+    expect(await engine.advance(run, '1s')).toMatchObject({ status: 'skipped' })
+  })
+
+  test("is known also where the author handed on the service's own spelling", async () => {
+    const engine = createTestEngine()
+    const raw = defineWorkflow({
+      id: 'raw',
+      on: 'file.created',
+      run: ({ files }) => files.delete({ service: 'doc-drive' as 'storage_a', id: 'fil_1' }),
+    })
+    const filesFor = filesOf({ delete: async () => ({ outcome: 'deleted', proof: 'reply' }) })
+    await engine.start([raw, sweep, watch], { filesFor, spellingsOf: () => ({ storage_a: 'doc-drive' }) })
+    await engine.run('raw')
+    const data = { service: 'doc-drive', file: { id: 'fil_1' } }
+    const run = await deliver(engine, 'evt_own', 'file.deleted', data, 'watch')
+    expect(await engine.passOf(run)).toMatchObject({ status: 'skipped' })
+  })
+})

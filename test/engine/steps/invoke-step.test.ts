@@ -1,0 +1,272 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineEvent, defineWorkflow } from '../../../src/author/workflow.ts'
+import { StepError } from '../../../src/core/errors.ts'
+import { callable } from '../../../src/core/runs/wait.ts'
+import { queueRun } from '../../support/fixtures.ts'
+import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
+import { arrival, tell, watch } from '../../support/told.ts'
+
+const double = defineWorkflow({
+  id: 'double',
+  on: callable(z.object({ n: z.string().transform(Number) })),
+  run: async ({ input, step }) => step.run('double', () => input.n * 2),
+})
+
+/** The runs that a run invoked, oldest first. */
+async function children(engine: TestEngine, parentRun: string) {
+  return (await engine.store.listRuns({ parentRun, limit: 100 })).reverse()
+}
+
+async function childOf(engine: TestEngine, parentRun: string) {
+  return watch(engine.notices, async () => (await children(engine, parentRun))[0] ?? null)
+}
+
+test('gives back what the other workflow returned, without holding a slot meanwhile', async () => {
+  const engine = createTestEngine()
+  const caller = defineWorkflow({
+    id: 'caller',
+    on: '*',
+    run: async ({ step }) => (await step.invoke('twice', double, { n: '21' })) + 1,
+  })
+  await engine.start([caller, double], { slots: 1 })
+  const runId = await queueRun(engine.store, 'evt_1', 'caller')
+  expect(await engine.run('caller', 'evt_2')).toBeDefined()
+  const run = await arrival(engine, runId, 'completed')
+  expect(run.output).toBe('43')
+  const [child] = await children(engine, runId)
+  expect(child).toMatchObject({
+    workflow: 'double',
+    parentRun: runId,
+    parentStep: 'twice',
+    output: '42',
+    eventId: null,
+  })
+  expect(await engine.store.listSteps(runId)).toMatchObject([
+    { key: 'twice', kind: 'invoke', effect: 'write', status: 'completed', output: '42', target: child?.id },
+  ])
+})
+
+test('invokes several side by side, and one that invokes another', async () => {
+  const engine = createTestEngine()
+  const middle = defineWorkflow({
+    id: 'middle',
+    on: callable(z.number()),
+    run: ({ input, step }) => step.invoke('inner', double, { n: String(input) }),
+  })
+  const caller = defineWorkflow({
+    id: 'caller',
+    on: '*',
+    run: ({ step }) => Promise.all([1, 2, 3].map((n) => step.invoke(['each', n], middle, n))),
+  })
+  await engine.start([caller, middle, double], { slots: 2 })
+  const { id } = await engine.run('caller')
+  expect((await arrival(engine, id, 'completed')).output).toBe('[2,4,6]')
+  expect(await children(engine, id)).toHaveLength(3)
+})
+
+test('throws what the other one failed with', async () => {
+  const engine = createTestEngine()
+  const failing = defineWorkflow({
+    id: 'failing',
+    on: callable(z.void()),
+    retry: { attempts: 1 },
+    run: () => {
+      throw new Error('the disk is on fire')
+    },
+  })
+  const caller = defineWorkflow({
+    id: 'caller',
+    on: '*',
+    run: async ({ step }) => {
+      const error = await step.invoke('other', failing).catch((error: unknown) => error)
+      await step.sleep('nap', '1m')
+      return { isStepError: error instanceof StepError, failure: (error as StepError).failure.message }
+    },
+  })
+  await engine.start([caller, failing])
+  const { id } = await engine.run('caller')
+  await engine.notices.once('run.parked', ({ reason }) => reason.includes('nap'))
+  await engine.advance(id, '1m')
+  expect(await engine.store.findRun(id)).toMatchObject({
+    output: '{"isStepError":true,"failure":"the disk is on fire"}',
+  })
+})
+
+test('invokes a workflow that runs on events with what its event is to say', async () => {
+  const engine = createTestEngine()
+  const moved = defineEvent('transfer.completed', { data: z.object({ bytes: z.string().transform(Number) }) })
+  const onEvent = defineWorkflow({
+    id: 'on-event',
+    on: moved,
+    where: (event) => event.data.bytes > 1,
+    run: ({ event }) => ({ type: event.type, bytes: event.data.bytes, id: event.id.slice(0, 4) }),
+  })
+  const caller = defineWorkflow({
+    id: 'caller',
+    on: '*',
+    run: async ({ step }) => [
+      await step.invoke('yes', onEvent, { data: { bytes: '12' } }),
+      await step.invoke('no', onEvent, { data: { bytes: '1' } }).catch((error: StepError) => error.failure.message),
+    ],
+  })
+  await engine.start([caller, onEvent])
+  const { id } = await engine.run('caller')
+  const output = JSON.parse((await arrival(engine, id, 'completed')).output ?? '')
+  expect(output[0]).toEqual({ type: 'transfer.completed', bytes: 12, id: 'evt_' })
+  expect(output[1]).toContain('was skipped: its `where` said no')
+})
+
+test('an input of another shape leaves the other run to a person and the caller waiting', async () => {
+  const engine = createTestEngine()
+  const caller = defineWorkflow({
+    id: 'caller',
+    on: '*',
+    run: ({ step }) => step.invoke('twice', double, { n: 21 } as unknown as { n: string }),
+  })
+  await engine.start([caller, double])
+  const parked = await engine.run('caller')
+  const child = await childOf(engine, parked.id)
+  const waiting = await arrival(engine, child.id, 'waiting')
+  expect(waiting).toMatchObject({ dueAt: null, reason: expect.stringContaining('input.n') })
+  expect(await engine.store.findRun(parked.id)).toMatchObject({ status: 'waiting', awaits: true, dueAt: null })
+})
+
+test('gives up after its time and cancels the other run', async () => {
+  const engine = createTestEngine()
+  const slow = defineWorkflow({ id: 'slow', on: callable(z.void()), run: ({ step }) => step.sleep('nap', '1d') })
+  const caller = defineWorkflow({
+    id: 'caller',
+    on: '*',
+    run: ({ step }) =>
+      step.invoke('slow', slow, undefined, { timeout: '1h' }).catch((error: StepError) => error.failure.code),
+  })
+  await engine.start([caller, slow])
+  const parked = await engine.run('caller')
+  const child = await childOf(engine, parked.id)
+  await arrival(engine, child.id, 'waiting')
+  expect(await engine.advance(parked.id, '1h')).toMatchObject({ status: 'completed', output: '"step_timeout"' })
+  expect(await engine.store.findRun(child.id)).toMatchObject({ status: 'canceled' })
+})
+
+test('canceling a run cancels what it invoked, at work or not', async () => {
+  const engine = createTestEngine()
+  const begun = Promise.withResolvers<AbortSignal>()
+  const inner = defineWorkflow({
+    id: 'inner',
+    on: callable(z.void()),
+    run: ({ step }) =>
+      step.run('hang', ({ signal }) => {
+        begun.resolve(signal)
+        return new Promise<void>(() => {})
+      }),
+  })
+  const middle = defineWorkflow({
+    id: 'middle',
+    on: callable(z.void()),
+    run: ({ step }) => step.invoke('inner', inner),
+  })
+  const caller = defineWorkflow({ id: 'caller', on: '*', run: ({ step }) => step.invoke('middle', middle) })
+  const worker = await engine.start([caller, middle, inner])
+  const parked = await engine.run('caller')
+  const signal = await begun.promise
+  const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve))
+  expect(await engine.store.cancelRun(parked.id, 'by hand', engine.clock.now())).toBe(true)
+  worker.abandon(parked.id)
+  await aborted
+  const child = await childOf(engine, parked.id)
+  const grandchild = await childOf(engine, child.id)
+  for (const id of [child.id, grandchild.id]) {
+    expect(await engine.store.findRun(id)).toMatchObject({
+      status: 'canceled',
+      reason: expect.stringContaining('invoked'),
+    })
+  }
+})
+
+test('refuses to invoke what runs on a cron line', async () => {
+  const engine = createTestEngine()
+  const { cron } = await import('../../../src/core/runs/schedule.ts')
+  const nightly = defineWorkflow({ id: 'nightly', on: cron('0 3 * * *'), run: () => null })
+  const caller = defineWorkflow({
+    id: 'caller',
+    on: '*',
+    run: ({ step }) => step.invoke('nightly', nightly as never),
+  })
+  await engine.start([caller, nightly])
+  expect(await engine.run('caller')).toMatchObject({
+    status: 'failed',
+    error: { message: expect.stringContaining('cron line') },
+  })
+})
+
+test('sends an event of its own once, which starts its workflows and can be waited for', async () => {
+  const engine = createTestEngine()
+  const done = defineEvent('order.shipped', {
+    data: z.object({ order: z.number() }),
+    keys: { order: (data) => data.order },
+  })
+  const sender = defineWorkflow({
+    id: 'sender',
+    on: 'file.created',
+    run: async ({ step }) => {
+      const sent = await step.send('tell', done, { order: 7 })
+      await step.sleep('nap', '1m')
+      return sent
+    },
+  })
+  const listener = defineWorkflow({ id: 'listener', on: done, run: ({ event }) => event.data.order })
+  const waiter = defineWorkflow({
+    id: 'waiter',
+    on: 'file.created',
+    run: async ({ step }) =>
+      (await step.waitFor('shipped', { on: done, where: { order: 7 }, timeout: '1h' }))?.data.order,
+  })
+  await engine.start([sender, listener, waiter])
+  const waiting = await engine.run('waiter', 'evt_1')
+  const sending = await engine.run('sender', 'evt_2')
+  expect((await arrival(engine, waiting.id, 'completed')).output).toBe('7')
+  const ended = await engine.advance(sending.id, '1m')
+  const { id } = JSON.parse(ended.output ?? '')
+  expect(id).toMatch(/^evt_[0-9a-z]{26}$/)
+  const events = await engine.store.listEvents({ limit: 10, type: 'order.shipped' })
+  expect(events).toMatchObject([{ id, origin: 'send', account: 'default' }])
+  const [started] = await engine.store.listRuns({ workflow: 'listener', limit: 10 })
+  expect(await arrival(engine, started?.id ?? '', 'completed')).toMatchObject({ eventId: id, output: '7' })
+})
+
+test('an event of its own belongs to the account of its run', async () => {
+  const engine = createTestEngine()
+  const sender = defineWorkflow({ id: 'sender', on: '*', run: ({ step }) => step.send('tell', 'order.shipped', {}) })
+  const worker = await engine.start([sender])
+  const [runId = ''] = await tell(engine, worker, {
+    id: 'evt_1',
+    type: 'file.created',
+    data: {},
+    account: 'other',
+    workflows: ['sender'],
+  })
+  await arrival(engine, runId, 'completed')
+  expect(await engine.store.listEvents({ limit: 1, type: 'order.shipped' })).toMatchObject([{ account: 'other' }])
+})
+
+test.each([
+  ['data of another shape', { order: 'x' }, 'data.order'],
+  ['more than a delivery may hold', { order: 1, text: 'x'.repeat(1_100_000) }, 'what identifies the work'],
+])('refuses to send %s', async (_what, data, message) => {
+  const engine = createTestEngine()
+  const shipped = defineEvent('order.shipped', { data: z.looseObject({ order: z.number() }) })
+  await engine.start([
+    defineWorkflow({
+      id: 'odd',
+      on: '*',
+      retry: { attempts: 1 },
+      run: ({ step }) => step.send('tell', shipped, data as never),
+    }),
+  ])
+  expect(await engine.run('odd')).toMatchObject({
+    status: 'failed',
+    error: { message: expect.stringContaining(message) },
+  })
+  expect(await engine.store.listEvents({ limit: 1, type: 'order.shipped' })).toEqual([])
+})

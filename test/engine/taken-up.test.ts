@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineEvent, defineWorkflow } from '../../src/author/workflow.ts'
+import { callable } from '../../src/core/runs/wait.ts'
+import { createTestEngine } from '../support/test-engine.ts'
+import { arrival, tell } from '../support/told.ts'
+
+const approved = defineEvent('order.approved', {
+  data: z.looseObject({ order: z.number() }),
+  keys: { order: (data) => data.order },
+})
+const approval = (order: number, id = `evt_ok_${order}`) => ({ id, type: 'order.approved', data: { order } })
+
+test('a run that a person takes up again waits anew for what it had waited for', async () => {
+  const engine = createTestEngine()
+  const worker = await engine.start([
+    defineWorkflow({
+      id: 'order',
+      on: '*',
+      run: async ({ step }) =>
+        (await step.waitFor('approval', { on: approved, where: { order: 1 }, timeout: '1h' }))?.id,
+    }),
+  ])
+  const parked = await engine.run('order')
+  await engine.store.cancelRun(parked.id, 'by hand', engine.clock.now())
+  await tell(engine, worker, approval(1, 'evt_while_canceled'))
+  expect(await engine.store.reopenRun(parked.id, engine.clock.now())).toBe(true)
+  worker.wake()
+  await arrival(engine, parked.id, 'waiting')
+  await tell(engine, worker, approval(1, 'evt_after'))
+  expect((await arrival(engine, parked.id, 'completed')).output).toBe('"evt_after"')
+})
+
+test('a run that failed with the one it invoked asks for another one', async () => {
+  const engine = createTestEngine()
+  let isMended = false
+  const child = defineWorkflow({
+    id: 'child',
+    on: callable(z.void()),
+    retry: { attempts: 1 },
+    run: () => {
+      if (!isMended) throw new Error('not yet')
+      return 'mended'
+    },
+  })
+  const worker = await engine.start([
+    child,
+    defineWorkflow({ id: 'parent', on: '*', run: ({ step }) => step.invoke('child', child) }),
+  ])
+  const { id } = await engine.run('parent')
+  await arrival(engine, id, 'failed')
+  isMended = true
+  await engine.store.reopenRun(id, engine.clock.now())
+  worker.wake()
+  expect((await arrival(engine, id, 'completed')).output).toBe('"mended"')
+  const children = await engine.store.listRuns({ parentRun: id, limit: 5 })
+  expect(children.map(({ status }) => status).sort()).toEqual(['completed', 'failed'])
+})
+
+test('whoever resumes a run under changed code accepts the code', async () => {
+  const engine = createTestEngine()
+  const first = await engine.start([
+    defineWorkflow({
+      id: 'changing',
+      on: '*',
+      run: async ({ step }) => {
+        await step.run('reserve', () => 1)
+        await step.sleep('nap', '1m')
+      },
+    }),
+  ])
+  const parked = await engine.run('changing')
+  await first.stop()
+  const second = await engine.start([
+    defineWorkflow({ id: 'changing', on: '*', run: ({ step }) => step.sleep('nap', '1m') }),
+  ])
+  expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'waiting', dueAt: null })
+  expect(await engine.store.resumeRun(parked.id, { fromScratch: false }, engine.clock.now())).toBe(true)
+  second.wake()
+  expect(await arrival(engine, parked.id, 'completed')).toMatchObject({ status: 'completed' })
+})
+
+test('a run that waits for another one is not resumed by hand', async () => {
+  const engine = createTestEngine()
+  const child = defineWorkflow({ id: 'child', on: callable(z.void()), run: ({ step }) => step.sleep('nap', '1h') })
+  await engine.start([child, defineWorkflow({ id: 'parent', on: '*', run: ({ step }) => step.invoke('child', child) })])
+  const { id } = await engine.run('parent')
+  expect(await engine.store.resumeRun(id, { fromScratch: false }, engine.clock.now())).toBe(false)
+})
+
+test('a fork takes a large result over, and a replayed event counts events from then on', async () => {
+  const engine = createTestEngine()
+  const worker = await engine.start([
+    defineWorkflow({
+      id: 'order',
+      on: 'file.created',
+      run: async ({ step }) => {
+        const text = await step.run('text', () => 'x'.repeat(100_000))
+        const event = await step.waitFor('approval', { on: approved, where: { order: 1 }, timeout: '1h', since: 'run' })
+        return [text.length, event?.id]
+      },
+    }),
+  ])
+  const original = await engine.run('order')
+  await tell(engine, worker, approval(1, 'evt_first'))
+  expect((await arrival(engine, original.id, 'completed')).output).toBe('[100000,"evt_first"]')
+  const now = engine.clock.now()
+  const forked = await engine.store.forkRun(original.id, { keys: ['text'], edited: null }, now)
+  const [replayed = ''] = await engine.store.replayEvent({ id: 'evt_1', account: 'default' }, ['order'], now)
+  worker.wake()
+  for (const id of [forked, replayed]) await arrival(engine, id, 'waiting')
+  await tell(engine, worker, approval(1, 'evt_second'))
+  for (const id of [forked, replayed]) {
+    expect((await arrival(engine, id, 'completed')).output).toBe('[100000,"evt_second"]')
+  }
+})
+
+test('a run of a paused workflow is set going by its event when the pause is over', async () => {
+  const engine = createTestEngine()
+  const worker = await engine.start([
+    defineWorkflow({
+      id: 'order',
+      on: 'file.created',
+      run: async ({ step }) =>
+        (await step.waitFor('approval', { on: approved, where: { order: 1 }, timeout: '1h' }))?.id,
+    }),
+    defineWorkflow({ id: 'other', on: '*', run: () => null }),
+  ])
+  const parked = await engine.run('order')
+  await engine.store.pauseWorkflow('order', engine.clock.now())
+  await tell(engine, worker, approval(1))
+  await engine.run('other', 'evt_2')
+  const held = await engine.store.findRun(parked.id)
+  expect(held?.status).not.toBe('completed')
+  await engine.store.resumeWorkflow('order')
+  await engine.store.releaseHeldRuns('order', 10)
+  worker.wake()
+  expect((await arrival(engine, parked.id, 'completed')).output).toBe('"evt_ok_1"')
+})

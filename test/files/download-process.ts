@@ -1,7 +1,0 @@
-import { createFilesClient } from '../../src/files/index.ts'
-
-/** A script that downloads a file to several paths, says the hashes, and does nothing to end. */
-const [, , baseUrl = '', file = '', ...paths] = process.argv
-
-const files = createFilesClient({ baseUrl, apiKey: 'sk_sandbox_download_key_1' })
-for (const to of paths) process.stdout.write(`${(await files.download(JSON.parse(file), { to })).sha256} `)

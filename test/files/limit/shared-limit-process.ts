@@ -1,0 +1,26 @@
+import { createFilesClient, FilesError } from '../../../src/files/index.ts'
+import { storedLimits } from '../../../src/files/limit/stored-limits.ts'
+import { openThreadedStore } from '../../../src/store/sqlite/thread/threaded-store.ts'
+
+/** A process that reads as many entries as it may, and says how each call ended. */
+const [, , baseUrl = '', file = '', calls = '0'] = process.argv
+
+const store = openThreadedStore({ file, vaultKey: Buffer.alloc(32) })
+const files = createFilesClient({
+  baseUrl,
+  apiKey: 'sk_sandbox_shared_key_1',
+  plan: 6,
+  limiter: storedLimits(store),
+  // Less than a window by more than two processes take to start: who does not start now does not wait either.
+  retry: { maxWait: '10s' },
+})
+const ends = await Promise.all(
+  Array.from({ length: Number(calls) }, (_, index) =>
+    files.get({ service: 'storage_a', id: `${process.pid}-${index}` }).then(
+      () => 'ok',
+      (error: unknown) => (error instanceof FilesError ? error.name : String(error)),
+    ),
+  ),
+)
+await store.close()
+process.stdout.write(JSON.stringify(ends))

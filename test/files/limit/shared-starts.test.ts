@@ -1,0 +1,127 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ManualClock } from '../../../src/core/time.ts'
+import { type LimiterStore, memoryLimiterStore } from '../../../src/files/index.ts'
+import { blockedState, SPARE_MS, WINDOW_MS } from '../../../src/files/limit/decide-start.ts'
+import { SharedStarts } from '../../../src/files/limit/shared-starts.ts'
+
+const LIMIT = 60
+
+function open({ limit = LIMIT, store = memoryLimiterStore(), clock = new ManualClock() } = {}) {
+  let saves = 0
+  const counting: LimiterStore = {
+    load: (key) => store.load(key),
+    async save(...given) {
+      saves++
+      return store.save(...given)
+    },
+  }
+  const starts = new SharedStarts({ key: 'k', store: counting, clock })
+  const take = (wanted = 1) =>
+    starts
+      .take(
+        () => wanted,
+        () => limit,
+      )
+      .then(({ decision }) => (decision.kind === 'start' ? decision.count : 0))
+  return { store, clock, starts, take, saves: () => saves }
+}
+
+describe('starts that are taken ahead', () => {
+  test('save most commits while calls keep coming', async () => {
+    const { clock, take, saves } = open({ limit: 300 })
+    for (let call = 0; call < 120; call++) {
+      expect(await take()).toBe(1)
+      clock.advance(100)
+    }
+    expect(saves()).toBeLessThan(10)
+  })
+
+  test('are few also where the limit knows no bounds', async () => {
+    const { take, store } = open({ limit: Number.MAX_SAFE_INTEGER })
+    await take()
+    expect(await take()).toBe(1)
+    expect((await store.load('k'))?.state.starts.length).toBeLessThan(100)
+  })
+
+  test('are none where a call comes once in a while: the others can have them', async () => {
+    const { clock, take, store } = open()
+    for (let call = 0; call < 5; call++) {
+      await take()
+      clock.advance(SPARE_MS + 1)
+    }
+    expect((await store.load('k'))?.state.starts).toHaveLength(5)
+  })
+
+  test('are none once half of the limit is used', async () => {
+    const { take, store } = open()
+    await take(30)
+    await take()
+    expect((await store.load('k'))?.state.starts).toHaveLength(31)
+  })
+
+  test('are given up when another process is told to wait', async () => {
+    const { clock, take, store } = open()
+    const other = open({ store, clock })
+    await take()
+    await take()
+    await other.starts.change((state) => blockedState(state, clock.now() + 1_000))
+    expect(await take()).toBe(0)
+  })
+
+  test('are given up when their time is over, and then are free for everybody', async () => {
+    const { clock, take, store } = open()
+    await take()
+    await take()
+    expect((await store.load('k'))?.state.starts.length).toBeGreaterThan(2)
+    clock.advance(2 * SPARE_MS)
+    await take()
+    expect((await store.load('k'))?.state.starts).toHaveLength(3)
+  })
+
+  test('are lost for one window with a process that dies', async () => {
+    const { clock, take, store } = open()
+    await take()
+    await take()
+    const after = open({ store, clock })
+    expect(await after.take(LIMIT)).toBe(LIMIT - 2 - 6)
+    clock.advance(WINDOW_MS + SPARE_MS)
+    expect(await after.take(LIMIT)).toBe(LIMIT)
+  })
+})
+
+test('of two that read the same state only one takes the last place', async () => {
+  const one = open({ limit: 1 })
+  const two = open({ limit: 1, store: one.store, clock: one.clock })
+  const taken = await Promise.all([one.take(), two.take()])
+  expect(taken.toSorted()).toEqual([0, 1])
+})
+
+test('writes nothing while there is nothing to do but to wait', async () => {
+  const { take, saves } = open()
+  await take(LIMIT)
+  for (let look = 0; look < 10; look++) expect(await take()).toBe(0)
+  expect(saves()).toBe(1)
+})
+
+test('three processes never start more than the limit in any 61 seconds, and use nearly all of it', async () => {
+  const step = fc.record({ who: fc.nat(2), wanted: fc.integer({ min: 1, max: 12 }), laterMs: fc.nat(7_000) })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 50, maxLength: 120 }), async (steps) => {
+      const store = memoryLimiterStore()
+      const clock = new ManualClock()
+      const processes = [0, 1, 2].map(() => open({ limit: 20, store, clock }))
+      const started: number[] = []
+      for (const { who, wanted, laterMs } of steps) {
+        const count = (await processes[who]?.take(wanted)) ?? 0
+        for (let start = 0; start < count; start++) started.push(clock.now())
+        clock.advance(laterMs)
+      }
+      const crowded = started.filter((at, index) => index >= 20 && at - (started[index - 20] ?? 0) < WINDOW_MS)
+      expect(crowded).toEqual([])
+      clock.advance(WINDOW_MS + SPARE_MS)
+      expect(await processes[0]?.take(20)).toBe(20)
+    }),
+    { numRuns: 60 },
+  )
+})

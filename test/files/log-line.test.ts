@@ -1,0 +1,44 @@
+import type { ServerResponse } from 'node:http'
+import { expect, test } from 'vitest'
+import { serveBytes } from './support/download-host.ts'
+import { entry } from './support/entries.ts'
+import { failure, ok, ScriptedServer, type Seen, text } from './support/scripted-server.ts'
+import { errorOf, testClient } from './support/test-client.ts'
+
+test('a call is one line, with ids and not names, and a line per attempt below it', async () => {
+  await using server = await ScriptedServer.start()
+  server.script(text(500, ''), ok(entry('a', { name: 'salaries.xlsx', path: '/hr/salaries.xlsx' })))
+  const { files, lines } = testClient({ baseUrl: server.baseUrl })
+  await files.get({ service: 'storage_a', id: 'a' })
+
+  expect(lines.filter((line) => line.kind === 'call')).toEqual([
+    { kind: 'call', operation: 'get', service: 'storage_a', id: 'a', status: 200, ms: 0, attempts: 2, outcome: 'ok' },
+  ])
+  expect(lines.filter((line) => line.kind === 'attempt')).toMatchObject([
+    { n: 1, status: 500, reason: 'ServerError' },
+    { n: 2, status: 200, reason: 'ok' },
+  ])
+  expect(JSON.stringify(lines)).not.toContain('salaries')
+})
+
+test('a call that fails is one line, too', async () => {
+  await using server = await ScriptedServer.start()
+  server.otherwise(failure(403, 'permission_denied'))
+  const { files, lines } = testClient({ baseUrl: server.baseUrl })
+  await errorOf(files.delete({ service: 'storage_b', id: 'x' }))
+  expect(lines.filter((line) => line.kind === 'call')).toMatchObject([
+    { operation: 'delete', service: 'storage_b', id: 'x', status: 403, attempts: 1, outcome: 'PermissionError' },
+  ])
+})
+
+test('a stream is one line, whether it was read to its end or left', async () => {
+  await using server = await ScriptedServer.start()
+  const bytes = Buffer.alloc(1_000)
+  const giveUrl = (response: ServerResponse, request: Seen) =>
+    ok({ downloadUrl: `${server.origin}/bytes` })(response, request)
+  server.script(giveUrl, serveBytes(bytes), giveUrl, serveBytes(bytes))
+  const { files, lines } = testClient({ baseUrl: server.baseUrl })
+  for await (const _ of files.stream({ service: 'storage_a', id: 'x' }));
+  for await (const _ of files.stream({ service: 'storage_a', id: 'x' })) break
+  expect(lines.filter((line) => line.kind === 'call')).toMatchObject([{ outcome: 'ok' }, { outcome: 'left' }])
+})

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import type { AroundCall, FileCall } from '../../src/core/service/file.ts'
+import { giveUrls, serveBytes, someBytes, tempDirectory } from './support/download-host.ts'
+import { entry } from './support/entries.ts'
+import { ok, ScriptedServer } from './support/scripted-server.ts'
+import { testClient } from './support/test-client.ts'
+
+/** Performs every call, and remembers it. */
+function recorder() {
+  const calls: FileCall[] = []
+  const around: AroundCall = (call, perform) => {
+    calls.push(call)
+    return perform(new AbortController().signal)
+  }
+  return { calls, around }
+}
+
+test('each page of a listing is a call of its own', async () => {
+  await using server = await ScriptedServer.start()
+  const page = (from: number, count: number) => Array.from({ length: count }, (_, index) => entry(String(from + index)))
+  server.script(ok(page(0, 100)), ok(page(100, 1)))
+  const { calls, around } = recorder()
+  const files = testClient({ baseUrl: server.baseUrl }).files.within(around)
+  expect(await files.snapshot({ service: 'storage_a', path: '/in' })).toMatchObject({ items: { length: 101 } })
+  expect(calls.map((call) => call.operation)).toEqual(['list', 'list'])
+  expect(new Set(calls.map((call) => call.target)).size).toBe(2)
+})
+
+test('a delete is told from the reads, and a download URL is not to be kept', async () => {
+  await using server = await ScriptedServer.start()
+  await using directory = await tempDirectory()
+  const { calls, around } = recorder()
+  const files = testClient({ baseUrl: server.baseUrl }).files.within(around)
+  const ref = { service: 'storage_a', id: 'x' } as const
+
+  server.script(ok(entry('x')))
+  await files.get(ref)
+  giveUrls(server, server)
+  await files.downloadUrl(ref)
+  server.script(ok({ downloadUrl: `${server.origin}/bytes` }), serveBytes(someBytes(10)))
+  await files.download(ref, { to: directory.path('x') })
+  server.script(ok({ message: 'gone' }))
+  await files.delete(ref)
+
+  expect(calls).toEqual([
+    { operation: 'get', effect: 'read', target: 'storage_a:x', keep: true, limits: {} },
+    { operation: 'downloadUrl', effect: 'read', target: 'storage_a:x', keep: false, limits: {} },
+    { operation: 'download', effect: 'read', target: 'storage_a:x', keep: true, limits: {} },
+    { operation: 'delete', effect: 'delete', target: 'storage_a:x', keep: true, limits: {} },
+  ])
+})
+
+test('a find is one call however many pages it reads, and a hash keeps no bytes', async () => {
+  await using server = await ScriptedServer.start()
+  const { calls, around } = recorder()
+  const files = testClient({ baseUrl: server.baseUrl }).files.within(around)
+  const page = (from: number, count: number) => Array.from({ length: count }, (_, index) => entry(String(from + index)))
+  server.script(ok(page(0, 100)), ok(page(100, 1)))
+  expect(await files.find({ service: 'storage_a', path: '/in/100.txt' })).toMatchObject({ id: '100' })
+  server.script(ok({ downloadUrl: `${server.origin}/bytes` }), serveBytes(someBytes(10)))
+  expect(await files.hash({ service: 'storage_a', id: 'x' })).toMatchObject({ bytes: 10 })
+  expect(calls).toEqual([
+    { operation: 'find', effect: 'read', target: 'storage_a:/in/100.txt', keep: true, limits: {} },
+    { operation: 'hash', effect: 'read', target: 'storage_a:x', keep: true, limits: {} },
+  ])
+})
+
+test('what is said about tries and time is said about each call', async () => {
+  await using server = await ScriptedServer.start()
+  const { calls, around } = recorder()
+  const files = testClient({ baseUrl: server.baseUrl }).files.within(around)
+  const limits = { retry: { attempts: 9 }, timeout: '1h' } as const
+  const ref = { service: 'storage_a', id: 'x' } as const
+  server.otherwise(ok([entry('x')]))
+  await files.list(ref, limits)
+  await files.snapshot(ref, { ...limits, max: 5 })
+  for await (const _entry of files.iterate(ref, limits)) break
+  server.otherwise(ok(entry('x')))
+  await files.get(ref, limits)
+  await files.find(ref, limits)
+  await files.delete(ref, { ...limits, expect: { size: 5 } })
+  expect(calls.map(({ limits }) => limits)).toEqual(Array(6).fill(limits))
+})

@@ -1,0 +1,41 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { loadConfig } from '../../../src/project/config/load-config.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+
+const DAY = 86_400_000
+
+function project(file?: string): string {
+  const root = tempFolder()
+  if (file !== undefined) {
+    mkdirSync(join(root, 'config'))
+    writeFileSync(join(root, 'config/upshot.config.ts'), `export default ${file}`)
+  }
+  return root
+}
+
+test('gives each role an admin port of its own, unless the environment names one', async () => {
+  const adminOf = async (environment: Record<string, string>) => (await loadConfig(environment, project())).ports.admin
+  const roles = ['all', 'receiver', 'worker', 'scheduler'].map((role) => adminOf({ UPSHOT_ROLE: role }))
+  expect(await Promise.all(roles)).toEqual([4701, 4701, 4702, 4703])
+  expect(await adminOf({ UPSHOT_ROLE: 'worker', UPSHOT_ADMIN_PORT: '0' })).toBe(0)
+})
+
+test('keeps runs for a month, failed ones and bodies for three, refusals for a week, or as the file says', async () => {
+  expect((await loadConfig({}, project())).retention).toEqual({
+    runs: 30 * DAY,
+    failures: 90 * DAY,
+    refusals: 7 * DAY,
+    deliveries: 90 * DAY,
+    payloads: 90 * DAY,
+  })
+  const file = `{ retention: { runs: 'forever', payloads: '12h' } }`
+  expect((await loadConfig({}, project(file))).retention).toMatchObject({
+    runs: null,
+    payloads: DAY / 2,
+    refusals: 7 * DAY,
+  })
+  const wrong = loadConfig({}, project(`{ retention: { runs: 'soon' } }`))
+  await expect(wrong).rejects.toThrow(/retention\.runs: must be a duration such as "30d", or "forever"/)
+})

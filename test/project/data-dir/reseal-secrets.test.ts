@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
+import { planAccount } from '../../../src/core/service/account.ts'
+import { openStore } from '../../../src/project/data-dir/open-store.ts'
+import { resealSecrets } from '../../../src/project/data-dir/reseal-secrets.ts'
+import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
+import { resealDatabase } from '../../../src/store/sqlite/upkeep/reseal-database.ts'
+import { NOW } from '../../support/fixtures.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+
+type Place = { dataDir: string; secretKey: string | null }
+
+const secretOf = (name: string) => `the webhook secret of ${name}`
+const textKey = (byte: number) => Buffer.alloc(32, byte).toString('base64')
+
+/** Two webhook secrets, two API keys and a captured delivery, which the store gives back as they were. */
+async function fill(place: Place) {
+  const store = openStore(place)
+  const [main, learning] = ['main', 'new'].map((name) => planEndpoint({ name, secret: secretOf(name) }, NOW))
+  if (!main || !learning) throw new Error('no endpoints')
+  await store.addEndpoint(main)
+  await store.addEndpoint({ ...learning, status: 'learning' })
+  const keys = { apiKey: 'sk_present', fallbackKey: 'sk_before' }
+  const storages = { storage_a: 'a', storage_b: 'b', storage_c: 'c' }
+  await store.saveAccount(
+    planAccount({ name: 'shop', baseUrl: 'https://api.example.com/v1', plan: 'free', storages, ...keys }, NOW),
+  )
+  const capture = {
+    id: 'dlv_1',
+    endpointId: learning.id,
+    receivedAt: NOW,
+    headers: { a: 'b' },
+    body: Buffer.from('{}'),
+  }
+  await store.saveCapture(capture)
+  await store.close()
+}
+
+async function readAll(place: Place) {
+  const store = openStore(place)
+  try {
+    const endpoints = await store.listEndpoints()
+    const accounts = await store.listAccounts()
+    const captures = await Promise.all(endpoints.map(({ id }) => store.listCaptures(id)))
+    return {
+      secrets: endpoints.flatMap(({ secrets }) => secrets.map(({ value }) => value)),
+      keys: accounts.map(({ apiKey, fallbackKey }) => [apiKey, fallbackKey]),
+      captures: captures.flat().map(({ body }) => Buffer.from(body).toString()),
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+const EVERYTHING = { secrets: ['main', 'new'].map(secretOf), keys: [['sk_present', 'sk_before']], captures: ['{}'] }
+
+async function filledPlace(secretKey: string | null = null) {
+  const place = { dataDir: tempFolder(), secretKey }
+  await fill(place)
+  const keyFile = join(place.dataDir, 'secret.key')
+  return { place, keyFile, file: join(place.dataDir, 'upshot.db') }
+}
+
+test('seals everything under a new key of the data directory, and keeps the old one beside it', async () => {
+  const { place, keyFile } = await filledPlace()
+  const old = readFileSync(keyFile, 'utf8')
+  expect(resealSecrets(place, null)).toEqual({
+    webhookSecrets: 2,
+    apiKeys: 2,
+    captures: 1,
+    keyFiles: { present: keyFile, before: `${keyFile}.old` },
+  })
+  expect(await readAll(place)).toEqual(EVERYTHING)
+  expect(readFileSync(keyFile, 'utf8')).not.toBe(old)
+  expect(readFileSync(`${keyFile}.old`, 'utf8')).toBe(old)
+  expect([keyFile, `${keyFile}.old`].map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600])
+  expect(existsSync(`${keyFile}.next`)).toBe(false)
+  await expect(readAll({ ...place, secretKey: old })).rejects.toMatchObject({ code: 'invalid_config' })
+})
+
+test('takes the key that it is given, whether the present one is in a file or in the environment', async () => {
+  const inFile = await filledPlace()
+  resealSecrets(inFile.place, textKey(1))
+  expect(readFileSync(inFile.keyFile, 'utf8').trim()).toBe(textKey(1))
+  expect(await readAll(inFile.place)).toEqual(EVERYTHING)
+
+  const { place, keyFile } = await filledPlace(textKey(2))
+  expect(resealSecrets(place, textKey(3))).toMatchObject({ webhookSecrets: 2, keyFiles: null })
+  expect(await readAll({ ...place, secretKey: textKey(3) })).toEqual(EVERYTHING)
+  await expect(readAll(place)).rejects.toMatchObject({ code: 'invalid_config' })
+  expect(existsSync(keyFile)).toBe(false)
+})
+
+test('asks for the new key where the present one is in the environment', async () => {
+  const { place } = await filledPlace(textKey(2))
+  expect(() => resealSecrets(place, null)).toThrow(/no new one is named/)
+  expect(() => resealSecrets(place, 'short')).toThrow(/32 bytes/)
+  expect(await readAll(place)).toEqual(EVERYTHING)
+})
+
+test('changes nothing where a single secret does not open', async () => {
+  const { place, file, keyFile } = await filledPlace()
+  const db = new Database(file)
+  db.exec('UPDATE account SET fallback_key = api_key')
+  const sealed = () => db.prepare('SELECT sealed FROM endpoint_secret ORDER BY endpoint_id').pluck().all()
+  const [before, key] = [sealed(), readFileSync(keyFile, 'utf8')]
+  expect(() => resealSecrets(place, null)).toThrow(/does not open with this key/)
+  expect(sealed()).toEqual(before)
+  expect(readFileSync(keyFile, 'utf8')).toBe(key)
+  db.close()
+})
+
+test.each([
+  { where: 'before the commit', isSealed: false },
+  { where: 'between the commit and the change of files', isSealed: true },
+])('is finished by doing it again when it was cut off $where', async ({ isSealed }) => {
+  const { place, file, keyFile } = await filledPlace()
+  const present = Buffer.from(readFileSync(keyFile, 'utf8'), 'base64')
+  const next = randomBytes(32)
+  writeFileSync(`${keyFile}.next`, next.toString('base64'))
+  if (isSealed) resealDatabase(file, { present, next })
+  if (isSealed) expect(() => resealSecrets(place, textKey(4))).toThrow(/cut off here before/)
+  resealSecrets(place, null)
+  expect(await readAll(place)).toEqual(EVERYTHING)
+  expect(readFileSync(`${keyFile}.old`, 'utf8').trim()).toBe(present.toString('base64'))
+  expect(existsSync(`${keyFile}.next`)).toBe(false)
+})
+
+test('is not held up by what a cut off call left of a database without secrets', () => {
+  const place = { dataDir: tempFolder(), secretKey: null }
+  const keyFile = join(place.dataDir, 'secret.key')
+  writeFileSync(`${keyFile}.next`, textKey(5))
+  expect(resealSecrets(place, textKey(6))).toMatchObject({ webhookSecrets: 0, apiKeys: 0, captures: 0 })
+  expect(readFileSync(keyFile, 'utf8').trim()).toBe(textKey(6))
+})
+
+test('knows every column that the vault seals', () => {
+  const db = new Database(':memory:')
+  migrate(db)
+  const blobs = db
+    .prepare(
+      `SELECT m.name || '.' || c.name FROM sqlite_schema m, pragma_table_info(m.name) c
+       WHERE m.type = 'table' AND c.type = 'BLOB' ORDER BY 1`,
+    )
+    .pluck()
+    .all()
+  // A new one belongs to SEALED_COLUMNS, or to those at which no vault looks.
+  const unsealed = ['blob.packed', 'event.body_hash', 'event.identity', 'event_era.filter']
+  const sealed = ['account.api_key', 'account.fallback_key', 'capture.sealed', 'endpoint_secret.sealed']
+  expect(blobs).toEqual([...sealed, ...unsealed].sort())
+})

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { type PLAN_LIMITS, RateLimiter } from '../../../src/sandbox/account/rate-limiter.ts'
+
+/** How many calls at one moment are let through. */
+function countAllowed(limiter: RateLimiter, plan: keyof typeof PLAN_LIMITS, now: number): number {
+  let allowed = 0
+  while (limiter.take('key', plan, now)?.allowed) allowed++
+  return allowed
+}
+
+test('lets the burst of each plan through at once, then its number per minute', () => {
+  for (const [plan, perMinute, burst] of [
+    ['free', 60, 100],
+    ['pro', 300, 500],
+    ['enterprise', 1000, 2000],
+  ] as const) {
+    const limiter = new RateLimiter()
+    expect(countAllowed(limiter, plan, 0)).toBe(burst)
+    expect(countAllowed(limiter, plan, 60_000)).toBe(perMinute)
+    expect(countAllowed(limiter, plan, 3_600_000)).toBe(burst)
+  }
+})
+
+test('lets a call through at the moment it named, and none before', () => {
+  const limiter = new RateLimiter()
+  countAllowed(limiter, 'pro', 1_000)
+  const resetAt = limiter.take('key', 'pro', 1_000)?.resetAt ?? 0
+  expect(resetAt).toBe(1_200)
+  expect(limiter.take('key', 'pro', resetAt - 1)?.allowed).toBe(false)
+  expect(limiter.take('key', 'pro', resetAt)?.allowed).toBe(true)
+})
+
+test('neither gives nor takes anything when the clock goes backwards', () => {
+  const limiter = new RateLimiter()
+  countAllowed(limiter, 'free', 60_000)
+  expect(limiter.take('key', 'free', 0)?.allowed).toBe(false)
+  expect(limiter.take('key', 'free', 1_000)?.allowed).toBe(true)
+})
+
+test('remembers a bounded number of keys', () => {
+  const limiter = new RateLimiter()
+  countAllowed(limiter, 'free', 0)
+  for (let n = 0; n < 10_000; n++) limiter.take(`other ${n}`, 'free', 0)
+  expect(limiter.take('key', 'free', 0)?.remaining).toBe(99)
+})

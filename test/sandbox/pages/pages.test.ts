@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest'
+import type { Sandbox } from '../../../src/sandbox/index.ts'
+import { html } from '../../../src/sandbox/pages/html.ts'
+import { TABS } from '../../../src/sandbox/pages/layout.ts'
+import { call, control, openReceiver, openSandbox } from '../support/harness.ts'
+
+async function read(sandbox: Sandbox, path: string) {
+  const response = await fetch(sandbox.origin + path)
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+
+/** A sandbox with something on every page, named so that it breaks out of markup that does not escape. */
+const NASTY = `<img src=x onerror=alert(1)>"'&`
+
+async function openBusySandbox() {
+  const sandbox = await openSandbox({ retryScheduleMs: [] })
+  const receiver = await openReceiver()
+  const key = await sandbox.keys.create({ name: NASTY })
+  const webhook = await sandbox.webhooks.add({
+    url: `${receiver.url}?note=${encodeURIComponent(NASTY)}`,
+    events: ['*', NASTY],
+  })
+  await sandbox.storage('storage_a').put(`/in/${NASTY.replace('/', '')}.txt`, 'content')
+  await sandbox.storage('storage_a').put('/report.pdf', 'content')
+  await (await sandbox.transfers.start({ from: ['storage_a', '/report.pdf'], to: ['storage_b', `/${NASTY}/`] })).done
+  await sandbox.faults.add({ on: 'delivery', drop: true, type: NASTY })
+  const event = sandbox.events.emit(NASTY, { text: `</pre>${NASTY}` })
+  await call(sandbox, '/files?service=storage_a', { key: key.key })
+  await sandbox.deliveries.until({ state: 'delivered', count: 4 })
+  await sandbox.clock.advance(0)
+  const pages = [
+    ...Object.keys(TABS),
+    `/account/keys/${key.id}`,
+    `/account/events/${event.id}`,
+    '/account/storages/storage_a?path=/in',
+  ]
+  return { sandbox, key, webhook, pages }
+}
+
+test('shows every page as plain HTML under a strict policy', async () => {
+  const { sandbox, pages } = await openBusySandbox()
+  for (const page of pages) {
+    const { status, headers, text } = await read(sandbox, page)
+    expect([page, status]).toEqual([page, 200])
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(headers.get('content-security-policy')).not.toContain('unsafe')
+    expect(text).not.toMatch(/<script(?![^>]*src="\/account\/account.js")|href="javascript:/i)
+    expect(text.replace(/"[^"]*"/g, '""')).not.toMatch(/<[^>]*\s(on\w+|style)=/i)
+  }
+})
+
+test('lets no name, address, type or payload become markup', async () => {
+  const { sandbox, pages } = await openBusySandbox()
+  let seen = 0
+  for (const page of pages) {
+    const { text } = await read(sandbox, page)
+    expect(text).not.toContain('<img')
+    if (text.includes('&lt;img src=x onerror=alert(1)&gt;')) seen++
+  }
+  expect(seen).toBeGreaterThanOrEqual(7)
+})
+
+test('shows the account: keys without the credential, deliveries with attempts, storages as folders', async () => {
+  const { sandbox, key } = await openBusySandbox()
+  const keys = (await read(sandbox, '/account/keys')).text
+  expect(keys).not.toContain(key.key)
+  expect(keys).toContain(`…${key.key.slice(-4)}`)
+  expect((await read(sandbox, `/account/keys/${key.id}`)).text).toContain(key.key)
+  expect((await read(sandbox, '/account/deliveries')).text).toContain('file.created')
+  const storage = (await read(sandbox, '/account/storages')).text
+  expect(storage).toContain('report.pdf')
+  expect(storage).toContain('/account/storages/storage_a?path=%2Fin')
+  expect((await read(sandbox, '/account')).text).toContain(sandbox.url)
+})
+
+test('offers no form that the control API does not know', async () => {
+  const { sandbox, pages } = await openBusySandbox()
+  const forms = new Set<string>()
+  for (const page of pages) {
+    const { text } = await read(sandbox, page)
+    for (const [, method, path] of text.matchAll(/<form data-method="(\w+)" data-path="([^"]+)"/g))
+      forms.add(`${method} ${path?.replaceAll('&amp;', '&')}`)
+  }
+  expect(forms.size).toBeGreaterThan(10)
+  for (const form of forms) {
+    const [method = '', path = ''] = form.split(' ')
+    const { body } = await control(sandbox, method, path.replace('/_sandbox', ''), {})
+    expect([form, body.error?.message]).not.toEqual([form, 'The control API has no such path.'])
+  }
+})
+
+test('leads from the links in file details to pages', async () => {
+  const { sandbox, key } = await openBusySandbox()
+  const [{ id } = { id: '' }] = sandbox.storage('storage_a').list()
+  const { data } = (await call(sandbox, `/files/${id}?service=storage_a`, { key: key.key })).body
+  expect((await fetch(data.webViewLink)).status).toBe(200)
+  expect((await fetch(data.thumbnailUrl)).headers.get('content-type')).toContain('image/svg+xml')
+})
+
+test('answers 404 for what is not there', async () => {
+  const sandbox = await openSandbox()
+  expect((await read(sandbox, '/account/keys/key_none')).status).toBe(404)
+  expect((await read(sandbox, '/nowhere')).status).toBe(404)
+  expect((await read(sandbox, '/account/storages/storage_z')).status).toBe(400)
+})
+
+test('escapes values but not markup', () => {
+  const row = html`<b title="${'"><i>'}">${['<', html`<u>${1}</u>`, null, false]}</b>`
+  expect(row.text).toBe('<b title="&quot;&gt;&lt;i&gt;">&lt;<u>1</u></b>')
+})

@@ -1,0 +1,62 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { call, control, openReceiver, openSandbox, tempDir } from '../support/harness.ts'
+
+test('comes back to a snapshot with every file, id, key, fault and moment', async () => {
+  const sandbox = await openSandbox()
+  const receiver = await openReceiver()
+  const storage = sandbox.storage('storage_a')
+  const { key } = await sandbox.keys.create({ name: 'kept' })
+  await sandbox.webhooks.add({ url: receiver.url })
+  await storage.put('/in/kept.txt', 'as it was')
+  await sandbox.faults.add({ on: 'files.list', status: 500, times: 2 })
+  await call(sandbox, '/files?service=storage_a', { key })
+  await sandbox.deliveries.until({ state: 'delivered' })
+  const before = { now: sandbox.clock.now(), entries: storage.list().map(({ id, path }) => [id, path]) }
+  await sandbox.snapshots.save('before')
+
+  await storage.put('/in/kept.txt', 'changed')
+  await storage.put('/new.txt', 'new')
+  await sandbox.clock.advance('30d')
+  await sandbox.keys.create({ name: 'second' })
+  await sandbox.faults.clear()
+  sandbox.settings.update({ form: 'alternative' })
+  await sandbox.snapshots.restore('before')
+
+  expect(sandbox.clock.now()).toBe(before.now)
+  expect(storage.list().map(({ id, path }) => [id, path])).toEqual(before.entries)
+  expect((await storage.read('/in/kept.txt')).toString()).toBe('as it was')
+  expect(sandbox.keys.list().map(({ name }) => name)).toEqual(['kept'])
+  expect(sandbox.events.list()).toHaveLength(1)
+  expect((await call(sandbox, '/files?service=storage_a', { key })).status).toBe(500)
+  expect((await call(sandbox, '/files?service=storage_a', { key })).body.success).toBe(true)
+
+  writeFileSync(join(storage.dir, 'last.txt'), 'x')
+  await sandbox.deliveries.until({ state: 'delivered', count: 2 })
+  expect(sandbox.events.list().map(({ type }) => type)).toEqual(['file.created', 'file.created'])
+  expect(storage.list().map(({ id, path }) => [id, path])).toEqual(expect.arrayContaining(before.entries))
+})
+
+test('forgets everything on a reset, but never empties a directory that it did not make', async () => {
+  const storagesDir = tempDir()
+  mkdirSync(join(storagesDir, 'storage_a'))
+  writeFileSync(join(storagesDir, 'storage_a', 'precious.txt'), 'precious')
+  const sandbox = await openSandbox({ storagesDir })
+  const [precious] = sandbox.storage('storage_a').list()
+  await sandbox.storage('storage_b').put('/ours.txt', 'ours')
+  await sandbox.keys.create({ name: 'gone' })
+  await sandbox.faults.add({ on: '*', status: 500 })
+  await control(sandbox, 'POST', '/reset')
+  expect(readFileSync(join(storagesDir, 'storage_a', 'precious.txt'), 'utf8')).toBe('precious')
+  expect(sandbox.storage('storage_a').list()).toEqual([precious])
+  expect(sandbox.storage('storage_b').list()).toEqual([])
+  expect([sandbox.keys.list(), sandbox.events.list(), sandbox.faults.list()]).toEqual([[], [], []])
+  expect(await sandbox.faults.add({ on: '*', status: 500 })).toMatchObject({ id: 'flt_1' })
+})
+
+test('takes no snapshot out of its own folder', async () => {
+  const sandbox = await openSandbox()
+  await expect(sandbox.snapshots.save('../outside')).rejects.toThrow()
+  await expect(sandbox.snapshots.restore('missing')).rejects.toMatchObject({ code: 'not_found' })
+})

@@ -1,0 +1,123 @@
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { openService, stopService } from '../../../src/sandbox/service/sandbox-parts.ts'
+import { StorageWatcher } from '../../../src/sandbox/storage/storage-watcher.ts'
+import { tempDir } from '../support/harness.ts'
+
+type Change = { write: string } | { remove: string } | { rename: [string, string] }
+
+/** Few names, so that changes meet: files and folders trade places, vanish and come back. */
+const path = fc.constantFrom('a', 'b', 'd/a', 'd/b', 'd/e/a', 'd', 'd/e', 'f')
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc.record({ write: path }),
+  fc.record({ remove: path }),
+  fc.record({ rename: fc.tuple(path, path) }),
+)
+
+/** What a file system allows; what it refuses changes nothing. */
+function apply(root: string, change: Change): void {
+  try {
+    if ('write' in change) {
+      mkdirSync(dirname(join(root, change.write)), { recursive: true })
+      writeFileSync(join(root, change.write), 'x'.repeat(Math.ceil(performance.now() % 50)))
+    } else if ('remove' in change) rmSync(join(root, change.remove), { recursive: true, force: true })
+    else {
+      mkdirSync(dirname(join(root, change.rename[1])), { recursive: true })
+      renameSync(join(root, change.rename[0]), join(root, change.rename[1]))
+    }
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+  }
+}
+
+function onDisk(root: string): string[] {
+  return readdirSync(root, { recursive: true })
+    .map((name) => `/${name}`)
+    .sort()
+}
+
+/** The service with a watcher that is asked to look, so that nothing depends on time. */
+function openQuietService() {
+  const service = openService({ dir: tempDir(), clock: 'manual' })
+  const storage = service.storages.storage_a
+  const { index, recorder } = service
+  const watcher = new StorageWatcher({ storage, index, recorder, settleMs: 0, scanEveryMs: 3_600_000, hints: false })
+  return { service, storage, watcher }
+}
+
+test('knows after every look exactly what is on disk, and has told of every file once', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(change, { maxLength: 5 }), { maxLength: 6 }), async (rounds) => {
+      const { service, storage, watcher } = openQuietService()
+      await watcher.start()
+      for (const round of rounds) {
+        for (const each of round) apply(storage.dir, each)
+        await watcher.catchUp()
+        expect(storage.list().map((entry) => entry.path)).toEqual(onDisk(storage.dir))
+        for (const { path, type, size, parent, name } of storage.list()) {
+          const stat = statSync(join(storage.dir, path))
+          expect([type, size]).toEqual(stat.isFile() ? ['file', stat.size] : ['folder', null])
+          expect(join(parent, name)).toBe(path)
+        }
+      }
+      expectTold(
+        service.events.list(),
+        storage.list().filter(({ type }) => type === 'file'),
+      )
+      await watcher.stop()
+      await stopService(service)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+/** Each id is created once and deleted at most once, after that; what was not deleted is there. */
+function expectTold(events: { type: string; data: Record<string, unknown> }[], files: { id: string }[]): void {
+  const alive = new Set<string>()
+  const ever = new Set<string>()
+  for (const { type, data } of events) {
+    const { id, path } = data.file as { id: string; path: string }
+    expect(path).toMatch(/^\/\w/)
+    if (type === 'file.deleted') expect(alive.delete(id)).toBe(true)
+    else {
+      expect(ever.has(id)).toBe(false)
+      alive.add(id)
+      ever.add(id)
+    }
+  }
+  expect([...alive].sort()).toEqual(files.map(({ id }) => id).sort())
+}
+
+test('tells of a file that another was renamed over by the path it had', async () => {
+  const { service, storage, watcher } = openQuietService()
+  await watcher.start()
+  const [over, under] = [await storage.put('/over', 'over'), await storage.put('/under', 'under')]
+  renameSync(join(storage.dir, 'over'), join(storage.dir, 'under'))
+  await watcher.catchUp()
+  expect(storage.list().map(({ path, id }) => [path, id])).toEqual([['/under', over.id]])
+  expect(service.events.list({ type: 'file.deleted' })).toMatchObject([
+    { data: { file: { id: under.id, path: '/under' } } },
+  ])
+  await watcher.stop()
+  await stopService(service)
+})
+
+test('keeps the ids of two files that change places', async () => {
+  const { service, storage, watcher } = openQuietService()
+  await watcher.start()
+  const [a, b] = [await storage.put('/a', 'first'), await storage.put('/b', 'second')]
+  const at = (name: string) => join(storage.dir, name)
+  renameSync(at('a'), at('c'))
+  renameSync(at('b'), at('a'))
+  renameSync(at('c'), at('b'))
+  await watcher.catchUp()
+  expect(storage.list().map(({ path, id }) => [path, id])).toEqual([
+    ['/a', b.id],
+    ['/b', a.id],
+  ])
+  expect(service.events.list()).toHaveLength(2)
+  await watcher.stop()
+  await stopService(service)
+})

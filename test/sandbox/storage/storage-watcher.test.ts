@@ -1,0 +1,180 @@
+import { appendFileSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Sandbox } from '../../../src/sandbox/index.ts'
+import { openSandbox, tempDir } from '../support/harness.ts'
+
+function drop(sandbox: Sandbox, path: string, bytes = 'dropped'): void {
+  const place = join(sandbox.storage('storage_a').dir, path)
+  mkdirSync(dirname(place), { recursive: true })
+  writeFileSync(place, bytes)
+}
+
+/** What was told so far, as `type path`. */
+function told(sandbox: Sandbox): string[] {
+  return sandbox.events.list().map(({ type, data }) => `${type} ${(data.file as { path: string }).path}`)
+}
+
+/** What was told once everything that happened before this call has been: files told of one after another prove it. */
+async function untilTold(sandbox: Sandbox): Promise<string[]> {
+  for (let n = 0; n < 2; n++) {
+    const marker = `/${told(sandbox).length}.marker`
+    drop(sandbox, marker)
+    await expect.poll(() => told(sandbox), { interval: 10, timeout: 5_000 }).toContain(`file.created ${marker}`)
+    await sandbox.storage('storage_a').remove(marker)
+  }
+  return told(sandbox).filter((line) => !line.endsWith('.marker'))
+}
+
+test('tells of a file dropped into the directory within a second, folders made in one go included', async () => {
+  const sandbox = await openSandbox()
+  const startedAt = performance.now()
+  drop(sandbox, '/a/b/c/deep.txt')
+  await expect.poll(() => told(sandbox), { interval: 10 }).toEqual(['file.created /a/b/c/deep.txt'])
+  expect(performance.now() - startedAt).toBeLessThan(1_000)
+})
+
+test('tells of a removed file, and of each file in a removed folder', async () => {
+  const sandbox = await openSandbox()
+  for (const path of ['/gone/a.txt', '/gone/b.txt', '/c.txt']) await sandbox.storage('storage_a').put(path, 'x')
+  rmSync(join(sandbox.storage('storage_a').dir, 'gone'), { recursive: true })
+  rmSync(join(sandbox.storage('storage_a').dir, 'c.txt'))
+  const deleted = (await untilTold(sandbox)).filter((line) => line.startsWith('file.deleted'))
+  expect(deleted.sort()).toEqual(['file.deleted /c.txt', 'file.deleted /gone/a.txt', 'file.deleted /gone/b.txt'])
+  expect(sandbox.storage('storage_a').list()).toEqual([])
+})
+
+test('tells once of what went through its own methods', async () => {
+  const sandbox = await openSandbox()
+  await sandbox.storage('storage_a').put('/own.txt', 'x')
+  await sandbox.storage('storage_a').put('/own.txt', 'more')
+  await sandbox.storage('storage_a').remove('/own.txt')
+  expect(await untilTold(sandbox)).toEqual(['file.created /own.txt', 'file.deleted /own.txt'])
+})
+
+test('keeps the id over a rename, of a file and of a folder, and tells nothing', async () => {
+  const sandbox = await openSandbox()
+  const storage = sandbox.storage('storage_a')
+  const file = await storage.put('/old.txt', 'x')
+  const nested = await storage.put('/folder/nested.txt', 'x')
+  renameSync(join(storage.dir, 'old.txt'), join(storage.dir, 'new.txt'))
+  renameSync(join(storage.dir, 'folder'), join(storage.dir, 'renamed'))
+  expect(await untilTold(sandbox)).toEqual(['file.created /old.txt', 'file.created /folder/nested.txt'])
+  const ids = new Map(storage.list().map((entry) => [entry.path, entry.id]))
+  expect(ids.get('/new.txt')).toBe(file.id)
+  expect(ids.get('/renamed/nested.txt')).toBe(nested.id)
+  drop(sandbox, '/renamed/later.txt')
+  expect(await untilTold(sandbox)).toContain('file.created /renamed/later.txt')
+})
+
+test("keeps the id over an editor's save through a temporary file", async () => {
+  const sandbox = await openSandbox()
+  const storage = sandbox.storage('storage_a')
+  const before = await storage.put('/notes.md', 'first')
+  drop(sandbox, '/notes.md.tmp', 'second, longer')
+  renameSync(join(storage.dir, 'notes.md.tmp'), join(storage.dir, 'notes.md'))
+  expect(await untilTold(sandbox)).toEqual(['file.created /notes.md'])
+  expect(storage.list()[0]).toMatchObject({ id: before.id, size: 14 })
+})
+
+test('waits with a file that is still being written, and tells of it once', async () => {
+  const sandbox = await openSandbox()
+  const place = join(sandbox.storage('storage_a').dir, 'copy.bin')
+  writeFileSync(place, 'start')
+  for (let n = 0; n < 8; n++) {
+    await new Promise((resolve) => setTimeout(resolve, 60))
+    appendFileSync(place, 'more')
+    expect(told(sandbox)).toEqual([])
+  }
+  expect(await untilTold(sandbox)).toEqual(['file.created /copy.bin'])
+  const [copy] = sandbox.events.list().filter(({ data }) => (data.file as { name: string }).name === 'copy.bin')
+  expect(copy?.data).toMatchObject({ file: { size: 37 } })
+})
+
+test('tells nothing of a file that came and went, of temporary names and of links', async () => {
+  const sandbox = await openSandbox()
+  const { dir } = sandbox.storage('storage_a')
+  drop(sandbox, '/brief.txt')
+  rmSync(join(dir, 'brief.txt'))
+  for (const name of ['.hidden', 'a.part', 'b.crdownload', 'c.txt~', '.d.swp']) drop(sandbox, `/${name}`)
+  const outside = tempDir()
+  writeFileSync(join(outside, 'secret.txt'), 'secret')
+  symlinkSync(outside, join(dir, 'way-out'))
+  symlinkSync(join(outside, 'secret.txt'), join(dir, 'link.txt'))
+  expect(await untilTold(sandbox)).toEqual([])
+  await expect(sandbox.storage('storage_a').put('/way-out/new.txt', 'x')).rejects.toMatchObject({
+    code: 'invalid_request',
+  })
+})
+
+test('takes two names of one file for two files', async () => {
+  const sandbox = await openSandbox()
+  const { dir } = sandbox.storage('storage_a')
+  const first = await sandbox.storage('storage_a').put('/one.txt', 'x')
+  linkSync(join(dir, 'one.txt'), join(dir, 'two.txt'))
+  expect(await untilTold(sandbox)).toEqual(['file.created /one.txt', 'file.created /two.txt'])
+  const ids = sandbox
+    .storage('storage_a')
+    .list()
+    .map(({ id }) => id)
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(ids).toContain(first.id)
+})
+
+test('gives a file that is made anew at an old path an id of its own', async () => {
+  const sandbox = await openSandbox()
+  const storage = sandbox.storage('storage_a')
+  const before = await storage.put('/again.txt', 'x')
+  rmSync(join(storage.dir, 'again.txt'))
+  await untilTold(sandbox)
+  drop(sandbox, '/again.txt')
+  expect(await untilTold(sandbox)).toEqual([
+    'file.created /again.txt',
+    'file.deleted /again.txt',
+    'file.created /again.txt',
+  ])
+  expect(storage.list()[0]?.id).not.toBe(before.id)
+})
+
+test('tells at the next start of what changed while it was stopped', async () => {
+  const dir = tempDir()
+  const first = await openSandbox({ dir })
+  const kept = await first.storage('storage_a').put('/renamed-later.txt', 'x')
+  await first.storage('storage_a').put('/removed.txt', 'x')
+  await first.stop()
+  drop(first, '/added.txt')
+  rmSync(join(first.storage('storage_a').dir, 'removed.txt'))
+  renameSync(
+    join(first.storage('storage_a').dir, 'renamed-later.txt'),
+    join(first.storage('storage_a').dir, 'new-name.txt'),
+  )
+
+  const second = await openSandbox({ dir })
+  expect(told(second).slice(2).sort()).toEqual(['file.created /added.txt', 'file.deleted /removed.txt'])
+  expect(
+    second
+      .storage('storage_a')
+      .list()
+      .find(({ path }) => path === '/new-name.txt')?.id,
+  ).toBe(kept.id)
+})
+
+test('takes what a directory already holds when it is first opened for known, and tells nothing', async () => {
+  const storagesDir = tempDir()
+  mkdirSync(join(storagesDir, 'storage_a'))
+  writeFileSync(join(storagesDir, 'storage_a', 'old.txt'), 'x')
+  const sandbox = await openSandbox({ storagesDir })
+  expect(
+    sandbox
+      .storage('storage_a')
+      .list()
+      .map(({ path }) => path),
+  ).toEqual(['/old.txt'])
+  expect(sandbox.events.list()).toEqual([])
+})
+
+test('finds by its regular scan what no hint told of', async () => {
+  const sandbox = await openSandbox({ scanEveryMs: 50, hints: false })
+  drop(sandbox, '/late.txt')
+  expect(await untilTold(sandbox)).toEqual(['file.created /late.txt'])
+})

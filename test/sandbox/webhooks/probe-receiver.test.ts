@@ -1,0 +1,71 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+import { expect, onTestFinished, test } from 'vitest'
+import { control, openReceiver, openSandbox } from '../support/harness.ts'
+
+const SECRET = Buffer.from('a secret of twenty-four bytes').toString('base64')
+
+/** A receiver that checks everything a receiver should, with an implementation of the signature that is not ours. */
+async function openStrictReceiver(clock: () => number): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const end = (status: number) => response.writeHead(status, { connection: 'close' }).end()
+    if (Number(request.headers['content-length']) > 1_000_000) return end(413)
+    if (request.headers['content-type'] !== 'application/json') return end(415)
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const timestamp = Number(request.headers['webhook-timestamp'])
+    if (Math.abs(clock() / 1000 - timestamp) > 300) return end(401)
+    try {
+      new Webhook(SECRET).verify(Buffer.concat(chunks), request.headers as Record<string, string>)
+      JSON.parse(Buffer.concat(chunks).toString())
+      end(200)
+    } catch {
+      end(401)
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`
+}
+
+test('passes a receiver that refuses everything it should', async () => {
+  const sandbox = await openSandbox()
+  const url = await openStrictReceiver(() => sandbox.clock.now())
+  const { id } = await sandbox.webhooks.add({ url, secret: SECRET, scheme: 'standard-webhooks' })
+  const report = await sandbox.probe(id)
+  expect(report.checks.filter(({ passed }) => !passed)).toEqual([])
+  expect(report.passed).toBe(true)
+  expect(report.checks.map(({ name }) => name)).toEqual([
+    'valid',
+    'repeated',
+    'forged',
+    'unsigned',
+    'tampered',
+    'stale',
+    'oversized',
+    'wrong_type',
+    'bad_json',
+  ])
+})
+
+test('shows what a receiver that believes everything takes', async () => {
+  const sandbox = await openSandbox()
+  const receiver = await openReceiver()
+  const { id } = await sandbox.webhooks.add({ url: receiver.url, secret: SECRET })
+  const { body } = await control(sandbox, 'POST', `/webhooks/${id}/probe`)
+  expect(body.data.passed).toBe(false)
+  const failed = body.data.checks.filter(({ passed }: { passed: boolean }) => !passed)
+  expect(failed.map(({ name }: { name: string }) => name)).toEqual([
+    'forged',
+    'unsigned',
+    'tampered',
+    'oversized',
+    'wrong_type',
+    'bad_json',
+  ])
+  expect(sandbox.deliveries.list()).toEqual([])
+})

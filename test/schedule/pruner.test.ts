@@ -1,0 +1,142 @@
+import { expect, onTestFinished, test } from 'vitest'
+import type { Notice } from '../../src/core/notices.ts'
+import type { PruneSlice, Retention } from '../../src/core/store/store.ts'
+import { ManualClock, systemClock } from '../../src/core/time.ts'
+import { computeSliceRows, Pruner, pruneStore } from '../../src/schedule/pruner.ts'
+import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
+import { openTestStore } from '../support/test-store.ts'
+
+const DAY = 86_400_000
+const FOREVER: Retention = { runs: null, failures: null, refusals: null, deliveries: null, payloads: null }
+
+/** A store with `count` completed runs of three steps each. */
+async function fillStore(count: number) {
+  const store = openTestStore()
+  for (let n = 0; n < count; n++) await queueRun(store, `evt_${n}`)
+  const runs = await store.claimRuns('wrk_1', count, NOW)
+  await Promise.all(
+    runs.flatMap(({ lease }) => [
+      ...[0, 1, 2].map((position) => store.saveCheckpoint(lease, checkpoint(`s${position}`, { position }))),
+      store.completeRun(lease, 'null', NOW),
+    ]),
+  )
+  return store
+}
+
+test('removes what is older than its bound and keeps what is to be kept for ever', async () => {
+  const store = await fillStore(30)
+  const clock = new ManualClock(NOW + 8 * DAY)
+  expect(await pruneStore({ store, clock, retention: FOREVER })).toMatchObject({ runs: 0, deliveries: 0, payloads: 0 })
+  const week = { ...FOREVER, runs: 7 * DAY, deliveries: 9 * DAY, payloads: 7 * DAY }
+  expect(await pruneStore({ store, clock, retention: week })).toMatchObject({ runs: 30, deliveries: 0, payloads: 30 })
+  expect(await store.listRuns({ limit: 9 })).toEqual([])
+  expect(await store.listEvents({ limit: 100 })).toHaveLength(30)
+  expect(await pruneStore({ store, clock, retention: week })).toMatchObject({ runs: 0, payloads: 0 })
+})
+
+test('asks for slices of a few rows, and for smaller ones where they take long', async () => {
+  const store = await fillStore(200)
+  const clock = new ManualClock(NOW + 8 * DAY)
+  const limits: number[] = []
+  const slow = {
+    prune(slice: PruneSlice) {
+      limits.push(slice.limit)
+      // A disk that needs 80 ms for whatever it is asked.
+      clock.set(clock.now() + 80)
+      return store.prune(slice)
+    },
+  }
+  const instant = {
+    now: () => clock.now(),
+    at: (moment: number, wake: () => void) => clock.at(Math.min(moment, clock.now()), wake),
+  }
+  await pruneStore({ store: slow, clock: instant, retention: { ...FOREVER, runs: 7 * DAY } })
+  expect(limits.slice(0, 3)).toEqual([200, 20, 20])
+  expect(await store.listRuns({ limit: 9 })).toEqual([])
+})
+
+test.each([
+  { rows: 200, tookMs: 0, next: 250 },
+  { rows: 200, tookMs: 8, next: 250 },
+  { rows: 200, tookMs: 16, next: 100 },
+  { rows: 200, tookMs: 10_000, next: 20 },
+  { rows: 2_000, tookMs: 1, next: 2_000 },
+])('after $rows rows in $tookMs ms comes a slice of $next', ({ rows, tookMs, next }) => {
+  expect(computeSliceRows(rows, tookMs)).toBe(next)
+})
+
+test('lets deliveries in between any two slices', async () => {
+  const store = await fillStore(300)
+  const order: string[] = []
+  const slices = {
+    async prune(slice: PruneSlice) {
+      const progress = await store.prune(slice)
+      order.push('slice')
+      return progress
+    },
+  }
+  let isOver = false
+  const deliver = async () => {
+    for (let n = 0; !isOver; n++) {
+      await store.saveDelivery(incoming(`evt_new_${n}`, { receivedAt: NOW + 20 * DAY }))
+      order.push('delivery')
+    }
+  }
+  const delivering = deliver()
+  const clock = { ...systemClock, now: () => NOW + 8 * DAY }
+  await pruneStore({ store: slices, clock, retention: { ...FOREVER, runs: 7 * DAY } })
+  isOver = true
+  await delivering
+  expect(order.filter((what) => what === 'slice').length).toBeGreaterThan(2)
+  expect(order.join(' ')).not.toContain('slice slice slice')
+})
+
+test('prunes a minute after the start and every hour, says what it did, and stops between two slices', async () => {
+  const store = await fillStore(3)
+  const clock = new ManualClock(NOW + 8 * DAY)
+  const heard: Notice[] = []
+  const pruned = Promise.withResolvers<void>()
+  const pruner = new Pruner({
+    store,
+    clock,
+    retention: { ...FOREVER, runs: 7 * DAY },
+    publish(notice) {
+      heard.push(notice)
+      pruned.resolve()
+    },
+  })
+  onTestFinished(() => pruner.stop())
+  pruner.start()
+  pruner.start()
+  expect(clock.nextAt()).toBe(clock.now() + 60_000)
+  clock.advance('1m')
+  await pruned.promise
+  expect(heard).toEqual([{ kind: 'store.pruned', runs: 3, deliveries: 0, payloads: 0, ms: 0 }])
+  await Promise.all([pruner.stop(), pruner.stop()])
+  expect(clock.nextAt()).toBeNull()
+})
+
+test('reports a store that cannot be pruned and tries again an hour later', async () => {
+  const clock = new ManualClock(NOW)
+  const heard: Notice[] = []
+  let tries = 0
+  let tried = Promise.withResolvers<void>()
+  const pruner = new Pruner({
+    store: { prune: () => Promise.reject(new Error(`the disk is full, ${++tries}`)) },
+    clock,
+    retention: { ...FOREVER, runs: DAY },
+    publish(notice) {
+      heard.push(notice)
+      tried.resolve()
+    },
+  })
+  onTestFinished(() => pruner.stop())
+  pruner.start()
+  clock.advance('1m')
+  await tried.promise
+  tried = Promise.withResolvers()
+  await new Promise(setImmediate)
+  clock.advance('1h')
+  await tried.promise
+  expect(heard).toMatchObject([1, 2].map((n) => ({ kind: 'fault', error: { message: `the disk is full, ${n}` } })))
+})

@@ -1,0 +1,35 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { isLockFree, takeProcessLock } from '../../../../src/store/sqlite/database/process-lock.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
+
+const MODULE = new URL('../../../../src/store/sqlite/database/process-lock.ts', import.meta.url).href
+
+test('is held until it is released', () => {
+  const file = join(tempFolder(), 'locks', 'a.lock')
+  const lock = takeProcessLock(file)
+  expect(takeProcessLock(file)).toBeNull()
+  expect(isLockFree(file)).toBe(false)
+  lock?.release()
+  expect(isLockFree(file)).toBe(true)
+})
+
+test('is free as soon as its process is killed, and not before', async () => {
+  const folder = tempFolder()
+  const file = join(folder, 'a.lock')
+  const script = join(folder, 'holder.mjs')
+  writeFileSync(
+    script,
+    `import { takeProcessLock } from '${MODULE}'\ntakeProcessLock('${file}')\nprocess.send('held')\nsetInterval(() => {}, 1e6)\n`,
+  )
+  const holder = fork(script, { execArgv: [] })
+  onTestFinished(() => void holder.kill('SIGKILL'))
+  await once(holder, 'message')
+  expect(isLockFree(file)).toBe(false)
+  holder.kill('SIGKILL')
+  await once(holder, 'exit')
+  expect(isLockFree(file)).toBe(true)
+})

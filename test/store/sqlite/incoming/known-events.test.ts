@@ -1,0 +1,107 @@
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, onTestFinished, test } from 'vitest'
+import { GroupCommit } from '../../../../src/store/sqlite/database/group-commit.ts'
+import { migrate } from '../../../../src/store/sqlite/database/migrate.ts'
+import { openDatabase } from '../../../../src/store/sqlite/database/open-database.ts'
+import { EraFilter } from '../../../../src/store/sqlite/incoming/bloom-filter.ts'
+import { EventTable } from '../../../../src/store/sqlite/incoming/event-table.ts'
+import { incoming } from '../../../support/fixtures.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
+
+/** Eras of so few rows that a short test walks through many. */
+const COUNTING = { eraRows: 4, stretchRows: 2 }
+
+/** What one process has of the events. */
+function openProcess(file: string) {
+  const db = openDatabase(file)
+  migrate(db)
+  const events = new EventTable(db, COUNTING)
+  const commit = new GroupCommit(db, [events.known])
+  return {
+    db,
+    save: (id: string) => commit.write(() => events.save(incoming(id)).kind),
+    /** Saves them in one transaction, which then fails. */
+    saveInVain: (ids: string[]) =>
+      commit
+        .write(() => {
+          for (const id of ids) events.save(incoming(id))
+          throw new Error('in vain')
+        })
+        .catch(() => {}),
+    eras: () => db.prepare('SELECT number FROM event_era ORDER BY number').pluck().all(),
+    find: (id: string) => events.findSeqs(id),
+    close: () => void db.close(),
+  }
+}
+
+const id = fc.integer({ min: 1, max: 40 }).map((number) => `evt_${number}`)
+const process = fc.constantFrom(0, 1)
+const action = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant('save' as const), process, id }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('vain' as const), process, ids: fc.array(id, { maxLength: 12 }) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), process }) },
+)
+
+test('takes an event for new once, whatever processes, restarts, eras and failed commits come between', async () => {
+  const folder = tempFolder()
+  let round = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { minLength: 20, maxLength: 80 }), async (actions) => {
+      const file = join(folder, `${round++}.db`)
+      const processes = [openProcess(file), openProcess(file)]
+      const model = new Set<string>()
+      for (const step of actions) {
+        const at = processes[step.process]
+        if (!at) continue
+        if (step.kind === 'save') {
+          expect(await at.save(step.id)).toBe(model.has(step.id) ? 'known' : 'new')
+          model.add(step.id)
+        } else if (step.kind === 'vain') {
+          await at.saveInVain(step.ids)
+        } else {
+          at.close()
+          processes[step.process] = openProcess(file)
+        }
+      }
+      for (const each of processes) each.close()
+    }),
+    { numRuns: 60 },
+  )
+}, 60_000)
+
+test('keeps the filter of a finished era, and does without it when it is missing', async () => {
+  const file = join(tempFolder(), 'events.db')
+  const first = openProcess(file)
+  for (let n = 0; n < 10; n++) await first.save(`evt_${n}`)
+  expect(first.eras()).toEqual([0, 1])
+  first.db.exec('DELETE FROM event_era WHERE number = 0')
+  first.close()
+  const second = openProcess(file)
+  onTestFinished(() => second.close())
+  for (let n = 0; n < 10; n++) expect(await second.save(`evt_${n}`)).toBe('known')
+  expect(await second.save('evt_10')).toBe('new')
+})
+
+test('knows the events of one group commit among each other', async () => {
+  const only = openProcess(join(tempFolder(), 'events.db'))
+  onTestFinished(() => only.close())
+  const kinds = await Promise.all(['evt_1', 'evt_2', 'evt_1', 'evt_2'].map(only.save))
+  expect(kinds).toEqual(['new', 'new', 'known', 'known'])
+})
+
+test('a filter never denies what is in it and is seldom wrong about what is not', () => {
+  const rows = 2_000
+  const filter = new EraFilter(rows)
+  const identity = (n: number) => hash('sha256', String(n), 'buffer')
+  for (let n = 0; n < rows; n++) filter.add(identity(n))
+  const reopened = new EraFilter(rows, filter.toBytes())
+  for (let n = 0; n < rows; n++) expect(reopened.mayHold(identity(n))).toBe(true)
+  let wrong = 0
+  for (let n = rows; n < 10 * rows; n++) if (reopened.mayHold(identity(n))) wrong += 1
+  expect(wrong / (9 * rows)).toBeLessThan(0.005)
+})

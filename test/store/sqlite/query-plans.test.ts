@@ -1,0 +1,224 @@
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
+import { WriteProbe } from '../../../src/store/sqlite/database/write-probe.ts'
+import { AccountTable } from '../../../src/store/sqlite/incoming/account-table.ts'
+import { CaptureTable } from '../../../src/store/sqlite/incoming/capture-table.ts'
+import { DeliveryLedger } from '../../../src/store/sqlite/incoming/delivery-ledger.ts'
+import { DeliveryTable } from '../../../src/store/sqlite/incoming/delivery-table.ts'
+import { EndpointTable } from '../../../src/store/sqlite/incoming/endpoint-table.ts'
+import { EventTable } from '../../../src/store/sqlite/incoming/event-table.ts'
+import { AdmissionTable } from '../../../src/store/sqlite/limits/admission.ts'
+import { GateTable } from '../../../src/store/sqlite/limits/gate-table.ts'
+import { LimitTable } from '../../../src/store/sqlite/limits/key-limit-table.ts'
+import { OutputTable } from '../../../src/store/sqlite/runs/output-table.ts'
+import { OperationTable } from '../../../src/store/sqlite/runs/run-operations.ts'
+import { RunTable } from '../../../src/store/sqlite/runs/run-table.ts'
+import { StepTable } from '../../../src/store/sqlite/runs/step-table.ts'
+import { TickTable } from '../../../src/store/sqlite/runs/tick-table.ts'
+import { WorkerTable } from '../../../src/store/sqlite/runs/worker-table.ts'
+import { WorkflowTable } from '../../../src/store/sqlite/runs/workflow-table.ts'
+import { PruneTable } from '../../../src/store/sqlite/upkeep/pruning.ts'
+import { WatchTable } from '../../../src/store/sqlite/waits/match-cursor-table.ts'
+import { WaitTable } from '../../../src/store/sqlite/waits/wait-table.ts'
+import { createVault } from '../../../src/store/vault.ts'
+
+/** Every statement that the tables prepare, with SQLite's plan for it. */
+function collectPlans(): Map<string, string[]> {
+  const db = new Database(':memory:')
+  migrate(db)
+  const statements: string[] = []
+  const recording = new Proxy(db, {
+    get(target, name) {
+      if (name !== 'prepare') return Reflect.get(target, name)
+      return (sql: string) => {
+        statements.push(sql)
+        return target.prepare(sql)
+      }
+    },
+  })
+  const events = new EventTable(recording)
+  const workflows = new WorkflowTable(recording)
+  const runs = new RunTable(recording, events, new TickTable(recording), workflows)
+  const steps = new StepTable(recording)
+  new DeliveryTable(recording, events)
+  new EndpointTable(recording, createVault(Buffer.alloc(32)))
+  new OperationTable(recording, { events, runs, steps })
+  new PruneTable(recording, events)
+  new AccountTable(recording, createVault(Buffer.alloc(32)))
+  const ledger = new DeliveryLedger(recording, events)
+  ledger.list({ limit: 1 })
+  ledger.list({ limit: 1, since: 1, endpointId: 'end_1', verdicts: ['accepted'] })
+  new CaptureTable(recording, createVault(Buffer.alloc(32)))
+  new WriteProbe(recording)
+  new OutputTable(recording)
+  const waits = new WaitTable(recording, { runs, events, watches: new WatchTable(recording) })
+  new LimitTable(recording)
+  new WorkerTable(recording, null)
+  new AdmissionTable(recording, new GateTable(recording), waits)
+  statements.push(...listTriggerStatements(db))
+  runs.list({ limit: 1 })
+  runs.list({ limit: 1, originRun: 'run_1' })
+  runs.list({ limit: 1, since: 0, until: 1, before: 'run_1' })
+  events.list({ limit: 1 })
+  events.list({ limit: 1, type: 'file.created', since: 0 })
+  runs.list({ limit: 1, eventId: 'evt_1' })
+  runs.list({ limit: 1, parentRun: 'run_1' })
+  return new Map(
+    statements
+      .filter((sql) => !sql.startsWith('PRAGMA'))
+      .map((sql) => {
+        const parameters = (sql.match(/\?/g) ?? []).map(() => 0)
+        const named = Object.fromEntries([...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 0]))
+        const plan = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+        const rows = Object.keys(named).length > 0 ? plan.all(named) : plan.all(...parameters)
+        return [sql, rows.map((row) => row.detail)]
+      }),
+  )
+}
+
+/** What the triggers do, with a value in the place of each column of their row. */
+function listTriggerStatements(db: Database.Database): string[] {
+  const triggers = db.prepare<[], string>(`SELECT sql FROM sqlite_master WHERE type = 'trigger'`).pluck().all()
+  return triggers.flatMap((sql) => {
+    const body = sql.slice(sql.indexOf('BEGIN') + 'BEGIN'.length, sql.lastIndexOf('END'))
+    const statements = body.split(';').map((statement) => statement.trim().replace(/\b(NEW|OLD)\.\w+/g, `'x'`))
+    return statements.filter((statement) => statement !== '')
+  })
+}
+
+const plans = collectPlans()
+const planOf = (part: string) => [...plans].filter(([sql]) => sql.includes(part)).flatMap(([, plan]) => plan)
+
+test('reads no large table from end to end', () => {
+  const scans = [...plans].filter(([, plan]) =>
+    plan.some((line) => /^SCAN (run|step|tick|event|delivery|place|throttle_start|gathering)$/.test(line)),
+  )
+  // Lists go backwards along the primary key and stop at their limit.
+  for (const [sql] of scans) expect(sql).toMatch(/ORDER BY (run\.id|id|seq) DESC LIMIT \?$/)
+})
+
+test('finds the oldest refusals, and the captures of an endpoint, by their indexes', () => {
+  expect(planOf('event_id IS NULL ORDER BY id')).toEqual(['SEARCH delivery USING INDEX delivery_refused (verdict=?)'])
+  for (const line of planOf('FROM capture WHERE endpoint_id')) expect(line).toContain('INDEX capture_endpoint')
+})
+
+test('claims in index order, without sorting', () => {
+  expect(planOf(`status = 'pending' ORDER BY priority DESC`)).toEqual(['SCAN run USING COVERING INDEX run_ready'])
+  expect(planOf('due_at <= ? ORDER BY due_at')).toEqual([
+    'SEARCH run USING COVERING INDEX run_waiting (due_at>? AND due_at<?)',
+  ])
+})
+
+test('sorts nothing on the way of a run but its own steps', () => {
+  const sorted = [...plans].filter(([, plan]) => plan.some((line) => line.includes('TEMP B-TREE'))).map(([sql]) => sql)
+  // A count groups by a handful of verdicts, for whoever looks at an endpoint.
+  const isSmall = (sql: string) => /FROM endpoint|json_each|GROUP BY verdict/.test(sql)
+  expect(sorted.filter((sql) => !isSmall(sql))).toEqual([
+    expect.stringMatching(/FROM step WHERE run_id = \? ORDER BY position$/),
+  ])
+})
+
+test('asks for a known event within one stretch only', () => {
+  const byIdentity = 'SEARCH event USING COVERING INDEX event_identity (stretch=? AND identity=?)'
+  expect(planOf('WHERE stretch = ? AND identity = ?')).toEqual([byIdentity])
+  const byStretch = 'SEARCH event USING COVERING INDEX event_identity (stretch>? AND stretch<?)'
+  expect(planOf('WHERE stretch >= ? AND stretch < ?')).toEqual([byStretch])
+  expect(planOf('identity FROM event WHERE seq > ?')).toEqual(['SEARCH event USING INTEGER PRIMARY KEY (rowid>?)'])
+})
+
+test('finds the runs of an event and of a dead worker by their indexes', () => {
+  expect(planOf('json_each').join('\n')).toContain('USING INDEX run_caused')
+  expect(planOf('WHERE worker = @worker').every((line) => line.includes('USING INDEX run_held'))).toBe(true)
+})
+
+test('finds the runs that an operation is about by their indexes', () => {
+  expect(planOf('origin_run = ?').join('\n')).toContain('USING INDEX run_origin')
+  expect(planOf('run.id >= ? AND run.id < ?').join('\n')).toContain('USING PRIMARY KEY (id>? AND id<?)')
+  const held = planOf("reason = 'the workflow is paused' ORDER BY id")
+  expect(held.join('\n')).toContain('USING COVERING INDEX run_paused')
+  expect(planOf("status IN ('pending', 'running', 'waiting') ORDER BY tick_at").join('\n')).toContain(
+    'USING INDEX run_ticking',
+  )
+  expect(planOf('SELECT max(id) FROM run WHERE event_seq').join('\n')).toContain('USING INDEX run_caused')
+})
+
+test('prunes from the oldest row on, without looking at the others', () => {
+  for (const part of ['AS is_old FROM run', 'AS is_meant FROM delivery']) {
+    const plan = planOf(part)
+    expect(plan.every((line) => line.includes('USING PRIMARY KEY (id>? AND id<?)'))).toBe(true)
+  }
+  expect(planOf('AS is_needed').join('\n')).toContain('SEARCH event USING INTEGER PRIMARY KEY (rowid>?)')
+  expect(planOf('AS is_needed').join('\n')).toContain('USING INDEX run_caused')
+  expect(planOf('DELETE FROM step_failure').join('\n')).toContain('USING COVERING INDEX step_failure_run')
+})
+
+test('finds the deliveries of an event without reading the others', () => {
+  expect(planOf('UNION ALL').filter((line) => line.startsWith('SEARCH') || line.startsWith('SCAN'))).toEqual([
+    'SEARCH delivery USING PRIMARY KEY (id>? AND id<?)',
+    'SEARCH delivery USING INDEX delivery_repeat (event_seq=?)',
+  ])
+  expect(planOf('WHERE id >= ? AND endpoint_id')).toContainEqual('SEARCH delivery USING PRIMARY KEY (id>?)')
+})
+
+test('reads events to be matched by their numbers alone', () => {
+  const byNumber = 'SEARCH event USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'
+  const plan = planOf('FROM event WHERE seq > ? AND seq <= ?')
+  expect(plan.filter((line) => line.includes('event'))).toEqual([byNumber, byNumber])
+})
+
+test('asks whether a run waits before a new one by the first rows of the indexes', () => {
+  const plan = planOf('SELECT NOT EXISTS (SELECT 1 FROM run')
+  expect(plan.filter((line) => /\b(run|workflow_pause)\b/.test(line))).toEqual([
+    'SCAN run USING COVERING INDEX run_ready',
+    'SEARCH run USING COVERING INDEX run_waiting (due_at>? AND due_at<?)',
+    'SEARCH workflow_pause USING PRIMARY KEY (workflow=?)',
+  ])
+})
+
+test('resolves waits by their indexes, however many there are', () => {
+  const searches = (part: string) => planOf(part).filter((line) => /\b(wait|event_key|run)\b/.test(line))
+  expect(searches('FROM wait JOIN run')).toEqual([
+    'SEARCH wait USING INDEX wait_open (type=? AND name=? AND account=? AND value=? AND since_seq<?)',
+    'SEARCH run USING PRIMARY KEY (id=?)',
+  ])
+  expect(searches('SET resolved = 1 WHERE child_run = ?')).toEqual(['SEARCH wait USING INDEX wait_child (child_run=?)'])
+  expect(searches('SELECT EXISTS (SELECT 1 FROM wait')).toEqual([
+    'SEARCH wait USING PRIMARY KEY (run_id=?)',
+    'SEARCH wait USING COVERING INDEX wait_child (child_run=?)',
+  ])
+  expect(searches('WHERE parent_run = ?')).toEqual([
+    'SEARCH run USING COVERING INDEX run_invoked (parent_run=?)',
+    'SEARCH run USING INDEX run_invoked (parent_run=?)',
+  ])
+  expect(searches('FROM watch').join()).toContain('wait USING COVERING INDEX wait_open (type=? AND name=?)')
+  expect(searches('DELETE FROM event_key').join()).toContain('event_key USING COVERING INDEX event_key_age')
+  expect(searches('DELETE FROM wait').every((line) => line.includes('PRIMARY KEY (run_id=?'))).toBe(true)
+  const scans = [...plans].filter(([, plan]) => plan.some((line) => /^SCAN (wait|event_key|blob)/.test(line)))
+  expect(scans.map(([sql]) => sql)).toEqual([])
+})
+
+test('finds the deletes of a target by their own index', () => {
+  const [first, ...rest] = planOf("step.effect = 'delete' AND step.target = ?")
+  expect(first).toBe('SEARCH step USING INDEX step_delete (target=?)')
+  expect(rest.every((line) => line.includes('PRIMARY KEY'))).toBe(true)
+})
+
+test('finds who is at a gate, and who is next, by their index', () => {
+  expect(planOf('is_held = 0 ORDER BY rank, run_id LIMIT 1')).toEqual([
+    'SEARCH place USING PRIMARY KEY (workflow=? AND gate=? AND key=? AND is_held=?)',
+  ])
+  expect(
+    planOf('is_held = 1').filter((line) => !/USING (PRIMARY KEY|COVERING INDEX|INDEX place_run)/.test(line)),
+  ).toEqual([])
+  expect(planOf('DELETE FROM place').every((line) => line.includes('USING INDEX place_run'))).toBe(true)
+  expect(planOf('DELETE FROM gathering').every((line) => line.includes('USING INDEX gathering_run'))).toBe(true)
+  expect(planOf('ORDER BY until LIMIT 1 OFFSET')).toEqual([
+    'SEARCH throttle_start USING PRIMARY KEY (workflow=? AND key=?)',
+  ])
+  expect(planOf('folded_into = ').join()).toContain('USING COVERING INDEX run_folded (folded_into=?)')
+})
+
+test('finds limited runs that nobody has looked at among the first of the queue', () => {
+  expect(planOf('priority >= 1000')).toEqual(['SEARCH run USING COVERING INDEX run_ready (priority>?)'])
+})

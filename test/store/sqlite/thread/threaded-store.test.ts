@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { planEndpoint } from '../../../../src/core/incoming/endpoint.ts'
+import { openThreadedStore } from '../../../../src/store/sqlite/thread/threaded-store.ts'
+import { incoming, NOW } from '../../../support/fixtures.ts'
+import { openTestStore } from '../../../support/test-store.ts'
+
+test('commits what was asked for before it closes, and refuses what comes after', async () => {
+  const store = openTestStore(undefined, openThreadedStore)
+  const asked = Array.from({ length: 30 }, (_, n) => store.saveDelivery(incoming(`evt_${n}`)))
+  const closed = store.close()
+  expect((await Promise.all(asked)).every(({ verdict }) => verdict === 'accepted')).toBe(true)
+  await expect(store.saveDelivery(incoming('evt_late'))).rejects.toMatchObject({ code: 'store_unavailable' })
+  await closed
+  await store.close()
+  expect(await openTestStore(store.folder).listEvents({ limit: 100 })).toHaveLength(30)
+})
+
+test('keeps the order of calls across its messages', async () => {
+  const store = openTestStore(undefined, openThreadedStore)
+  const endpoint = planEndpoint({ name: 'main' }, NOW)
+  const writes = [store.addEndpoint(endpoint)]
+  for (let n = 1; n <= 50; n++) {
+    writes.push(store.updateEndpoint({ ...endpoint, account: `account ${n}`, revision: n - 1 }))
+  }
+  await Promise.all(writes)
+  expect(await store.listEndpoints()).toMatchObject([{ account: 'account 50' }])
+})
+
+test('gives an error of the thread back with its code', async () => {
+  const store = openTestStore(undefined, openThreadedStore)
+  const endpoint = planEndpoint({ name: 'main' }, NOW)
+  await store.addEndpoint(endpoint)
+  await expect(store.addEndpoint(endpoint)).rejects.toMatchObject({
+    name: 'UpshotError',
+    code: 'conflict',
+    message: expect.stringContaining('"main"'),
+  })
+})
+
+test('refuses the one call that cannot be sent to the thread, and keeps its neighbours', async () => {
+  const store = openTestStore(undefined, openThreadedStore)
+  const facts = { reason: (() => {}) as never }
+  const results = await Promise.allSettled([
+    store.saveDelivery(incoming('evt_1')),
+    store.saveDelivery(incoming('evt_2', { facts })),
+    store.saveDelivery(incoming('evt_3')),
+  ])
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(results[1]).toMatchObject({ reason: { code: 'internal', message: /saveDelivery was given/ } })
+})

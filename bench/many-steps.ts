@@ -1,4 +1,4 @@
-import { defineWorkflow } from '../src/author/workflow.ts'
+import { defineWorkflow } from '../src/author/define-workflow.ts'
 
 export const MANY_STEPS = 10_000
 

@@ -1,4 +1,4 @@
-import { defineWorkflow } from '../src/author/workflow.ts'
+import { defineWorkflow } from '../src/author/define-workflow.ts'
 import { EVENT_TYPE } from './deliveries.ts'
 
 /** The least that is durable three times over: every step is a `write`, so each one waits for the commit of the one before. */

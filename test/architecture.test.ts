@@ -74,7 +74,7 @@ test('no file is too long to read', () => {
   expect(long).toEqual([])
 })
 
-test('only load-config.ts reads the environment', () => {
+test('only environment.ts reads the environment', () => {
   const readers = files.filter((file) => /\bprocess\.env\b/.test(readFileSync(join(SRC, file), 'utf8')))
-  expect(readers).toEqual(['project/config/load-config.ts'])
+  expect(readers).toEqual(['project/config/environment.ts'])
 })

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { UpshotError } from '../core/errors.ts'
-import { adoptEnvFile, loadConfig, processEnvironment } from '../project/config/load-config.ts'
+import { adoptEnvFile, processEnvironment } from '../project/config/environment.ts'
+import { loadConfig } from '../project/config/load-config.ts'
 import { serve } from './serve.ts'
 
 /** The process of `npm start [-- --role <role>]`: configuration, app, signals, exit code. */

@@ -2,6 +2,26 @@
 export { z } from 'zod'
 export { type Failure, Interrupted, RetryAt, StepError, TerminalError } from '../core/errors.ts'
 export type { ReceivedEvent, ServiceEvent } from '../core/incoming/event.ts'
+export { RetryAfter, type RetryOptions } from '../core/runs/retry.ts'
+export type { Overlap } from '../core/runs/schedule.ts'
+export type { Effect, StepName } from '../core/runs/step.ts'
+export type { FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
+export type {
+  CallLimits,
+  DeleteOutcome,
+  DownloadedFile,
+  FilesApi,
+  ListQuery,
+  Page,
+  Snapshot,
+} from '../core/service/files-api.ts'
+export { STORAGES, type StorageName } from '../core/service/storage.ts'
+export type { Duration } from '../core/time.ts'
+export type { FailureContext, RunContext, RunLog } from './context.ts'
+export { cron, type ScheduleOptions, type Tick } from './cron.ts'
+export { type ConfigFile, defineConfig } from './define-config.ts'
+export { defineEvent, type EventDefinition } from './define-event.ts'
+export { defineWorkflow } from './define-workflow.ts'
 export type {
   BatchOptions,
   ConcurrencyOptions,
@@ -9,37 +29,8 @@ export type {
   SingletonOptions,
   ThrottleOptions,
   TimeoutOptions,
-} from '../core/runs/admission.ts'
-export { RetryAfter, type RetryOptions } from '../core/runs/retry.ts'
-export { cron, type Overlap, type ScheduleOptions, type Tick } from '../core/runs/schedule.ts'
-export type { Effect, OnceStepOptions, StepApi, StepContext, StepName, StepOptions } from '../core/runs/step.ts'
-export { callable } from '../core/runs/wait.ts'
-export {
-  type CallLimits,
-  type DeleteOutcome,
-  type DownloadedFile,
-  type FileDetails,
-  type FileEntry,
-  type FileHash,
-  type FilePlace,
-  type FileRef,
-  type FilesApi,
-  type ListQuery,
-  type Page,
-  type Snapshot,
-  STORAGES,
-  type StorageName,
-  storageName,
-} from '../core/service/file.ts'
-export type { Duration } from '../core/time.ts'
-export { type ConfigFile, defineConfig } from '../project/config/config-file.ts'
-export {
-  type CancelRule,
-  defineEvent,
-  defineWorkflow,
-  type EventDefinition,
-  type FailureContext,
-  type RunContext,
-  type RunLog,
-  type Workflow,
-} from './workflow.ts'
+} from './limits.ts'
+export type { OnceStepOptions, StepApi, StepContext, StepOptions } from './step-api.ts'
+export { storageName } from './storage-name.ts'
+export { callable } from './trigger.ts'
+export type { CancelRule, Workflow } from './workflow.ts'

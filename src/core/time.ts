@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { UpshotError } from './errors.ts'
 
 /** Where the time comes from. Every stage is given one, so that tests move time instead of waiting for it. */
@@ -118,3 +119,13 @@ function computeParts(text: string): number {
 export function isoTime(moment: number): string {
   return new Date(moment).toISOString()
 }
+
+/** A length of time as an author writes it, in milliseconds. */
+export const duration = z.union([z.number(), z.string()]).transform((text, context) => {
+  try {
+    return parseDuration(text)
+  } catch {
+    context.addIssue('must be a duration such as "30s" or "5m"')
+    return z.NEVER
+  }
+})

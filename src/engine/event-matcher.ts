@@ -1,15 +1,16 @@
+import type { KeyRegistry } from '../author/event-keys.ts'
+import { readWithSpellings } from '../author/storage-name.ts'
 import { describeError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
 import {
   computeKey,
   type EventKey,
-  type KeyRegistry,
   type NumberedEvent,
   planBatch,
   type ReadKeys,
   type Watch,
-} from '../core/runs/wait.ts'
-import { readWithSpellings, type StorageSpellings } from '../core/service/file.ts'
+} from '../core/runs/matching.ts'
+import type { StorageSpellings } from '../core/service/storage.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import type { SpellingsOf } from './admit/gather-event-facts.ts'

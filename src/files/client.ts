@@ -1,16 +1,6 @@
-import type {
-  AroundCall,
-  DeleteOutcome,
-  DownloadedFile,
-  FileDetails,
-  FileEntry,
-  FileHash,
-  FilePlace,
-  FileRef,
-  FilesApi,
-  Snapshot,
-  StorageName,
-} from '../core/service/file.ts'
+import type { FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
+import type { AroundCall, DeleteOutcome, DownloadedFile, FilesApi, Snapshot } from '../core/service/files-api.ts'
+import type { StorageName } from '../core/service/storage.ts'
 import type { Wire } from './call/call.ts'
 import { isProvenMissing } from './call/decide-resend.ts'
 import { KeyRing } from './call/key-ring.ts'

@@ -1,4 +1,4 @@
-import type { StorageName } from '../core/service/file.ts'
+import type { StorageName } from '../core/service/storage.ts'
 
 /** What the client was asked to do when it failed. */
 export type Operation = 'list' | 'find' | 'get' | 'download_url' | 'download' | 'hash' | 'delete'

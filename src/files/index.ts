@@ -1,18 +1,14 @@
 /** The client of the Files API: usable inside a workflow and as a plain library. */
+export type { FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
 export type {
   CallLimits,
   DeleteOutcome,
   DownloadedFile,
-  FileDetails,
-  FileEntry,
-  FileHash,
-  FilePlace,
-  FileRef,
   FilesApi,
   ListQuery,
   Snapshot,
-  StorageName,
-} from '../core/service/file.ts'
+} from '../core/service/files-api.ts'
+export type { StorageName } from '../core/service/storage.ts'
 export type { KeySource } from './call/key-ring.ts'
 export type { CallOptions } from './call/open-calls.ts'
 export type { FilesClientOptions, ListForm, WireName } from './call/options.ts'

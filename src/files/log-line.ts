@@ -1,4 +1,4 @@
-import type { StorageName } from '../core/service/file.ts'
+import type { StorageName } from '../core/service/storage.ts'
 import type { AttemptRecord, Operation } from './errors.ts'
 
 /** What the client tells whoever logs: ids, never names, keys or addresses. */

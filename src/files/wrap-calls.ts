@@ -1,4 +1,5 @@
-import type { AroundCall, CallLimits, FileCall, FilePlace, FileRef, FilesApi, ListQuery } from '../core/service/file.ts'
+import type { FilePlace, FileRef } from '../core/service/file.ts'
+import type { AroundCall, CallLimits, FileCall, FilesApi, ListQuery } from '../core/service/files-api.ts'
 import type { FilesClient } from './client.ts'
 import type { FilesLogLine } from './log-line.ts'
 import { type Collection, iterateEntries, iteratePages, takeSnapshot } from './operations/iterate.ts'

@@ -1,7 +1,7 @@
 import { json, type RequestHandler, Router } from 'express'
 import { z } from 'zod'
 import { UpshotError } from '../core/errors.ts'
-import { STORAGES, type StorageName } from '../core/service/file.ts'
+import { STORAGES, type StorageName } from '../core/service/storage.ts'
 import { keyInput, keyScope } from './account/api-keys.ts'
 import { faultInput } from './faults/fault-rule.ts'
 import { describeApi } from './files-api/openapi.ts'

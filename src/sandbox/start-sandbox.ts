@@ -1,5 +1,5 @@
 import { randomWord } from '../core/ids.ts'
-import type { StorageName } from '../core/service/file.ts'
+import type { StorageName } from '../core/service/storage.ts'
 import type { ApiKeys } from './account/api-keys.ts'
 import type { Audit } from './account/audit.ts'
 import { apiServer } from './api-server.ts'

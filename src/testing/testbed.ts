@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { type AnyWorkflow, type EventDefinition, planRoutes, scheduleOf } from '../author/workflow.ts'
+import type { EventDefinition } from '../author/define-event.ts'
+import { planRoutes, scheduleOf } from '../author/read-workflow.ts'
+import type { AnyWorkflow } from '../author/workflow.ts'
 import { UpshotError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { ServiceEvent } from '../core/incoming/event.ts'

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineEvent, defineWorkflow, findDefinition, planRoutes, scheduleOf } from '../../src/author/workflow.ts'
+import { cron } from '../../src/author/cron.ts'
+import { defineEvent } from '../../src/author/define-event.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import { findDefinition, planRoutes, scheduleOf } from '../../src/author/read-workflow.ts'
 import { UpshotError } from '../../src/core/errors.ts'
 import { planPriorities } from '../../src/core/incoming/route.ts'
 import { UNSEEN_PRIORITY } from '../../src/core/runs/admission.ts'
-import { cron } from '../../src/core/runs/schedule.ts'
 
 const run = () => null
 const fileCreated = defineEvent('file.created', { data: z.looseObject({ id: z.string() }) })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AdmissionPlan, Fold, Gate } from '../../src/core/runs/admission.ts'
-import type { ClaimedRun } from '../../src/core/runs/run.ts'
+import type { ClaimedRun } from '../../src/core/runs/claim.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'

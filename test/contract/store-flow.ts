@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AdmissionPlan, AdmissionVerdict, Fold, Gate } from '../../src/core/runs/admission.ts'
 import { UNSEEN_PRIORITY } from '../../src/core/runs/admission.ts'
-import type { ClaimedRun } from '../../src/core/runs/run.ts'
+import type { ClaimedRun } from '../../src/core/runs/claim.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
+import { listTaken } from '../../src/core/runs/claim.ts'
 import { FIRST_FENCE } from '../../src/core/runs/lease.ts'
-import { listTaken } from '../../src/core/runs/run.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cron } from '../../src/core/runs/schedule.ts'
+import { cron } from '../../src/author/cron.ts'
 import { NOW } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
-import type { EventKey, EventWait, Invocation } from '../../src/core/runs/wait.ts'
+import type { EventKey } from '../../src/core/runs/matching.ts'
+import type { EventWait, Invocation } from '../../src/core/runs/wait.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, eventBody, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'

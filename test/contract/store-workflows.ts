@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { LoadedWorkflows } from '../../src/core/incoming/route.ts'
-import { cron } from '../../src/core/runs/schedule.ts'
+import { cron } from '../../src/author/cron.ts'
+import type { LoadedWorkflows } from '../../src/core/runs/workflow-record.ts'
 import { incoming, NOW, queueRun } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type App, type AppParts, createApp } from '../../src/app/app.ts'
-import { defineWorkflow } from '../../src/author/workflow.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { NO_SERVICE, testConfig } from '../support/test-config.ts'
 
 /** The events that are delivered; each starts both workflows. */

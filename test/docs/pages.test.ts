@@ -9,7 +9,7 @@ import { createOutput, readGlobalOptions } from '../../src/cli/terminal/output.t
 import { VERDICTS } from '../../src/core/incoming/delivery.ts'
 import { SCHEME_PRESETS } from '../../src/core/incoming/signature.ts'
 import { CAUSES } from '../../src/core/solver/suspects.ts'
-import { VARIABLES } from '../../src/project/config/load-config.ts'
+import { VARIABLES } from '../../src/project/config/variables.ts'
 import { parseCronLine } from '../../src/schedule/cron-line.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { type Block, commandsOf, namedCommands, pathOf, ROOT, readPages } from './pages.ts'

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { defineEvent, defineWorkflow } from '../../src/author/workflow.ts'
+import { defineEvent } from '../../src/author/define-event.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import { storageName } from '../../src/author/storage-name.ts'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import type { NoticeOf } from '../../src/core/notices.ts'
 import type { Account } from '../../src/core/service/account.ts'
-import { storageName } from '../../src/core/service/file.ts'
 import { startServedApp, startService } from './served-app.ts'
 
 const entry = z.looseObject({ id: z.string(), path: z.string() })

@@ -1,7 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { ClientRequest } from 'node:http'
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../src/author/workflow.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import { startServedApp, startService } from './served-app.ts'

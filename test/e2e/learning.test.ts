@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../src/author/workflow.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { planEndpoint, planPin } from '../../src/core/incoming/endpoint.ts'
 import { SCHEME_PRESETS, type SchemePreset } from '../../src/core/incoming/signature.ts'
 import type { NoticeOf } from '../../src/core/notices.ts'

@@ -1,5 +1,5 @@
 import { createApp } from '../../src/app/app.ts'
-import { defineWorkflow } from '../../src/author/workflow.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { NO_SERVICE, testConfig } from '../support/test-config.ts'
 

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../src/author/workflow.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { UpshotError } from '../../src/core/errors.ts'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { SCHEME_PRESETS } from '../../src/core/incoming/signature.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../src/author/workflow.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'

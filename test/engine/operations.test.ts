@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../src/author/workflow.ts'
-import { cron } from '../../src/core/runs/schedule.ts'
+import { cron } from '../../src/author/cron.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { planFork } from '../../src/core/runs/step.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { createTestEngine, type TestEngine } from '../support/test-engine.ts'

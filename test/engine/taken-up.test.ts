@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { defineEvent, defineWorkflow } from '../../src/author/workflow.ts'
-import { callable } from '../../src/core/runs/wait.ts'
+import { defineEvent } from '../../src/author/define-event.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import { callable } from '../../src/author/trigger.ts'
 import { createTestEngine } from '../support/test-engine.ts'
 import { arrival, tell } from '../support/told.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AroundCall, FileCall } from '../../src/core/service/file.ts'
+import type { AroundCall, FileCall } from '../../src/core/service/files-api.ts'
 import { giveUrls, serveBytes, someBytes, tempDirectory } from './support/download-host.ts'
 import { entry } from './support/entries.ts'
 import { ok, ScriptedServer } from './support/scripted-server.ts'

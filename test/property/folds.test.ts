@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AdmissionPlan, Fold } from '../../src/core/runs/admission.ts'
-import type { ClaimedRun } from '../../src/core/runs/run.ts'
+import type { ClaimedRun } from '../../src/core/runs/claim.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { incoming, NOW } from '../support/fixtures.ts'
 import { openTestStore } from '../support/test-store.ts'

@@ -1,4 +1,5 @@
-import { type AnyWorkflow, planRoutes } from '../../src/author/workflow.ts'
+import { planRoutes } from '../../src/author/read-workflow.ts'
+import type { AnyWorkflow } from '../../src/author/workflow.ts'
 import type { Worker } from '../../src/engine/worker.ts'
 import { incoming } from './fixtures.ts'
 import type { TestEngine } from './test-engine.ts'

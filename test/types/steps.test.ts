@@ -1,10 +1,11 @@
 import { expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
-import { defineEvent, defineWorkflow } from '../../src/author/workflow.ts'
+import { cron } from '../../src/author/cron.ts'
+import { defineEvent } from '../../src/author/define-event.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import type { StepApi } from '../../src/author/step-api.ts'
+import { callable } from '../../src/author/trigger.ts'
 import type { ServiceEvent } from '../../src/core/incoming/event.ts'
-import { cron } from '../../src/core/runs/schedule.ts'
-import type { StepApi } from '../../src/core/runs/step.ts'
-import { callable } from '../../src/core/runs/wait.ts'
 
 const moved = defineEvent('transfer.completed', {
   data: z.looseObject({ id: z.string(), bytes: z.string().transform(Number), note: z.string().optional() }),

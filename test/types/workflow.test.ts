@@ -1,9 +1,12 @@
 import { expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
-import { type AnyWorkflow, defineEvent, defineWorkflow, type Workflow } from '../../src/author/workflow.ts'
+import { cron, type Tick } from '../../src/author/cron.ts'
+import { defineEvent } from '../../src/author/define-event.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import type { AnyWorkflow, Workflow } from '../../src/author/workflow.ts'
 import type { ReceivedEvent } from '../../src/core/incoming/event.ts'
-import { cron, type Tick } from '../../src/core/runs/schedule.ts'
-import type { FileDetails, Page } from '../../src/core/service/file.ts'
+import type { FileDetails } from '../../src/core/service/file.ts'
+import type { Page } from '../../src/core/service/files-api.ts'
 
 const transferCompleted = defineEvent('transfer.completed', {
   data: z.looseObject({ transferId: z.string(), bytes: z.string().transform(Number), note: z.string().optional() }),

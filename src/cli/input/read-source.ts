@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { UpshotError } from '../../core/errors.ts'
-import { processEnvironment } from '../../project/config/load-config.ts'
+import { processEnvironment } from '../../project/config/environment.ts'
 
 /** Where a secret comes from: never from a flag's value, which every process list shows. */
 export interface SecretSource {

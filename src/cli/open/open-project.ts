@@ -1,12 +1,8 @@
 import { UpshotError } from '../../core/errors.ts'
 import type { Store } from '../../core/store/store.ts'
-import {
-  adoptEnvFile,
-  type Config,
-  type ConfigFlags,
-  loadConfig,
-  processEnvironment,
-} from '../../project/config/load-config.ts'
+import { adoptEnvFile, processEnvironment } from '../../project/config/environment.ts'
+import { type Config, loadConfig } from '../../project/config/load-config.ts'
+import type { ConfigFlags } from '../../project/config/variables.ts'
 import { projectChoice } from './project-choice.ts'
 
 /** The configuration of the project in the working directory, as the app itself reads it. `isSandbox` leaves the service out. */

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { UpshotError } from '../../core/errors.ts'
-import { processEnvironment } from '../../project/config/load-config.ts'
+import { processEnvironment } from '../../project/config/environment.ts'
 import type { Output } from './output.ts'
 
 export interface Intent {

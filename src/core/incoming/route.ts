@@ -1,4 +1,3 @@
-import type { CronTrigger } from '../runs/schedule.ts'
 import { matchType } from './event.ts'
 
 /** Says that events of a type (or pattern) start a workflow. Data, so that receiving needs no author code. */
@@ -18,28 +17,4 @@ export function planRuns(type: string, routes: readonly Route[]): string[] {
 export function planPriorities(workflows: readonly string[], routes: readonly Route[]): Record<string, number> {
   const ranked = routes.filter(({ workflow, priority }) => priority !== undefined && workflows.includes(workflow))
   return Object.fromEntries(ranked.map(({ workflow, priority = 0 }) => [workflow, priority]))
-}
-
-/** A workflow as processes know it that have not loaded its module. */
-export interface WorkflowRecord {
-  id: string
-  /** Name of the module. */
-  file: string
-  /** Event types that start it. */
-  eventTypes: string[]
-  schedule: CronTrigger | null
-  /** Of its runs until they have been looked at; left out where it is 0. */
-  priority?: number
-  loadedAt: number
-  /** Null: not paused. */
-  pausedAt: number | null
-  /** Runs that wait because of the pause. */
-  held: number
-}
-
-/** What was found in the workflows folder. */
-export interface LoadedWorkflows {
-  workflows: readonly Pick<WorkflowRecord, 'id' | 'file' | 'eventTypes' | 'schedule' | 'priority'>[]
-  /** Modules that could not be loaded. */
-  broken: readonly string[]
 }

@@ -1,7 +1,4 @@
 import type { Failure } from '../errors.ts'
-import type { DeliveryReceipt, IncomingDelivery } from '../incoming/delivery.ts'
-import type { EventRecord } from '../incoming/event.ts'
-import { FIRST_FENCE, type Lease } from './lease.ts'
 import type { PackedOutput } from './step.ts'
 
 /** `pending`: ready to be claimed. `waiting`: for its moment, or for a person when it has none; `reason` says which. */
@@ -53,74 +50,6 @@ export interface Run {
   /** Bytes of the output's JSON where it is not in `output`: `readOutput` gives it. */
   apartBytes?: number
   error: Failure | null
-}
-
-/** A run in the hands of a worker, with what its code needs. */
-export interface ClaimedRun {
-  lease: Lease
-  workflow: string
-  attempt: number
-  createdAt: number
-  /** When its first pass began; its own clock starts here. Of a run that has yet to be admitted: this claim's moment. */
-  startedAt: number
-  /** True in the first pass: the journal is empty. A run that had to wait before it started is taken for a later one. */
-  isFirstPass: boolean
-  /** Hash of the code that writes its journal; null where that is not known before its first step. */
-  codeHash: string | null
-  /** True when the store has let it in: it holds its places and is not asked again. */
-  isLetIn: boolean
-  /** How many runs it has absorbed. */
-  folded: number
-  cause: RunCause
-  handler: RunHandler
-  /** The run that this one goes back to. */
-  originRun: string | null
-  /** What `onFailure` is told: how the run that it follows failed; null for `run`. */
-  failure: Failure | null
-}
-
-export type RunCause =
-  | { kind: 'event'; event: EventRecord }
-  | { kind: 'tick'; scheduledFor: number; lastRunAt: number | null; missed: number }
-  /** Invoked by another run; `input` is JSON text. */
-  | { kind: 'call'; account: string; input: string }
-
-/** The runs that a delivery's worker has taken with it, as a claim would give them. */
-export function listTaken(delivery: IncomingDelivery, { runs, takenWith }: DeliveryReceipt): ClaimedRun[] {
-  const { taker, workflows, account, receivedAt, body, event } = delivery
-  if (takenWith === undefined || taker === undefined) return []
-  const { id, type, created } = event
-  const record = {
-    seq: takenWith,
-    id,
-    account,
-    type,
-    origin: 'webhook',
-    createdAt: Date.parse(created),
-    receivedAt,
-    body,
-  } as const
-  return workflows.map((workflow, index) => ({
-    lease: { runId: runs[index] ?? '', fence: FIRST_FENCE, worker: taker.worker },
-    workflow,
-    attempt: 0,
-    createdAt: receivedAt,
-    startedAt: receivedAt,
-    isFirstPass: true,
-    codeHash: taker.codeHashes[workflow] ?? null,
-    isLetIn: false,
-    folded: 0,
-    cause: { kind: 'event', event: record },
-    handler: 'run',
-    originRun: null,
-    failure: null,
-  }))
-}
-
-/** The account that a run acts in. */
-export function accountOf(cause: RunCause): string {
-  if (cause.kind === 'event') return cause.event.account
-  return cause.kind === 'call' ? cause.account : 'default'
 }
 
 /** How one pass through a run ended. */

@@ -1,5 +1,3 @@
-import { type Duration, parseDuration } from '../time.ts'
-
 /** A cron line and what to do about moments that passed while nobody was looking. */
 export interface Schedule {
   /** Five or six fields. Day-of-month and day-of-week must both match (Vixie cron takes either). */
@@ -20,39 +18,9 @@ export interface Schedule {
  */
 export type Overlap = 'queue' | 'skip' | 'allow'
 
-export interface ScheduleOptions {
-  timezone?: string
-  catchUp?: Schedule['catchUp']
-  /** Default 24h. */
-  within?: Duration
-  /** Default `queue`. */
-  overlap?: Overlap
-}
-
 /** What an author writes after `on:` for a cron workflow. */
 export interface CronTrigger extends Schedule {
   kind: 'cron'
-}
-
-/** A schedule for a workflow's `on`. Fields and zone are checked when the module is loaded. */
-export function cron(expression: string, options: ScheduleOptions = {}): CronTrigger {
-  return {
-    kind: 'cron',
-    expression,
-    timezone: options.timezone ?? 'UTC',
-    catchUp: options.catchUp ?? 'latest',
-    withinMs: parseDuration(options.within ?? '24h'),
-    overlap: options.overlap ?? 'queue',
-  }
-}
-
-/** One due moment of a schedule, as the author sees it. */
-export interface Tick {
-  scheduledFor: Date
-  /** The moment of the tick before this one; null for the first. */
-  lastRunAt: Date | null
-  /** Moments before this one that got no run of their own. */
-  missed: number
 }
 
 export interface DueTick {

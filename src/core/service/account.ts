@@ -1,5 +1,5 @@
 import { UpshotError } from '../errors.ts'
-import type { StorageName } from './file.ts'
+import type { StorageName } from './storage.ts'
 
 /** An account of the service whose events we follow up: where its API is, and the key that runs call it with. */
 export interface Account {

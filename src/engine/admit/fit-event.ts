@@ -1,4 +1,4 @@
-import type { EventDefinition } from '../../author/workflow.ts'
+import type { EventDefinition } from '../../author/define-event.ts'
 import type { ServiceEvent } from '../../core/incoming/event.ts'
 
 /** The event with its data as its definition gives it out; throws an error that names every field that is different. */

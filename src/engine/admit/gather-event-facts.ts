@@ -1,7 +1,9 @@
-import { decideSelfCaused, type EventRecord, parseDeletion, parseEvent } from '../../core/incoming/event.ts'
-import { accountOf, type ClaimedRun, type RunOutcome } from '../../core/runs/run.ts'
+import { type EventRecord, parseEvent } from '../../core/incoming/event.ts'
+import { accountOf, type ClaimedRun } from '../../core/runs/claim.ts'
+import type { RunOutcome } from '../../core/runs/run.ts'
+import { decideSelfCaused, parseDeletion } from '../../core/runs/self-caused.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
-import { findStorage, type StorageSpellings } from '../../core/service/file.ts'
+import { findStorage, type StorageSpellings } from '../../core/service/storage.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 

@@ -1,17 +1,9 @@
+import type { AnyFlow, ConcurrencyOptions, TimeoutOptions } from '../../author/limits.ts'
 import { describeError } from '../../core/errors.ts'
-import {
-  type AdmissionPlan,
-  type AnyFlow,
-  type ConcurrencyOptions,
-  type Fold,
-  type Gate,
-  isPriority,
-  MOST_PRIORITY,
-  type TimeoutOptions,
-} from '../../core/runs/admission.ts'
-import type { RunCause } from '../../core/runs/run.ts'
+import { type AdmissionPlan, type Fold, type Gate, isPriority, MOST_PRIORITY } from '../../core/runs/admission.ts'
+import type { RunCause } from '../../core/runs/claim.ts'
 import { parseDuration } from '../../core/time.ts'
-import type { Cause } from '../execute/run-context.ts'
+import type { Cause } from './cause.ts'
 
 /** What is known of a run that asks to be admitted. */
 export interface AdmissionFacts {

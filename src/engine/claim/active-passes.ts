@@ -1,6 +1,6 @@
 import { UpshotError } from '../../core/errors.ts'
+import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { Lease } from '../../core/runs/lease.ts'
-import type { ClaimedRun } from '../../core/runs/run.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Claim } from '../execute/run-pass.ts'
 import { Parking } from '../pass/parking.ts'

@@ -1,8 +1,8 @@
+import { codeHashOf } from '../../author/code-hash.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import type { DeliveryReceipt, IncomingDelivery, RunTaker } from '../../core/incoming/delivery.ts'
-import { type ClaimedRun, listTaken } from '../../core/runs/run.ts'
+import { type ClaimedRun, listTaken } from '../../core/runs/claim.ts'
 import type { Store } from '../../core/store/store.ts'
-import { codeHashOf } from '../../project/workflows/hash-module.ts'
 
 interface ArrivalParts {
   store: Pick<Store, 'saveDelivery'>

@@ -1,6 +1,6 @@
 import { describeError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'
-import type { ClaimedRun } from '../../core/runs/run.ts'
+import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Clock, waitUntil } from '../../core/time.ts'
 import { describeOutcome, isStaleLease } from '../execute/settle-run.ts'

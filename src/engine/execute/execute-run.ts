@@ -1,14 +1,16 @@
-import type { AnyWorkflow, RunContext } from '../../author/workflow.ts'
+import type { RunContext } from '../../author/context.ts'
+import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError, type Failure, StepError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { decideRetry, planRetries } from '../../core/runs/retry.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import { decideMismatch } from '../../core/runs/step.ts'
+import type { Cause } from '../admit/cause.ts'
 import { limitWait, watchDeadline } from '../pass/deadline.ts'
 import { packLarge } from '../pass/pack-output.ts'
 import type { Park } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
-import { type Cause, createRunContext, type FilesFor } from './run-context.ts'
+import { createRunContext, type FilesFor } from './run-context.ts'
 import { watchCancels } from './watch-cancels.ts'
 
 type Ending = { kind: 'returned'; output: unknown } | { kind: 'threw'; error: unknown } | Park

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { EventDefinition, Invocable, RunContext, RunLog } from '../../author/workflow.ts'
-import type { ReceivedEvent } from '../../core/incoming/event.ts'
-import type { Tick } from '../../core/runs/schedule.ts'
-import type { StepApi, StepName } from '../../core/runs/step.ts'
-import type { AroundCall, FilesApi } from '../../core/service/file.ts'
+import type { RunContext, RunLog } from '../../author/context.ts'
+import type { EventDefinition } from '../../author/define-event.ts'
+import type { Invocable, StepApi } from '../../author/step-api.ts'
+import type { StepName } from '../../core/runs/step.ts'
+import type { AroundCall, FilesApi } from '../../core/service/files-api.ts'
 import { parseDuration } from '../../core/time.ts'
+import type { Cause } from '../admit/cause.ts'
 import type { Pass } from '../pass/pass.ts'
 import { type InvokeRequest, invokeStep } from '../steps/invoke-step.ts'
 import { mapSteps } from '../steps/map-steps.ts'
@@ -15,15 +16,6 @@ import { type WaitRequest, waitStep } from '../steps/wait-step.ts'
 
 /** Gives the Files client of an account, with each call performed through `around`. */
 export type FilesFor = (account: string, around: AroundCall) => FilesApi
-
-/** What caused the run, as its author sees it. */
-export type Cause = { account: string } & (
-  | { event: ReceivedEvent }
-  | { event: ReceivedEvent; folded: number }
-  | { events: ReceivedEvent[] }
-  | { tick: Tick }
-  | { input: unknown }
-)
 
 /** Everything an author's function is given. */
 export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {

@@ -1,6 +1,7 @@
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
-import type { ClaimedRun, RunOutcome } from '../../core/runs/run.ts'
+import type { ClaimedRun } from '../../core/runs/claim.ts'
+import type { RunOutcome } from '../../core/runs/run.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type AdmissionParts, admitRun } from '../admit/admit-run.ts'
 import type { SpellingsOf } from '../admit/gather-event-facts.ts'

@@ -1,7 +1,8 @@
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { Notice } from '../../core/notices.ts'
-import type { ClaimedRun, RunOutcome } from '../../core/runs/run.ts'
+import type { ClaimedRun } from '../../core/runs/claim.ts'
+import type { RunOutcome } from '../../core/runs/run.ts'
 import type { Store } from '../../core/store/store.ts'
 
 export type SettleStore = Pick<Store, 'completeRun' | 'failRun' | 'parkRun' | 'retryRun' | 'skipRun' | 'releaseRun'>

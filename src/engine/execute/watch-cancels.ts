@@ -1,10 +1,12 @@
-import { type AnyCancelRule, type AnyWorkflow, listCancelRules } from '../../author/workflow.ts'
+import { listCancelRules } from '../../author/read-workflow.ts'
+import type { AnyCancelRule, AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
-import { accountOf, type RunOutcome } from '../../core/runs/run.ts'
+import { accountOf } from '../../core/runs/claim.ts'
+import type { RunOutcome } from '../../core/runs/run.ts'
 import type { EventWait } from '../../core/runs/wait.ts'
+import type { Cause } from '../admit/cause.ts'
 import type { Pass } from '../pass/pass.ts'
 import { planWait } from '../steps/wait-step.ts'
-import type { Cause } from './run-context.ts'
 
 /**
  * Names the events that end this run, before its code begins. In every pass: a run that a person brought back has lost

@@ -1,5 +1,5 @@
+import type { OnceStepOptions, StepContext } from '../../author/step-api.ts'
 import { UpshotError } from '../../core/errors.ts'
-import type { OnceStepOptions, StepContext } from '../../core/runs/step.ts'
 import { never } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { type Reached, reachStep } from './reach-step.ts'

@@ -1,5 +1,6 @@
+import type { StepContext } from '../../author/step-api.ts'
 import { UpshotError } from '../../core/errors.ts'
-import type { Checkpoint, StepContext } from '../../core/runs/step.ts'
+import type { Checkpoint } from '../../core/runs/step.ts'
 import type { Pass } from '../pass/pass.ts'
 
 /** One attempt with its time limit. The signal says when to give up; a function that ignores it is left behind. */

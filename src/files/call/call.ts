@@ -1,4 +1,4 @@
-import type { StorageName } from '../../core/service/file.ts'
+import type { StorageName } from '../../core/service/storage.ts'
 import type { KeptHashes } from '../disk/kept-hashes.ts'
 import { type AttemptRecord, type ErrorFacts, type FilesError, type Operation, ProtocolError } from '../errors.ts'
 import type { Limiter } from '../limit/limiter.ts'

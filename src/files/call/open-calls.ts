@@ -1,5 +1,6 @@
 import type { RetryOptions } from '../../core/runs/retry.ts'
-import type { CallLimits, StorageName } from '../../core/service/file.ts'
+import type { CallLimits } from '../../core/service/files-api.ts'
+import type { StorageName } from '../../core/service/storage.ts'
 import { parseDuration } from '../../core/time.ts'
 import { AbortedError, type ErrorFacts, FilesError, type Operation } from '../errors.ts'
 import type { Priority } from '../limit/limiter-store.ts'

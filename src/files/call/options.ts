@@ -1,5 +1,5 @@
 import { UpshotError } from '../../core/errors.ts'
-import { STORAGES, type StorageName } from '../../core/service/file.ts'
+import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import { type Clock, type Duration, parseDuration, systemClock } from '../../core/time.ts'
 import { rawTransport } from '../http/raw-transport.ts'
 import { isSafeOrigin } from '../http/request-url.ts'

@@ -1,4 +1,5 @@
-import type { FileRef, StorageName } from '../../core/service/file.ts'
+import type { FileRef } from '../../core/service/file.ts'
+import type { StorageName } from '../../core/service/storage.ts'
 import { type ErrorFacts, InvalidRequestError } from '../errors.ts'
 
 /** Where the service is, and how it spells the storages. */

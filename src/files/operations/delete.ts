@@ -1,4 +1,5 @@
-import type { DeleteOptions, DeleteOutcome, FileDetails, FileRef } from '../../core/service/file.ts'
+import type { FileDetails, FileRef } from '../../core/service/file.ts'
+import type { DeleteOptions, DeleteOutcome } from '../../core/service/files-api.ts'
 import { type Call, factsOf, type Wire } from '../call/call.ts'
 import { isProvenMissing, isTransient } from '../call/decide-resend.ts'
 import { pauseBeforeResend } from '../call/pause-before-resend.ts'

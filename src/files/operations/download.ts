@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import type { DownloadedFile, FileRef } from '../../core/service/file.ts'
+import type { FileRef } from '../../core/service/file.ts'
+import type { DownloadedFile } from '../../core/service/files-api.ts'
 import type { Call, Wire } from '../call/call.ts'
 import { type Marks, PartFile } from '../disk/part-file.ts'
 import { ProtocolError } from '../errors.ts'

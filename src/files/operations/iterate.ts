@@ -1,4 +1,5 @@
-import type { FileEntry, ListQuery, Snapshot } from '../../core/service/file.ts'
+import type { FileEntry } from '../../core/service/file.ts'
+import type { ListQuery, Snapshot } from '../../core/service/files-api.ts'
 import type { FilesLogLine } from '../log-line.ts'
 import type { FilePage, FileQuery } from './list-page.ts'
 

@@ -1,4 +1,5 @@
-import type { FileEntry, ListQuery, Page } from '../../core/service/file.ts'
+import type { FileEntry } from '../../core/service/file.ts'
+import type { ListQuery, Page } from '../../core/service/files-api.ts'
 import type { Reply } from '../call/attempt.ts'
 import { type Call, factsOf, type Wire } from '../call/call.ts'
 import type { ListForm } from '../call/options.ts'

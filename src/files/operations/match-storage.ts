@@ -1,4 +1,4 @@
-import { findStorage, type StorageName } from '../../core/service/file.ts'
+import { findStorage, type StorageName } from '../../core/service/storage.ts'
 import { type ErrorFacts, InvalidRequestError } from '../errors.ts'
 
 type Spellings = Readonly<Record<StorageName, { wire: string; alternative: string }>>

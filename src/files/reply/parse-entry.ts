@@ -1,5 +1,6 @@
 import { isPlainObject } from '../../core/json.ts'
-import type { FileDetails, FileEntry, StorageName } from '../../core/service/file.ts'
+import type { FileDetails, FileEntry } from '../../core/service/file.ts'
+import type { StorageName } from '../../core/service/storage.ts'
 import { readCount, readText } from './parse-reply.ts'
 
 /** An entry in either form, field by field; null for anything without an id, which could never be asked for again. */

@@ -1,14 +1,9 @@
 import { isAbsolute, relative } from 'node:path'
 import { redactUrls } from '../../core/errors.ts'
 import { loadConfigFile, readConfigFile } from './config-file.ts'
-import {
-  type Config,
-  type ConfigFlags,
-  type Environment,
-  findConfigFile,
-  loadConfig,
-  VARIABLES,
-} from './load-config.ts'
+import type { Environment } from './environment.ts'
+import { type Config, findConfigFile, loadConfig } from './load-config.ts'
+import { type ConfigFlags, VARIABLES } from './variables.ts'
 
 /** One setting, and who said so. */
 export interface Explained {

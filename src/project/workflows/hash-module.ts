@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import type { AnyWorkflow } from '../../author/workflow.ts'
+import { digest } from '../../author/code-hash.ts'
 
 /** `from './x.ts'`, `import './x.ts'`, `import('./x.ts')`: what the project's own files name. */
 const RELATIVE_IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g
@@ -16,25 +15,9 @@ export async function hashModule(file: string): Promise<string> {
   return digest([...texts.values()].sort().join('\0'))
 }
 
-/** The code of a workflow as far as it is known: a module by its files, one that was made in place by its function. */
-export function codeHashOf(workflow: AnyWorkflow): string {
-  const known = workflow.codeHash ?? inPlace.get(workflow.run)
-  if (known !== undefined) return known
-  const digested = digest(String(workflow.run))
-  inPlace.set(workflow.run, digested)
-  return digested
-}
-
-/** Hashes of functions without a file, which are asked for in every pass. */
-const inPlace = new WeakMap<AnyWorkflow['run'], string>()
-
 async function collect(file: string, texts: Map<string, string>): Promise<void> {
   if (texts.has(file)) return
   const text = await readFile(file, 'utf8').catch(() => '')
   texts.set(file, text)
   for (const [, name = ''] of text.matchAll(RELATIVE_IMPORT)) await collect(resolve(dirname(file), name), texts)
-}
-
-function digest(text: string): string {
-  return hash('sha256', text, 'hex').slice(0, 16)
 }

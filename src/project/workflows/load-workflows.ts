@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { type DeclaredKeys, declaredKeys, findClash } from '../../author/event-keys.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
-import { type DeclaredKeys, declaredKeys, findClash } from '../../core/runs/wait.ts'
 import { hashModule } from './hash-module.ts'
 import { importFresh } from './import-fresh.ts'
 

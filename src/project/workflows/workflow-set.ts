@@ -1,8 +1,8 @@
-import { type AnyWorkflow, describeTrigger, planRoutes, scheduleOf } from '../../author/workflow.ts'
+import { describeTrigger, planFirstPriority, planRoutes, scheduleOf } from '../../author/read-workflow.ts'
+import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
-import type { LoadedWorkflows } from '../../core/incoming/route.ts'
 import type { NoticeOf, Publish } from '../../core/notices.ts'
-import { planFirstPriority } from '../../core/runs/admission.ts'
+import type { LoadedWorkflows } from '../../core/runs/workflow-record.ts'
 import { parseCronLine } from '../../schedule/cron-line.ts'
 import { type LoadedModule, loadWorkflows } from './load-workflows.ts'
 

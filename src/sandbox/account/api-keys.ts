@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { newId, randomWord } from '../../core/ids.ts'
-import { STORAGES, type StorageName } from '../../core/service/file.ts'
+import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
 import type { SandboxClock } from '../state/clock.ts'
 import type { Db } from '../state/database.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import express, { type Express, type Request, type Response } from 'express'
-import type { StorageName } from '../../core/service/file.ts'
+import type { StorageName } from '../../core/service/storage.ts'
 import type { Audit } from '../account/audit.ts'
 import { replaceReply, spoilBody } from '../faults/apply-fault.ts'
 import type { Faults } from '../faults/faults.ts'

@@ -1,6 +1,6 @@
 import { json, Router } from 'express'
 import { isPlainObject } from '../../core/json.ts'
-import type { StorageName } from '../../core/service/file.ts'
+import type { StorageName } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
 import { ApiError, answerErrors } from '../http/api-error.ts'
 import { type WireForm, wrapData, wrapEntry, wrapList } from '../http/wire-form.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { STORAGES } from '../../core/service/file.ts'
+import { STORAGES } from '../../core/service/storage.ts'
 
 const SORTS = ['createdAt', 'modifiedAt', 'name', 'size'] as const
 

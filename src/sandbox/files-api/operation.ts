@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Request, RequestHandler, Response } from 'express'
-import type { StorageName } from '../../core/service/file.ts'
+import type { StorageName } from '../../core/service/storage.ts'
 import { type ApiKey, type ApiKeys, type Permission, permits } from '../account/api-keys.ts'
 import type { Audit } from '../account/audit.ts'
 import { rateHeaders, secondsUntil } from '../account/rate-headers.ts'

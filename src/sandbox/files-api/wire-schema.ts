@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { STORAGES } from '../../core/service/file.ts'
+import { STORAGES } from '../../core/service/storage.ts'
 
 /** ISO 8601 in UTC with milliseconds, as every moment is written. */
 const moment = z.iso.datetime()

@@ -1,4 +1,4 @@
-import { STORAGES } from '../../core/service/file.ts'
+import { STORAGES } from '../../core/service/storage.ts'
 import { type ApiKey, type KeyScope, PERMISSIONS } from '../account/api-keys.ts'
 import type { Service } from '../service/sandbox-parts.ts'
 import { type Content, type Html, html } from './html.ts'

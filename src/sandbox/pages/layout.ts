@@ -1,4 +1,4 @@
-import { STORAGES, type StorageName } from '../../core/service/file.ts'
+import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import { type Content, type Html, html } from './html.ts'
 
 /** The tabs of the account, in order: address → title. */

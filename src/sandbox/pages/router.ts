@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express'
 import { z } from 'zod'
-import { STORAGES } from '../../core/service/file.ts'
+import { STORAGES } from '../../core/service/storage.ts'
 import { reportFailure, toWireError } from '../http/api-error.ts'
 import type { Service } from '../service/sandbox-parts.ts'
 import { notFound } from '../state/not-found.ts'

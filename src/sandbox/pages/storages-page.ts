@@ -1,4 +1,4 @@
-import { STORAGES, type StorageName } from '../../core/service/file.ts'
+import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Service } from '../service/sandbox-parts.ts'
 import type { Entry } from '../storage/entry.ts'

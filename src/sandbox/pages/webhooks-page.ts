@@ -1,5 +1,5 @@
 import { SCHEME_PRESETS } from '../../core/incoming/signature.ts'
-import { STORAGES } from '../../core/service/file.ts'
+import { STORAGES } from '../../core/service/storage.ts'
 import type { Service } from '../service/sandbox-parts.ts'
 import type { Webhook } from '../webhooks/webhooks.ts'
 import { type Content, type Html, html } from './html.ts'

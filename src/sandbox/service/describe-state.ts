@@ -1,4 +1,4 @@
-import { STORAGES, type StorageName } from '../../core/service/file.ts'
+import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Settings } from '../options.ts'
 import type { DeliveryState } from '../webhooks/delivery.ts'

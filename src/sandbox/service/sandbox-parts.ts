@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import type { StorageName } from '../../core/service/file.ts'
+import type { StorageName } from '../../core/service/storage.ts'
 import { ApiKeys } from '../account/api-keys.ts'
 import { Audit } from '../account/audit.ts'
 import { RateLimiter } from '../account/rate-limiter.ts'

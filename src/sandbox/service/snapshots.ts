@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { StorageName } from '../../core/service/file.ts'
+import type { StorageName } from '../../core/service/storage.ts'
 import type { Audit } from '../account/audit.ts'
 import type { RateLimiter } from '../account/rate-limiter.ts'
 import type { LiveSettings } from '../options.ts'

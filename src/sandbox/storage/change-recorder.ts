@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts'
-import type { StorageName } from '../../core/service/file.ts'
+import type { StorageName } from '../../core/service/storage.ts'
 import type { LiveSettings } from '../options.ts'
 import type { SandboxClock } from '../state/clock.ts'
 import type { Db } from '../state/database.ts'

@@ -1,4 +1,4 @@
-import type { StorageName } from '../../core/service/file.ts'
+import type { StorageName } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
 
 /** A file or folder as the index knows it. */

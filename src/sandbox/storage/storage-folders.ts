@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { StorageName } from '../../core/service/file.ts'
+import type { StorageName } from '../../core/service/storage.ts'
 import type { Db } from '../state/database.ts'
 import { statement } from '../state/statement.ts'
 

@@ -1,5 +1,5 @@
 import type { Statement } from 'better-sqlite3'
-import type { StorageName } from '../../core/service/file.ts'
+import type { StorageName } from '../../core/service/storage.ts'
 import type { Db } from '../state/database.ts'
 import { statement } from '../state/statement.ts'
 import type { Entry } from './entry.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { UpshotError } from '../../core/errors.ts'
-import { STORAGES, type StorageName } from '../../core/service/file.ts'
+import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import type { Entry } from '../storage/entry.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StorageIndex } from '../storage/storage-index.ts'

@@ -1,4 +1,4 @@
-import type { StorageName } from '../../core/service/file.ts'
+import type { StorageName } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Db } from '../state/database.ts'
 import { statement } from '../state/statement.ts'

@@ -6,7 +6,7 @@ import {
   type SignatureScheme,
   signatureScheme,
 } from '../../core/incoming/signature.ts'
-import { STORAGES } from '../../core/service/file.ts'
+import { STORAGES } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
 import type { SandboxClock } from '../state/clock.ts'
 import type { Db } from '../state/database.ts'

@@ -1,4 +1,5 @@
-import { type AnyWorkflow, planRoutes, scheduleOf } from '../../author/workflow.ts'
+import { planRoutes, scheduleOf } from '../../author/read-workflow.ts'
+import type { AnyWorkflow } from '../../author/workflow.ts'
 import { type Failure, UpshotError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { Store } from '../../core/store/store.ts'

@@ -1,5 +1,6 @@
-import type { AnyWorkflow, RunContext } from '../../author/workflow.ts'
-import type { StepApi } from '../../core/runs/step.ts'
+import type { RunContext } from '../../author/context.ts'
+import type { StepApi } from '../../author/step-api.ts'
+import type { AnyWorkflow } from '../../author/workflow.ts'
 
 type Call = (context: never) => unknown
 

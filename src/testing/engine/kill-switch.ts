@@ -1,4 +1,4 @@
-import type { ClaimedRun } from '../../core/runs/run.ts'
+import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Activity } from './activity.ts'
 import type { CrashPoint } from './crash-point.ts'

@@ -1,6 +1,6 @@
+import type { StepApi, StepContext } from '../../author/step-api.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
-import type { StepApi, StepContext } from '../../core/runs/step.ts'
 import { equipWorkflow } from './equip-workflow.ts'
 
 /** Functions to run in place of those that a workflow's steps have, by workflow and step name. */

@@ -1,5 +1,5 @@
+import type { StepApi } from '../../author/step-api.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
-import type { StepApi } from '../../core/runs/step.ts'
 import { equipWorkflow } from './equip-workflow.ts'
 
 type Verb = (...given: unknown[]) => unknown

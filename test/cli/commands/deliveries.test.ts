@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { defineWorkflow } from '../../../src/author/workflow.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { eventBody } from '../../support/fixtures.ts'
 import { opensslHmac } from '../../support/sign.ts'
 import { startTestApp } from '../../support/test-app.ts'

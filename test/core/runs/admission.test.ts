@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { computeDue, describeGathering, describeWait, type Gate, isGated } from '../../../src/core/runs/admission.ts'
+import { isGated } from '../../../src/author/read-workflow.ts'
+import { computeDue, describeGathering, describeWait, type Gate } from '../../../src/core/runs/admission.ts'
 
 const NOW = Date.UTC(2026, 5, 1, 12)
 const gate: Gate = { name: 'concurrency-1', key: '', most: 4, perMs: null }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { computeKey, findClash, KeyRegistry, planBatch, planMatch } from '../../../src/core/runs/wait.ts'
+import { findClash, KeyRegistry } from '../../../src/author/event-keys.ts'
+import { computeKey, planBatch, planMatch } from '../../../src/core/runs/matching.ts'
 
 const keyed = (type: string, keys: Record<string, (data: never) => string | number | null | undefined>) => ({
   type,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { cron, decideDue, type ScheduleOptions } from '../../../src/core/runs/schedule.ts'
+import { cron, type ScheduleOptions } from '../../../src/author/cron.ts'
+import { decideDue } from '../../../src/core/runs/schedule.ts'
 
 const HOUR = 3_600_000
 const hourly = (after: number) => (Math.floor(after / HOUR) + 1) * HOUR

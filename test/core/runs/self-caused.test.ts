@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decideSelfCaused, parseDeletion } from '../../../src/core/incoming/event.ts'
+import { decideSelfCaused, parseDeletion } from '../../../src/core/runs/self-caused.ts'
 import type { Checkpoint } from '../../../src/core/runs/step.ts'
 import { checkpoint, NOW } from '../../support/fixtures.ts'
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { findStorage, readWithSpellings, storageName } from '../../../src/core/service/file.ts'
+import { readWithSpellings, storageName } from '../../../src/author/storage-name.ts'
+import { findStorage } from '../../../src/core/service/storage.ts'
 
 const SPELLINGS = { storage_a: 'doc-drive', storage_b: ['desk drive', 'deskdrive_2'] }
 

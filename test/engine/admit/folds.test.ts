@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { defineEvent, defineWorkflow } from '../../../src/author/workflow.ts'
+import { defineEvent } from '../../../src/author/define-event.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { ServiceEvent } from '../../../src/core/incoming/event.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { incoming, NOW } from '../../support/fixtures.ts'

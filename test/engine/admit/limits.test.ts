@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/workflow.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { ServiceEvent } from '../../../src/core/incoming/event.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { NOW, queueRun } from '../../support/fixtures.ts'

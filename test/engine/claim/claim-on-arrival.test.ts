@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/workflow.ts'
+import { codeHashOf } from '../../../src/author/code-hash.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { UpshotError } from '../../../src/core/errors.ts'
-import { listTaken } from '../../../src/core/runs/run.ts'
+import { listTaken } from '../../../src/core/runs/claim.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import type { Worker } from '../../../src/engine/worker.ts'
-import { codeHashOf } from '../../../src/project/workflows/hash-module.ts'
 import { eventBody, incoming, NOW, queueRun } from '../../support/fixtures.ts'
 import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { defineEvent, defineWorkflow } from '../../../src/author/workflow.ts'
+import { defineEvent } from '../../../src/author/define-event.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { LEASE_MS } from '../../../src/core/runs/lease.ts'
 import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
 import { createTestEngine } from '../../support/test-engine.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/workflow.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 
 test('a step that looks at its signal late finds it aborted all the same', async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/workflow.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { Interrupted, TerminalError } from '../../../src/core/errors.ts'
 import { MOST_OUTPUT_BYTES, ROW_OUTPUT_BYTES } from '../../../src/core/runs/step.ts'
 import { hashModule } from '../../../src/project/workflows/hash-module.ts'

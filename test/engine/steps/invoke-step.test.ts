@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { defineEvent, defineWorkflow } from '../../../src/author/workflow.ts'
+import { defineEvent } from '../../../src/author/define-event.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { callable } from '../../../src/author/trigger.ts'
 import { StepError } from '../../../src/core/errors.ts'
-import { callable } from '../../../src/core/runs/wait.ts'
 import { queueRun } from '../../support/fixtures.ts'
 import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
 import { arrival, tell, watch } from '../../support/told.ts'
@@ -186,7 +187,7 @@ test('canceling a run cancels what it invoked, at work or not', async () => {
 
 test('refuses to invoke what runs on a cron line', async () => {
   const engine = createTestEngine()
-  const { cron } = await import('../../../src/core/runs/schedule.ts')
+  const { cron } = await import('../../../src/author/cron.ts')
   const nightly = defineWorkflow({ id: 'nightly', on: cron('0 3 * * *'), run: () => null })
   const caller = defineWorkflow({
     id: 'caller',

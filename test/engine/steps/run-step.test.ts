@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/workflow.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { RetryAt, StepError, TerminalError } from '../../../src/core/errors.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { defineEvent, defineWorkflow } from '../../../src/author/workflow.ts'
+import { defineEvent } from '../../../src/author/define-event.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { Worker } from '../../../src/engine/worker.ts'
 import { eventBody, incoming, queueRun } from '../../support/fixtures.ts'
 import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'

@@ -2,7 +2,7 @@ import type { Command, OptionValues } from '@commander-js/extra-typings'
 import { Option } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
 import type { Plan } from '../../../core/service/account.ts'
-import { STORAGES, type StorageName } from '../../../core/service/file.ts'
+import { STORAGES, type StorageName } from '../../../core/service/storage.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { readSecret } from '../../input/read-source.ts'
 

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../../core/incoming/endpoint.ts'
 import { type Account, DEFAULT_ACCOUNT, type Plan } from '../../../core/service/account.ts'
-import { STORAGES, type StorageName } from '../../../core/service/file.ts'
+import { STORAGES, type StorageName } from '../../../core/service/storage.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import type { RunningApp } from '../../open/running-app.ts'

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import { planAccount } from '../../../core/service/account.ts'
-import type { StorageName } from '../../../core/service/file.ts'
+import type { StorageName } from '../../../core/service/storage.ts'
 import { systemClock } from '../../../core/time.ts'
 import { withStore } from '../../open/open-project.ts'
 import { findRunningApp } from '../../open/running-app.ts'

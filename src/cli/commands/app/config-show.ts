@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
+import { adoptEnvFile, processEnvironment } from '../../../project/config/environment.ts'
 import { type Explained, explainConfig } from '../../../project/config/explain-config.ts'
-import { adoptEnvFile, processEnvironment } from '../../../project/config/load-config.ts'
 import { projectChoice } from '../../open/project-choice.ts'
 import type { Output } from '../../terminal/output.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'

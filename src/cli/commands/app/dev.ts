@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import { serve } from '../../../app/serve.ts'
-import { processEnvironment } from '../../../project/config/load-config.ts'
+import { processEnvironment } from '../../../project/config/environment.ts'
 import { loadProject } from '../../open/open-project.ts'
 import { canAsk } from '../../terminal/confirm.ts'
 import { listenForKeys } from '../../terminal/hot-keys.ts'

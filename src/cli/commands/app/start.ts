@@ -1,7 +1,8 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import { serve } from '../../../app/serve.ts'
 import { UpshotError } from '../../../core/errors.ts'
-import { type Config, ROLES } from '../../../project/config/load-config.ts'
+import type { Config } from '../../../project/config/load-config.ts'
+import { ROLES } from '../../../project/config/variables.ts'
 import { loadProject } from '../../open/open-project.ts'
 import type { Output } from '../../terminal/output.ts'
 

@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import { UpshotError } from '../../../core/errors.ts'
-import type { FileEntry, StorageName } from '../../../core/service/file.ts'
+import type { FileEntry } from '../../../core/service/file.ts'
+import type { StorageName } from '../../../core/service/storage.ts'
 import type { FilesClient } from '../../../files/index.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { parsePlace } from './files-client.ts'

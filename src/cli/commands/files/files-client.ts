@@ -1,5 +1,5 @@
 import { UpshotError } from '../../../core/errors.ts'
-import { findStorage, STORAGES, type StorageName } from '../../../core/service/file.ts'
+import { findStorage, STORAGES, type StorageName } from '../../../core/service/storage.ts'
 import type { FilesClient, FilesClientOptions } from '../../../files/index.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { findRunningApp } from '../../open/running-app.ts'

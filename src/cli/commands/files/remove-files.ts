@@ -1,5 +1,6 @@
 import { describeError } from '../../../core/errors.ts'
-import type { DeleteOutcome, FileEntry } from '../../../core/service/file.ts'
+import type { FileEntry } from '../../../core/service/file.ts'
+import type { DeleteOutcome } from '../../../core/service/files-api.ts'
 import type { FilesClient } from '../../../files/index.ts'
 
 /** What became of one file that was to be deleted. */

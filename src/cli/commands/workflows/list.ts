@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
-import type { WorkflowRecord } from '../../../core/incoming/route.ts'
+import type { WorkflowRecord } from '../../../core/runs/workflow-record.ts'
 import { systemClock } from '../../../core/time.ts'
 import { withStore } from '../../open/open-project.ts'
 import { formatMoment } from '../../terminal/format-value.ts'

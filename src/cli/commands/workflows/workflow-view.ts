@@ -1,6 +1,6 @@
 import { UpshotError } from '../../../core/errors.ts'
-import type { WorkflowRecord } from '../../../core/incoming/route.ts'
 import type { ScheduleRecord } from '../../../core/runs/schedule.ts'
+import type { WorkflowRecord } from '../../../core/runs/workflow-record.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { parseCronLine } from '../../../schedule/cron-line.ts'
 import { withIsoTimes } from '../../terminal/format-value.ts'

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
-import type { LoadedWorkflows, Route, WorkflowRecord } from '../../../core/incoming/route.ts'
+import type { Route } from '../../../core/incoming/route.ts'
 import type { CronTrigger } from '../../../core/runs/schedule.ts'
+import type { LoadedWorkflows, WorkflowRecord } from '../../../core/runs/workflow-record.ts'
 
 interface WorkflowRow {
   id: string

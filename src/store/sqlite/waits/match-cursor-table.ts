@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import type { EventKey, EventWait, MatchBatch, Watch } from '../../../core/runs/wait.ts'
+import type { EventKey, MatchBatch, Watch } from '../../../core/runs/matching.ts'
+import type { EventWait } from '../../../core/runs/wait.ts'
 
 /** Numbers of events for which keys are kept, behind the cursor. A wait for older ones has them computed again. */
 const KEPT_EVENTS = 1_000_000

@@ -1,15 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
-import type {
-  Alongside,
-  EventKey,
-  EventWait,
-  Invocation,
-  MatchBatch,
-  MatchResult,
-  SentEvent,
-} from '../../../core/runs/wait.ts'
+import type { EventKey, MatchBatch, MatchResult } from '../../../core/runs/matching.ts'
+import type { Alongside, EventWait, Invocation, SentEvent } from '../../../core/runs/wait.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { WatchTable } from './match-cursor-table.ts'

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { STORAGES, type StorageName } from '../../../../core/service/file.ts'
+import { STORAGES, type StorageName } from '../../../../core/service/storage.ts'
 
 /** A place in the sandbox. */
 export interface SandboxPlace {

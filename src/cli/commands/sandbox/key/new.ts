@@ -1,5 +1,5 @@
 import { type Command, Option } from '@commander-js/extra-typings'
-import { STORAGES } from '../../../../core/service/file.ts'
+import { STORAGES } from '../../../../core/service/storage.ts'
 import type { ApiKey, KeyScope, Permission } from '../../../../sandbox/index.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { atSandbox, findSandbox, isRehearsal } from '../control/sandbox-control.ts'

@@ -1,5 +1,5 @@
 import { type Command, Option } from '@commander-js/extra-typings'
-import { STORAGES } from '../../../../core/service/file.ts'
+import { STORAGES } from '../../../../core/service/storage.ts'
 import type { Webhook } from '../../../../sandbox/index.ts'
 import { readSecret } from '../../../input/read-source.ts'
 import {

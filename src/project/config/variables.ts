@@ -1,0 +1,175 @@
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import { isStrongSecret } from '../../core/incoming/endpoint.ts'
+import type { KeyFault, Plan } from '../../core/service/account.ts'
+import { decideKeyFault } from '../../core/service/account.ts'
+import type { StorageName } from '../../core/service/storage.ts'
+import { PUBLIC_URL_LOOKS_LIKE, publicUrl } from './config-file.ts'
+import type { Environment } from './environment.ts'
+
+/** The service that events come from and calls go to. */
+export type ServiceConfig =
+  /** The local stand-in, started with the app. */
+  | { kind: 'sandbox' }
+  | {
+      kind: 'real'
+      baseUrl: string
+      apiKey: string
+      /** Tried when `apiKey` is refused; null outside a rotation. */
+      fallbackKey: string | null
+      webhookSecret: string
+      /** Null: the one that the endpoint has, `X-Service-Signature` until another is pinned. */
+      signatureHeader: string | null
+      /** The account's plan, or its requests per minute. */
+      plan: Plan
+      /** How the service writes the names of the three storages. */
+      storages: Record<StorageName, string>
+    }
+
+/** One process may be all of the app, or one of its parts beside others on the same database. */
+export const ROLES = ['all', 'receiver', 'worker', 'scheduler'] as const
+
+export type Role = (typeof ROLES)[number]
+
+/** Unless the environment names another one: so that one of each may run on one machine. */
+export const ADMIN_PORTS: Record<Role, number> = { all: 4701, receiver: 4701, worker: 4702, scheduler: 4703 }
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+const portNumber = z
+  .string()
+  .regex(/^\d{1,5}$/)
+  .transform(Number)
+  .refine((number) => number <= 65_535)
+
+const port = (fallback: number) => portNumber.default(fallback)
+
+/** Variables that are always read. The text says what a good value looks like. */
+export const GENERAL = {
+  UPSHOT_DATA_DIR: [z.string().min(1).default('data'), 'a folder'],
+  UPSHOT_WORKFLOWS_DIR: [z.string().min(1).optional(), 'a folder'],
+  UPSHOT_HOST: [
+    z
+      .string()
+      .refine((host) => host === 'localhost' || isIP(host) !== 0)
+      .default('127.0.0.1'),
+    'an IP address such as 127.0.0.1, or 0.0.0.0 for all interfaces',
+  ],
+  UPSHOT_PORT: [port(4700), 'a port from 0 to 65535'],
+  UPSHOT_ADMIN_PORT: [portNumber.optional(), 'a port from 0 to 65535'],
+  UPSHOT_SANDBOX_PORT: [port(4747), 'a port from 0 to 65535'],
+  UPSHOT_SANDBOX_DOWNLOAD_PORT: [port(4748), 'a port from 0 to 65535'],
+  UPSHOT_LOG_LEVEL: [z.enum(LOG_LEVELS).default('info'), `one of ${LOG_LEVELS.join(', ')}`],
+  UPSHOT_ROLE: [z.enum(ROLES).default('all'), `one of ${ROLES.join(', ')}`],
+  UPSHOT_DEV: [z.enum(['0', '1']).default('0'), '1 to load workflows anew when they change, or 0'],
+  UPSHOT_SECRET_KEY: [z.string().min(1).optional(), '32 bytes in base64 or hex'],
+  UPSHOT_PUBLIC_URL: [publicUrl.optional(), PUBLIC_URL_LOOKS_LIKE],
+} as const
+
+/** Variables of the real service: none of them, or all that have no default. */
+const SERVICE = {
+  SERVICE_BASE_URL: [
+    z.url({ protocol: /^https?$/ }),
+    'the base address with its version, such as https://api.example.com/v1',
+  ],
+  SERVICE_API_KEY: [z.string().regex(/^[\x21-\x7e]+$/), 'the API key from the account settings of the service'],
+  SERVICE_API_KEY_FALLBACK: [
+    z
+      .string()
+      .regex(/^[\x21-\x7e]+$/)
+      .optional(),
+    'the API key that is tried when SERVICE_API_KEY is refused, while keys are being changed',
+  ],
+  SERVICE_WEBHOOK_SECRET: [
+    z.string().refine(isStrongSecret),
+    'the secret that the service signs deliveries with, 24 bytes at least',
+  ],
+  SERVICE_SIGNATURE_HEADER: [
+    z
+      .string()
+      .regex(/^[\w-]+$/)
+      .optional(),
+    'the name of the header that carries the signature',
+  ],
+  SERVICE_PLAN: [
+    z
+      .union([
+        z.enum(['free', 'pro', 'enterprise']),
+        z
+          .string()
+          .regex(/^[1-9]\d{0,5}$/)
+          .transform(Number),
+      ])
+      .default('free'),
+    'free, pro, enterprise, or the requests per minute that the account may make',
+  ],
+  SERVICE_STORAGE_A: [z.string().min(1), 'the name of the document-suite storage in API calls'],
+  SERVICE_STORAGE_B: [z.string().min(1), 'the name of the desktop-suite storage in API calls'],
+  SERVICE_STORAGE_C: [z.string().min(1), 'the name of the file-sync storage in API calls'],
+} as const
+
+/** Every variable that is read, in the order in which they are explained. */
+export const VARIABLES: Table = { ...GENERAL, ...SERVICE }
+
+type Table = Record<string, readonly [z.ZodType, string]>
+
+type Values<T extends Table> = { [Name in keyof T]: z.output<T[Name][0]> }
+
+/** Values of flags by the variable that they stand for, each with the flag's name for messages. */
+export type ConfigFlags = { readonly [Name in keyof typeof GENERAL]?: { flag: string; value: string } }
+
+export function readService(environment: Environment, faults: string[]): ServiceConfig | null {
+  if (!Object.keys(SERVICE).some((name) => environment[name])) return { kind: 'sandbox' }
+  const values = readTable(SERVICE, environment, faults)
+  if (!values) return null
+  const { SERVICE_BASE_URL: baseUrl, SERVICE_API_KEY_FALLBACK: fallbackKey } = values
+  const url = new URL(baseUrl)
+  const fault = decideKeyFault(url, values.SERVICE_API_KEY)
+  if (fault) faults.push(KEY_FAULTS[fault])
+  const fallbackFault = fallbackKey === undefined ? null : decideKeyFault(url, fallbackKey)
+  if (fallbackFault) faults.push(KEY_FAULTS[fallbackFault].replace('SERVICE_API_KEY', 'SERVICE_API_KEY_FALLBACK'))
+  return {
+    kind: 'real',
+    baseUrl,
+    apiKey: values.SERVICE_API_KEY,
+    fallbackKey: fallbackKey ?? null,
+    webhookSecret: values.SERVICE_WEBHOOK_SECRET,
+    signatureHeader: values.SERVICE_SIGNATURE_HEADER ?? null,
+    plan: values.SERVICE_PLAN,
+    storages: {
+      storage_a: values.SERVICE_STORAGE_A,
+      storage_b: values.SERVICE_STORAGE_B,
+      storage_c: values.SERVICE_STORAGE_C,
+    },
+  }
+}
+
+export function readTable<T extends Table>(
+  table: T,
+  environment: Environment,
+  faults: string[],
+  nameOf: (name: Extract<keyof T, string>) => string = (name) => name,
+): Values<T> | null {
+  const values: Record<string, unknown> = {}
+  const before = faults.length
+  for (const [name, [schema, looksLike]] of Object.entries(table)) {
+    const text = environment[name] || undefined
+    const parsed = schema.safeParse(text)
+    if (parsed.success) values[name] = parsed.data
+    // The value itself stays out of the message: it may be a secret.
+    else
+      faults.push(
+        `${nameOf(name as Extract<keyof T, string>)} ${text === undefined ? 'is missing' : 'is not valid'}: it should be ${looksLike}.`,
+      )
+  }
+  return faults.length === before ? (values as Values<T>) : null
+}
+
+/** What `planAccount` says of an account, in terms of the environment. */
+const KEY_FAULTS = {
+  sandbox_key_elsewhere: 'SERVICE_API_KEY is a key of the sandbox, but SERVICE_BASE_URL is not on this machine.',
+  real_key_here: 'SERVICE_BASE_URL is on this machine, but SERVICE_API_KEY is not a key of the sandbox (sk_sandbox_…).',
+  key_in_the_clear: 'SERVICE_BASE_URL must begin with https://, or the API key would travel in the clear.',
+} as const satisfies Record<KeyFault, string>

@@ -33,7 +33,8 @@ async function open({ file, slots }: { file: string; slots: number }): Promise<s
   await store.addEndpoint(endpoint)
   const routes = planRoutes(threeSteps)
   const receiver = new Receiver({
-    store: { ...store, saveDelivery },
+    store,
+    intake: { saveDelivery },
     routes: () => routes,
     clock: systemClock,
     publish: bus.publish,

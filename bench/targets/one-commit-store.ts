@@ -6,7 +6,7 @@ import type { SqliteStoreOptions } from '../../src/store/sqlite/open-store.ts'
 import { openTables } from '../../src/store/sqlite/tables.ts'
 import { createVault } from '../../src/store/vault.ts'
 
-export type IngestStore = ReceiverStore & Pick<Store, 'addEndpoint'>
+export type IngestStore = ReceiverStore & Pick<Store, 'saveDelivery' | 'addEndpoint'>
 
 /** The part of the store that takes deliveries, on the same tables and settings, each delivery in a commit of its own. */
 export function openOneCommitStore({ file, vaultKey }: SqliteStoreOptions): IngestStore {

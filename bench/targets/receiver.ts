@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
+import type { DeliveryIntake } from '../../src/core/store/deliveries.ts'
 import { systemClock } from '../../src/core/time.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { Receiver } from '../../src/receive/receiver.ts'
@@ -33,10 +34,9 @@ async function openStore(file: string, commit: keyof typeof OPENERS) {
   return opened
 }
 
-/** The store, with an eye on its last write. */
-function watchSaves(store: IngestStore): IngestStore {
+/** The store's intake; remembers the last write. */
+function watchSaves(store: IngestStore): DeliveryIntake {
   return {
-    ...store,
     saveDelivery(delivery) {
       const saved = store.saveDelivery(delivery)
       lastSaved = saved
@@ -75,7 +75,8 @@ answerCalls({
       if (verdict === 'accepted') accepted += 1
     })
     receiver = new Receiver({
-      store: watchSaves(store),
+      store,
+      intake: watchSaves(store),
       routes: () => ROUTES,
       clock: systemClock,
       publish: bus.publish,

@@ -35,8 +35,9 @@ async function start({ file }: { file: string }): Promise<string> {
   await store.addEndpoint(endpoint)
   const routes = planRoutes(workflow)
   const receiver = new Receiver({
-    // As the app wires it: the worker takes the delivery's runs with it.
-    store: { ...store, saveDelivery: (delivery) => worker.saveDelivery(delivery) },
+    store,
+    // As the app wires it: the worker claims the delivery's runs in its commit.
+    intake: { saveDelivery: (delivery) => worker.saveDelivery(delivery) },
     routes: () => routes,
     clock: systemClock,
     publish: bus.publish,

@@ -61,7 +61,8 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
   const store = openStore(locateDatabase(config))
 
   const receiver = new Receiver({
-    store: { ...store, saveDelivery: (delivery) => worker.saveDelivery(delivery) },
+    store,
+    intake: { saveDelivery: (delivery) => worker.saveDelivery(delivery) },
     clock,
     publish,
     routes: () => readRoutes(store),
@@ -92,10 +93,10 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
   const admin = new AdminServer(
     createHealth({
       migrated: async () => {
-        if ((await store.probe(clock.now())).isMigrated) return
+        if ((await store.checkWritable(clock.now())).isMigrated) return
         throw new Error('a newer Upshot has changed the database: start that one')
       },
-      writable: async () => void (await store.probe(clock.now())),
+      writable: async () => void (await store.checkWritable(clock.now())),
       app: async () => {
         if (state !== 'started') throw new Error(state)
       },

@@ -8,6 +8,7 @@ import type { Route } from '../core/incoming/route.ts'
 import type { Publish } from '../core/notices.ts'
 import type { ClaimedRun } from '../core/runs/claim.ts'
 import { HEARTBEAT_MS, LEASE_MS } from '../core/runs/lease.ts'
+import type { DeliveryIntake } from '../core/store/deliveries.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import type { SpellingsOf } from './admit/gather-event-facts.ts'
@@ -64,7 +65,7 @@ const POLL_MS = 1_000
 const MOST_LOOKS = 20
 
 /** Claims runs while it has free slots and takes each one pass further. */
-export class Worker {
+export class Worker implements DeliveryIntake {
   readonly id: string
   readonly #parts: WorkerParts
   readonly #matcher: EventMatcher

@@ -11,6 +11,7 @@ import {
   type SignatureVerdict,
   verifySignature,
 } from '../core/incoming/signature.ts'
+import type { DeliveryIntake } from '../core/store/deliveries.ts'
 import type { Store } from '../core/store/store.ts'
 import { pickSigningHeaders } from './pick-signing-headers.ts'
 import { readEvent } from './read-event.ts'
@@ -44,7 +45,8 @@ export interface Reception {
 }
 
 export interface AcceptParts {
-  store: Pick<Store, 'findEndpoint' | 'saveDelivery' | 'saveCapture'>
+  store: Pick<Store, 'findEndpoint' | 'saveCapture'>
+  intake: DeliveryIntake
   /** Rejects while it is not known what the event would start: then it is not taken. */
   routes: () => readonly Route[] | Promise<readonly Route[]>
 }
@@ -53,7 +55,10 @@ export interface AcceptParts {
 const DUMMY_SECRET = randomBytes(32).toString('hex')
 
 /** Verifies the bytes, reads the event, plans its runs, and saves all of it in one commit. No author code runs here. */
-export async function acceptDelivery({ store, routes }: AcceptParts, delivery: RawDelivery): Promise<Reception> {
+export async function acceptDelivery(
+  { store, intake, routes }: AcceptParts,
+  delivery: RawDelivery,
+): Promise<Reception> {
   const { header, body, receivedAt } = delivery
   const endpoint = await store.findEndpoint(delivery.path)
   // Before anything that depends on the endpoint: a prober must not learn from it whether there is one.
@@ -74,7 +79,7 @@ export async function acceptDelivery({ store, routes }: AcceptParts, delivery: R
   if (delivery.isProbe) return { verdict: 'accepted', runs: 0, ...accepted }
   const known = await routes()
   const workflows = planFor(endpoint, type, known)
-  const receipt = await store.saveDelivery({
+  const receipt = await intake.saveDelivery({
     id: delivery.id,
     endpointId: endpoint.id,
     account: endpoint.account,

@@ -14,7 +14,7 @@ import type { RefusalLedger } from './refusal-ledger.ts'
 import { respond } from './respond.ts'
 
 export interface HandlerParts extends AcceptParts {
-  store: Pick<Store, 'findEndpoint' | 'saveDelivery' | 'saveCapture'>
+  store: Pick<Store, 'findEndpoint' | 'saveCapture'>
   clock: Clock
   publish: Publish
   gate: Gate

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import express, { type Express } from 'express'
 import { UpshotError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
+import type { DeliveryIntake } from '../core/store/deliveries.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import type { AcceptParts } from './accept-delivery.ts'
@@ -16,6 +17,8 @@ import { RefusalLedger } from './refusal-ledger.ts'
 
 export interface ReceiverParts {
   store: ReceiverStore
+  /** The store itself, or the worker of this process. */
+  intake: DeliveryIntake
   routes: AcceptParts['routes']
   clock: Clock
   publish: Publish
@@ -25,7 +28,7 @@ export interface ReceiverParts {
 
 export type ReceiverStore = Pick<
   Store,
-  'findEndpoint' | 'listEndpoints' | 'listDeliveries' | 'saveDelivery' | 'saveRefusal' | 'countRefusals' | 'saveCapture'
+  'findEndpoint' | 'listEndpoints' | 'listDeliveries' | 'saveRefusal' | 'countRefusals' | 'saveCapture'
 >
 
 /** Slow senders are cut off: the whole request within 10 s, its headers within 5 s, checked each second. */

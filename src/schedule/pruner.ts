@@ -1,6 +1,7 @@
 import { describeError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
-import { PRUNE_KINDS, type PruneKind, type Retention, type Store } from '../core/store/store.ts'
+import { PRUNE_KINDS, type PruneKind, type Retention } from '../core/store/retention.ts'
+import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
 
 /** Rows of a slice: at first, at least, at most. */

@@ -106,6 +106,6 @@ export function describeCaptures(open: OpenStore): void {
 
   test('writes its probe', async () => {
     const { store } = open()
-    expect(await store.probe(NOW)).toEqual({ isMigrated: true })
+    expect(await store.checkWritable(NOW)).toEqual({ isMigrated: true })
   })
 }

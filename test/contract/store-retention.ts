@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { PruneKind, Store } from '../../src/core/store/store.ts'
+import type { PruneKind } from '../../src/core/store/retention.ts'
+import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 

@@ -41,7 +41,7 @@ test('is not ready when the database cannot be written, and alive all the same',
     openStore(options) {
       const store = openThreadedStore(options)
       const full = () => Promise.reject(new UpshotError('store_unavailable', 'The disk is full.'))
-      return { ...store, probe: (now) => (isFull ? full() : store.probe(now)) }
+      return { ...store, checkWritable: (now) => (isFull ? full() : store.checkWritable(now)) }
     },
   })
   expect((await ask(urls.admin)).ready).toBe(true)

@@ -236,7 +236,7 @@ test('takes what is just within the limits', async () => {
 test('answers 500, loudly, when somebody else has read the body', async () => {
   const { store, clock, heard, notices, endpoint } = await createTestReceiver()
   const handle = createDeliveryHandler({
-    ...{ store, clock, publish: notices.publish, routes: () => [] },
+    ...{ store, intake: store, clock, publish: notices.publish, routes: () => [] },
     ...{ gate: new Gate({}, () => false), ledger: new RefusalLedger(store, notices.publish), watch: new SecretWatch() },
     recogniseProbe: () => false,
   })
@@ -307,7 +307,7 @@ describe('a prober', () => {
       }
       const delivery = { id: newId('dlv', 1), path, header, rawHeaders: [], body: Buffer.from('{}') }
       const { verdict } = await acceptDelivery(
-        { store, routes: () => [] },
+        { store, intake: store, routes: () => [] },
         { ...delivery, receivedAt: 1e12, isProbe: false },
       )
       return { verdict, asked }

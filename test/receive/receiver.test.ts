@@ -138,6 +138,8 @@ test('answers 503 with Retry-After when the queue of uncommitted deliveries is f
     store: {
       ...inner.store,
       findEndpoint: async () => inner.endpoint,
+    },
+    intake: {
       saveDelivery: async (delivery) => {
         arrived.resolve()
         await gate.promise
@@ -161,9 +163,9 @@ test('answers 503, never 2xx, when the store cannot be written', async () => {
     store: {
       ...store,
       findEndpoint: async () => endpoint,
-      saveDelivery: () => Promise.reject(new Error('disk full')),
       saveRefusal: () => Promise.reject(new Error('disk full')),
     },
+    intake: { saveDelivery: () => Promise.reject(new Error('disk full')) },
   })
   const response = await post(eventBody('evt_1'))
   expect(response.status).toBe(503)
@@ -179,6 +181,8 @@ test('finishes what is in flight when it stops and takes nothing more', async ()
     store: {
       ...inner.store,
       findEndpoint: async () => inner.endpoint,
+    },
+    intake: {
       saveDelivery: async (delivery) => {
         arrived.resolve()
         await gate.promise

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Notice } from '../../src/core/notices.ts'
-import type { PruneSlice, Retention } from '../../src/core/store/store.ts'
+import type { PruneSlice, Retention } from '../../src/core/store/retention.ts'
 import { ManualClock, systemClock } from '../../src/core/time.ts'
 import { computeSliceRows, Pruner, pruneStore } from '../../src/schedule/pruner.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'

@@ -13,7 +13,15 @@ process.once('message', async ({ folder, secret, limits, timeouts }: ReceiverSet
   const store = openThreadedStore({ file: join(folder, 'upshot.db'), vaultKey: randomBytes(32) })
   const endpoint = planEndpoint({ name: 'main', secret }, systemClock.now())
   await store.addEndpoint(endpoint)
-  const receiver = new Receiver({ store, clock: systemClock, publish: () => {}, routes: () => [], limits, timeouts })
+  const receiver = new Receiver({
+    store,
+    intake: store,
+    clock: systemClock,
+    publish: () => {},
+    routes: () => [],
+    limits,
+    timeouts,
+  })
   const url = await receiver.start({ host: '127.0.0.1', port: 0 })
   globalThis.gc?.()
   const started = process.memoryUsage.rss()

@@ -22,6 +22,7 @@ export async function createTestReceiver(parts: Partial<ReceiverParts> & { endpo
   await store.addEndpoint(endpoint)
   const receiver = new Receiver({
     store,
+    intake: store,
     clock,
     publish: notices.publish,
     routes: () => [{ eventType: '*', workflow: 'follow-up' }],

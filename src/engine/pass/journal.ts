@@ -1,7 +1,8 @@
 import type { Lease } from '../../core/runs/lease.ts'
 import { type Checkpoint, MANY_OF_ONE_NAME, type StepName, stepKeys } from '../../core/runs/step.ts'
 import type { Alongside } from '../../core/runs/wait.ts'
-import type { StepFailure, Store } from '../../core/store/store.ts'
+import type { StepFailure } from '../../core/store/journal.ts'
+import type { Store } from '../../core/store/store.ts'
 
 export interface JournalParts {
   store: Pick<Store, 'saveCheckpoint'>

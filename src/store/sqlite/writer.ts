@@ -1,30 +1,64 @@
 import { UpshotError } from '../../core/errors.ts'
 import type { Lease } from '../../core/runs/lease.ts'
-import type { ReadStore, Store } from '../../core/store/store.ts'
+import type { DeliveryWrites } from '../../core/store/deliveries.ts'
+import type { EndpointWrites } from '../../core/store/endpoints.ts'
+import type { EventWrites } from '../../core/store/events.ts'
+import type { JournalWrites } from '../../core/store/journal.ts'
+import type { LimitWrites } from '../../core/store/limits.ts'
+import type { MatchWrites } from '../../core/store/matches.ts'
+import type { OperationWrites } from '../../core/store/operations.ts'
+import type { RetentionWrites } from '../../core/store/retention.ts'
+import type { RunWrites } from '../../core/store/runs.ts'
+import type { ScheduleWrites } from '../../core/store/schedules.ts'
+import type { StoreWrites } from '../../core/store/store.ts'
+import type { WorkerWrites } from '../../core/store/workers.ts'
+import type { WorkflowWrites } from '../../core/store/workflows.ts'
 import type { GroupCommit } from './database/group-commit.ts'
 import type { Tables } from './tables.ts'
 
-/** The writing half of the store: every call is a part of some group commit. */
-export type StoreWriter = Omit<Store, keyof ReadStore | 'close'>
+/** Runs that one recovery releases, at most. */
+const MAX_RELEASED = 500
 
-/** Runs that one recovery lets go at most. */
-const MOST_RELEASED = 500
+/** Performs a write as a part of some group commit. */
+export type Commit = Pick<GroupCommit, 'write'>
 
-export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
-  const { accounts, deliveries, captures, writeProbe, endpoints } = tables
-  const { ticks, runs, steps, workers, workflows, operations, retention, gates, admissions } = tables
-  const { outputs, waits, watches, limits } = tables
-  const held = (lease: Lease, write: () => boolean) =>
-    commit.write(write, (isHeld) => {
-      if (!isHeld) throw describeStale(lease)
-    })
+/** The writing half of the store. A new write is named here and nowhere else in this folder. */
+export function createWriter(tables: Tables, commit: Commit): StoreWrites {
+  return {
+    ...deliveryWrites(tables, commit),
+    ...eventWrites(tables, commit),
+    ...endpointWrites(tables, commit),
+    ...workflowWrites(tables, commit),
+    ...scheduleWrites(tables, commit),
+    ...workerWrites(tables, commit),
+    ...runWrites(tables, commit),
+    ...journalWrites(tables, commit),
+    ...matchWrites(tables, commit),
+    ...operationWrites(tables, commit),
+    ...retentionWrites(tables, commit),
+    ...limitWrites(tables, commit),
+    checkWritable: (now) => commit.write(() => tables.writeProbe.run(now)),
+  }
+}
+
+function deliveryWrites({ deliveries, captures }: Tables, commit: Commit): DeliveryWrites {
   return {
     saveDelivery: (delivery) => commit.write(() => deliveries.save(delivery)),
     saveRefusal: (delivery) => commit.write(() => deliveries.refuse(delivery)),
     countRefusals: (unlisted) => commit.write(() => deliveries.countRefusals(unlisted)),
     saveCapture: (capture) => commit.write(() => captures.save(capture)),
     dropCaptures: (endpointId) => commit.write(() => captures.drop(endpointId)),
-    probe: (now) => commit.write(() => writeProbe.run(now)),
+  }
+}
+
+function eventWrites({ operations }: Tables, commit: Commit): EventWrites {
+  return {
+    replayEvent: (event, workflows, now) => commit.write(() => operations.replay(event, workflows, now)),
+  }
+}
+
+function endpointWrites({ accounts, captures, endpoints }: Tables, commit: Commit): EndpointWrites {
+  return {
     addEndpoint: (endpoint) => commit.write(() => endpoints.add(endpoint)),
     updateEndpoint: (endpoint) =>
       commit.write(() => {
@@ -38,33 +72,48 @@ export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
       }),
     saveAccount: (account) => commit.write(() => accounts.save(account)),
     removeAccount: (name) => commit.write(() => accounts.remove(name)),
+  }
+}
 
-    startSchedule: (workflow, expression, now) => commit.write(() => ticks.start(workflow, expression, now)),
-    recordTick: (workflow, tick, now, options) => commit.write(() => ticks.record(workflow, tick, now, options)),
-    pauseSchedule: (workflow, isPaused, now) => commit.write(() => ticks.pause(workflow, isPaused, now)),
-
+function workflowWrites({ workflows }: Tables, commit: Commit): WorkflowWrites {
+  return {
     saveWorkflows: (loaded, now) => commit.write(() => workflows.save(loaded, now)),
     pauseWorkflow: (workflow, now) => commit.write(() => workflows.pause(workflow, now)),
     holdRuns: (workflow, limit) => commit.write(() => workflows.holdPending(workflow, limit)),
     resumeWorkflow: (workflow) => commit.write(() => workflows.resume(workflow)),
     releaseHeldRuns: (workflow, limit) => commit.write(() => workflows.releaseHeld(workflow, limit)),
+  }
+}
 
+function scheduleWrites({ ticks }: Tables, commit: Commit): ScheduleWrites {
+  return {
+    startSchedule: (workflow, expression, now) => commit.write(() => ticks.start(workflow, expression, now)),
+    recordTick: (workflow, tick, now, options) => commit.write(() => ticks.record(workflow, tick, now, options)),
+    pauseSchedule: (workflow, isPaused, now) => commit.write(() => ticks.pause(workflow, isPaused, now)),
+  }
+}
+
+function workerWrites({ workers, workflows }: Tables, commit: Commit): WorkerWrites {
+  return {
     startWorker: (worker, now) => commit.write(() => workers.start(worker, now)),
     beatWorker: (worker, now) => commit.write(() => workers.beat(worker, now)),
     recoverRuns: (now, leaseMs) =>
       commit.write(() => {
-        workflows.releaseForgotten(MOST_RELEASED)
+        workflows.releaseForgotten(MAX_RELEASED)
         return workers.recover(now, leaseMs)
       }),
     stopWorker: (worker) => commit.write(() => workers.stop(worker)),
+  }
+}
 
+function runWrites({ runs, gates, admissions, outputs, waits }: Tables, commit: Commit): RunWrites {
+  return {
     claimRuns: (worker, limit, now) =>
       commit.write(() => {
         const claimed = runs.claim(worker, limit, now)
         for (const run of claimed) if (run.isLetIn) gates.start(run.workflow, run.lease.runId, now)
         return claimed
       }),
-    claimUnseenRuns: (worker, limit, now) => commit.write(() => runs.claimUnseen(worker, limit, now)),
     admitRun: (lease, plan, now) =>
       commit.write(
         () => admissions.decide(lease, plan, now),
@@ -73,40 +122,71 @@ export function createWriter(tables: Tables, commit: GroupCommit): StoreWriter {
           return answer
         },
       ),
-    saveCheckpoint: (lease, checkpoint, failure, alongside) =>
-      held(lease, () => {
-        if (!steps.save(lease, checkpoint, failure)) return false
-        if (alongside?.packed) outputs.save(lease.runId, checkpoint.key, alongside.packed)
-        if (alongside) waits.saveAlongside(lease.runId, checkpoint.key, alongside)
-        return true
-      }),
-    watchRun: (lease, cancels, now) =>
-      commit.write(() => runs.isHeld(lease) && waits.watchRun(lease.runId, cancels, now)),
+    claimUnseenRuns: (worker, limit, now) => commit.write(() => runs.claimUnseen(worker, limit, now)),
     completeRun: (lease, output, now) =>
-      held(lease, () => {
+      writeHeld(commit, lease, () => {
         const isSmall = typeof output === 'string'
         if (!runs.complete(lease, isSmall ? output : null, now)) return false
         if (!isSmall) outputs.saveOfRun(lease.runId, output)
         return waits.runEnded(lease.runId)
       }),
     failRun: (lease, error, now, followUp) =>
-      held(lease, () => runs.fail(lease, error, now, followUp) && waits.runEnded(lease.runId)),
-    skipRun: (lease, reason, now) => held(lease, () => runs.skip(lease, reason, now) && waits.runEnded(lease.runId)),
-    parkRun: (lease, park) => held(lease, () => runs.park(lease, park)),
-    retryRun: (lease, retry) => held(lease, () => runs.retry(lease, retry)),
-    releaseRun: (lease) => held(lease, () => runs.release(lease)),
-    cancelRun: (runId, reason, now) => commit.write(() => waits.cancel(runId, reason, now).length > 0),
+      writeHeld(commit, lease, () => runs.fail(lease, error, now, followUp) && waits.runEnded(lease.runId)),
+    skipRun: (lease, reason, now) =>
+      writeHeld(commit, lease, () => runs.skip(lease, reason, now) && waits.runEnded(lease.runId)),
+    parkRun: (lease, park) => writeHeld(commit, lease, () => runs.park(lease, park)),
+    retryRun: (lease, retry) => writeHeld(commit, lease, () => runs.retry(lease, retry)),
+    releaseRun: (lease) => writeHeld(commit, lease, () => runs.release(lease)),
+  }
+}
+
+function journalWrites({ steps, outputs, waits }: Tables, commit: Commit): JournalWrites {
+  return {
+    saveCheckpoint: (lease, checkpoint, failure, alongside) =>
+      writeHeld(commit, lease, () => {
+        if (!steps.save(lease, checkpoint, failure)) return false
+        if (alongside?.packed) outputs.save(lease.runId, checkpoint.key, alongside.packed)
+        if (alongside) waits.saveAlongside(lease.runId, checkpoint.key, alongside)
+        return true
+      }),
+  }
+}
+
+function matchWrites({ runs, waits, watches }: Tables, commit: Commit): MatchWrites {
+  return {
+    watchRun: (lease, cancels, now) =>
+      commit.write(() => runs.isHeld(lease) && waits.watchRun(lease.runId, cancels, now)),
     openWatch: (watch, now) => commit.write(() => watches.openForWaits(watch, now)),
     saveMatches: (batch, now) => commit.write(() => waits.saveMatches(batch, now)),
+  }
+}
 
+function operationWrites({ operations, waits }: Tables, commit: Commit): OperationWrites {
+  return {
+    cancelRun: (runId, reason, now) => commit.write(() => waits.cancel(runId, reason, now).length > 0),
     reopenRun: (runId) => commit.write(() => operations.reopen(runId)),
     resumeRun: (runId, options) => commit.write(() => operations.resume(runId, options)),
     forkRun: (runId, fork, now) => commit.write(() => operations.fork(runId, fork, now)),
-    replayEvent: (event, workflows, now) => commit.write(() => operations.replay(event, workflows, now)),
-    prune: (slice) => commit.write(() => retention.prune(slice)),
+  }
+}
 
+function retentionWrites({ retention }: Tables, commit: Commit): RetentionWrites {
+  return {
+    prune: (slice) => commit.write(() => retention.prune(slice)),
+  }
+}
+
+function limitWrites({ limits }: Tables, commit: Commit): LimitWrites {
+  return {
     saveLimit: (key, state, version) => commit.write(() => limits.save(key, state, version)),
   }
+}
+
+/** A write under a lease: refused when the run was canceled or taken over. */
+function writeHeld(commit: Commit, lease: Lease, write: () => boolean): Promise<void> {
+  return commit.write(write, (isHeld) => {
+    if (!isHeld) throw describeStale(lease)
+  })
 }
 
 function describeStale({ runId }: Lease): UpshotError {

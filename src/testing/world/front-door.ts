@@ -34,7 +34,7 @@ export class FrontDoor {
   constructor(store: Store, clock: Clock, routes: readonly Route[]) {
     this.#store = store
     this.#clock = clock
-    this.#receiver = new Receiver({ store, clock, publish: this.#notices.publish, routes: () => routes })
+    this.#receiver = new Receiver({ store, intake: store, clock, publish: this.#notices.publish, routes: () => routes })
   }
 
   /** Posts a body, signed unless `signature` says otherwise. */

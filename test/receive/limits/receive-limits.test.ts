@@ -116,8 +116,8 @@ test('looks at the queue again when a slow body is complete: others may have fil
   let isHeld = false
   const { url, post } = await createTestReceiver({
     limits: { inFlight: 1 },
-    store: {
-      ...inner.store,
+    store: inner.store,
+    intake: {
       async saveDelivery(delivery) {
         if (isHeld) {
           arrived.resolve()

@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
-import { PRUNE_KINDS, type PruneKind } from '../../../core/store/store.ts'
+import { PRUNE_KINDS, type PruneKind } from '../../../core/store/retention.ts'
 import { systemClock } from '../../../core/time.ts'
 import { withStore } from '../../open/open-project.ts'
 import { confirm } from '../../terminal/confirm.ts'

@@ -4,7 +4,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import type { IncomingDelivery } from '../../../core/incoming/delivery.ts'
 import type { EventOrigin, EventRecord } from '../../../core/incoming/event.ts'
 import type { NumberedEvent } from '../../../core/runs/matching.ts'
-import type { EventFilter } from '../../../core/store/store.ts'
+import type { EventFilter } from '../../../core/store/events.ts'
 import { type Counting, KnownEvents } from './known-events.ts'
 
 interface EventRow {

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { KeptLimit } from '../../../core/store/store.ts'
+import type { KeptLimit } from '../../../core/store/limits.ts'
 
 /** What the processes that use one API key have agreed on, a row for each key. */
 export class LimitTable {

@@ -7,7 +7,7 @@ import {
   type StepKind,
   type StepStatus,
 } from '../../../core/runs/step.ts'
-import type { StepFailure } from '../../../core/store/store.ts'
+import type { StepFailure } from '../../../core/store/journal.ts'
 import { HELD_BY_POSITION } from './run-table.ts'
 
 interface StepRow {

@@ -1,12 +1,12 @@
 import { type ErrorCode, UpshotError } from '../../../core/errors.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/delivery.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
-import type { StoreWriter } from '../writer.ts'
+import type { StoreWrites } from '../../../core/store/store.ts'
 
 /** A call on its way to the writer thread. */
 export interface Call {
   number: number
-  method: keyof StoreWriter | 'close'
+  method: keyof StoreWrites | 'close'
   args: unknown[]
 }
 
@@ -19,11 +19,11 @@ type PackedCompletion = ReturnType<typeof packCompletion>
 export function packCall(number: number, method: Call['method'], args: unknown[]): PackedCall {
   switch (method) {
     case 'saveDelivery':
-      return packDelivery(number, args as Parameters<StoreWriter['saveDelivery']>)
+      return packDelivery(number, args as Parameters<StoreWrites['saveDelivery']>)
     case 'saveCheckpoint':
-      return packCheckpoint(number, args as Parameters<StoreWriter['saveCheckpoint']>)
+      return packCheckpoint(number, args as Parameters<StoreWrites['saveCheckpoint']>)
     case 'completeRun':
-      return packCompletion(number, args as Parameters<StoreWriter['completeRun']>)
+      return packCompletion(number, args as Parameters<StoreWrites['completeRun']>)
     default:
       return { number, method, args }
   }
@@ -43,7 +43,7 @@ export function unpackCall(packed: PackedCall): Call {
   }
 }
 
-function packDelivery(number: number, [delivery]: Parameters<StoreWriter['saveDelivery']>) {
+function packDelivery(number: number, [delivery]: Parameters<StoreWrites['saveDelivery']>) {
   const { id, endpointId, account, receivedAt, event, body, facts, workflows, priorities, taker } = delivery
   const { id: eventId, type, created } = event
   const head = ['delivery', number, id, endpointId, account, receivedAt, eventId, type, created] as const
@@ -61,7 +61,7 @@ function unpackDelivery(packed: PackedDelivery): Call {
   return { number, method: 'saveDelivery', args: [delivery] }
 }
 
-function packCheckpoint(number: number, [lease, step, failure, alongside]: Parameters<StoreWriter['saveCheckpoint']>) {
+function packCheckpoint(number: number, [lease, step, failure, alongside]: Parameters<StoreWrites['saveCheckpoint']>) {
   const { runId, fence, worker } = lease
   const { key, position, kind, effect, status, attempt, output, error, target } = step
   const { apartBytes, startedAt, finishedAt, dueAt } = step
@@ -79,7 +79,7 @@ function unpackCheckpoint(packed: PackedCheckpoint): Call {
   return { number, method: 'saveCheckpoint', args: [{ runId, fence, worker }, step, failure, alongside] }
 }
 
-function packCompletion(number: number, [lease, output, now]: Parameters<StoreWriter['completeRun']>) {
+function packCompletion(number: number, [lease, output, now]: Parameters<StoreWrites['completeRun']>) {
   return ['completion', number, lease.runId, lease.fence, lease.worker, output, now] as const
 }
 

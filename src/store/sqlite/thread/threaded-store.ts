@@ -1,62 +1,15 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { describeError, UpshotError } from '../../../core/errors.ts'
-import type { Store } from '../../../core/store/store.ts'
+import type { Store, StoreWrites } from '../../../core/store/store.ts'
 import { createVault } from '../../vault.ts'
 import { migrate } from '../database/migrate.ts'
 import { openDatabase } from '../database/open-database.ts'
 import type { SqliteStoreOptions } from '../open-store.ts'
 import { createReader } from '../reader.ts'
-import { openTables } from '../tables.ts'
-import type { StoreWriter } from '../writer.ts'
+import { openTables, type Tables } from '../tables.ts'
+import { createWriter } from '../writer.ts'
 import { type Answer, type Call, decodeAnswer, type PackedCall, packCall, unpackCall } from './messages.ts'
-
-/** Every write of the port; the compiler notices one that is missing. */
-const WRITES = Object.keys({
-  saveDelivery: 0,
-  saveRefusal: 0,
-  countRefusals: 0,
-  saveCapture: 0,
-  dropCaptures: 0,
-  probe: 0,
-  addEndpoint: 0,
-  updateEndpoint: 0,
-  removeEndpoint: 0,
-  saveAccount: 0,
-  removeAccount: 0,
-  startSchedule: 0,
-  recordTick: 0,
-  pauseSchedule: 0,
-  saveWorkflows: 0,
-  pauseWorkflow: 0,
-  holdRuns: 0,
-  resumeWorkflow: 0,
-  releaseHeldRuns: 0,
-  startWorker: 0,
-  beatWorker: 0,
-  recoverRuns: 0,
-  stopWorker: 0,
-  claimRuns: 0,
-  claimUnseenRuns: 0,
-  admitRun: 0,
-  saveCheckpoint: 0,
-  watchRun: 0,
-  completeRun: 0,
-  failRun: 0,
-  skipRun: 0,
-  parkRun: 0,
-  retryRun: 0,
-  releaseRun: 0,
-  cancelRun: 0,
-  reopenRun: 0,
-  resumeRun: 0,
-  forkRun: 0,
-  replayEvent: 0,
-  prune: 0,
-  openWatch: 0,
-  saveMatches: 0,
-  saveLimit: 0,
-} satisfies Record<keyof StoreWriter, 0>) as (keyof StoreWriter)[]
 
 /**
  * The store of the app: it writes in a thread of its own, so that no fsync holds up the event loop, and reads on a
@@ -67,16 +20,23 @@ export function openThreadedStore(options: SqliteStoreOptions): Store {
   migrate(db)
   db.pragma('query_only = ON')
   const thread = new WriterThread(options)
-  const writes = WRITES.map((method) => [method, (...args: unknown[]) => thread.call(method, args)])
+  const tables = openTables(db, createVault(options.vaultKey))
   let closed: Promise<void> | null = null
   return {
-    ...createReader(openTables(db, createVault(options.vaultKey))),
-    ...(Object.fromEntries(writes) as StoreWriter),
+    ...createReader(tables),
+    ...sendWrites(thread, tables),
     close() {
       closed ??= thread.close().finally(() => db.close())
       return closed
     },
   }
+}
+
+/** The writes of the thread's store under their names; those of a writer that is never called say which there are. */
+function sendWrites(thread: WriterThread, tables: Tables): StoreWrites {
+  const names = Object.keys(createWriter(tables, { write: () => Promise.reject(new Error('read-only')) }))
+  const writes = names.map((name) => [name, (...args: unknown[]) => thread.call(name as keyof StoreWrites, args)])
+  return Object.fromEntries(writes)
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { firstId } from '../../../core/ids.ts'
-import type { PruneProgress, PruneSlice } from '../../../core/store/store.ts'
+import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 
 interface OldRun {

@@ -6,10 +6,10 @@ import type { BurstResult } from './load.ts'
 export const CONNECTIONS = 50
 
 /** More than any server here takes in a second: so many records are at hand for each second of a burst. */
-export const MOST_PER_SECOND = 60_000
+export const MAX_PER_SECOND = 60_000
 
 /** More than the receiver stores in a second. */
-export const MOST_STORED_PER_SECOND = 40_000
+export const MAX_STORED_PER_SECOND = 40_000
 
 export interface IngestBurst {
   receiver: Target
@@ -27,7 +27,7 @@ export async function sendToStore(bench: Bench, burst: IngestBurst): Promise<Bur
   const { receiver, file, commit, seconds, from = 0 } = burst
   const url = await receiver.call<string>('start', { file, commit })
   const marks = mark(file)
-  const deliveries = { ...bench.deliveries, from, count: burst.most ?? seconds * MOST_PER_SECOND }
+  const deliveries = { ...bench.deliveries, from, count: burst.most ?? seconds * MAX_PER_SECOND }
   const result = await bench.load.send({ url, connections: CONNECTIONS, seconds, deliveries })
   const accepted = await receiver.call<number>('stop')
   requireEqual(countSince(file, marks), accepted, result.answered)
@@ -41,7 +41,7 @@ export async function sendToStore(bench: Bench, burst: IngestBurst): Promise<Bur
 export function sendFreshRecords(bench: Bench, to: Pick<IngestBurst, 'receiver' | 'file' | 'commit'>) {
   let sent = 0
   return (seconds: number): Promise<BurstResult> => {
-    const most = seconds * MOST_STORED_PER_SECOND
+    const most = seconds * MAX_STORED_PER_SECOND
     const from = sent
     sent += most
     return sendToStore(bench, { ...to, seconds, from, most })

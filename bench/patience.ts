@@ -2,7 +2,7 @@ import { cpus } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 
 /** Others may use this much of all cores while we measure. */
-const MOST_BUSY = 0.15
+const MAX_BUSY = 0.15
 const SAMPLE_MS = 150
 
 /** Waits for others on the machine; `leftMs` of waiting remain for the whole run. */
@@ -19,7 +19,7 @@ export function createPatience(budgetMs: number): Patience {
     async waitForCalm() {
       while (patience.leftMs > 0) {
         const busy = await sampleBusyShare()
-        if (busy <= MOST_BUSY) return
+        if (busy <= MAX_BUSY) return
         patience.leftMs -= SAMPLE_MS
       }
     },

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Bench, Suite } from '../bench.ts'
 import type { Target } from '../child.ts'
-import { CONNECTIONS, MOST_STORED_PER_SECOND } from '../ingest-burst.ts'
+import { CONNECTIONS, MAX_STORED_PER_SECOND } from '../ingest-burst.ts'
 import { type Goal, judge, median, percentile, type Result } from '../result.ts'
 import { inTurn, measureRounds } from '../rounds.ts'
 
@@ -121,7 +121,7 @@ async function measureBelts(bench: Bench, rivals: Rivals, rounds: { least: numbe
 /** Sends for a while as fast as the receiver takes it, and waits until the last run is done: a backlog counts as time. */
 async function sendThroughBelt(bench: Bench, { target, url }: Belt, round: number) {
   const seconds = bench.isQuick ? 1 : 5
-  const most = seconds * MOST_STORED_PER_SECOND
+  const most = seconds * MAX_STORED_PER_SECOND
   const before = await target.call<number>('expectBurst')
   const deliveries = { ...bench.deliveries, from: round * most, count: most }
   const { answered, perSecond } = await bench.load.send({ url, connections: CONNECTIONS, seconds, deliveries })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Bench, Suite } from '../bench.ts'
-import { CONNECTIONS, MOST_PER_SECOND, sendToEmptyStore } from '../ingest-burst.ts'
+import { CONNECTIONS, MAX_PER_SECOND, sendToEmptyStore } from '../ingest-burst.ts'
 import type { BurstResult } from '../load.ts'
 import { type Goal, judge, type Result } from '../result.ts'
 import { inTurn, measureRounds } from '../rounds.ts'
@@ -58,7 +58,7 @@ async function runIngest(bench: Bench): Promise<Result[]> {
 
 function sendWithoutStore(bench: Bench, url: string): Send {
   return (seconds) => {
-    const deliveries = { ...bench.deliveries, from: 0, count: seconds * MOST_PER_SECOND }
+    const deliveries = { ...bench.deliveries, from: 0, count: seconds * MAX_PER_SECOND }
     return bench.load.send({ url, connections: CONNECTIONS, seconds, deliveries })
   }
 }

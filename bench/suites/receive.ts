@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Bench, Suite } from '../bench.ts'
 import type { Target } from '../child.ts'
-import { CONNECTIONS, MOST_PER_SECOND, sendToEmptyStore } from '../ingest-burst.ts'
+import { CONNECTIONS, MAX_PER_SECOND, sendToEmptyStore } from '../ingest-burst.ts'
 import { type Goal, judge, type Result } from '../result.ts'
 import { measureRounds } from '../rounds.ts'
 import type { Stage } from '../targets/receive-stages.ts'
@@ -33,7 +33,7 @@ async function runReceive(bench: Bench): Promise<Result[]> {
   await using stages = bench.startTarget('receive-stages.ts')
   const plainUrl = await plain.call<string>('start')
   const send = sendToEmptyStore(bench, { receiver, file: join(bench.folder, 'receive.db'), commit: 'group' })
-  const deliveries = { ...bench.deliveries, from: 0, count: MOST_PER_SECOND }
+  const deliveries = { ...bench.deliveries, from: 0, count: MAX_PER_SECOND }
   const sendPlain = (seconds: number) =>
     bench.load.send({ url: plainUrl, connections: CONNECTIONS, seconds, deliveries })
   for (const warmUp of [send, sendPlain]) await warmUp(bench.isQuick ? 2 : 4)

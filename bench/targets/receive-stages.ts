@@ -1,7 +1,7 @@
 import { activeSecrets, planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { planRuns } from '../../src/core/incoming/route.ts'
 import { verifySignature } from '../../src/core/incoming/signature.ts'
-import { Gate } from '../../src/receive/limits/intake.ts'
+import { IntakeLimit } from '../../src/receive/limits/intake.ts'
 import { readEvent, scanJson } from '../../src/receive/read-event.ts'
 import { EVENT_TYPE, makeDelivery, SECRET } from '../deliveries.ts'
 import { answerCalls } from './answer-calls.ts'
@@ -12,7 +12,7 @@ const DIFFERENT = 2_000
 
 const endpoint = planEndpoint({ name: 'bench', secret: SECRET }, NOW)
 const routes = [{ eventType: EVENT_TYPE, workflow: 'measured' }]
-const gate = new Gate({ endpointBurst: 1e9, addressBurst: 1e9 }, () => false)
+const gate = new IntakeLimit({ endpointBurst: 1e9, addressBurst: 1e9 }, () => false)
 const deliveries = Array.from({ length: DIFFERENT }, () => {
   const { signature, body } = makeDelivery()
   return { body: Buffer.from(body), text: body, header: () => signature }

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { RetryAt } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
 import { type Account, DEFAULT_ACCOUNT, findKeyFault, type Plan } from '../core/service/account.ts'
-import type { AroundCall, FilesApi } from '../core/service/files-api.ts'
+import type { FilesApi, WrapCall } from '../core/service/files-api.ts'
 import type { StorageName, StorageSpellings } from '../core/service/storage.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import { createFilesClient, type FilesClient, type FilesLogLine, type LimiterStore } from '../files/index.ts'
 import { storedLimits } from '../files/limit/stored-limits.ts'
-import { performAround } from '../files/wrap-calls.ts'
+import { wrapCalls } from '../files/wrap-calls.ts'
 
 /** Where an account of the service is, and by which key it lets us in. */
 export interface Access {
@@ -25,7 +25,7 @@ export interface Access {
 const LOOK_AGAIN_MS = 60_000
 
 /** In a run a longer wait costs nothing but its slot, which it gives back. */
-const MOST_WAIT = '5s'
+const MAX_WAIT = '5s'
 
 export interface AccountClientsParts {
   store: Pick<Store, 'loadLimit' | 'saveLimit' | 'findAccount'>
@@ -51,8 +51,8 @@ export class AccountClients {
   }
 
   /** The Files API of an account, with each call performed through `around`. */
-  filesFor(name: string, around: AroundCall): FilesApi {
-    return performAround(
+  filesFor(name: string, around: WrapCall): FilesApi {
+    return wrapCalls(
       () => this.#clientOf(name),
       around,
       (line) => this.#tell(line),
@@ -104,7 +104,7 @@ export class AccountClients {
       ...(fallbackKey === null ? {} : { fallbackKey }),
       plan,
       services: storages,
-      retry: { maxWait: MOST_WAIT },
+      retry: { maxWait: MAX_WAIT },
       limiter: this.#limiter,
       clock,
       random,

@@ -87,7 +87,7 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
     spellingsOf: (account) => clients.spellingsOf(account),
     routes: () => readRoutes(store),
     slots: config.slots,
-    looksAhead: () => workflows?.some(isGated) ?? false,
+    admitsAhead: () => workflows?.some(isGated) ?? false,
     drainMs: config.drainMs,
   })
   const admin = new AdminServer(
@@ -200,7 +200,7 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
     },
     async cancelRun(runId, reason) {
       const isCanceled = await store.cancelRun(runId, reason, clock.now())
-      if (isCanceled) worker.abandon(runId)
+      if (isCanceled) worker.endPass(runId)
       // Whoever waited for its place is let in now.
       if (isCanceled) worker.wake()
       return isCanceled

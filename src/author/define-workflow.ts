@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { UpshotError } from '../core/errors.ts'
-import { duration } from '../core/time.ts'
-import { flowOptions, refuseContradictions } from './limits.ts'
+import { duration, limitOptions, refuseContradictions } from './limits.ts'
 import type { EventTriggers, Trigger } from './trigger.ts'
 import { cancelRules, eventTrigger } from './trigger.ts'
 import type { BatchWorkflowOptions, DebounceWorkflowOptions, Workflow, WorkflowOptions } from './workflow.ts'
@@ -15,7 +14,7 @@ export const definition = z.strictObject({
   retry: z
     .strictObject({ attempts: z.int().min(1).optional(), min: duration.optional(), max: duration.optional() })
     .optional(),
-  ...flowOptions,
+  ...limitOptions,
   cancelOn: cancelRules,
   run: z.custom<(context: never) => unknown>((value) => typeof value === 'function', 'must be a function'),
   onFailure: z

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { isPriority, MOST_PRIORITY } from '../core/runs/admission.ts'
+import { isPriority, MAX_PRIORITY } from '../core/runs/admission.ts'
 import type { Duration } from '../core/time.ts'
-import { duration } from '../core/time.ts'
+
+import { parseDuration } from '../core/time.ts'
 
 /** At most so many runs at work at the same time. */
 export interface ConcurrencyOptions<Cause> {
@@ -57,7 +58,7 @@ export interface TimeoutOptions {
  * caused the run. They are called when a
  * run is admitted, never while its delivery waits for an answer; one that throws, or gives no text, parks the run for a person.
  */
-export interface FlowOptions<Cause> {
+export interface LimitOptions<Cause> {
   /**
    * Counts runs that are executing. One that sleeps, waits for an event, for its next attempt or for a person gives its
    * slot to the next one, and stands in line again, by its age, when it goes on. With two limits a run needs a slot of both.
@@ -73,10 +74,20 @@ export interface FlowOptions<Cause> {
 }
 
 /** The same of any workflow, as the engine sees it. */
-export interface AnyFlow extends FlowOptions<never> {
+export interface AnyLimits extends LimitOptions<never> {
   batch?: BatchOptions<never> | undefined
   debounce?: DebounceOptions<never> | undefined
 }
+
+/** A length of time as an author writes it, in milliseconds. */
+export const duration = z.union([z.number(), z.string()]).transform((text, context) => {
+  try {
+    return parseDuration(text)
+  } catch {
+    context.addIssue('must be a duration such as "30s" or "5m"')
+    return z.NEVER
+  }
+})
 
 const longerThanNothing = duration.refine((ms) => ms > 0, 'must be longer than nothing')
 
@@ -89,13 +100,13 @@ export const limit = z.int().min(1)
 export const concurrency = z.strictObject({ limit, key })
 
 /** Checks of the options, for the definition of a workflow. */
-export const flowOptions = {
+export const limitOptions = {
   concurrency: z.union([concurrency, z.tuple([concurrency, concurrency])]).optional(),
   throttle: z.strictObject({ limit, per: longerThanNothing, key }).optional(),
   priority: z
     .custom<number>(
       (value) => typeof value === 'function' || isPriority(value),
-      `must be a whole number from -${MOST_PRIORITY} to ${MOST_PRIORITY}, or a function`,
+      `must be a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}, or a function`,
     )
     .optional(),
   singleton: z

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import { matchType } from '../core/incoming/event.ts'
 import type { Route } from '../core/incoming/route.ts'
-import { UNSEEN_PRIORITY } from '../core/runs/admission.ts'
+import { UNADMITTED_PRIORITY } from '../core/runs/admission.ts'
 import type { CronTrigger } from '../core/runs/schedule.ts'
 import type { EventDefinition } from './define-event.ts'
-import type { AnyFlow, TimeoutOptions } from './limits.ts'
+import type { AnyLimits, TimeoutOptions } from './limits.ts'
 import type { Trigger } from './trigger.ts'
 import { isDefinition, listTriggers } from './trigger.ts'
 import type { AnyCancelRule, AnyWorkflow } from './workflow.ts'
@@ -54,14 +54,14 @@ export function listCancelRules({ cancelOn }: AnyWorkflow): readonly AnyCancelRu
 }
 
 /** Whether the runs of a workflow have to be admitted by the store. */
-export function isGated(flow: AnyFlow & { timeout?: TimeoutOptions }): boolean {
+export function isGated(flow: AnyLimits & { timeout?: TimeoutOptions }): boolean {
   const { concurrency, throttle, singleton, batch, debounce, priority, timeout } = flow
   const limits = [concurrency, throttle, singleton, batch, debounce, timeout?.start]
   return typeof priority === 'function' || limits.some((limit) => limit !== undefined)
 }
 
 /** The priority of a run that has not been looked at yet. */
-export function planFirstPriority(flow: AnyFlow & { timeout?: TimeoutOptions }): number {
-  if (isGated(flow)) return UNSEEN_PRIORITY
+export function planFirstPriority(flow: AnyLimits & { timeout?: TimeoutOptions }): number {
+  if (isGated(flow)) return UNADMITTED_PRIORITY
   return typeof flow.priority === 'number' ? flow.priority : 0
 }

@@ -5,7 +5,7 @@ import { findStorage } from '../core/service/storage.ts'
 let spellingsAtHand: StorageSpellings = {}
 
 /** Lets {@link storageName} take an account's spellings while `read` runs, which must not wait for anything. */
-export function readWithSpellings<T>(spellings: StorageSpellings, read: () => T): T {
+export function withStorageNames<T>(spellings: StorageSpellings, read: () => T): T {
   const before = spellingsAtHand
   spellingsAtHand = spellings
   try {

@@ -1,7 +1,7 @@
 import type { RetryOptions } from '../core/runs/retry.ts'
 import type { AfterFailure, BatchContext, CauseValue, DebounceContext, FailureContext, RunContext } from './context.ts'
 import type { KeyValue } from './event-keys.ts'
-import type { AnyFlow, BatchOptions, DebounceOptions, FlowOptions, TimeoutOptions } from './limits.ts'
+import type { AnyLimits, BatchOptions, DebounceOptions, LimitOptions, TimeoutOptions } from './limits.ts'
 import type { EventOf, EventTrigger, EventTriggers, Trigger } from './trigger.ts'
 
 /** Ends the unfinished runs of a workflow when an event says so. */
@@ -15,7 +15,7 @@ export interface CancelRule<On extends Trigger = Trigger> {
   where?: Record<string, (cause: CauseValue<On>) => KeyValue>
 }
 
-interface CommonOptions<On extends Trigger> extends FlowOptions<CauseValue<On>> {
+interface CommonOptions<On extends Trigger> extends LimitOptions<CauseValue<On>> {
   /** Unique; names the runs for ever. */
   id: string
   on: On
@@ -72,7 +72,7 @@ export interface Workflow<On extends Trigger = Trigger, Output = unknown> extend
 }
 
 /** Any workflow, whatever it runs on. */
-export interface AnyWorkflow extends Pick<Workflow, 'kind' | 'id' | 'on' | 'retry' | 'timeout'>, AnyFlow {
+export interface AnyWorkflow extends Pick<Workflow, 'kind' | 'id' | 'on' | 'retry' | 'timeout'>, AnyLimits {
   where?: (event: never) => boolean
   cancelOn?: AnyCancelRule | readonly AnyCancelRule[]
   run: (context: never) => unknown

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { UpshotError } from './errors.ts'
 
 /** Where the time comes from. Every stage is given one, so that tests move time instead of waiting for it. */
@@ -10,7 +9,7 @@ export interface Clock {
 }
 
 /** A timer longer than this is cut into pieces, so that a clock set forward (or a suspended machine) is noticed within it. */
-const LONGEST_TIMER_MS = 30_000
+const MAX_TIMER_MS = 30_000
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -18,7 +17,7 @@ export const systemClock: Clock = {
     let timer: NodeJS.Timeout
     const arm = () => {
       const waitMs = moment - Date.now()
-      timer = setTimeout(waitMs > LONGEST_TIMER_MS ? arm : wake, Math.min(Math.max(waitMs, 0), LONGEST_TIMER_MS))
+      timer = setTimeout(waitMs > MAX_TIMER_MS ? arm : wake, Math.min(Math.max(waitMs, 0), MAX_TIMER_MS))
     }
     arm()
     return () => clearTimeout(timer)
@@ -101,11 +100,11 @@ export function parseDuration(duration: Duration): number {
 
 /** Every step reads its time limit, and programs write few different texts. */
 const KNOWN_MS = new Map<string, number>()
-const MOST_KNOWN = 200
+const MAX_KNOWN = 200
 
 function sumParts(text: string): number {
   const ms = computeParts(text)
-  if (KNOWN_MS.size < MOST_KNOWN) KNOWN_MS.set(text, ms)
+  if (KNOWN_MS.size < MAX_KNOWN) KNOWN_MS.set(text, ms)
   return ms
 }
 
@@ -119,13 +118,3 @@ function computeParts(text: string): number {
 export function isoTime(moment: number): string {
   return new Date(moment).toISOString()
 }
-
-/** A length of time as an author writes it, in milliseconds. */
-export const duration = z.union([z.number(), z.string()]).transform((text, context) => {
-  try {
-    return parseDuration(text)
-  } catch {
-    context.addIssue('must be a duration such as "30s" or "5m"')
-    return z.NEVER
-  }
-})

@@ -1,14 +1,14 @@
 import type { KeyRegistry } from '../author/event-keys.ts'
-import { readWithSpellings } from '../author/storage-name.ts'
+import { withStorageNames } from '../author/storage-name.ts'
 import { describeError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
 import {
   computeKey,
   type EventKey,
+  type MatchCursor,
   type NumberedEvent,
   planBatch,
   type ReadKeys,
-  type Watch,
 } from '../core/runs/matching.ts'
 import type { StorageSpellings } from '../core/service/storage.ts'
 import type { Store } from '../core/store/store.ts'
@@ -16,7 +16,7 @@ import type { Clock } from '../core/time.ts'
 import type { SpellingsOf } from './admit/gather-event-facts.ts'
 
 export interface MatcherParts {
-  store: Pick<Store, 'listWatches' | 'listEventsAfter' | 'openWatch' | 'saveMatches'>
+  store: Pick<Store, 'listMatchCursors' | 'listEventsAfter' | 'openMatchCursor' | 'saveMatches'>
   clock: Clock
   publish: Publish
   /** Default: our own names. */
@@ -30,14 +30,14 @@ export interface MatcherParts {
 }
 
 /** A key that somebody waits for, with what computes it. */
-type ReadableWatch = Watch & { read: ReadKeys }
+type ReadableCursor = MatchCursor & { read: ReadKeys }
 
 /** How often it is looked whether another process has begun to wait. */
 const LOOK_MS = 1_000
 
 /**
  * Finds the events that runs wait for. No author's code runs when a delivery is acknowledged, so that keys are computed here, after
- * the commit, and only while somebody waits for them. Any number of processes may do it at once: the store moves each watch
+ * the commit, and only while somebody waits for them. Any number of processes may do it at once: the store moves each cursor
  * by compare-and-set, and a batch that came second changes nothing.
  */
 export class EventMatcher {
@@ -106,8 +106,8 @@ export class EventMatcher {
   /** False when nothing is left to be matched. */
   async #matchBatch(): Promise<boolean> {
     const { store, clock } = this.#parts
-    const { watches, newest } = await store.listWatches()
-    const open = watches.filter((watch) => watch.isOpen)
+    const { cursors, newest } = await store.listMatchCursors()
+    const open = cursors.filter((cursor) => cursor.isOpen)
     this.#isWatching = open.length > 0
     if (await this.#openMissing(open)) return true
     const batch = planBatch(this.#readable(open), newest)
@@ -116,13 +116,13 @@ export class EventMatcher {
     const events = await store.listEventsAfter({ after: from, upTo: to, types: listTypes(group) })
     const spellings = await this.#readSpellings(events)
     const keys = events.flatMap((event) =>
-      readWithSpellings(spellings.get(event.account) ?? {}, () =>
-        group.flatMap((watch) => this.#computeKey(watch, event) ?? []),
+      withStorageNames(spellings.get(event.account) ?? {}, () =>
+        group.flatMap((cursor) => this.#computeKey(cursor, event) ?? []),
       ),
     )
     // Without their functions: the store may be in another thread, where none can go.
     const moved = group.map(({ id, type, name }) => ({ id, type, name }))
-    const { woken, canceled } = await store.saveMatches({ watches: moved, from, to, keys }, clock.now())
+    const { woken, canceled } = await store.saveMatches({ cursors: moved, from, to, keys }, clock.now())
     for (const { run, workflow, reason } of canceled) {
       this.#parts.publish({ kind: 'run.canceled', run, workflow, reason })
       this.#parts.canceled(run)
@@ -139,14 +139,14 @@ export class EventMatcher {
   }
 
   /** Waits that were begun by other code than this are matched with the functions that there are now. */
-  async #openMissing(open: readonly Watch[]): Promise<boolean> {
+  async #openMissing(open: readonly MatchCursor[]): Promise<boolean> {
     const { store, clock, keys } = this.#parts
     let hasOpened = false
     for (const { type, name } of open) {
       const version = keys.version(type, name)
       if (version === null) this.#complain(type, name)
-      else if (!open.some((watch) => watch.type === type && watch.name === name && watch.version === version)) {
-        await store.openWatch({ type, name, version }, clock.now())
+      else if (!open.some((cursor) => cursor.type === type && cursor.name === name && cursor.version === version)) {
+        await store.openMatchCursor({ type, name, version }, clock.now())
         hasOpened = true
         break
       }
@@ -154,20 +154,20 @@ export class EventMatcher {
     return hasOpened
   }
 
-  #readable(open: readonly Watch[]): ReadableWatch[] {
+  #readable(open: readonly MatchCursor[]): ReadableCursor[] {
     const { keys } = this.#parts
-    return open.flatMap((watch) => {
-      if (watch.version !== keys.version(watch.type, watch.name)) return []
-      const read = keys.reader(watch.type, watch.name)
-      return read ? [{ ...watch, read }] : []
+    return open.flatMap((cursor) => {
+      if (cursor.version !== keys.version(cursor.type, cursor.name)) return []
+      const read = keys.reader(cursor.type, cursor.name)
+      return read ? [{ ...cursor, read }] : []
     })
   }
 
-  #computeKey(watch: ReadableWatch, event: NumberedEvent): EventKey | null {
+  #computeKey(cursor: ReadableCursor, event: NumberedEvent): EventKey | null {
     try {
-      return computeKey(watch, event, watch.read)
+      return computeKey(cursor, event, cursor.read)
     } catch (error) {
-      const { type, name: key } = watch
+      const { type, name: key } = cursor
       this.#parts.publish({ kind: 'event.unmatched', event: event.id, type, key, error: describeError(error) })
       return null
     }
@@ -183,7 +183,7 @@ export class EventMatcher {
 }
 
 /** The types whose events must be read; null where a pattern asks for more than a list can say. */
-function listTypes(group: readonly Watch[]): string[] | null {
-  const types = group.map((watch) => watch.type)
+function listTypes(group: readonly MatchCursor[]): string[] | null {
+  const types = group.map((cursor) => cursor.type)
   return types.some((type) => type.includes('*')) ? null : [...new Set(types)]
 }

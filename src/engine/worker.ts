@@ -12,13 +12,13 @@ import type { DeliveryIntake } from '../core/store/deliveries.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import type { SpellingsOf } from './admit/gather-event-facts.ts'
-import { PassesAtWork, type RunningPass } from './claim/active-passes.ts'
-import { Arrivals } from './claim/claim-on-arrival.ts'
-import { handBack } from './claim/park-broken-pass.ts'
-import { KnownQueue } from './claim/queue-estimate.ts'
+import { ActivePasses, type RunningPass } from './claim/active-passes.ts'
+import { ClaimOnArrival } from './claim/claim-on-arrival.ts'
+import { parkBrokenPass } from './claim/park-broken-pass.ts'
+import { QueueEstimate } from './claim/queue-estimate.ts'
 import { EventMatcher, type MatcherParts } from './event-matcher.ts'
 import type { FilesFor } from './execute/run-context.ts'
-import { type Claim, type PassParts, takePass } from './execute/run-pass.ts'
+import { type Claim, type PassParts, runPass } from './execute/run-pass.ts'
 import { asLost, describeOutcome, type SettleStore, settleRun } from './execute/settle-run.ts'
 
 export type WorkerStore = SettleStore &
@@ -32,7 +32,7 @@ export type WorkerStore = SettleStore &
     | 'stopWorker'
     | 'saveDelivery'
     | 'claimRuns'
-    | 'claimUnseenRuns'
+    | 'claimUnadmittedRuns'
     | 'nextDueAt'
     | 'listLeases'
   >
@@ -51,7 +51,7 @@ export interface WorkerParts {
   /** Runs at work at the same time. */
   slots: number
   /** Whether some workflow limits its runs: then new ones are looked at even while no slot is free. */
-  looksAhead?: () => boolean
+  admitsAhead?: () => boolean
   /** How long {@link Worker.stop} waits for steps at work before it gives them up. */
   drainMs: number
   /** How often it looks for runs nobody told it of, and says that it is alive; defaults 1 s and {@link HEARTBEAT_MS}. */
@@ -62,7 +62,7 @@ export interface WorkerParts {
 /** A lost wake-up costs this much, never a run. */
 const POLL_MS = 1_000
 /** Runs that are looked at together while no slot is free. */
-const MOST_LOOKS = 20
+const MAX_LOOKS = 20
 
 /** Claims runs while it has free slots and takes each one pass further. */
 export class Worker implements DeliveryIntake {
@@ -70,9 +70,9 @@ export class Worker implements DeliveryIntake {
   readonly #parts: WorkerParts
   readonly #matcher: EventMatcher
   readonly #passParts: PassParts
-  readonly #passes: PassesAtWork
-  readonly #arrivals: Arrivals
-  readonly #queue = new KnownQueue()
+  readonly #passes: ActivePasses
+  readonly #arrivals: ClaimOnArrival
+  readonly #queue = new QueueEstimate()
   readonly #stopping = new AbortController()
   #state: 'new' | 'started' | 'stopping' = 'new'
   #stopped: Promise<void> | null = null
@@ -86,14 +86,14 @@ export class Worker implements DeliveryIntake {
   constructor(parts: WorkerParts) {
     this.#parts = parts
     this.id = newId('wrk', parts.clock.now())
-    this.#passes = new PassesAtWork({
+    this.#passes = new ActivePasses({
       take: (run, claim, pass) =>
         this.#takeFurther(run, claim, pass).catch((error: unknown) =>
-          handBack(parts, run, error, this.#stopping.signal),
+          parkBrokenPass(parts, run, error, this.#stopping.signal),
         ),
       ended: () => this.wake(),
     })
-    this.#arrivals = new Arrivals({
+    this.#arrivals = new ClaimOnArrival({
       ...parts,
       worker: this.id,
       begin: (run) => {
@@ -105,7 +105,7 @@ export class Worker implements DeliveryIntake {
       ...parts,
       keys: declaredKeys,
       woken: () => this.wake(),
-      canceled: (runId) => this.#passes.giveUp(runId),
+      canceled: (runId) => this.#passes.endPass(runId),
     })
     this.#passParts = { ...parts, matcher: this.#matcher }
   }
@@ -148,9 +148,9 @@ export class Worker implements DeliveryIntake {
     const saved = mayTake ? this.#arrivals.save(delivery) : this.#parts.store.saveDelivery(delivery)
     saved.then(
       // What was not taken may wait in the queue, and has kept a slot from others meanwhile.
-      ({ takenWith, runs }) => {
-        if (mayTake && takenWith === undefined) this.#queue.add(runs.length)
-        if (count > 0 && takenWith === undefined) this.wake()
+      ({ claimedWithEvent, runs }) => {
+        if (mayTake && claimedWithEvent === undefined) this.#queue.add(runs.length)
+        if (count > 0 && claimedWithEvent === undefined) this.wake()
         else this.matchEvents()
       },
       () => this.wake(),
@@ -168,14 +168,14 @@ export class Worker implements DeliveryIntake {
   }
 
   /** Ends what this worker does on a run that a person canceled, and on the runs that it invoked. */
-  abandon(runId: string): void {
-    this.#passes.giveUp(runId)
+  endPass(runId: string): void {
+    this.#passes.endPass(runId)
     this.checkLeases().catch((error: unknown) => this.#report(`the runs that ${runId} invoked`, error))
   }
 
   /** A hint that another process may have canceled or taken over a run that is at work here: what is lost is ended. */
   async checkLeases(): Promise<void> {
-    if (this.#state === 'started') await this.#passes.giveUpLost(() => this.#parts.store.listLeases(this.id))
+    if (this.#state === 'started') await this.#passes.endLostPasses(() => this.#parts.store.listLeases(this.id))
   }
 
   /** Lets the steps at work finish, hands every run back, and resolves when nothing more will be written. */
@@ -225,10 +225,10 @@ export class Worker implements DeliveryIntake {
 
   /** Without a slot a run may still learn that it has to wait for its turn, or that another one has absorbed it. */
   async #look(): Promise<void> {
-    const { store, clock, looksAhead = () => false } = this.#parts
-    const asked = looksAhead() ? MOST_LOOKS - this.#passes.looks : 0
+    const { store, clock, admitsAhead = () => false } = this.#parts
+    const asked = admitsAhead() ? MAX_LOOKS - this.#passes.looks : 0
     if (asked > 0) {
-      await this.#begin(await store.claimUnseenRuns(this.id, asked, clock.now()), { asked, hasSlot: false })
+      await this.#begin(await store.claimUnadmittedRuns(this.id, asked, clock.now()), { asked, hasSlot: false })
     }
   }
 
@@ -246,7 +246,7 @@ export class Worker implements DeliveryIntake {
     const { store, clock, publish, findWorkflow } = this.#parts
     const workflow = findWorkflow(run.workflow)
     const cancelOther = (other: string, reason: string) => this.#end(other, run.workflow, reason)
-    const { outcome, journal } = await takePass(this.#passParts, { run, workflow, claim, cancelOther, ...running })
+    const { outcome, journal } = await runPass(this.#passParts, { run, workflow, claim, cancelOther, ...running })
     running.isSettling = true
     const settled = await settleRun(store, run, outcome, { now: clock.now(), workflow }).then(() => outcome, asLost)
     // The last checkpoints went out just before the end and share its commit; one that failed alone must be heard of.
@@ -257,7 +257,7 @@ export class Worker implements DeliveryIntake {
   }
 
   #end(other: string, workflow: string, reason: string): void {
-    this.#passes.giveUp(other)
+    this.#passes.endPass(other)
     this.#parts.publish({ kind: 'run.canceled', run: other, workflow, reason })
   }
 

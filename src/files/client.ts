@@ -1,10 +1,10 @@
 import type { FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
-import type { AroundCall, DeleteOutcome, DownloadedFile, FilesApi, Snapshot } from '../core/service/files-api.ts'
+import type { DeleteOutcome, DownloadedFile, FilesApi, Snapshot, WrapCall } from '../core/service/files-api.ts'
 import type { StorageName } from '../core/service/storage.ts'
-import type { Wire } from './call/call.ts'
+import type { ClientParts } from './call/call.ts'
 import { isProvenMissing } from './call/decide-resend.ts'
 import { KeyRing } from './call/key-ring.ts'
-import { CallDesk, type CallOptions } from './call/open-calls.ts'
+import { type CallOptions, OpenCalls } from './call/open-calls.ts'
 import { type FilesClientOptions, lacksVersion, resolveSettings } from './call/options.ts'
 import { RetryQuota } from './call/retry-quota.ts'
 import { KeptHashes } from './disk/kept-hashes.ts'
@@ -23,7 +23,7 @@ import { type FilePage, type FileQuery, type ListForms, listPage, pageKey } from
 import { matchStorage } from './operations/match-storage.ts'
 import { streamBytes } from './operations/stream.ts'
 import type { Secret } from './secret.ts'
-import { performAround } from './wrap-calls.ts'
+import { wrapCalls } from './wrap-calls.ts'
 
 /** A client of the service's Files API. Reads both of its forms; throws nothing but `FilesError`, and what local disks throw. */
 export function createFilesClient(options: FilesClientOptions): FilesClient {
@@ -32,8 +32,8 @@ export function createFilesClient(options: FilesClientOptions): FilesClient {
 
 /** See {@link createFilesClient}. Holds no connection of its own, so it need not be stopped to let the process end. */
 export class FilesClient implements FilesApi {
-  readonly #wire: Wire
-  readonly #desk: CallDesk
+  readonly #wire: ClientParts
+  readonly #desk: OpenCalls
   readonly #forms: ListForms
   readonly #targets = new TargetQueue()
   /** Iterations that run, per storage: deleting meanwhile makes their pages skip entries. */
@@ -41,7 +41,7 @@ export class FilesClient implements FilesApi {
 
   constructor(options: FilesClientOptions) {
     this.#wire = createWire(options)
-    this.#desk = new CallDesk(this.#wire)
+    this.#desk = new OpenCalls(this.#wire)
     this.#forms = { current: this.#wire.settings.listForm }
     if (lacksVersion(this.#wire.settings.baseUrl)) {
       this.#wire.log({
@@ -150,8 +150,8 @@ export class FilesClient implements FilesApi {
   }
 
   /** The same client with each of its calls performed through `around`: inside a run, as a durable step. */
-  within(around: AroundCall): FilesApi {
-    return performAround(() => this, around, this.#wire.log)
+  within(around: WrapCall): FilesApi {
+    return wrapCalls(() => this, around, this.#wire.log)
   }
 
   /** Ends all calls with `AbortedError` and refuses new ones; resolves when nothing more is sent or written. */
@@ -169,7 +169,7 @@ export class FilesClient implements FilesApi {
   }
 }
 
-function createWire(options: FilesClientOptions): Wire {
+function createWire(options: FilesClientOptions): ClientParts {
   const settings = resolveSettings(options)
   const { clock, limit } = settings
   const sources = options.fallbackKey === undefined ? [options.apiKey] : [options.apiKey, options.fallbackKey]

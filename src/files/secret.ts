@@ -3,7 +3,7 @@ import { inspect } from 'node:util'
 import { redactUrls } from '../core/errors.ts'
 
 /** Shorter secrets than this show nothing of themselves: four characters of eight would be half of it. */
-const SHORTEST_SHOWN = 12
+const MIN_SHOWN = 12
 
 /** A text that no log, error or JSON document can pick up by accident: whatever prints it shows its last four characters. */
 export class Secret {
@@ -24,7 +24,7 @@ export class Secret {
   }
 
   toString(): string {
-    return this.#value.length < SHORTEST_SHOWN ? '…' : `…${this.#value.slice(-4)}`
+    return this.#value.length < MIN_SHOWN ? '…' : `…${this.#value.slice(-4)}`
   }
 
   toJSON(): string {
@@ -37,11 +37,11 @@ export class Secret {
 }
 
 /** The same value without the secret and without query strings of URLs: a server may well echo what it was sent. */
-export function scrub<T>(value: T, secret: Secret | null): T {
+export function redactSecret<T>(value: T, secret: Secret | null): T {
   if (typeof value === 'string') return scrubText(value, secret) as T
-  if (Array.isArray(value)) return value.map((item) => scrub(item, secret)) as T
+  if (Array.isArray(value)) return value.map((item) => redactSecret(item, secret)) as T
   if (typeof value !== 'object' || value === null) return value
-  const pairs = Object.entries(value).map(([name, item]) => [scrubText(name, secret), scrub(item, secret)])
+  const pairs = Object.entries(value).map(([name, item]) => [scrubText(name, secret), redactSecret(item, secret)])
   return Object.fromEntries(pairs) as T
 }
 

@@ -1,5 +1,5 @@
 import type { FilePlace, FileRef } from '../core/service/file.ts'
-import type { AroundCall, CallLimits, FileCall, FilesApi, ListQuery } from '../core/service/files-api.ts'
+import type { CallLimits, FileCall, FilesApi, ListQuery, WrapCall } from '../core/service/files-api.ts'
 import type { FilesClient } from './client.ts'
 import type { FilesLogLine } from './log-line.ts'
 import { type Collection, iterateEntries, iteratePages, takeSnapshot } from './operations/iterate.ts'
@@ -10,9 +10,9 @@ import type { FilePage, FileQuery } from './operations/list-page.ts'
  * made of several calls stays made of them, so a listing that a crash interrupts goes on at its next page. `find` gives the
  * client; it is asked within each call, so a client that cannot be had fails the call and not the run.
  */
-export function performAround(
+export function wrapCalls(
   find: () => FilesClient | Promise<FilesClient>,
-  around: AroundCall,
+  around: WrapCall,
   log: (line: FilesLogLine) => void,
 ): FilesApi {
   const list = (query: FileQuery, limits: CallLimits = {}): Promise<FilePage> =>

@@ -7,8 +7,8 @@ import type { Publish } from '../core/notices.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import { type AcceptParts, acceptDelivery, type RawDelivery, type Reception } from './accept-delivery.ts'
-import type { SecretWatch } from './checks/signature-alarm.ts'
-import type { Gate, Rejection } from './limits/intake.ts'
+import type { SignatureAlarm } from './checks/signature-alarm.ts'
+import type { IntakeLimit, Rejection } from './limits/intake.ts'
 import { readBody } from './read-body.ts'
 import type { RefusalLedger } from './refusal-ledger.ts'
 import { respond } from './respond.ts'
@@ -17,9 +17,9 @@ export interface HandlerParts extends AcceptParts {
   store: Pick<Store, 'findEndpoint' | 'saveCapture'>
   clock: Clock
   publish: Publish
-  gate: Gate
+  gate: IntakeLimit
   ledger: RefusalLedger
-  watch: SecretWatch
+  watch: SignatureAlarm
   /** Whether a request is one of our own probes; true once for each. */
   recogniseProbe: (request: IncomingMessage) => boolean
 }

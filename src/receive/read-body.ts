@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Gate } from './limits/intake.ts'
+import type { IntakeLimit } from './limits/intake.ts'
 
 /** The exact bytes of a request, or why they are not to be had. */
 export type BodyRead =
@@ -19,7 +19,7 @@ export type BodyRead =
  * Reads at most the limit. An announced size over it is refused before a byte is read, an endless body as soon as it
  * passes it; the caller closes the connection then. body-parser would read all of it first.
  */
-export function readBody(request: IncomingMessage, gate: Gate): Promise<BodyRead> | BodyRead {
+export function readBody(request: IncomingMessage, gate: IntakeLimit): Promise<BodyRead> | BodyRead {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') return { kind: 'encoded', encoding }
   if (request.readableDidRead || request.readableEnded || 'body' in request) return { kind: 'consumed' }
@@ -28,7 +28,7 @@ export function readBody(request: IncomingMessage, gate: Gate): Promise<BodyRead
   return collect(request, gate)
 }
 
-function collect(request: IncomingMessage, gate: Gate): Promise<BodyRead> {
+function collect(request: IncomingMessage, gate: IntakeLimit): Promise<BodyRead> {
   return new Promise((resolve) => {
     const gathered = new GatheredBytes()
     let isSettled = false

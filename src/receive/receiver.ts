@@ -9,9 +9,9 @@ import type { Clock } from '../core/time.ts'
 import type { AcceptParts } from './accept-delivery.ts'
 import { EndpointCheck } from './checks/endpoint-check.ts'
 import { SelfProbe } from './checks/self-probe.ts'
-import { SecretWatch } from './checks/signature-alarm.ts'
+import { SignatureAlarm } from './checks/signature-alarm.ts'
 import { createDeliveryHandler } from './delivery-handler.ts'
-import { Gate } from './limits/intake.ts'
+import { IntakeLimit } from './limits/intake.ts'
 import type { ReceiveLimits } from './limits/receive-limits.ts'
 import { RefusalLedger } from './refusal-ledger.ts'
 
@@ -41,14 +41,14 @@ export class Receiver {
   readonly #server: Server
   readonly #ledger: RefusalLedger
   readonly #endpoints: EndpointCheck
-  readonly #watch = new SecretWatch()
+  readonly #watch = new SignatureAlarm()
   readonly #store: ReceiverStore
   readonly #atWork = new Set<Promise<void>>()
   #isDraining = false
 
   constructor({ limits = {}, timeouts = {}, ...parts }: ReceiverParts) {
     const { store, clock, publish } = parts
-    const gate = new Gate(limits, () => this.#isDraining)
+    const gate = new IntakeLimit(limits, () => this.#isDraining)
     const selfProbe = new SelfProbe()
     this.#store = store
     this.#ledger = new RefusalLedger(store, publish)

@@ -4,9 +4,9 @@ import type { Publish } from '../core/notices.ts'
 import type { Store } from '../core/store/store.ts'
 
 /** Rows that wait for their commit; in a flood the others are only counted. */
-const MOST_WAITING = 100
+const MAX_WAITING = 100
 /** A process that is killed loses count of no more than these. */
-const MOST_UNCOUNTED = 1_000
+const MAX_UNCOUNTED = 1_000
 
 /** Keeps refusals without holding up anybody's answer. What a flood leaves no time for is counted, not lost. */
 export class RefusalLedger {
@@ -22,7 +22,7 @@ export class RefusalLedger {
   }
 
   keep(refusal: RefusedDelivery): void {
-    if (this.#writes.size < MOST_WAITING) this.#follow(this.#store.saveRefusal(refusal))
+    if (this.#writes.size < MAX_WAITING) this.#follow(this.#store.saveRefusal(refusal))
     else this.#skip(refusal.verdict)
   }
 
@@ -50,7 +50,7 @@ export class RefusalLedger {
 
   /** When the flood pauses for a moment, or has brought many more. */
   #count(): void {
-    const isDue = this.#writes.size === 0 || this.#unlistedCount >= MOST_UNCOUNTED
+    const isDue = this.#writes.size === 0 || this.#unlistedCount >= MAX_UNCOUNTED
     if (!isDue || this.#unlistedCount === 0) return
     const counts = Object.fromEntries(this.#unlisted)
     this.#unlisted = new Map()

@@ -4,10 +4,10 @@ import { filesApi } from './files-api/files-api.ts'
 import { ApiError, answerErrors, REFUSAL_ASSUMES } from './http/api-error.ts'
 import { requireControl, requireHost, tellTime } from './http/guards.ts'
 import { accountPages } from './pages/router.ts'
-import type { Service } from './service/sandbox-parts.ts'
+import type { SandboxParts } from './service/sandbox-parts.ts'
 
 export interface ServerParts {
-  service: Service
+  service: SandboxParts
   seed: number
   downloadSecret: string
   origins(): { api: string; download: string }

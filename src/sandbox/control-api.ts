@@ -8,7 +8,7 @@ import { describeApi } from './files-api/openapi.ts'
 import { answerErrors } from './http/api-error.ts'
 import { someSettings } from './options.ts'
 import { describeState } from './service/describe-state.ts'
-import type { Service } from './service/sandbox-parts.ts'
+import type { SandboxParts } from './service/sandbox-parts.ts'
 import { toWireEntry } from './storage/entry.ts'
 import { transferInput } from './transfers/plan-transfer.ts'
 import { webhookEdit, webhookInput } from './webhooks/webhooks.ts'
@@ -28,7 +28,7 @@ const eventInput = z.strictObject({ type: z.string().min(1), data: z.record(z.st
 const since = z.coerce.number().int().min(0)
 
 /** What the sandbox's own methods do, for other processes: JSON under `/_sandbox`. Guards stand before it. */
-export function controlApi(sandbox: Service, origins: () => { api: string; download: string }): Router {
+export function controlApi(sandbox: SandboxParts, origins: () => { api: string; download: string }): Router {
   const router = Router()
   // File content is taken as it comes; everything else is JSON.
   router.use(json({ limit: '1mb', strict: false, type: (request) => request.method !== 'PUT' }))

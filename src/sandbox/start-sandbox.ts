@@ -7,7 +7,7 @@ import type { Faults } from './faults/faults.ts'
 import { downloadServer } from './files-api/download-server.ts'
 import { type Listening, listenLocally, localHosts } from './http/listen.ts'
 import type { LiveSettings, SandboxOptions } from './options.ts'
-import { catchUp, openService, type Service, stopService } from './service/sandbox-parts.ts'
+import { catchUp, openSandboxParts, type SandboxParts, stopService } from './service/sandbox-parts.ts'
 import type { ResetOptions, Snapshots } from './service/snapshots.ts'
 import type { SandboxClock } from './state/clock.ts'
 import type { EventJournal } from './state/event-journal.ts'
@@ -49,7 +49,7 @@ export interface Sandbox extends AsyncDisposable {
  * `conflict` when a port is taken or another sandbox runs on `dir`.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const service = openService(options)
+  const service = openSandboxParts(options)
   try {
     await catchUp(service)
     const servers = await listen(service, options)
@@ -67,7 +67,7 @@ interface Servers {
   close(): Promise<void>
 }
 
-async function listen(service: Service, options: SandboxOptions): Promise<Servers> {
+async function listen(service: SandboxParts, options: SandboxOptions): Promise<Servers> {
   const downloadSecret = service.saved.getOrMake('downloadSecret', randomWord)
   const listening: { api?: Listening; download?: Listening } = {}
   const hostsOf = (which: 'api' | 'download') => () => localHosts(listening[which]?.port ?? 0, options.hosts ?? [])
@@ -88,7 +88,7 @@ async function listen(service: Service, options: SandboxOptions): Promise<Server
   }
 }
 
-function present(service: Service, servers: Servers): Sandbox {
+function present(service: SandboxParts, servers: Servers): Sandbox {
   const { clock, settings, keys, webhooks, events, deliveries, transfers, faults, audit, snapshots, storages, probe } =
     service
   const { api: origin, download: downloadOrigin } = servers.origins()

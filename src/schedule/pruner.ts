@@ -6,8 +6,8 @@ import { type Clock, waitUntil } from '../core/time.ts'
 
 /** Rows of a slice: at first, at least, at most. */
 const FIRST_ROWS = 200
-const FEWEST_ROWS = 20
-const MOST_ROWS = 2_000
+const MIN_ROWS = 20
+const MAX_ROWS = 2_000
 /** A slice is to take about this long, so that a delivery that has to wait for one does not notice. */
 const SLICE_MS = 8
 /** Between two slices ingest has the store to itself for as many times what the last one took. */
@@ -57,7 +57,7 @@ export async function pruneStore({ store, clock, retention, signal, onSlice }: P
 /** Rows of the next slice, from how long one of `rows` took: quickly fewer, slowly more. */
 export function computeSliceRows(rows: number, tookMs: number): number {
   const fitting = tookMs > SLICE_MS ? Math.floor((rows * SLICE_MS) / tookMs) : Math.ceil(rows * 1.25)
-  return Math.min(MOST_ROWS, Math.max(FEWEST_ROWS, fitting))
+  return Math.min(MAX_ROWS, Math.max(MIN_ROWS, fitting))
 }
 
 /** Prunes a minute after the start and every hour from then on. */

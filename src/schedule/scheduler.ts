@@ -6,8 +6,8 @@ import { type Clock, waitUntil } from '../core/time.ts'
 import { parseCronLine } from './cron-line.ts'
 
 /** Pauses after a store error: doubled from the first up to the last. */
-const SHORTEST_PAUSE_MS = 1_000
-const LONGEST_PAUSE_MS = 30_000
+const MIN_PAUSE_MS = 1_000
+const MAX_PAUSE_MS = 30_000
 
 /** A clock that is set back far, as after a wrong one is put right, is noticed within this. */
 const LOOK_EVERY_MS = 30_000
@@ -67,18 +67,18 @@ export class Scheduler {
   async #follow(line: Line, signal: AbortSignal): Promise<void> {
     const { clock, publish } = this.#parts
     let lastAt: number | null = null
-    let pauseMs = SHORTEST_PAUSE_MS
+    let pauseMs = MIN_PAUSE_MS
     while (!signal.aborted) {
       const now = clock.now()
       let wakeAt: number | null
       try {
         lastAt = await this.#recordDue(line, { knownAt: lastAt, now, signal })
-        pauseMs = SHORTEST_PAUSE_MS
+        pauseMs = MIN_PAUSE_MS
         wakeAt = line.nextMoment(now)
       } catch (error) {
         publish({ kind: 'fault', where: `schedule of ${line.workflow}`, error: describeError(error) })
         wakeAt = now + pauseMs
-        pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+        pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
       }
       // It rejects only because of the signal, which ends the loop. A line without a moment to come may get one: clocks are set back.
       await waitUntil(clock, Math.min(wakeAt ?? Infinity, now + (this.#parts.lookMs ?? LOOK_EVERY_MS)), signal).catch(

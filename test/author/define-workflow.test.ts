@@ -6,7 +6,7 @@ import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { findDefinition, planRoutes, scheduleOf } from '../../src/author/read-workflow.ts'
 import { UpshotError } from '../../src/core/errors.ts'
 import { planPriorities } from '../../src/core/incoming/route.ts'
-import { UNSEEN_PRIORITY } from '../../src/core/runs/admission.ts'
+import { UNADMITTED_PRIORITY } from '../../src/core/runs/admission.ts'
 
 const run = () => null
 const fileCreated = defineEvent('file.created', { data: z.looseObject({ id: z.string() }) })
@@ -70,9 +70,13 @@ describe('planRoutes', () => {
 describe('the first priority of a run', () => {
   it.each([
     ['its own, where nothing else limits it', { priority: 7 }, 7],
-    ['before all others, where it has to be looked at', { concurrency: { limit: 1 }, priority: 7 }, UNSEEN_PRIORITY],
-    ['before all others, where code decides it', { priority: () => 1 }, UNSEEN_PRIORITY],
-    ['before all others, where it may come too late', { timeout: { start: '1h' } }, UNSEEN_PRIORITY],
+    [
+      'before all others, where it has to be looked at',
+      { concurrency: { limit: 1 }, priority: 7 },
+      UNADMITTED_PRIORITY,
+    ],
+    ['before all others, where code decides it', { priority: () => 1 }, UNADMITTED_PRIORITY],
+    ['before all others, where it may come too late', { timeout: { start: '1h' } }, UNADMITTED_PRIORITY],
   ])('is %s', (_, part, priority) => {
     const routes = planRoutes({ kind: 'workflow', id: 'w', on: '*', run, ...part })
     expect(routes).toEqual([{ eventType: '*', workflow: 'w', priority }])

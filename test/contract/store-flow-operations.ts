@@ -56,7 +56,7 @@ export function describeFlowOperations(open: OpenStore): void {
     const leader = await fillBatch(store)
     await store.failRun(leader.lease, { name: 'Error', message: 'no' }, NOW, true)
     const [follower] = await store.claimRuns('wrk_1', 1, NOW)
-    expect(follower).toMatchObject({ handler: 'onFailure', folded: 2, isLetIn: false })
+    expect(follower).toMatchObject({ handler: 'onFailure', folded: 2, isAdmitted: false })
     expect(await idsOf(store, follower?.lease.runId ?? '')).toEqual(['evt_1', 'evt_2', 'evt_3'])
     const fork = await store.forkRun(leader.lease.runId, { keys: [], edited: null }, NOW)
     expect(await idsOf(store, fork)).toEqual(['evt_1', 'evt_2', 'evt_3'])
@@ -68,9 +68,9 @@ export function describeFlowOperations(open: OpenStore): void {
     const first = await arrive(store, 'evt_1', { gates: [gate] })
     const second = await arrive(store, 'evt_2', { gates: [gate] })
     await store.failRun(first.lease, { name: 'Error', message: 'no' }, NOW)
-    expect(await store.reopenRun(first.lease.runId, NOW)).toBe(true)
+    expect(await store.retryRun(first.lease.runId, NOW)).toBe(true)
     const claimed = await store.claimRuns('wrk_1', 10, NOW)
-    expect(claimed.map((run) => [run.lease.runId, run.isLetIn])).toEqual([
+    expect(claimed.map((run) => [run.lease.runId, run.isAdmitted])).toEqual([
       [first.lease.runId, false],
       [second.lease.runId, true],
     ])
@@ -90,12 +90,12 @@ export function describeFlowOperations(open: OpenStore): void {
     await store.pauseWorkflow('follow-up', NOW)
     await store.completeRun(first.lease, 'null', NOW)
     expect(await store.claimRuns('wrk_1', 10, NOW)).toEqual([])
-    expect(await store.claimUnseenRuns('wrk_1', 10, NOW)).toEqual([])
+    expect(await store.claimUnadmittedRuns('wrk_1', 10, NOW)).toEqual([])
     const held = await store.findRun(second.lease.runId)
     expect(held).toMatchObject({ status: 'waiting', isInLine: false, reason: 'the workflow is paused' })
     await store.resumeWorkflow('follow-up')
     await store.releaseHeldRuns('follow-up', 10)
-    expect(await store.claimRuns('wrk_1', 10, NOW)).toMatchObject([{ isLetIn: false }])
+    expect(await store.claimRuns('wrk_1', 10, NOW)).toMatchObject([{ isAdmitted: false }])
   })
 
   test('keeps the first priority of a workflow’s runs with its routes', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AdmissionPlan, AdmissionVerdict, Fold, Gate } from '../../src/core/runs/admission.ts'
-import { UNSEEN_PRIORITY } from '../../src/core/runs/admission.ts'
+import { UNADMITTED_PRIORITY } from '../../src/core/runs/admission.ts'
 import type { ClaimedRun } from '../../src/core/runs/claim.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
@@ -46,7 +46,7 @@ export function describeFlow(open: OpenStore): void {
   test('admits a run once, with the moment of its start', async () => {
     const { store } = open()
     const run = await arrive(store, 'evt_1')
-    expect(run).toMatchObject({ isLetIn: false, folded: 0 })
+    expect(run).toMatchObject({ isAdmitted: false, folded: 0 })
     expect(await ask(store, run, { gates: [concurrency] }, NOW + 5)).toEqual({
       kind: 'admitted',
       startedAt: NOW + 5,
@@ -64,7 +64,11 @@ export function describeFlow(open: OpenStore): void {
     const second = await arrive(store, 'evt_2')
     await ask(store, second, { gates: [concurrency] })
     await reopen().stopWorker('wrk_1')
-    expect(await claimNext(store)).toMatchObject({ isLetIn: true, startedAt: NOW, lease: { runId: run.lease.runId } })
+    expect(await claimNext(store)).toMatchObject({
+      isAdmitted: true,
+      startedAt: NOW,
+      lease: { runId: run.lease.runId },
+    })
     expect(await store.claimRuns('wrk_1', 10, NOW)).toEqual([])
   })
 
@@ -85,7 +89,7 @@ export function describeFlow(open: OpenStore): void {
     [
       'is to be tried again',
       (store: Store, run: ClaimedRun) =>
-        store.retryRun(run.lease, { dueAt: NOW + 1e6, error: { name: 'Error', message: 'no' } }),
+        store.postponeRun(run.lease, { dueAt: NOW + 1e6, error: { name: 'Error', message: 'no' } }),
     ],
     ['is canceled', (store: Store, run: ClaimedRun) => store.cancelRun(run.lease.runId, 'by hand', NOW)],
   ])('lets exactly one in when a run %s, in the same commit', async (_how, end) => {
@@ -108,7 +112,7 @@ export function describeFlow(open: OpenStore): void {
     await ask(store, second, { gates: [concurrency] })
     await store.releaseRun(first.lease)
     expect(await store.claimRuns('wrk_1', 10, NOW)).toMatchObject([
-      { isLetIn: true, lease: { runId: first.lease.runId } },
+      { isAdmitted: true, lease: { runId: first.lease.runId } },
     ])
   })
 
@@ -124,7 +128,7 @@ export function describeFlow(open: OpenStore): void {
     await store.parkRun(first.lease, { dueAt: NOW + 10, reason: 'sleeps' })
     const [back, next] = await store.claimRuns('wrk_1', 2, NOW + 10)
     if (!back || !next) throw new Error('two runs were to be claimed')
-    expect(back).toMatchObject({ isLetIn: false, startedAt: NOW, lease: { runId: first.lease.runId } })
+    expect(back).toMatchObject({ isAdmitted: false, startedAt: NOW, lease: { runId: first.lease.runId } })
     const verdict = await ask(store, back, { hasStarted: true, wakeAt: NOW + 99, gates: [concurrency] }, NOW + 10)
     expect(verdict).toEqual({
       kind: 'queued',
@@ -133,7 +137,7 @@ export function describeFlow(open: OpenStore): void {
     })
     await store.completeRun(next.lease, 'null', NOW + 11)
     expect(await store.claimRuns('wrk_1', 10, NOW + 11)).toMatchObject([
-      { isLetIn: true, startedAt: NOW, lease: { runId: first.lease.runId } },
+      { isAdmitted: true, startedAt: NOW, lease: { runId: first.lease.runId } },
     ])
   })
 
@@ -143,7 +147,7 @@ export function describeFlow(open: OpenStore): void {
     expect(await ask(store, run, { mayStart: false, gates: [throttle] })).toEqual({ kind: 'ready' })
     const second = await arrive(store, 'evt_2', NOW + 1)
     // The claim was of the first one, which is let in and starts now.
-    expect(second).toMatchObject({ isLetIn: true, startedAt: NOW + 1, lease: { runId: run.lease.runId } })
+    expect(second).toMatchObject({ isAdmitted: true, startedAt: NOW + 1, lease: { runId: run.lease.runId } })
     await store.parkRun(second.lease, { dueAt: NOW + 2, reason: 'sleeps' })
     const again = await claimNext(store, NOW + 2)
     expect(await ask(store, again, { gates: [throttle] }, NOW + 2)).toMatchObject({
@@ -188,7 +192,7 @@ export function describeFlow(open: OpenStore): void {
     })
     await store.completeRun(busy.lease, 'null', NOW)
     const run = await claimNext(store)
-    expect(run).toMatchObject({ isLetIn: true, folded: 2, lease: { runId: leader.lease.runId } })
+    expect(run).toMatchObject({ isAdmitted: true, folded: 2, lease: { runId: leader.lease.runId } })
     expect((await store.listRunEvents(leader.lease.runId)).map((event) => event.id)).toEqual([
       'evt_1',
       'evt_2',
@@ -298,15 +302,15 @@ export function describeFlow(open: OpenStore): void {
   test('hands out limited runs that nobody has looked at before all others, also by themselves', async () => {
     const { store } = open()
     await queueRun(store, 'evt_1', 'plain')
-    const priorities = { limited: UNSEEN_PRIORITY }
+    const priorities = { limited: UNADMITTED_PRIORITY }
     await store.saveDelivery(incoming('evt_2', { workflows: ['limited'], priorities }))
-    const [unseen] = await store.claimUnseenRuns('wrk_1', 10, NOW)
+    const [unseen] = await store.claimUnadmittedRuns('wrk_1', 10, NOW)
     if (!unseen) throw new Error('a run was to be looked at')
     expect(unseen).toMatchObject({ workflow: 'limited' })
-    expect(await store.claimUnseenRuns('wrk_1', 10, NOW)).toEqual([])
+    expect(await store.claimUnadmittedRuns('wrk_1', 10, NOW)).toEqual([])
     await ask(store, unseen, { priority: -3, mayStart: false })
     const claimed = await store.claimRuns('wrk_1', 10, NOW)
-    expect(claimed.map((run) => [run.workflow, run.isLetIn])).toEqual([
+    expect(claimed.map((run) => [run.workflow, run.isAdmitted])).toEqual([
       ['plain', false],
       ['limited', true],
     ])

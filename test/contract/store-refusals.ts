@@ -7,7 +7,7 @@ import type { Store } from '../../src/core/store/store.ts'
 import { incoming, NOW } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 
-const MOST_REFUSALS = 10_000
+const MAX_REFUSALS = 10_000
 
 function refusal(verdict: RefusedDelivery['verdict'] = 'bad_signature'): RefusedDelivery {
   return { id: newId('dlv', NOW), endpointId: null, receivedAt: NOW, verdict, bodyBytes: 12, facts: {} }
@@ -27,12 +27,12 @@ export function describeRefusals(open: OpenStore): void {
     await store.saveDelivery(incoming('evt_old'))
     await store.saveDelivery(incoming('evt_old'))
     await store.saveRefusal(refusal('stale'))
-    const refusals = Array.from({ length: MOST_REFUSALS + 30 }, () => refusal())
+    const refusals = Array.from({ length: MAX_REFUSALS + 30 }, () => refusal())
     await Promise.all(refusals.map((each) => store.saveRefusal(each)))
 
-    expect(await countRows(store)).toEqual({ accepted: 1, duplicate: 1, stale: 1, bad_signature: MOST_REFUSALS })
+    expect(await countRows(store)).toEqual({ accepted: 1, duplicate: 1, stale: 1, bad_signature: MAX_REFUSALS })
     expect(await store.tallyRefusals()).toEqual([
-      { verdict: 'bad_signature', listed: MOST_REFUSALS, dropped: 30 },
+      { verdict: 'bad_signature', listed: MAX_REFUSALS, dropped: 30 },
       { verdict: 'stale', listed: 1, dropped: 0 },
     ])
     const newest = (await store.listDeliveries({ limit: 1 })).map((row) => row.id)

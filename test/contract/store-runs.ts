@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
-import { listTaken } from '../../src/core/runs/claim.ts'
+import { listClaimedOnArrival } from '../../src/core/runs/claim.ts'
 import { FIRST_FENCE } from '../../src/core/runs/lease.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
@@ -33,10 +33,10 @@ export function describeRuns(open: OpenStore): void {
   test('gives the runs of a delivery to the worker it names, as a claim would', async () => {
     const { store } = open()
     const workflows = ['follow-up', 'inventory']
-    const taker = { worker: 'wrk_1', codeHashes: { inventory: 'as loaded' } }
-    const delivery = incoming('evt_1', { workflows, priorities: { inventory: 7 }, taker })
+    const arrivalClaim = { worker: 'wrk_1', codeHashes: { inventory: 'as loaded' } }
+    const delivery = incoming('evt_1', { workflows, priorities: { inventory: 7 }, arrivalClaim })
     const receipt = await store.saveDelivery(delivery)
-    const taken = listTaken(delivery, receipt)
+    const taken = listClaimedOnArrival(delivery, receipt)
     expect(taken.map((run) => run.lease)).toEqual(
       receipt.runs.map((runId) => ({ runId, fence: FIRST_FENCE, worker: 'wrk_1' })),
     )
@@ -51,11 +51,11 @@ export function describeRuns(open: OpenStore): void {
 
   test('takes no run where another one waits to be claimed, and none of a paused workflow', async () => {
     const { store } = open()
-    const taker = { worker: 'wrk_1', codeHashes: {} }
+    const arrivalClaim = { worker: 'wrk_1', codeHashes: {} }
     const deliver = async (id: string) => {
-      const { runs, takenWith } = await store.saveDelivery(incoming(id, { taker, receivedAt: NOW }))
+      const { runs, claimedWithEvent } = await store.saveDelivery(incoming(id, { arrivalClaim, receivedAt: NOW }))
       expect(runs).toHaveLength(1)
-      return takenWith !== undefined
+      return claimedWithEvent !== undefined
     }
     await queueRun(store, 'evt_waits')
     expect(await deliver('evt_1')).toBe(false)
@@ -73,9 +73,9 @@ export function describeRuns(open: OpenStore): void {
 
   test('takes nothing of a delivery that it knows already', async () => {
     const { store } = open()
-    const taker = { worker: 'wrk_1', codeHashes: {} }
-    await store.saveDelivery(incoming('evt_1', { taker }))
-    const again = await store.saveDelivery(incoming('evt_1', { id: 'dlv_again', taker }))
+    const arrivalClaim = { worker: 'wrk_1', codeHashes: {} }
+    await store.saveDelivery(incoming('evt_1', { arrivalClaim }))
+    const again = await store.saveDelivery(incoming('evt_1', { id: 'dlv_again', arrivalClaim }))
     expect(again).toEqual({ verdict: 'duplicate', runs: [] })
     expect(await store.listLeases('wrk_1')).toHaveLength(1)
   })
@@ -125,7 +125,7 @@ export function describeRuns(open: OpenStore): void {
     await queueRun(store)
     const [run] = await store.claimRuns('wrk_1', 1, NOW)
     if (!run) throw new Error('a run was queued')
-    await store.retryRun(run.lease, { dueAt: NOW + 1, error: { name: 'Error', message: 'once' } })
+    await store.postponeRun(run.lease, { dueAt: NOW + 1, error: { name: 'Error', message: 'once' } })
     expect(await store.claimRuns('wrk_1', 1, NOW + 1)).toMatchObject([{ attempt: 1 }])
   })
 

@@ -42,18 +42,18 @@ async function waitingRun(store: Store, part: Partial<EventWait> = {}, isParked 
 /** Stores an event that starts nothing and gives its number. */
 async function addEvent(store: Store, id: string): Promise<number> {
   await store.saveDelivery(incoming(id, { workflows: [], body: eventBody(id, 'file.moved', {}) }))
-  return (await store.listWatches()).newest
+  return (await store.listMatchCursors()).newest
 }
 
 /** Matches everything up to the newest event, with one value for the events named. */
 async function match(store: Store, values: Record<number, string>) {
-  const { watches, newest } = await store.listWatches()
-  const watch = watches.find(({ isOpen, version }) => isOpen && version === wait.version)
-  if (!watch) throw new Error('nobody waits')
+  const { cursors, newest } = await store.listMatchCursors()
+  const cursor = cursors.find(({ isOpen, version }) => isOpen && version === wait.version)
+  if (!cursor) throw new Error('nobody waits')
   const keys: EventKey[] = Object.entries(values)
-    .map(([seq, value]) => ({ watch: watch.id, seq: Number(seq), account: 'default', value, event: `evt_${seq}` }))
-    .filter(({ seq }) => seq > watch.cursor)
-  return store.saveMatches({ watches: [watch], from: watch.cursor, to: newest, keys }, NOW)
+    .map(([seq, value]) => ({ cursor: cursor.id, seq: Number(seq), account: 'default', value, event: `evt_${seq}` }))
+    .filter(({ seq }) => seq > cursor.position)
+  return store.saveMatches({ cursors: [cursor], from: cursor.position, to: newest, keys }, NOW)
 }
 
 const statusOf = async (store: Store, { runId }: Lease) => (await store.findRun(runId))?.status
@@ -115,27 +115,27 @@ export function describeWaits(open: OpenStore): void {
     const { store, reopen } = open()
     await waitingRun(store)
     const seq = await addEvent(store, 'evt_fits')
-    const { watches } = await store.listWatches()
-    const [watch] = watches
-    if (!watch) throw new Error('it is watched')
-    const keys = [{ watch: watch.id, seq, account: 'default', value: 'fil_1', event: 'evt_fits' }]
-    const batch = { watches: [watch], from: watch.cursor, to: seq, keys }
+    const { cursors } = await store.listMatchCursors()
+    const [cursor] = cursors
+    if (!cursor) throw new Error('it is watched')
+    const keys = [{ cursor: cursor.id, seq, account: 'default', value: 'fil_1', event: 'evt_fits' }]
+    const batch = { cursors: [cursor], from: cursor.position, to: seq, keys }
     const results = await Promise.all([store.saveMatches(batch, NOW), reopen().saveMatches(batch, NOW)])
     expect(results.map(({ woken }) => woken).sort()).toEqual([0, 1])
-    expect((await store.listWatches()).watches).toMatchObject([{ cursor: seq }])
+    expect((await store.listMatchCursors()).cursors).toMatchObject([{ position: seq }])
   })
 
-  test('a batch that began before an older run set the watch back does not pass over what that one waits for', async () => {
+  test('a batch that began before an older run set the cursor back does not pass over what that one waits for', async () => {
     const { store } = open()
     const older = await claim(store, 'evt_older')
     const early = await addEvent(store, 'evt_early')
     await waitingRun(store, { value: 'something else' })
     const late = await addEvent(store, 'evt_late')
-    const [watch] = (await store.listWatches()).watches
-    if (!watch) throw new Error('it is watched')
+    const [cursor] = (await store.listMatchCursors()).cursors
+    if (!cursor) throw new Error('it is watched')
     await store.saveCheckpoint(older, WAITING, undefined, { wait: { ...wait, since: 'run' } })
-    const keys = [{ watch: watch.id, seq: late, account: 'default', value: 'fil_1', event: 'evt_late' }]
-    await store.saveMatches({ watches: [watch], from: watch.cursor, to: late, keys }, NOW)
+    const keys = [{ cursor: cursor.id, seq: late, account: 'default', value: 'fil_1', event: 'evt_late' }]
+    await store.saveMatches({ cursors: [cursor], from: cursor.position, to: late, keys }, NOW)
     expect(await store.findMatch(older.runId, 'moved')).toBeNull()
     await match(store, { [early]: 'fil_1', [late]: 'fil_1' })
     expect(await store.findMatch(older.runId, 'moved')).toMatchObject({ id: 'evt_early' })
@@ -160,11 +160,11 @@ export function describeWaits(open: OpenStore): void {
     const first = await addEvent(store, 'evt_first')
     const second = await addEvent(store, 'evt_second')
     await match(store, { [first]: 'fil_1', [second]: 'fil_1' })
-    const { watches } = await store.listWatches()
+    const { cursors } = await store.listMatchCursors()
     await store.saveCheckpoint(lease, WAITING, undefined, { wait: { ...wait, since: 'run' } })
-    const later = (await store.listWatches()).watches
-    // The run is older than the watch: everything since then is matched again, in order.
-    expect(later[0]?.cursor).toBeLessThan(watches[0]?.cursor ?? 0)
+    const later = (await store.listMatchCursors()).cursors
+    // The run is older than the cursor: everything since then is matched again, in order.
+    expect(later[0]?.position).toBeLessThan(cursors[0]?.position ?? 0)
     await match(store, { [first]: 'fil_1', [second]: 'fil_1' })
     expect(await store.findMatch(lease.runId, 'moved')).toMatchObject({ id: 'evt_first' })
     const younger = await claim(store, 'evt_younger')
@@ -180,10 +180,10 @@ export function describeWaits(open: OpenStore): void {
     const lease = await waitingRun(store)
     await store.cancelRun(lease.runId, 'by hand', NOW)
     for (let n = 0; n < 5; n++) await addEvent(store, `evt_idle${n}`)
-    expect((await store.listWatches()).watches).toMatchObject([{ isOpen: false }])
+    expect((await store.listMatchCursors()).cursors).toMatchObject([{ isOpen: false }])
     await waitingRun(store)
-    const { watches, newest } = await store.listWatches()
-    expect(watches).toMatchObject([{ isOpen: true, cursor: newest }])
+    const { cursors, newest } = await store.listMatchCursors()
+    expect(cursors).toMatchObject([{ isOpen: true, position: newest }])
   })
 
   test('resolves the waits for one event in slices when thousands wait', async () => {
@@ -198,23 +198,23 @@ export function describeWaits(open: OpenStore): void {
     )
     const seq = await addEvent(store, 'evt_fits')
     const woken: number[] = []
-    while ((await store.listWatches()).watches.some(({ isOpen, cursor }) => isOpen && cursor < seq)) {
+    while ((await store.listMatchCursors()).cursors.some(({ isOpen, position }) => isOpen && position < seq)) {
       woken.push((await match(store, { [seq]: 'fil_1' })).woken)
     }
     expect(woken).toEqual([2_000, 100])
   })
 
-  test('begins a watch of new functions where the oldest wait does', async () => {
+  test('begins a cursor of new functions where the oldest wait does', async () => {
     const { store } = open()
     await waitingRun(store)
-    const from = (await store.listWatches()).newest
+    const from = (await store.listMatchCursors()).newest
     await addEvent(store, 'evt_x')
-    await store.openWatch({ type: wait.type, name: wait.name, version: 'v2' }, NOW)
-    const { watches } = await store.listWatches()
-    expect(watches.find(({ version }) => version === 'v2')).toMatchObject({ cursor: from, isOpen: true })
+    await store.openMatchCursor({ type: wait.type, name: wait.name, version: 'v2' }, NOW)
+    const { cursors } = await store.listMatchCursors()
+    expect(cursors.find(({ version }) => version === 'v2')).toMatchObject({ position: from, isOpen: true })
     await waitingRun(store, { version: 'v3' })
-    const third = (await store.listWatches()).watches.find(({ version }) => version === 'v3')
-    expect(third).toMatchObject({ cursor: from })
+    const third = (await store.listMatchCursors()).cursors.find(({ version }) => version === 'v3')
+    expect(third).toMatchObject({ position: from })
   })
 
   test('cancels the run that an event was named for, with its reason', async () => {
@@ -327,9 +327,9 @@ export function describeWaits(open: OpenStore): void {
     ]
     for (const end of ends) {
       const lease = await waitingRun(store, {}, false)
-      expect((await store.listWatches()).watches).toMatchObject([{ isOpen: true }])
+      expect((await store.listMatchCursors()).cursors).toMatchObject([{ isOpen: true }])
       await end(lease)
-      expect((await store.listWatches()).watches).toMatchObject([{ isOpen: false }])
+      expect((await store.listMatchCursors()).cursors).toMatchObject([{ isOpen: false }])
     }
   })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LEASE_MS, MOST_CRASHES } from '../../src/core/runs/lease.ts'
+import { LEASE_MS, MAX_CRASHES } from '../../src/core/runs/lease.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import type { OpenStore } from './open-store.ts'
 
@@ -46,7 +46,7 @@ export function describeWorkers(open: OpenStore): void {
     const { store, reopen } = open()
     const id = await queueRun(store)
     const other = reopen()
-    for (let death = 1; death <= MOST_CRASHES; death++) {
+    for (let death = 1; death <= MAX_CRASHES; death++) {
       await store.startWorker(`wrk_${death}`, NOW)
       expect(await store.claimRuns(`wrk_${death}`, 1, NOW)).toHaveLength(1)
       await other.recoverRuns(NOW + LEASE_MS + 1, LEASE_MS)

@@ -62,7 +62,7 @@ export function createLimitedWorker(dataDir: string, life: string, store: Store,
     filesFor: () => ({}) as FilesApi,
     routes: () => [],
     slots: 3,
-    looksAhead: () => true,
+    admitsAhead: () => true,
     drainMs: 1_000,
   })
 }

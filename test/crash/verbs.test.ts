@@ -179,7 +179,7 @@ async function surviveDeath(death: { moment: Moment; write: number }): Promise<b
   expect(events.map((event) => event.type).sort()).toEqual(
     ['file.created', 'verbs.answered', 'verbs.asked', 'verbs.ended', 'verbs.started'].sort(),
   )
-  expect((await store.listWatches()).watches.filter((watched) => watched.isOpen)).toEqual([])
+  expect((await store.listMatchCursors()).cursors.filter((watched) => watched.isOpen)).toEqual([])
   // What may happen once has; a finished step never runs again; and "unknown" is said only where nobody can know.
   const both = [...effects[0], ...effects[1]]
   const paid = both.filter((effect) => effect.endsWith(' pay')).length

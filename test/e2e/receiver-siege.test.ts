@@ -6,7 +6,7 @@ import { type ReceiverProcess, startReceiverProcess } from '../support/receiver-
 const SECRET = 'a-secret-that-outlasts-the-siege'
 const MEBIBYTE = 1_048_576
 /** What Node takes for itself under load, its garbage included; what is sent at it is several times that. */
-const MOST_GROWTH = 300 * MEBIBYTE
+const MAX_GROWTH = 300 * MEBIBYTE
 
 /** The status of a delivery that is signed as it should be. */
 async function deliver({ url, path }: ReceiverProcess, id: string): Promise<number> {
@@ -15,7 +15,7 @@ async function deliver({ url, path }: ReceiverProcess, id: string): Promise<numb
 
 async function requireModest(receiver: ReceiverProcess): Promise<void> {
   const { started, peak } = await receiver.memory()
-  expect(peak - started).toBeLessThan(MOST_GROWTH)
+  expect(peak - started).toBeLessThan(MAX_GROWTH)
 }
 
 test('holds out against endless, huge and dripping bodies at once, in bounded memory, and goes on serving', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AroundCall, FileCall } from '../../src/core/service/files-api.ts'
+import type { FileCall, WrapCall } from '../../src/core/service/files-api.ts'
 import { giveUrls, serveBytes, someBytes, tempDirectory } from './support/download-host.ts'
 import { entry } from './support/entries.ts'
 import { ok, ScriptedServer } from './support/scripted-server.ts'
@@ -8,7 +8,7 @@ import { testClient } from './support/test-client.ts'
 /** Performs every call, and remembers it. */
 function recorder() {
   const calls: FileCall[] = []
-  const around: AroundCall = (call, perform) => {
+  const around: WrapCall = (call, perform) => {
     calls.push(call)
     return perform(new AbortController().signal)
   }

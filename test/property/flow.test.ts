@@ -141,7 +141,7 @@ class Play {
     const claimed = await store.claimRuns(this.#workers[worker] ?? '', count, this.now)
     for (const run of claimed) {
       const id = run.lease.runId
-      if (!run.isLetIn) {
+      if (!run.isAdmitted) {
         const { verdict } = await store.admitRun(run.lease, this.#plan(id), this.now)
         if (verdict.kind !== 'admitted') continue
       }

@@ -90,7 +90,7 @@ class Play {
 
   async #admit(run: ClaimedRun | undefined): Promise<void> {
     if (!run) return
-    if (run.isLetIn) return void this.#atWork.push(run)
+    if (run.isAdmitted) return void this.#atWork.push(run)
     const plan: AdmissionPlan = {
       priority: 0,
       hasStarted: false,

@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { Verdict } from '../../src/core/incoming/delivery.ts'
-import { SecretWatch } from '../../src/receive/checks/signature-alarm.ts'
+import { SignatureAlarm } from '../../src/receive/checks/signature-alarm.ts'
 import { createDeliveryHandler } from '../../src/receive/delivery-handler.ts'
-import { Gate } from '../../src/receive/limits/intake.ts'
+import { IntakeLimit } from '../../src/receive/limits/intake.ts'
 import { RefusalLedger } from '../../src/receive/refusal-ledger.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { openRaw, requestHead } from '../support/raw-http.ts'
@@ -237,7 +237,11 @@ test('answers 500, loudly, when somebody else has read the body', async () => {
   const { store, clock, heard, notices, endpoint } = await createTestReceiver()
   const handle = createDeliveryHandler({
     ...{ store, intake: store, clock, publish: notices.publish, routes: () => [] },
-    ...{ gate: new Gate({}, () => false), ledger: new RefusalLedger(store, notices.publish), watch: new SecretWatch() },
+    ...{
+      gate: new IntakeLimit({}, () => false),
+      ledger: new RefusalLedger(store, notices.publish),
+      watch: new SignatureAlarm(),
+    },
     recogniseProbe: () => false,
   })
   const server = createServer(async (request, response) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
-import { SecretWatch } from '../../src/receive/checks/signature-alarm.ts'
+import { SignatureAlarm } from '../../src/receive/checks/signature-alarm.ts'
 import { RefusalLedger } from '../../src/receive/refusal-ledger.ts'
 import { eventBody, NOW } from '../support/fixtures.ts'
 import { createTestReceiver } from '../support/test-receiver.ts'
@@ -97,7 +97,7 @@ describe('a burst of bad signatures', () => {
   })
 
   test('counts other refusals for nothing', () => {
-    const watch = new SecretWatch()
+    const watch = new SignatureAlarm()
     const at = { endpointId: 'end_1', receivedAt: NOW }
     watch.note({ ...at, verdict: 'accepted' })
     const verdicts = ['stale', 'bad_json', 'wrong_type', 'overloaded', 'disabled'] as const

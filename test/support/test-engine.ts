@@ -25,7 +25,7 @@ export interface TestEngine {
   /** Starts a worker for these workflows; stopped when the test is over. */
   start(
     workflows: AnyWorkflow[],
-    options?: Partial<Pick<WorkerParts, 'slots' | 'looksAhead' | 'filesFor' | 'spellingsOf' | 'store' | 'drainMs'>>,
+    options?: Partial<Pick<WorkerParts, 'slots' | 'admitsAhead' | 'filesFor' | 'spellingsOf' | 'store' | 'drainMs'>>,
   ): Promise<Worker>
   /** Queues a run and gives it back as it is when it has ended or waits. */
   run(workflow: string, eventId?: string): Promise<Run>

@@ -70,4 +70,5 @@ export function countWrites(
   })
 }
 
-const WRITES = /^(claimRuns|saveCheckpoint|watchRun|completeRun|failRun|parkRun|retryRun|openWatch|saveMatches)$/
+const WRITES =
+  /^(claimRuns|saveCheckpoint|watchRun|completeRun|failRun|parkRun|postponeRun|openMatchCursor|saveMatches)$/

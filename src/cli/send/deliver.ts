@@ -6,7 +6,7 @@ import { VERDICTS, type Verdict } from '../../core/incoming/delivery.ts'
 const ANSWER_WITHIN_MS = 10_000
 
 /** More of an answer than this is not read: it comes from anywhere. */
-const MOST_ANSWER_BYTES = 65_536
+const MAX_ANSWER_BYTES = 65_536
 
 /** What came back for a delivery. */
 export interface Answer {
@@ -65,9 +65,9 @@ async function readText(response: Response): Promise<string> {
   for await (const chunk of response.body ?? []) {
     chunks.push(chunk)
     bytes += chunk.length
-    if (bytes >= MOST_ANSWER_BYTES) break
+    if (bytes >= MAX_ANSWER_BYTES) break
   }
-  return Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES).toString('utf8')
+  return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8')
 }
 
 /** Null for what is no JSON. */

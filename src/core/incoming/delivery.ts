@@ -52,11 +52,11 @@ export interface IncomingDelivery {
   /** Of their runs, where it is not 0; by workflow. */
   priorities?: Readonly<Record<string, number>>
   /** Takes these runs in the same commit, if no run waits to be claimed and none of the workflows is paused. */
-  taker?: RunTaker
+  arrivalClaim?: ArrivalClaim
 }
 
 /** The worker that is to execute the runs of a delivery, and the hash of the code that it has for each workflow. */
-export interface RunTaker {
+export interface ArrivalClaim {
   worker: string
   codeHashes: Readonly<Record<string, string>>
 }
@@ -101,7 +101,7 @@ export interface DeliveryReceipt {
   /** Ids of the runs that this delivery started, in the order of its workflows. */
   runs: string[]
   /** Where its worker has taken them: the number of their event. */
-  takenWith?: number
+  claimedWithEvent?: number
 }
 
 /** A row of the delivery ledger. */

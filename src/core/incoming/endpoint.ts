@@ -37,7 +37,7 @@ export const SANDBOX_ENDPOINT = 'sandbox'
 export const SERVICE_ENDPOINT = 'service'
 
 /** A shorter secret is refused: an endpoint without a strong one is a door without a lock. */
-const SHORTEST_SECRET_BYTES = 24
+const MIN_SECRET_BYTES = 24
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/
 
 export interface NewEndpoint {
@@ -80,7 +80,7 @@ export function newSecret({ secret }: SecretForm): string {
 
 /** Whether the key that `secret` stands for is long enough; false also for a text that stands for none. */
 export function isStrongSecret(secret: string, scheme: SecretForm = SCHEME_PRESETS.hex): boolean {
-  return (parseSecret(scheme, secret)?.length ?? 0) >= SHORTEST_SECRET_BYTES
+  return (parseSecret(scheme, secret)?.length ?? 0) >= MIN_SECRET_BYTES
 }
 
 type SecretForm = Pick<SignatureScheme, 'secret'>
@@ -92,7 +92,7 @@ function requireStrongSecret(secret: string, scheme: SecretForm): void {
   }
   throw new UpshotError(
     'invalid_request',
-    `The webhook secret is shorter than ${SHORTEST_SECRET_BYTES} bytes. Make a longer one, for example with "openssl rand -hex 32".`,
+    `The webhook secret is shorter than ${MIN_SECRET_BYTES} bytes. Make a longer one, for example with "openssl rand -hex 32".`,
   )
 }
 

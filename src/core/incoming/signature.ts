@@ -70,7 +70,7 @@ export type SignatureVerdict =
   | { kind: 'stale'; skewSeconds: number }
 
 /** A header may list several signatures; more than this many are not looked at. */
-const MOST_CANDIDATES = 10
+const MAX_CANDIDATES = 10
 
 /**
  * Whether one of `secrets` signed these bytes. Tries every secret and every candidate without an early exit, compares in
@@ -169,7 +169,7 @@ function parseGrammar(scheme: SignatureScheme, value: string): { candidates: str
 }
 
 function capped(candidates: string[]): string[] {
-  return candidates.filter((candidate) => candidate !== '').slice(0, MOST_CANDIDATES)
+  return candidates.filter((candidate) => candidate !== '').slice(0, MAX_CANDIDATES)
 }
 
 function computeMac(

@@ -48,13 +48,13 @@ export interface AdmissionAnswer {
   canceled: readonly string[]
 }
 
-export const MOST_PRIORITY = 100
+export const MAX_PRIORITY = 100
 /** A limited run comes before all others until it has been looked at, so that it is in its right place in time. */
-export const UNSEEN_PRIORITY = 1_000
+export const UNADMITTED_PRIORITY = 1_000
 
 /** Whether a value is a priority that runs can have. */
 export function isPriority(value: unknown): value is number {
-  return Number.isInteger(value) && Math.abs(value as number) <= MOST_PRIORITY
+  return Number.isInteger(value) && Math.abs(value as number) <= MAX_PRIORITY
 }
 
 /** Why a run stands in line: who is before it, as far as that is known. */

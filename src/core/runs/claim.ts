@@ -18,7 +18,7 @@ export interface ClaimedRun {
   /** Hash of the code that writes its journal; null where that is not known before its first step. */
   codeHash: string | null
   /** True when the store has let it in: it holds its places and is not asked again. */
-  isLetIn: boolean
+  isAdmitted: boolean
   /** How many runs it has absorbed. */
   folded: number
   cause: RunCause
@@ -36,12 +36,15 @@ export type RunCause =
   | { kind: 'call'; account: string; input: string }
 
 /** The runs that a delivery's worker has taken with it, as a claim would give them. */
-export function listTaken(delivery: IncomingDelivery, { runs, takenWith }: DeliveryReceipt): ClaimedRun[] {
-  const { taker, workflows, account, receivedAt, body, event } = delivery
-  if (takenWith === undefined || taker === undefined) return []
+export function listClaimedOnArrival(
+  delivery: IncomingDelivery,
+  { runs, claimedWithEvent }: DeliveryReceipt,
+): ClaimedRun[] {
+  const { arrivalClaim, workflows, account, receivedAt, body, event } = delivery
+  if (claimedWithEvent === undefined || arrivalClaim === undefined) return []
   const { id, type, created } = event
   const record = {
-    seq: takenWith,
+    seq: claimedWithEvent,
     id,
     account,
     type,
@@ -51,14 +54,14 @@ export function listTaken(delivery: IncomingDelivery, { runs, takenWith }: Deliv
     body,
   } as const
   return workflows.map((workflow, index) => ({
-    lease: { runId: runs[index] ?? '', fence: FIRST_FENCE, worker: taker.worker },
+    lease: { runId: runs[index] ?? '', fence: FIRST_FENCE, worker: arrivalClaim.worker },
     workflow,
     attempt: 0,
     createdAt: receivedAt,
     startedAt: receivedAt,
     isFirstPass: true,
-    codeHash: taker.codeHashes[workflow] ?? null,
-    isLetIn: false,
+    codeHash: arrivalClaim.codeHashes[workflow] ?? null,
+    isAdmitted: false,
     folded: 0,
     cause: { kind: 'event', event: record },
     handler: 'run',

@@ -14,4 +14,4 @@ export const HEARTBEAT_MS = 5_000
 /** … and is taken for dead when it has not for this long. A dead process is noticed at once, by its lock. */
 export const LEASE_MS = 30_000
 /** A run whose process died this often while working on it waits for a person instead of the next death. */
-export const MOST_CRASHES = 5
+export const MAX_CRASHES = 5

@@ -3,13 +3,13 @@ import { UpshotError } from '../errors.ts'
 import { matchType } from '../incoming/event.ts'
 
 /** How far the events have been matched for one key of a type by one version of its functions. */
-export interface Watch {
+export interface MatchCursor {
   id: number
   type: string
   name: string
   version: string
   /** Number of the last event that was looked at. */
-  cursor: number
+  position: number
   /** True while a step or run waits for this key. */
   isOpen: boolean
 }
@@ -23,9 +23,9 @@ export interface NumberedEvent {
   body: string
 }
 
-/** A key of an event, for one watch. */
+/** A key of an event, for one cursor. */
 export interface EventKey {
-  watch: number
+  cursor: number
   seq: number
   account: string
   value: string
@@ -35,7 +35,7 @@ export interface EventKey {
 
 export interface MatchBatch {
   /** Those that stand at `from`; one that another process has moved meanwhile is left out. */
-  watches: readonly Pick<Watch, 'id' | 'type' | 'name'>[]
+  cursors: readonly Pick<MatchCursor, 'id' | 'type' | 'name'>[]
   from: number
   /** Every event up to here is in `keys` if it has one. */
   to: number
@@ -52,20 +52,20 @@ export interface MatchResult {
 /** Numbers of events that one batch spans: reading them holds up nothing else for long. */
 export const BATCH_EVENTS = 1_000
 
-/** The watches that lag behind most, and how far they may go at once: no further than where the next ones stand. */
-export function planBatch<W extends Pick<Watch, 'cursor'>>(
-  watches: readonly W[],
+/** The cursors that lag behind most, and how far they may go at once: no further than where the next ones stand. */
+export function planBatch<W extends Pick<MatchCursor, 'position'>>(
+  cursors: readonly W[],
   newest: number,
 ): { group: W[]; from: number; to: number } | null {
-  const from = Math.min(...watches.map((watch) => watch.cursor))
-  if (watches.length === 0 || from >= newest) return null
-  const ahead = watches.map((watch) => watch.cursor).filter((cursor) => cursor > from)
+  const from = Math.min(...cursors.map((cursor) => cursor.position))
+  if (cursors.length === 0 || from >= newest) return null
+  const ahead = cursors.map((cursor) => cursor.position).filter((cursor) => cursor > from)
   const to = Math.min(newest, from + BATCH_EVENTS, ...ahead)
-  return { group: watches.filter((watch) => watch.cursor === from), from, to }
+  return { group: cursors.filter((cursor) => cursor.position === from), from, to }
 }
 
 /** Longer values are kept as their hash. */
-const LONGEST_VALUE = 200
+const MAX_VALUE = 200
 
 /** The name and value that a wait's `where` is matched by; throws `invalid_workflow` for a value that no key can have. */
 export function planMatch(where: Record<string, unknown> = {}): { name: string; value: string } {
@@ -79,7 +79,7 @@ export function keyText(value: unknown, name: string): string {
   if (typeof text !== 'string') {
     throw new UpshotError('invalid_workflow', `The key "${name}" must be text or a number, not ${describe(value)}.`)
   }
-  return text.length <= LONGEST_VALUE ? text : `sha256:${hash('sha256', text, 'hex')}`
+  return text.length <= MAX_VALUE ? text : `sha256:${hash('sha256', text, 'hex')}`
 }
 
 function describe(value: unknown): string {
@@ -90,13 +90,17 @@ export function joinValues(texts: readonly string[]): string {
   return texts.length === 1 ? (texts[0] ?? '') : texts.length === 0 ? '' : JSON.stringify(texts)
 }
 
-/** The functions of one watch. Gives the value of an event's `data`; null where it has none; throws where they fail. */
+/** The functions of one cursor. Gives the value of an event's `data`; null where it has none; throws where they fail. */
 export type ReadKeys = (data: unknown) => string | null
 
-/** The keys of an event for a watch; null: it is none of its events, or has no such key. */
-export function computeKey(watch: Pick<Watch, 'id' | 'type'>, event: NumberedEvent, read: ReadKeys): EventKey | null {
-  if (!matchType(watch.type, event.type)) return null
+/** The keys of an event for a cursor; null: it is none of its events, or has no such key. */
+export function computeKey(
+  cursor: Pick<MatchCursor, 'id' | 'type'>,
+  event: NumberedEvent,
+  read: ReadKeys,
+): EventKey | null {
+  if (!matchType(cursor.type, event.type)) return null
   if (event.body === '') throw new UpshotError('conflict', `The body of event ${event.id} is pruned.`)
   const value = read(JSON.parse(event.body).data)
-  return value === null ? null : { watch: watch.id, seq: event.seq, account: event.account, value, event: event.id }
+  return value === null ? null : { cursor: cursor.id, seq: event.seq, account: event.account, value, event: event.id }
 }

@@ -21,7 +21,7 @@ export interface RetryOptions {
 }
 
 /** Beyond it every pause has reached its bound, and numbers end. */
-const MOST_DOUBLINGS = 50
+const MAX_DOUBLINGS = 50
 
 const DEFAULT_POLICY: RetryPolicy = { attempts: 4, minMs: 1_000, maxMs: 300_000 }
 
@@ -66,7 +66,7 @@ export function decideRetry(failure: {
   // A moment that has come is no wait: taken for one, it would repeat for ever without a pause.
   if (named !== null && named > now) return { kind: 'retry', at: named, counts: false }
   if (attempt >= policy.attempts) return { kind: 'give_up' }
-  const ceilingMs = Math.min(policy.maxMs, policy.minMs * 2 ** Math.min(attempt - 1, MOST_DOUBLINGS))
+  const ceilingMs = Math.min(policy.maxMs, policy.minMs * 2 ** Math.min(attempt - 1, MAX_DOUBLINGS))
   return { kind: 'retry', at: now + Math.round(random * ceilingMs), counts: true }
 }
 

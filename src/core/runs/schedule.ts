@@ -55,7 +55,7 @@ export interface TickOptions {
 }
 
 /** Missed moments from before the window are counted up to here; an exact figure of a long absence helps nobody. */
-const MOST_COUNTED = 10_000
+const MAX_COUNTED = 10_000
 
 /** Moments noticed within this time are on time, not missed: wake-ups are late by a little. */
 const ON_TIME_MS = 30_000
@@ -72,7 +72,7 @@ export function decideDue(
   const fresh = [...momentsBetween(since, now, nextMoment)]
   const latest = fresh.at(-1)
   if (latest === undefined) return []
-  const tooOld = countAtMost(MOST_COUNTED, momentsBetween(lastAt, since, nextMoment))
+  const tooOld = countAtMost(MAX_COUNTED, momentsBetween(lastAt, since, nextMoment))
   const missed = tooOld + fresh.length - 1
   switch (schedule.catchUp) {
     case 'all':

@@ -38,7 +38,7 @@ export interface Checkpoint {
 /** Results up to this size, in bytes of JSON, lie in their row … */
 export const ROW_OUTPUT_BYTES = 65_536
 /** … and up to this one compressed in a table of their own. */
-export const MOST_OUTPUT_BYTES = 33_554_432
+export const MAX_OUTPUT_BYTES = 33_554_432
 
 /** The result of a step or run that is too large for its row, as it is stored. */
 export interface PackedOutput {
@@ -48,7 +48,7 @@ export interface PackedOutput {
 }
 
 /** A name without a key that is used this often in one run stands in a loop, most likely by mistake. */
-export const MANY_OF_ONE_NAME = 100
+export const REPEATED_NAME_WARNING = 100
 
 /** Text in a name that would make two steps look alike. */
 const RESERVED = /[#[\]]/

@@ -36,7 +36,7 @@ export interface SentEvent {
 }
 
 /** What is written in the commit of a step's checkpoint. */
-export interface Alongside {
+export interface SavedWithStep {
   /** For the run's row: of the code that writes its journal from here. */
   codeHash?: string
   /** The result, where it is too large for the row. */

@@ -82,7 +82,7 @@ export interface FileCall {
 }
 
 /** Performs each call of a client in its own way: inside a run, as a step. */
-export type AroundCall = <T>(call: FileCall, perform: (signal: AbortSignal) => Promise<T>) => Promise<T>
+export type WrapCall = <T>(call: FileCall, perform: (signal: AbortSignal) => Promise<T>) => Promise<T>
 
 type Collection = Omit<ListQuery, 'page' | 'limit' | 'sort'>
 

@@ -12,17 +12,17 @@ const TIMESTAMP_TEMPLATES = ['timestamp.body', 'timestamp:body', 'v0:timestamp:b
 const MAC_LIKE = /[0-9a-f]{40,}|[\w+/-]{27,}/i
 const TIMESTAMP_LIKE = /^\d{9,15}$/
 /** Eleven digits of seconds last until the year 5138, twelve of milliseconds begin in 1973. */
-const MOST_DIGITS_OF_SECONDS = 11
+const MAX_DIGITS_OF_SECONDS = 11
 const ID_NAME = /(^|-)(id|uuid|event|delivery|message|msg|nonce)(-|$)/i
 /** A sender has a few headers that matter; a stranger may send hundreds. */
-const MOST_HEADERS = 6
+const MAX_HEADERS = 6
 
 type Part = Partial<SignatureScheme>
 
 /** Every scheme that these headers leave possible: each is a combination to try. */
 export function listSchemes(headers: Headers): SignatureScheme[] {
   const names = Object.keys(headers).filter((name) => MAC_LIKE.test(headers[name] ?? ''))
-  return names.slice(0, MOST_HEADERS).flatMap((header) => {
+  return names.slice(0, MAX_HEADERS).flatMap((header) => {
     const value = headers[header] ?? ''
     return listGrammars(value).flatMap((grammar) => listSigned(headers, value, grammar).flatMap(withKeys({ header })))
   })
@@ -61,7 +61,7 @@ function listSigned(headers: Headers, value: string, grammar: Part): Part[] {
   const inline = grammar.grammar === 'pairs' ? readInlineTimestamp(value, grammar.timestampKey ?? 't') : undefined
   const timestamps = inline === undefined ? listTimestamps(headers) : [{ timestampUnit: unitOf(inline) }]
   const ids = Object.keys(headers).filter((name) => ID_NAME.test(name))
-  const idHeaders: Part[] = ids.length === 0 ? [{}] : ids.slice(0, MOST_HEADERS).map((idHeader) => ({ idHeader }))
+  const idHeaders: Part[] = ids.length === 0 ? [{}] : ids.slice(0, MAX_HEADERS).map((idHeader) => ({ idHeader }))
   return [
     { ...grammar, signed: 'body' },
     ...timestamps.flatMap((timestamp) => [
@@ -75,7 +75,7 @@ function listTimestamps(headers: Headers): Part[] {
   const names = Object.keys(headers).filter((name) => TIMESTAMP_LIKE.test(headers[name] ?? ''))
   if (names.length === 0) return [{}]
   return names
-    .slice(0, MOST_HEADERS)
+    .slice(0, MAX_HEADERS)
     .map((timestampHeader) => ({ timestampHeader, timestampUnit: unitOf(headers[timestampHeader] ?? '') }))
 }
 
@@ -85,7 +85,7 @@ function readInlineTimestamp(value: string, key: string): string | undefined {
 }
 
 function unitOf(timestamp: string): SignatureScheme['timestampUnit'] {
-  return timestamp.length > MOST_DIGITS_OF_SECONDS ? 'ms' : 's'
+  return timestamp.length > MAX_DIGITS_OF_SECONDS ? 'ms' : 's'
 }
 
 const MAC_BYTES = { sha1: 20, sha256: 32, sha512: 64 } as const

@@ -25,7 +25,7 @@ export type Solution =
   | { kind: 'none'; tried: number }
 
 /** Bytes to hash while looking for a cut secret in large bodies: about a tenth of a second. */
-const MOST_BYTES_HASHED = 67_108_864
+const MAX_BYTES_HASHED = 67_108_864
 
 /** Finds out how a delivery is signed, or what stands in the way. Pure; the secrets are in no part of the answer. */
 export function solveScheme(evidence: Evidence): Solution {
@@ -105,7 +105,7 @@ class Search {
     }
     for (const secret of secrets) {
       for (const suspect of suspectSecrets(secret)) {
-        if (this.#hashed > MOST_BYTES_HASHED) return null
+        if (this.#hashed > MAX_BYTES_HASHED) return null
         const scheme = 'key' in suspect ? this.#findByKey(suspect.key) : this.#find([suspect.text], body)
         if (scheme) return this.#near(suspect.cause, suspect.advice, scheme)
       }

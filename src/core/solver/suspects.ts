@@ -25,8 +25,8 @@ export interface SuspectBody {
   body: Buffer
 }
 
-const SHORTEST_PART = 8
-const LONGEST_SECRET = 128
+const MIN_PART = 8
+const MAX_SECRET = 128
 
 /** The mishaps of copying and decoding a secret, the likely ones first. No advice repeats any of it. */
 export function* suspectSecrets(secret: string): Generator<SuspectSecret> {
@@ -63,7 +63,7 @@ function* suspectKeys(secret: string, bare: string): Generator<SuspectSecret> {
   ]
   for (const [key, how] of keys) {
     const advice = `The sender reads the secret as ${how}: choose one of hexadecimal digits, the same on both sides.`
-    if (key.length >= SHORTEST_PART) yield { cause, key, advice }
+    if (key.length >= MIN_PART) yield { cause, key, advice }
   }
 }
 
@@ -71,7 +71,7 @@ function* suspectKeys(secret: string, bare: string): Generator<SuspectSecret> {
 function* suspectParts(secret: string): Generator<SuspectSecret> {
   const cause = 'secret_truncated'
   const { length } = secret
-  for (let kept = Math.min(length, LONGEST_SECRET) - 1; kept >= SHORTEST_PART; kept--) {
+  for (let kept = Math.min(length, MAX_SECRET) - 1; kept >= MIN_PART; kept--) {
     const advice = `The sender signs with ${kept} of the ${length} characters of our secret: it was cut there.`
     yield { cause, text: secret.slice(0, kept), advice: `${advice} Enter a new one that fits.` }
     yield { cause, text: secret.slice(-kept), advice: `${advice} Enter it there again.` }

@@ -1,7 +1,7 @@
 import type { Failure } from '../errors.ts'
 import type { Lease } from '../runs/lease.ts'
 import type { Checkpoint, PackedOutput } from '../runs/step.ts'
-import type { Alongside } from '../runs/wait.ts'
+import type { SavedWithStep } from '../runs/wait.ts'
 
 export interface StepFailure {
   key: string
@@ -15,7 +15,7 @@ export interface JournalWrites {
    * Adds a step to the run's journal or brings it up to date, with all that comes `alongside`; `failure`, one attempt that failed,
    * is appended.
    */
-  saveCheckpoint(lease: Lease, checkpoint: Checkpoint, failure?: StepFailure, alongside?: Alongside): Promise<void>
+  saveCheckpoint(lease: Lease, checkpoint: Checkpoint, failure?: StepFailure, alongside?: SavedWithStep): Promise<void>
 }
 
 export interface JournalReads {

@@ -13,7 +13,7 @@ export interface OperationWrites {
    */
   cancelRun(runId: string, reason: string, now: number): Promise<boolean>
   /** A failed or canceled run goes on from its failed step, with the same id. False when it is in another state. */
-  reopenRun(runId: string, now: number): Promise<boolean>
+  retryRun(runId: string, now: number): Promise<boolean>
   /** A run that waits for a person goes on; from scratch, it forgets every step. False when it waits for none. */
   resumeRun(runId: string, options: { fromScratch: boolean }, now: number): Promise<boolean>
   /** A new run of the same cause with copies of these finished steps, and perhaps a result of our own for one more. Gives its id. */

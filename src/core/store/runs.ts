@@ -15,7 +15,7 @@ export interface RunWrites {
    */
   admitRun(lease: Lease, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer>
   /** Limited runs that nobody has looked at yet, oldest first; they need no slot, because most are only put in line. */
-  claimUnseenRuns(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
+  claimUnadmittedRuns(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
   /** However a run ends, it waits for nothing any more, and the run that invoked it goes on. */
   completeRun(lease: Lease, output: string | PackedOutput, now: number): Promise<void>
   /** `followUp`: starts the workflow's `onFailure` as a run of its own in the same commit, unless this run is such a one itself. */
@@ -30,7 +30,7 @@ export interface RunWrites {
     park: { dueAt: number | null; reason: string; awaits?: readonly string[]; hasNotStarted?: boolean },
   ): Promise<void>
   /** Its code failed outside a step: counts the attempt and waits until `dueAt`. */
-  retryRun(lease: Lease, retry: { dueAt: number; error: Failure }): Promise<void>
+  postponeRun(lease: Lease, retry: { dueAt: number; error: Failure }): Promise<void>
   /** Gives the run back unfinished, to be claimed by anyone at once. */
   releaseRun(lease: Lease): Promise<void>
 }

@@ -6,7 +6,7 @@ import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Cause } from './cause.ts'
-import { type EventFacts, type FactSources, gatherFacts } from './gather-event-facts.ts'
+import { type EventFacts, type FactSources, gatherEventFacts } from './gather-event-facts.ts'
 import { type AdmissionFacts, planAdmission } from './plan-admission.ts'
 import { readCause, readStoredEvent } from './read-cause.ts'
 
@@ -41,7 +41,7 @@ async function decide(
   workflow: AnyWorkflow,
   known: AdmissionFacts,
 ): Promise<Admission> {
-  const facts = await gatherFacts(run, parts)
+  const facts = await gatherEventFacts(run, parts)
   if ('kind' in facts) return facts
   const cause = attempt(() => readCause(run, workflow, facts))
   if ('kind' in cause) return cause
@@ -51,7 +51,7 @@ async function decide(
   if ('kind' in wanted) return wanted
   if (!wanted.isWanted) return { kind: 'skipped', reason: 'its `where` said no' }
   const goOn = (startedAt: number, folded: number) => join(parts, run, workflow, { cause, facts, startedAt, folded })
-  if (run.isLetIn || !isAsked || !isGated(workflow)) return goOn(run.startedAt, run.folded)
+  if (run.isAdmitted || !isAsked || !isGated(workflow)) return goOn(run.startedAt, run.folded)
 
   const plan = attempt((): AdmissionPlan => planAdmission(workflow, cause, run.cause.kind, known))
   if ('kind' in plan) return plan
@@ -120,7 +120,7 @@ async function joinBatch(
   if (missing > 0) return parkForPerson(`${missing} of its events are pruned`)
   const events = []
   for (const record of records) {
-    const facts = await gatherFacts({ cause: { kind: 'event', event: record } }, parts)
+    const facts = await gatherEventFacts({ cause: { kind: 'event', event: record } }, parts)
     if ('kind' in facts) return facts
     const event = attempt(() => readStoredEvent(record, workflow, facts))
     if ('kind' in event) return event

@@ -26,7 +26,7 @@ export interface FactSources {
 const LOOK_AGAIN_MS = 1_000
 
 /** Gathers the facts, or parks the run where a delete of ours has to end first. The same in every pass: ended deletes stay as they are. */
-export async function gatherFacts(
+export async function gatherEventFacts(
   { cause }: Pick<ClaimedRun, 'cause'>,
   { store, clock, spellingsOf }: FactSources,
 ): Promise<EventFacts | Extract<RunOutcome, { kind: 'parked' }>> {

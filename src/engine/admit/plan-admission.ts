@@ -1,6 +1,6 @@
-import type { AnyFlow, ConcurrencyOptions, TimeoutOptions } from '../../author/limits.ts'
+import type { AnyLimits, ConcurrencyOptions, TimeoutOptions } from '../../author/limits.ts'
 import { describeError } from '../../core/errors.ts'
-import { type AdmissionPlan, type Fold, type Gate, isPriority, MOST_PRIORITY } from '../../core/runs/admission.ts'
+import { type AdmissionPlan, type Fold, type Gate, isPriority, MAX_PRIORITY } from '../../core/runs/admission.ts'
 import type { RunCause } from '../../core/runs/claim.ts'
 import { parseDuration } from '../../core/time.ts'
 import type { Cause } from './cause.ts'
@@ -20,7 +20,7 @@ export interface AdmissionFacts {
 
 /** Reads the author's keys and priority for one cause; throws what they throw, and where one gives no text or number. */
 export function planAdmission(
-  flow: AnyFlow & { timeout?: TimeoutOptions },
+  flow: AnyLimits & { timeout?: TimeoutOptions },
   cause: Cause,
   kind: RunCause['kind'],
   facts: AdmissionFacts,
@@ -43,7 +43,7 @@ export function planAdmission(
 }
 
 /** Events of two accounts never join: a run calls the service back for one account. */
-function planFold({ batch, debounce }: AnyFlow, account: string, cause: unknown): Fold | null {
+function planFold({ batch, debounce }: AnyLimits, account: string, cause: unknown): Fold | null {
   if (batch) {
     const key = `${account}/${readKey('batch', batch, cause)}`
     return { kind: 'batch', key, size: batch.size, waitMs: parseDuration(batch.wait) }
@@ -55,7 +55,7 @@ function planFold({ batch, debounce }: AnyFlow, account: string, cause: unknown)
 }
 
 /** In the order in which places are taken: what counts few runs comes before what counts all of them. */
-function planGates({ singleton, throttle, concurrency }: AnyFlow, cause: unknown): Gate[] {
+function planGates({ singleton, throttle, concurrency }: AnyLimits, cause: unknown): Gate[] {
   const gates: Gate[] = []
   if (singleton) {
     const key = readKey('singleton', singleton === true ? {} : singleton, cause)
@@ -72,29 +72,29 @@ function planGates({ singleton, throttle, concurrency }: AnyFlow, cause: unknown
   return gates
 }
 
-function listLimits(concurrency: AnyFlow['concurrency']): readonly ConcurrencyOptions<never>[] {
+function listLimits(concurrency: AnyLimits['concurrency']): readonly ConcurrencyOptions<never>[] {
   if (concurrency === undefined) return []
   const limits = 'limit' in concurrency ? [concurrency] : concurrency
   return limits.toSorted((a, b) => Number(b.key !== undefined) - Number(a.key !== undefined))
 }
 
 /** Longer keys would be content, not names. */
-const LONGEST_KEY = 500
+const MAX_KEY = 500
 
 function readKey(option: string, { key }: { key?: (cause: never) => string }, cause: unknown): string {
   if (key === undefined) return ''
   const text: unknown = explain(option, 'key', () => key(cause as never))
-  if (typeof text === 'string' && text.length <= LONGEST_KEY) return text
+  if (typeof text === 'string' && text.length <= MAX_KEY) return text
   const got = typeof text === 'string' ? `${text.length} characters` : describeType(text)
-  throw new Error(`the key of \`${option}\` gave ${got}; it must give a text of at most ${LONGEST_KEY} characters`)
+  throw new Error(`the key of \`${option}\` gave ${got}; it must give a text of at most ${MAX_KEY} characters`)
 }
 
-function readPriority({ priority = 0 }: AnyFlow, cause: unknown): number {
+function readPriority({ priority = 0 }: AnyLimits, cause: unknown): number {
   if (typeof priority === 'number') return priority
   const number: unknown = explain('priority', 'function', () => priority(cause as never))
   if (isPriority(number)) return number
   const got = typeof number === 'number' ? number : describeType(number)
-  throw new Error(`\`priority\` gave ${got}; it must give a whole number from -${MOST_PRIORITY} to ${MOST_PRIORITY}`)
+  throw new Error(`\`priority\` gave ${got}; it must give a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}`)
 }
 
 function explain<T>(option: string, part: string, call: () => T): T {

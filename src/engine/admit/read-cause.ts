@@ -1,5 +1,5 @@
 import { findDefinition, inputOf, planRoutes } from '../../author/read-workflow.ts'
-import { readWithSpellings } from '../../author/storage-name.ts'
+import { withStorageNames } from '../../author/storage-name.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { deriveId } from '../../core/ids.ts'
@@ -20,7 +20,7 @@ export function readCause(run: ClaimedRun, workflow: AnyWorkflow, facts: EventFa
     case 'event':
       return { account, event: readStoredEvent(run.cause.event, workflow, facts) }
     case 'call':
-      return { account, ...readWithSpellings(facts.spellings, () => readCall(run, workflow, facts)) }
+      return { account, ...withStorageNames(facts.spellings, () => readCall(run, workflow, facts)) }
     default:
       return run.cause satisfies never
   }
@@ -39,7 +39,7 @@ function fitToWorkflow(
   { isSelfCaused, spellings }: EventFacts,
 ): ReceivedEvent {
   const definition = findDefinition(workflow.on, event.type)
-  return readWithSpellings(spellings, () => fitEvent({ ...event, isSelfCaused }, definition))
+  return withStorageNames(spellings, () => fitEvent({ ...event, isSelfCaused }, definition))
 }
 
 /** A callable workflow gets its input; any other an event, made from what the caller said of it. */

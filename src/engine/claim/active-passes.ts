@@ -24,7 +24,7 @@ interface Parts {
 }
 
 /** The passes that a worker has in hand, by their runs. */
-export class PassesAtWork {
+export class ActivePasses {
   readonly #parts: Parts
   readonly #passes = new Map<string, RunningPass>()
   #looks = 0
@@ -66,7 +66,7 @@ export class PassesAtWork {
   }
 
   /** Ends the pass of a run that is not ours any more. */
-  giveUp(runId: string): void {
+  endPass(runId: string): void {
     const pass = this.#passes.get(runId)
     if (!pass || pass.isSettling) return
     pass.abort.abort(new UpshotError('conflict', 'The run was canceled or taken over.'))
@@ -74,12 +74,12 @@ export class PassesAtWork {
   }
 
   /** Ends those that began before `listLeases` was asked and are not among the leases. */
-  async giveUpLost(listLeases: () => Promise<readonly Pick<Lease, 'runId' | 'fence'>[]>): Promise<void> {
+  async endLostPasses(listLeases: () => Promise<readonly Pick<Lease, 'runId' | 'fence'>[]>): Promise<void> {
     const atWork = [...this.#passes]
     if (atWork.length === 0) return
     const held = new Map((await listLeases()).map((lease) => [lease.runId, lease.fence]))
     for (const [runId, pass] of atWork) {
-      if (this.#passes.get(runId) === pass && held.get(runId) !== pass.fence) this.giveUp(runId)
+      if (this.#passes.get(runId) === pass && held.get(runId) !== pass.fence) this.endPass(runId)
     }
   }
 

@@ -1,7 +1,7 @@
 import { codeHashOf } from '../../author/code-hash.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
-import type { DeliveryReceipt, IncomingDelivery, RunTaker } from '../../core/incoming/delivery.ts'
-import { type ClaimedRun, listTaken } from '../../core/runs/claim.ts'
+import type { ArrivalClaim, DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
+import { type ClaimedRun, listClaimedOnArrival } from '../../core/runs/claim.ts'
 import type { Store } from '../../core/store/store.ts'
 
 interface ArrivalParts {
@@ -13,7 +13,7 @@ interface ArrivalParts {
 }
 
 /** Deliveries under way into the store whose runs a worker takes in the commit that makes them. */
-export class Arrivals {
+export class ClaimOnArrival {
   readonly #parts: ArrivalParts
   #expected = 0
   #arrived: ClaimedRun[] = []
@@ -29,11 +29,11 @@ export class Arrivals {
 
   save(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
     const count = delivery.workflows.length
-    const taken = { ...delivery, taker: this.#takerOf(delivery.workflows) }
+    const taken = { ...delivery, arrivalClaim: this.#claimFor(delivery.workflows) }
     this.#expected += count
     const saved = this.#parts.store.saveDelivery(taken)
     saved.then(
-      (receipt) => this.#arrive(count, listTaken(taken, receipt)),
+      (receipt) => this.#arrive(count, listClaimedOnArrival(taken, receipt)),
       () => {
         this.#expected -= count
       },
@@ -55,7 +55,7 @@ export class Arrivals {
     for (const run of runs) this.#parts.begin(run)
   }
 
-  #takerOf(workflows: readonly string[]): RunTaker {
+  #claimFor(workflows: readonly string[]): ArrivalClaim {
     const codeHashes: Record<string, string> = {}
     for (const id of workflows) {
       const workflow = this.#parts.findWorkflow(id)

@@ -9,7 +9,7 @@ import { describeOutcome, isStaleLease } from '../execute/settle-run.ts'
 const HAND_BACK_MS = 5_000
 
 /** Parks a run whose pass itself broke, most likely because the store cannot be written: it must not stay ours for ever. */
-export async function handBack(
+export async function parkBrokenPass(
   { store, clock, publish }: { store: Pick<Store, 'parkRun'>; clock: Clock; publish: Publish },
   run: ClaimedRun,
   error: unknown,

@@ -5,7 +5,7 @@ const SPARE = 8
  * How many runs wait in the queue, as far as one worker knows. It decides how much a claim asks for while deliveries come,
  * and whether a delivery may be taken: one that stands behind others would keep a slot for nothing.
  */
-export class KnownQueue {
+export class QueueEstimate {
   #length = 0
   #asked = 0
   /** How many were known when the claim under way was asked. */

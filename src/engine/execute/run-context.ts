@@ -3,7 +3,7 @@ import type { RunContext, RunLog } from '../../author/context.ts'
 import type { EventDefinition } from '../../author/define-event.ts'
 import type { Invocable, StepApi } from '../../author/step-api.ts'
 import type { StepName } from '../../core/runs/step.ts'
-import type { AroundCall, FilesApi } from '../../core/service/files-api.ts'
+import type { FilesApi, WrapCall } from '../../core/service/files-api.ts'
 import { parseDuration } from '../../core/time.ts'
 import type { Cause } from '../admit/cause.ts'
 import type { Pass } from '../pass/pass.ts'
@@ -15,7 +15,7 @@ import { sleepStep } from '../steps/sleep-step.ts'
 import { type WaitRequest, waitStep } from '../steps/wait-step.ts'
 
 /** Gives the Files client of an account, with each call performed through `around`. */
-export type FilesFor = (account: string, around: AroundCall) => FilesApi
+export type FilesFor = (account: string, around: WrapCall) => FilesApi
 
 /** Everything an author's function is given. */
 export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {

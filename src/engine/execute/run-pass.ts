@@ -36,7 +36,7 @@ export interface BegunPass extends Pick<Pass, 'parking' | 'abort'>, Pick<Admissi
 }
 
 /** One pass from its facts to its outcome, with the journal where the run's code was called. */
-export async function takePass(
+export async function runPass(
   parts: PassParts,
   { run, workflow, claim, cancelOther, ...control }: BegunPass,
 ): Promise<{ outcome: RunOutcome; journal?: Journal }> {

@@ -5,7 +5,7 @@ import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import type { Store } from '../../core/store/store.ts'
 
-export type SettleStore = Pick<Store, 'completeRun' | 'failRun' | 'parkRun' | 'retryRun' | 'skipRun' | 'releaseRun'>
+export type SettleStore = Pick<Store, 'completeRun' | 'failRun' | 'parkRun' | 'postponeRun' | 'skipRun' | 'releaseRun'>
 
 /** Writes how the pass ended, one store call per word. */
 export function settleRun(
@@ -22,7 +22,7 @@ export function settleRun(
     case 'parked':
       return store.parkRun(lease, outcome)
     case 'retry':
-      return store.retryRun(lease, outcome)
+      return store.postponeRun(lease, outcome)
     case 'skipped':
       return outcome.isSettled ? Promise.resolve() : store.skipRun(lease, outcome.reason, now)
     case 'released':

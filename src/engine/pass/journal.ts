@@ -1,6 +1,6 @@
 import type { Lease } from '../../core/runs/lease.ts'
-import { type Checkpoint, MANY_OF_ONE_NAME, type StepName, stepKeys } from '../../core/runs/step.ts'
-import type { Alongside } from '../../core/runs/wait.ts'
+import { type Checkpoint, REPEATED_NAME_WARNING, type StepName, stepKeys } from '../../core/runs/step.ts'
+import type { SavedWithStep } from '../../core/runs/wait.ts'
 import type { StepFailure } from '../../core/store/journal.ts'
 import type { Store } from '../../core/store/store.ts'
 
@@ -67,7 +67,7 @@ export class Journal {
       this.#unreached.delete(key)
       this.#passTime(known)
     }
-    return { key, known, isRepeated: !known && key === `${name}#${MANY_OF_ONE_NAME}` }
+    return { key, known, isRepeated: !known && key === `${name}#${REPEATED_NAME_WARNING}` }
   }
 
   /** A position for a step that begins for the first time. */
@@ -76,7 +76,7 @@ export class Journal {
   }
 
   /** Keeps a checkpoint. The write is on its way, not yet on disk: {@link barrier} waits for it, and so does the result. */
-  record(step: Checkpoint, failure?: StepFailure, alongside?: Alongside): Promise<void> {
+  record(step: Checkpoint, failure?: StepFailure, alongside?: SavedWithStep): Promise<void> {
     this.#passTime(step)
     if (isFinished(step)) this.#finished += 1
     const saved = this.#parts.store.saveCheckpoint(this.#parts.lease, step, failure, this.#withHash(alongside))
@@ -107,7 +107,7 @@ export class Journal {
     this.#barrier = null
   }
 
-  #withHash(alongside: Alongside | undefined): Alongside | undefined {
+  #withHash(alongside: SavedWithStep | undefined): SavedWithStep | undefined {
     if (this.#codeHash === null) return alongside
     const codeHash = this.#codeHash
     this.#codeHash = null

@@ -52,14 +52,14 @@ export class Parking {
   wait(dueAt: number | null, reason: string, awaits?: string): Promise<never> {
     this.#waits.push({ dueAt, reason, awaits })
     this.#check()
-    return never()
+    return neverSettles()
   }
 
   /** Begins no other step, lets those at work finish, and leaves the run to a person. */
   halt(reason: string): Promise<never> {
     this.#halt ??= reason
     this.#check()
-    return never()
+    return neverSettles()
   }
 
   /** Lets the steps at work finish and begins no other. */
@@ -71,7 +71,7 @@ export class Parking {
   /** Ends the pass at once. */
   abandon(park: Extract<Park, { kind: 'lost' | 'overdue' | 'broken' }>): Promise<never> {
     this.#finish(park)
-    return never()
+    return neverSettles()
   }
 
   /** One turn later, because the code behind a finished step may begin the next one in this turn. */
@@ -97,7 +97,7 @@ export class Parking {
   }
 }
 
-export function never(): Promise<never> {
+export function neverSettles(): Promise<never> {
   return new Promise(() => {})
 }
 

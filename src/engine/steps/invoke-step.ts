@@ -5,14 +5,14 @@ import { toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
 import type { Run } from '../../core/runs/run.ts'
 import type { Checkpoint, StepName } from '../../core/runs/step.ts'
-import type { Alongside, Invocation } from '../../core/runs/wait.ts'
+import type { Invocation, SavedWithStep } from '../../core/runs/wait.ts'
 import { type Duration, parseDuration } from '../../core/time.ts'
 import { isFinished } from '../pass/journal.ts'
 import { packLarge } from '../pass/pack-output.ts'
-import { never } from '../pass/parking.ts'
+import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
-import { newStep, reachStep, replayStep, whileReading } from './reach-step.ts'
-import { MOST_SENT_BYTES } from './send-step.ts'
+import { newStep, reachStep, readDuringPass, replayStep } from './reach-step.ts'
+import { MAX_SENT_BYTES } from './send-step.ts'
 
 export interface InvokeRequest {
   workflow: Invocable
@@ -23,7 +23,7 @@ export interface InvokeRequest {
 /** Runs another workflow as a child of this run, and parks until that has ended. */
 export async function invokeStep(pass: Pass, name: StepName, request: InvokeRequest): Promise<unknown> {
   const reached = reachStep(pass, name, 'invoke', 'write')
-  if (!reached) return never()
+  if (!reached) return neverSettles()
   const { key, known } = reached
   if (known && isFinished(known)) return replayStep(pass, known)
   return known ? goOn(pass, known) : begin(pass, key, request)
@@ -51,10 +51,10 @@ function planInvocation(pass: Pass, key: string, { workflow, input }: InvokeRequ
     throw new UpshotError('invalid_workflow', `Step "${key}": "${workflow.id}" runs on a cron line and takes no input.`)
   }
   const json = toJson(input)
-  if (Buffer.byteLength(json) > MOST_SENT_BYTES) {
+  if (Buffer.byteLength(json) > MAX_SENT_BYTES) {
     throw new UpshotError(
       'output_too_large',
-      `Step "${key}" gives "${workflow.id}" an input of more than ${MOST_SENT_BYTES} bytes. Pass what identifies the work.`,
+      `Step "${key}" gives "${workflow.id}" an input of more than ${MAX_SENT_BYTES} bytes. Pass what identifies the work.`,
     )
   }
   const run = deriveRunId(runId, key, fence)
@@ -62,7 +62,7 @@ function planInvocation(pass: Pass, key: string, { workflow, input }: InvokeRequ
 }
 
 async function goOn(pass: Pass, step: Checkpoint): Promise<unknown> {
-  const child = await whileReading(pass, () => pass.store.findRun(step.target ?? ''))
+  const child = await readDuringPass(pass, () => pass.store.findRun(step.target ?? ''))
   const now = pass.clock.now()
   if (child && child.finishedAt === null) {
     if (step.dueAt === null || step.dueAt > now) return park(pass, step)
@@ -75,7 +75,7 @@ async function goOn(pass: Pass, step: Checkpoint): Promise<unknown> {
 }
 
 async function complete(pass: Pass, step: Checkpoint, child: Run): Promise<unknown> {
-  const { json, packed } = await whileReading(pass, async () => {
+  const { json, packed } = await readDuringPass(pass, async () => {
     const json = child.output ?? (await pass.store.readOutput(child.id, null))
     return { json, packed: await packLarge(pass.store, `Step "${step.key}"`, json) }
   })
@@ -86,7 +86,7 @@ async function complete(pass: Pass, step: Checkpoint, child: Run): Promise<unkno
   return JSON.parse(json)
 }
 
-function fail(pass: Pass, step: Checkpoint, error: Failure, alongside: Alongside): never {
+function fail(pass: Pass, step: Checkpoint, error: Failure, alongside: SavedWithStep): never {
   const { key, attempt } = step
   const now = pass.clock.now()
   const failure = { key, attempt, at: now, error }

@@ -1,6 +1,6 @@
 import type { OnceStepOptions, StepContext } from '../../author/step-api.ts'
 import { UpshotError } from '../../core/errors.ts'
-import { never } from '../pass/parking.ts'
+import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { type Reached, reachStep } from './reach-step.ts'
 import { driveStep, type StepEnd } from './run-step.ts'
@@ -26,11 +26,11 @@ export async function mapSteps<Item, T>(pass: Pass, name: string, request: MapRe
   }
   const items = [...request.items]
   const reached = reachItems(pass, name, listKeys(name, items, request.keyOf), options)
-  if (!reached) return never()
+  if (!reached) return neverSettles()
 
   // What has failed before stopped the map then, and does now: nothing else may begin, or the failure could become another one.
   const failed = reached.find(({ known }) => known?.status === 'failed')
-  if (failed) return collect([await driveStep<T>(pass, failed, never, options)])
+  if (failed) return collect([await driveStep<T>(pass, failed, neverSettles, options)])
 
   const ends: StepEnd<T>[] = []
   let next = 0
@@ -83,7 +83,7 @@ function collect<T>(ends: readonly StepEnd<T>[]): T[] | Promise<never> {
   if (failed?.kind === 'failed') throw failed.error
   const values: T[] = []
   for (const end of ends) {
-    if (end.kind !== 'completed') return never()
+    if (end.kind !== 'completed') return neverSettles()
     values.push(end.value)
   }
   return values

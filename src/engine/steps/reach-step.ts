@@ -3,7 +3,7 @@ import {
   type Checkpoint,
   decideMismatch,
   type Effect,
-  MANY_OF_ONE_NAME,
+  REPEATED_NAME_WARNING,
   type StepKind,
   type StepName,
 } from '../../core/runs/step.ts'
@@ -53,7 +53,7 @@ export function replayStep(pass: Pass, step: Checkpoint): unknown {
 }
 
 /** What the store is asked for while the code stands still; a pass that meanwhile came to its end never answers. */
-export async function whileReading<T>(pass: Pass, read: () => Promise<T>): Promise<T> {
+export async function readDuringPass<T>(pass: Pass, read: () => Promise<T>): Promise<T> {
   pass.parking.enter()
   try {
     return await read()
@@ -65,11 +65,11 @@ export async function whileReading<T>(pass: Pass, read: () => Promise<T>): Promi
 }
 
 async function readApart(pass: Pass, key: string): Promise<unknown> {
-  const json = await whileReading(pass, () => pass.store.readOutput(pass.run.lease.runId, key))
+  const json = await readDuringPass(pass, () => pass.store.readOutput(pass.run.lease.runId, key))
   return JSON.parse(json)
 }
 
 function warnOfRepetition(pass: Pass, step: string): void {
   const { lease, workflow } = pass.run
-  pass.publish({ kind: 'step.repeated', run: lease.runId, workflow, step, count: MANY_OF_ONE_NAME })
+  pass.publish({ kind: 'step.repeated', run: lease.runId, workflow, step, count: REPEATED_NAME_WARNING })
 }

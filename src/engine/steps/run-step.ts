@@ -6,7 +6,7 @@ import type { Checkpoint, StepName } from '../../core/runs/step.ts'
 import { parseDuration } from '../../core/time.ts'
 import { isFinished } from '../pass/journal.ts'
 import { packLarge } from '../pass/pack-output.ts'
-import { never, type Park } from '../pass/parking.ts'
+import { neverSettles, type Park } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { type Reached, reachStep, replayStep } from './reach-step.ts'
 import { isThenable, withTimeout } from './with-timeout.ts'
@@ -25,10 +25,10 @@ export async function runStep<T>(
   options: StepRequest = {},
 ): Promise<T> {
   const reached = reachStep(pass, name, 'run', options.effect ?? 'write')
-  if (!reached) return never()
+  if (!reached) return neverSettles()
   const end = await driveStep(pass, reached, fn, options)
   if (end.kind === 'failed') throw end.error
-  return end.kind === 'completed' ? end.value : never()
+  return end.kind === 'completed' ? end.value : neverSettles()
 }
 
 export type StepEnd<T> =

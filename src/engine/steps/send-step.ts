@@ -1,5 +1,5 @@
 import type { EventDefinition } from '../../author/define-event.ts'
-import { readWithSpellings } from '../../author/storage-name.ts'
+import { withStorageNames } from '../../author/storage-name.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { deriveId } from '../../core/ids.ts'
 import { parseEvent } from '../../core/incoming/event.ts'
@@ -10,12 +10,12 @@ import type { SentEvent } from '../../core/runs/wait.ts'
 import { isoTime } from '../../core/time.ts'
 import { fitEvent } from '../admit/fit-event.ts'
 import { isFinished } from '../pass/journal.ts'
-import { never } from '../pass/parking.ts'
+import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
-import { newStep, reachStep, replayStep, whileReading } from './reach-step.ts'
+import { newStep, reachStep, readDuringPass, replayStep } from './reach-step.ts'
 
 /** As large as a delivery may be by default. */
-export const MOST_SENT_BYTES = 1_048_576
+export const MAX_SENT_BYTES = 1_048_576
 
 /** Makes an event of the author's own; it and its runs are in the commit of the step. */
 export async function sendStep(
@@ -25,10 +25,10 @@ export async function sendStep(
   data: unknown,
 ): Promise<{ id: string }> {
   const reached = reachStep(pass, name, 'send', 'write')
-  if (!reached) return never()
+  if (!reached) return neverSettles()
   const { key, known } = reached
   if (known && isFinished(known)) return replayStep(pass, known) as { id: string }
-  const routes = await whileReading(pass, async () => pass.routes())
+  const routes = await readDuringPass(pass, async () => pass.routes())
   const send = planEvent(pass, key, { on, data, routes })
   const { id } = send
   const finishedAt = pass.clock.now()
@@ -58,13 +58,13 @@ function planEvent(
   const createdAt = pass.clock.now()
   const id = deriveId('evt', runId, key)
   const body = JSON.stringify({ id, type, created: isoTime(createdAt), data })
-  if (Buffer.byteLength(body) > MOST_SENT_BYTES) {
+  if (Buffer.byteLength(body) > MAX_SENT_BYTES) {
     throw new UpshotError(
       'output_too_large',
-      `Step "${key}" sends an event of more than ${MOST_SENT_BYTES} bytes. Send what identifies the work, not the work.`,
+      `Step "${key}" sends an event of more than ${MAX_SENT_BYTES} bytes. Send what identifies the work, not the work.`,
     )
   }
-  readWithSpellings(pass.spellings, () =>
+  withStorageNames(pass.spellings, () =>
     fitEvent(parseEvent(JSON.parse(body)), typeof on === 'string' ? undefined : on),
   )
   const workflows = planRuns(type, routes)

@@ -1,6 +1,6 @@
 import type { EventDefinition } from '../../author/define-event.ts'
 import { declaredKeys } from '../../author/event-keys.ts'
-import { readWithSpellings } from '../../author/storage-name.ts'
+import { withStorageNames } from '../../author/storage-name.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { EventRecord, ServiceEvent } from '../../core/incoming/event.ts'
 import { accountOf } from '../../core/runs/claim.ts'
@@ -11,9 +11,9 @@ import { type Duration, parseDuration } from '../../core/time.ts'
 import { fitEvent } from '../admit/fit-event.ts'
 import { isFinished } from '../pass/journal.ts'
 import { packLarge } from '../pass/pack-output.ts'
-import { never } from '../pass/parking.ts'
+import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
-import { newStep, reachStep, replayStep, whileReading } from './reach-step.ts'
+import { newStep, reachStep, readDuringPass, replayStep } from './reach-step.ts'
 
 export interface WaitRequest {
   on: EventDefinition | string
@@ -25,7 +25,7 @@ export interface WaitRequest {
 /** Waits for an event: parks the run until the matching stage has found one, or its time is over. */
 export async function waitStep(pass: Pass, name: StepName, request: WaitRequest): Promise<ServiceEvent | null> {
   const reached = reachStep(pass, name, 'wait', 'read')
-  if (!reached) return never()
+  if (!reached) return neverSettles()
   const { key, known } = reached
   if (known && isFinished(known)) return fitFound(pass, key, request, await replayStep(pass, known))
   return known ? goOn(pass, known, request) : begin(pass, key, request)
@@ -46,13 +46,13 @@ function begin(pass: Pass, key: string, request: WaitRequest): Promise<never> {
 }
 
 async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise<ServiceEvent | null> {
-  const found = await whileReading(pass, () => findInTime(pass, step))
+  const found = await readDuringPass(pass, () => findInTime(pass, step))
   if (found === 'open') return park(pass, step)
   if (found?.body === '')
     return pass.parking.halt(`the body of event ${found.id}, which step "${step.key}" found, is pruned`)
   const body = found ? found.body : 'null'
   const finishedAt = pass.clock.now()
-  const packed = await whileReading(pass, async () => packLarge(pass.store, `The event of step "${step.key}"`, body))
+  const packed = await readDuringPass(pass, async () => packLarge(pass.store, `The event of step "${step.key}"`, body))
   const output = packed ? { apartBytes: packed.bytes } : { output: body }
   const alongside = { isSettled: true, ...(packed ? { packed: packed.data } : {}) } as const
   void pass.journal.record({ ...step, ...output, status: 'completed', finishedAt }, undefined, alongside)
@@ -81,7 +81,7 @@ function fitFound(pass: Pass, key: string, { on }: WaitRequest, found: unknown):
   if (found === null) return Promise.resolve(null)
   try {
     const fit = () => fitEvent(found as ServiceEvent, typeof on === 'string' ? undefined : on)
-    return Promise.resolve(readWithSpellings(pass.spellings, fit))
+    return Promise.resolve(withStorageNames(pass.spellings, fit))
   } catch (error) {
     return pass.parking.halt(`step "${key}": ${error instanceof Error ? error.message : error}`)
   }

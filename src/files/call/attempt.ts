@@ -5,8 +5,8 @@ import type { HttpReply, Transport } from '../http/transport.ts'
 import { type Pagination, parseReply } from '../reply/parse-reply.ts'
 import { requestIdOf, toReplyError } from '../reply/reply-error.ts'
 import { parseCount } from '../reply/wait-hint.ts'
-import { type Secret, scrub } from '../secret.ts'
-import { type Call, factsOf, type Wire } from './call.ts'
+import { redactSecret, type Secret } from '../secret.ts'
+import { type Call, type ClientParts, factsOf } from './call.ts'
 import type { Resend } from './decide-resend.ts'
 
 /** A request of the API. */
@@ -35,7 +35,7 @@ export interface Attempted {
 
 /** One HTTP exchange within its time. A failure is a value here: the caller decides what follows. */
 export async function attempt(
-  wire: Wire,
+  wire: ClientParts,
   call: Call,
   { request, key }: { request: ApiRequest; key: Secret },
 ): Promise<Attempted> {
@@ -78,7 +78,7 @@ function toOutgoing(request: ApiRequest, { key, transport }: { key: Secret; tran
 }
 
 function interpret(
-  wire: Wire,
+  wire: ClientParts,
   call: Call,
   { response, text, key }: { response: HttpReply; text: string; key: Secret },
 ): Reply | FilesError {
@@ -94,6 +94,6 @@ function interpret(
     const facts = { ...factsOf(call), status, requestId: requestIdOf(headers), unreadable: true }
     return new ProtocolError('The reply is no answer: no JSON object, or one with neither data nor an error.', facts)
   }
-  const safe = scrub(parsed, key)
+  const safe = redactSecret(parsed, key)
   return toReplyError({ status, headers, parsed: safe }, { facts: factsOf(call), now: wire.settings.clock.now() })
 }

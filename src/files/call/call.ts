@@ -11,7 +11,7 @@ import type { Settings } from './options.ts'
 import type { RetryQuota } from './retry-quota.ts'
 
 /** What all calls of one client share. */
-export interface Wire {
+export interface ClientParts {
   settings: Settings
   keys: KeyRing
   /** The service counts per key. */
@@ -45,7 +45,7 @@ export function factsOf(call: Call): ErrorFacts {
 
 /** Adds an attempt to the call's record, and to the log. */
 export function noteAttempt(
-  wire: Wire,
+  wire: ClientParts,
   call: Call,
   tried: Omit<AttemptRecord, 'n' | 'ms'> & { startedAt: number },
 ): void {

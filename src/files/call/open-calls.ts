@@ -4,7 +4,7 @@ import type { StorageName } from '../../core/service/storage.ts'
 import { parseDuration } from '../../core/time.ts'
 import { AbortedError, type ErrorFacts, FilesError, type Operation } from '../errors.ts'
 import type { Priority } from '../limit/limiter-store.ts'
-import { type Call, factsOf, type Wire } from './call.ts'
+import { type Call, type ClientParts, factsOf } from './call.ts'
 import type { ResendPolicy } from './decide-resend.ts'
 import { SharedCalls } from './shared-calls.ts'
 
@@ -22,13 +22,13 @@ interface Asked {
 }
 
 /** Opens a call, hands it out, and closes it: its limits in time, its one log line, its errors, and the end of all of them. */
-export class CallDesk {
-  readonly #wire: Wire
+export class OpenCalls {
+  readonly #wire: ClientParts
   readonly #stopping = new AbortController()
   readonly #shared = new SharedCalls()
   readonly #open = new Set<Promise<unknown>>()
 
-  constructor(wire: Wire) {
+  constructor(wire: ClientParts) {
     this.#wire = wire
   }
 

@@ -1,6 +1,6 @@
 import { waitUntil } from '../../core/time.ts'
 import type { FilesError } from '../errors.ts'
-import type { Call, Wire } from './call.ts'
+import type { Call, ClientParts } from './call.ts'
 import { decideResend, type Resend } from './decide-resend.ts'
 
 /** What failed, and how often it has been tried. */
@@ -13,7 +13,7 @@ export interface Tried {
 }
 
 /** Waits for the moment of another try and gives back the pause in milliseconds; throws the error when there will be none. */
-export async function pauseBeforeResend(wire: Wire, call: Call, tried: Tried): Promise<number> {
+export async function pauseBeforeResend(wire: ClientParts, call: Call, tried: Tried): Promise<number> {
   const { clock, random } = wire.settings
   const now = clock.now()
   const decision = decideResend({ ...tried, policy: call.policy, now, deadlineAt: call.deadlineAt, random: random() })

@@ -1,14 +1,14 @@
 import { AuthenticationError, FilesError, RateLimitError } from '../errors.ts'
 import type { Secret } from '../secret.ts'
 import { type ApiRequest, attempt, type Reply } from './attempt.ts'
-import { type Call, factsOf, noteAttempt, reasonOf, type Wire } from './call.ts'
+import { type Call, type ClientParts, factsOf, noteAttempt, reasonOf } from './call.ts'
 import { pauseBeforeResend } from './pause-before-resend.ts'
 
 /** How often one request may be given another key. */
-const MOST_NEW_KEYS = 2
+const MAX_NEW_KEYS = 2
 
 /** Sends a request until it is answered or may not be sent again; every attempt is noted in `call`. */
-export async function sendRequest(wire: Wire, call: Call, request: ApiRequest): Promise<Reply> {
+export async function sendRequest(wire: ClientParts, call: Call, request: ApiRequest): Promise<Reply> {
   let key = await wire.keys.take(factsOf(call))
   let newKeys = 0
   let waitedMs = 0
@@ -18,7 +18,7 @@ export async function sendRequest(wire: Wire, call: Call, request: ApiRequest): 
     if (!(tried instanceof FilesError)) return tried
     if (tried instanceof AuthenticationError) {
       const next = await wire.keys.replace(key, factsOf(call))
-      if (next === null || ++newKeys > MOST_NEW_KEYS) throw tried
+      if (next === null || ++newKeys > MAX_NEW_KEYS) throw tried
       key = next
       waitedMs = 0
     } else {
@@ -31,7 +31,7 @@ export async function sendRequest(wire: Wire, call: Call, request: ApiRequest): 
 
 /** One attempt from its place under the limit to its reply. A failure is a value here: the caller decides on it. */
 async function tryOnce(
-  wire: Wire,
+  wire: ClientParts,
   call: Call,
   { request, key, waitedMs }: { request: ApiRequest; key: Secret; waitedMs: number },
 ): Promise<Reply | FilesError> {
@@ -50,7 +50,7 @@ async function tryOnce(
   return outcome
 }
 
-function enterLimiter(wire: Wire, call: Call, key: Secret): Promise<{ isProbe: boolean }> {
+function enterLimiter(wire: ClientParts, call: Call, key: Secret): Promise<{ isProbe: boolean }> {
   const { clock, retry } = wire.settings
   const { operation, service } = call
   return wire.limiterOf(key).enter({

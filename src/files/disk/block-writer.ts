@@ -14,7 +14,7 @@ const WRITTEN_WITHIN_MS = 1_000
 
 /** Memory of files that are done, to be used again. */
 const idle: Uint8Array[] = []
-const MOST_IDLE = 2
+const MAX_IDLE = 2
 
 /** Bytes of one block of the file, at the place in memory that they have in it. */
 interface Block {
@@ -81,7 +81,7 @@ export class BlockWriter {
   async close(): Promise<void> {
     this.#cancelTimer()
     await Promise.all(this.#busy)
-    if (!this.#isClosed && idle.length < MOST_IDLE) idle.push(this.#memory)
+    if (!this.#isClosed && idle.length < MAX_IDLE) idle.push(this.#memory)
     this.#isClosed = true
   }
 

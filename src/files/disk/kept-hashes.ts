@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises'
 import type { PartHash } from './part-hash.ts'
 
 /** Of so many parts; the oldest makes room, and is read again when it is continued. */
-const MOST_KEPT = 1_000
+const MAX_KEPT = 1_000
 
 /**
  * The hashes of parts that downloads of this process have left, so that the next one goes on without reading them again. One that
@@ -17,7 +17,7 @@ export class KeptHashes {
     await this.#forget(path)
     this.#kept.set(path, { hash, state })
     const [oldest] = this.#kept.keys()
-    if (this.#kept.size > MOST_KEPT && oldest !== undefined) await this.#forget(oldest)
+    if (this.#kept.size > MAX_KEPT && oldest !== undefined) await this.#forget(oldest)
   }
 
   /** Gives a hash away, to be continued; null where there is none, or the file is another one by now. */

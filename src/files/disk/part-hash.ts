@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ThreadHash } from './threaded-hash.ts'
+import { ThreadedHash } from './threaded-hash.ts'
 import type { UncachedFile } from './uncached-file.ts'
 
 /** A file larger than this is worth the thread: beside its hash, nothing else would get a turn. */
@@ -24,7 +24,7 @@ export interface PartHash {
 
 /** The hash of a file that begins empty and will have about `size` bytes, or nobody knows how many. */
 export function emptyHash(size: number | null): PartHash {
-  return size === null || size > WORTH_THE_THREAD_BYTES ? ThreadHash.empty() : new PassingHash()
+  return size === null || size > WORTH_THE_THREAD_BYTES ? ThreadedHash.empty() : new PassingHash()
 }
 
 /**
@@ -36,7 +36,7 @@ export async function continuedHash(
   { bytes, size, signal }: { bytes: number; size: number | null; signal: AbortSignal },
 ): Promise<PartHash> {
   if (Math.max(bytes, size ?? 0) > WORTH_THE_THREAD_BYTES) {
-    return ThreadHash.ofFile(file.descriptors, bytes, { signal })
+    return ThreadedHash.ofFile(file.descriptors, bytes, { signal })
   }
   const hash = new PassingHash()
   const buffer = Buffer.allocUnsafe(Math.min(bytes, READ_AT_ONCE_BYTES))

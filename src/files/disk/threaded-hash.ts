@@ -89,7 +89,7 @@ const thread = new HashThread()
  * A hash that is made beside the download. What the file has already is read by the thread, and so is what is appended
  * meanwhile; once the thread has caught up, it takes what follows from memory.
  */
-export class ThreadHash implements PartHash {
+export class ThreadedHash implements PartHash {
   readonly #hash = thread.begin()
   /** Bytes that the file has, with those that are being written. */
   #bytes: number
@@ -103,8 +103,8 @@ export class ThreadHash implements PartHash {
     this.#bytes = bytes
   }
 
-  static empty(): ThreadHash {
-    return new ThreadHash(null, 0)
+  static empty(): ThreadedHash {
+    return new ThreadedHash(null, 0)
   }
 
   /** Of a file that has `bytes` bytes. Resolves when those of a short one are known, else at once; rejects when `signal` aborts. */
@@ -112,8 +112,8 @@ export class ThreadHash implements PartHash {
     file: Descriptors,
     bytes: number,
     { signal, readFirstBytes = READ_FIRST_BYTES }: { signal: AbortSignal; readFirstBytes?: number },
-  ): Promise<ThreadHash> {
-    const hash = new ThreadHash(file, bytes)
+  ): Promise<ThreadedHash> {
+    const hash = new ThreadedHash(file, bytes)
     // What fails here is told again with the hash.
     const isRead = hash.#readUpTo(bytes).catch(() => {})
     try {

@@ -1,5 +1,5 @@
 const LF = 10
-const MOST_LINE_CHARACTERS = 4_096
+const MAX_LINE_CHARACTERS = 4_096
 
 /** Takes the marks out of a body in chunked transfer coding (RFC 9112, section 7.1). */
 export class ChunkedBody {
@@ -32,7 +32,7 @@ export class ChunkedBody {
   #readMark(byte: number): void {
     if (byte === LF) this.#endLine(this.#line.replace(/\r$/, ''))
     else this.#line += String.fromCharCode(byte)
-    if (this.#line.length > MOST_LINE_CHARACTERS) throw new Error('a mark in the chunked body is too long')
+    if (this.#line.length > MAX_LINE_CHARACTERS) throw new Error('a mark in the chunked body is too long')
   }
 
   #endLine(line: string): void {

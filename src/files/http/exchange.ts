@@ -1,10 +1,10 @@
 import type { Settings } from '../call/options.ts'
 import { AbortedError, ConnectionError, type ErrorFacts, FilesError, ProtocolError, TimeoutError } from '../errors.ts'
-import { type Secret, scrub } from '../secret.ts'
+import { redactSecret, type Secret } from '../secret.ts'
 import { isSafeOrigin } from './request-url.ts'
 import type { HttpReply, HttpRequest, Transport } from './transport.ts'
 
-const MOST_REDIRECTS = 5
+const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 /** One HTTP request. `authorization` goes to its origin only and never along with a redirect to another. */
@@ -27,7 +27,7 @@ export async function exchange(
 ): Promise<HttpReply> {
   let url = outgoing.url
   let isAtHome = true
-  for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     requireAllowed(url, outgoing, facts)
     const request = withUrl(outgoing, url, isAtHome)
     const reply = await sendOnce(settings, request, { transport: outgoing.transport, signal, facts })
@@ -106,5 +106,5 @@ export function toTransportError(
 function plainCause(error: unknown, secret: Secret | null): Error {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = inner instanceof Error && 'code' in inner && typeof inner.code === 'string' ? `${inner.code}: ` : ''
-  return new Error(scrub(`${code}${inner instanceof Error ? inner.message : String(inner)}`, secret))
+  return new Error(redactSecret(`${code}${inner instanceof Error ? inner.message : String(inner)}`, secret))
 }

@@ -1,5 +1,5 @@
 /** Larger than any head that a server of good will sends. */
-const MOST_HEAD_BYTES = 64 * 1024
+const MAX_HEAD_BYTES = 64 * 1024
 
 export interface ResponseHead {
   status: number
@@ -20,7 +20,7 @@ export class HeadReader {
     this.#bytes = Buffer.concat([this.#bytes, bytes])
     for (let from = 0; ; ) {
       const end = this.#bytes.indexOf('\r\n\r\n', from)
-      if (end === -1 && this.#bytes.byteLength > MOST_HEAD_BYTES)
+      if (end === -1 && this.#bytes.byteLength > MAX_HEAD_BYTES)
         throw new Error('the head of the response is too large')
       if (end === -1) return null
       const head = parseHead(this.#bytes.toString('latin1', from, end))

@@ -3,7 +3,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { ChunkedBody } from './chunked-body.ts'
 import { HeadReader, type ResponseHead } from './head-reader.ts'
-import { Slots } from './reused-memory.ts'
+import { ReusedMemory } from './reused-memory.ts'
 import { type HttpReply, type HttpRequest, nodeTransport, type Transport } from './transport.ts'
 
 /**
@@ -63,7 +63,7 @@ function requestHead({ url, headers }: HttpRequest): string {
 
 /** A body as it arrives: chunks wait here for whoever reads them, and reading pauses when slots run short. */
 class RawBody implements AsyncIterator<Uint8Array> {
-  readonly #slots = new Slots()
+  readonly #slots = new ReusedMemory()
   readonly #heads = new HeadReader()
   readonly #chunked = new ChunkedBody()
   readonly #ready: Uint8Array[] = []

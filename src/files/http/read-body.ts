@@ -3,7 +3,7 @@ import { type ErrorFacts, ProtocolError, StalledError } from '../errors.ts'
 import type { HttpReply } from './transport.ts'
 
 /** A reply of the API larger than this is no reply of the API. */
-const MOST_TEXT_BYTES = 32 * 1024 * 1024
+const MAX_TEXT_BYTES = 32 * 1024 * 1024
 
 export interface Patience {
   clock: Clock
@@ -50,7 +50,7 @@ export async function readText(reply: Pick<HttpReply, 'body' | 'discard'>, patie
   let bytes = 0
   for await (const chunk of readChunks(reply, patience)) {
     bytes += chunk.byteLength
-    if (bytes > MOST_TEXT_BYTES) {
+    if (bytes > MAX_TEXT_BYTES) {
       throw new ProtocolError('The reply is larger than any reply of this API.', patience.facts)
     }
     chunks.push(chunk)

@@ -3,10 +3,10 @@ import { decideStarts, isOpen, recentStarts, SPARE_MS, type StartDecision, settl
 import { type LimiterState, type LimiterStore, OPEN_STATE } from './limiter-store.ts'
 
 /** More are not taken ahead, however high the limit is. */
-const MOST_SPARE = 50
+const MAX_SPARE = 50
 
 /** Starts that were taken ahead: in the shared state each stands at `until`, the last moment at which it may be used. */
-export interface Spare {
+export interface ReservedStart {
   from: number
   until: number
   left: number
@@ -24,7 +24,7 @@ export class SharedStarts {
   readonly #key: string
   readonly #store: LimiterStore
   readonly #clock: Clock
-  #spare: Spare | null = null
+  #spare: ReservedStart | null = null
   #takenAt = Number.NEGATIVE_INFINITY
   #last: Promise<unknown> = Promise.resolve()
 
@@ -72,7 +72,7 @@ export class SharedStarts {
       now = this.#clock.now()
       const limit = limitOf(state)
       // Whoever calls once a minute would only keep others from what it does not use.
-      const spare = Math.abs(now - this.#takenAt) <= SPARE_MS ? Math.min(MOST_SPARE, Math.floor(limit / 10)) : 0
+      const spare = Math.abs(now - this.#takenAt) <= SPARE_MS ? Math.min(MAX_SPARE, Math.floor(limit / 10)) : 0
       const made = decideStarts(state, { now, limit, wanted: wanted(), spare })
       return { state: made.state, result: made }
     })

@@ -1,6 +1,6 @@
 import type { FileDetails, FileRef } from '../../core/service/file.ts'
 import type { DeleteOptions, DeleteOutcome } from '../../core/service/files-api.ts'
-import { type Call, factsOf, type Wire } from '../call/call.ts'
+import { type Call, type ClientParts, factsOf } from '../call/call.ts'
 import { isProvenMissing, isTransient } from '../call/decide-resend.ts'
 import { pauseBeforeResend } from '../call/pause-before-resend.ts'
 import { sendRequest } from '../call/send-request.ts'
@@ -20,7 +20,7 @@ export interface DeleteRequest extends DeleteOptions {
  * `already_gone`, unchanged is deleted again, changed is left alone.
  */
 export async function deleteFile(
-  wire: Wire,
+  wire: ClientParts,
   call: Call,
   file: FileRef & { type?: 'file' | 'folder' },
   options: DeleteRequest,
@@ -58,7 +58,7 @@ function isDoubtful(error: unknown): error is FilesError {
 type Seen = 'unchanged' | 'changed' | NotFoundError
 
 async function look(
-  wire: Wire,
+  wire: ClientParts,
   call: Call,
   { file, options }: { file: FileRef; options: DeleteRequest },
 ): Promise<Seen> {
@@ -74,7 +74,7 @@ async function look(
 
 /** A look that fails leaves the doubt in place, so the fault that caused it is what the caller gets. */
 async function lookAfter(
-  wire: Wire,
+  wire: ClientParts,
   call: Call,
   { file, options, doubt }: { file: FileRef; options: DeleteRequest; doubt: FilesError },
 ): Promise<Seen> {

@@ -1,5 +1,5 @@
 import type { FileRef } from '../../core/service/file.ts'
-import { type Call, factsOf, type Wire } from '../call/call.ts'
+import { type Call, type ClientParts, factsOf } from '../call/call.ts'
 import { sendRequest } from '../call/send-request.ts'
 import { ProtocolError } from '../errors.ts'
 import { entryUrl } from '../http/request-url.ts'
@@ -14,7 +14,7 @@ export interface DownloadUrl {
 }
 
 /** Asks the service for a fresh download URL. */
-export async function fetchDownloadUrl(wire: Wire, call: Call, file: FileRef): Promise<DownloadUrl> {
+export async function fetchDownloadUrl(wire: ClientParts, call: Call, file: FileRef): Promise<DownloadUrl> {
   const url = entryUrl(wire.settings, file, '/download', factsOf(call))
   const reply = await sendRequest(wire, call, { method: 'GET', url, resend: 'any' })
   const found = parseDownloadUrl(reply.data)

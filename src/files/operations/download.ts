@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { FileRef } from '../../core/service/file.ts'
 import type { DownloadedFile } from '../../core/service/files-api.ts'
-import type { Call, Wire } from '../call/call.ts'
+import type { Call, ClientParts } from '../call/call.ts'
 import { type Marks, PartFile } from '../disk/part-file.ts'
 import { ProtocolError } from '../errors.ts'
 import { readBytes } from './read-bytes.ts'
@@ -20,7 +20,7 @@ export interface DownloadRequest {
 
 /** Writes a file's bytes to a path, atomically; what a failure leaves is continued by the next call. */
 export async function downloadFile(
-  wire: Wire,
+  wire: ClientParts,
   call: Call,
   file: Downloadable,
   request: DownloadRequest,
@@ -42,7 +42,7 @@ export async function downloadFile(
 
 /** Resolves to the byte from which an earlier part was continued. */
 async function fill(
-  wire: Wire,
+  wire: ClientParts,
   call: Call,
   { part, wanted, request }: { part: PartFile; wanted: Omit<Marks, 'etag'> & FileRef; request: DownloadRequest },
 ): Promise<number> {

@@ -1,12 +1,12 @@
 import type { FileDetails, FileRef } from '../../core/service/file.ts'
-import { type Call, factsOf, type Wire } from '../call/call.ts'
+import { type Call, type ClientParts, factsOf } from '../call/call.ts'
 import { sendRequest } from '../call/send-request.ts'
 import { ProtocolError } from '../errors.ts'
 import { entryUrl } from '../http/request-url.ts'
 import { parseDetails } from '../reply/parse-entry.ts'
 
 /** The details of one entry. */
-export async function getDetails(wire: Wire, call: Call, file: FileRef): Promise<FileDetails> {
+export async function getDetails(wire: ClientParts, call: Call, file: FileRef): Promise<FileDetails> {
   const url = entryUrl(wire.settings, file, '', factsOf(call))
   const reply = await sendRequest(wire, call, { method: 'GET', url, resend: 'any' })
   const details = parseDetails(file.service, reply.data)

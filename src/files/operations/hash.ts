@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { FileHash, FileRef } from '../../core/service/file.ts'
-import type { Call, Wire } from '../call/call.ts'
+import type { Call, ClientParts } from '../call/call.ts'
 import { readBytes } from './read-bytes.ts'
 
 /** Hashes a file's bytes as they come, over as many connections and URLs as it takes. */
-export async function hashFile(wire: Wire, call: Call, { service, id }: FileRef): Promise<FileHash> {
+export async function hashFile(wire: ClientParts, call: Call, { service, id }: FileRef): Promise<FileHash> {
   let hash = createHash('sha256')
   let bytes = 0
   for await (const read of readBytes(wire, call, { file: { service, id }, offset: 0, etag: null, size: null })) {

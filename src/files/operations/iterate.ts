@@ -8,7 +8,7 @@ export type Collection = Omit<ListQuery, 'page' | 'limit' | 'sort'>
 /** Lists one page of a collection. */
 export type ListPage = (query: FileQuery) => Promise<FilePage>
 
-const MOST_PER_SNAPSHOT = 50_000
+const MAX_PER_SNAPSHOT = 50_000
 
 /**
  * Every page of a collection, oldest entries first: what is added meanwhile lands at the end and shifts nothing. Each id
@@ -47,7 +47,7 @@ export async function* iterateEntries(pages: AsyncIterable<FilePage>): AsyncGene
 }
 
 /** All pages before anything is done with them, so that what is done cannot shift them. `max` counts entries. */
-export async function takeSnapshot(pages: AsyncIterable<FilePage>, max: number = MOST_PER_SNAPSHOT): Promise<Snapshot> {
+export async function takeSnapshot(pages: AsyncIterable<FilePage>, max: number = MAX_PER_SNAPSHOT): Promise<Snapshot> {
   const items: FileEntry[] = []
   for await (const page of pages) {
     items.push(...page.items)

@@ -1,14 +1,14 @@
 import type { FileEntry } from '../../core/service/file.ts'
 import type { ListQuery, Page } from '../../core/service/files-api.ts'
 import type { Reply } from '../call/attempt.ts'
-import { type Call, factsOf, type Wire } from '../call/call.ts'
+import { type Call, type ClientParts, factsOf } from '../call/call.ts'
 import type { ListForm } from '../call/options.ts'
 import { sendRequest } from '../call/send-request.ts'
 import { FilesError, InvalidRequestError, ProtocolError } from '../errors.ts'
 import { filesUrl, storagePath } from '../http/request-url.ts'
 import { parseEntry, parseItems } from '../reply/parse-entry.ts'
 
-const MOST_PER_PAGE = 100
+const MAX_PER_PAGE = 100
 
 /** A page with what the next one needs, in whichever form it came. */
 export interface FilePage extends Page {
@@ -29,7 +29,7 @@ export interface ListForms {
 type Asked = Required<Omit<FileQuery, 'pageToken'>> & { pageToken: string | null }
 
 /** One page. */
-export async function listPage(wire: Wire, call: Call, query: FileQuery, forms: ListForms): Promise<FilePage> {
+export async function listPage(wire: ClientParts, call: Call, query: FileQuery, forms: ListForms): Promise<FilePage> {
   const asked = completeQuery(call, query)
   if (forms.current === 'alternative') return readPage(call, asked, await sendAlternative(wire, call, asked))
   try {
@@ -58,7 +58,7 @@ function completeQuery(call: Call, query: FileQuery): Asked {
     path: storagePath(query.path ?? '/', factsOf(call)),
     recursive: query.recursive ?? false,
     page: requireCount(call, 'page', query.page ?? 1),
-    limit: Math.min(MOST_PER_PAGE, requireCount(call, 'limit', query.limit ?? MOST_PER_PAGE)),
+    limit: Math.min(MAX_PER_PAGE, requireCount(call, 'limit', query.limit ?? MAX_PER_PAGE)),
     sort: query.sort ?? '-createdAt',
     pageToken: query.pageToken ?? null,
   }
@@ -69,7 +69,7 @@ function requireCount(call: Call, name: string, value: number): number {
   throw new InvalidRequestError(`"${name}" is a whole number from 1 up.`, factsOf(call))
 }
 
-function sendPrimary(wire: Wire, call: Call, asked: Asked): Promise<Reply> {
+function sendPrimary(wire: ClientParts, call: Call, asked: Asked): Promise<Reply> {
   const { settings } = wire
   const query: Record<string, string> = {
     service: settings.services[asked.service].wire,
@@ -83,7 +83,7 @@ function sendPrimary(wire: Wire, call: Call, asked: Asked): Promise<Reply> {
 }
 
 /** The specification gives this form a JSON body and no method. `fetch` refuses a GET with a body, so it goes as POST. */
-function sendAlternative(wire: Wire, call: Call, asked: Asked): Promise<Reply> {
+function sendAlternative(wire: ClientParts, call: Call, asked: Asked): Promise<Reply> {
   const { settings } = wire
   const body = {
     service: settings.services[asked.service].alternative,

@@ -1,5 +1,5 @@
 import type { FileRef } from '../../core/service/file.ts'
-import { type Call, factsOf, noteAttempt, reasonOf, type Wire } from '../call/call.ts'
+import { type Call, type ClientParts, factsOf, noteAttempt, reasonOf } from '../call/call.ts'
 import { type FilesError, ProtocolError } from '../errors.ts'
 import { exchange, limitUntil, type Outgoing, toTransportError } from '../http/exchange.ts'
 import type { HttpReply } from '../http/transport.ts'
@@ -7,13 +7,13 @@ import { toReplyError } from '../reply/reply-error.ts'
 import { type DownloadUrl, fetchDownloadUrl } from './download-url.ts'
 
 /** A URL with less time left than this is exchanged before it is used. */
-const LEAST_LEFT_MS = 30_000
+const MIN_LEFT_MS = 30_000
 
 /** What the download host answers once a URL has expired, or was withdrawn. */
 const STALE_URL = new Set([401, 403, 404, 410])
 
 /** Fresh URLs for one position of a file; then the answer is believed. */
-const MOST_FRESH_URLS = 3
+const MAX_FRESH_URLS = 3
 
 /** Where reading goes on, and by which marks the file is still the same. */
 export interface Position {
@@ -37,23 +37,28 @@ export interface UrlHolder {
 }
 
 /** Opens the bytes of a file at a position. A URL that no longer works is exchanged a few times; other failures are thrown. */
-export async function openBytes(wire: Wire, call: Call, position: Position, urls: UrlHolder): Promise<OpenedBytes> {
+export async function openBytes(
+  wire: ClientParts,
+  call: Call,
+  position: Position,
+  urls: UrlHolder,
+): Promise<OpenedBytes> {
   for (let fresh = 0; ; fresh++) {
     if (isExpiring(wire, urls.current)) urls.current = await fetchDownloadUrl(wire, call, position.file)
     const response = await request(wire, call, position, urls.current)
     if (!STALE_URL.has(response.status)) return readOpening(wire, call, position, response)
     urls.current = null
-    if (fresh >= MOST_FRESH_URLS) throw replyError(wire, call, response)
+    if (fresh >= MAX_FRESH_URLS) throw replyError(wire, call, response)
     response.discard()
   }
 }
 
-function isExpiring(wire: Wire, url: DownloadUrl | null): url is null {
+function isExpiring(wire: ClientParts, url: DownloadUrl | null): url is null {
   if (url === null) return true
-  return url.expiresAt !== null && url.expiresAt - wire.settings.clock.now() < LEAST_LEFT_MS
+  return url.expiresAt !== null && url.expiresAt - wire.settings.clock.now() < MIN_LEFT_MS
 }
 
-async function request(wire: Wire, call: Call, position: Position, url: DownloadUrl): Promise<HttpReply> {
+async function request(wire: ClientParts, call: Call, position: Position, url: DownloadUrl): Promise<HttpReply> {
   const { settings } = wire
   const facts = factsOf(call)
   const startedAt = settings.clock.now()
@@ -78,7 +83,7 @@ async function request(wire: Wire, call: Call, position: Position, url: Download
 }
 
 /** No key goes there: the URL itself is the permission, and the host may be anyone's. */
-function toOutgoing(wire: Wire, { offset, etag }: Position, url: DownloadUrl): Outgoing {
+function toOutgoing(wire: ClientParts, { offset, etag }: Position, url: DownloadUrl): Outgoing {
   const range = offset > 0 ? { range: `bytes=${offset}-` } : {}
   const ifRange = offset > 0 && etag !== null ? { 'if-range': etag } : {}
   return {
@@ -91,7 +96,7 @@ function toOutgoing(wire: Wire, { offset, etag }: Position, url: DownloadUrl): O
   }
 }
 
-function readOpening(wire: Wire, call: Call, position: Position, response: HttpReply): OpenedBytes {
+function readOpening(wire: ClientParts, call: Call, position: Position, response: HttpReply): OpenedBytes {
   const { status, headers } = response
   const etag = strongEtag(headers.get('etag'))
   if (status === 200)
@@ -140,7 +145,7 @@ function strongEtag(value: string | null): string | null {
 }
 
 /** Its body is not read: a storage's error page may hold anything. */
-function replyError(wire: Wire, call: Call, response: HttpReply): FilesError {
+function replyError(wire: ClientParts, call: Call, response: HttpReply): FilesError {
   response.discard()
   const { status, headers } = response
   if (status < 400) return new ProtocolError(`The download host answered ${status}.`, { ...factsOf(call), status })

@@ -1,4 +1,4 @@
-import { type Call, factsOf, type Wire } from '../call/call.ts'
+import { type Call, type ClientParts, factsOf } from '../call/call.ts'
 import { pauseBeforeResend } from '../call/pause-before-resend.ts'
 import { ConnectionError, ProtocolError } from '../errors.ts'
 import { toTransportError } from '../http/exchange.ts'
@@ -15,7 +15,7 @@ export type BytesRead =
  * The bytes of a file from a position to the end, over as many connections and URLs as it takes. Tries are counted anew
  * whenever bytes have come that were not there before. Throws `ProtocolError` when the file has another size than is known.
  */
-export async function* readBytes(wire: Wire, call: Call, start: Position): AsyncGenerator<BytesRead> {
+export async function* readBytes(wire: ClientParts, call: Call, start: Position): AsyncGenerator<BytesRead> {
   const urls: UrlHolder = { current: null }
   let position = start
   let furthest = start.offset
@@ -46,7 +46,7 @@ export async function* readBytes(wire: Wire, call: Call, start: Position): Async
 }
 
 async function decideGoingOn(
-  wire: Wire,
+  wire: ClientParts,
   call: Call,
   failed: { error: unknown; position: Position; start: Position; tries: number },
 ): Promise<Position> {

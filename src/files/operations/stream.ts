@@ -1,5 +1,5 @@
 import type { FileRef } from '../../core/service/file.ts'
-import { type Call, factsOf, type Wire } from '../call/call.ts'
+import { type Call, type ClientParts, factsOf } from '../call/call.ts'
 import { ProtocolError } from '../errors.ts'
 import { readBytes } from './read-bytes.ts'
 
@@ -8,7 +8,7 @@ import { readBytes } from './read-bytes.ts'
  * the way: what was handed out cannot be taken back.
  */
 export async function* streamBytes(
-  wire: Wire,
+  wire: ClientParts,
   call: Call,
   file: FileRef & { size?: number | null },
 ): AsyncGenerator<Uint8Array> {

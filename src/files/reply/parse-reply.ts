@@ -16,7 +16,7 @@ export interface Pagination {
 }
 
 /** A message is for a person to read. */
-const MOST_MESSAGE_CHARACTERS = 500
+const MAX_MESSAGE_CHARACTERS = 500
 
 /** Reads the text of a reply by its shape; `status` only tells an empty success from an empty failure. */
 export function parseReply(status: number, text: string): ParsedReply {
@@ -46,7 +46,7 @@ function parseFailure(body: Record<string, unknown>): ParsedReply {
   return {
     kind: 'error',
     code: readText(error.code),
-    message: (readText(error.message) ?? readText(details))?.slice(0, MOST_MESSAGE_CHARACTERS) ?? null,
+    message: (readText(error.message) ?? readText(details))?.slice(0, MAX_MESSAGE_CHARACTERS) ?? null,
     details,
   }
 }

@@ -4,8 +4,8 @@ export interface HeaderSource {
 }
 
 /** Waits beyond these are taken for nonsense and ignored. */
-const LONGEST_RETRY_AFTER_MS = 365 * 86_400_000
-const LONGEST_RESET_MS = 86_400_000
+const MAX_RETRY_AFTER_MS = 365 * 86_400_000
+const MAX_RESET_MS = 86_400_000
 
 /** What a 429 without a usable header means: one whole window of the service. */
 export const DEFAULT_WINDOW_MS = 60_000
@@ -20,7 +20,7 @@ const ROUNDING_MS = 1_000
 export function parseRetryAfter(headers: HeaderSource, now: number): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''
   const waitMs = isNumberList(text) ? longestSeconds(text) * 1_000 : parseHttpDate(text) - serverTime(headers, now)
-  if (!Number.isFinite(waitMs) || waitMs > LONGEST_RETRY_AFTER_MS) return null
+  if (!Number.isFinite(waitMs) || waitMs > MAX_RETRY_AFTER_MS) return null
   return Math.max(0, Math.ceil(waitMs))
 }
 
@@ -49,7 +49,7 @@ function parseReset(headers: HeaderSource, now: number): number | null {
 }
 
 function withinReason(waitMs: number): number | null {
-  return waitMs > LONGEST_RESET_MS ? null : Math.ceil(waitMs) + ROUNDING_MS
+  return waitMs > MAX_RESET_MS ? null : Math.ceil(waitMs) + ROUNDING_MS
 }
 
 function serverTime(headers: HeaderSource, now: number): number {

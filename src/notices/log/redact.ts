@@ -22,15 +22,15 @@ const SECRET_TEXTS = [
 
 /** Longer lists, deeper nests and longer texts than these tell a reader nothing. */
 const DEEPEST = 6
-const MOST_ITEMS = 50
-const LONGEST_TEXT = 4_000
+const MAX_ITEMS = 50
+const MAX_TEXT = 4_000
 
 /**
  * Text without credentials. Addresses are cut to their origin, since a download URL may carry its right in its path, and
  * long digests are hidden with the signatures that they cannot be told from.
  */
 export function redactText(text: string): string {
-  const withoutUrls = redactUrls(text.slice(0, LONGEST_TEXT)).replace(/(https?:\/\/[^\s/"'<>]+)\/[^\s"'<>]*/gi, '$1/…')
+  const withoutUrls = redactUrls(text.slice(0, MAX_TEXT)).replace(/(https?:\/\/[^\s/"'<>]+)\/[^\s"'<>]*/gi, '$1/…')
   return SECRET_TEXTS.reduce((rest, pattern) => rest.replace(pattern, `$1${REDACTED}`), withoutUrls)
 }
 
@@ -41,7 +41,7 @@ export function redactFacts(facts: object): Record<string, unknown> {
 
 function redactEntries(object: object, depth: number): Record<string, unknown> {
   try {
-    const entries = Object.entries(object).slice(0, MOST_ITEMS)
+    const entries = Object.entries(object).slice(0, MAX_ITEMS)
     return Object.fromEntries(
       entries.map(([name, value]) => [redactText(name), SECRET_NAME.test(name) ? REDACTED : redactValue(value, depth)]),
     )
@@ -58,7 +58,7 @@ function redactValue(value: unknown, depth: number): unknown {
   if (value instanceof URL) return redactText(value.href)
   if (value instanceof Error) return { name: String(value.name), message: redactText(String(value.message)) }
   if (depth === 0) return '…'
-  if (Array.isArray(value)) return value.slice(0, MOST_ITEMS).map((item) => redactValue(item, depth - 1))
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => redactValue(item, depth - 1))
   if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`
   return redactEntries(value, depth - 1)
 }

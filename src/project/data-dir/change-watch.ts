@@ -2,8 +2,8 @@ import type { ReadStore } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 
 /** While something happens it is looked this often, and ever less often, down to the second figure, while nothing does. */
-const SHORTEST_MS = 25
-const LONGEST_MS = 50
+const MIN_MS = 25
+const MAX_MS = 50
 
 /** Notices what other processes write to the store, within 50 ms. A look costs a few microseconds and no lock. */
 export class ChangeWatch {
@@ -11,7 +11,7 @@ export class ChangeWatch {
   readonly #clock: Clock
   readonly #onChange: () => void
   #count: number | null = null
-  #pauseMs = SHORTEST_MS
+  #pauseMs = MIN_MS
   #looking: Promise<void> = Promise.resolve()
   #cancel = () => {}
   #isStopped = false
@@ -41,7 +41,7 @@ export class ChangeWatch {
     const count = await this.#store.changeCount().catch(() => this.#count)
     const isChanged = count !== this.#count
     this.#count = count
-    this.#pauseMs = isChanged ? SHORTEST_MS : Math.min(this.#pauseMs + 5, LONGEST_MS)
+    this.#pauseMs = isChanged ? MIN_MS : Math.min(this.#pauseMs + 5, MAX_MS)
     if (isChanged && !this.#isStopped) this.#onChange()
     this.start()
   }

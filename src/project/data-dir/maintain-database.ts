@@ -28,7 +28,7 @@ export function verify(config: Pick<Config, 'dataDir'>, file = databaseFile(conf
 }
 
 /** Takes the write-ahead log into the database and shortens it, as far as nobody reads what is in it. */
-export function checkpoint(config: Pick<Config, 'dataDir'>): void {
+export function shortenLog(config: Pick<Config, 'dataDir'>): void {
   const db = openDatabase(databaseFile(config))
   db.pragma('wal_checkpoint(TRUNCATE)')
   db.close()

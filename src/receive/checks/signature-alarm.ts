@@ -25,7 +25,7 @@ const SUCCESSES: readonly Verdict[] = ['accepted', 'duplicate', 'conflict']
  * Notices that an endpoint refuses signatures that it used to take: five within ten minutes and no success since the last
  * one. Most often its secret was changed at the service. An endpoint that never had a success is still being set up.
  */
-export class SecretWatch {
+export class SignatureAlarm {
   readonly #endpoints = new Map<string, Trust>()
 
   /** Gives the suspicion when it arises, once per episode; a success ends the episode. */

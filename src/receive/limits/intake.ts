@@ -12,7 +12,7 @@ export interface Rejection {
 const NO_ENDPOINT = ''
 
 /** Counts what is going on, and turns away what is too much. Nothing here looks at a secret. */
-export class Gate {
+export class IntakeLimit {
   readonly limits: ReceiveLimits
   readonly #isDraining: () => boolean
   readonly #addresses: TokenBuckets

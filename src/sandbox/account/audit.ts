@@ -29,8 +29,8 @@ export interface JournalEntry {
 
 /** A timer may fire this much early. */
 const TIMER_SLACK_MS = 5
-const MOST_REMEMBERED = 1_000
-const MOST_ROWS = 10_000
+const MAX_REMEMBERED = 1_000
+const MAX_ROWS = 10_000
 
 /** Watches how clients behave: which requests came, and which should not have. Both lists keep the newest 10,000. */
 export class Audit {
@@ -75,7 +75,7 @@ export class Audit {
       `INSERT INTO requests (at, operation, key_id, status, code, fault_id)
          VALUES (@at, @operation, @keyId, @status, @code, @faultId)`,
     ).run({ ...entry, at: now })
-    statement(this.#db, 'DELETE FROM requests WHERE number <= ?').run(Number(lastInsertRowid) - MOST_ROWS)
+    statement(this.#db, 'DELETE FROM requests WHERE number <= ?').run(Number(lastInsertRowid) - MAX_ROWS)
   }
 
   /** Forgets what clients were told: keys and time are not what they were. */
@@ -95,7 +95,7 @@ export class Audit {
   noteLimited(keyId: string, retryAt: number): void {
     this.#notBefore.set(keyId, retryAt)
     const [oldest] = this.#notBefore.keys()
-    if (this.#notBefore.size > MOST_REMEMBERED && oldest !== undefined) this.#notBefore.delete(oldest)
+    if (this.#notBefore.size > MAX_REMEMBERED && oldest !== undefined) this.#notBefore.delete(oldest)
   }
 
   /** A credential was refused. A client has no reason to try the same one again. */
@@ -104,7 +104,7 @@ export class Audit {
     if (this.#refused.has(hash)) this.#find('refused_key_reused', null, now, 'A key came again after it was refused.')
     this.#refused.add(hash)
     const [oldest] = this.#refused
-    if (this.#refused.size > MOST_REMEMBERED && oldest !== undefined) this.#refused.delete(oldest)
+    if (this.#refused.size > MAX_REMEMBERED && oldest !== undefined) this.#refused.delete(oldest)
   }
 
   noteLimitOver100(keyId: string, now: number): void {
@@ -120,6 +120,6 @@ export class Audit {
       this.#db,
       'INSERT INTO findings (at, rule, key_id, message) VALUES (?, ?, ?, ?)',
     ).run(now, rule, keyId, message)
-    statement(this.#db, 'DELETE FROM findings WHERE number <= ?').run(Number(lastInsertRowid) - MOST_ROWS)
+    statement(this.#db, 'DELETE FROM findings WHERE number <= ?').run(Number(lastInsertRowid) - MAX_ROWS)
   }
 }

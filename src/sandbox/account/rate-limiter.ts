@@ -25,7 +25,7 @@ interface Bucket {
 }
 
 /** A key that has not called for this many other keys starts with a full bucket again. */
-const MOST_BUCKETS = 10_000
+const MAX_BUCKETS = 10_000
 
 /** One bucket per key: as many tokens as the plan's burst, refilled by the plan's number per minute. */
 export class RateLimiter {
@@ -55,6 +55,6 @@ export class RateLimiter {
     this.#buckets.delete(keyId)
     this.#buckets.set(keyId, bucket)
     const [oldest] = this.#buckets.keys()
-    if (this.#buckets.size > MOST_BUCKETS && oldest !== undefined) this.#buckets.delete(oldest)
+    if (this.#buckets.size > MAX_BUCKETS && oldest !== undefined) this.#buckets.delete(oldest)
   }
 }

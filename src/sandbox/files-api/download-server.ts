@@ -12,7 +12,7 @@ import { errorOfStatus } from '../http/status-error.ts'
 import type { Log } from '../options.ts'
 import type { SandboxClock } from '../state/clock.ts'
 import type { Entry } from '../storage/entry.ts'
-import { lookAt } from '../storage/fingerprint.ts'
+import { fingerprintOf } from '../storage/fingerprint.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StorageIndex } from '../storage/storage-index.ts'
 import { readTicket } from './download-url.ts'
@@ -71,7 +71,7 @@ function findFile(parts: DownloadParts, request: Request): Found {
 }
 
 async function sendEntry(request: Request, response: Response, { entry, path }: Found): Promise<void> {
-  const look = lookAt(path)
+  const look = fingerprintOf(path)
   if (look?.type !== 'file') throw new ApiError(404, 'resource_not_found', 'The file has been deleted.')
   response.set('ETag', `"${createHash('sha256').update(look.fingerprint).digest('hex').slice(0, 32)}"`)
   response.set('X-Content-Type-Options', 'nosniff')

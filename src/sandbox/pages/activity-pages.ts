@@ -1,5 +1,5 @@
 import { FAULT_TARGETS, type Fault } from '../faults/fault-rule.ts'
-import type { Service } from '../service/sandbox-parts.ts'
+import type { SandboxParts } from '../service/sandbox-parts.ts'
 import type { TransferRecord } from '../transfers/transfer-table.ts'
 import { type Content, type Html, html } from './html.ts'
 import {
@@ -16,11 +16,11 @@ import {
   table,
 } from './layout.ts'
 
-const MOST_SHOWN = 100
+const MAX_SHOWN = 100
 
 /** What is being copied and what was, newest first. */
-export function transfersPage(service: Service): Html {
-  const newest = service.transfers.list().slice(-MOST_SHOWN).reverse()
+export function transfersPage(service: SandboxParts): Html {
+  const newest = service.transfers.list().slice(-MAX_SHOWN).reverse()
   return layout('/account/transfers', [
     table(
       ['Transfer', 'From', 'To', 'State', 'Files', 'Bytes', 'Ended', ''],
@@ -40,7 +40,7 @@ export function transfersPage(service: Service): Html {
 }
 
 /** What goes wrong on purpose. */
-export function faultsPage(service: Service): Html {
+export function faultsPage(service: SandboxParts): Html {
   const faults = service.faults.list()
   return layout('/account/faults', [
     table(['Fault', 'On', 'Rule', 'Could strike', 'Struck', ''], faults.map(faultRow), 'Nothing is set to go wrong.'),
@@ -68,9 +68,9 @@ probability, skip.</p>`,
 }
 
 /** What clients did, and what they should not have done. */
-export function auditPage(service: Service): Html {
-  const findings = service.audit.findings().slice(-MOST_SHOWN).reverse()
-  const requests = service.audit.requests().slice(-MOST_SHOWN).reverse()
+export function auditPage(service: SandboxParts): Html {
+  const findings = service.audit.findings().slice(-MAX_SHOWN).reverse()
+  const requests = service.audit.requests().slice(-MAX_SHOWN).reverse()
   return layout('/account/audit', [
     html`<h2>What clients did wrong</h2>`,
     table(

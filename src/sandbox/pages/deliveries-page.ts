@@ -1,16 +1,16 @@
-import type { Service } from '../service/sandbox-parts.ts'
+import type { SandboxParts } from '../service/sandbox-parts.ts'
 import type { Attempt, Delivery } from '../webhooks/delivery.ts'
 import { type Content, type Html, html } from './html.ts'
 import { callForm, layout, moment, state, table } from './layout.ts'
 
-const MOST_SHOWN = 100
+const MAX_SHOWN = 100
 
 /** The log of deliveries, newest first. */
-export function deliveriesPage(service: Service, webhookId?: string): Html {
+export function deliveriesPage(service: SandboxParts, webhookId?: string): Html {
   const total = service.deliveries.count({ webhookId })
-  const shown = service.deliveries.newest(MOST_SHOWN, { webhookId }).reverse()
+  const shown = service.deliveries.newest(MAX_SHOWN, { webhookId }).reverse()
   return layout('/account/deliveries', [
-    total > shown.length && html`<p class="note">The newest ${MOST_SHOWN} of ${total}.</p>`,
+    total > shown.length && html`<p class="note">The newest ${MAX_SHOWN} of ${total}.</p>`,
     table(
       ['Event', 'Address', 'State', 'Cause', 'Attempts', 'Next', ''],
       shown.map(deliveryRow),
@@ -20,7 +20,7 @@ export function deliveriesPage(service: Service, webhookId?: string): Html {
 }
 
 /** One event, as it was sent. */
-export function eventPage(service: Service, id: string): Html {
+export function eventPage(service: SandboxParts, id: string): Html {
   const event = service.events.get(id)
   const body = event ? JSON.stringify(JSON.parse(event.body), null, 2) : ''
   return layout('/account/deliveries', [

@@ -1,13 +1,13 @@
 import { STORAGES } from '../../core/service/storage.ts'
 import { type ApiKey, type KeyScope, PERMISSIONS } from '../account/api-keys.ts'
-import type { Service } from '../service/sandbox-parts.ts'
+import type { SandboxParts } from '../service/sandbox-parts.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Call, callForm, choice, choices, field, layout, moment, section, state, table } from './layout.ts'
 
 const SCOPES = ['read-write', 'read-only', 'admin', 'custom'] as const
 
 /** The API Keys tab: create with name and scope, view, edit, revoke. */
-export function keysPage(service: Service): Html {
+export function keysPage(service: SandboxParts): Html {
   return layout('/account/keys', [
     table(
       ['Name', 'Scope', 'Key', 'Created', 'Last used', 'State', ''],

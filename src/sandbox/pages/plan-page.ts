@@ -1,7 +1,7 @@
 import { isoTime } from '../../core/time.ts'
 import { PLAN_LIMITS } from '../account/rate-limiter.ts'
 import { FORMS, PLANS, type Settings } from '../options.ts'
-import type { Service } from '../service/sandbox-parts.ts'
+import type { SandboxParts } from '../service/sandbox-parts.ts'
 import { type Html, html } from './html.ts'
 import { callForm, choice, field, layout, moment, section, table, toggle } from './layout.ts'
 
@@ -21,7 +21,7 @@ const SWITCHES: Record<Switch, string> = {
 const CLOCKS = { real: 'running', manual: 'standing still until it is moved' }
 
 /** Plan, limits, the switches of everything the specification leaves open, and the clock. */
-export function planPage(service: Service, url: string): Html {
+export function planPage(service: SandboxParts, url: string): Html {
   const settings = service.settings.get()
   const rows = Object.entries(PLAN_LIMITS).map(([plan, limits]) => [
     plan === settings.plan ? html`<strong>${plan} (in force)</strong>` : plan,

@@ -3,7 +3,7 @@ import { type ErrorRequestHandler, type RequestHandler, Router } from 'express'
 import { z } from 'zod'
 import { STORAGES } from '../../core/service/storage.ts'
 import { reportFailure, toWireError } from '../http/api-error.ts'
-import type { Service } from '../service/sandbox-parts.ts'
+import type { SandboxParts } from '../service/sandbox-parts.ts'
 import { notFound } from '../state/not-found.ts'
 import { normalizePath, parentOf } from '../storage/storage-path.ts'
 import { auditPage, faultsPage, transfersPage } from './activity-pages.ts'
@@ -24,7 +24,7 @@ const ASSETS = { 'account.css': 'text/css', 'account.js': 'text/javascript', 'th
 const storageName = z.enum(STORAGES)
 
 /** The account's web page. It only reads; its forms call the control API. */
-export function accountPages(service: Service, apiUrl: () => string): Router {
+export function accountPages(service: SandboxParts, apiUrl: () => string): Router {
   const router = Router()
   router.use(protect)
   const page = (path: string, render: (request: { id: string; query: Record<string, string> }) => Html) =>
@@ -71,7 +71,7 @@ const protect: RequestHandler = (_request, response, next) => {
 }
 
 /** For a person in front of a browser, a page that leads on. */
-function tellProblem({ log }: Pick<Service, 'log'>): ErrorRequestHandler {
+function tellProblem({ log }: Pick<SandboxParts, 'log'>): ErrorRequestHandler {
   return (error, _request, response, next) => {
     if (response.headersSent) return next(error)
     reportFailure(log, error)

@@ -1,20 +1,20 @@
 import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
-import type { Service } from '../service/sandbox-parts.ts'
+import type { SandboxParts } from '../service/sandbox-parts.ts'
 import type { Entry } from '../storage/entry.ts'
 import { type Content, type Html, html } from './html.ts'
 import { callForm, layout, moment, placeFields, section, size, table } from './layout.ts'
 
-const MOST_SHOWN = 500
+const MAX_SHOWN = 500
 
 /** One folder of a storage: its entries, upload, delete, transfer. */
-export function storagePage(service: Service, storage: StorageName, path: string): Html {
+export function storagePage(service: SandboxParts, storage: StorageName, path: string): Html {
   const query = {
     storage,
     path,
     recursive: false,
     sort: { field: 'name', descending: false },
-    limit: MOST_SHOWN,
+    limit: MAX_SHOWN,
     offset: 0,
   } as const
   const total = service.index.count(query)
@@ -22,7 +22,7 @@ export function storagePage(service: Service, storage: StorageName, path: string
   return layout('/account/storages', [
     html`<ul class="storages" aria-label="Storages">${STORAGES.map((name) => storageItem(name, name === storage))}</ul>
 <p>${breadcrumb(storage, path)} <span class="note">${service.storages[storage].dir}</span></p>`,
-    total > MOST_SHOWN && html`<p class="note">The first ${MOST_SHOWN} of ${total}.</p>`,
+    total > MAX_SHOWN && html`<p class="note">The first ${MAX_SHOWN} of ${total}.</p>`,
     table(['Name', 'Size', 'Type', 'Modified', 'Id', ''], entries.map(entryRow), 'This folder is empty.'),
     section(
       'Upload',

@@ -1,12 +1,12 @@
 import { SCHEME_PRESETS } from '../../core/incoming/signature.ts'
 import { STORAGES } from '../../core/service/storage.ts'
-import type { Service } from '../service/sandbox-parts.ts'
+import type { SandboxParts } from '../service/sandbox-parts.ts'
 import type { Webhook } from '../webhooks/webhooks.ts'
 import { type Content, type Html, html } from './html.ts'
 import { callForm, choice, choices, field, jsonField, layout, moment, section, state, table } from './layout.ts'
 
 /** Registrations: where events are sent, and how they are signed. */
-export function webhooksPage(service: Service): Html {
+export function webhooksPage(service: SandboxParts): Html {
   return layout('/account/webhooks', [
     table(
       ['Address', 'Events', 'Storages', 'Signature', 'Created', 'State', ''],

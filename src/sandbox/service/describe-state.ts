@@ -2,7 +2,7 @@ import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Settings } from '../options.ts'
 import type { DeliveryState } from '../webhooks/delivery.ts'
-import type { Service } from './sandbox-parts.ts'
+import type { SandboxParts } from './sandbox-parts.ts'
 
 /** What a sandbox holds and does, in numbers. */
 export interface SandboxState {
@@ -24,7 +24,7 @@ export interface SandboxState {
 }
 
 /** Reads it all in one turn of the event loop, so that the numbers fit together. */
-export function describeState(service: Service, origins: { api: string; download: string }): SandboxState {
+export function describeState(service: SandboxParts, origins: { api: string; download: string }): SandboxState {
   const { clock, settings, index, storages, keys, webhooks, faults, transfers, deliveries } = service
   const count = (state: DeliveryState) => deliveries.count({ state })
   return {

@@ -27,7 +27,7 @@ import { Snapshots } from './snapshots.ts'
 const SETTLE_MS = 250
 
 /** Everything the sandbox is, but for the servers in front of it. */
-export interface Service {
+export interface SandboxParts {
   db: Db
   saved: SavedSettings
   clock: SandboxClock
@@ -52,7 +52,7 @@ export interface Service {
 }
 
 /** Opens what is saved under `options.dir` and puts the parts together. Nothing moves yet. */
-export function openService(options: SandboxOptions): Service {
+export function openSandboxParts(options: SandboxOptions): SandboxParts {
   const db = openDatabase(resolve(options.dir))
   try {
     return assemble(db, options)
@@ -62,7 +62,7 @@ export function openService(options: SandboxOptions): Service {
   }
 }
 
-function assemble(db: Db, options: SandboxOptions): Service {
+function assemble(db: Db, options: SandboxOptions): SandboxParts {
   const log: Log = options.log ?? (() => {})
   const saved = new SavedSettings(db)
   const clock = new SandboxClock(options.clock ?? 'real', saved, options.startAt)
@@ -111,7 +111,10 @@ function assemble(db: Db, options: SandboxOptions): Service {
   }
 }
 
-function watchAll(parts: Pick<Service, 'storages' | 'index' | 'recorder'>, options: SandboxOptions): StorageWatcher[] {
+function watchAll(
+  parts: Pick<SandboxParts, 'storages' | 'index' | 'recorder'>,
+  options: SandboxOptions,
+): StorageWatcher[] {
   const { scanEveryMs = 10_000, hints = true } = options
   return Object.values(parts.storages).map((storage) => {
     const { index, recorder } = parts
@@ -122,7 +125,7 @@ function watchAll(parts: Pick<Service, 'storages' | 'index' | 'recorder'>, optio
 }
 
 /** Ends what a crash left open and tells what changed while nobody looked. Deliveries begin with `dispatcher.start()`. */
-export async function catchUp(service: Service): Promise<void> {
+export async function catchUp(service: SandboxParts): Promise<void> {
   service.transfers.recover()
   for (const watcher of service.watchers) {
     await watcher.start()
@@ -131,7 +134,7 @@ export async function catchUp(service: Service): Promise<void> {
 }
 
 /** Resolves when nothing more will be written. */
-export async function stopService(service: Service): Promise<void> {
+export async function stopService(service: SandboxParts): Promise<void> {
   await Promise.all(service.watchers.map((watcher) => watcher.stop()))
   await service.transfers.stop()
   await service.dispatcher.stop()

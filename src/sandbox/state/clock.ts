@@ -5,7 +5,7 @@ import type { SavedSettings } from './saved-settings.ts'
 const savedClock = z.object({ offsetMs: z.number(), now: z.number() })
 
 /** Also the longest piece of a real wait, so that a machine that slept notices what fell due meanwhile. */
-const LONGEST_TIMER_MS = 30_000
+const MAX_TIMER_MS = 30_000
 
 /**
  * The sandbox's own time: the machine's plus an offset, or a clock that stands still. Both can be moved forward, both stay
@@ -136,7 +136,7 @@ export class SandboxClock implements Clock {
     clearTimeout(this.#native)
     const next = this.#nextAt()
     if (this.mode === 'manual' || next === null) return
-    const waitMs = Math.min(Math.max(next - this.now(), 0), LONGEST_TIMER_MS)
+    const waitMs = Math.min(Math.max(next - this.now(), 0), MAX_TIMER_MS)
     this.#native = setTimeout(() => this.#fireDue(), waitMs)
   }
 

@@ -6,7 +6,7 @@ import type { Db } from '../state/database.ts'
 import type { EventJournal } from '../state/event-journal.ts'
 import { atomically } from '../state/statement.ts'
 import { type Entry, toWireEntry } from './entry.ts'
-import { type Look, lookAt } from './fingerprint.ts'
+import { fingerprintOf, type Look } from './fingerprint.ts'
 import { hostileId } from './hostile-id.ts'
 import { mimeTypeOf } from './mime-type.ts'
 import type { StorageIndex } from './storage-index.ts'
@@ -99,7 +99,7 @@ export class ChangeRecorder {
   #ensureParent(place: Place): void {
     const parent = parentOf(place.path)
     if (parent === '/' || this.#index.byPath(place.storage, parent)) return
-    const look = lookAt(diskPath(place.root, parent))
+    const look = fingerprintOf(diskPath(place.root, parent))
     if (look) this.present({ ...place, path: parent }, look)
   }
 
@@ -107,7 +107,10 @@ export class ChangeRecorder {
   #findMoved(place: Place, look: Look): Entry | undefined {
     return this.#index
       .byIdentity(place.storage, look.identity)
-      .find((entry) => entry.type === look.type && lookAt(diskPath(place.root, entry.path))?.identity !== look.identity)
+      .find(
+        (entry) =>
+          entry.type === look.type && fingerprintOf(diskPath(place.root, entry.path))?.identity !== look.identity,
+      )
   }
 
   #create(place: Place, look: Look): Entry {
@@ -143,7 +146,7 @@ export class ChangeRecorder {
     const beneath = this.#relocate(entry, moved)
     for (const { path, knownAs } of beneath) {
       // A folder need not arrive with everything that was in it.
-      if (!lookAt(diskPath(place.root, path))) this.#displace({ ...place, path }, knownAs)
+      if (!fingerprintOf(diskPath(place.root, path))) this.#displace({ ...place, path }, knownAs)
     }
     return moved
   }

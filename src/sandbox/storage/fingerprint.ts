@@ -10,7 +10,7 @@ export interface Look {
 }
 
 /** Null when there is nothing, or something that is neither file nor folder: links are not followed. */
-export function lookAt(path: string): Look | null {
+export function fingerprintOf(path: string): Look | null {
   const stat = statOrNull(path)
   if (!stat || !(stat.isFile() || stat.isDirectory())) return null
   const identity = `${stat.dev}:${stat.ino}:${stat.birthtimeNs}`

@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { join } from 'node:path'
-import { lookAt } from './fingerprint.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import { diskPath } from './storage-path.ts'
 
 /** Asks the operating system to tell of changes, folder by folder. What it tells is a place to look at, and no more. */
@@ -22,7 +22,7 @@ export class FolderHints {
   /** From now on what appears in, changes in or leaves this folder is hinted at; not what happens in folders in it. */
   watch(folder: string): void {
     const place = diskPath(this.#root, folder)
-    const look = lookAt(place)
+    const look = fingerprintOf(place)
     if (look?.type !== 'folder' || this.#watchers.get(folder)?.identity === look.identity) return
     this.#watchers.get(folder)?.watcher.close()
     try {

@@ -13,7 +13,7 @@ const BENEATH = `storage = @storage AND path > @path || '/' AND path < @path || 
 /** The same, read in the order of the list: the plus keeps entries_by_path, which would have to be sorted, out of it. */
 const BENEATH_IN_ORDER = `storage = @storage AND +path > @path || '/' AND +path < @path || '0'`
 
-const MOST_REMEMBERED = 1_000
+const MAX_REMEMBERED = 1_000
 
 export type SortField = 'createdAt' | 'modifiedAt' | 'name' | 'size'
 
@@ -158,7 +158,7 @@ export class StorageIndex {
     if (known !== undefined) return known
     const sql = `SELECT count(*) FROM entries WHERE ${whereOf(query)}`
     const count = Number(statement<[object], number>(this.#db, sql).pluck().get(parametersOf(query)))
-    if (this.#counts.size >= MOST_REMEMBERED) this.#counts.clear()
+    if (this.#counts.size >= MAX_REMEMBERED) this.#counts.clear()
     this.#counts.set(place, count)
     return count
   }
@@ -172,7 +172,7 @@ export class StorageIndex {
   #mark(query: EntryQuery, last: Entry | undefined, offset: number): void {
     // The size of a folder is null, which no comparison can go on from.
     if (!last || query.sort.field === 'size') return
-    if (this.#bookmarks.size >= MOST_REMEMBERED) this.#bookmarks.clear()
+    if (this.#bookmarks.size >= MAX_REMEMBERED) this.#bookmarks.clear()
     const bookmark = { version: this.#version, offset, lastRank: last[query.sort.field], lastId: last.id }
     this.#bookmarks.set(placeOf(query), bookmark)
   }

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { setTimeout as after, setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChangeRecorder } from './change-recorder.ts'
-import { identityIn, lookAt } from './fingerprint.ts'
+import { fingerprintOf, identityIn } from './fingerprint.ts'
 import { FolderHints } from './folder-hints.ts'
 import type { Storage } from './storage.ts'
 import type { StorageIndex } from './storage-index.ts'
@@ -125,7 +125,7 @@ export class StorageWatcher {
 
   /** A look at one path; when it shows something else than the index, a second has to agree. Gives back what is there. */
   #notice(path: string): 'file' | 'folder' | 'nothing' {
-    const look = lookAt(diskPath(this.storage.dir, path))
+    const look = fingerprintOf(diskPath(this.storage.dir, path))
     const fingerprint = look?.fingerprint ?? ''
     if (fingerprint !== this.#options.index.fingerprintAt(this.storage.name, path)) {
       if (this.#state === 'connecting') this.#record(path, look)
@@ -178,14 +178,14 @@ export class StorageWatcher {
   }
 
   #lookAgain(path: string, first: FirstLook): void {
-    const look = lookAt(diskPath(this.storage.dir, path))
+    const look = fingerprintOf(diskPath(this.storage.dir, path))
     const fingerprint = look?.fingerprint ?? ''
     this.#unsettled.delete(path)
     if (fingerprint === first.fingerprint) this.#record(path, look)
     else this.#unsettled.set(path, { fingerprint, lookedAt: performance.now() })
   }
 
-  #record(path: string, look: ReturnType<typeof lookAt>): void {
+  #record(path: string, look: ReturnType<typeof fingerprintOf>): void {
     const silent = this.#state === 'connecting'
     const place = { storage: this.storage.name, root: this.storage.dir, path, silent }
     if (look) this.#options.recorder.present(place, look)

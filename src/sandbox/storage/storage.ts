@@ -5,7 +5,7 @@ import { randomWord } from '../../core/ids.ts'
 import type { StorageName } from '../../core/service/storage.ts'
 import type { ChangeRecorder } from './change-recorder.ts'
 import type { Entry } from './entry.ts'
-import { lookAt, statOrNull } from './fingerprint.ts'
+import { fingerprintOf, statOrNull } from './fingerprint.ts'
 import type { StorageFolder } from './storage-folders.ts'
 import type { StorageIndex } from './storage-index.ts'
 import { diskPath, isPassingPath, normalizePath, parentOf, refuseLinks } from './storage-path.ts'
@@ -104,7 +104,7 @@ export class Storage {
     const target = this.requireFolderPath(path)
     const place = diskPath(this.dir, target)
     mkdirSync(place, { recursive: true })
-    const look = lookAt(place)
+    const look = fingerprintOf(place)
     if (look?.type !== 'folder') throw new UpshotError('conflict', `${target} vanished while it was made.`)
     return this.#recorder.present(this.#place(target), look)
   }
@@ -125,7 +125,7 @@ export class Storage {
     mkdirSync(diskPath(this.dir, parentOf(target)), { recursive: true })
     // As in removeEntry: one turn of the event loop.
     renameSync(draft, place)
-    const look = lookAt(place)
+    const look = fingerprintOf(place)
     if (!look) throw new UpshotError('conflict', `${target} vanished while it was written.`)
     return this.#recorder.present(this.#place(target), look)
   }

@@ -14,14 +14,14 @@ export const RETRY_SCHEDULE_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000, 21
 
 /** What a fault calls stale: further back than any receiver tolerates. */
 const STALE_BY_MS = 3_600_000
-const LONGEST_HOLD_MS = 60_000
+const MAX_HOLD_MS = 60_000
 /** Decodes in every scheme, and is nobody's. */
 const WRONG_SECRET = 'deadbeefdeadbeefdeadbeefdeadbeef'
 
 const GONE: PostResult = { status: null, error: 'the webhook was removed or switched off', durationMs: 0 }
 const DROPPED: PostResult = { status: null, error: 'a fault dropped it', durationMs: 0 }
 
-const MOST_AT_ONCE = 32
+const MAX_AT_ONCE = 32
 /** How long stopping waits for replies that are on their way. */
 const PARTING_MS = 2_000
 
@@ -88,7 +88,7 @@ export class DeliveryDispatcher {
 
   #pump(): void {
     if (this.#state !== 'running') return
-    for (const due of this.#options.deliveryLog.take(MOST_AT_ONCE - this.#sending.size)) {
+    for (const due of this.#options.deliveryLog.take(MAX_AT_ONCE - this.#sending.size)) {
       const sent = this.#send(due).finally(() => {
         this.#sending.delete(sent)
         this.#pump()
@@ -97,7 +97,7 @@ export class DeliveryDispatcher {
     }
     this.#cancelWake()
     const next = this.#options.deliveryLog.nextDueAt()
-    const hasRoom = this.#sending.size < MOST_AT_ONCE
+    const hasRoom = this.#sending.size < MAX_AT_ONCE
     if (next !== null && hasRoom) this.#cancelWake = this.#options.clock.at(next, () => this.#pump())
   }
 
@@ -142,7 +142,7 @@ export class DeliveryDispatcher {
   /** Waits for the next delivery to go first, for a minute at most. */
   #hold(due: DueDelivery): void {
     const { deliveryLog, clock } = this.#options
-    deliveryLog.postpone(due.id, clock.now() + LONGEST_HOLD_MS)
+    deliveryLog.postpone(due.id, clock.now() + MAX_HOLD_MS)
     this.#held.add(due.id)
   }
 

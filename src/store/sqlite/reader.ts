@@ -17,7 +17,7 @@ export function createReader({
   changes,
   outputs,
   waits,
-  watches,
+  cursors,
   limits,
 }: Tables): ReadStore {
   return {
@@ -42,7 +42,7 @@ export function createReader({
     readOutput: async (runId, key) => outputs.read(runId, key),
     packOutput,
     findMatch: async (runId, key) => waits.findMatch(runId, key),
-    listWatches: async () => watches.list(),
+    listMatchCursors: async () => cursors.list(),
     listEventsAfter: async (query) => events.listAfter(query),
     listStepFailures: async (runId) => steps.listFailures(runId),
     listDeletes: async (account, targets) => steps.listDeletes(account, targets),

@@ -8,18 +8,18 @@ import { DeliveryLedger } from './incoming/delivery-ledger.ts'
 import { DeliveryTable } from './incoming/delivery-table.ts'
 import { EndpointTable } from './incoming/endpoint-table.ts'
 import { EventTable } from './incoming/event-table.ts'
-import { AdmissionTable } from './limits/admission.ts'
+import { Admission } from './limits/admission.ts'
 import { GateTable } from './limits/gate-table.ts'
-import { LimitTable } from './limits/key-limit-table.ts'
+import { KeyLimitTable } from './limits/key-limit-table.ts'
 import { OutputTable } from './runs/output-table.ts'
-import { OperationTable } from './runs/run-operations.ts'
+import { RunOperations } from './runs/run-operations.ts'
 import { RunTable } from './runs/run-table.ts'
 import { StepTable } from './runs/step-table.ts'
 import { TickTable } from './runs/tick-table.ts'
 import { WorkerTable } from './runs/worker-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
-import { PruneTable } from './upkeep/pruning.ts'
-import { WatchTable } from './waits/match-cursor-table.ts'
+import { Pruning } from './upkeep/pruning.ts'
+import { MatchCursorTable } from './waits/match-cursor-table.ts'
 import { WaitTable } from './waits/wait-table.ts'
 
 /** Every table, on one connection. */
@@ -29,8 +29,8 @@ export function openTables(db: Database, vault: Vault) {
   const workflows = new WorkflowTable(db)
   const runs = new RunTable(db, events, ticks, workflows)
   const steps = new StepTable(db)
-  const watches = new WatchTable(db)
-  const waits = new WaitTable(db, { runs, events, watches })
+  const cursors = new MatchCursorTable(db)
+  const waits = new WaitTable(db, { runs, events, cursors })
   const outputs = new OutputTable(db)
   const gates = new GateTable(db)
   return {
@@ -40,20 +40,20 @@ export function openTables(db: Database, vault: Vault) {
     workflows,
     runs,
     steps,
-    operations: new OperationTable(db, { events, runs, steps }),
-    retention: new PruneTable(db, events),
+    operations: new RunOperations(db, { events, runs, steps }),
+    retention: new Pruning(db, events),
     changes: openChangeCount(db),
     gates,
-    admissions: new AdmissionTable(db, gates, waits),
+    admissions: new Admission(db, gates, waits),
     deliveries: new DeliveryTable(db, events),
     ledger: new DeliveryLedger(db, events),
     captures: new CaptureTable(db, vault),
     writeProbe: new WriteProbe(db),
     endpoints: new EndpointTable(db, vault),
-    watches,
+    cursors,
     waits,
     outputs,
-    limits: new LimitTable(db),
+    limits: new KeyLimitTable(db),
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, db.memory ? null : join(dirname(db.name), 'workers')),
   }

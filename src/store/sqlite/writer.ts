@@ -111,7 +111,7 @@ function runWrites({ runs, gates, admissions, outputs, waits }: Tables, commit: 
     claimRuns: (worker, limit, now) =>
       commit.write(() => {
         const claimed = runs.claim(worker, limit, now)
-        for (const run of claimed) if (run.isLetIn) gates.start(run.workflow, run.lease.runId, now)
+        for (const run of claimed) if (run.isAdmitted) gates.start(run.workflow, run.lease.runId, now)
         return claimed
       }),
     admitRun: (lease, plan, now) =>
@@ -122,7 +122,7 @@ function runWrites({ runs, gates, admissions, outputs, waits }: Tables, commit: 
           return answer
         },
       ),
-    claimUnseenRuns: (worker, limit, now) => commit.write(() => runs.claimUnseen(worker, limit, now)),
+    claimUnadmittedRuns: (worker, limit, now) => commit.write(() => runs.claimUnseen(worker, limit, now)),
     completeRun: (lease, output, now) =>
       writeHeld(commit, lease, () => {
         const isSmall = typeof output === 'string'
@@ -135,7 +135,7 @@ function runWrites({ runs, gates, admissions, outputs, waits }: Tables, commit: 
     skipRun: (lease, reason, now) =>
       writeHeld(commit, lease, () => runs.skip(lease, reason, now) && waits.runEnded(lease.runId)),
     parkRun: (lease, park) => writeHeld(commit, lease, () => runs.park(lease, park)),
-    retryRun: (lease, retry) => writeHeld(commit, lease, () => runs.retry(lease, retry)),
+    postponeRun: (lease, retry) => writeHeld(commit, lease, () => runs.retry(lease, retry)),
     releaseRun: (lease) => writeHeld(commit, lease, () => runs.release(lease)),
   }
 }
@@ -152,11 +152,11 @@ function journalWrites({ steps, outputs, waits }: Tables, commit: Commit): Journ
   }
 }
 
-function matchWrites({ runs, waits, watches }: Tables, commit: Commit): MatchWrites {
+function matchWrites({ runs, waits, cursors }: Tables, commit: Commit): MatchWrites {
   return {
     watchRun: (lease, cancels, now) =>
       commit.write(() => runs.isHeld(lease) && waits.watchRun(lease.runId, cancels, now)),
-    openWatch: (watch, now) => commit.write(() => watches.openForWaits(watch, now)),
+    openMatchCursor: (watch, now) => commit.write(() => cursors.openForWaits(watch, now)),
     saveMatches: (batch, now) => commit.write(() => waits.saveMatches(batch, now)),
   }
 }
@@ -164,7 +164,7 @@ function matchWrites({ runs, waits, watches }: Tables, commit: Commit): MatchWri
 function operationWrites({ operations, waits }: Tables, commit: Commit): OperationWrites {
   return {
     cancelRun: (runId, reason, now) => commit.write(() => waits.cancel(runId, reason, now).length > 0),
-    reopenRun: (runId) => commit.write(() => operations.reopen(runId)),
+    retryRun: (runId) => commit.write(() => operations.reopen(runId)),
     resumeRun: (runId, options) => commit.write(() => operations.resume(runId, options)),
     forkRun: (runId, fork, now) => commit.write(() => operations.fork(runId, fork, now)),
   }

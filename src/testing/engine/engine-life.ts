@@ -9,7 +9,7 @@ import { Scheduler } from '../../schedule/scheduler.ts'
 import type { VirtualTime } from '../world/virtual-time.ts'
 import type { Activity } from './activity.ts'
 import type { CrashPoint } from './crash-point.ts'
-import { StoreGate } from './kill-switch.ts'
+import { KillSwitch } from './kill-switch.ts'
 import type { WorkUnderWay } from './work-under-way.ts'
 
 export interface EngineParts {
@@ -28,7 +28,7 @@ export interface EngineParts {
 
 /** The real worker and scheduler from a start to a death: what a process would be. */
 export class EngineLife {
-  readonly gate: StoreGate
+  readonly gate: KillSwitch
   /** The first fault that the engine told of. */
   fault: { where: string; error: Failure } | null = null
   readonly #parts: EngineParts
@@ -41,7 +41,7 @@ export class EngineLife {
   constructor(parts: EngineParts) {
     this.#parts = parts
     const { workflows, random, slots } = parts
-    this.gate = new StoreGate(parts.store, parts.activity, parts.crash)
+    this.gate = new KillSwitch(parts.store, parts.activity, parts.crash)
     this.gate.onShut = () => this.#end()
     const { store } = this.gate
     const { clock, takeBack } = parts.time.lend()
@@ -113,7 +113,7 @@ export class EngineLife {
   /** Code of authors cannot be killed within a process, but told to stop, and kept from everything of ours. */
   #end(): void {
     this.#takeBackTimers()
-    for (const run of this.#worker.atWork) this.#worker.abandon(run)
+    for (const run of this.#worker.atWork) this.#worker.endPass(run)
     void this.#scheduler.stop()
     this.#over = this.#closeFiles()
   }

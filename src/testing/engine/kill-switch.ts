@@ -8,7 +8,7 @@ const READING = /^(find|list|count|tally|next|read|pack|load)/
 /** Calls that write no run's journal: the bookkeeping of workers, deliveries and schedules. */
 const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
   ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'close'] as const),
-  ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns', 'claimUnseenRuns'] as const),
+  ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns', 'claimUnadmittedRuns'] as const),
   'saveLimit',
 ])
 
@@ -18,7 +18,7 @@ type Method = (...args: unknown[]) => Promise<unknown>
  * What stands between one life of the engine and the store. It counts what is under way, and when it is shut the engine is
  * dead to the store: a call that comes then, and one that is under way, never gets an answer.
  */
-export class StoreGate {
+export class KillSwitch {
   /** The store as the engine sees it. */
   readonly store: Store
   /** Passes begun, by run. */
@@ -104,7 +104,7 @@ export class StoreGate {
 
   #note(name: keyof Store, args: readonly unknown[], value: unknown): void {
     if (isJournalWrite(name)) this.moves += 1
-    if (name === 'claimRuns' || name === 'claimUnseenRuns')
+    if (name === 'claimRuns' || name === 'claimUnadmittedRuns')
       for (const run of value as ClaimedRun[]) this.#noteClaim(run)
     if (name !== 'saveCheckpoint') return
     const [lease, step] = args as Parameters<Store['saveCheckpoint']>

@@ -3,7 +3,7 @@ import { UpshotError } from '../../core/errors.ts'
 import { EngineLife, type EngineParts } from './engine-life.ts'
 
 /** A run that made so many passes without coming to rest never will. */
-const MOST_PASSES = 1_000
+const MAX_PASSES = 1_000
 
 /** The engine over all its lives: it works until it comes to rest, and rises again when it dies. */
 export class TestEngine {
@@ -81,8 +81,8 @@ export class TestEngine {
         const isAlive = await this.#parts.activity.next(this.#patienceMs)
         if (!isAlive && life.isBusy)
           this.#giveUp(life.atWork, 'has not moved for a while. What does its code wait for?')
-        const restless = [...gate.passes].find(([run, count]) => count - (before.get(run) ?? 0) > MOST_PASSES)
-        if (restless) this.#giveUp([restless[0]], `went on ${MOST_PASSES} times at the same moment`)
+        const restless = [...gate.passes].find(([run, count]) => count - (before.get(run) ?? 0) > MAX_PASSES)
+        if (restless) this.#giveUp([restless[0]], `went on ${MAX_PASSES} times at the same moment`)
       }
     }
   }

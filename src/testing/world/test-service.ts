@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
 import type { FilesFor } from '../../engine/execute/run-context.ts'
 import { createFilesClient, type FilesClient, type FilesLogLine } from '../../files/index.ts'
-import { performAround } from '../../files/wrap-calls.ts'
+import { wrapCalls } from '../../files/wrap-calls.ts'
 import { type Sandbox, type SandboxEvent, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
 import { CallPauses } from './call-pauses.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -50,7 +50,7 @@ export class TestService {
       if (isClosed) await files.stop()
       return pauses.during(() => perform(files))
     }
-    // Only what `performAround` calls: each begins as a step before the sandbox is up, in the order of the author's code.
+    // Only what `wrapCalls` calls: each begins as a step before the sandbox is up, in the order of the author's code.
     const lazy = {
       list: (...given) => call((files) => files.list(...given)),
       find: (...given) => call((files) => files.find(...given)),
@@ -62,7 +62,7 @@ export class TestService {
     } satisfies Partial<FilesClient>
     return {
       filesFor: (_account, around) =>
-        performAround(
+        wrapCalls(
           () => lazy as unknown as FilesClient,
           around,
           () => {},

@@ -33,8 +33,8 @@ test.each([undefined, null, Number.NaN, {}, true])('a wait for the value %j is r
   expect(() => planMatch({ file: value })).toThrow(/must be text or a number/)
 })
 
-test('the watches that lag behind go first, and no further than where the next ones stand', () => {
-  const at = (cursor: number) => ({ cursor })
+test('the cursors that lag behind go first, and no further than where the next ones stand', () => {
+  const at = (position: number) => ({ position })
   expect(planBatch([], 10)).toBeNull()
   expect(planBatch([at(10), at(12)], 10)).toBeNull()
   expect(planBatch([at(3), at(10)], 10)).toEqual({ group: [at(3)], from: 3, to: 10 })
@@ -47,17 +47,17 @@ test('computes the key of an event that has one and passes over the others', () 
   registry.declare(keyed('file.created', { n: (data: { n: string | number | null }) => data.n }))
   const read = registry.reader('file.created', 'n')
   if (!read) throw new Error('it is declared')
-  const watch = { id: 3, type: 'file.created' }
-  expect(computeKey(watch, event({ n: 7 }), read)).toEqual({
-    watch: 3,
+  const cursor = { id: 3, type: 'file.created' }
+  expect(computeKey(cursor, event({ n: 7 }), read)).toEqual({
+    cursor: 3,
     seq: 7,
     account: 'default',
     value: '7',
     event: 'evt_1',
   })
-  expect(computeKey(watch, event({ n: null }), read)).toBeNull()
-  expect(computeKey(watch, event({ n: 7 }, 'file.deleted'), read)).toBeNull()
-  expect(() => computeKey(watch, event({}), read)).toThrow()
+  expect(computeKey(cursor, event({ n: null }), read)).toBeNull()
+  expect(computeKey(cursor, event({ n: 7 }, 'file.deleted'), read)).toBeNull()
+  expect(() => computeKey(cursor, event({}), read)).toThrow()
 })
 
 test('joins keys of several definitions of one type; any event has the empty key', () => {

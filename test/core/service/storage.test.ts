@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readWithSpellings, storageName } from '../../../src/author/storage-name.ts'
+import { storageName, withStorageNames } from '../../../src/author/storage-name.ts'
 import { findStorage } from '../../../src/core/service/storage.ts'
 
 const SPELLINGS = { storage_a: 'doc-drive', storage_b: ['desk drive', 'deskdrive_2'] }
@@ -20,10 +20,8 @@ describe('storageName', () => {
   it('takes the spellings of the account whose event is read, and of no other', () => {
     const read = () => storageName.safeParse('doc-drive')
     expect(read().success).toBe(false)
-    expect(readWithSpellings(SPELLINGS, read)).toEqual({ success: true, data: 'storage_a' })
-    expect(readWithSpellings(SPELLINGS, () => readWithSpellings({ storage_c: 'doc-drive' }, read)).data).toBe(
-      'storage_c',
-    )
+    expect(withStorageNames(SPELLINGS, read)).toEqual({ success: true, data: 'storage_a' })
+    expect(withStorageNames(SPELLINGS, () => withStorageNames({ storage_c: 'doc-drive' }, read)).data).toBe('storage_c')
     expect(read().success).toBe(false)
   })
 
@@ -31,7 +29,7 @@ describe('storageName', () => {
     const fail = () => {
       throw new Error('no')
     }
-    expect(() => readWithSpellings(SPELLINGS, fail)).toThrow('no')
+    expect(() => withStorageNames(SPELLINGS, fail)).toThrow('no')
     expect(storageName.safeParse('doc-drive').success).toBe(false)
   })
 

@@ -149,7 +149,7 @@ test('lets the next one in when a run is canceled, at work or in line', async ()
   await engine.store.cancelRun(second, 'by hand', NOW)
   await engine.store.cancelRun(first, 'by hand', NOW)
   expect(await engine.store.findRun(third)).toMatchObject({ status: 'pending' })
-  worker.abandon(first)
+  worker.endPass(first)
   await awaitRuns(engine, () => gates.started.includes(third))
   gates.open(third)
   await awaitRuns(engine, haveStatus({ canceled: 2, completed: 1 }))
@@ -232,7 +232,7 @@ test('looks at limited runs while no slot is free', async () => {
     singleton: { onConflict: 'cancel' },
     run: ({ run, step }) => step.run('work', () => gates.work(run.id)),
   })
-  const worker = await engine.start([workflow], { slots: 1, looksAhead: () => true })
+  const worker = await engine.start([workflow], { slots: 1, admitsAhead: () => true })
   const [old = ''] = await sendEvents(engine, workflow, [{}], [worker])
   await awaitRuns(engine, () => gates.started.length === 1)
   const [young = ''] = await sendEvents(engine, workflow, [{}], [worker])

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { codeHashOf } from '../../../src/author/code-hash.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { UpshotError } from '../../../src/core/errors.ts'
-import { listTaken } from '../../../src/core/runs/claim.ts'
+import { listClaimedOnArrival } from '../../../src/core/runs/claim.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import type { Worker } from '../../../src/engine/worker.ts'
 import { eventBody, incoming, NOW, queueRun } from '../../support/fixtures.ts'
@@ -119,8 +119,8 @@ test('hands back what arrives while it stops, and calls no author for it', async
   const worker = await startAtRest(engine, [noting])
   const saved = worker.saveDelivery(incoming('evt_1'))
   await worker.stop()
-  const { runs, takenWith } = await saved
-  expect(takenWith).toBeDefined()
+  const { runs, claimedWithEvent } = await saved
+  expect(claimedWithEvent).toBeDefined()
   await new Promise(setImmediate)
   expect(called).toEqual(['evt_before'])
   expect(await engine.store.findRun(runs[0] ?? '')).toMatchObject({ status: 'pending' })
@@ -175,9 +175,9 @@ test('takes deliveries again after a queue, while they keep coming', async () =>
 
 test('begins a run that was taken for other code, where nothing of it was written', async () => {
   const engine = createTestEngine()
-  const taker = { worker: 'wrk_before', codeHashes: { 'follow-up': 'as it was loaded there' } }
-  const delivery = incoming('evt_1', { taker })
-  const taken = listTaken(delivery, await engine.store.saveDelivery(delivery))
+  const arrivalClaim = { worker: 'wrk_before', codeHashes: { 'follow-up': 'as it was loaded there' } }
+  const delivery = incoming('evt_1', { arrivalClaim })
+  const taken = listClaimedOnArrival(delivery, await engine.store.saveDelivery(delivery))
   for (const { lease } of taken) await engine.store.releaseRun(lease)
   const parked = engine.notices.once('run.parked')
   const napping = defineWorkflow({ id: 'follow-up', on: '*', run: ({ step }) => step.sleep('nap', '1m') })

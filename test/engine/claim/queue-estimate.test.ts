@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { KnownQueue } from '../../../src/engine/claim/queue-estimate.ts'
+import { QueueEstimate } from '../../../src/engine/claim/queue-estimate.ts'
 
 /** A claim from its question to its answer; gives what it asked for. */
 function claim(
-  queue: KnownQueue,
+  queue: QueueEstimate,
   { free, isShared = true, waiting }: Record<'free' | 'waiting', number> & { isShared?: boolean },
 ) {
   const asked = queue.ask(free, isShared)
@@ -13,17 +13,17 @@ function claim(
 }
 
 test('asks for every free slot where no deliveries come', () => {
-  expect(claim(new KnownQueue(), { free: 200, isShared: false, waiting: 0 })).toBe(200)
+  expect(claim(new QueueEstimate(), { free: 200, isShared: false, waiting: 0 })).toBe(200)
 })
 
 test('leaves most slots to deliveries while nobody waits, and at least half of few', () => {
-  expect(claim(new KnownQueue(), { free: 200, waiting: 0 })).toBe(8)
-  expect(claim(new KnownQueue(), { free: 3, waiting: 0 })).toBe(2)
-  expect(claim(new KnownQueue(), { free: 1, waiting: 0 })).toBe(1)
+  expect(claim(new QueueEstimate(), { free: 200, waiting: 0 })).toBe(8)
+  expect(claim(new QueueEstimate(), { free: 3, waiting: 0 })).toBe(2)
+  expect(claim(new QueueEstimate(), { free: 1, waiting: 0 })).toBe(1)
 })
 
 test('asks for all that deliveries have left, and is cleared from then on', () => {
-  const queue = new KnownQueue()
+  const queue = new QueueEstimate()
   queue.add(50)
   expect(queue.isCleared).toBe(false)
   expect(queue.ask(200, true)).toBe(58)
@@ -35,7 +35,7 @@ test('asks for all that deliveries have left, and is cleared from then on', () =
 })
 
 test('counts what was left since the question, which its answer does not hold', () => {
-  const queue = new KnownQueue()
+  const queue = new QueueEstimate()
   queue.add(3)
   const asked = queue.ask(5, true)
   queue.add(4)
@@ -46,7 +46,7 @@ test('counts what was left since the question, which its answer does not hold', 
 })
 
 test('knows what is still there where the slots did not suffice', () => {
-  const queue = new KnownQueue()
+  const queue = new QueueEstimate()
   queue.add(50)
   expect(claim(queue, { free: 20, waiting: 50 })).toBe(20)
   expect(queue.isCleared).toBe(false)
@@ -55,13 +55,13 @@ test('knows what is still there where the slots did not suffice', () => {
 })
 
 test('asks for ever more where others fill the queue', () => {
-  const queue = new KnownQueue()
+  const queue = new QueueEstimate()
   const asked = [1, 2, 3, 4].map(() => claim(queue, { free: 200, waiting: 1_000 }))
   expect(asked).toEqual([8, 24, 56, 120])
 })
 
 test('takes a claim that failed for none', () => {
-  const queue = new KnownQueue()
+  const queue = new QueueEstimate()
   queue.add(2)
   queue.ask(10, true)
   queue.release()

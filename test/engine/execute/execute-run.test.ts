@@ -83,7 +83,7 @@ test('ends a canceled run at once and tells its code', async () => {
   const signal = await started.promise
   const [running] = await engine.store.listRuns({ limit: 1 })
   expect(await engine.store.cancelRun(running?.id ?? '', 'by hand', NOW)).toBe(true)
-  worker.abandon(running?.id ?? '')
+  worker.endPass(running?.id ?? '')
   expect(await ended).toMatchObject({ status: 'canceled', reason: 'by hand' })
   expect(signal.aborted).toBe(true)
 })

@@ -125,7 +125,7 @@ test('a value of null leaves the run alone, a function that throws leaves it to 
     dueAt: null,
     reason: expect.stringContaining('no such thing'),
   })
-  expect((await engine.store.listWatches()).watches.some((watch) => watch.isOpen)).toBe(false)
+  expect((await engine.store.listMatchCursors()).cursors.some((cursor) => cursor.isOpen)).toBe(false)
 })
 
 test('is found whichever write of the run the event is stored at', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { Interrupted, TerminalError } from '../../../src/core/errors.ts'
-import { MOST_OUTPUT_BYTES, ROW_OUTPUT_BYTES } from '../../../src/core/runs/step.ts'
+import { MAX_OUTPUT_BYTES, ROW_OUTPUT_BYTES } from '../../../src/core/runs/step.ts'
 import { hashModule } from '../../../src/project/workflows/hash-module.ts'
 import { loadWorkflows } from '../../../src/project/workflows/load-workflows.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -71,16 +71,16 @@ test('refuses a result of more than 32 MiB at once, with advice, from a step and
       run: ({ step }) =>
         step.run('big', () => {
           calls += 1
-          return sized(MOST_OUTPUT_BYTES + 1)
+          return sized(MAX_OUTPUT_BYTES + 1)
         }),
     }),
-    defineWorkflow({ id: 'run', on: '*', run: () => sized(MOST_OUTPUT_BYTES + 1) }),
-    defineWorkflow({ id: 'most', on: '*', run: ({ step }) => step.run('big', () => sized(MOST_OUTPUT_BYTES)) }),
+    defineWorkflow({ id: 'run', on: '*', run: () => sized(MAX_OUTPUT_BYTES + 1) }),
+    defineWorkflow({ id: 'most', on: '*', run: ({ step }) => step.run('big', () => sized(MAX_OUTPUT_BYTES)) }),
   ])
   const advice = { status: 'failed', error: { message: expect.stringContaining('Return a summary') } }
   expect(await engine.run('step')).toMatchObject(advice)
   expect(await engine.run('run', 'evt_2')).toMatchObject(advice)
-  expect(await engine.run('most', 'evt_3')).toMatchObject({ status: 'completed', apartBytes: MOST_OUTPUT_BYTES })
+  expect(await engine.run('most', 'evt_3')).toMatchObject({ status: 'completed', apartBytes: MAX_OUTPUT_BYTES })
   expect(calls).toBe(1)
 })
 

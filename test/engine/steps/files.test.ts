@@ -7,7 +7,7 @@ import { RetryAt } from '../../../src/core/errors.ts'
 import { RetryAfter } from '../../../src/core/runs/retry.ts'
 import type { FilesFor } from '../../../src/engine/execute/run-context.ts'
 import type { FilesClient } from '../../../src/files/index.ts'
-import { performAround } from '../../../src/files/wrap-calls.ts'
+import { wrapCalls } from '../../../src/files/wrap-calls.ts'
 import { eventBody, incoming } from '../../support/fixtures.ts'
 import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
 
@@ -15,7 +15,7 @@ import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
 const filesOf =
   (client: Partial<Record<keyof FilesClient, (...given: never[]) => unknown>>): FilesFor =>
   (_account, around) =>
-    performAround(
+    wrapCalls(
       () => client as unknown as FilesClient,
       around,
       () => {},

@@ -173,7 +173,7 @@ test('canceling a run cancels what it invoked, at work or not', async () => {
   const signal = await begun.promise
   const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve))
   expect(await engine.store.cancelRun(parked.id, 'by hand', engine.clock.now())).toBe(true)
-  worker.abandon(parked.id)
+  worker.endPass(parked.id)
   await aborted
   const child = await childOf(engine, parked.id)
   const grandchild = await childOf(engine, child.id)

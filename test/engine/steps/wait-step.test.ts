@@ -86,7 +86,7 @@ test('is not over before every event that came in time has been matched', async 
   const store = new Proxy(engine.store, {
     get(target, name) {
       // The matching stage begins only when the run, due at its timeout, has asked in vain.
-      if (name === 'listWatches') return () => asked.promise.then(() => target.listWatches())
+      if (name === 'listMatchCursors') return () => asked.promise.then(() => target.listMatchCursors())
       if (name !== 'findMatch') return Reflect.get(target, name)
       return async (...args: Parameters<typeof target.findMatch>) => {
         const event = await target.findMatch(...args)
@@ -318,8 +318,8 @@ test('a wait that the run no longer needs goes with it', async () => {
     }),
   ])
   expect(await engine.run('race')).toMatchObject({ status: 'completed', output: '"quick"' })
-  const { watches } = await engine.store.listWatches()
-  expect(watches.filter((watch) => watch.isOpen)).toEqual([])
+  const { cursors } = await engine.store.listMatchCursors()
+  expect(cursors.filter((cursor) => cursor.isOpen)).toEqual([])
   await worker.stop()
 })
 
@@ -347,8 +347,8 @@ test('matches events again when the functions of a key have changed', async () =
 /** Waits until every event has been matched. */
 async function moveOn(engine: TestEngine): Promise<void> {
   for (;;) {
-    const { watches, newest } = await engine.store.listWatches()
-    if (watches.every((watch) => !watch.isOpen || watch.cursor >= newest)) return
+    const { cursors, newest } = await engine.store.listMatchCursors()
+    if (cursors.every((cursor) => !cursor.isOpen || cursor.position >= newest)) return
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/core/time.ts'
 import { KeptHashes } from '../../../src/files/disk/kept-hashes.ts'
 import { PartFile } from '../../../src/files/disk/part-file.ts'
 import { continuedHash, emptyHash } from '../../../src/files/disk/part-hash.ts'
-import { ThreadHash } from '../../../src/files/disk/threaded-hash.ts'
+import { ThreadedHash } from '../../../src/files/disk/threaded-hash.ts'
 import { UncachedFile } from '../../../src/files/disk/uncached-file.ts'
 import { cutAt, giveUrls, serveBytes, sha256, someBytes, tempDirectory } from '../support/download-host.ts'
 import { failure, ScriptedServer } from '../support/scripted-server.ts'
@@ -130,7 +130,7 @@ describe('a thread that reads what the file has', () => {
 
   test('reads what follows while it has not', async () => {
     await using part = await openPart()
-    const hash = await ThreadHash.ofFile(part.file.descriptors, BEGINNING.length, BESIDE)
+    const hash = await ThreadedHash.ofFile(part.file.descriptors, BEGINNING.length, BESIDE)
     await hash.update(Buffer.from('only in memory'))
     await appendFile(part.path, 'in the file!!!')
     hash.reach(BEGINNING.length + 14)
@@ -143,14 +143,14 @@ describe('a thread that reads what the file has', () => {
     await using part = await openPart()
     const caller = new AbortController()
     if (moment === 'before') caller.abort('enough')
-    const begun = ThreadHash.ofFile(part.file.descriptors, BEGINNING.length, { signal: caller.signal })
+    const begun = ThreadedHash.ofFile(part.file.descriptors, BEGINNING.length, { signal: caller.signal })
     caller.abort('enough')
     expect(await errorOf(begun)).toBe('enough')
   })
 
   test('knows too little to be continued while it has not', async () => {
     await using part = await openPart()
-    const hash = await ThreadHash.ofFile(part.file.descriptors, BEGINNING.length, BESIDE)
+    const hash = await ThreadedHash.ofFile(part.file.descriptors, BEGINNING.length, BESIDE)
     expect(await hash.settle(BEGINNING.length)).toBe(false)
   })
 

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } f
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { openService, stopService } from '../../../src/sandbox/service/sandbox-parts.ts'
+import { openSandboxParts, stopService } from '../../../src/sandbox/service/sandbox-parts.ts'
 import { StorageWatcher } from '../../../src/sandbox/storage/storage-watcher.ts'
 import { tempDir } from '../support/harness.ts'
 
@@ -40,7 +40,7 @@ function onDisk(root: string): string[] {
 
 /** The service with a watcher that is asked to look, so that nothing depends on time. */
 function openQuietService() {
-  const service = openService({ dir: tempDir(), clock: 'manual' })
+  const service = openSandboxParts({ dir: tempDir(), clock: 'manual' })
   const storage = service.storages.storage_a
   const { index, recorder } = service
   const watcher = new StorageWatcher({ storage, index, recorder, settleMs: 0, scanEveryMs: 3_600_000, hints: false })

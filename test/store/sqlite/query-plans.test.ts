@@ -8,18 +8,18 @@ import { DeliveryLedger } from '../../../src/store/sqlite/incoming/delivery-ledg
 import { DeliveryTable } from '../../../src/store/sqlite/incoming/delivery-table.ts'
 import { EndpointTable } from '../../../src/store/sqlite/incoming/endpoint-table.ts'
 import { EventTable } from '../../../src/store/sqlite/incoming/event-table.ts'
-import { AdmissionTable } from '../../../src/store/sqlite/limits/admission.ts'
+import { Admission } from '../../../src/store/sqlite/limits/admission.ts'
 import { GateTable } from '../../../src/store/sqlite/limits/gate-table.ts'
-import { LimitTable } from '../../../src/store/sqlite/limits/key-limit-table.ts'
+import { KeyLimitTable } from '../../../src/store/sqlite/limits/key-limit-table.ts'
 import { OutputTable } from '../../../src/store/sqlite/runs/output-table.ts'
-import { OperationTable } from '../../../src/store/sqlite/runs/run-operations.ts'
+import { RunOperations } from '../../../src/store/sqlite/runs/run-operations.ts'
 import { RunTable } from '../../../src/store/sqlite/runs/run-table.ts'
 import { StepTable } from '../../../src/store/sqlite/runs/step-table.ts'
 import { TickTable } from '../../../src/store/sqlite/runs/tick-table.ts'
 import { WorkerTable } from '../../../src/store/sqlite/runs/worker-table.ts'
 import { WorkflowTable } from '../../../src/store/sqlite/runs/workflow-table.ts'
-import { PruneTable } from '../../../src/store/sqlite/upkeep/pruning.ts'
-import { WatchTable } from '../../../src/store/sqlite/waits/match-cursor-table.ts'
+import { Pruning } from '../../../src/store/sqlite/upkeep/pruning.ts'
+import { MatchCursorTable } from '../../../src/store/sqlite/waits/match-cursor-table.ts'
 import { WaitTable } from '../../../src/store/sqlite/waits/wait-table.ts'
 import { createVault } from '../../../src/store/vault.ts'
 
@@ -43,8 +43,8 @@ function collectPlans(): Map<string, string[]> {
   const steps = new StepTable(recording)
   new DeliveryTable(recording, events)
   new EndpointTable(recording, createVault(Buffer.alloc(32)))
-  new OperationTable(recording, { events, runs, steps })
-  new PruneTable(recording, events)
+  new RunOperations(recording, { events, runs, steps })
+  new Pruning(recording, events)
   new AccountTable(recording, createVault(Buffer.alloc(32)))
   const ledger = new DeliveryLedger(recording, events)
   ledger.list({ limit: 1 })
@@ -52,10 +52,10 @@ function collectPlans(): Map<string, string[]> {
   new CaptureTable(recording, createVault(Buffer.alloc(32)))
   new WriteProbe(recording)
   new OutputTable(recording)
-  const waits = new WaitTable(recording, { runs, events, watches: new WatchTable(recording) })
-  new LimitTable(recording)
+  const waits = new WaitTable(recording, { runs, events, cursors: new MatchCursorTable(recording) })
+  new KeyLimitTable(recording)
   new WorkerTable(recording, null)
-  new AdmissionTable(recording, new GateTable(recording), waits)
+  new Admission(recording, new GateTable(recording), waits)
   statements.push(...listTriggerStatements(db))
   runs.list({ limit: 1 })
   runs.list({ limit: 1, originRun: 'run_1' })

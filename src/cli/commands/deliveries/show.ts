@@ -6,7 +6,7 @@ import { withStore } from '../../open/open-project.ts'
 import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
 import { formatTable } from '../../terminal/table.ts'
-import { describeRun, runColumns } from '../runs/run-view.ts'
+import { describeRun, eventRunColumns } from '../runs/run-view.ts'
 import { describeRefusal, type NamedDelivery, nameDeliveries, styleVerdict } from './delivery-view.ts'
 import { requireDelivery } from './find-delivery.ts'
 
@@ -56,7 +56,7 @@ function formatStory({ delivery, event, runs }: Story, now: number, paint: Outpu
     ['event', event && formatText(`${event.id}  ${event.type}, of account ${event.account}`, 300)],
   ]
   const lines = rows.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(9)} ${value}`]))
-  const table = formatTable(runs, runColumns(now), paint)
+  const table = formatTable(runs, eventRunColumns(now), paint)
   return [
     paint('bold', delivery.id),
     ...lines,

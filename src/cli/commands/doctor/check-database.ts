@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Config } from '../../../project/config/load-config.ts'
-import { checkpoint, databaseFile, verify } from '../../../project/data-dir/maintain-database.ts'
+import { databaseFile, shortenLog, verify } from '../../../project/data-dir/maintain-database.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
@@ -41,6 +41,6 @@ function checkLog(config: Pick<Config, 'dataDir'>, log: string): Finding {
   if (bytes <= LONG_LOG_BYTES) return ok('write-ahead log', found)
   return warn('write-ahead log', found, {
     fix: 'End what reads the database for long, or let "upshot doctor --fix" take them in.',
-    repair: { will: `take ${formatBytes(bytes)} of the log into the database`, perform: () => checkpoint(config) },
+    repair: { will: `take ${formatBytes(bytes)} of the log into the database`, perform: () => shortenLog(config) },
   })
 }

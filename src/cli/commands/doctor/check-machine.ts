@@ -6,12 +6,12 @@ import type { Config } from '../../../project/config/load-config.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import { codeOf, type Finding, fail, ok, warn } from './finding.ts'
 
-const LEAST_NODE = 24
+const MIN_NODE = 24
 
 export function checkNode(version = process.versions.node): Finding {
   const major = Number.parseInt(version, 10)
-  if (major >= LEAST_NODE) return ok('node', `Node ${version}`)
-  return fail('node', `Node ${version} is too old`, { fix: `Install Node ${LEAST_NODE} or newer.` })
+  if (major >= MIN_NODE) return ok('node', `Node ${version}`)
+  return fail('node', `Node ${version} is too old`, { fix: `Install Node ${MIN_NODE} or newer.` })
 }
 
 /** Whether the data directory can be written, and who else may read what is secret in it. */

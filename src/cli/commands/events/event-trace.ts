@@ -27,9 +27,9 @@ export interface TraceNode {
 }
 
 /** Rows of one kind that are read for one parent. */
-const MOST_OF_A_KIND = 200
+const MAX_OF_A_KIND = 200
 /** Runs of a trace; what comes after them is left out, and said to be. */
-const MOST_RUNS = 500
+const MAX_RUNS = 500
 
 interface Trace {
   store: ReadStore
@@ -43,7 +43,7 @@ interface Trace {
 
 /** The whole story of an event: what it tells of, how it came, what it started, and all that followed from that. */
 export async function readTrace(store: ReadStore, event: EventRecord, now: number): Promise<TraceNode> {
-  const root = await traceEvent({ store, account: event.account, now, seen: new Set(), runsLeft: MOST_RUNS }, event)
+  const root = await traceEvent({ store, account: event.account, now, seen: new Set(), runsLeft: MAX_RUNS }, event)
   const subject = nameSubject(event)
   return subject === null ? root : { ...newNode('subject', subject), children: [root] }
 }
@@ -53,10 +53,10 @@ async function traceEvent(trace: Trace, event: EventRecord): Promise<TraceNode> 
   const node = { ...newNode('event', event.id), about: event.type, startedAt: event.receivedAt }
   if (trace.seen.has(event.id)) return { ...node, note: 'see above' }
   trace.seen.add(event.id)
-  const deliveries = await nameDeliveries(store, await store.listDeliveriesOf(event, MOST_OF_A_KIND))
-  const found = await store.listRuns({ limit: MOST_OF_A_KIND + 1, eventId: event.id, account })
+  const deliveries = await nameDeliveries(store, await store.listDeliveriesOf(event, MAX_OF_A_KIND))
+  const found = await store.listRuns({ limit: MAX_OF_A_KIND + 1, eventId: event.id, account })
   // Oldest first: a replay, a fork and what follows a failure have the same event, and stand under the run that they go back to.
-  const runs = found.slice(0, MOST_OF_A_KIND).toReversed()
+  const runs = found.slice(0, MAX_OF_A_KIND).toReversed()
   const rest = found.length > runs.length ? [cut(`more runs: upshot runs list --event ${event.id}`)] : []
   const children = [...deliveries.toReversed().map(traceDelivery), ...(await traceRuns(trace, runs)), ...rest]
   return { ...node, children }
@@ -110,7 +110,7 @@ async function traceRun(trace: Trace, run: Run): Promise<TraceNode> {
 
 /** Oldest first. */
 async function listRuns(store: ReadStore, filter: RunFilter): Promise<Run[]> {
-  return (await store.listRuns({ ...filter, limit: MOST_OF_A_KIND })).toReversed()
+  return (await store.listRuns({ ...filter, limit: MAX_OF_A_KIND })).toReversed()
 }
 
 /** A step with its failed attempts, and with the event or runs that it made. */

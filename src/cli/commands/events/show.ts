@@ -8,7 +8,7 @@ import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../termi
 import type { Output } from '../../terminal/output.ts'
 import { formatTable } from '../../terminal/table.ts'
 import { deliveryColumns, type NamedDelivery, nameDeliveries } from '../deliveries/delivery-view.ts'
-import { describeRun, runColumns } from '../runs/run-view.ts'
+import { describeRun, eventRunColumns } from '../runs/run-view.ts'
 import { readTrace } from './event-trace.ts'
 import { requireEvent } from './find-event.ts'
 import { describeTrace, formatTrace } from './trace-view.ts'
@@ -83,7 +83,7 @@ function formatStory({ event, deliveries, runs }: Story, now: number, paint: Out
       paint,
     ),
     ...section('Deliveries', formatTable(deliveries, deliveryColumns(now), paint), paint),
-    ...section('Runs', formatTable(runs, runColumns(now), paint), paint),
+    ...section('Runs', formatTable(runs, eventRunColumns(now), paint), paint),
   ]
 }
 

@@ -16,7 +16,7 @@ export function define(command: Command, out: Output): void {
           operation: 'retry',
           verb: 'retry',
           done: 'taken up again',
-          perform: (store, id) => store.reopenRun(id, systemClock.now()),
+          perform: (store, id) => store.retryRun(id, systemClock.now()),
         },
         { ids, choice },
       ),

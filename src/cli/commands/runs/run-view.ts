@@ -69,7 +69,7 @@ export function styleStatus({ status }: { status: RunStatus | StepStatus }): Sty
 }
 
 /** The runs of one event, whose cause needs no column. */
-export function runColumns(now: number): Column<Run>[] {
+export function eventRunColumns(now: number): Column<Run>[] {
   return [
     { title: 'RUN', value: ({ id }) => id },
     { title: 'WORKFLOW', value: ({ workflow }) => workflow },

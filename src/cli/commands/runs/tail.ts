@@ -25,7 +25,7 @@ export function define(command: Command, out: Output): void {
     )
 }
 
-const MOST_AT_ONCE = 500
+const MAX_AT_ONCE = 500
 
 /** Knows which state of which run was shown already. */
 class RunTail {
@@ -44,7 +44,7 @@ class RunTail {
   /** Runs that are new or in another state than when they were shown, oldest first. */
   async look(): Promise<Run[]> {
     const since = this.#since
-    const newest = await this.#store.listRuns({ ...this.#filter, limit: since === null ? this.#last : MOST_AT_ONCE })
+    const newest = await this.#store.listRuns({ ...this.#filter, limit: since === null ? this.#last : MAX_AT_ONCE })
     this.#since ??= newest.at(-1)?.id ?? ''
     const recent = since === null ? newest : newest.filter((run) => run.id >= since)
     const ids = new Set(recent.map(({ id }) => id))

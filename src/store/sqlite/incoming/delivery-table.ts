@@ -12,9 +12,9 @@ import type { EventTable, SavedEvent } from './event-table.ts'
 import { SecretUses } from './secret-uses.ts'
 
 /** Rows of refusals that stay, of each verdict. */
-export const MOST_REFUSALS = 10_000
+export const MAX_REFUSALS = 10_000
 /** Rows that one refusal may push out: more than it brings, so that a lower limit is reached in time, and few. */
-const MOST_PUSHED_OUT = 8
+const MAX_PUSHED_OUT = 8
 
 /** The ledger of requests; an accepted one brings its event and starts its runs. */
 export class DeliveryTable {
@@ -31,7 +31,7 @@ export class DeliveryTable {
   readonly #tally
   readonly #mostRefusals: number
 
-  constructor(db: Database, events: EventTable, mostRefusals = MOST_REFUSALS) {
+  constructor(db: Database, events: EventTable, mostRefusals = MAX_REFUSALS) {
     this.#events = events
     this.uses = new SecretUses(db)
     this.#mostRefusals = mostRefusals
@@ -86,7 +86,7 @@ export class DeliveryTable {
   refuse({ id, endpointId, receivedAt, verdict, bodyBytes, facts }: RefusedDelivery): void {
     this.#insert.run(id, endpointId, receivedAt, verdict, null, null, bodyBytes, JSON.stringify(facts))
     const listed = this.#count.get(verdict, 1, 0) ?? 0
-    if (listed > this.#mostRefusals) this.#makeRoom(verdict, Math.min(listed - this.#mostRefusals, MOST_PUSHED_OUT))
+    if (listed > this.#mostRefusals) this.#makeRoom(verdict, Math.min(listed - this.#mostRefusals, MAX_PUSHED_OUT))
   }
 
   /** Refusals without a row of their own. */
@@ -106,16 +106,17 @@ export class DeliveryTable {
 
   #startRuns(saved: SavedEvent, delivery: IncomingDelivery): DeliveryReceipt {
     if (saved.kind === 'known') return { verdict: saved.isSameBody ? 'duplicate' : 'conflict', runs: [] }
-    const { taker, workflows, receivedAt } = delivery
-    const isTaken = taker !== undefined && workflows.every((each) => this.#mayTake.get(receivedAt, each) === 1)
+    const { arrivalClaim, workflows, receivedAt } = delivery
+    const isTaken = arrivalClaim !== undefined && workflows.every((each) => this.#mayTake.get(receivedAt, each) === 1)
     const runs = workflows.map((workflow) => {
       const id = newId('run', receivedAt)
       const priority = delivery.priorities?.[workflow] ?? 0
       const row = [id, workflow, saved.seq, priority, receivedAt]
-      if (isTaken) this.#insertTaken.run(row, receivedAt, taker.worker, taker.codeHashes[workflow] ?? null)
+      if (isTaken)
+        this.#insertTaken.run(row, receivedAt, arrivalClaim.worker, arrivalClaim.codeHashes[workflow] ?? null)
       else this.#insertRun.run(row)
       return id
     })
-    return isTaken ? { verdict: 'accepted', runs, takenWith: saved.seq } : { verdict: 'accepted', runs }
+    return isTaken ? { verdict: 'accepted', runs, claimedWithEvent: saved.seq } : { verdict: 'accepted', runs }
   }
 }

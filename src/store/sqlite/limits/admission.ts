@@ -35,7 +35,7 @@ interface Gathering {
 }
 
 /** Decides about limited runs: which joins another, which waits in line, which starts. One call, one transaction. */
-export class AdmissionTable {
+export class Admission {
   readonly #gates: GateTable
   readonly #waits
   readonly #find

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { KeptLimit } from '../../../core/store/limits.ts'
 
 /** What the processes that use one API key have agreed on, a row for each key. */
-export class LimitTable {
+export class KeyLimitTable {
   readonly #load
   readonly #insert
   readonly #update

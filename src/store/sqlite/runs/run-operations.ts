@@ -14,7 +14,7 @@ const STEP_COLUMNS =
 const NEWEST_EVENT = '(SELECT coalesce(max(seq), 0) FROM event)'
 
 /** What a person does to runs that are there: take them up again, or make new ones from them. */
-export class OperationTable {
+export class RunOperations {
   readonly #events: EventTable
   readonly #runs: RunTable
   readonly #steps: StepTable

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { Failure } from '../../../core/errors.ts'
 import { firstId, newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
-import { UNSEEN_PRIORITY } from '../../../core/runs/admission.ts'
+import { UNADMITTED_PRIORITY } from '../../../core/runs/admission.ts'
 import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
 import { FIRST_FENCE, type Lease } from '../../../core/runs/lease.ts'
 import type { Run, RunFilter, RunHandler, RunOrigin, RunStatus } from '../../../core/runs/run.ts'
@@ -57,7 +57,7 @@ interface ClaimRow {
 }
 
 /** Runs of paused workflows that one claim sets aside at most, lest its commit takes long; the next claim goes on. */
-const MOST_HELD = 500
+const MAX_HELD = 500
 
 /** Holds for the one worker that has the run: everything it writes says so. */
 const HELD = `id = @runId AND fence = @fence AND status = 'running'`
@@ -111,7 +111,7 @@ export class RunTable {
     // Index: run_ready, its first rows.
     this.#unseen = db
       .prepare<[number], string>(
-        `SELECT id FROM run WHERE status = 'pending' AND priority >= ${UNSEEN_PRIORITY} ORDER BY priority DESC, id LIMIT ?`,
+        `SELECT id FROM run WHERE status = 'pending' AND priority >= ${UNADMITTED_PRIORITY} ORDER BY priority DESC, id LIMIT ?`,
       )
       .pluck()
     // Index: primary key, then run_folded step by step. A fork, and what follows a failure, has the events of its origin.
@@ -195,7 +195,7 @@ export class RunTable {
   #holdPaused(claimable: () => string[]): void {
     const paused = this.#workflows.paused()
     if (paused.size === 0) return
-    for (let held = 0; held < MOST_HELD; ) {
+    for (let held = 0; held < MAX_HELD; ) {
       const ids = claimable().filter((id) => paused.has(this.#find.get(id)?.workflow ?? ''))
       if (ids.length === 0) return
       held += ids.filter((id) => this.#workflows.hold(id)).length
@@ -303,7 +303,7 @@ export class RunTable {
       createdAt: row.created_at,
       startedAt: row.started_at ?? now,
       isFirstPass: row.fence === FIRST_FENCE,
-      isLetIn: row.turn === 'in',
+      isAdmitted: row.turn === 'in',
       folded: row.folded ?? 0,
       codeHash: row.code_hash,
       cause: this.#readCause(row),

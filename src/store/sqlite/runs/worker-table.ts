@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import { MOST_CRASHES } from '../../../core/runs/lease.ts'
+import { MAX_CRASHES } from '../../../core/runs/lease.ts'
 import { isLockFree, type ProcessLock, takeProcessLock } from '../database/process-lock.ts'
 
 interface WorkerRow {
@@ -54,7 +54,7 @@ export class WorkerTable {
   recover(now: number, leaseMs: number): number {
     const dead = this.#list.all().filter((row) => this.#isDead(row, now, leaseMs))
     return dead.reduce((count, { id }) => {
-      const parked = this.#parkPoison.run({ worker: id, mostCrashes: MOST_CRASHES }).changes
+      const parked = this.#parkPoison.run({ worker: id, mostCrashes: MAX_CRASHES }).changes
       const taken = this.#takeBack.run({ worker: id, crashes: 1 }).changes
       this.#delete.run(id)
       return count + parked + taken

@@ -44,10 +44,10 @@ export function unpackCall(packed: PackedCall): Call {
 }
 
 function packDelivery(number: number, [delivery]: Parameters<StoreWrites['saveDelivery']>) {
-  const { id, endpointId, account, receivedAt, event, body, facts, workflows, priorities, taker } = delivery
+  const { id, endpointId, account, receivedAt, event, body, facts, workflows, priorities, arrivalClaim } = delivery
   const { id: eventId, type, created } = event
   const head = ['delivery', number, id, endpointId, account, receivedAt, eventId, type, created] as const
-  const taken = [taker?.worker, taker?.codeHashes] as const
+  const taken = [arrivalClaim?.worker, arrivalClaim?.codeHashes] as const
   return [...head, body, facts, workflows, priorities, ...taken] as const
 }
 
@@ -57,7 +57,7 @@ function unpackDelivery(packed: PackedDelivery): Call {
   const event = { id: eventId, type, created }
   const delivery: IncomingDelivery = { id, endpointId, account, receivedAt, event, body, facts, workflows }
   if (priorities !== undefined) delivery.priorities = priorities
-  if (worker !== undefined && codeHashes !== undefined) delivery.taker = { worker, codeHashes }
+  if (worker !== undefined && codeHashes !== undefined) delivery.arrivalClaim = { worker, codeHashes }
   return { number, method: 'saveDelivery', args: [delivery] }
 }
 
@@ -93,7 +93,12 @@ export type Answer =
   | PackedReceipt
   | { number: number; value: unknown }
   | { number: number; error: { code: ErrorCode | null; message: string } }
-type PackedReceipt = readonly [number: number, verdict: DeliveryReceipt['verdict'], runs: string[], takenWith?: number]
+type PackedReceipt = readonly [
+  number: number,
+  verdict: DeliveryReceipt['verdict'],
+  runs: string[],
+  claimedWithEvent?: number,
+]
 
 /** Errors lose their class between threads, so they travel as code and message. */
 export async function encodeAnswer({ number, method }: Call, result: Promise<unknown>): Promise<Answer> {
@@ -114,12 +119,15 @@ export function decodeAnswer(answer: Answer): { number: number; value?: unknown;
   return 'value' in answer ? answer : unpackReceipt(answer)
 }
 
-function packReceipt(number: number, { verdict, runs, takenWith }: DeliveryReceipt): PackedReceipt {
-  return takenWith === undefined ? [number, verdict, runs] : [number, verdict, runs, takenWith]
+function packReceipt(number: number, { verdict, runs, claimedWithEvent }: DeliveryReceipt): PackedReceipt {
+  return claimedWithEvent === undefined ? [number, verdict, runs] : [number, verdict, runs, claimedWithEvent]
 }
 
-function unpackReceipt([number, verdict, runs, takenWith]: PackedReceipt): { number: number; value: DeliveryReceipt } {
-  return { number, value: takenWith === undefined ? { verdict, runs } : { verdict, runs, takenWith } }
+function unpackReceipt([number, verdict, runs, claimedWithEvent]: PackedReceipt): {
+  number: number
+  value: DeliveryReceipt
+} {
+  return { number, value: claimedWithEvent === undefined ? { verdict, runs } : { verdict, runs, claimedWithEvent } }
 }
 
 function decodeError({ code, message }: { code: ErrorCode | null; message: string }): Error {

@@ -43,7 +43,7 @@ function sendWrites(thread: WriterThread, tables: Tables): StoreWrites {
  * A fuller message goes at once, so that the thread commits the first calls of a busy turn while this one is still at the
  * others: the two work side by side instead of in turn.
  */
-const MOST_PER_MESSAGE = 12
+const MAX_PER_MESSAGE = 12
 
 class WriterThread {
   readonly #worker: Worker
@@ -69,7 +69,7 @@ class WriterThread {
       const number = ++this.#calls
       this.#waiting.set(number, { resolve, reject })
       this.#outbox.push(packCall(number, method, args))
-      if (this.#outbox.length === MOST_PER_MESSAGE) this.#send()
+      if (this.#outbox.length === MAX_PER_MESSAGE) this.#send()
       else if (this.#outbox.length === 1) setImmediate(() => this.#send())
     })
   }

@@ -20,13 +20,13 @@ interface OldEvent {
 }
 
 /** Bodies that one slice takes out at most: each is read for its hash, which takes some 2 ms a megabyte. */
-const MOST_BODY_BYTES = 4 * 1024 * 1024
+const MAX_BODY_BYTES = 4 * 1024 * 1024
 
 const FINISHED = { runs: `('completed', 'skipped')`, failures: `('failed', 'canceled')` } as const
 const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
 
 /** Takes old rows away, a small slice at a time. */
-export class PruneTable {
+export class Pruning {
   readonly #events: EventTable
   readonly #oldRuns
   readonly #isAbsorbed
@@ -181,7 +181,7 @@ function countFitting(events: readonly OldEvent[]): number {
   let bytes = 0
   for (const [index, event] of events.entries()) {
     bytes += event.bytes
-    if (bytes > MOST_BODY_BYTES && index > 0) return index
+    if (bytes > MAX_BODY_BYTES && index > 0) return index
   }
   return events.length
 }

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { EventKey, MatchBatch, Watch } from '../../../core/runs/matching.ts'
+import type { EventKey, MatchBatch, MatchCursor } from '../../../core/runs/matching.ts'
 import type { EventWait } from '../../../core/runs/wait.ts'
 
 /** Numbers of events for which keys are kept, behind the cursor. A wait for older ones has them computed again. */
@@ -9,14 +9,14 @@ const PRUNED_AT_ONCE = 2_000
 /** A version that no process has used for this long is that of code that is gone. */
 const UNUSED_MS = 24 * 3_600_000
 
-interface WatchRow {
+interface CursorRow {
   id: number
   floor: number
-  cursor: number
+  position: number
 }
 
 /** How far events have been matched, and the keys found on the way. */
-export class WatchTable {
+export class MatchCursorTable {
   readonly #list
   readonly #newest
   readonly #get
@@ -34,16 +34,16 @@ export class WatchTable {
 
   constructor(db: Database) {
     // The table has a row per key and version. Index of the question in it: wait_open.
-    this.#list = db.prepare<[], Omit<Watch, 'isOpen'> & { isOpen: number }>(
-      `SELECT id, type, name, version, cursor_seq AS cursor, EXISTS (
+    this.#list = db.prepare<[], Omit<MatchCursor, 'isOpen'> & { isOpen: number }>(
+      `SELECT id, type, name, version, cursor_seq AS position, EXISTS (
          SELECT 1 FROM wait WHERE wait.type = watch.type AND wait.name = watch.name AND wait.resolved = 0) AS isOpen
        FROM watch`,
     )
     // Index: primary key.
     this.#newest = db.prepare<[], number>('SELECT coalesce(max(seq), 0) FROM event').pluck()
     // Index: the unique one of watch.
-    this.#get = db.prepare<[string, string, string], WatchRow>(
-      'SELECT id, floor_seq AS floor, cursor_seq AS cursor FROM watch WHERE type = ? AND name = ? AND version = ?',
+    this.#get = db.prepare<[string, string, string], CursorRow>(
+      'SELECT id, floor_seq AS floor, cursor_seq AS position FROM watch WHERE type = ? AND name = ? AND version = ?',
     )
     this.#insert = db.prepare(
       `INSERT INTO watch (type, name, version, floor_seq, cursor_seq, used_at) VALUES (?, ?, ?, ?, ?, ?)
@@ -85,9 +85,9 @@ export class WatchTable {
     this.#delete = db.prepare('DELETE FROM watch WHERE id = ?')
   }
 
-  list(): { watches: Watch[]; newest: number } {
-    const watches = this.#list.all().map(({ isOpen, ...watch }) => ({ ...watch, isOpen: isOpen === 1 }))
-    return { watches, newest: this.newest() }
+  list(): { cursors: MatchCursor[]; newest: number } {
+    const cursors = this.#list.all().map(({ isOpen, ...watch }) => ({ ...watch, isOpen: isOpen === 1 }))
+    return { cursors, newest: this.newest() }
   }
 
   newest(): number {
@@ -95,7 +95,7 @@ export class WatchTable {
   }
 
   /** Begins where the oldest open wait does. */
-  openForWaits({ type, name, version }: Pick<Watch, 'type' | 'name' | 'version'>, now: number): void {
+  openForWaits({ type, name, version }: Pick<MatchCursor, 'type' | 'name' | 'version'>, now: number): void {
     const since = this.#oldestWait.get(type, name) ?? this.newest()
     this.#insert.run(type, name, version, since, since, now)
   }
@@ -111,7 +111,7 @@ export class WatchTable {
       this.#insert.run(type, name, version, from, from, at)
       return null
     }
-    const canJump = since > watch.cursor && this.#hasOpen.get(type, name) === undefined
+    const canJump = since > watch.position && this.#hasOpen.get(type, name) === undefined
     if (since < watch.floor || canJump) {
       this.#set.run({ id: watch.id, seq: since })
       return null
@@ -121,12 +121,12 @@ export class WatchTable {
 
   /** Watches of a batch that still stand where it begins; they do not when another process was faster. */
   standing(batch: MatchBatch): Set<number> {
-    const all = new Map(this.#list.all().map((watch) => [watch.id, watch.cursor]))
-    return new Set(batch.watches.filter(({ id }) => all.get(id) === batch.from).map(({ id }) => id))
+    const all = new Map(this.#list.all().map((watch) => [watch.id, watch.position]))
+    return new Set(batch.cursors.filter(({ id }) => all.get(id) === batch.from).map(({ id }) => id))
   }
 
-  addKey({ watch, account, value, seq }: EventKey): void {
-    this.#addKey.run(watch, account, value, seq)
+  addKey({ cursor, account, value, seq }: EventKey): void {
+    this.#addKey.run(cursor, account, value, seq)
   }
 
   /** Moves a watch on and takes a slice of old keys away. */

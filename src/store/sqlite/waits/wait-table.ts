@@ -2,10 +2,10 @@ import type { Database } from 'better-sqlite3'
 import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { EventKey, MatchBatch, MatchResult } from '../../../core/runs/matching.ts'
-import type { Alongside, EventWait, Invocation, SentEvent } from '../../../core/runs/wait.ts'
+import type { EventWait, Invocation, SavedWithStep, SentEvent } from '../../../core/runs/wait.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 import type { RunTable } from '../runs/run-table.ts'
-import type { WatchTable } from './match-cursor-table.ts'
+import type { MatchCursorTable } from './match-cursor-table.ts'
 
 interface FoundWait {
   run_id: string
@@ -15,13 +15,13 @@ interface FoundWait {
 }
 
 /** Waits that one transaction resolves at most: an event that thousands wait for takes several. */
-const MOST_RESOLVED = 2_000
+const MAX_RESOLVED = 2_000
 
 /** What runs wait for, and what sets them going again: events, and the runs they invoked. */
 export class WaitTable {
   readonly #runs: RunTable
   readonly #events: EventTable
-  readonly #watches: WatchTable
+  readonly #cursors: MatchCursorTable
   readonly #mark
   readonly #insertWait
   readonly #insertChildWait
@@ -38,10 +38,13 @@ export class WaitTable {
   readonly #match
   readonly #children
 
-  constructor(db: Database, { runs, events, watches }: { runs: RunTable; events: EventTable; watches: WatchTable }) {
+  constructor(
+    db: Database,
+    { runs, events, cursors }: { runs: RunTable; events: EventTable; cursors: MatchCursorTable },
+  ) {
     this.#runs = runs
     this.#events = events
-    this.#watches = watches
+    this.#cursors = cursors
     // Indexes: primary keys of run, wait and workflow.
     this.#mark = db.prepare<[string], number>('SELECT coalesce(since_seq, event_seq, 0) FROM run WHERE id = ?').pluck()
     this.#insertWait = db.prepare(
@@ -93,7 +96,7 @@ export class WaitTable {
   }
 
   /** What comes with a step's checkpoint, after its row. */
-  saveAlongside(runId: string, key: string, alongside: Alongside): void {
+  saveAlongside(runId: string, key: string, alongside: SavedWithStep): void {
     const { codeHash, wait, invoke, send, isSettled, cancel } = alongside
     if (codeHash !== undefined) this.#keepHash.run(codeHash, runId)
     if (isSettled) this.#settle.run(runId, key)
@@ -141,20 +144,20 @@ export class WaitTable {
   }
 
   saveMatches(batch: MatchBatch, now: number): MatchResult {
-    const standing = this.#watches.standing(batch)
-    const watches = new Map(batch.watches.map((watch) => [watch.id, watch]))
+    const standing = this.#cursors.standing(batch)
+    const cursors = new Map(batch.cursors.map((watch) => [watch.id, watch]))
     const result: MatchResult = { woken: 0, canceled: [] }
-    let left = MOST_RESOLVED
+    let left = MAX_RESOLVED
     let to = batch.to
     for (const key of batch.keys) {
-      const watch = watches.get(key.watch)
-      if (!watch || !standing.has(key.watch) || key.seq > to) continue
-      this.#watches.addKey(key)
+      const watch = cursors.get(key.cursor)
+      if (!watch || !standing.has(key.cursor) || key.seq > to) continue
+      this.#cursors.addKey(key)
       left -= this.#resolveWaits(watch, key, { limit: left, now, result })
       // The next batch begins with this event again, for those that are left.
       if (left <= 0) to = key.seq - 1
     }
-    for (const id of standing) this.#watches.move(id, { from: batch.from, to, now })
+    for (const id of standing) this.#cursors.move(id, { from: batch.from, to, now })
     return result
   }
 
@@ -179,15 +182,15 @@ export class WaitTable {
 
   /** The number of an event that resolves the wait at once, or null. */
   #open(runId: string, key: string, wait: EventWait, { isCancel }: { isCancel: boolean }): number | null {
-    const since = wait.since === 'now' ? this.#watches.newest() : (this.#mark.get(runId) ?? 0)
-    const hit = this.#watches.cover(wait, since)
+    const since = wait.since === 'now' ? this.#cursors.newest() : (this.#mark.get(runId) ?? 0)
+    const hit = this.#cursors.cover(wait, since)
     const { account, type, name, value } = wait
     this.#insertWait.run({ runId, key, isCancel: isCancel ? 1 : 0, account, type, name, value, since, hit })
     return hit
   }
 
   #invoke(parent: string, step: string, { run, workflow, account, input, createdAt }: Invocation): void {
-    this.#insertChild.run(run, workflow, input, account, parent, step, this.#watches.newest(), createdAt, workflow)
+    this.#insertChild.run(run, workflow, input, account, parent, step, this.#cursors.newest(), createdAt, workflow)
     this.#insertChildWait.run(parent, step, run)
   }
 

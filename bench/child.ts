@@ -16,7 +16,10 @@ function adopt(child: ChildProcess): void {
   child.once('exit', () => living.delete(child))
 }
 
-/** Runs a program and gives what it printed; rejects when it fails or takes longer than `withinSeconds`. */
+/**
+ * Runs a program and gives what it printed; rejects when it fails or takes longer than
+ * `withinSeconds`.
+ */
 export async function runToEnd(command: string, args: readonly string[], withinSeconds: number): Promise<string> {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   adopt(child)
@@ -35,7 +38,9 @@ export interface Target extends AsyncDisposable {
   call<T>(name: string, argument?: unknown): Promise<T>
 }
 
-/** Starts a module of `targets/`. It ends when it is disposed of, and with this process in any case. */
+/**
+ * Starts a module of `targets/`. It ends when it is disposed of, and with this process in any case.
+ */
 export function startTarget(file: string, execArgv: readonly string[] = []): Target {
   const child = fork(new URL(`./targets/${file}`, import.meta.url), { execArgv: [...execArgv] })
   adopt(child)

@@ -14,7 +14,10 @@ export const RECORD_BYTES = ID_BYTES + SIGNATURE_BYTES
 const BODY_BYTES = 1_024
 const BATCH = 4_096
 
-/** Signed deliveries in a file: one record each, the random part of its event id and its signature, both hex. */
+/**
+ * Signed deliveries in a file: one record each, the random part of its event id and its signature,
+ * both hex.
+ */
 export interface DeliveryFile {
   path: string
   count: number
@@ -61,7 +64,9 @@ export function makeDelivery(): { id: string; signature: string; body: string } 
   return { id, signature: sign(body), body }
 }
 
-/** Makes `count` deliveries ahead of time: signing is the sender's work and is not to be measured. */
+/**
+ * Makes `count` deliveries ahead of time: signing is the sender's work and is not to be measured.
+ */
 export function writeDeliveries(folder: string, count: number): DeliveryFile {
   const path = join(folder, 'deliveries.bin')
   const descriptor = openSync(path, 'w')
@@ -86,7 +91,9 @@ function sign(body: string): string {
   return createHmac('sha256', SECRET).update(body).digest('hex')
 }
 
-/** The bytes of a request around its signature and its id: `before, signature, between, id, after`. */
+/**
+ * The bytes of a request around its signature and its id: `before, signature, between, id, after`.
+ */
 export function requestParts(url: string): [before: string, between: string, after: string] {
   const { host, pathname } = new URL(url)
   const head = [

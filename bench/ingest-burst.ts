@@ -5,7 +5,10 @@ import type { BurstResult } from './load.ts'
 
 export const CONNECTIONS = 50
 
-/** More than any server here takes in a second: so many records are at hand for each second of a burst. */
+/**
+ * More than any server here takes in a second: so many records are at hand for each second of a
+ * burst.
+ */
 export const MAX_PER_SECOND = 60_000
 
 /** More than the receiver stores in a second. */
@@ -22,7 +25,10 @@ export interface IngestBurst {
   most?: number
 }
 
-/** Sends a burst to the receiver on this store, and makes sure that the store has what was answered and nothing else. */
+/**
+ * Sends a burst to the receiver on this store, and makes sure that the store has what was answered
+ * and nothing else.
+ */
 export async function sendToStore(bench: Bench, burst: IngestBurst): Promise<BurstResult> {
   const { receiver, file, commit, seconds, from = 0 } = burst
   const url = await receiver.call<string>('start', { file, commit })
@@ -35,8 +41,9 @@ export async function sendToStore(bench: Bench, burst: IngestBurst): Promise<Bur
 }
 
 /**
- * Sends bursts to one store whose process and threads stay warm, each with records that no other burst of it had: what a
- * store has seen it knows, even when the rows are gone. Gives the sender of the next burst.
+ * Sends bursts to one store whose process and threads stay warm, each with records that no other
+ * burst of it had: what a store has seen it knows, even when the rows are gone. Gives the sender of
+ * the next burst.
  */
 export function sendFreshRecords(bench: Bench, to: Pick<IngestBurst, 'receiver' | 'file' | 'commit'>) {
   let sent = 0
@@ -48,7 +55,10 @@ export function sendFreshRecords(bench: Bench, to: Pick<IngestBurst, 'receiver' 
   }
 }
 
-/** The same, with the rows taken out again after each burst, so that the store stays as good as empty. */
+/**
+ * The same, with the rows taken out again after each burst, so that the store stays as good as
+ * empty.
+ */
 export function sendToEmptyStore(bench: Bench, to: Pick<IngestBurst, 'receiver' | 'file' | 'commit'>) {
   const send = sendFreshRecords(bench, to)
   return async (seconds: number): Promise<BurstResult> => {
@@ -97,7 +107,9 @@ function read<T>(file: string, query: (db: Database.Database) => T): T {
   }
 }
 
-/** A generator that stops at its time may leave one delivery per connection unanswered on its side. */
+/**
+ * A generator that stops at its time may leave one delivery per connection unanswered on its side.
+ */
 function requireEqual(stored: readonly number[], accepted: number, answered: number): void {
   const isExact = stored.every((rows) => rows === accepted)
   if (isExact && answered <= accepted && accepted <= answered + CONNECTIONS) return

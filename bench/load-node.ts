@@ -4,7 +4,10 @@ import type { Burst, BurstResult, LoadGenerator } from './load.ts'
 import { percentile } from './result.ts'
 import type { ShareResult } from './targets/sender.ts'
 
-/** The generator for machines without wrk: several Node processes that share connections and deliveries. */
+/**
+ * The generator for machines without wrk: several Node processes that share connections and
+ * deliveries.
+ */
 export async function startSenders(): Promise<LoadGenerator> {
   const senders = Array.from({ length: Math.max(2, availableParallelism() >> 1) }, () => startTarget('sender.ts'))
   return {

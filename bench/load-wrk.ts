@@ -22,7 +22,8 @@ const summary = z.object({
 /** The generator on wrk, or null where it is not installed. */
 export function findWrk(folder: string): LoadGenerator | null {
   if (spawnSync('wrk', ['-v']).error) return null
-  // One thread of wrk outruns any Node server several times; on two cores a second one would only take from it.
+  // One thread of wrk outruns any Node server several times; on two cores a second one would only
+  // take from it.
   const threads = availableParallelism() >= 4 ? 2 : 1
   return {
     name: `wrk, threads: ${threads}`,

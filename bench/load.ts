@@ -1,6 +1,8 @@
 import type { Slice } from './deliveries.ts'
 
-/** One burst of deliveries: `connections` at once, each sends its next one when it has its answer. */
+/**
+ * One burst of deliveries: `connections` at once, each sends its next one when it has its answer.
+ */
 export interface Burst {
   url: string
   connections: number

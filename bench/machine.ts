@@ -15,9 +15,14 @@ export interface Machine {
   sqlite: string
   /** Median time for 4 KB to reach the disk that the databases lie on. */
   fsyncMs: number
-  /** Processes at work over the last minute, before the first measurement: above 0.5 somebody else is measured too. */
+  /**
+   * Processes at work over the last minute, before the first measurement: above 0.5 somebody else
+   * is measured too.
+   */
   loadBefore: number
-  /** Bodies that one core parses in a millisecond: a virtual one may be half as fast an hour later. */
+  /**
+   * Bodies that one core parses in a millisecond: a virtual one may be half as fast an hour later.
+   */
   bodiesPerMs: number
   loadGenerator: string
 }

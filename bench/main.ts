@@ -45,7 +45,8 @@ const OPTIONS = {
 
 const options = readOptions()
 
-// In the project's folder and not in the system's temporary one, which may lie in memory: there a commit costs nothing.
+// In the project's folder and not in the system's temporary one, which may lie in memory: there a
+// commit costs nothing.
 const folder = mkdtempSync(join(import.meta.dirname, 'tmp-'))
 process.on('exit', () => {
   killChildren()
@@ -64,7 +65,9 @@ if (options.json !== undefined)
   writeFileSync(options.json, `${JSON.stringify({ machine: { ...machine, bodiesPerMsAfter }, results }, null, 2)}\n`)
 process.exitCode = results.every(isGoodEnough) ? 0 : 1
 
-/** What cannot be read, or names nothing, ends it here: a benchmark of something else helps nobody. */
+/**
+ * What cannot be read, or names nothing, ends it here: a benchmark of something else helps nobody.
+ */
 function readOptions() {
   try {
     const { values } = parseArgs({ options: OPTIONS })
@@ -84,7 +87,10 @@ function describeUsage(): string {
   return [`Options: --${Object.keys(OPTIONS).join(', --')}`, 'Results, for --only:', ...suites].join('\n')
 }
 
-/** A full run must hold every goal. A quick one, often beside other work, reports them all and fails where one could not be measured. */
+/**
+ * A full run must hold every goal. A quick one, often beside other work, reports them all and fails
+ * where one could not be measured.
+ */
 function isGoodEnough({ holds, value }: Result): boolean {
   return holds || (options.quick && Number.isFinite(value))
 }

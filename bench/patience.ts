@@ -8,11 +8,16 @@ const SAMPLE_MS = 150
 /** Waits for others on the machine; `leftMs` of waiting remain for the whole run. */
 export interface Patience {
   leftMs: number
-  /** Resolves when the machine is idle but for us, who are idle here too; or at once when no patience is left. */
+  /**
+   * Resolves when the machine is idle but for us, who are idle here too; or at once when no
+   * patience is left.
+   */
   waitForCalm(): Promise<void>
 }
 
-/** Between two rounds nothing of ours is at work, so whatever the cores do then is somebody else's. */
+/**
+ * Between two rounds nothing of ours is at work, so whatever the cores do then is somebody else's.
+ */
 export function createPatience(budgetMs: number): Patience {
   const patience: Patience = {
     leftMs: budgetMs,

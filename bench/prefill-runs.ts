@@ -4,7 +4,10 @@ import { openDatabase } from '../src/store/sqlite/database/open-database.ts'
 import { MANY_STEPS } from './many-steps.ts'
 import { flushFile } from './prefill.ts'
 
-/** Events that all runs of a prefilled database share: a claim reads one, and millions of bodies would only fill the disk. */
+/**
+ * Events that all runs of a prefilled database share: a claim reads one, and millions of bodies
+ * would only fill the disk.
+ */
 const EVENTS = 1_000
 const AT = Date.UTC(2026, 0, 1)
 

@@ -7,8 +7,9 @@ import { BODY_PARTS, EVENT_TYPE } from './deliveries.ts'
 const BATCH = 100_000
 
 /**
- * Makes a database with `count` events, each with its delivery and its finished run, with ids as random as real ones and
- * bodies of the usual size. All of it is on disk afterwards, so that no writing goes on behind the measurement.
+ * Makes a database with `count` events, each with its delivery and its finished run, with ids as
+ * random as real ones and bodies of the usual size. All of it is on disk afterwards, so that no
+ * writing goes on behind the measurement.
  */
 export function prefill(file: string, count: number): void {
   const db = openDatabase(file)
@@ -55,7 +56,10 @@ export function flushFile(file: string): void {
   closeSync(descriptor)
 }
 
-/** An id with the row's number where real ones have their time: older than any real one, and as long. */
+/**
+ * An id with the row's number where real ones have their time: older than any real one, and as
+ * long.
+ */
 function idLike(prefix: string): string {
   return `'${prefix}_' || printf('%09d', seq) || substr(lower(hex(randomblob(7))), 1, 14)`
 }

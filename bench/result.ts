@@ -37,7 +37,10 @@ export function median(values: readonly number[]): number {
   return percentile(values, 0.5)
 }
 
-/** The value that `share` (0 to 1) of the values do not exceed, between two of them where it falls there. */
+/**
+ * The value that `share` (0 to 1) of the values do not exceed, between two of them where it falls
+ * there.
+ */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   const position = (sorted.length - 1) * share

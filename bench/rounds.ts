@@ -8,9 +8,10 @@ export interface RoundPlan {
 }
 
 /**
- * Measures again and again and gives the median of each figure. A round measures all rivals one right after the other,
- * so that a ratio compares neighbours in time and a slow minute of the machine hits both. Where single rounds fall on
- * both sides of a goal, chance is close to deciding: then more rounds are made, in favour of neither side.
+ * Measures again and again and gives the median of each figure. A round measures all rivals one
+ * right after the other, so that a ratio compares neighbours in time and a slow minute of the
+ * machine hits both. Where single rounds fall on both sides of a goal, chance is close to deciding:
+ * then more rounds are made, in favour of neither side.
  */
 export async function measureRounds<Figure extends string>(
   { least, most }: RoundPlan,
@@ -37,7 +38,10 @@ function isUnanimous<Figure extends string>(
   })
 }
 
-/** The rivals in the order of this round: every second round goes backwards, so that none always comes first. */
+/**
+ * The rivals in the order of this round: every second round goes backwards, so that none always
+ * comes first.
+ */
 export function inTurn<T>(rivals: readonly T[], round: number): T[] {
   return round % 2 === 0 ? [...rivals] : rivals.toReversed()
 }

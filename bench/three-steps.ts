@@ -1,7 +1,10 @@
 import { defineWorkflow } from '../src/author/define-workflow.ts'
 import { EVENT_TYPE } from './deliveries.ts'
 
-/** The least that is durable three times over: every step is a `write`, so each one waits for the commit of the one before. */
+/**
+ * The least that is durable three times over: every step is a `write`, so each one waits for the
+ * commit of the one before.
+ */
 export const threeSteps = defineWorkflow({
   id: 'measured',
   on: EVENT_TYPE,

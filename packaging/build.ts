@@ -6,8 +6,8 @@ const ROOT = resolve(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
 
 /**
- * Compiles what the published package holds into `dist`: all code with maps, the types of what can be imported, and the samples
- * that the demo plays.
+ * Compiles what the published package holds into `dist`: all code with maps, the types of what can
+ * be imported, and the samples that the demo plays.
  */
 function build(): void {
   rmSync(DIST, { recursive: true, force: true })
@@ -23,7 +23,10 @@ function compile(project: string): void {
   execFileSync(process.execPath, [tsc, '-p', join(import.meta.dirname, project)], { stdio: 'inherit' })
 }
 
-/** The compiler rewrites the ending of imports in JavaScript only. Both endings are as long, so the maps stay true. */
+/**
+ * The compiler rewrites the ending of imports in JavaScript only. Both endings are as long, so the
+ * maps stay true.
+ */
 function nameDeclarations(): void {
   for (const file of filesIn(DIST).filter((name) => name.endsWith('.d.ts'))) {
     const path = join(DIST, file)

@@ -2,9 +2,10 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path'
 
 /**
- * Within the repository the package is its source, which Node runs as it is. Under `node_modules` Node strips no types, and npm
- * has no setting that gives a published package other entry points. So `prepack` puts the published manifest in the place of
- * ours, `postpack` puts ours back, and an interrupted pack is mended by the next one.
+ * Within the repository the package is its source, which Node runs as it is. Under `node_modules`
+ * Node strips no types, and npm has no setting that gives a published package other entry points.
+ * So `prepack` puts the published manifest in the place of ours, `postpack` puts ours back, and an
+ * interrupted pack is mended by the next one.
  */
 const ROOT = resolve(import.meta.dirname, '..')
 const MANIFEST = join(ROOT, 'package.json')

@@ -4,7 +4,10 @@ import { expect, test } from 'vitest'
 
 const SRC = resolve(import.meta.dirname, '../src')
 
-/** Who may import whom. A folder may always import itself; packages and Node's own modules are not listed. */
+/**
+ * Who may import whom. A folder may always import itself; packages and Node's own modules are not
+ * listed.
+ */
 const ALLOWED: Record<string, readonly string[]> = {
   core: ['author'],
   author: ['core', 'project'],

@@ -4,7 +4,9 @@ import { paths } from '../config/paths.ts'
 import { type Transfer, transferFailed } from './events.ts'
 import { writeJson } from './write-whole.ts'
 
-/** Gathers what is known of a failed transfer, writes it down, and posts it where `ALERT_URL` says. */
+/**
+ * Gathers what is known of a failed transfer, writes it down, and posts it where `ALERT_URL` says.
+ */
 export default defineWorkflow({
   id: 'alert-failed-transfer',
   on: transferFailed,
@@ -32,7 +34,10 @@ export default defineWorkflow({
   },
 })
 
-/** The alert must go out also when the storage does not answer, which may be why the transfer failed. */
+/**
+ * The alert must go out also when the storage does not answer, which may be why the transfer
+ * failed.
+ */
 function describeFailure(error: unknown): string {
   if (error instanceof StepError) return `unknown: ${error.failure.message}`
   throw error

@@ -1,7 +1,13 @@
-/** Text at the start of a cell that a spreadsheet may take for a formula, and the apostrophe that prevents it. */
+/**
+ * Text at the start of a cell that a spreadsheet may take for a formula, and the apostrophe that
+ * prevents it.
+ */
 const FORMULA_START = /^['=+\-@＝＋－＠\s]/
 
-/** CSV as RFC 4180 has it, safe to open in a spreadsheet: text that looks like a formula gets an apostrophe in front. */
+/**
+ * CSV as RFC 4180 has it, safe to open in a spreadsheet: text that looks like a formula gets an
+ * apostrophe in front.
+ */
 export function toCsv(rows: Iterable<readonly (string | number | null)[]>): string {
   let csv = ''
   for (const row of rows) csv += `${row.map(toCell).join(',')}\r\n`

@@ -1,7 +1,7 @@
 import { defineEvent, storageName, z } from 'upshot'
 
-// The service documents no shape for `data`, so this says once what the workflows rely on. An event that is different parks
-// its run, where a person sees it.
+// The service documents no shape for `data`, so this says once what the workflows rely on. An event
+// that is different parks its run, where a person sees it.
 const moment = z.iso.datetime({ offset: true })
 const bytes = z.int().nonnegative()
 
@@ -19,7 +19,10 @@ const transfer = z.looseObject({
   error: z.looseObject({ code: z.string(), message: z.string() }).optional(),
 })
 
-/** A copy from one storage to another. The `id` of an end is null where the service knows no file there. */
+/**
+ * A copy from one storage to another. The `id` of an end is null where the service knows no file
+ * there.
+ */
 export type Transfer = z.output<typeof transfer>
 
 const createdFile = z

@@ -5,7 +5,10 @@ import { paths } from '../config/paths.ts'
 import { type CreatedFile, fileCreated } from './events.ts'
 import { writeJson } from './write-whole.ts'
 
-/** Hashes each new file, deletes what the policy forbids, and writes a record of it named by the event's id. */
+/**
+ * Hashes each new file, deletes what the policy forbids, and writes a record of it named by the
+ * event's id.
+ */
 export default defineWorkflow({
   id: 'intake-new-file',
   on: fileCreated,
@@ -37,7 +40,8 @@ async function settle(files: FilesApi, file: CreatedFile, forbidden: string | nu
   if (!forbidden) return 'kept'
   const { outcome } = await files.delete(file, { expect: file })
   if (outcome === 'changed') return 'changed'
-  // One that is gone by now was there a moment ago: a crash came between its deletion and our knowing of it.
+  // One that is gone by now was there a moment ago: a crash came between its deletion and our
+  // knowing of it.
   return outcome === 'dry_run' ? 'kept' : 'deleted'
 }
 

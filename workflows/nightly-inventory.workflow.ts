@@ -9,7 +9,10 @@ import { writeWhole } from './write-whole.ts'
 
 const COLUMNS = ['id', 'path', 'size', 'mimeType', 'createdAt', 'modifiedAt'] as const
 
-/** Lists the files of each storage as CSV, and what was added, removed or changed since the snapshot before. */
+/**
+ * Lists the files of each storage as CSV, and what was added, removed or changed since the snapshot
+ * before.
+ */
 export default defineWorkflow({
   id: 'nightly-inventory',
   on: cron(inventory.schedule, { timezone: inventory.timezone }),
@@ -19,12 +22,14 @@ export default defineWorkflow({
       const found: FileEntry[] = []
       for await (const entry of files.iterate({ service, recursive: true }))
         if (entry.type === 'file') found.push(entry)
-      // What a step returns is limited, so it writes the list to disk and returns where; each page above was a step, too.
+      // What a step returns is limited, so it writes the list to disk and returns where; each page
+      // above was a step, too.
       const snapshot = await step.run(['write snapshot', service], () => writeSnapshot(service, takenAt, found))
       const changes = await step.run(['write changes', service], () => writeChanges(service, takenAt))
       return { service, snapshot, changes }
     }
-    // A storage that is down does not keep the others from being listed, but the run fails in the end.
+    // A storage that is down does not keep the others from being listed, but the run fails in the
+    // end.
     const results = await Promise.allSettled(STORAGES.map(takeInventory))
     return results.map((result) => {
       if (result.status === 'rejected') throw result.reason

@@ -15,8 +15,8 @@ const SENT = 'what was sent'
 const SPOILT = 'what was sEnt'
 
 /**
- * A transfer, what was done to either file before it ended, as `spoil` says, and what was done a minute later. Gives the
- * event of its end.
+ * A transfer, what was done to either file before it ended, as `spoil` says, and what was done a
+ * minute later. Gives the event of its end.
  */
 async function transfer(
   t: Testbed,

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Writes a file and gives its path back. Readers see all of it or what was there before, even after a power cut. */
+/**
+ * Writes a file and gives its path back. Readers see all of it or what was there before, even after
+ * a power cut.
+ */
 export async function writeWhole(path: string, text: string): Promise<string> {
   const draft = `${path}.${randomUUID()}.tmp`
   await mkdir(dirname(path), { recursive: true })

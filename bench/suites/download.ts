@@ -19,7 +19,10 @@ const GOALS = {
 const RIVALS = ['curl', 'client'] as const
 type Rival = (typeof RIVALS)[number]
 
-/** How fast a large file comes down, whole and resumed, against curl, which hashes nothing and syncs nothing. */
+/**
+ * How fast a large file comes down, whole and resumed, against curl, which hashes nothing and syncs
+ * nothing.
+ */
 export const download: Suite = {
   names: [
     'download.vsCurl',
@@ -125,8 +128,9 @@ async function removeFile(path: string): Promise<number> {
 type Rates = Record<Rival, number>
 
 /**
- * How fast each brings what is missing of its file, one after the other. Each starts right after its own file was made
- * ready, with a disk that has nothing left to write: curl syncs nothing, and the next one would pay for it.
+ * How fast each brings what is missing of its file, one after the other. Each starts right after
+ * its own file was made ready, with a disk that has nothing left to write: curl syncs nothing, and
+ * the next one would pay for it.
  */
 async function race({ bytes, host, client, paths }: Contest, round: number, prepare: Preparation): Promise<Rates> {
   const rates: Rates = { curl: 0, client: 0 }

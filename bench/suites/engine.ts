@@ -6,9 +6,10 @@ import { type Goal, judge, median, percentile, type Result } from '../result.ts'
 import { inTurn, measureRounds } from '../rounds.ts'
 
 /**
- * Figures per second say as much of the machine as of us, so the same written by hand runs beside it, and `vsByHand` compares the
- * two. Where these goals come from it made 79,000 runs (their steps alone, while ours bring their event along) and 16,600
- * events a second: they ask for 0.13 and 0.48 of that.
+ * Figures per second say as much of the machine as of us, so the same written by hand runs beside
+ * it, and `vsByHand` compares the two. Where these goals come from it made 79,000 runs (their steps
+ * alone, while ours bring their event along) and 16,600 events a second: they ask for 0.13 and 0.48
+ * of that.
  */
 const GOALS = {
   runsPerSecond: { atLeast: 10_000 },
@@ -18,7 +19,10 @@ const GOALS = {
 
 const IN_FLIGHT = 200
 
-/** How fast runs of three durable steps go, with many at once and one at a time, and how fast the whole belt goes. */
+/**
+ * How fast runs of three durable steps go, with many at once and one at a time, and how fast the
+ * whole belt goes.
+ */
 export const engine: Suite = {
   names: [
     'steps3.runsPerSecond',
@@ -118,7 +122,10 @@ async function measureBelts(bench: Bench, rivals: Rivals, rounds: { least: numbe
   })
 }
 
-/** Sends for a while as fast as the receiver takes it, and waits until the last run is done: a backlog counts as time. */
+/**
+ * Sends for a while as fast as the receiver takes it, and waits until the last run is done: a
+ * backlog counts as time.
+ */
 async function sendThroughBelt(bench: Bench, { target, url }: Belt, round: number) {
   const seconds = bench.isQuick ? 1 : 5
   const most = seconds * MAX_STORED_PER_SECOND

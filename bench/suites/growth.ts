@@ -9,7 +9,10 @@ import { inTurn, measureRounds } from '../rounds.ts'
 const STORED = 1_000_000
 const GOALS = { at1M: { atLeast: 0.9 } } as const satisfies Record<string, Goal>
 
-/** What a million stored events cost the next ones: one receiver, one process, two databases in turn. */
+/**
+ * What a million stored events cost the next ones: one receiver, one process, two databases in
+ * turn.
+ */
 export const growth: Suite = {
   names: ['ingest.at1M', 'ingest.perSecondAt1M'],
   run: runGrowth,

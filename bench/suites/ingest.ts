@@ -11,14 +11,19 @@ const GOALS = {
   p99Ms: { atMost: 15 },
 } as const satisfies Record<string, Goal>
 
-/** What the generator manages against a server that does nothing, in units of the fastest server measured. */
+/**
+ * What the generator manages against a server that does nothing, in units of the fastest server
+ * measured.
+ */
 const HEADROOM: Goal = { atLeast: 1.3 }
 
 const RIVALS = ['storageFree', 'groupCommit', 'oneCommit'] as const
 type Rival = (typeof RIVALS)[number]
 type Send = (seconds: number) => Promise<BurstResult>
 
-/** How fast deliveries come in, against the same work without a store, and with a commit for each. */
+/**
+ * How fast deliveries come in, against the same work without a store, and with a commit for each.
+ */
 export const ingest: Suite = {
   names: [
     'ingest.vsStorageFree',
@@ -44,7 +49,8 @@ async function runIngest(bench: Bench): Promise<Result[]> {
     oneCommit: sendToEmptyStore(bench, { receiver: alone, file: join(bench.folder, 'each.db'), commit: 'each' }),
   }
   const seconds = bench.isQuick ? 1 : 5
-  // A server is slow until its code has been compiled; without this the first round would measure the compiler.
+  // A server is slow until its code has been compiled; without this the first round would measure
+  // the compiler.
   for (const send of Object.values(rivals)) await send(bench.isQuick ? 3 : 5)
   const rounds = bench.isQuick ? { least: 5, most: 9 } : { least: 9, most: 15 }
   const figures = await measureRounds(rounds, GOALS, async (round) => {

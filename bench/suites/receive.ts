@@ -12,7 +12,10 @@ const GOALS = {
   hardeningShare: { atMost: 0.1 },
 } as const satisfies Record<string, Goal>
 
-/** What an accepted delivery costs, stage by stage, and what the checks for a hostile world are of it. */
+/**
+ * What an accepted delivery costs, stage by stage, and what the checks for a hostile world are of
+ * it.
+ */
 export const receive: Suite = {
   names: [
     'receive.readUs',
@@ -64,7 +67,10 @@ interface Rivals {
   stages: Target
 }
 
-/** Processor time of one burst, shared out: the main thread's by stage, the rest is the thread that commits. */
+/**
+ * Processor time of one burst, shared out: the main thread's by stage, the rest is the thread that
+ * commits.
+ */
 async function measureOnce({ send, sendPlain, receiver, stages }: Rivals) {
   const before = await receiver.call<CpuUse>('cpu')
   const burst = await send(1)

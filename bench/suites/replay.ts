@@ -3,7 +3,10 @@ import type { Bench, Suite } from '../bench.ts'
 import { prefillJournal } from '../prefill-runs.ts'
 import { judge, median, type Result } from '../result.ts'
 
-/** How long a run of 10,000 finished steps takes from its claim to its end: reading them, replaying them, one commit. */
+/**
+ * How long a run of 10,000 finished steps takes from its claim to its end: reading them, replaying
+ * them, one commit.
+ */
 export const replay: Suite = { names: ['replay.10kStepsMs'], run: runReplay }
 
 async function runReplay(bench: Bench): Promise<Result[]> {

@@ -35,13 +35,15 @@ async function runSandbox(bench: Bench): Promise<Result[]> {
 
   const scans: Scan[] = []
   for (let n = 0; n < SCANS; n++) scans.push(await target.call<Scan>('scan', dir))
-  // Other work on the machine only ever adds to a scan; memory is that of the first, which found the process fresh.
+  // Other work on the machine only ever adds to a scan; memory is that of the first, which found
+  // the process fresh.
   const ms = Math.min(...scans.map((scan) => scan.ms))
   const cpuMs = Math.min(...scans.map((scan) => scan.cpuMs))
   const { entries = 0, rssMb = Number.NaN } = scans[0] ?? {}
   await target.call('list')
   const rounds: number[][] = []
-  // Everything is warm now; and where the regular scan of the directory slows one round's end, the others know better.
+  // Everything is warm now; and where the regular scan of the directory slows one round's end, the
+  // others know better.
   for (let round = 0; round < ROUNDS; round++) rounds.push(await target.call<number[]>('list'))
   const ratios = rounds.map((pages) => median(pages.slice(-PAGES_COMPARED)) / median(pages.slice(0, PAGES_COMPARED)))
   const drops: number[] = []

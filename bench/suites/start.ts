@@ -17,7 +17,8 @@ async function runStart(bench: Bench): Promise<Result[]> {
   const times: number[] = []
   const wanted = WARM_UPS + (bench.isQuick ? 400 : 2_000)
   await bench.patience.waitForCalm()
-  // One at a time: the next delivery is sent when the run of the last one is over and its process idle again.
+  // One at a time: the next delivery is sent when the run of the last one is over and its process
+  // idle again.
   for (let sent = 0; sent < wanted; sent++) {
     const next = target.call<number>('nextStart')
     await deliver(url, agent)

@@ -2,7 +2,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerCalls } from './answer-calls.ts'
 
-/** Reads each request and answers 200: the most that a load generator can be asked for on this machine. */
+/**
+ * Reads each request and answers 200: the most that a load generator can be asked for on this
+ * machine.
+ */
 const server = createServer((request, response) => {
   request.resume().on('end', () => response.writeHead(200, { 'Content-Length': 2 }).end('ok'))
 })

@@ -4,9 +4,10 @@ import { FinishLine } from './finish-line.ts'
 import { listenByHand } from './hand-written.ts'
 
 /**
- * The belt as one writes it by hand for this one workflow: an event is kept before the answer, each step before the next one,
- * everything that comes in one turn of the loop in one commit at `synchronous=FULL`. It promises nothing else: no lease, no
- * retry, no timeout, no replay, no second process. What the engine costs beside it is the price of its promises.
+ * The belt as one writes it by hand for this one workflow: an event is kept before the answer, each
+ * step before the next one, everything that comes in one turn of the loop in one commit at
+ * `synchronous=FULL`. It promises nothing else: no lease, no retry, no timeout, no replay, no
+ * second process. What the engine costs beside it is the price of its promises.
  */
 let belt: ReturnType<typeof openBelt>
 const finish = new FinishLine()
@@ -74,7 +75,10 @@ answerCalls({
     belt = openBelt(file)
     return listenByHand(keep)
   },
-  /** Runs per second with `inFlight` at once: their steps alone, whose event is in the store already. */
+  /**
+   * Runs per second with `inFlight` at once: their steps alone, whose event is in the store
+   * already.
+   */
   async runMany({ count, inFlight }: { count: number; inFlight: number }) {
     const startedAt = performance.now()
     let left = count

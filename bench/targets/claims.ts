@@ -29,7 +29,10 @@ async function claimOnce(store: Store, limit: number): Promise<number> {
 }
 
 answerCalls({
-  /** Times of `rounds` claims from each store. One store follows the other, so that a slow moment hits them all. */
+  /**
+   * Times of `rounds` claims from each store. One store follows the other, so that a slow moment
+   * hits them all.
+   */
   async claim({ files, rounds, limit }: { files: string[]; rounds: number; limit: number }) {
     const times = files.map((): number[] => [])
     for (let round = 0; round < rounds * files.length; round++) {

@@ -13,7 +13,10 @@ answerCalls({
     file = hosted.file
   },
 
-  /** Downloads the file, or what is missing of it: milliseconds until it is whole, checked and on the disk, and its hash. */
+  /**
+   * Downloads the file, or what is missing of it: milliseconds until it is whole, checked and on
+   * the disk, and its hash.
+   */
   async download({ to }: { to: string }): Promise<{ ms: number; sha256: string; resumedFrom: number }> {
     if (!files || !file) throw new Error('it has not started')
     const begunAt = performance.now()

@@ -16,7 +16,10 @@ import { threeSteps } from '../three-steps.ts'
 import { answerCalls } from './answer-calls.ts'
 import { FinishLine } from './finish-line.ts'
 
-/** The belt of the app in one process: receiver, store with its writer thread, worker. Nothing is logged. */
+/**
+ * The belt of the app in one process: receiver, store with its writer thread, worker. Nothing is
+ * logged.
+ */
 const bus = createNoticeBus()
 const workflows = new Map<string, AnyWorkflow>([threeSteps, manySteps].map((workflow) => [workflow.id, workflow]))
 let store: Store
@@ -74,7 +77,10 @@ async function startRun(): Promise<void> {
 
 answerCalls({
   open,
-  /** Runs per second with `inFlight` at once, each from the saving of its event to its end, and what one costs. */
+  /**
+   * Runs per second with `inFlight` at once, each from the saving of its event to its end, and what
+   * one costs.
+   */
   async runMany({ count, inFlight }: { count: number; inFlight: number }) {
     const begunAt = performance.now()
     const cpuBefore = process.cpuUsage()
@@ -106,7 +112,10 @@ answerCalls({
     }
     return times
   },
-  /** Milliseconds from the start of the worker until `count` runs that it found in the store were completed. */
+  /**
+   * Milliseconds from the start of the worker until `count` runs that it found in the store were
+   * completed.
+   */
   async msUntilDone(count: number) {
     await finish.reach(count)
     return finish.lastEndAt - startedAt

@@ -1,4 +1,6 @@
-/** Counts the runs that are completed, and times a burst from its first delivery to its last run. */
+/**
+ * Counts the runs that are completed, and times a burst from its first delivery to its last run.
+ */
 export class FinishLine {
   #completed = 0
   #begunAt = 0

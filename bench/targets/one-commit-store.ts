@@ -8,7 +8,10 @@ import { createVault } from '../../src/store/vault.ts'
 
 export type IngestStore = ReceiverStore & Pick<Store, 'saveDelivery' | 'addEndpoint'>
 
-/** The part of the store that takes deliveries, on the same tables and settings, each delivery in a commit of its own. */
+/**
+ * The part of the store that takes deliveries, on the same tables and settings, each delivery in a
+ * commit of its own.
+ */
 export function openOneCommitStore({ file, vaultKey }: SqliteStoreOptions): IngestStore {
   const db = openDatabase(file)
   migrate(db)

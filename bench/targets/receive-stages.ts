@@ -6,7 +6,10 @@ import { readEvent, scanJson } from '../../src/receive/read-event.ts'
 import { EVENT_TYPE, makeDelivery, SECRET } from '../deliveries.ts'
 import { answerCalls } from './answer-calls.ts'
 
-/** The processor time that each pure stage of an accepted delivery takes, alone in a process and over deliveries that all differ. */
+/**
+ * The processor time that each pure stage of an accepted delivery takes, alone in a process and
+ * over deliveries that all differ.
+ */
 const NOW = Date.UTC(2026, 0, 5, 9, 31, 14)
 const DIFFERENT = 2_000
 

@@ -11,11 +11,15 @@ import { answerCalls } from './answer-calls.ts'
 import { type IngestStore, openOneCommitStore } from './one-commit-store.ts'
 
 /**
- * The real receiver, on a store that may change from burst to burst while the process stays: the same warm code meets an
- * empty store and a full one. No worker runs here and nothing is logged: what is measured is the way to the 2xx.
+ * The real receiver, on a store that may change from burst to burst while the process stays: the
+ * same warm code meets an empty store and a full one. No worker runs here and nothing is logged:
+ * what is measured is the way to the 2xx.
  */
 const OPENERS = { group: openThreadedStore, each: openOneCommitStore }
-/** Everything comes from one address to one endpoint, faster than any sender should: the buckets count, and never run dry. */
+/**
+ * Everything comes from one address to one endpoint, faster than any sender should: the buckets
+ * count, and never run dry.
+ */
 const UNLIMITED = { endpointPerSecond: 1e9, endpointBurst: 1e9, addressPerSecond: 1e9, addressBurst: 1e9 }
 const ROUTES = [{ eventType: EVENT_TYPE, workflow: 'measured' }]
 
@@ -84,7 +88,10 @@ answerCalls({
     })
     return `${await receiver.start({ host: '127.0.0.1', port: 0 })}/hooks/${path}`
   },
-  /** Ends what `start` began, after the last answer; gives the number of deliveries that it accepted. */
+  /**
+   * Ends what `start` began, after the last answer; gives the number of deliveries that it
+   * accepted.
+   */
   async stop() {
     await receiver?.stop()
     await turn()

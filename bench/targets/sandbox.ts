@@ -36,7 +36,10 @@ function fill({ dir, files }: { dir: string; files: number }): void {
   }
 }
 
-/** A first start: everything in the directory is read and indexed. What an earlier one knew is forgotten. */
+/**
+ * A first start: everything in the directory is read and indexed. What an earlier one knew is
+ * forgotten.
+ */
 async function scan(dir: string): Promise<{ ms: number; cpuMs: number; entries: number; rssMb: number }> {
   await sandbox?.stop()
   for (const end of ['', '-wal', '-shm']) rmSync(join(dir, `sandbox.db${end}`), { force: true })

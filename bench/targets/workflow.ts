@@ -12,7 +12,10 @@ import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.
 import { EVENT_TYPE, SECRET } from '../deliveries.ts'
 import { answerCalls } from './answer-calls.ts'
 
-/** The belt in one process: receiver, store, worker, and a workflow that notes when its first line runs. */
+/**
+ * The belt in one process: receiver, store, worker, and a workflow that notes when its first line
+ * runs.
+ */
 let answeredAt = 0
 let begunAt = 0
 const workflow = defineWorkflow({

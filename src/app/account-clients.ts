@@ -21,7 +21,9 @@ export interface Access {
   storages: Partial<Record<StorageName, string>>
 }
 
-/** A run whose account cannot be called looks again after this long, in case somebody has mended it. */
+/**
+ * A run whose account cannot be called looks again after this long, in case somebody has mended it.
+ */
 const LOOK_AGAIN_MS = 60_000
 
 /** In a run a longer wait costs nothing but its slot, which it gives back. */
@@ -36,7 +38,10 @@ export interface AccountClientsParts {
   publish: Publish
 }
 
-/** A Files client for each account, made when a run first calls it, and made anew when the account is changed. */
+/**
+ * A Files client for each account, made when a run first calls it, and made anew when the account
+ * is changed.
+ */
 export class AccountClients {
   readonly #parts: AccountClientsParts
   readonly #limiter: LimiterStore

@@ -11,7 +11,10 @@ export interface AppUrls {
   admin: string
   /** Full addresses that deliveries are sent to, by the endpoint's name. */
   endpoints: Record<string, string>
-  /** The sandbox's account page, and the folder of its storages, when the sandbox runs in this process. */
+  /**
+   * The sandbox's account page, and the folder of its storages, when the sandbox runs in this
+   * process.
+   */
   sandbox?: string
   storages?: string
 }

@@ -39,7 +39,10 @@ export interface AppParts {
   workflows: readonly AnyWorkflow[]
 }
 
-/** Upshot in one process, or one of its parts where the configuration names a role. `start` and `stop` may be called twice. */
+/**
+ * Upshot in one process, or one of its parts where the configuration names a role. `start` and
+ * `stop` may be called twice.
+ */
 export interface App {
   start(): Promise<AppUrls>
   /** Resolves when everything in flight is finished or parked, and nothing more will be written. */
@@ -125,7 +128,10 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
 
   notices.subscribe('run.queued', () => worker.wake())
 
-  /** Schedules come from the table, whoever loaded their modules; its routes are other ones after each change. */
+  /**
+   * Schedules come from the table, whoever loaded their modules; its routes are other ones after
+   * each change.
+   */
   let followed: readonly Route[] | null = null
   async function followSchedules(): Promise<void> {
     const routes = await store.listRoutes()
@@ -166,7 +172,8 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
     const adminUrl = await admin.start(config.ports.admin)
     const urls = await describeUrls(store, { receiverUrl, adminUrl, embedded, publicUrl: config.publicUrl })
     if (does.receive) writeRuntimeFile(config.dataDir, describeRuntime(urls, embedded, clock.now()))
-    // Told by the readiness check, and by the fault that the check publishes; deliveries are taken in any case.
+    // Told by the readiness check, and by the fault that the check publishes; deliveries are taken
+    // in any case.
     if (does.receive) void receiver.checkEndpoints().catch(() => {})
     state = 'started'
     publish({ kind: 'app.started', urls: listUrls(urls) })
@@ -177,7 +184,8 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
   async function stop(reason: string): Promise<void> {
     state = 'stopping'
     publish({ kind: 'app.stopping', reason })
-    // A start that is still under way is let finish: half an app is harder to stop than a whole one.
+    // A start that is still under way is let finish: half an app is harder to stop than a whole
+    // one.
     await started?.catch(() => {})
     if (does.receive) removeRuntimeFile(config.dataDir)
     await Promise.all([modules?.stop(), changes.stop(), pruner.stop()])
@@ -208,7 +216,10 @@ export async function createApp(config: Config, parts: Partial<AppParts> = {}): 
   }
 }
 
-/** Which parts of the app a process runs. The sandbox is part of the whole app only: it calls the receiver, and workers call it. */
+/**
+ * Which parts of the app a process runs. The sandbox is part of the whole app only: it calls the
+ * receiver, and workers call it.
+ */
 function planParts({ role, service }: Config): { receive: boolean; work: boolean; schedule: boolean } {
   if (role !== 'all' && service.kind === 'sandbox') {
     throw new UpshotError(
@@ -228,7 +239,10 @@ async function readWorkflows(
   return given ? WorkflowSet.of(given, publish) : WorkflowSet.load(workflowsDir, publish)
 }
 
-/** Without routes, an event would be stored and never followed up; its sender keeps it until there are some. */
+/**
+ * Without routes, an event would be stored and never followed up; its sender keeps it until there
+ * are some.
+ */
 async function readRoutes(store: Store): Promise<readonly Route[]> {
   const routes = await store.listRoutes()
   if (routes) return routes

@@ -15,7 +15,10 @@ export interface EmbeddedSandbox {
   isNew: boolean
 }
 
-/** Starts the sandbox in this process and introduces the app to it: a read-write key, and a webhook to our endpoint. */
+/**
+ * Starts the sandbox in this process and introduces the app to it: a read-write key, and a webhook
+ * to our endpoint.
+ */
 export async function startEmbeddedSandbox(
   config: Pick<Config, 'dataDir' | 'ports'>,
   { endpoint, receiverUrl, publish }: { endpoint: Endpoint; receiverUrl: string; publish: Publish },
@@ -32,7 +35,10 @@ export async function startEmbeddedSandbox(
   return { sandbox, apiKey: await findOrMakeKey(sandbox), isNew }
 }
 
-/** Gives true when the webhook was not known. The receiver's address, or its secret, may have changed since the last start. */
+/**
+ * Gives true when the webhook was not known. The receiver's address, or its secret, may have
+ * changed since the last start.
+ */
 async function registerWebhook(sandbox: Sandbox, endpoint: Endpoint, receiverUrl: string): Promise<boolean> {
   const url = `${receiverUrl}/hooks/${endpoint.path}`
   const known = sandbox.webhooks.list().find((webhook) => webhook.url.endsWith(`/hooks/${endpoint.path}`))

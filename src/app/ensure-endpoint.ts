@@ -10,10 +10,16 @@ import { SCHEME_PRESETS } from '../core/incoming/signature.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Config } from '../project/config/load-config.ts'
 
-/** How long deliveries signed with the secret before are taken after the environment names a new one. */
+/**
+ * How long deliveries signed with the secret before are taken after the environment names a new
+ * one.
+ */
 const ROTATION_OVERLAP_MS = 24 * 3_600_000
 
-/** The endpoint of the sandbox, or of the service as the environment describes it; made at the first start, and kept as the environment has it. */
+/**
+ * The endpoint of the sandbox, or of the service as the environment describes it; made at the first
+ * start, and kept as the environment has it.
+ */
 export async function ensureEndpoint(store: Store, { service }: Config, now: number): Promise<Endpoint> {
   const name = service.kind === 'sandbox' ? SANDBOX_ENDPOINT : SERVICE_ENDPOINT
   const known = (await store.listEndpoints()).find((endpoint) => endpoint.name === name)

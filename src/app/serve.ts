@@ -14,7 +14,10 @@ export interface ServeOptions {
 export interface Served {
   app: App
   urls: AppUrls
-  /** The first call drains, the second leaves the process at once: nothing acknowledged is lost either way. Signals do the same. */
+  /**
+   * The first call drains, the second leaves the process at once: nothing acknowledged is lost
+   * either way. Signals do the same.
+   */
   leave(reason: string): void
   /** Resolves once it has drained; rejects with what kept it from ending in order. */
   ended: Promise<void>

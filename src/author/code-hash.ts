@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto'
 import type { AnyWorkflow } from './workflow.ts'
 
-/** The code of a workflow as far as it is known: a module by its files, one that was made in place by its function. */
+/**
+ * The code of a workflow as far as it is known: a module by its files, one that was made in place
+ * by its function.
+ */
 export function codeHashOf(workflow: AnyWorkflow): string {
   const known = workflow.codeHash ?? inPlace.get(workflow.run)
   if (known !== undefined) return known

@@ -29,10 +29,15 @@ interface BaseContext {
 /** What an author's function gets. */
 export type RunContext<On extends Trigger = Trigger> = BaseContext & CauseOf<On>
 
-/** What the function of a workflow with `batch` gets: its events in the order in which they came. */
+/**
+ * What the function of a workflow with `batch` gets: its events in the order in which they came.
+ */
 export type BatchContext<On extends Trigger> = BaseContext & { events: [EventOf<On>, ...EventOf<On>[]] }
 
-/** What the function of a workflow with `debounce` gets: the newest event, and how many earlier ones were folded into it. */
+/**
+ * What the function of a workflow with `debounce` gets: the newest event, and how many earlier ones
+ * were folded into it.
+ */
 export type DebounceContext<On extends Trigger> = BaseContext & { event: EventOf<On>; folded: number }
 
 type CauseOf<On extends Trigger> = On extends CronTrigger

@@ -20,11 +20,13 @@ export interface EventDefinition<
 }
 
 /**
- * Names an event type and states the shape of its `data`. The service documents none, so the author says once what the
- * workflow relies on; an event that does not fit parks its run where a person sees it.
+ * Names an event type and states the shape of its `data`. The service documents none, so the author
+ * says once what the workflow relies on; an event that does not fit parks its run where a person
+ * sees it.
  *
- * `keys` are what `step.waitFor` and `cancelOn` can match on: pure functions of the data, kept as an index. An event whose
- * data does not fit, or where the function throws, is not found by its key. To be called when the module is loaded, not within a run.
+ * `keys` are what `step.waitFor` and `cancelOn` can match on: pure functions of the data, kept as
+ * an index. An event whose data does not fit, or where the function throws, is not found by its
+ * key. To be called when the module is loaded, not within a run.
  */
 export function defineEvent<
   const Type extends string,

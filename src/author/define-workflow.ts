@@ -22,7 +22,9 @@ export const definition = z.strictObject({
     .optional(),
 })
 
-/** Checks a workflow and gives it back for the module's default export; throws `invalid_workflow`. */
+/**
+ * Checks a workflow and gives it back for the module's default export; throws `invalid_workflow`.
+ */
 export function defineWorkflow<const On extends EventTriggers, Output>(
   options: BatchWorkflowOptions<On, Output>,
 ): Workflow<On, Output>

@@ -24,8 +24,9 @@ interface KeyEntry {
 export type DeclaredKeys = ReadonlyMap<string, KeyEntry>
 
 /**
- * The keys that the modules of this process declare. An event is matched long after the module was loaded and before any run of it
- * is replayed, so its functions must be known by type and name. The newest declaration holds.
+ * The keys that the modules of this process declare. An event is matched long after the module was
+ * loaded and before any run of it is replayed, so its functions must be known by type and name. The
+ * newest declaration holds.
  */
 export class KeyRegistry {
   #entries = new Map<string, KeyEntry>()
@@ -40,7 +41,10 @@ export class KeyRegistry {
     }
   }
 
-  /** Tells one set of functions from another, also in another process; null where one is not declared. */
+  /**
+   * Tells one set of functions from another, also in another process; null where one is not
+   * declared.
+   */
   version(type: string, name: string): string | null {
     const entries = this.#find(type, name)
     return entries?.map((entry) => entry.version).join('+') ?? null
@@ -58,7 +62,9 @@ export class KeyRegistry {
     }
   }
 
-  /** What is declared now, to be put back by {@link restore} or compared by {@link declaredSince}. */
+  /**
+   * What is declared now, to be put back by {@link restore} or compared by {@link declaredSince}.
+   */
   snapshot(): DeclaredKeys {
     return new Map(this.#entries)
   }
@@ -86,7 +92,10 @@ function listNames(name: string): string[] {
   return name === '' ? [] : name.split('+')
 }
 
-/** A key that two sets of declarations give different functions, as `type key`; null when there is none. */
+/**
+ * A key that two sets of declarations give different functions, as `type key`; null when there is
+ * none.
+ */
 export function findClash(some: DeclaredKeys, others: DeclaredKeys): string | null {
   for (const [key, { version }] of some) {
     const other = others.get(key)

@@ -11,7 +11,9 @@ export interface ConcurrencyOptions<Cause> {
   key?: (cause: Cause) => string
 }
 
-/** At most so many first starts in any stretch of time this long. The others wait; none is dropped. */
+/**
+ * At most so many first starts in any stretch of time this long. The others wait; none is dropped.
+ */
 export interface ThrottleOptions<Cause> {
   limit: number
   per: Duration
@@ -22,8 +24,8 @@ export interface ThrottleOptions<Cause> {
 export interface SingletonOptions<Cause> {
   key?: (cause: Cause) => string
   /**
-   * What becomes of a new run: `skip` (default): it is skipped, and its reason names the one at work; `queue`: it waits;
-   * `cancel`: the older one is canceled.
+   * What becomes of a new run: `skip` (default): it is skipped, and its reason names the one at
+   * work; `queue`: it waits; `cancel`: the older one is canceled.
    */
   onConflict?: 'skip' | 'queue' | 'cancel'
 }
@@ -36,7 +38,10 @@ export interface BatchOptions<Cause> {
   key?: (cause: Cause) => string
 }
 
-/** One run for events in quick succession: it starts when none has come for `wait`, or `max` after the first. */
+/**
+ * One run for events in quick succession: it starts when none has come for `wait`, or `max` after
+ * the first.
+ */
 export interface DebounceOptions<Cause> {
   wait: Duration
   /** Default: as long as it takes. */
@@ -54,20 +59,24 @@ export interface TimeoutOptions {
 }
 
 /**
- * What limits and orders the runs of a workflow. Keys are pure functions of the event, tick or input that
- * caused the run. They are called when a
- * run is admitted, never while its delivery waits for an answer; one that throws, or gives no text, parks the run for a person.
+ * What limits and orders the runs of a workflow. Keys are pure functions of the event, tick or
+ * input that caused the run. They are called when a run is admitted, never while its delivery waits
+ * for an answer; one that throws, or gives no text, parks the run for a person.
  */
 export interface LimitOptions<Cause> {
   /**
-   * Counts runs that are executing. One that sleeps, waits for an event, for its next attempt or for a person gives its
-   * slot to the next one, and stands in line again, by its age, when it goes on. With two limits a run needs a slot of both.
+   * Counts runs that are executing. One that sleeps, waits for an event, for its next attempt or
+   * for a person gives its slot to the next one, and stands in line again, by its age, when it goes
+   * on. With two limits a run needs a slot of both.
    */
   concurrency?:
     | ConcurrencyOptions<Cause>
     | readonly [first: ConcurrencyOptions<Cause>, second: ConcurrencyOptions<Cause>]
   throttle?: ThrottleOptions<Cause>
-  /** From -100 to 100, a whole number; higher first, default 0. Orders runs that wait for a worker or in line at a limit. */
+  /**
+   * From -100 to 100, a whole number; higher first, default 0. Orders runs that wait for a worker
+   * or in line at a limit.
+   */
   priority?: number | ((cause: Cause) => number)
   /** `true`: one unfinished run of the whole workflow, and new ones are skipped. */
   singleton?: true | SingletonOptions<Cause>

@@ -9,7 +9,10 @@ import type { Trigger } from './trigger.ts'
 import { isDefinition, listTriggers } from './trigger.ts'
 import type { AnyCancelRule, AnyWorkflow } from './workflow.ts'
 
-/** The event definition that an event of `type` is read with; undefined where the author relies on no shape. */
+/**
+ * The event definition that an event of `type` is read with; undefined where the author relies on
+ * no shape.
+ */
 export function findDefinition(on: Trigger, type: string): EventDefinition | undefined {
   return listTriggers(on).find(
     (trigger): trigger is EventDefinition => isDefinition(trigger) && matchType(trigger.type, type),

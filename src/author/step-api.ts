@@ -19,13 +19,16 @@ export interface StepOptions {
 
 export interface OnceStepOptions extends StepOptions {
   /**
-   * At most once: its start is on disk before `fn` begins. After a crash it throws `Interrupted` instead of running again, and
-   * neither a failure nor a timeout is tried again.
+   * At most once: its start is on disk before `fn` begins. After a crash it throws `Interrupted`
+   * instead of running again, and neither a failure nor a timeout is tried again.
    */
   once?: boolean
 }
 
-/** What invokes a workflow: the input of a callable one; for one that runs on events, what its event is to say. */
+/**
+ * What invokes a workflow: the input of a callable one; for one that runs on events, what its event
+ * is to say.
+ */
 export type InputOf<On> = On extends CronTrigger
   ? never
   : On extends CallableTrigger<infer Schema>
@@ -53,8 +56,8 @@ interface WaitOptions {
   /** From now; then the step gives null. */
   timeout: Duration
   /**
-   * `now` (default): events stored after the step began to wait. `run`: also those that were stored before, if after the run
-   * was made; the run's own event never counts.
+   * `now` (default): events stored after the step began to wait. `run`: also those that were stored
+   * before, if after the run was made; the run's own event never counts.
    */
   since?: 'now' | 'run'
 }
@@ -63,7 +66,10 @@ interface WaitOptions {
 export interface StepContext {
   /** Counted from 1. */
   attempt: number
-  /** The same in every attempt, also after a crash: hand it to an API that takes one, and the effect happens once. */
+  /**
+   * The same in every attempt, also after a crash: hand it to an API that takes one, and the effect
+   * happens once.
+   */
   idempotencyKey: string
   /** Aborts when the attempt times out, the run is canceled, or the process stops. */
   signal: AbortSignal
@@ -72,14 +78,15 @@ export interface StepContext {
 /** The durable verbs. A finished step never runs again: a replay gives back its result. */
 export interface StepApi {
   /**
-   * Runs `fn` once and keeps its result as JSON. After its last failed attempt it throws a `StepError`. In a loop, give
-   * `[name, key]` instead of a name, so that each turn keeps its own result when the list changes.
+   * Runs `fn` once and keeps its result as JSON. After its last failed attempt it throws a
+   * `StepError`. In a loop, give `[name, key]` instead of a name, so that each turn keeps its own
+   * result when the list changes.
    */
   run<T>(name: StepName, fn: (context: StepContext) => T | Promise<T>, options?: OnceStepOptions): Promise<T>
   /**
-   * A step `[name, key]` for each item, at most `parallel` (default 8) at work, and their results in the order of the items.
-   * An item that waits for its next attempt holds up none of the others. When items fail for good, those at work are finished
-   * and the first failure is thrown.
+   * A step `[name, key]` for each item, at most `parallel` (default 8) at work, and their results
+   * in the order of the items. An item that waits for its next attempt holds up none of the others.
+   * When items fail for good, those at work are finished and the first failure is thrown.
    */
   map<Item, T>(
     name: string,
@@ -89,9 +96,10 @@ export interface StepApi {
     options?: OnceStepOptions & { parallel?: number },
   ): Promise<T[]>
   /**
-   * Frees the worker until an event of the account comes, and gives it back; null when none has come in time. `where` names keys
-   * of its definition and the values that they must all have; without it any event of the type will do. The event is not used
-   * up: it still starts its runs, and others that wait for it get it too.
+   * Frees the worker until an event of the account comes, and gives it back; null when none has
+   * come in time. `where` names keys of its definition and the values that they must all have;
+   * without it any event of the type will do. The event is not used up: it still starts its runs,
+   * and others that wait for it get it too.
    */
   waitFor<Type extends string, Data, Keys extends object>(
     name: StepName,
@@ -102,8 +110,8 @@ export interface StepApi {
     options: WaitOptions & { on: Type },
   ): Promise<ServiceEvent<Type extends `${string}*` ? string : Type> | null>
   /**
-   * Makes an event of one's own, once: it starts its workflows like one that was delivered. Its id is the same in every
-   * attempt. 1 MiB at most.
+   * Makes an event of one's own, once: it starts its workflows like one that was delivered. Its id
+   * is the same in every attempt. 1 MiB at most.
    */
   send<Type extends string, Input>(
     name: StepName,
@@ -112,8 +120,9 @@ export interface StepApi {
   ): Promise<{ id: string }>
   send(name: StepName, type: string, data: Record<string, unknown>): Promise<{ id: string }>
   /**
-   * Runs another workflow, once, and gives back its output. The run that waits holds no slot. Throws a `StepError` when the other
-   * one fails, is skipped or canceled. After `timeout` the other one is canceled; so it is when this run is.
+   * Runs another workflow, once, and gives back its output. The run that waits holds no slot.
+   * Throws a `StepError` when the other one fails, is skipped or canceled. After `timeout` the
+   * other one is canceled; so it is when this run is.
    */
   invoke<On extends Trigger, Output>(
     name: StepName,

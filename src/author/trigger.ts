@@ -48,8 +48,8 @@ export type EventTrigger = string | EventDefinition
 export type EventTriggers = EventTrigger | readonly EventTrigger[]
 
 /**
- * What starts a workflow: an event type (or `file.*`, `*`), an event definition, a list of them, a cron line, or another
- * workflow (`callable`).
+ * What starts a workflow: an event type (or `file.*`, `*`), an event definition, a list of them, a
+ * cron line, or another workflow (`callable`).
  */
 export type Trigger = EventTriggers | CronTrigger | CallableTrigger
 

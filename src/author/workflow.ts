@@ -9,8 +9,8 @@ export interface CancelRule<On extends Trigger = Trigger> {
   /** Counts when it is stored after the run was made. */
   on: EventTrigger
   /**
-   * For each key of `on` the value it must have, computed from what caused the run: its event, tick or input. One that gives
-   * null leaves the run alone; one that throws parks it for a person.
+   * For each key of `on` the value it must have, computed from what caused the run: its event, tick
+   * or input. One that gives null leaves the run alone; one that throws parks it for a person.
    */
   where?: Record<string, (cause: CauseValue<On>) => KeyValue>
 }
@@ -19,7 +19,10 @@ interface CommonOptions<On extends Trigger> extends LimitOptions<CauseValue<On>>
   /** Unique; names the runs for ever. */
   id: string
   on: On
-  /** Runs only for events where this is true. Pure; one that throws parks the run where a person sees it. */
+  /**
+   * Runs only for events where this is true. Pure; one that throws parks the run where a person
+   * sees it.
+   */
   where?: (event: EventOf<On>) => boolean
   /** For each step, and for code outside steps. */
   retry?: RetryOptions
@@ -29,12 +32,15 @@ interface CommonOptions<On extends Trigger> extends LimitOptions<CauseValue<On>>
 export interface WorkflowOptions<On extends Trigger, Output> extends CommonOptions<On> {
   batch?: undefined
   debounce?: undefined
-  /** Any of these events ends a run that is not finished, at once. One that has not started is ended when it would. */
+  /**
+   * Any of these events ends a run that is not finished, at once. One that has not started is ended
+   * when it would.
+   */
   cancelOn?: CancelRule<On> | readonly CancelRule<On>[]
   run: (context: RunContext<On>) => Promise<Output> | Output
   /**
-   * Follows a run that failed for good, as a run of its own with the same tools and retries. One that fails itself is followed by none, and a
-   * canceled run by none either.
+   * Follows a run that failed for good, as a run of its own with the same tools and retries. One
+   * that fails itself is followed by none, and a canceled run by none either.
    */
   onFailure?: (context: FailureContext<On>) => unknown
 }
@@ -61,7 +67,9 @@ export interface AnyCancelRule {
   where?: Record<string, (cause: never) => KeyValue>
 }
 
-/** A workflow as its module gives it to the engine, which knows what its function is to be given. */
+/**
+ * A workflow as its module gives it to the engine, which knows what its function is to be given.
+ */
 export interface Workflow<On extends Trigger = Trigger, Output = unknown> extends CommonOptions<On> {
   kind: 'workflow'
   batch?: BatchOptions<EventOf<On>> | undefined

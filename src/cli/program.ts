@@ -6,7 +6,10 @@ import { readVersion } from './input/read-version.ts'
 import { projectChoice } from './open/project-choice.ts'
 import type { Output } from './terminal/output.ts'
 
-/** The parser of the whole tree. It throws `CommanderError` instead of leaving the process; help and version go to `writeHelp`, in pieces. */
+/**
+ * The parser of the whole tree. It throws `CommanderError` instead of leaving the process; help and
+ * version go to `writeHelp`, in pieces.
+ */
 export function buildProgram(tree: CommandTree, out: Output, writeHelp: (text: string) => void): Command {
   const program = new Command('upshot')
   projectChoice.configFile = null
@@ -41,7 +44,10 @@ function chooseConfigFile(file: string): string {
   return file
 }
 
-/** Adds name and summary of each command; its file is loaded once the command line has called for it. */
+/**
+ * Adds name and summary of each command; its file is loaded once the command line has called for
+ * it.
+ */
 function addCommands(parent: Command, tree: CommandTree, out: Output): void {
   const definitions = new Map<string, () => Promise<void>>()
   for (const [name, node] of Object.entries(tree)) {

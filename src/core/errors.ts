@@ -51,7 +51,10 @@ export class TerminalError extends Error {
   override readonly name = 'TerminalError'
 }
 
-/** Thrown by an author, or by a client that was told to wait: the next attempt comes at `moment`, never earlier. */
+/**
+ * Thrown by an author, or by a client that was told to wait: the next attempt comes at `moment`,
+ * never earlier.
+ */
 export class RetryAt extends Error {
   override readonly name = 'RetryAt'
   /** Epoch milliseconds. */
@@ -63,7 +66,10 @@ export class RetryAt extends Error {
   }
 }
 
-/** A step that failed for good: what the author's code sees, in the first attempt and in every replay. */
+/**
+ * A step that failed for good: what the author's code sees, in the first attempt and in every
+ * replay.
+ */
 export class StepError extends Error {
   override readonly name = 'StepError'
   readonly step: string
@@ -79,8 +85,8 @@ export class StepError extends Error {
 }
 
 /**
- * A `once` step that had begun when its process died or gave it up: whether its effect happened is for the author's code, or
- * a person, to find out. The step never runs again.
+ * A `once` step that had begun when its process died or gave it up: whether its effect happened is
+ * for the author's code, or a person, to find out. The step never runs again.
  */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
@@ -125,8 +131,8 @@ export function describeError(error: unknown): Failure {
 }
 
 /**
- * A text of an error, in whose place an author may have put anything. Reading it may throw: it may be a getter, and V8 makes
- * the stack of name and message when it is first asked for.
+ * A text of an error, in whose place an author may have put anything. Reading it may throw: it may
+ * be a getter, and V8 makes the stack of name and message when it is first asked for.
  */
 function readText(error: Error & { code?: unknown }, name: 'name' | 'stack' | 'code'): string | undefined {
   try {
@@ -152,7 +158,10 @@ function toMessage(read: () => unknown): string {
   }
 }
 
-/** Query strings carry signatures of download URLs, and `user:password@` a login; both are cut from every text that is kept. */
+/**
+ * Query strings carry signatures of download URLs, and `user:password@` a login; both are cut from
+ * every text that is kept.
+ */
 export function redactUrls(text: string): string {
   return text
     .replace(/(https?:\/\/)[^\s"'<>/?#]*@/gi, '$1…@')

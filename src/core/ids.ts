@@ -1,6 +1,9 @@
 import { hash, randomFillSync } from 'node:crypto'
 
-/** Prefixes of the ids we make; the service's own ids (`evt_…`) are never made here but by the sandbox. */
+/**
+ * Prefixes of the ids we make; the service's own ids (`evt_…`) are never made here but by the
+ * sandbox.
+ */
 export type IdPrefix = 'run' | 'dlv' | 'end' | 'wrk' | 'evt' | 'fil' | 'trf' | 'key' | 'whk'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -12,8 +15,9 @@ let latest = { now: -1, time: '' }
 let made = 0
 
 /**
- * `<prefix>_`, 9 digits of time, 4 that count, 10 random ones (50 bits), in base 32. Ids of one process and moment sort in the
- * order in which they were made, whatever moments came between; those of several processes by their millisecond.
+ * `<prefix>_`, 9 digits of time, 4 that count, 10 random ones (50 bits), in base 32. Ids of one
+ * process and moment sort in the order in which they were made, whatever moments came between;
+ * those of several processes by their millisecond.
  */
 export function newId(prefix: IdPrefix, now: number): string {
   if (now !== latest.now) latest = { now, time: encode(now, 9) }
@@ -31,7 +35,10 @@ export function deriveId(prefix: IdPrefix, ...words: (string | number)[]): strin
   return `${prefix}_${digitsOf(words, 26)}`
 }
 
-/** An id of a run that `run` starts: it sorts among the runs of that one's moment and is the same for the same words. */
+/**
+ * An id of a run that `run` starts: it sorts among the runs of that one's moment and is the same
+ * for the same words.
+ */
 export function deriveRunId(run: string, ...words: (string | number)[]): string {
   return `${run.slice(0, 13)}${digitsOf([run, ...words], 14)}`
 }

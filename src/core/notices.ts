@@ -2,7 +2,10 @@ import type { Failure } from './errors.ts'
 import type { DeliveryFacts, Verdict } from './incoming/delivery.ts'
 import type { Effect } from './runs/step.ts'
 
-/** A typed message "this just happened" inside the process. Logs, metrics, wake-ups and tests listen; none decides. */
+/**
+ * A typed message "this just happened" inside the process. Logs, metrics, wake-ups and tests
+ * listen; none decides.
+ */
 export type Notice =
   | {
       kind: 'delivery.received'
@@ -15,7 +18,10 @@ export type Notice =
       facts: DeliveryFacts
       ms: number
     }
-  /** Signatures fail since the last success: the secret may have changed at the service. Once per episode. */
+  /**
+   * Signatures fail since the last success: the secret may have changed at the service. Once per
+   * episode.
+   */
   | { kind: 'endpoint.suspect'; endpoint: string; failures: number; lastSuccessAt: number }
   | { kind: 'tick.recorded'; workflow: string; scheduledFor: number; missed: number; run: string }
   | { kind: 'run.queued'; count: number }

@@ -1,14 +1,23 @@
 import { UpshotError } from './errors.ts'
 
-/** Where the time comes from. Every stage is given one, so that tests move time instead of waiting for it. */
+/**
+ * Where the time comes from. Every stage is given one, so that tests move time instead of waiting
+ * for it.
+ */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number
-  /** Calls `wake` once at `moment` (epoch milliseconds) or as soon after as possible; the result cancels it. */
+  /**
+   * Calls `wake` once at `moment` (epoch milliseconds) or as soon after as possible; the result
+   * cancels it.
+   */
   at(moment: number, wake: () => void): () => void
 }
 
-/** A timer longer than this is cut into pieces, so that a clock set forward (or a suspended machine) is noticed within it. */
+/**
+ * A timer longer than this is cut into pieces, so that a clock set forward (or a suspended machine)
+ * is noticed within it.
+ */
 const MAX_TIMER_MS = 30_000
 
 export const systemClock: Clock = {
@@ -83,7 +92,10 @@ export function waitUntil(clock: Clock, moment: number, signal?: AbortSignal): P
   })
 }
 
-/** A length of time: milliseconds as a number, or text such as `500ms`, `30s`, `15m`, `2h`, `1d`, `1h 30m`. */
+/**
+ * A length of time: milliseconds as a number, or text such as `500ms`, `30s`, `15m`, `2h`, `1d`,
+ * `1h 30m`.
+ */
 export type Duration = number | string
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }

@@ -36,9 +36,10 @@ type ReadableCursor = MatchCursor & { read: ReadKeys }
 const LOOK_MS = 1_000
 
 /**
- * Finds the events that runs wait for. No author's code runs when a delivery is acknowledged, so that keys are computed here, after
- * the commit, and only while somebody waits for them. Any number of processes may do it at once: the store moves each cursor
- * by compare-and-set, and a batch that came second changes nothing.
+ * Finds the events that runs wait for. No author's code runs when a delivery is acknowledged, so
+ * that keys are computed here, after the commit, and only while somebody waits for them. Any number
+ * of processes may do it at once: the store moves each cursor by compare-and-set, and a batch that
+ * came second changes nothing.
  */
 export class EventMatcher {
   readonly #parts: MatcherParts
@@ -138,7 +139,10 @@ export class EventMatcher {
     return new Map(await Promise.all(accounts.map(async (account) => [account, await spellingsOf(account)] as const)))
   }
 
-  /** Waits that were begun by other code than this are matched with the functions that there are now. */
+  /**
+   * Waits that were begun by other code than this are matched with the functions that there are
+   * now.
+   */
   async #openMissing(open: readonly MatchCursor[]): Promise<boolean> {
     const { store, clock, keys } = this.#parts
     let hasOpened = false

@@ -50,11 +50,16 @@ export interface WorkerParts {
   spellingsOf?: SpellingsOf
   /** Runs at work at the same time. */
   slots: number
-  /** Whether some workflow limits its runs: then new ones are looked at even while no slot is free. */
+  /**
+   * Whether some workflow limits its runs: then new ones are looked at even while no slot is free.
+   */
   admitsAhead?: () => boolean
   /** How long {@link Worker.stop} waits for steps at work before it gives them up. */
   drainMs: number
-  /** How often it looks for runs nobody told it of, and says that it is alive; defaults 1 s and {@link HEARTBEAT_MS}. */
+  /**
+   * How often it looks for runs nobody told it of, and says that it is alive; defaults 1 s and
+   * {@link HEARTBEAT_MS}.
+   */
   pollMs?: number
   beatMs?: number
 }
@@ -97,7 +102,8 @@ export class Worker implements DeliveryIntake {
       ...parts,
       worker: this.id,
       begin: (run) => {
-        // Otherwise the end of this worker hands it back, or has done so: that came after it into the store.
+        // Otherwise the end of this worker hands it back, or has done so: that came after it into
+        // the store.
         if (this.#state === 'started') this.#passes.begin(run, { hasSlot: true, isAlone: true })
       },
     })
@@ -137,8 +143,8 @@ export class Worker implements DeliveryIntake {
   }
 
   /**
-   * Saves a delivery, and takes its runs further where a slot is free and none waits before them: they are claimed in the
-   * commit that makes them, instead of in another one.
+   * Saves a delivery, and takes its runs further where a slot is free and none waits before them:
+   * they are claimed in the commit that makes them, instead of in another one.
    */
   saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
     const count = delivery.workflows.length
@@ -167,18 +173,26 @@ export class Worker implements DeliveryIntake {
     if (this.#state === 'started') this.#matcher.wake()
   }
 
-  /** Ends what this worker does on a run that a person canceled, and on the runs that it invoked. */
+  /**
+   * Ends what this worker does on a run that a person canceled, and on the runs that it invoked.
+   */
   endPass(runId: string): void {
     this.#passes.endPass(runId)
     this.checkLeases().catch((error: unknown) => this.#report(`the runs that ${runId} invoked`, error))
   }
 
-  /** A hint that another process may have canceled or taken over a run that is at work here: what is lost is ended. */
+  /**
+   * A hint that another process may have canceled or taken over a run that is at work here: what is
+   * lost is ended.
+   */
   async checkLeases(): Promise<void> {
     if (this.#state === 'started') await this.#passes.endLostPasses(() => this.#parts.store.listLeases(this.id))
   }
 
-  /** Lets the steps at work finish, hands every run back, and resolves when nothing more will be written. */
+  /**
+   * Lets the steps at work finish, hands every run back, and resolves when nothing more will be
+   * written.
+   */
   stop(): Promise<void> {
     this.#stopped ??= this.#drain()
     return this.#stopped
@@ -223,7 +237,10 @@ export class Worker implements DeliveryIntake {
     }
   }
 
-  /** Without a slot a run may still learn that it has to wait for its turn, or that another one has absorbed it. */
+  /**
+   * Without a slot a run may still learn that it has to wait for its turn, or that another one has
+   * absorbed it.
+   */
   async #look(): Promise<void> {
     const { store, clock, admitsAhead = () => false } = this.#parts
     const asked = admitsAhead() ? MAX_LOOKS - this.#passes.looks : 0
@@ -233,7 +250,8 @@ export class Worker implements DeliveryIntake {
   }
 
   async #begin(claimed: readonly ClaimedRun[], { asked, hasSlot }: { asked: number; hasSlot: boolean }): Promise<void> {
-    // A claim may be answered together with the deliveries that caused the runs: those are acknowledged first.
+    // A claim may be answered together with the deliveries that caused the runs: those are
+    // acknowledged first.
     if (claimed.length > 0) await turn()
     const isAlone = claimed.length < asked
     for (const run of claimed) this.#passes.begin(run, { hasSlot, isAlone })
@@ -249,7 +267,8 @@ export class Worker implements DeliveryIntake {
     const { outcome, journal } = await runPass(this.#passParts, { run, workflow, claim, cancelOther, ...running })
     running.isSettling = true
     const settled = await settleRun(store, run, outcome, { now: clock.now(), workflow }).then(() => outcome, asLost)
-    // The last checkpoints went out just before the end and share its commit; one that failed alone must be heard of.
+    // The last checkpoints went out just before the end and share its commit; one that failed alone
+    // must be heard of.
     if (settled.kind !== 'lost') await journal?.barrier()
     // Whoever hears of the end may bring the next run.
     running.leave()

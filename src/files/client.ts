@@ -25,12 +25,18 @@ import { streamBytes } from './operations/stream.ts'
 import type { Secret } from './secret.ts'
 import { wrapCalls } from './wrap-calls.ts'
 
-/** A client of the service's Files API. Reads both of its forms; throws nothing but `FilesError`, and what local disks throw. */
+/**
+ * A client of the service's Files API. Reads both of its forms; throws nothing but `FilesError`,
+ * and what local disks throw.
+ */
 export function createFilesClient(options: FilesClientOptions): FilesClient {
   return new FilesClient(options)
 }
 
-/** See {@link createFilesClient}. Holds no connection of its own, so it need not be stopped to let the process end. */
+/**
+ * See {@link createFilesClient}. Holds no connection of its own, so it need not be stopped to let
+ * the process end.
+ */
 export class FilesClient implements FilesApi {
   readonly #wire: ClientParts
   readonly #desk: OpenCalls
@@ -101,7 +107,10 @@ export class FilesClient implements FilesApi {
     return this.#desk.share(asked, file.id, options, (call) => fetchDownloadUrl(this.#wire, call, file))
   }
 
-  /** Writes the file's bytes to a path, atomically. A second download to the same path waits for the first. */
+  /**
+   * Writes the file's bytes to a path, atomically. A second download to the same path waits for the
+   * first.
+   */
   async download(given: Downloadable, options: DownloadRequest & CallOptions): Promise<DownloadedFile> {
     const file = this.#named(given, 'download')
     return this.#desk.run({ operation: 'download', service: file.service, id: file.id }, options, (call) =>
@@ -120,7 +129,10 @@ export class FilesClient implements FilesApi {
     )
   }
 
-  /** Length and hash of the file's bytes, none of which is kept; null when the service proves that there is no such file. */
+  /**
+   * Length and hash of the file's bytes, none of which is kept; null when the service proves that
+   * there is no such file.
+   */
   async hash(given: FileRef, options: CallOptions = {}): Promise<FileHash | null> {
     const file = this.#named(given, 'hash')
     try {
@@ -149,12 +161,18 @@ export class FilesClient implements FilesApi {
     )
   }
 
-  /** The same client with each of its calls performed through `around`: inside a run, as a durable step. */
+  /**
+   * The same client with each of its calls performed through `around`: inside a run, as a durable
+   * step.
+   */
   within(around: WrapCall): FilesApi {
     return wrapCalls(() => this, around, this.#wire.log)
   }
 
-  /** Ends all calls with `AbortedError` and refuses new ones; resolves when nothing more is sent or written. */
+  /**
+   * Ends all calls with `AbortedError` and refuses new ones; resolves when nothing more is sent or
+   * written.
+   */
   stop(): Promise<void> {
     return this.#desk.stop()
   }
@@ -163,7 +181,10 @@ export class FilesClient implements FilesApi {
     return this.stop()
   }
 
-  /** The same with our own name of the storage: what comes out of an event names it as the service does. */
+  /**
+   * The same with our own name of the storage: what comes out of an event names it as the service
+   * does.
+   */
   #named<T extends { service: StorageName }>(given: T, operation: Operation): T {
     return { ...given, service: matchStorage(this.#wire.settings.services, given.service, { operation }) }
   }

@@ -16,7 +16,10 @@ export interface AttemptRecord {
   reason: string
 }
 
-/** What an error knows of its call. Never headers, never the key, never a download URL with its query. */
+/**
+ * What an error knows of its call. Never headers, never the key, never a download URL with its
+ * query.
+ */
 export interface ErrorFacts {
   operation: Operation
   service: StorageName | null
@@ -44,7 +47,10 @@ export class FilesError extends Error {
   readonly details: unknown
   readonly requestId: string | null
   readonly attempts: readonly AttemptRecord[]
-  /** Epoch milliseconds before which the service does not want to see this call again; null where it named no moment. */
+  /**
+   * Epoch milliseconds before which the service does not want to see this call again; null where it
+   * named no moment.
+   */
   readonly retryAt: number | null
 
   constructor(message: string, facts: ErrorFacts) {
@@ -82,7 +88,10 @@ export class InvalidRequestError extends FilesError {
   override readonly name = 'InvalidRequestError'
 }
 
-/** 404: there is no such entry. `code` is null when the reply was not the service's own, such as a proxy's page. */
+/**
+ * 404: there is no such entry. `code` is null when the reply was not the service's own, such as a
+ * proxy's page.
+ */
 export class NotFoundError extends FilesError {
   override readonly name = 'NotFoundError'
 }
@@ -107,7 +116,10 @@ export class RateLimitError extends FilesError {
   }
 }
 
-/** Nothing was sent: our own limiter has no place before `retryAt`, and that is longer than a call may wait. */
+/**
+ * Nothing was sent: our own limiter has no place before `retryAt`, and that is longer than a call
+ * may wait.
+ */
 export class LocalRateLimitError extends FilesError {
   override readonly name = 'LocalRateLimitError'
   override readonly retryable = true

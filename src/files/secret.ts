@@ -2,10 +2,16 @@ import { createHash } from 'node:crypto'
 import { inspect } from 'node:util'
 import { redactUrls } from '../core/errors.ts'
 
-/** Shorter secrets than this show nothing of themselves: four characters of eight would be half of it. */
+/**
+ * Shorter secrets than this show nothing of themselves: four characters of eight would be half of
+ * it.
+ */
 const MIN_SHOWN = 12
 
-/** A text that no log, error or JSON document can pick up by accident: whatever prints it shows its last four characters. */
+/**
+ * A text that no log, error or JSON document can pick up by accident: whatever prints it shows its
+ * last four characters.
+ */
 export class Secret {
   readonly #value: string
 
@@ -36,7 +42,10 @@ export class Secret {
   }
 }
 
-/** The same value without the secret and without query strings of URLs: a server may well echo what it was sent. */
+/**
+ * The same value without the secret and without query strings of URLs: a server may well echo what
+ * it was sent.
+ */
 export function redactSecret<T>(value: T, secret: Secret | null): T {
   if (typeof value === 'string') return scrubText(value, secret) as T
   if (Array.isArray(value)) return value.map((item) => redactSecret(item, secret)) as T

@@ -6,9 +6,10 @@ import { type Collection, iterateEntries, iteratePages, takeSnapshot } from './o
 import type { FilePage, FileQuery } from './operations/list-page.ts'
 
 /**
- * A client with every call to the service performed through `around`: inside a run, as a step of its own. What is
- * made of several calls stays made of them, so a listing that a crash interrupts goes on at its next page. `find` gives the
- * client; it is asked within each call, so a client that cannot be had fails the call and not the run.
+ * A client with every call to the service performed through `around`: inside a run, as a step of
+ * its own. What is made of several calls stays made of them, so a listing that a crash interrupts
+ * goes on at its next page. `find` gives the client; it is asked within each call, so a client that
+ * cannot be had fails the call and not the run.
  */
 export function wrapCalls(
   find: () => FilesClient | Promise<FilesClient>,

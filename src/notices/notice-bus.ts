@@ -4,9 +4,15 @@ import type { Notice, NoticeKind, NoticeOf, Publish } from '../core/notices.ts'
 /** Carries notices from who publishes to who listens, at once and in the order of subscription. */
 export interface NoticeBus {
   publish: Publish
-  /** Hears one kind, or all with `*`; the result ends it. What a listener throws comes out as a `fault`. */
+  /**
+   * Hears one kind, or all with `*`; the result ends it. What a listener throws comes out as a
+   * `fault`.
+   */
   subscribe<Kind extends NoticeKind | '*'>(kind: Kind, listener: (notice: Heard<Kind>) => void): () => void
-  /** The next notice of a kind that `predicate` accepts; rejects with the signal's reason when it aborts first. */
+  /**
+   * The next notice of a kind that `predicate` accepts; rejects with the signal's reason when it
+   * aborts first.
+   */
   once<Kind extends NoticeKind>(
     kind: Kind,
     predicate?: (notice: NoticeOf<Kind>) => boolean,

@@ -38,7 +38,9 @@ export interface Reception {
   /** Number of runs that it started. */
   runs: number
   facts: DeliveryFacts
-  /** For the sender, of a body that is no event; null when the verdict says all that may be said. */
+  /**
+   * For the sender, of a body that is no event; null when the verdict says all that may be said.
+   */
   complaint: UpshotError | null
   /** For a refusal that lasts: when the sender may come again. */
   retryAfterMs?: number
@@ -54,14 +56,18 @@ export interface AcceptParts {
 /** Fits every scheme and is nobody's. */
 const DUMMY_SECRET = randomBytes(32).toString('hex')
 
-/** Verifies the bytes, reads the event, plans its runs, and saves all of it in one commit. No author code runs here. */
+/**
+ * Verifies the bytes, reads the event, plans its runs, and saves all of it in one commit. No author
+ * code runs here.
+ */
 export async function acceptDelivery(
   { store, intake, routes }: AcceptParts,
   delivery: RawDelivery,
 ): Promise<Reception> {
   const { header, body, receivedAt } = delivery
   const endpoint = await store.findEndpoint(delivery.path)
-  // Before anything that depends on the endpoint: a prober must not learn from it whether there is one.
+  // Before anything that depends on the endpoint: a prober must not learn from it whether there is
+  // one.
   if (!isJson(header('content-type'))) {
     return refuse('wrong_type', endpoint, { contentType: nameMediaType(header('content-type')) })
   }
@@ -93,7 +99,10 @@ export async function acceptDelivery(
   return { verdict: receipt.verdict, runs: receipt.runs.length, ...accepted }
 }
 
-/** Takes as long over an endpoint that does not exist, or is disabled, as over a forgery for one that works. */
+/**
+ * Takes as long over an endpoint that does not exist, or is disabled, as over a forgery for one
+ * that works.
+ */
 function refuseBlindly(endpoint: Endpoint | null, delivery: RawDelivery): Reception {
   verifySignature(endpoint?.scheme ?? SCHEME_PRESETS.hex, [DUMMY_SECRET], delivery, delivery.receivedAt)
   return refuse(endpoint === null ? 'unknown_endpoint' : 'disabled', endpoint, {})

@@ -26,7 +26,10 @@ export interface HandlerParts extends AcceptParts {
 
 type Arrival = Pick<RawDelivery, 'id' | 'path' | 'receivedAt' | 'isProbe'> & { request: IncomingMessage }
 
-/** What is shorter than this is read to its end after a refusal, so that the connection can be used again. */
+/**
+ * What is shorter than this is read to its end after a refusal, so that the connection can be used
+ * again.
+ */
 const SHORT_BODY_BYTES = 65_536
 
 /** Gives the handler of `POST /hooks/<path>`: request in, verdict out. Never rejects. */

@@ -7,7 +7,10 @@ const UNWANTED = /auth|cookie|token|key|secret|password|session|forwarded|client
 const MAX_HEADERS = 20
 const MAX_VALUE = 4_096
 
-/** The headers that a signature may rest on, in lower case; whatever may be a credential is left out. Takes `rawHeaders`. */
+/**
+ * The headers that a signature may rest on, in lower case; whatever may be a credential is left
+ * out. Takes `rawHeaders`.
+ */
 export function pickSigningHeaders(rawHeaders: readonly string[]): Record<string, string> {
   const picked = new Map<string, string>()
   for (let at = 0; at + 1 < rawHeaders.length && picked.size < MAX_HEADERS; at += 2) {

@@ -16,8 +16,9 @@ export type BodyRead =
   | { kind: 'broken'; bytes: number }
 
 /**
- * Reads at most the limit. An announced size over it is refused before a byte is read, an endless body as soon as it
- * passes it; the caller closes the connection then. body-parser would read all of it first.
+ * Reads at most the limit. An announced size over it is refused before a byte is read, an endless
+ * body as soon as it passes it; the caller closes the connection then. body-parser would read all
+ * of it first.
  */
 export function readBody(request: IncomingMessage, gate: IntakeLimit): Promise<BodyRead> | BodyRead {
   const encoding = request.headers['content-encoding']
@@ -56,8 +57,9 @@ function collect(request: IncomingMessage, gate: IntakeLimit): Promise<BodyRead>
 const EMPTY = Buffer.alloc(0)
 
 /**
- * Bytes that come in pieces. The first piece is kept as it is: nearly every body is one. More of them are copied together,
- * because a chunk of one byte in a buffer of its own takes a hundred times its size.
+ * Bytes that come in pieces. The first piece is kept as it is: nearly every body is one. More of
+ * them are copied together, because a chunk of one byte in a buffer of its own takes a hundred
+ * times its size.
  */
 class GatheredBytes {
   #bytes: Buffer = EMPTY

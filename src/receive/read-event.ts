@@ -3,10 +3,16 @@ import { parse as parseJson } from 'secure-json-parse'
 import { UpshotError } from '../core/errors.ts'
 import { parseEvent, type ServiceEvent } from '../core/incoming/event.ts'
 
-/** Deeper nests and more keys than these are nobody's event, but somebody's attempt on whoever reads it later. */
+/**
+ * Deeper nests and more keys than these are nobody's event, but somebody's attempt on whoever reads
+ * it later.
+ */
 export const JSON_LIMITS = { depth: 64, keys: 10_000 } as const
 
-/** A body that is verified, as text and as an event; or what is wrong with it, as an `invalid_event` for its sender. */
+/**
+ * A body that is verified, as text and as an event; or what is wrong with it, as an `invalid_event`
+ * for its sender.
+ */
 export function readEvent(body: Buffer): { text: string; event: ServiceEvent } | UpshotError {
   if (!isUtf8(body)) return invalid('The body is not UTF-8.')
   const text = body.toString('utf8')
@@ -53,9 +59,10 @@ export interface JsonShape {
 }
 
 /**
- * Looks through a JSON text in one pass, and stops as soon as something is over a limit. Of what is no JSON it says anything,
- * and the parser refuses it. The parsed value is not asked: twins are gone there, and V8 (13.6) now and then takes a key that
- * is written with an escape for another one.
+ * Looks through a JSON text in one pass, and stops as soon as something is over a limit. Of what is
+ * no JSON it says anything, and the parser refuses it. The parsed value is not asked: twins are
+ * gone there, and V8 (13.6) now and then takes a key that is written with an escape for another
+ * one.
  */
 export function scanJson(text: string): JsonShape {
   const shape: JsonShape = { depth: 0, keys: 0, hasTwin: false }

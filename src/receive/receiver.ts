@@ -31,7 +31,10 @@ export type ReceiverStore = Pick<
   'findEndpoint' | 'listEndpoints' | 'listDeliveries' | 'saveRefusal' | 'countRefusals' | 'saveCapture'
 >
 
-/** Slow senders are cut off: the whole request within 10 s, its headers within 5 s, checked each second. */
+/**
+ * Slow senders are cut off: the whole request within 10 s, its headers within 5 s, checked each
+ * second.
+ */
 const TIMEOUTS = { requestTimeout: 10_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 }
 /** So much of the ledger tells at the start which endpoints used to work. */
 const RECENT_DELIVERIES = 1_000
@@ -64,7 +67,8 @@ export class Receiver {
     const app = createOtherRoutes()
     const handle = (request: IncomingMessage, response: ServerResponse) => {
       const path = request.method === 'POST' ? parseHookPath(request.url ?? '') : null
-      // Deliveries go straight to their handler: routing by Express would cost each of them as much as its signature.
+      // Deliveries go straight to their handler: routing by Express would cost each of them as much
+      // as its signature.
       if (path === null) app(request, response)
       else this.#follow(handleDelivery(request, response, path))
     }
@@ -90,12 +94,18 @@ export class Receiver {
     return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`
   }
 
-  /** Resolves when each active endpoint takes a delivery of our own; rejects with those that do not. Cheap to ask again. */
+  /**
+   * Resolves when each active endpoint takes a delivery of our own; rejects with those that do not.
+   * Cheap to ask again.
+   */
   checkEndpoints(): Promise<void> {
     return this.#endpoints.check()
   }
 
-  /** Answers 503 from now on; resolves when every delivery in flight has its answer, and nothing more will be written. */
+  /**
+   * Answers 503 from now on; resolves when every delivery in flight has its answer, and nothing
+   * more will be written.
+   */
   async stop(): Promise<void> {
     this.#isDraining = true
     if (this.#server.listening) {
@@ -103,7 +113,8 @@ export class Receiver {
       this.#server.closeIdleConnections()
       await closed
     }
-    // A sender that went away closed its connection, not what it asked for: that may still be on its way to the store.
+    // A sender that went away closed its connection, not what it asked for: that may still be on
+    // its way to the store.
     await Promise.all(this.#atWork)
     await this.#ledger.settle()
   }

@@ -8,7 +8,10 @@ const MAX_WAITING = 100
 /** A process that is killed loses count of no more than these. */
 const MAX_UNCOUNTED = 1_000
 
-/** Keeps refusals without holding up anybody's answer. What a flood leaves no time for is counted, not lost. */
+/**
+ * Keeps refusals without holding up anybody's answer. What a flood leaves no time for is counted,
+ * not lost.
+ */
 export class RefusalLedger {
   readonly #store: Pick<Store, 'saveRefusal' | 'countRefusals'>
   readonly #publish: Publish
@@ -26,7 +29,9 @@ export class RefusalLedger {
     else this.#skip(refusal.verdict)
   }
 
-  /** Resolves when everything that was kept or counted is in the store, or has failed to get there. */
+  /**
+   * Resolves when everything that was kept or counted is in the store, or has failed to get there.
+   */
   async settle(): Promise<void> {
     while (this.#writes.size > 0) await Promise.all(this.#writes)
   }

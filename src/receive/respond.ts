@@ -7,7 +7,9 @@ const RETRY_AFTER_SECONDS = 2
 
 type ErrorBody = { code: string; message: string; details?: Record<string, unknown> }
 
-/** One answer for all refusals of trust: a prober learns nothing, the ledger holds the difference. */
+/**
+ * One answer for all refusals of trust: a prober learns nothing, the ledger holds the difference.
+ */
 const UNTRUSTED: ErrorBody = { code: 'authentication_error', message: 'The delivery was refused.' }
 
 const ERRORS: Record<Exclude<Verdict, 'accepted' | 'duplicate' | 'conflict'>, ErrorBody> = {
@@ -28,8 +30,8 @@ const ERRORS: Record<Exclude<Verdict, 'accepted' | 'duplicate' | 'conflict'>, Er
 type Answer = Pick<Reception, 'verdict' | 'event' | 'complaint' | 'retryAfterMs'>
 
 /**
- * Turns a verdict into the answer, in the service's own envelope. `isClosing`: the connection ends with it. What a sender
- * that went away is told, nobody hears.
+ * Turns a verdict into the answer, in the service's own envelope. `isClosing`: the connection ends
+ * with it. What a sender that went away is told, nobody hears.
  */
 export function respond(response: ServerResponse, answer: Answer, how: { isClosing: boolean }): void {
   const { verdict, event, complaint } = answer

@@ -14,7 +14,9 @@ export interface ServerParts {
   hosts(): readonly string[]
 }
 
-/** The API under `/v1`, the control API under `/_sandbox` and the account's pages, on one origin. */
+/**
+ * The API under `/v1`, the control API under `/_sandbox` and the account's pages, on one origin.
+ */
 export function apiServer(parts: ServerParts): Express {
   const { service, hosts, origins } = parts
   const app = express()

@@ -27,7 +27,10 @@ const keyEdit = z.strictObject({ name: z.string().min(1).max(100).optional(), sc
 const eventInput = z.strictObject({ type: z.string().min(1), data: z.record(z.string(), z.unknown()) })
 const since = z.coerce.number().int().min(0)
 
-/** What the sandbox's own methods do, for other processes: JSON under `/_sandbox`. Guards stand before it. */
+/**
+ * What the sandbox's own methods do, for other processes: JSON under `/_sandbox`. Guards stand
+ * before it.
+ */
 export function controlApi(sandbox: SandboxParts, origins: () => { api: string; download: string }): Router {
   const router = Router()
   // File content is taken as it comes; everything else is JSON.

@@ -16,7 +16,10 @@ export interface SandboxOptions {
   port?: number
   /** Of the download host; default 0, a free one. */
   downloadPort?: number
-  /** Further `host:port` values to accept in `Host`, for a name that leads here from a container. Default none. */
+  /**
+   * Further `host:port` values to accept in `Host`, for a name that leads here from a container.
+   * Default none.
+   */
   hosts?: string[]
   /** Every random choice follows from it. Default 1. */
   seed?: number
@@ -26,15 +29,23 @@ export interface SandboxOptions {
   plan?: (typeof PLANS)[number]
   /** `manual` stands still until it is advanced. Default `real`. */
   clock?: 'real' | 'manual'
-  /** Where a manual clock stands on the very first start, in epoch milliseconds; default: the machine's time. */
+  /**
+   * Where a manual clock stands on the very first start, in epoch milliseconds; default: the
+   * machine's time.
+   */
   startAt?: number
   /** Waits before each retry of a delivery; default 5 s, 30 s, 2 min, 10 min, 1 h, 6 h. */
   retryScheduleMs?: number[]
   /** How long a receiver may take, on the machine's clock; default 10 s. */
   deliveryTimeoutMs?: number
-  /** How often the directories are compared with the index, on the machine's clock; default 10 s. */
+  /**
+   * How often the directories are compared with the index, on the machine's clock; default 10 s.
+   */
   scanEveryMs?: number
-  /** Whether to ask the operating system for hints of changes; without, the regular scan alone finds them. Default true. */
+  /**
+   * Whether to ask the operating system for hints of changes; without, the regular scan alone finds
+   * them. Default true.
+   */
   hints?: boolean
   /** Called once per thing worth a log line. Never given a key, a secret or a download URL. */
   log?: Log
@@ -42,7 +53,10 @@ export interface SandboxOptions {
 
 export type Log = (line: { msg: string } & Record<string, unknown>) => void
 
-/** What can be changed while the sandbox runs, and is kept. Each switch decides one point of the specification. */
+/**
+ * What can be changed while the sandbox runs, and is kept. Each switch decides one point of the
+ * specification.
+ */
 export const sandboxSettings = z.strictObject({
   form: z.enum(FORMS),
   plan: z.enum(PLANS),
@@ -50,7 +64,10 @@ export const sandboxSettings = z.strictObject({
   pagination: z.boolean(),
   /** Which of the two list endpoints answer; the other is 404. */
   listEndpoint: z.enum(['both', 'primary', 'alternative']),
-  /** `service` must be written as the form says: without an underscore in the primary, with one in the alternative. */
+  /**
+   * `service` must be written as the form says: without an underscore in the primary, with one in
+   * the alternative.
+   */
   strictServiceNames: z.boolean(),
   /** A 429 carries the `X-RateLimit-*` headers. */
   rateHeaders: z.boolean(),

@@ -36,17 +36,23 @@ export interface Sandbox extends AsyncDisposable {
   readonly audit: Audit
   readonly snapshots: Snapshots
   storage(name: StorageName): Storage
-  /** Sends the receiver of a webhook what it must accept and what it must refuse. Throws `not_found`. */
+  /**
+   * Sends the receiver of a webhook what it must accept and what it must refuse. Throws
+   * `not_found`.
+   */
   probe(webhookId: string): Promise<ProbeReport>
-  /** Everything as on the very first start. Directories that the sandbox did not make keep their files. */
+  /**
+   * Everything as on the very first start. Directories that the sandbox did not make keep their
+   * files.
+   */
   reset(options?: ResetOptions): Promise<void>
   /** Loses nothing: the next start on the same directory goes on. May be called twice. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the whole service on this machine: Files API, storages, transfers and webhooks, with its state under `dir`. Throws
- * `conflict` when a port is taken or another sandbox runs on `dir`.
+ * Starts the whole service on this machine: Files API, storages, transfers and webhooks, with its
+ * state under `dir`. Throws `conflict` when a port is taken or another sandbox runs on `dir`.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const service = openSandboxParts(options)

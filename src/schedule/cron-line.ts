@@ -11,13 +11,14 @@ const DAY_MS = 86_400_000
 const LOOK_AHEAD_DAYS = 41 * 366
 
 /**
- * Reads a cron line for a time zone and gives the function that finds its next moment; throws `invalid_workflow` that
- * names the field at fault and what it takes. Day-of-month and day-of-week must both match.
+ * Reads a cron line for a time zone and gives the function that finds its next moment; throws
+ * `invalid_workflow` that names the field at fault and what it takes. Day-of-month and day-of-week
+ * must both match.
  *
- * Where clocks change, a line that names hours runs once for each wall time that it names: a time that clocks jump over
- * runs at the moment of the jump (node-cron skips it, and a nightly job with it), one that they show twice runs the
- * first time. A line for every hour follows elapsed time: it runs in both hours of the same name, and nothing is made
- * up for an hour that does not exist.
+ * Where clocks change, a line that names hours runs once for each wall time that it names: a time
+ * that clocks jump over runs at the moment of the jump (node-cron skips it, and a nightly job with
+ * it), one that they show twice runs the first time. A line for every hour follows elapsed time: it
+ * runs in both hours of the same name, and nothing is made up for an hour that does not exist.
  */
 export function parseCronLine(expression: string, timezone: string): NextMoment {
   const fields = parseFields(expression)
@@ -56,7 +57,10 @@ function nextByElapsedTime(zone: Zone, { isDueDay, nextWall }: Calendar, after: 
 /** A line without its zone: which wall times it names. */
 interface Calendar {
   isDueDay(wall: number): boolean
-  /** The first wall time of the line after `wall`; null when there is none for {@link LOOK_AHEAD_DAYS}. */
+  /**
+   * The first wall time of the line after `wall`; null when there is none for
+   * {@link LOOK_AHEAD_DAYS}.
+   */
   nextWall(wall: number): number | null
 }
 
@@ -86,7 +90,10 @@ function openCalendar(fields: ParsedFields): Calendar {
   return { isDueDay, nextWall }
 }
 
-/** node-cron knows what `L`, `15W` and `2#1` mean; it is asked about the day alone, in the frame of wall times. */
+/**
+ * node-cron knows what `L`, `15W` and `2#1` mean; it is asked about the day alone, in the frame of
+ * wall times.
+ */
 function openDayMatcher({ dayOfMonth, month, dayOfWeek }: ParsedFields): (date: Date) => boolean {
   const task = createTask(`* * * ${dayOfMonth} ${month} ${dayOfWeek}`, () => {}, { timezone: 'UTC' })
   // A task stays in node-cron's list of tasks until it is destroyed; it goes on matching.

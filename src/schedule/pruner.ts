@@ -8,7 +8,9 @@ import { type Clock, waitUntil } from '../core/time.ts'
 const FIRST_ROWS = 200
 const MIN_ROWS = 20
 const MAX_ROWS = 2_000
-/** A slice is to take about this long, so that a delivery that has to wait for one does not notice. */
+/**
+ * A slice is to take about this long, so that a delivery that has to wait for one does not notice.
+ */
 const SLICE_MS = 8
 /** Between two slices ingest has the store to itself for as many times what the last one took. */
 const REST_FACTOR = 3
@@ -30,7 +32,10 @@ export interface PruneParts {
   onSlice?: (counts: PruneCounts) => void
 }
 
-/** Removes all that is older than its bound, in slices that get smaller where they take long. Gives what it removed. */
+/**
+ * Removes all that is older than its bound, in slices that get smaller where they take long. Gives
+ * what it removed.
+ */
 export async function pruneStore({ store, clock, retention, signal, onSlice }: PruneParts): Promise<PruneCounts> {
   const counts: PruneCounts = { runs: 0, failures: 0, refusals: 0, deliveries: 0, payloads: 0 }
   let rows = FIRST_ROWS

@@ -12,7 +12,10 @@ const MAX_PAUSE_MS = 30_000
 /** A clock that is set back far, as after a wrong one is put right, is noticed within this. */
 const LOOK_EVERY_MS = 30_000
 
-/** Turns the due moments of cron lines into runs. The store knows which are done, so any number may run side by side. */
+/**
+ * Turns the due moments of cron lines into runs. The store knows which are done, so any number may
+ * run side by side.
+ */
 export class Scheduler {
   readonly #parts: SchedulerParts
   readonly #followed = new Map<string, Followed>()
@@ -33,7 +36,10 @@ export class Scheduler {
     for (const line of this.#wanted) this.#begin(line)
   }
 
-  /** Follows these schedules from now on; those that are as before go on undisturbed. Throws as the constructor does, and then changes nothing. */
+  /**
+   * Follows these schedules from now on; those that are as before go on undisturbed. Throws as the
+   * constructor does, and then changes nothing.
+   */
   replace(schedules: SchedulerParts['schedules']): void {
     this.#wanted = schedules.map(readLine)
     if (this.#state !== 'started') return
@@ -80,7 +86,8 @@ export class Scheduler {
         wakeAt = now + pauseMs
         pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
       }
-      // It rejects only because of the signal, which ends the loop. A line without a moment to come may get one: clocks are set back.
+      // It rejects only because of the signal, which ends the loop. A line without a moment to come
+      // may get one: clocks are set back.
       await waitUntil(clock, Math.min(wakeAt ?? Infinity, now + (this.#parts.lookMs ?? LOOK_EVERY_MS)), signal).catch(
         () => {},
       )

@@ -1,13 +1,15 @@
 import { UpshotError } from '../core/errors.ts'
 
 /**
- * What the clocks of a time zone show. A wall time is the number of milliseconds that a clock in UTC showing the same
- * would stand for, so that calendar arithmetic on it knows no offset.
+ * What the clocks of a time zone show. A wall time is the number of milliseconds that a clock in
+ * UTC showing the same would stand for, so that calendar arithmetic on it knows no offset.
  */
 export interface Zone {
   /** Whole seconds. */
   wallAt(moment: number): number
-  /** The first moment at which clocks show `wall`; where they jump over it, the moment of the jump. */
+  /**
+   * The first moment at which clocks show `wall`; where they jump over it, the moment of the jump.
+   */
   firstMomentOf(wall: number): number
 }
 
@@ -64,7 +66,10 @@ function readWall(format: Intl.DateTimeFormat, moment: number): number {
   return Date.UTC(year, month - 1, day, hour, minute, second)
 }
 
-/** The first whole second in (`from`, `to`] where `isReached` holds, which it does at `to` and from then on. */
+/**
+ * The first whole second in (`from`, `to`] where `isReached` holds, which it does at `to` and from
+ * then on.
+ */
 function firstSecond(from: number, to: number, isReached: (moment: number) => boolean): number {
   let [low, high] = [from, to]
   while (high - low > SECOND_MS) {

@@ -4,7 +4,10 @@ import { dirname } from 'node:path'
 import { UpshotError } from '../core/errors.ts'
 import { flush } from './sync-file.ts'
 
-/** Seals secrets before they are written. `owner` binds a sealed value to its row: it opens nowhere else. */
+/**
+ * Seals secrets before they are written. `owner` binds a sealed value to its row: it opens nowhere
+ * else.
+ */
 export interface Vault {
   seal(owner: string, secret: string): Buffer
   open(owner: string, sealed: Uint8Array): string
@@ -70,7 +73,10 @@ export function readVaultKey(file: string): Buffer {
   return parseVaultKey(readFileSync(file, 'utf8'), file)
 }
 
-/** Makes the file, for its owner only; throws where there is one. On the disk when it returns: nothing else opens what it seals. */
+/**
+ * Makes the file, for its owner only; throws where there is one. On the disk when it returns:
+ * nothing else opens what it seals.
+ */
 export function writeVaultKey(file: string, key: Buffer): void {
   writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
   chmodSync(file, 0o600)

@@ -14,9 +14,10 @@ export interface CrashReport<Value> {
 }
 
 /**
- * Plays a scenario on fresh testbeds: once as it is, then twice for each write of the journal. The engine dies there, once
- * before the commit and once right after it, starts again and goes on. The scenario holds its assertions; what it returns
- * must be the same each time, but for ids. Throws an error that names the write at which either did not hold.
+ * Plays a scenario on fresh testbeds: once as it is, then twice for each write of the journal. The
+ * engine dies there, once before the commit and once right after it, starts again and goes on. The
+ * scenario holds its assertions; what it returns must be the same each time, but for ids. Throws an
+ * error that names the write at which either did not hold.
  */
 export async function crashEverywhere<Value>(
   options: TestbedOptions,

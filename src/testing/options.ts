@@ -12,11 +12,16 @@ export interface TestbedOptions {
   seed?: number
   /** Runs at work at the same time; default 20. */
   slots?: number
-  /** Functions in place of those of some steps, by workflow and by the step's name without its key. */
+  /**
+   * Functions in place of those of some steps, by workflow and by the step's name without its key.
+   */
   steps?: StepReplacements
   /** Of the sandbox; by default it has no rate limit. */
   sandbox?: ServiceOptions
-  /** Real milliseconds in which nothing moves until a step at work is taken for one that hangs; default 4,000. */
+  /**
+   * Real milliseconds in which nothing moves until a step at work is taken for one that hangs;
+   * default 4,000.
+   */
   patienceMs?: number
 }
 

@@ -9,7 +9,10 @@ import type { ReadStore } from '../core/store/store.ts'
 export interface TestRun<Output = unknown> {
   id: string
   workflow: string
-  /** Which function of the workflow it executes. A run of `onFailure` follows one of `run` that failed. */
+  /**
+   * Which function of the workflow it executes. A run of `onFailure` follows one of `run` that
+   * failed.
+   */
   handler: RunHandler
   status: RunStatus
   /** Why it waits, was skipped or canceled; null otherwise. */

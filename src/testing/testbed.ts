@@ -38,8 +38,9 @@ export interface Sent {
 }
 
 /**
- * A place to try workflows in: the real engine on a store in memory, a clock that stands still until it is moved, and the
- * sandbox for everything that `files` calls. Each method returns when everything that it set off has come to rest.
+ * A place to try workflows in: the real engine on a store in memory, a clock that stands still
+ * until it is moved, and the sandbox for everything that `files` calls. Each method returns when
+ * everything that it set off has come to rest.
  */
 export async function testbed(options: TestbedOptions): Promise<Testbed> {
   return Testbed.open(options, null)
@@ -111,7 +112,10 @@ export class Testbed implements AsyncDisposable {
     return { event, runs: runs.map((run) => this.#book.find(run)) }
   }
 
-  /** Posts a body to the real receiver as the service would, signed unless told otherwise. Text is sent as it is. */
+  /**
+   * Posts a body to the real receiver as the service would, signed unless told otherwise. Text is
+   * sent as it is.
+   */
   async deliver(body: string | Uint8Array | object, options: DeliverOptions = {}): Promise<TestDelivery> {
     const isRaw = typeof body === 'string' || body instanceof Uint8Array
     const delivery = await this.#door.deliver(isRaw ? body : JSON.stringify(body), options)
@@ -132,7 +136,10 @@ export class Testbed implements AsyncDisposable {
     return this.#book.find(run)
   }
 
-  /** Moves the clock forward; whatever falls due on the way happens in order of time, cron ticks too. */
+  /**
+   * Moves the clock forward; whatever falls due on the way happens in order of time, cron ticks
+   * too.
+   */
   async advance(duration: Duration): Promise<void> {
     await this.#time.advance(duration, () => this.settle())
   }
@@ -144,7 +151,10 @@ export class Testbed implements AsyncDisposable {
     await this.#book.refresh(this.#store, this.#engine.takeTouched())
   }
 
-  /** Kills the engine with everything that it has in memory, and starts another one on the same store. */
+  /**
+   * Kills the engine with everything that it has in memory, and starts another one on the same
+   * store.
+   */
   async restart(): Promise<void> {
     this.#requireOpen()
     await this.#engine.restart()
@@ -167,12 +177,18 @@ export class Testbed implements AsyncDisposable {
     return this.#book.list(workflow && idOf(workflow)) as TestRun<OutputOf<W>>[]
   }
 
-  /** The ledger: every finished step of all runs that wrote or deleted something, in the order in which they finished. */
+  /**
+   * The ledger: every finished step of all runs that wrote or deleted something, in the order in
+   * which they finished.
+   */
   effects(): TestEffect[] {
     return this.#book.listEffects(this.#engine.saved)
   }
 
-  /** One of the three storages. What changes there is told by the sandbox, and reaches a workflow when it is sent. */
+  /**
+   * One of the three storages. What changes there is told by the sandbox, and reaches a workflow
+   * when it is sent.
+   */
   storage(name: Parameters<Sandbox['storage']>[0]): TestStorage {
     return openTestStorage(async () => (await this.sandbox()).storage(name))
   }

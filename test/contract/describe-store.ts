@@ -16,7 +16,10 @@ import { describeWaits } from './store-waits.ts'
 import { describeWorkers } from './store-workers.ts'
 import { describeWorkflows } from './store-workflows.ts'
 
-/** What every store must hold to. A file for each store calls it, so that they are tested side by side. */
+/**
+ * What every store must hold to. A file for each store calls it, so that they are tested side by
+ * side.
+ */
 export function describeStore(open: OpenStore): void {
   describe('deliveries', () => describeDeliveries(open))
   describe('refusals', () => describeRefusals(open))

@@ -31,13 +31,17 @@ test.each<Moment>(['asked', 'answered'])(
   'loses no event and repeats no finished step, killed at every store call when the store has been %s',
   async (moment) => {
     const survivedAt = await dieAtEveryCall((call) => surviveCrash(moment, call))
-    // The scenario must be long enough to be worth it; it ended by itself when no call was left to die at.
+    // The scenario must be long enough to be worth it; it ended by itself when no call was left to
+    // die at.
     expect(survivedAt).toBeGreaterThan(30)
   },
   300_000,
 )
 
-/** Lets a process die at the n-th call, starts it again, and checks what is left. True when it lived to the end. */
+/**
+ * Lets a process die at the n-th call, starts it again, and checks what is left. True when it lived
+ * to the end.
+ */
 async function surviveCrash(moment: Moment, call: number): Promise<boolean> {
   const dataDir = join(folder, `${moment}-${call}`)
   const { acknowledged, isFinished } = await liveUntilDeath(dataDir, moment, call)
@@ -60,7 +64,8 @@ async function liveUntilDeath(dataDir: string, moment: Moment, call: number) {
   const acknowledged = urls ? await deliver(urls, deliveries) : []
   const isWhole = acknowledged.length === deliveries.length
   const isCompleted = isWhole && (await Promise.race([completed.then(() => true), exit.then(() => false)]))
-  // Without a callback, a child that dies between its last notice and this message would fail the test.
+  // Without a callback, a child that dies between its last notice and this message would fail the
+  // test.
   if (isCompleted) child.send('stop', () => {})
   const [code] = await exit
   return { acknowledged, isFinished: code === 0 }
@@ -90,7 +95,10 @@ async function deliver(urls: AppUrls, all: typeof deliveries): Promise<string[]>
   return (await Promise.all(answers)).flat()
 }
 
-/** A second life on the same data: the service sends again what was not answered, and every run ends. */
+/**
+ * A second life on the same data: the service sends again what was not answered, and every run
+ * ends.
+ */
 async function liveOn(dataDir: string, acknowledged: string[]): Promise<void> {
   const app = await createScenario(dataDir, 'second', openSqliteStore)
   try {

@@ -1,9 +1,15 @@
 import type { Store } from '../../src/core/store/store.ts'
 
-/** When the process kills itself: as it asks the store, before anything is committed, or when the store has answered. */
+/**
+ * When the process kills itself: as it asks the store, before anything is committed, or when the
+ * store has answered.
+ */
 export type Moment = 'asked' | 'answered'
 
-/** Looks that a timer makes would spread the n-th call over chance; the others are reads of what is in memory. */
+/**
+ * Looks that a timer makes would spread the n-th call over chance; the others are reads of what is
+ * in memory.
+ */
 const UNCOUNTED = ['changeCount', 'listLeases', 'listRoutes', 'listSchedules']
 
 /** A store whose process dies at the n-th call, counted from 1. */

@@ -2,8 +2,8 @@
 const LANES = 4
 
 /**
- * Calls `survive` for the first call of the store, the second and so on, until a process lived to its end. Gives the number of
- * that call: every one before it was a death.
+ * Calls `survive` for the first call of the store, the second and so on, until a process lived to
+ * its end. Gives the number of that call: every one before it was a death.
  */
 export async function dieAtEveryCall(survive: (call: number) => Promise<boolean>): Promise<number> {
   let next = 1

@@ -12,7 +12,10 @@ import { incoming } from '../support/fixtures.ts'
 
 export const EVENT_IDS = ['evt_1', 'evt_2', 'evt_3']
 
-/** What begins in one life of the process, a line each: what is folded, what stands in line, what is throttled. */
+/**
+ * What begins in one life of the process, a line each: what is folded, what stands in line, what is
+ * throttled.
+ */
 function defineLimited(note: (line: string) => void): AnyWorkflow[] {
   return [
     defineWorkflow({

@@ -17,7 +17,9 @@ import { tempFolder } from '../support/temp-folder.ts'
 import { openTestStore } from '../support/test-store.ts'
 import { countWrites, watch } from '../support/told.ts'
 
-/** `asked`: the write never reaches the store; `answered`: it is committed, and nobody hears of it. */
+/**
+ * `asked`: the write never reaches the store; `answered`: it is committed, and nobody hears of it.
+ */
 type Moment = 'asked' | 'answered'
 
 const answered = defineEvent('verbs.answered', {
@@ -27,7 +29,9 @@ const answered = defineEvent('verbs.answered', {
 const asked = defineEvent('verbs.asked', { data: z.object({ question: z.string() }) })
 const ended = defineEvent('verbs.ended', { data: z.object({ run: z.string() }), keys: { run: (data) => data.run } })
 
-/** Every verb in one run, and those that it starts. `effect` is told of each function that begins. */
+/**
+ * Every verb in one run, and those that it starts. `effect` is told of each function that begins.
+ */
 function createWorkflows(effect: (run: string, step: string) => void): AnyWorkflow[] {
   const child = defineWorkflow({
     id: 'child',
@@ -79,7 +83,10 @@ function createWorkflows(effect: (run: string, step: string) => void): AnyWorkfl
   return [child, listener, victim, verbs]
 }
 
-/** One life of a process: a worker with a store handle and a clock of its own, which ends at a write or when all is done. */
+/**
+ * One life of a process: a worker with a store handle and a clock of its own, which ends at a write
+ * or when all is done.
+ */
 async function live(
   folder: string,
   {
@@ -180,7 +187,8 @@ async function surviveDeath(death: { moment: Moment; write: number }): Promise<b
     ['file.created', 'verbs.answered', 'verbs.asked', 'verbs.ended', 'verbs.started'].sort(),
   )
   expect((await store.listMatchCursors()).cursors.filter((watched) => watched.isOpen)).toEqual([])
-  // What may happen once has; a finished step never runs again; and "unknown" is said only where nobody can know.
+  // What may happen once has; a finished step never runs again; and "unknown" is said only where
+  // nobody can know.
   const both = [...effects[0], ...effects[1]]
   const paid = both.filter((effect) => effect.endsWith(' pay')).length
   expect(paid).toBe(output.paid === 'paid' ? 1 : Math.min(paid, 1))

@@ -22,7 +22,10 @@ let folder: string
 let project: string
 let environment: Record<string, string>
 
-/** A project as `upshot init` makes it, with every TypeScript block of the pages where it says it belongs. */
+/**
+ * A project as `upshot init` makes it, with every TypeScript block of the pages where it says it
+ * belongs.
+ */
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'upshot-docs-'))
   project = join(folder, 'project')
@@ -36,7 +39,8 @@ beforeAll(() => {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, block.code)
   })
-  // Here a project sees our sources, not the declarations of the package, and these use a little more.
+  // Here a project sees our sources, not the declarations of the package, and these use a little
+  // more.
   const compilerOptions = { lib: ['es2024', 'esnext.disposable', 'esnext.iterator'] }
   const config = { extends: './tsconfig.json', compilerOptions, include: ['workflows', 'config', 'scripts'] }
   writeFileSync(join(project, 'tsconfig.all.json'), JSON.stringify(config))
@@ -161,7 +165,10 @@ describe('with an app at work', () => {
     promisify(execFile)('bash', ['-c', script], { cwd: project, env: environment, maxBuffer: 16 * 1024 ** 2 })
 })
 
-/** These go on until they are stopped, or install something; what they are given is checked against the real tree, and they have tests of their own. */
+/**
+ * These go on until they are stopped, or install something; what they are given is checked against
+ * the real tree, and they have tests of their own.
+ */
 function isRunHere(command: string): boolean {
   if (command.startsWith('curl ') && !hasCurl) return false
   return !/^(npm|npx|cd) |^upshot (dev|start|demo|init)\b/.test(command)

@@ -129,7 +129,10 @@ test('every npm script that is named exists', () => {
   expect(faults).toEqual([])
 })
 
-/** A folder that looks like `/srv/automations` on a server: what the units and files of the guide refer to. */
+/**
+ * A folder that looks like `/srv/automations` on a server: what the units and files of the guide
+ * refer to.
+ */
 function serverFolder(): string {
   const folder = tempFolder()
   mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })

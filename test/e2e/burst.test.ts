@@ -6,7 +6,10 @@ import type { Store } from '../../src/core/store/store.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import { startServedApp, startService } from './served-app.ts'
 
-/** Events of the burst. Ten thousand take a few minutes; `UPSHOT_BURST=10000 npx vitest run test/e2e/burst.test.ts`. */
+/**
+ * Events of the burst. Ten thousand take a few minutes;
+ * `UPSHOT_BURST=10000 npx vitest run test/e2e/burst.test.ts`.
+ */
 const EVENTS = Number(process.env.UPSHOT_BURST ?? 600)
 const PER_MINUTE = 60
 const SLOTS = 50
@@ -17,7 +20,10 @@ const look = defineWorkflow({
   run: ({ event, files }) => files.find({ service: 'storage_a', id: String(event.data.file) }),
 })
 
-/** Counts what an app waits for besides its clock: calls of its store, and requests of the API that nobody has reported yet. */
+/**
+ * Counts what an app waits for besides its clock: calls of its store, and requests of the API that
+ * nobody has reported yet.
+ */
 function watchWork() {
   let storeCalls = 0
   let requests = 0

@@ -3,7 +3,10 @@ import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { NO_SERVICE, testConfig } from '../support/test-config.ts'
 
-/** An app in a process of its own that reads a file for each event; says how each pass of a run ended. Ends when its input does. */
+/**
+ * An app in a process of its own that reads a file for each event; says how each pass of a run
+ * ended. Ends when its input does.
+ */
 const [, , dataDir = '', baseUrl = '', apiKey = '', plan = ''] = process.argv
 
 const look = defineWorkflow({

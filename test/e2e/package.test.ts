@@ -59,7 +59,8 @@ function makeProject(template: string): string {
   return dir
 }
 
-// Packed from a copy, because packing swaps the manifest for a moment and other tests run meanwhile.
+// Packed from a copy, because packing swaps the manifest for a moment and other tests run
+// meanwhile.
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'upshot-package-'))
   repository = join(folder, 'repository')

@@ -7,7 +7,10 @@ import { createTestReceiver, SECRET } from '../support/test-receiver.ts'
 const SENDERS = 100
 const EACH = 6
 const QUEUE = 10
-/** Of so many deliveries that are answered, the disk of this test commits one: counted, not timed, so that no machine matters. */
+/**
+ * Of so many deliveries that are answered, the disk of this test commits one: counted, not timed,
+ * so that no machine matters.
+ */
 const LOAD = 10
 
 /** The real store behind a disk that keeps up with a tenth of what is sent. */

@@ -5,7 +5,10 @@ import { type ReceiverProcess, startReceiverProcess } from '../support/receiver-
 
 const SECRET = 'a-secret-that-outlasts-the-siege'
 const MEBIBYTE = 1_048_576
-/** What Node takes for itself under load, its garbage included; what is sent at it is several times that. */
+/**
+ * What Node takes for itself under load, its garbage included; what is sent at it is several times
+ * that.
+ */
 const MAX_GROWTH = 300 * MEBIBYTE
 
 /** The status of a delivery that is signed as it should be. */

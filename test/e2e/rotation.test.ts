@@ -24,7 +24,10 @@ test('refuses no valid delivery while another process rotates under load, and re
     return (await fetch(url, { method: 'POST', headers, body })).status
   }
 
-  /** Sends with the secrets in turn until `work` is over, then gives the statuses and how many came meanwhile. */
+  /**
+   * Sends with the secrets in turn until `work` is over, then gives the statuses and how many came
+   * meanwhile.
+   */
   const during = async <T>(secrets: readonly string[], work: () => Promise<T>) => {
     let isOver = false
     const statuses: number[] = []

@@ -11,7 +11,10 @@ import { NO_SERVICE, testConfig, WEBHOOK_SECRET } from '../support/test-config.t
 
 type RealService = Extract<ServiceConfig, { kind: 'real' }>
 
-/** The service as a program of its own, and what an app is told of it. Its clock stands still unless it is told otherwise. */
+/**
+ * The service as a program of its own, and what an app is told of it. Its clock stands still unless
+ * it is told otherwise.
+ */
 export async function startService(options: Partial<SandboxOptions> = {}) {
   const sandbox = await startSandbox({ dir: tempFolder(), plan: 'free', clock: 'manual', hints: false, ...options })
   onTestFinished(() => sandbox.stop())
@@ -32,7 +35,10 @@ export interface ServedApp {
   advance(ms: number): Promise<void>
 }
 
-/** An app that works with that service, on a clock of its own that is moved along with the service's. */
+/**
+ * An app that works with that service, on a clock of its own that is moved along with the
+ * service's.
+ */
 export async function startServedApp(
   { sandbox, service }: { sandbox: Sandbox; service: RealService },
   parts: Partial<AppParts>,

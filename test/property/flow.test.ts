@@ -67,7 +67,10 @@ const limits: fc.Arbitrary<Limits> = fc.record({
   perMs: fc.integer({ min: 10, max: 100 }),
 })
 
-/** Two workers on one database, without an engine: every claim, admission and end is a call of the test's own. */
+/**
+ * Two workers on one database, without an engine: every claim, admission and end is a call of the
+ * test's own.
+ */
 class Play {
   readonly #stores: [Store, Store]
   readonly #limits: Limits
@@ -213,7 +216,10 @@ class Play {
     for (const id of this.#joined.keys()) if (!inLine.has(id)) this.#joined.delete(id)
   }
 
-  /** Who leaves the line to work leaves nobody behind who is older, as urgent, of the same key, and stood there before. */
+  /**
+   * Who leaves the line to work leaves nobody behind who is older, as urgent, of the same key, and
+   * stood there before.
+   */
   #checkFirst(id: string, inLine: ReadonlySet<string>, after: readonly Run[]): void {
     const status = after.find((run) => run.id === id)?.status
     if (status !== 'pending' && status !== 'running') return

@@ -27,7 +27,10 @@ const command = fc.oneof(
   fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 40 }) }),
 )
 
-/** Claims and admissions come apart, so that a run may be absorbed, or fired, while a worker has it in hand. */
+/**
+ * Claims and admissions come apart, so that a run may be absorbed, or fired, while a worker has it
+ * in hand.
+ */
 class Play {
   readonly #store: Store
   readonly #other: Store

@@ -49,7 +49,8 @@ describe('a body that is too large', () => {
     let chunks = 0
     while (chunks < 2_000 && (await connection.write(LARGE_CHUNK))) chunks += 1
     await connection.closed
-    // Two of them are the cap; what else was sent lay in the buffers of both systems when the connection ended.
+    // Two of them are the cap; what else was sent lay in the buffers of both systems when the
+    // connection ended.
     expect(chunks).toBeLessThan(1_000)
     expect(heard).toMatchObject([{ kind: 'delivery.received', verdict: 'too_large' }])
   })

@@ -218,7 +218,9 @@ test('leaves neither secret nor signature in answers, notices or the database', 
   }
 })
 
-/** Sends bytes as they are and gives the answer's text when the other side closes or has answered. */
+/**
+ * Sends bytes as they are and gives the answer's text when the other side closes or has answered.
+ */
 function sendRaw(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {

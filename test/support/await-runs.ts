@@ -1,7 +1,10 @@
 import type { Run } from '../../src/core/runs/run.ts'
 import type { TestEngine } from './test-engine.ts'
 
-/** The runs, oldest first, as soon as they are as a test waits for them; looked at after each notice. */
+/**
+ * The runs, oldest first, as soon as they are as a test waits for them; looked at after each
+ * notice.
+ */
 export async function awaitRuns(
   { store, notices }: Pick<TestEngine, 'store' | 'notices'>,
   fits: (runs: Run[]) => boolean,

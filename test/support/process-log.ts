@@ -6,7 +6,10 @@ export type LogLine = Record<string, unknown>
 
 /** What a process writes to its log as JSON lines, and how it ends. */
 export interface ProcessLog {
-  /** The first line that fits, written already or still to come; rejects when the process ends without one. */
+  /**
+   * The first line that fits, written already or still to come; rejects when the process ends
+   * without one.
+   */
   line(fits: (line: LogLine) => boolean): Promise<LogLine>
   lines: LogLine[]
   /** Everything on standard error so far. */

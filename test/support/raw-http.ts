@@ -7,7 +7,9 @@ export interface RawConnection {
   socket: Socket
   /** Resolves when the bytes are on their way; false when the other side has closed. */
   write(bytes: string | Uint8Array): Promise<boolean>
-  /** The status line and headers of the first answer; empty when the other side closes without one. */
+  /**
+   * The status line and headers of the first answer; empty when the other side closes without one.
+   */
   answer: Promise<string>
   /** Resolves when the other side has closed. */
   closed: Promise<void>

@@ -19,7 +19,10 @@ export interface ReceiverProcess {
   memory(): Promise<{ started: number; peak: number }>
 }
 
-/** The real receiver in a process of its own, so that its memory is nobody else's; ends with the test. */
+/**
+ * The real receiver in a process of its own, so that its memory is nobody else's; ends with the
+ * test.
+ */
 export async function startReceiverProcess(setup: Omit<ReceiverSetup, 'folder'>): Promise<ReceiverProcess> {
   const child = fork(new URL('./receiver-process-main.ts', import.meta.url), [], {
     execArgv: ['--expose-gc', '--max-old-space-size=512'],

@@ -5,7 +5,10 @@ import { afterEach, beforeEach, onTestFinished } from 'vitest'
 import { paths, pathsIn } from '../../config/paths.ts'
 import type { Testbed, TestRun } from '../../src/testing/index.ts'
 
-/** Where the samples of a test file write to, in place of the app's data: a fresh folder for each test. */
+/**
+ * Where the samples of a test file write to, in place of the app's data: a fresh folder for each
+ * test.
+ */
 export interface OutputFolder {
   readonly path: string
   /** Goes on with another fresh folder. */

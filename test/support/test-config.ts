@@ -4,7 +4,10 @@ import { DEFAULT_LIMITS } from '../../src/receive/limits/receive-limits.ts'
 
 export const WEBHOOK_SECRET = 'a-webhook-secret-of-the-tests'
 
-/** The configuration of an app on free ports with its data in `dataDir`; the sandbox runs within the app. */
+/**
+ * The configuration of an app on free ports with its data in `dataDir`; the sandbox runs within the
+ * app.
+ */
 export function testConfig(dataDir: string, part: Partial<Config> = {}): Config {
   return {
     dataDir,

@@ -11,7 +11,9 @@ import { openTestStore } from './test-store.ts'
 
 export const SECRET = 'canary-secret-0123456789abcdef'
 
-/** The real receiver over real HTTP, with one endpoint whose events start the workflow `follow-up`. */
+/**
+ * The real receiver over real HTTP, with one endpoint whose events start the workflow `follow-up`.
+ */
 export async function createTestReceiver(parts: Partial<ReceiverParts> & { endpoint?: Partial<Endpoint> } = {}) {
   const store = openTestStore()
   const clock = new ManualClock(NOW)
@@ -40,7 +42,10 @@ export async function createTestReceiver(parts: Partial<ReceiverParts> & { endpo
     receiver,
     url,
     path,
-    /** Posts a body as the service would; `headers` replace or (undefined) remove what it would send. */
+    /**
+     * Posts a body as the service would; `headers` replace or (undefined) remove what it would
+     * send.
+     */
     post(body: string | Buffer, headers: Record<string, string | undefined> = {}, to = path) {
       const all: Record<string, string | undefined> = {
         'Content-Type': 'application/json',

@@ -7,7 +7,10 @@ import { tempFolder } from './temp-folder.ts'
 
 const vaultKey = randomBytes(32)
 
-/** A real store on disk, closed when the test is over. `folder` opens a second one on the same database. */
+/**
+ * A real store on disk, closed when the test is over. `folder` opens a second one on the same
+ * database.
+ */
 export function openTestStore(folder = tempFolder(), open = openSqliteStore): Store & { folder: string } {
   const store = open({ file: join(folder, 'upshot.db'), vaultKey })
   onTestFinished(() => store.close())

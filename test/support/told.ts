@@ -49,7 +49,10 @@ export async function watch<T>(notices: TestEngine['notices'], look: () => Promi
   }
 }
 
-/** A store that calls `before` ahead of each write, and `after` behind it, with the write's number, counted from 1. */
+/**
+ * A store that calls `before` ahead of each write, and `after` behind it, with the write's number,
+ * counted from 1.
+ */
 export function countWrites(
   store: Store,
   { before, after }: { before?: (write: number) => Promise<void>; after?: (write: number) => Promise<void> },

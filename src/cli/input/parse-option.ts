@@ -24,7 +24,9 @@ export function duration(text: string): number {
   }
 }
 
-/** Reads `--since`: how long ago, such as `24h`, or a moment as ISO 8601. Gives epoch milliseconds. */
+/**
+ * Reads `--since`: how long ago, such as `24h`, or a moment as ISO 8601. Gives epoch milliseconds.
+ */
 export function parseSince(text: string): number {
   const now = systemClock.now()
   try {

@@ -11,7 +11,10 @@ export interface SecretSource {
   secretEnv?: string | undefined
 }
 
-/** The secret without surrounding white space; undefined where no source is named. `what` names it in errors. */
+/**
+ * The secret without surrounding white space; undefined where no source is named. `what` names it
+ * in errors.
+ */
 export async function readSecret(
   { secretFile, secretStdin, secretEnv }: SecretSource,
   what = 'the secret',

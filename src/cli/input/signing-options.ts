@@ -8,7 +8,9 @@ import {
   signatureScheme,
 } from '../../core/incoming/signature.ts'
 
-/** Adds where a secret is read from; its value is never an argument, which every process list shows. */
+/**
+ * Adds where a secret is read from; its value is never an argument, which every process list shows.
+ */
 export function addSecretOptions<Args extends unknown[], Options extends OptionValues>(
   command: Command<Args, Options>,
   { what = 'secret' }: { what?: string } = {},
@@ -26,7 +28,10 @@ const PRESETS = Object.keys(SCHEME_PRESETS) as SchemePreset[]
 /** Text of a help line about {@link parseScheme}. */
 export const SCHEME_HELP = `how deliveries are signed: ${PRESETS.join(', ')}, or a scheme as JSON`
 
-/** Reads `--scheme`: the name of a preset, or a scheme in the form in which `endpoints show --json` prints it. */
+/**
+ * Reads `--scheme`: the name of a preset, or a scheme in the form in which `endpoints show --json`
+ * prints it.
+ */
 export function parseScheme(text: string): SignatureScheme {
   const preset = PRESETS.find((name) => name === text)
   if (preset !== undefined) return SCHEME_PRESETS[preset]

@@ -14,7 +14,10 @@ export async function chooseEndpoint(store: ReadStore, name: string | undefined)
   })
 }
 
-/** Who sees to an endpoint at each start of the app, and would undo what a person changes; null for one of the user's own. */
+/**
+ * Who sees to an endpoint at each start of the app, and would undo what a person changes; null for
+ * one of the user's own.
+ */
 export function findKeeper(
   { name }: Pick<Endpoint, 'name'>,
   { service }: Pick<Config, 'service'>,

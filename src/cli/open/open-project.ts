@@ -5,7 +5,10 @@ import { type Config, loadConfig } from '../../project/config/load-config.ts'
 import type { ConfigFlags } from '../../project/config/variables.ts'
 import { projectChoice } from './project-choice.ts'
 
-/** The configuration of the project in the working directory, as the app itself reads it. `isSandbox` leaves the service out. */
+/**
+ * The configuration of the project in the working directory, as the app itself reads it.
+ * `isSandbox` leaves the service out.
+ */
 export function loadProject(flags: ConfigFlags = {}, { isSandbox = false } = {}): Promise<Config> {
   const { configFile } = projectChoice
   adoptEnvFile(process.cwd())

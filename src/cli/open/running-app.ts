@@ -13,8 +13,9 @@ export interface RunningApp extends Runtime {
 const readiness = z.object({ ready: z.boolean(), checks: z.record(z.string(), z.string()) })
 
 /**
- * An app that is gone refuses the connection at once, one that is well answers within milliseconds. This long only matters on
- * a machine so busy that its disk keeps the readiness check, which writes, waiting.
+ * An app that is gone refuses the connection at once, one that is well answers within milliseconds.
+ * This long only matters on a machine so busy that its disk keeps the readiness check, which
+ * writes, waiting.
  */
 const ANSWER_WITHIN_MS = 10_000
 
@@ -47,7 +48,10 @@ export async function requireRunningApp(config: Pick<Config, 'dataDir'>): Promis
   throw new UpshotError('not_running', `No app runs on the data directory ${config.dataDir}.`)
 }
 
-/** Where the receiver is, or will be once the app starts; null where it takes a port of its own choice. */
+/**
+ * Where the receiver is, or will be once the app starts; null where it takes a port of its own
+ * choice.
+ */
 export async function findReceiver(config: Pick<Config, 'dataDir' | 'host' | 'ports'>): Promise<string | null> {
   const app = await findRunningApp(config)
   if (app !== null) return app.receiver
@@ -55,7 +59,10 @@ export async function findReceiver(config: Pick<Config, 'dataDir' | 'host' | 'po
   return ports.receiver === 0 ? null : `http://${host.includes(':') ? `[${host}]` : host}:${ports.receiver}`
 }
 
-/** What an endpoint's address begins with: the public URL where one is set, else the receiver on this machine. */
+/**
+ * What an endpoint's address begins with: the public URL where one is set, else the receiver on
+ * this machine.
+ */
 export async function findAddress(
   config: Pick<Config, 'dataDir' | 'host' | 'ports' | 'publicUrl'>,
 ): Promise<string | null> {

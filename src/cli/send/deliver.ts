@@ -11,7 +11,10 @@ const MAX_ANSWER_BYTES = 65_536
 /** What came back for a delivery. */
 export interface Answer {
   status: number
-  /** Our receiver's verdict, where it took the delivery; null for a refusal, and from any other server. */
+  /**
+   * Our receiver's verdict, where it took the delivery; null for a refusal, and from any other
+   * server.
+   */
   verdict: Verdict | null
   /** The reason of a refusal in the service's own envelope; null where there is none. */
   reason: string | null
@@ -29,7 +32,10 @@ export interface Delivery {
 const taken = z.object({ data: z.object({ verdict: z.enum(Object.keys(VERDICTS) as [Verdict, ...Verdict[]]) }) })
 const refused = z.object({ error: z.object({ message: z.string() }) })
 
-/** Posts a delivery as the service would, and follows no redirect. Throws `not_running` where nobody answers. */
+/**
+ * Posts a delivery as the service would, and follows no redirect. Throws `not_running` where nobody
+ * answers.
+ */
 export async function deliver(url: string, { body, headers, signal }: Delivery): Promise<Answer> {
   const response = await post(url, {
     body,

@@ -2,7 +2,9 @@ import { UpshotError } from '../../core/errors.ts'
 import { isPlainObject, type JsonValue } from '../../core/json.ts'
 import { readStdin, readText } from '../input/read-source.ts'
 
-/** The `data` of an event in a file, or in what is piped in (`-`): a whole event, or its data alone. */
+/**
+ * The `data` of an event in a file, or in what is piped in (`-`): a whole event, or its data alone.
+ */
 export async function readEventData(source: string): Promise<Record<string, unknown>> {
   const text = source === '-' ? await readStdin('the event') : readText(source)
   const value = parseJson(text)
@@ -10,7 +12,10 @@ export async function readEventData(source: string): Promise<Record<string, unkn
   return isPlainObject(value.data) ? value.data : value
 }
 
-/** A copy of `data` with each `data.a.b=value` applied: JSON where the value reads as JSON, else text. */
+/**
+ * A copy of `data` with each `data.a.b=value` applied: JSON where the value reads as JSON, else
+ * text.
+ */
 export function setFields(data: Record<string, unknown>, assignments: readonly string[]): Record<string, unknown> {
   const copy = structuredClone(data)
   for (const assignment of assignments) setField(copy, assignment)

@@ -1,7 +1,10 @@
 import { newId } from '../../core/ids.ts'
 import { isoTime } from '../../core/time.ts'
 
-/** Believable data for an event that a person makes up; empty for a type that the service does not document. */
+/**
+ * Believable data for an event that a person makes up; empty for a type that the service does not
+ * document.
+ */
 export function sampleData(type: string, now: number): Record<string, unknown> {
   if (type.startsWith('file.')) return { service: 'storage_a', file: sampleFile(now) }
   if (type === 'transfer.completed') return { transfer: sampleTransfer('completed', now) }

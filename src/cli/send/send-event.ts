@@ -21,7 +21,9 @@ export interface Target {
   signal: AbortSignal
 }
 
-/** Delivers an event as the service would: signed, by HTTP. Throws what the receiver refuses it for. */
+/**
+ * Delivers an event as the service would: signed, by HTTP. Throws what the receiver refuses it for.
+ */
 export async function sendEvent(event: ServiceEvent, target: Target): Promise<Verdict> {
   const { status, verdict, reason } = await deliverSigned(
     { id: event.id, body: Buffer.from(JSON.stringify(event)) },

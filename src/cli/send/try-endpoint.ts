@@ -25,7 +25,10 @@ export interface Trials {
   isStored: boolean
 }
 
-/** Sends an endpoint what it must accept, refuse, and know already; and looks whether that is what is stored. */
+/**
+ * Sends an endpoint what it must accept, refuse, and know already; and looks whether that is what
+ * is stored.
+ */
 export async function tryEndpoint(store: ReadStore, target: Target): Promise<Trials> {
   const { endpoint, receiver, now, signal } = target
   const id = newId('evt', now)

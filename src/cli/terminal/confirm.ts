@@ -4,7 +4,10 @@ import { processEnvironment } from '../../project/config/environment.ts'
 import type { Output } from './output.ts'
 
 export interface Intent {
-  /** What is about to happen, with how many, such as `delete 12 files (3.4 MB) from storage_a:/reports`. */
+  /**
+   * What is about to happen, with how many, such as
+   * `delete 12 files (3.4 MB) from storage_a:/reports`.
+   */
   will: string
   /** The things themselves, where they are few enough to be read. */
   things?: readonly string[]
@@ -13,8 +16,9 @@ export interface Intent {
 const THINGS_SHOWN = 20
 
 /**
- * Says what is about to happen and gives true when it may: after `--yes`, or a "y" at a terminal. False under `--dry-run`:
- * then the command reports what it would have done. Throws `needs_confirmation` (exit 3) otherwise, before anything is done.
+ * Says what is about to happen and gives true when it may: after `--yes`, or a "y" at a terminal.
+ * False under `--dry-run`: then the command reports what it would have done. Throws
+ * `needs_confirmation` (exit 3) otherwise, before anything is done.
  */
 export async function confirm(out: Output, intent: Intent, environment = processEnvironment()): Promise<boolean> {
   const { yes, dryRun } = out.given

@@ -11,8 +11,9 @@ export interface TailLine {
 }
 
 /**
- * Prints what `look` gives, now and after each change of the store, until Ctrl-C or for `forMs`. Under `--json` and `--ndjson` each is a document on
- * a line of its own: a result that never ends has no other form.
+ * Prints what `look` gives, now and after each change of the store, until Ctrl-C or for `forMs`.
+ * Under `--json` and `--ndjson` each is a document on a line of its own: a result that never ends
+ * has no other form.
  */
 export async function follow(
   out: Output,

@@ -14,7 +14,10 @@ export function formatMoment(moment: number | null, now: number): string | null 
   return `${[date.getFullYear(), ...day].join('-')} ${time.slice(0, 5)}`
 }
 
-/** How long something took, such as `12 ms`, `1.4 s`, `3 min 20 s` or `2 h 5 min`; null while it is not over. */
+/**
+ * How long something took, such as `12 ms`, `1.4 s`, `3 min 20 s` or `2 h 5 min`; null while it is
+ * not over.
+ */
 export function formatSpan(startedAt: number | null, finishedAt: number | null): string | null {
   if (startedAt === null || finishedAt === null) return null
   const ms = Math.max(0, finishedAt - startedAt)

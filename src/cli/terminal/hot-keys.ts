@@ -13,8 +13,9 @@ const CTRL_C = '\u0003'
 const CTRL_D = '\u0004'
 
 /**
- * Listens for single keys until the result is called. `q`, Ctrl-C and Ctrl-D call `leave`, the second time too; `?` lists
- * the keys. A key is ignored while its last press is still at work, and a failure is told instead of ending the process.
+ * Listens for single keys until the result is called. `q`, Ctrl-C and Ctrl-D call `leave`, the
+ * second time too; `?` lists the keys. A key is ignored while its last press is still at work, and
+ * a failure is told instead of ending the process.
  */
 export function listenForKeys(
   out: Output,

@@ -1,4 +1,7 @@
-/** Aborts at the first Ctrl-C, so that what is under way can end in order; the second leaves at once. */
+/**
+ * Aborts at the first Ctrl-C, so that what is under way can end in order; the second leaves at
+ * once.
+ */
 export function onInterrupt(): AbortSignal {
   const controller = new AbortController()
   process.once('SIGINT', () => {

@@ -44,7 +44,10 @@ export interface Output {
   readonly exit: number
   /** The command's one result: `data` as JSON, or its `lines` for a person. */
   result(data: unknown, lines: () => readonly string[]): void
-  /** A line of a result that comes bit by bit, for a person who watches; dropped under `--json`, where the result has it all. */
+  /**
+   * A line of a result that comes bit by bit, for a person who watches; dropped under `--json`,
+   * where the result has it all.
+   */
   tell(line: string): void
   /** A hint for a person; dropped under `--quiet` and `--json`. */
   note(text: string): void
@@ -52,7 +55,10 @@ export interface Output {
   detail(text: string): void
   /** For a command whose result says itself what is wrong, such as `difference`. */
   leaveWith(exit: keyof typeof EXIT): void
-  /** Replaces the line at the bottom of a terminal's stderr; null takes it away. Does nothing where there is no terminal. */
+  /**
+   * Replaces the line at the bottom of a terminal's stderr; null takes it away. Does nothing where
+   * there is no terminal.
+   */
   redraw(line: string | null): void
   fail(problem: Problem): void
   /** Colours text for stdout, where colours are wanted. */
@@ -60,8 +66,8 @@ export interface Output {
 }
 
 /**
- * Reads the options that must be known before the rest of the command line is understood: they shape its errors too. Like
- * the parser, it takes them wherever they stand before a `--`.
+ * Reads the options that must be known before the rest of the command line is understood: they
+ * shape its errors too. Like the parser, it takes them wherever they stand before a `--`.
  */
 export function readGlobalOptions(args: readonly string[]): GlobalOptions {
   const end = args.indexOf('--')
@@ -125,7 +131,8 @@ export function createOutput(given: GlobalOptions, streams: OutputStreams): Outp
         return
       }
       const paint = paintFor(stderr)
-      // A message may quote the service or a sender, who must not steer this terminal; its lines are ours.
+      // A message may quote the service or a sender, who must not steer this terminal; its lines
+      // are ours.
       const message = error.message.split('\n').map((text) => formatText(text))
       complain(`${paint('red', 'error:')} ${message.join('\n')}\n${paint('dim', '  fix:')} ${error.fix}\n`)
     },

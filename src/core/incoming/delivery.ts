@@ -1,6 +1,9 @@
 import type { ServiceEvent } from './event.ts'
 
-/** What became of one HTTP request to an endpoint. `conflict`: a known event id with another body; an alarm, not run. */
+/**
+ * What became of one HTTP request to an endpoint. `conflict`: a known event id with another body;
+ * an alarm, not run.
+ */
 export const VERDICTS = {
   accepted: { status: 200 },
   duplicate: { status: 200 },
@@ -51,11 +54,17 @@ export interface IncomingDelivery {
   workflows: readonly string[]
   /** Of their runs, where it is not 0; by workflow. */
   priorities?: Readonly<Record<string, number>>
-  /** Takes these runs in the same commit, if no run waits to be claimed and none of the workflows is paused. */
+  /**
+   * Takes these runs in the same commit, if no run waits to be claimed and none of the workflows is
+   * paused.
+   */
   arrivalClaim?: ArrivalClaim
 }
 
-/** The worker that is to execute the runs of a delivery, and the hash of the code that it has for each workflow. */
+/**
+ * The worker that is to execute the runs of a delivery, and the hash of the code that it has for
+ * each workflow.
+ */
 export interface ArrivalClaim {
   worker: string
   codeHashes: Readonly<Record<string, string>>
@@ -71,7 +80,10 @@ export interface RefusedDelivery {
   facts: DeliveryFacts
 }
 
-/** Refused deliveries of a verdict: rows in the ledger, and those that left none or whose row had to make room. */
+/**
+ * Refused deliveries of a verdict: rows in the ledger, and those that left none or whose row had to
+ * make room.
+ */
 export interface RefusalTally {
   verdict: Refusal
   listed: number
@@ -79,8 +91,8 @@ export interface RefusalTally {
 }
 
 /**
- * A delivery of an endpoint that learns, kept to find out how it is signed. Nobody has verified it: it is looked at, never
- * run. Sealed at rest.
+ * A delivery of an endpoint that learns, kept to find out how it is signed. Nobody has verified it:
+ * it is looked at, never run. Sealed at rest.
  */
 export interface Capture {
   /** The delivery's. */

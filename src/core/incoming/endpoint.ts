@@ -19,7 +19,10 @@ export interface Endpoint {
   /** `learning`: its scheme is not known yet; deliveries are captured and answered 503. */
   status: 'active' | 'learning' | 'disabled'
   createdAt: number
-  /** Rises with each change: one that rests on an older one is refused, so that no change undoes another unseen. */
+  /**
+   * Rises with each change: one that rests on an older one is refused, so that no change undoes
+   * another unseen.
+   */
   revision: number
 }
 
@@ -32,7 +35,10 @@ export interface EndpointSecret {
   until: number | null
 }
 
-/** Names of the endpoints that the app makes by itself: of the sandbox, and of the service that the environment names. */
+/**
+ * Names of the endpoints that the app makes by itself: of the sandbox, and of the service that the
+ * environment names.
+ */
 export const SANDBOX_ENDPOINT = 'sandbox'
 export const SERVICE_ENDPOINT = 'service'
 
@@ -49,7 +55,10 @@ export interface NewEndpoint {
   scheme?: SignatureScheme
 }
 
-/** A complete endpoint from what a user gives; throws `invalid_request` for a poor name or a weak secret. */
+/**
+ * A complete endpoint from what a user gives; throws `invalid_request` for a poor name or a weak
+ * secret.
+ */
 export function planEndpoint(given: NewEndpoint, now: number): Endpoint {
   if (!NAME.test(given.name)) {
     throw new UpshotError('invalid_request', `"${given.name}" is no endpoint name. Use a-z, 0-9 and "-", 40 at most.`)
@@ -78,7 +87,10 @@ export function newSecret({ secret }: SecretForm): string {
   return secret === 'base64' ? `whsec_${randomBytes(32).toString('base64')}` : randomWord()
 }
 
-/** Whether the key that `secret` stands for is long enough; false also for a text that stands for none. */
+/**
+ * Whether the key that `secret` stands for is long enough; false also for a text that stands for
+ * none.
+ */
 export function isStrongSecret(secret: string, scheme: SecretForm = SCHEME_PRESETS.hex): boolean {
   return (parseSecret(scheme, secret)?.length ?? 0) >= MIN_SECRET_BYTES
 }
@@ -97,8 +109,9 @@ function requireStrongSecret(secret: string, scheme: SecretForm): void {
 }
 
 /**
- * The endpoint with a new secret that holds from now on. The ones before stay valid for `overlapMs`, because deliveries
- * signed with them are still on their way; 0 ends them at once. Throws `invalid_request` for a weak secret.
+ * The endpoint with a new secret that holds from now on. The ones before stay valid for
+ * `overlapMs`, because deliveries signed with them are still on their way; 0 ends them at once.
+ * Throws `invalid_request` for a weak secret.
  */
 export function planRotation(
   endpoint: Endpoint,
@@ -114,7 +127,10 @@ export function planRotation(
   return { ...endpoint, secrets: [...before, { position, value: secret, activeFrom: now, until: null }] }
 }
 
-/** The endpoint with its newest secret only: deliveries signed with an older one are refused from `now` on. */
+/**
+ * The endpoint with its newest secret only: deliveries signed with an older one are refused from
+ * `now` on.
+ */
 export function planRetirement(endpoint: Endpoint, now: number): Endpoint {
   const before = endSecrets(endpoint.secrets.slice(0, -1), { end: now, now })
   return { ...endpoint, secrets: [...before, ...endpoint.secrets.slice(-1)] }
@@ -125,8 +141,8 @@ function endSecrets(secrets: readonly EndpointSecret[], { end, now }: { end: num
 }
 
 /**
- * The endpoint with a scheme that its user has settled on. Throws `invalid_request` when the newest secret is no strong key
- * under it: a delivery could then never be verified, or all too easily.
+ * The endpoint with a scheme that its user has settled on. Throws `invalid_request` when the newest
+ * secret is no strong key under it: a delivery could then never be verified, or all too easily.
  */
 export function planScheme(endpoint: Endpoint, scheme: SignatureScheme): Endpoint {
   requireStrongSecret(currentSecret(endpoint), scheme)
@@ -134,8 +150,9 @@ export function planScheme(endpoint: Endpoint, scheme: SignatureScheme): Endpoin
 }
 
 /**
- * The endpoint with the scheme that was found out; it takes deliveries from now on, and the store drops its captures with
- * the change. Throws `invalid_request` when the secret is no strong key under that scheme.
+ * The endpoint with the scheme that was found out; it takes deliveries from now on, and the store
+ * drops its captures with the change. Throws `invalid_request` when the secret is no strong key
+ * under that scheme.
  */
 export function planPin(endpoint: Endpoint, scheme: SignatureScheme): Endpoint {
   return { ...planScheme(endpoint, scheme), status: 'active' }
@@ -161,18 +178,23 @@ export function isActive({ activeFrom, until }: EndpointSecret, now: number): bo
   return activeFrom <= now && (until === null || now < until)
 }
 
-/** When a secret was last used to sign a delivery that we took, to the minute; null when it never was. */
+/**
+ * When a secret was last used to sign a delivery that we took, to the minute; null when it never
+ * was.
+ */
 export interface SecretUse {
   position: number
   lastUsedAt: number | null
 }
 
-/** Deliveries that were signed with a secret before it was replaced may be sent again for so long. */
+/**
+ * Deliveries that were signed with a secret before it was replaced may be sent again for so long.
+ */
 const QUIET_MS = 3_600_000
 
 /**
- * Whether an old secret may be retired at `now`: not while it was used in the last hour, and not before the newest one was
- * used, or nothing would be left that the service signs with.
+ * Whether an old secret may be retired at `now`: not while it was used in the last hour, and not
+ * before the newest one was used, or nothing would be left that the service signs with.
  */
 export function decideRetirement(
   { old, newest }: { old: Pick<SecretUse, 'lastUsedAt'>; newest: Pick<SecretUse, 'lastUsedAt'> },

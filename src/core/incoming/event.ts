@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { UpshotError } from '../errors.ts'
 
-/** The body of a delivery (section 2.6 of the service's specification). Unknown fields and unknown types are kept. */
+/**
+ * The body of a delivery (section 2.6 of the service's specification). Unknown fields and unknown
+ * types are kept.
+ */
 const eventBody = z.looseObject({
   id: z
     .string()
@@ -28,7 +31,10 @@ export interface ServiceEvent<Type extends string = string, Data = Record<string
 /** An event as an author's code is given it. */
 export interface ReceivedEvent<Type extends string = string, Data = Record<string, unknown>>
   extends ServiceEvent<Type, Data> {
-  /** True of a `file.deleted` that a delete of this app caused: whoever follows it up would answer to themselves. */
+  /**
+   * True of a `file.deleted` that a delete of this app caused: whoever follows it up would answer
+   * to themselves.
+   */
   isSelfCaused: boolean
 }
 
@@ -53,8 +59,9 @@ export function parseEvent(body: unknown): ServiceEvent {
 export const TEST_EVENT = 'upshot.test'
 
 /**
- * Whether an event type falls under a pattern: the type itself, a family such as `file.*`, or `*`. The family `upshot.` is
- * ours and not under `*`: trying an endpoint must not start what acts on everything.
+ * Whether an event type falls under a pattern: the type itself, a family such as `file.*`, or `*`.
+ * The family `upshot.` is ours and not under `*`: trying an endpoint must not start what acts on
+ * everything.
  */
 export function matchType(pattern: string, type: string): boolean {
   if (pattern === type) return true

@@ -1,6 +1,9 @@
 import { matchType } from './event.ts'
 
-/** Says that events of a type (or pattern) start a workflow. Data, so that receiving needs no author code. */
+/**
+ * Says that events of a type (or pattern) start a workflow. Data, so that receiving needs no author
+ * code.
+ */
 export interface Route {
   eventType: string
   workflow: string

@@ -15,15 +15,18 @@ const TEMPLATES = [
 const KEY = /^[\w-]{1,40}$/
 
 /**
- * How an endpoint's deliveries are signed, as data: the service documents no algorithm (section 6 of its specification),
- * so the receiver reads whatever its user found out.
+ * How an endpoint's deliveries are signed, as data: the service documents no algorithm (section 6
+ * of its specification), so the receiver reads whatever its user found out.
  */
 export const signatureScheme = z.strictObject({
   algorithm: z.enum(['sha256', 'sha512', 'sha1']).default('sha256'),
   encoding: z.enum(['hex', 'hex-upper', 'base64', 'base64url']).default('hex'),
   /** Header that carries the signature; compared ignoring case. */
   header: z.string().min(1).default('X-Service-Signature'),
-  /** `plain`: the signature alone. `prefix`: after `prefix`. `pairs`: `t=…,v1=…`. `versions`: `v1,<sig> v1,<sig>`. */
+  /**
+   * `plain`: the signature alone. `prefix`: after `prefix`. `pairs`: `t=…,v1=…`. `versions`:
+   * `v1,<sig> v1,<sig>`.
+   */
   grammar: z.enum(['plain', 'prefix', 'pairs', 'versions']).default('plain'),
   /** What stands before the signature in the `prefix` grammar. */
   prefix: z.string().default('sha256='),
@@ -60,7 +63,10 @@ export const SCHEME_PRESETS = {
 } as const satisfies Record<string, SignatureScheme>
 export type SchemePreset = keyof typeof SCHEME_PRESETS
 
-/** One header's value, by lower-case name; undefined when it is missing, and when it came more than once. */
+/**
+ * One header's value, by lower-case name; undefined when it is missing, and when it came more than
+ * once.
+ */
 export type HeaderLookup = (name: string) => string | undefined
 
 export type SignatureVerdict =
@@ -73,8 +79,8 @@ export type SignatureVerdict =
 const MAX_CANDIDATES = 10
 
 /**
- * Whether one of `secrets` signed these bytes. Tries every secret and every candidate without an early exit, compares in
- * constant time, and never throws on any header or body.
+ * Whether one of `secrets` signed these bytes. Tries every secret and every candidate without an
+ * early exit, compares in constant time, and never throws on any header or body.
  */
 export function verifySignature(
   scheme: SignatureScheme,
@@ -99,8 +105,8 @@ export function verifySignature(
 }
 
 /**
- * The headers that carry a valid signature of `body`, as a sender would send them. `now` in epoch milliseconds. Throws
- * `invalid_request` for a secret that is no key of the scheme.
+ * The headers that carry a valid signature of `body`, as a sender would send them. `now` in epoch
+ * milliseconds. Throws `invalid_request` for a secret that is no key of the scheme.
  */
 export function signBody(
   scheme: SignatureScheme,
@@ -204,7 +210,9 @@ function fillTemplate(
   }
 }
 
-/** The key that a secret's text stands for; null when it is empty or not written as the scheme says. */
+/**
+ * The key that a secret's text stands for; null when it is empty or not written as the scheme says.
+ */
 export function parseSecret(scheme: Pick<SignatureScheme, 'secret'>, secret: string): Buffer | null {
   const text = scheme.secret === 'base64' ? secret.replace(/^whsec_/, '') : secret
   const key = Buffer.from(text, scheme.secret)

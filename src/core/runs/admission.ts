@@ -1,6 +1,9 @@
 import { isoTime } from '../time.ts'
 
-/** Something that a run has to pass before it starts. Places are taken in the order of the gates, so nobody blocks anybody for ever. */
+/**
+ * Something that a run has to pass before it starts. Places are taken in the order of the gates, so
+ * nobody blocks anybody for ever.
+ */
 export interface Gate {
   name: 'singleton' | 'throttle' | 'concurrency-1' | 'concurrency-2'
   /** Empty where the gate has no keys. */
@@ -22,7 +25,10 @@ export interface AdmissionPlan {
   hasStarted: boolean
   /** Started later than this it is canceled; null: never. */
   startBy: number | null
-  /** A run that waits in line is looked at again at this moment at the latest; null: only when its turn comes. */
+  /**
+   * A run that waits in line is looked at again at this moment at the latest; null: only when its
+   * turn comes.
+   */
   wakeAt: number | null
   /** False: when it is let in it becomes `pending`, for the next free slot of a worker. */
   mayStart: boolean
@@ -49,7 +55,10 @@ export interface AdmissionAnswer {
 }
 
 export const MAX_PRIORITY = 100
-/** A limited run comes before all others until it has been looked at, so that it is in its right place in time. */
+/**
+ * A limited run comes before all others until it has been looked at, so that it is in its right
+ * place in time.
+ */
 export const UNADMITTED_PRIORITY = 1_000
 
 /** Whether a value is a priority that runs can have. */

@@ -11,11 +11,19 @@ export interface ClaimedRun {
   workflow: string
   attempt: number
   createdAt: number
-  /** When its first pass began; its own clock starts here. Of a run that has yet to be admitted: this claim's moment. */
+  /**
+   * When its first pass began; its own clock starts here. Of a run that has yet to be admitted:
+   * this claim's moment.
+   */
   startedAt: number
-  /** True in the first pass: the journal is empty. A run that had to wait before it started is taken for a later one. */
+  /**
+   * True in the first pass: the journal is empty. A run that had to wait before it started is taken
+   * for a later one.
+   */
   isFirstPass: boolean
-  /** Hash of the code that writes its journal; null where that is not known before its first step. */
+  /**
+   * Hash of the code that writes its journal; null where that is not known before its first step.
+   */
   codeHash: string | null
   /** True when the store has let it in: it holds its places and is not asked again. */
   isAdmitted: boolean

@@ -52,7 +52,10 @@ export interface MatchResult {
 /** Numbers of events that one batch spans: reading them holds up nothing else for long. */
 export const BATCH_EVENTS = 1_000
 
-/** The cursors that lag behind most, and how far they may go at once: no further than where the next ones stand. */
+/**
+ * The cursors that lag behind most, and how far they may go at once: no further than where the next
+ * ones stand.
+ */
 export function planBatch<W extends Pick<MatchCursor, 'position'>>(
   cursors: readonly W[],
   newest: number,
@@ -67,13 +70,19 @@ export function planBatch<W extends Pick<MatchCursor, 'position'>>(
 /** Longer values are kept as their hash. */
 const MAX_VALUE = 200
 
-/** The name and value that a wait's `where` is matched by; throws `invalid_workflow` for a value that no key can have. */
+/**
+ * The name and value that a wait's `where` is matched by; throws `invalid_workflow` for a value
+ * that no key can have.
+ */
 export function planMatch(where: Record<string, unknown> = {}): { name: string; value: string } {
   const names = Object.keys(where).sort()
   return { name: names.join('+'), value: joinValues(names.map((name) => keyText(where[name], name))) }
 }
 
-/** Every key has text of its own; 7 and "7" are the same. Throws on what is neither text nor a number. */
+/**
+ * Every key has text of its own; 7 and "7" are the same. Throws on what is neither text nor a
+ * number.
+ */
 export function keyText(value: unknown, name: string): string {
   const text = typeof value === 'number' && Number.isFinite(value) ? String(value) : value
   if (typeof text !== 'string') {
@@ -90,7 +99,10 @@ export function joinValues(texts: readonly string[]): string {
   return texts.length === 1 ? (texts[0] ?? '') : texts.length === 0 ? '' : JSON.stringify(texts)
 }
 
-/** The functions of one cursor. Gives the value of an event's `data`; null where it has none; throws where they fail. */
+/**
+ * The functions of one cursor. Gives the value of an event's `data`; null where it has none; throws
+ * where they fail.
+ */
 export type ReadKeys = (data: unknown) => string | null
 
 /** The keys of an event for a cursor; null: it is none of its events, or has no such key. */

@@ -5,7 +5,10 @@ import { type Duration, parseDuration } from '../time.ts'
 export interface RetryPolicy {
   /** Tries in all, the first one included. */
   attempts: number
-  /** Bounds of the pause: it doubles from `minMs` up to `maxMs`, and a random part of it is taken (full jitter). */
+  /**
+   * Bounds of the pause: it doubles from `minMs` up to `maxMs`, and a random part of it is taken
+   * (full jitter).
+   */
   minMs: number
   maxMs: number
 }
@@ -48,10 +51,16 @@ export class RetryAfter extends Error {
 }
 
 export type RetryDecision =
-  /** `counts` is false when a server or the author named a moment to come: waiting as told is no failed attempt. */
+  /**
+   * `counts` is false when a server or the author named a moment to come: waiting as told is no
+   * failed attempt.
+   */
   { kind: 'retry'; at: number; counts: boolean } | { kind: 'give_up' }
 
-/** What follows a failed attempt. A moment named by the error is never shortened. `random` is in [0, 1). */
+/**
+ * What follows a failed attempt. A moment named by the error is never shortened. `random` is in [0,
+ * 1).
+ */
 export function decideRetry(failure: {
   error: unknown
   /** Counted from 1. */
@@ -70,7 +79,10 @@ export function decideRetry(failure: {
   return { kind: 'retry', at: now + Math.round(random * ceilingMs), counts: true }
 }
 
-/** `RetryAt`, `RetryAfter`, and any error with a `retryAt` in epoch milliseconds, as the Files client throws them. */
+/**
+ * `RetryAt`, `RetryAfter`, and any error with a `retryAt` in epoch milliseconds, as the Files
+ * client throws them.
+ */
 function namedMoment(error: unknown, now: number): number | null {
   if (error instanceof RetryAfter) return now + error.durationMs
   const given = error instanceof Error && 'retryAt' in error ? error.retryAt : null
@@ -78,7 +90,10 @@ function namedMoment(error: unknown, now: number): number | null {
   return typeof moment === 'number' && Number.isFinite(moment) ? moment : null
 }
 
-/** Clients say of an error whether trying again can help; a plain error says nothing and is tried again. */
+/**
+ * Clients say of an error whether trying again can help; a plain error says nothing and is tried
+ * again.
+ */
 function isMarkedFinal(error: unknown): boolean {
   return error instanceof Error && 'retryable' in error && error.retryable === false
 }

@@ -1,7 +1,10 @@
 import type { Failure } from '../errors.ts'
 import type { PackedOutput } from './step.ts'
 
-/** `pending`: ready to be claimed. `waiting`: for its moment, or for a person when it has none; `reason` says which. */
+/**
+ * `pending`: ready to be claimed. `waiting`: for its moment, or for a person when it has none;
+ * `reason` says which.
+ */
 export const RUN_STATUSES = ['pending', 'running', 'waiting', 'completed', 'failed', 'canceled', 'skipped'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
@@ -24,7 +27,10 @@ export interface Run {
   /** The due moment that caused it; null for an event. */
   tickAt: number | null
   origin: RunOrigin
-  /** The run that it repeats, was forked from, or follows the failure of; null for none. It may be pruned. */
+  /**
+   * The run that it repeats, was forked from, or follows the failure of; null for none. It may be
+   * pruned.
+   */
   originRun: string | null
   handler: RunHandler
   /** The run, and its step, that invoked this one; null where none did. */
@@ -35,7 +41,10 @@ export interface Run {
   createdAt: number
   startedAt: number | null
   finishedAt: number | null
-  /** When a waiting run goes on at the latest; null: when what it awaits happens, its turn comes, or a person says so. */
+  /**
+   * When a waiting run goes on at the latest; null: when what it awaits happens, its turn comes, or
+   * a person says so.
+   */
   dueAt: number | null
   /** True for a waiting run that an event or another run wakes. */
   awaits: boolean
@@ -56,7 +65,10 @@ export interface Run {
 export type RunOutcome =
   | { kind: 'completed'; output: string | PackedOutput }
   | { kind: 'failed'; error: Failure }
-  /** Goes on at `dueAt`, or when a person says so (null), or sooner when one of the steps it awaits is resolved. */
+  /**
+   * Goes on at `dueAt`, or when a person says so (null), or sooner when one of the steps it awaits
+   * is resolved.
+   */
   | { kind: 'parked'; dueAt: number | null; reason: string; awaits?: readonly string[]; hasNotStarted?: boolean }
   /** Waits for its turn; the store has it so already. */
   | { kind: 'queued'; dueAt: number | null; reason: string }
@@ -66,14 +78,18 @@ export type RunOutcome =
   | { kind: 'canceled'; reason: string }
   /** Its code failed outside a step and is tried again. */
   | { kind: 'retry'; dueAt: number; error: Failure }
-  /** Its `where` said no, or another run has its event; `isSettled`: the store has it so already. */
+  /**
+   * Its `where` said no, or another run has its event; `isSettled`: the store has it so already.
+   */
   | { kind: 'skipped'; reason: string; isSettled?: boolean }
   /** Handed back because this process stops. */
   | { kind: 'released' }
   /** Taken over, or canceled, while this pass was running: nothing more may be written. */
   | { kind: 'lost' }
 
-/** Reasons that are marks as well: releasing finds its runs by them, and indexes are built on them. */
+/**
+ * Reasons that are marks as well: releasing finds its runs by them, and indexes are built on them.
+ */
 export const PAUSED_REASON = 'the workflow is paused'
 export const QUEUED_TICK_REASON = 'the tick before it is not finished'
 
@@ -83,7 +99,10 @@ export type RunOperation = 'cancel' | 'retry' | 'resume'
 /** What of a run decides whether an operation fits it. */
 type FittingRun = Pick<Run, 'status' | 'dueAt' | 'reason'> & Partial<Pick<Run, 'awaits' | 'isInLine'>>
 
-/** Whether an operation fits a run as it is: null, or why it does not. The store asks again in its own transaction. */
+/**
+ * Whether an operation fits a run as it is: null, or why it does not. The store asks again in its
+ * own transaction.
+ */
 export function findObstacle(operation: RunOperation, run: FittingRun): string | null {
   const { status, dueAt, reason, awaits = false, isInLine = false } = run
   switch (operation) {

@@ -13,8 +13,9 @@ export interface Schedule {
 }
 
 /**
- * `queue` (default): it waits until that run has ended, so no tick is lost and never two are at work. `skip`: it is recorded as a
- * skipped run. `allow`: both run. A tick that waits because its workflow is paused is never skipped over: those behind it queue.
+ * `queue` (default): it waits until that run has ended, so no tick is lost and never two are at
+ * work. `skip`: it is recorded as a skipped run. `allow`: both run. A tick that waits because its
+ * workflow is paused is never skipped over: those behind it queue.
  */
 export type Overlap = 'queue' | 'skip' | 'allow'
 
@@ -32,13 +33,19 @@ export interface DueTick {
 export interface ScheduleRecord {
   workflow: string
   trigger: CronTrigger
-  /** When it was first seen with this line, or went on after a pause; nothing before it is caught up with. */
+  /**
+   * When it was first seen with this line, or went on after a pause; nothing before it is caught up
+   * with.
+   */
   startedAt: number | null
   /** The latest tick, made by hand or not; null: none yet. */
   lastTickAt: number | null
   lastRun: string | null
   pausedAt: number | null
-  /** Moments that got no run, so far: passed while nobody looked, while the run before was at work, while it was paused. */
+  /**
+   * Moments that got no run, so far: passed while nobody looked, while the run before was at work,
+   * while it was paused.
+   */
   missed: number
   skipped: number
   suppressed: number
@@ -50,11 +57,16 @@ export interface ScheduleRecord {
 export interface TickOptions {
   /** Default `allow`. */
   overlap?: Overlap
-  /** Made by a person: it is no moment of the line, and a pause of the schedule does not hold it. */
+  /**
+   * Made by a person: it is no moment of the line, and a pause of the schedule does not hold it.
+   */
   isManual?: boolean
 }
 
-/** Missed moments from before the window are counted up to here; an exact figure of a long absence helps nobody. */
+/**
+ * Missed moments from before the window are counted up to here; an exact figure of a long absence
+ * helps nobody.
+ */
 const MAX_COUNTED = 10_000
 
 /** Moments noticed within this time are on time, not missed: wake-ups are late by a little. */

@@ -18,8 +18,9 @@ const REFUSED = [
 ]
 
 /**
- * Whether one of our deletes of the same file caused an event. `open`: one is under way, and how it ends will tell; a delete
- * whose end nobody knows is taken for the cause after ten minutes. `now` in epoch milliseconds.
+ * Whether one of our deletes of the same file caused an event. `open`: one is under way, and how it
+ * ends will tell; a delete whose end nobody knows is taken for the cause after ten minutes. `now`
+ * in epoch milliseconds.
  */
 export function decideSelfCaused(
   event: Pick<EventRecord, 'createdAt' | 'receivedAt'>,
@@ -51,7 +52,10 @@ const deletedFile = z.object({
   file: z.object({ id: z.string(), service: z.string().optional() }),
 })
 
-/** Which file an event says was deleted; null for any other event. The storage is spelled as the service does. */
+/**
+ * Which file an event says was deleted; null for any other event. The storage is spelled as the
+ * service does.
+ */
 export function parseDeletion({ type, data }: ServiceEvent): { service: string; id: string } | null {
   const parsed = type === 'file.deleted' ? deletedFile.safeParse(data).data : undefined
   const service = parsed?.service ?? parsed?.file.service

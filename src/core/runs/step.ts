@@ -4,8 +4,9 @@ import { type Failure, UpshotError } from '../errors.ts'
 export type Effect = 'read' | 'write' | 'delete'
 
 /**
- * `completed`, `failed`: finished, never to run again. `waiting`: for a moment (a sleep, the next attempt), an event or a
- * run. `started`: a `once` step whose function has begun and whose end nobody knows yet.
+ * `completed`, `failed`: finished, never to run again. `waiting`: for a moment (a sleep, the next
+ * attempt), an event or a run. `started`: a `once` step whose function has begun and whose end
+ * nobody knows yet.
  */
 export type StepStatus = 'completed' | 'failed' | 'waiting' | 'started'
 
@@ -47,7 +48,9 @@ export interface PackedOutput {
   data: Uint8Array
 }
 
-/** A name without a key that is used this often in one run stands in a loop, most likely by mistake. */
+/**
+ * A name without a key that is used this often in one run stands in a loop, most likely by mistake.
+ */
 export const REPEATED_NAME_WARNING = 100
 
 /** Text in a name that would make two steps look alike. */
@@ -56,7 +59,10 @@ const RESERVED = /[#[\]]/
 /** A step's name, or `[name, key]` where one name stands in a loop. */
 export type StepName = string | readonly [name: string, key: string | number]
 
-/** Gives each step of one pass through a run its key: `name`, `name#2` for the second of that name, or `name[key]`. */
+/**
+ * Gives each step of one pass through a run its key: `name`, `name#2` for the second of that name,
+ * or `name[key]`.
+ */
 export function stepKeys(): (name: StepName) => string {
   const seen = new Map<string, number>()
   return (name) => {
@@ -73,9 +79,10 @@ function requireName(name: string): string {
 }
 
 /**
- * Keys of the failed steps that a retry of their run does again: the one that ended it, and those that the author's code
- * did not go on after. A failure that the code caught stays what it was, or the steps behind its `catch` would hang in the air. Where a step
- * began in the very millisecond of a failure, it counts as caught: one more retry costs less than a repeated step.
+ * Keys of the failed steps that a retry of their run does again: the one that ended it, and those
+ * that the author's code did not go on after. A failure that the code caught stays what it was, or
+ * the steps behind its `catch` would hang in the air. Where a step began in the very millisecond of
+ * a failure, it counts as caught: one more retry costs less than a repeated step.
  */
 export function planReset(steps: readonly Checkpoint[], error: Failure | null): string[] {
   const failed = steps.filter((step) => step.status === 'failed')
@@ -84,7 +91,10 @@ export function planReset(steps: readonly Checkpoint[], error: Failure | null): 
   return failed.filter((step) => step.key === error?.step || isLast(step)).map((step) => step.key)
 }
 
-/** What a fork takes over: finished steps that began before `fromStep`. Throws `not_found` that names the steps there are. */
+/**
+ * What a fork takes over: finished steps that began before `fromStep`. Throws `not_found` that
+ * names the steps there are.
+ */
 export function planFork(steps: readonly Checkpoint[], fromStep: string): string[] {
   const from = steps.find((step) => step.key === fromStep)
   if (!from) {
@@ -104,9 +114,10 @@ export type Reach =
   | { at: 'end'; unreached: Iterable<Pick<Checkpoint, 'key' | 'status'>> }
 
 /**
- * Why a run must not go on with this code, or null. A step whose verb is another one cannot give back what it kept, whatever the
- * reason. Under changed code, too, an effect that became another one, and a step that has happened but is not in the code any more,
- * say that the code no longer knows what the run has done.
+ * Why a run must not go on with this code, or null. A step whose verb is another one cannot give
+ * back what it kept, whatever the reason. Under changed code, too, an effect that became another
+ * one, and a step that has happened but is not in the code any more, say that the code no longer
+ * knows what the run has done.
  */
 export function decideMismatch(reach: Reach, isCodeChanged: boolean): string | null {
   const why = isCodeChanged ? 'code changed: ' : ''

@@ -1,14 +1,20 @@
 import { UpshotError } from '../errors.ts'
 import type { StorageName } from './storage.ts'
 
-/** An account of the service whose events we follow up: where its API is, and the key that runs call it with. */
+/**
+ * An account of the service whose events we follow up: where its API is, and the key that runs call
+ * it with.
+ */
 export interface Account {
   /** Chosen by the user; unique. Endpoints name it. */
   name: string
   /** With its version, such as `https://api.example.com/v1`. */
   baseUrl: string
   apiKey: string
-  /** The key to try when the first is refused, while one takes the other's place; null when there is none. */
+  /**
+   * The key to try when the first is refused, while one takes the other's place; null when there is
+   * none.
+   */
   fallbackKey: string | null
   plan: Plan
   /** How the service writes the names of the three storages. */
@@ -25,7 +31,10 @@ export const DEFAULT_ACCOUNT = 'default'
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/
 const API_KEY = /^[\x21-\x7e]+$/
 
-/** A complete account from what a user gives; throws `invalid_request`, without a key in its message. */
+/**
+ * A complete account from what a user gives; throws `invalid_request`, without a key in its
+ * message.
+ */
 export function planAccount(given: Omit<Account, 'createdAt'>, now: number): Account {
   const { name, baseUrl, apiKey, fallbackKey } = given
   if (!NAME.test(name)) {
@@ -55,7 +64,9 @@ const KEY_FAULTS = {
   key_in_the_clear: 'The base URL must begin with https://, or the API key would travel in the clear.',
 } as const satisfies Record<KeyFault, string>
 
-/** What is wrong with the keys of an account, in a sentence; null when it may be called with both. */
+/**
+ * What is wrong with the keys of an account, in a sentence; null when it may be called with both.
+ */
 export function findKeyFault({
   baseUrl,
   apiKey,
@@ -67,7 +78,10 @@ export function findKeyFault({
   return fault ? KEY_FAULTS[fault] : null
 }
 
-/** Keeps a key of the sandbox from the real service, a real key from the sandbox, and any key from open wires. */
+/**
+ * Keeps a key of the sandbox from the real service, a real key from the sandbox, and any key from
+ * open wires.
+ */
 export function decideKeyFault(
   { hostname, protocol }: Pick<URL, 'hostname' | 'protocol'>,
   key: string,

@@ -12,7 +12,10 @@ export interface FileEntry {
   size: number | null
   /** Absolute, with a leading `/`. */
   path: string
-  /** ISO 8601, UTC; null where the service sent none. Text, so that a checkpoint gives back what it was given. */
+  /**
+   * ISO 8601, UTC; null where the service sent none. Text, so that a checkpoint gives back what it
+   * was given.
+   */
   createdAt: string | null
   modifiedAt: string | null
 }
@@ -31,7 +34,10 @@ export interface FileRef {
   id: string
 }
 
-/** Where an entry is, or was when somebody told of it: by its id where that is known, else by its path. */
+/**
+ * Where an entry is, or was when somebody told of it: by its id where that is known, else by its
+ * path.
+ */
 export interface FilePlace {
   service: StorageName
   id?: string | null

@@ -52,8 +52,9 @@ export interface DownloadUrl {
 
 export interface DeleteOptions {
   /**
-   * Delete only while the entry still looks like this; a null or missing part is not compared. Pass the entry as it was
-   * seen: a file that was moved keeps its id, size and date, and tells itself by its path alone.
+   * Delete only while the entry still looks like this; a null or missing part is not compared. Pass
+   * the entry as it was seen: a file that was moved keeps its id, size and date, and tells itself
+   * by its path alone.
    */
   expect?: { path?: string; modifiedAt?: string | null; size?: number | null }
 }
@@ -64,7 +65,10 @@ export type DeleteOutcome = {
   proof: 'reply' | 'verified' | 'none'
 }
 
-/** What an author may say about one call: how often it is tried, and how long one try may take. Inside a run this is its step's. */
+/**
+ * What an author may say about one call: how often it is tried, and how long one try may take.
+ * Inside a run this is its step's.
+ */
 export interface CallLimits {
   retry?: RetryOptions
   timeout?: Duration
@@ -76,7 +80,10 @@ export interface FileCall {
   effect: Effect
   /** Such as `storage_a:fil_1` or `storage_a:/reports`. */
   target: string
-  /** False for a result that must not be kept, because it holds a secret: it is asked for again in a replay. */
+  /**
+   * False for a result that must not be kept, because it holds a secret: it is asked for again in a
+   * replay.
+   */
   keep: boolean
   limits: CallLimits
 }
@@ -86,21 +93,33 @@ export type WrapCall = <T>(call: FileCall, perform: (signal: AbortSignal) => Pro
 
 type Collection = Omit<ListQuery, 'page' | 'limit' | 'sort'>
 
-/** What an author calls. Inside a run each call is a durable step; outside the same calls go straight to the service. */
+/**
+ * What an author calls. Inside a run each call is a durable step; outside the same calls go
+ * straight to the service.
+ */
 export interface FilesApi {
   list(query: ListQuery, options?: CallLimits): Promise<Page>
   /** Every entry, oldest first, each id once. Each page is a call of its own. */
   iterate(query: Collection, options?: CallLimits): AsyncIterable<FileEntry>
   /** All pages first: safe to delete from when `complete`. */
   snapshot(query: Collection, options?: CallLimits & { max?: number }): Promise<Snapshot>
-  /** The entry as it is now, null when the service says there is none. A path is looked for among the entries of its folder. */
+  /**
+   * The entry as it is now, null when the service says there is none. A path is looked for among
+   * the entries of its folder.
+   */
   find(place: FilePlace, options?: CallLimits): Promise<FileEntry | null>
   get(file: FileRef, options?: CallLimits): Promise<FileDetails>
-  /** A temporary address of the file's bytes. It is as good as a key, so no journal keeps it: a replay asks anew. */
+  /**
+   * A temporary address of the file's bytes. It is as good as a key, so no journal keeps it: a
+   * replay asks anew.
+   */
   downloadUrl(file: FileRef, options?: CallLimits): Promise<DownloadUrl>
   /** Writes the bytes to `to` (a path of a file), atomically. */
   download(file: FileRef & { size?: number | null }, options: CallLimits & { to: string }): Promise<DownloadedFile>
-  /** Reads the bytes as they are now and keeps none of them; null when the service says there is no such file. */
+  /**
+   * Reads the bytes as they are now and keeps none of them; null when the service says there is no
+   * such file.
+   */
   hash(file: FileRef, options?: CallLimits): Promise<FileHash | null>
   delete(file: FileRef, options?: CallLimits & DeleteOptions): Promise<DeleteOutcome>
 }

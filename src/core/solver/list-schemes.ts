@@ -90,7 +90,10 @@ function unitOf(timestamp: string): SignatureScheme['timestampUnit'] {
 
 const MAC_BYTES = { sha1: 20, sha256: 32, sha512: 64 } as const
 
-/** Whether what stands in the headers has the form of this scheme's signatures; most combinations end here, unhashed. */
+/**
+ * Whether what stands in the headers has the form of this scheme's signatures; most combinations
+ * end here, unhashed.
+ */
 export function isPlausible(scheme: SignatureScheme, header: (name: string) => string | undefined): boolean {
   const claim = parseClaim(scheme, header)
   return claim.kind === 'claim' && claim.candidates.some((candidate) => isMacText(scheme, candidate))

@@ -18,23 +18,31 @@ export interface Evidence {
 
 /** What the solver found. `tried` counts the combinations that it went through. */
 export type Solution =
-  /** The delivery is signed like this. `preset` where the scheme is a known one but for the names of its headers. */
+  /**
+   * The delivery is signed like this. `preset` where the scheme is a known one but for the names of
+   * its headers.
+   */
   | { kind: 'match'; scheme: SignatureScheme; preset: SchemePreset | null; tried: number }
-  /** It is signed like `scheme` (null where that is not known), once what `cause` says is mended. */
+  /**
+   * It is signed like `scheme` (null where that is not known), once what `cause` says is mended.
+   */
   | { kind: 'near'; cause: Cause; advice: string; scheme: SignatureScheme | null; tried: number }
   | { kind: 'none'; tried: number }
 
 /** Bytes to hash while looking for a cut secret in large bodies: about a tenth of a second. */
 const MAX_BYTES_HASHED = 67_108_864
 
-/** Finds out how a delivery is signed, or what stands in the way. Pure; the secrets are in no part of the answer. */
+/**
+ * Finds out how a delivery is signed, or what stands in the way. Pure; the secrets are in no part
+ * of the answer.
+ */
 export function solveScheme(evidence: Evidence): Solution {
   return new Search(evidence).solve()
 }
 
 /**
- * The same over captures, of which some may be forged or damaged: the scheme that most of them match, else the first
- * cause, the newest capture first.
+ * The same over captures, of which some may be forged or damaged: the scheme that most of them
+ * match, else the first cause, the newest capture first.
  */
 export function solveCaptures(
   captures: readonly Capture[],
@@ -125,7 +133,10 @@ class Search {
     return schemes.find((scheme) => this.#verify(scheme, text, this.#evidence.body) !== null) ?? null
   }
 
-  /** Null when none of the secrets signed this body. A timestamp that is too old is no reason to deny it. */
+  /**
+   * Null when none of the secrets signed this body. A timestamp that is too old is no reason to
+   * deny it.
+   */
   #verify(scheme: SignatureScheme, secrets: readonly string[], body: Uint8Array) {
     const { receivedAt = 0 } = this.#evidence
     this.#hashed += (body.byteLength + 200) * secrets.length
@@ -155,7 +166,10 @@ function describeSkew({ skewSeconds }: { skewSeconds: number }): string {
   return `The signature is right, but its timestamp is ${age}: set the clocks by a time server, or see what held the delivery up.`
 }
 
-/** A delivery may carry several signatures: the one that covers more and is harder to forge is the one to rely on. */
+/**
+ * A delivery may carry several signatures: the one that covers more and is harder to forge is the
+ * one to rely on.
+ */
 function byStrength(one: SignatureScheme, other: SignatureScheme): number {
   return strengthOf(other) - strengthOf(one)
 }

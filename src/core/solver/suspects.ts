@@ -15,7 +15,10 @@ export const CAUSES = [
 ] as const
 export type Cause = (typeof CAUSES)[number]
 
-/** Another secret that the sender may have signed with: as text, or as key bytes that no form of the text gives. */
+/**
+ * Another secret that the sender may have signed with: as text, or as key bytes that no form of the
+ * text gives.
+ */
 export type SuspectSecret = { cause: Cause; advice: string } & ({ text: string } | { key: Buffer })
 
 /** Another body that the sender may have signed. */
@@ -28,7 +31,9 @@ export interface SuspectBody {
 const MIN_PART = 8
 const MAX_SECRET = 128
 
-/** The mishaps of copying and decoding a secret, the likely ones first. No advice repeats any of it. */
+/**
+ * The mishaps of copying and decoding a secret, the likely ones first. No advice repeats any of it.
+ */
 export function* suspectSecrets(secret: string): Generator<SuspectSecret> {
   yield* texts('secret_whitespace', [
     [secret.trim(), 'Our secret has white space around it that the sender does not sign with: store it again without.'],

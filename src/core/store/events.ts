@@ -12,7 +12,10 @@ export interface EventFilter {
 }
 
 export interface EventWrites {
-  /** New runs of an event that is stored, one for each workflow. Gives their ids; `not_found` without the event, `conflict` once its body is pruned. */
+  /**
+   * New runs of an event that is stored, one for each workflow. Gives their ids; `not_found`
+   * without the event, `conflict` once its body is pruned.
+   */
   replayEvent(event: { id: string; account: string }, workflows: readonly string[], now: number): Promise<string[]>
 }
 

@@ -12,19 +12,22 @@ export interface StepFailure {
 
 export interface JournalWrites {
   /**
-   * Adds a step to the run's journal or brings it up to date, with all that comes `alongside`; `failure`, one attempt that failed,
-   * is appended.
+   * Adds a step to the run's journal or brings it up to date, with all that comes `alongside`;
+   * `failure`, one attempt that failed, is appended.
    */
   saveCheckpoint(lease: Lease, checkpoint: Checkpoint, failure?: StepFailure, alongside?: SavedWithStep): Promise<void>
 }
 
 export interface JournalReads {
   /**
-   * The journal of a run in the order in which its steps began. Results of more than `inlineBytes` are left out, with their size
-   * instead; those that lie apart always are.
+   * The journal of a run in the order in which its steps began. Results of more than `inlineBytes`
+   * are left out, with their size instead; those that lie apart always are.
    */
   listSteps(runId: string, inlineBytes?: number): Promise<Checkpoint[]>
-  /** JSON text of a step's result, wherever it lies; of the run's own output for null. `not_found` where there is none. */
+  /**
+   * JSON text of a step's result, wherever it lies; of the run's own output for null. `not_found`
+   * where there is none.
+   */
   readOutput(runId: string, key: string | null): Promise<string>
   /** Compresses JSON text that is too large for a row. Writes nothing. */
   packOutput(json: string): Promise<PackedOutput>

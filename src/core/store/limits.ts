@@ -7,13 +7,16 @@ export interface KeptLimit {
 
 export interface LimitWrites {
   /**
-   * Replaces what {@link ReadStore.loadLimit} gave if nobody has replaced it since; false when somebody has. A key that has
-   * nothing yet has version 0.
+   * Replaces what {@link ReadStore.loadLimit} gave if nobody has replaced it since; false when
+   * somebody has. A key that has nothing yet has version 0.
    */
   saveLimit(key: string, state: string, version: number): Promise<boolean>
 }
 
 export interface LimitReads {
-  /** What the processes that use an API key have agreed on; `key` is a hash of it. Null when there is nothing yet. */
+  /**
+   * What the processes that use an API key have agreed on; `key` is a hash of it. Null when there
+   * is nothing yet.
+   */
   loadLimit(key: string): Promise<KeptLimit | null>
 }

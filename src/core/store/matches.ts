@@ -4,11 +4,19 @@ import type { MatchBatch, MatchCursor, MatchResult, NumberedEvent } from '../run
 import type { EventWait } from '../runs/wait.ts'
 
 export interface MatchWrites {
-  /** Names the events that end the run. False, and the run is canceled, when one of them is known to have come. */
+  /**
+   * Names the events that end the run. False, and the run is canceled, when one of them is known to
+   * have come.
+   */
   watchRun(lease: Lease, cancels: readonly EventWait[], now: number): Promise<boolean>
-  /** Begins to match events for a key, from the oldest wait for it on; for a process whose functions are new. */
+  /**
+   * Begins to match events for a key, from the oldest wait for it on; for a process whose functions
+   * are new.
+   */
   openMatchCursor(watch: Pick<MatchCursor, 'type' | 'name' | 'version'>, now: number): Promise<void>
-  /** Keeps the keys of a batch of events, resolves what waited for them, and moves the cursors on. */
+  /**
+   * Keeps the keys of a batch of events, resolves what waited for them, and moves the cursors on.
+   */
   saveMatches(batch: MatchBatch, now: number): Promise<MatchResult>
 }
 

@@ -1,4 +1,7 @@
-/** What retention removes: finished runs with all that hangs on them, ledger rows, and the bodies of events. */
+/**
+ * What retention removes: finished runs with all that hangs on them, ledger rows, and the bodies of
+ * events.
+ */
 export const PRUNE_KINDS = ['runs', 'failures', 'refusals', 'deliveries', 'payloads'] as const
 
 export type PruneKind = (typeof PRUNE_KINDS)[number]

@@ -22,8 +22,9 @@ export type Admission =
   | Extract<RunOutcome, { kind: 'skipped' | 'parked' | 'queued' | 'ready' | 'canceled' }>
 
 /**
- * Whether a claimed run may go on. A workflow without limits is asked here only, its store never. What throws on the way
- * parks the run for a person: a workflow that deletes must never run because its filter or key broke.
+ * Whether a claimed run may go on. A workflow without limits is asked here only, its store never.
+ * What throws on the way parks the run for a person: a workflow that deletes must never run because
+ * its filter or key broke.
  */
 export async function admitRun(
   parts: AdmissionParts,
@@ -45,7 +46,8 @@ async function decide(
   if ('kind' in facts) return facts
   const cause = attempt(() => readCause(run, workflow, facts))
   if ('kind' in cause) return cause
-  // What follows a failure belongs to a run that was let in, and is not held up by the limits of what failed.
+  // What follows a failure belongs to a run that was let in, and is not held up by the limits of
+  // what failed.
   const isAsked = run.handler === 'run'
   const wanted = attempt(() => ({ isWanted: !isAsked || isWanted(workflow, cause) }))
   if ('kind' in wanted) return wanted

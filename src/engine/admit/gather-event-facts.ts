@@ -25,7 +25,10 @@ export interface FactSources {
 /** A delete under way is looked at again after this long, unless it says when it goes on. */
 const LOOK_AGAIN_MS = 1_000
 
-/** Gathers the facts, or parks the run where a delete of ours has to end first. The same in every pass: ended deletes stay as they are. */
+/**
+ * Gathers the facts, or parks the run where a delete of ours has to end first. The same in every
+ * pass: ended deletes stay as they are.
+ */
 export async function gatherEventFacts(
   { cause }: Pick<ClaimedRun, 'cause'>,
   { store, clock, spellingsOf }: FactSources,
@@ -42,7 +45,10 @@ export async function gatherEventFacts(
   return { kind: 'parked', dueAt: Math.max(nextMoment(deletes), now + LOOK_AGAIN_MS), reason }
 }
 
-/** What a delete of the file would have named as its target: an author may hand on the service's own spelling. */
+/**
+ * What a delete of the file would have named as its target: an author may hand on the service's own
+ * spelling.
+ */
 function targetsOf({ body }: EventRecord, spellings: StorageSpellings): string[] {
   const deletion = readDeletion(body)
   if (!deletion) return []

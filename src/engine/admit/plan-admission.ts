@@ -14,11 +14,17 @@ export interface AdmissionFacts {
   hasStarted: boolean
   /** The worker has a slot for it. */
   hasSlot: boolean
-  /** No other run waits to be claimed, as far as the worker knows, so that there is nothing to put in order. */
+  /**
+   * No other run waits to be claimed, as far as the worker knows, so that there is nothing to put
+   * in order.
+   */
   isAlone: boolean
 }
 
-/** Reads the author's keys and priority for one cause; throws what they throw, and where one gives no text or number. */
+/**
+ * Reads the author's keys and priority for one cause; throws what they throw, and where one gives
+ * no text or number.
+ */
 export function planAdmission(
   flow: AnyLimits & { timeout?: TimeoutOptions },
   cause: Cause,
@@ -54,7 +60,10 @@ function planFold({ batch, debounce }: AnyLimits, account: string, cause: unknow
   return { kind: 'debounce', key, waitMs: parseDuration(debounce.wait), maxMs }
 }
 
-/** In the order in which places are taken: what counts few runs comes before what counts all of them. */
+/**
+ * In the order in which places are taken: what counts few runs comes before what counts all of
+ * them.
+ */
 function planGates({ singleton, throttle, concurrency }: AnyLimits, cause: unknown): Gate[] {
   const gates: Gate[] = []
   if (singleton) {

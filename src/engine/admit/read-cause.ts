@@ -11,7 +11,9 @@ import type { Cause } from './cause.ts'
 import { fitEvent } from './fit-event.ts'
 import type { EventFacts } from './gather-event-facts.ts'
 
-/** What caused the run, as its author sees it; throws where it is not what the workflow relies on. */
+/**
+ * What caused the run, as its author sees it; throws where it is not what the workflow relies on.
+ */
 export function readCause(run: ClaimedRun, workflow: AnyWorkflow, facts: EventFacts): Cause {
   const account = accountOf(run.cause)
   switch (run.cause.kind) {
@@ -26,7 +28,10 @@ export function readCause(run: ClaimedRun, workflow: AnyWorkflow, facts: EventFa
   }
 }
 
-/** A stored event as the workflow's schema gives it; throws where it is not what the workflow relies on, or is pruned. */
+/**
+ * A stored event as the workflow's schema gives it; throws where it is not what the workflow relies
+ * on, or is pruned.
+ */
 export function readStoredEvent({ id, body }: EventRecord, workflow: AnyWorkflow, facts: EventFacts): ReceivedEvent {
   if (body === '') throw new Error(`the body of its event ${id} is pruned`)
   // It was checked before it was stored.

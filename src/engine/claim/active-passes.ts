@@ -83,7 +83,10 @@ export class ActivePasses {
     }
   }
 
-  /** Lets the steps at work finish, ends after `drainMs` what has not, and resolves when none is left. */
+  /**
+   * Lets the steps at work finish, ends after `drainMs` what has not, and resolves when none is
+   * left.
+   */
   async drain(clock: Clock, drainMs: number): Promise<void> {
     const passes = [...this.#passes.values()]
     for (const { parking } of passes) parking.drain()

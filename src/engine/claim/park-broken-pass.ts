@@ -8,7 +8,10 @@ import { describeOutcome, isStaleLease } from '../execute/settle-run.ts'
 /** A run whose pass broke goes on after this long, and so often it is tried to say so. */
 const HAND_BACK_MS = 5_000
 
-/** Parks a run whose pass itself broke, most likely because the store cannot be written: it must not stay ours for ever. */
+/**
+ * Parks a run whose pass itself broke, most likely because the store cannot be written: it must not
+ * stay ours for ever.
+ */
 export async function parkBrokenPass(
   { store, clock, publish }: { store: Pick<Store, 'parkRun'>; clock: Clock; publish: Publish },
   run: ClaimedRun,

@@ -2,8 +2,9 @@
 const SPARE = 8
 
 /**
- * How many runs wait in the queue, as far as one worker knows. It decides how much a claim asks for while deliveries come,
- * and whether a delivery may be taken: one that stands behind others would keep a slot for nothing.
+ * How many runs wait in the queue, as far as one worker knows. It decides how much a claim asks for
+ * while deliveries come, and whether a delivery may be taken: one that stands behind others would
+ * keep a slot for nothing.
  */
 export class QueueEstimate {
   #length = 0
@@ -26,7 +27,10 @@ export class QueueEstimate {
     this.#length += runs
   }
 
-  /** How many runs to claim with `free` slots. `isShared`: deliveries come, and what nobody waits for is left to them. */
+  /**
+   * How many runs to claim with `free` slots. `isShared`: deliveries come, and what nobody waits
+   * for is left to them.
+   */
   ask(free: number, isShared: boolean): number {
     const spare = Math.min(SPARE, Math.ceil(free / 2))
     this.#asked = isShared ? Math.min(free, this.#length + spare) : free
@@ -34,7 +38,10 @@ export class QueueEstimate {
     return this.#asked
   }
 
-  /** What the claim brought. Less than it asked for was all that there was. If it brought more than were known, there are taken to be twice as many again. */
+  /**
+   * What the claim brought. Less than it asked for was all that there was. If it brought more than
+   * were known, there are taken to be twice as many again.
+   */
   receive(runs: number): void {
     if (runs < this.#asked) this.#length -= this.#lengthThen
     else this.#length = Math.max(this.#length - runs, runs > this.#lengthThen ? 2 * runs : 0)

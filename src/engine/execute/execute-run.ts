@@ -15,7 +15,10 @@ import { watchCancels } from './watch-cancels.ts'
 
 type Ending = { kind: 'returned'; output: unknown } | { kind: 'threw'; error: unknown } | Park
 
-/** One pass through an admitted run: replay what is known, go on until it ends or has to wait. Never throws an author's error. */
+/**
+ * One pass through an admitted run: replay what is known, go on until it ends or has to wait. Never
+ * throws an author's error.
+ */
 export async function executeRun(
   pass: Pass,
   { workflow, cause, filesFor }: { workflow: AnyWorkflow; cause: Cause; filesFor: FilesFor },
@@ -69,7 +72,9 @@ function decideOutcome(pass: Pass, ending: Ending): RunOutcome | Promise<RunOutc
   }
 }
 
-/** Code that has ended without what it did in earlier passes does not end the run: a person does. */
+/**
+ * Code that has ended without what it did in earlier passes does not end the run: a person does.
+ */
 function decideMisfit({ journal, isCodeChanged }: Pass): RunOutcome | null {
   const reason = decideMismatch({ at: 'end', unreached: journal.unreached }, isCodeChanged)
   return reason === null ? null : { kind: 'parked', dueAt: null, reason }

@@ -16,7 +16,10 @@ import { asLost } from './settle-run.ts'
 
 /** A run without its module is looked at again after this long, in case the module comes back. */
 const MISSING_MODULE_MS = 60_000
-/** Results up to this size are read ahead; larger ones when their step is reached, so that they are not all in memory. */
+/**
+ * Results up to this size are read ahead; larger ones when their step is reached, so that they are
+ * not all in memory.
+ */
 const READ_AHEAD_BYTES = 4_096
 
 /** How a run came into a worker's hands. */

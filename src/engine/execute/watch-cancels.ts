@@ -9,8 +9,8 @@ import type { Pass } from '../pass/pass.ts'
 import { planWait } from '../steps/wait-step.ts'
 
 /**
- * Names the events that end this run, before its code begins. In every pass: a run that a person brought back has lost
- * what it waited for. Gives how the pass ends where it must not begin.
+ * Names the events that end this run, before its code begins. In every pass: a run that a person
+ * brought back has lost what it waited for. Gives how the pass ends where it must not begin.
  */
 export async function watchCancels(pass: Pass, workflow: AnyWorkflow, cause: Cause): Promise<RunOutcome | null> {
   const rules = listCancelRules(workflow)

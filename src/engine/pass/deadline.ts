@@ -4,7 +4,10 @@ import type { RunOutcome } from '../../core/runs/run.ts'
 import { isoTime, parseDuration } from '../../core/time.ts'
 import type { Pass } from './pass.ts'
 
-/** When the time of a run that started at `startedAt` is over; null where its workflow sets no limit. */
+/**
+ * When the time of a run that started at `startedAt` is over; null where its workflow sets no
+ * limit.
+ */
 export function computeDeadline({ timeout }: Pick<AnyWorkflow, 'timeout'>, startedAt: number): number | null {
   return timeout?.run === undefined ? null : startedAt + parseDuration(timeout.run)
 }

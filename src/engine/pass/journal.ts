@@ -15,8 +15,9 @@ export interface JournalParts {
 }
 
 /**
- * What a pass through a run knows of its steps: those of earlier passes until they are reached again, and how far the writes of
- * this one are. It keeps no results, so that a run of thousands of steps does not gather them all in memory.
+ * What a pass through a run knows of its steps: those of earlier passes until they are reached
+ * again, and how far the writes of this one are. It keeps no results, so that a run of thousands of
+ * steps does not gather them all in memory.
  */
 export class Journal {
   readonly #parts: Pick<JournalParts, 'store' | 'lease'>
@@ -59,7 +60,10 @@ export class Journal {
     return this.#now
   }
 
-  /** The key of the step that begins now, what is known of it, and whether its name alone has now been used very often. */
+  /**
+   * The key of the step that begins now, what is known of it, and whether its name alone has now
+   * been used very often.
+   */
   reach(name: StepName): { key: string; known: Checkpoint | undefined; isRepeated: boolean } {
     const key = this.#nextKey(name)
     const known = this.#unreached.get(key)
@@ -75,7 +79,10 @@ export class Journal {
     return this.#nextPosition++
   }
 
-  /** Keeps a checkpoint. The write is on its way, not yet on disk: {@link barrier} waits for it, and so does the result. */
+  /**
+   * Keeps a checkpoint. The write is on its way, not yet on disk: {@link barrier} waits for it, and
+   * so does the result.
+   */
   record(step: Checkpoint, failure?: StepFailure, alongside?: SavedWithStep): Promise<void> {
     this.#passTime(step)
     if (isFinished(step)) this.#finished += 1
@@ -91,7 +98,10 @@ export class Journal {
     return saved
   }
 
-  /** Resolves when everything recorded so far is on disk, rejects when it cannot be; null where it is there already. */
+  /**
+   * Resolves when everything recorded so far is on disk, rejects when it cannot be; null where it
+   * is there already.
+   */
   barrier(): Promise<void> | null {
     if (this.#failure) return Promise.reject(this.#failure.error)
     if (this.#saving === 0) return null

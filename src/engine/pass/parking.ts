@@ -11,8 +11,9 @@ export type Park =
   | { kind: 'broken'; error: unknown }
 
 /**
- * Ends a pass without throwing through the author's code, whose own `catch` would swallow it: a step that has to wait
- * gets a promise that never settles, and {@link ended} resolves once no other step is at work.
+ * Ends a pass without throwing through the author's code, whose own `catch` would swallow it: a
+ * step that has to wait gets a promise that never settles, and {@link ended} resolves once no other
+ * step is at work.
  */
 export class Parking {
   readonly ended: Promise<Park>
@@ -47,7 +48,8 @@ export class Parking {
   }
 
   /**
-   * Waits for a moment, or without one: in this pass, for ever. `awaits` is the key of a step that an event or another run resolves.
+   * Waits for a moment, or without one: in this pass, for ever. `awaits` is the key of a step that
+   * an event or another run resolves.
    */
   wait(dueAt: number | null, reason: string, awaits?: string): Promise<never> {
     this.#waits.push({ dueAt, reason, awaits })
@@ -74,7 +76,9 @@ export class Parking {
     return neverSettles()
   }
 
-  /** One turn later, because the code behind a finished step may begin the next one in this turn. */
+  /**
+   * One turn later, because the code behind a finished step may begin the next one in this turn.
+   */
   #check(): void {
     if (this.#isChecking || this.#isOver || !this.#mayEnd()) return
     this.#isChecking = true

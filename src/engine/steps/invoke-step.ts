@@ -29,7 +29,10 @@ export async function invokeStep(pass: Pass, name: StepName, request: InvokeRequ
   return known ? goOn(pass, known) : begin(pass, key, request)
 }
 
-/** The child is in the commit of the step that waits for it, so that there is never one without the other. */
+/**
+ * The child is in the commit of the step that waits for it, so that there is never one without the
+ * other.
+ */
 function begin(pass: Pass, key: string, request: InvokeRequest): Promise<never> {
   const now = pass.clock.now()
   const { timeout } = request.options
@@ -43,7 +46,10 @@ function begin(pass: Pass, key: string, request: InvokeRequest): Promise<never> 
   return park(pass, step)
 }
 
-/** The fence is in the id: a step that a person has set back starts another child, a replay never does. */
+/**
+ * The fence is in the id: a step that a person has set back starts another child, a replay never
+ * does.
+ */
 function planInvocation(pass: Pass, key: string, { workflow, input }: InvokeRequest): Invocation {
   const { runId, fence } = pass.run.lease
   const { on } = workflow

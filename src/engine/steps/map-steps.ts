@@ -15,8 +15,9 @@ export interface MapRequest<Item, T> {
 }
 
 /**
- * A step for each item, some at a time. All of them are reached at once and in order, so that a replay meets the same keys whichever
- * of them had finished. A parked item frees its place for the next one.
+ * A step for each item, some at a time. All of them are reached at once and in order, so that a
+ * replay meets the same keys whichever of them had finished. A parked item frees its place for the
+ * next one.
  */
 export async function mapSteps<Item, T>(pass: Pass, name: string, request: MapRequest<Item, T>): Promise<T[]> {
   const { fn, options } = request
@@ -28,7 +29,8 @@ export async function mapSteps<Item, T>(pass: Pass, name: string, request: MapRe
   const reached = reachItems(pass, name, listKeys(name, items, request.keyOf), options)
   if (!reached) return neverSettles()
 
-  // What has failed before stopped the map then, and does now: nothing else may begin, or the failure could become another one.
+  // What has failed before stopped the map then, and does now: nothing else may begin, or the
+  // failure could become another one.
   const failed = reached.find(({ known }) => known?.status === 'failed')
   if (failed) return collect([await driveStep<T>(pass, failed, neverSettles, options)])
 

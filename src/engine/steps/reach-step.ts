@@ -16,7 +16,9 @@ export interface Reached {
   known: Checkpoint | undefined
 }
 
-/** Null: the pass may not go on here, because it ends or because the code contradicts the journal. */
+/**
+ * Null: the pass may not go on here, because it ends or because the code contradicts the journal.
+ */
 export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Effect): Reached | null {
   if (pass.parking.isClosed) return null
   const { key, known, isRepeated } = pass.journal.reach(name)
@@ -43,7 +45,10 @@ export function newStep(pass: Pass, part: Pick<Checkpoint, 'key' | 'kind' | 'eff
   }
 }
 
-/** The result that a finished step gives back, again and again; read from the store where it lies apart. */
+/**
+ * The result that a finished step gives back, again and again; read from the store where it lies
+ * apart.
+ */
 export function replayStep(pass: Pass, step: Checkpoint): unknown {
   if (step.status === 'failed') {
     throw new StepError(step.key, step.attempt, step.error ?? { name: 'Error', message: 'unknown failure' })
@@ -52,7 +57,10 @@ export function replayStep(pass: Pass, step: Checkpoint): unknown {
   return readApart(pass, step.key)
 }
 
-/** What the store is asked for while the code stands still; a pass that meanwhile came to its end never answers. */
+/**
+ * What the store is asked for while the code stands still; a pass that meanwhile came to its end
+ * never answers.
+ */
 export async function readDuringPass<T>(pass: Pass, read: () => Promise<T>): Promise<T> {
   pass.parking.enter()
   try {

@@ -11,13 +11,18 @@ import type { Pass } from '../pass/pass.ts'
 import { type Reached, reachStep, replayStep } from './reach-step.ts'
 import { isThenable, withTimeout } from './with-timeout.ts'
 
-/** `keep: false`: the result is not written and the function runs again in a replay; only for harmless reads. */
+/**
+ * `keep: false`: the result is not written and the function runs again in a replay; only for
+ * harmless reads.
+ */
 export type StepRequest = OnceStepOptions & { keep?: boolean }
 type StepFunction<T> = (context: StepContext) => T | Promise<T>
 
 const DEFAULT_TIMEOUT = '5m'
 
-/** Gives back a finished step's result; otherwise makes one attempt and settles it in the journal. */
+/**
+ * Gives back a finished step's result; otherwise makes one attempt and settles it in the journal.
+ */
 export async function runStep<T>(
   pass: Pass,
   name: StepName,
@@ -38,7 +43,10 @@ export type StepEnd<T> =
   /** Not in this pass. */
   | { kind: 'parked' }
 
-/** The same for a step that is reached already, and without holding up a caller who has others to drive. */
+/**
+ * The same for a step that is reached already, and without holding up a caller who has others to
+ * drive.
+ */
 export async function driveStep<T>(
   pass: Pass,
   { key, known }: Reached,
@@ -117,7 +125,8 @@ async function attemptStep<T>(
 ): Promise<AttemptEnd<T>> {
   // A step that may happen once is on disk before it begins, whatever becomes of it.
   if (options.once) void pass.journal.record(step)
-  // Before it is sent: the service may tell of a delete sooner than it answers, and whoever is told must know whose it was.
+  // Before it is sent: the service may tell of a delete sooner than it answers, and whoever is told
+  // must know whose it was.
   else if (step.effect === 'delete') void pass.journal.record({ ...step, attempt: step.attempt - 1 })
   // Nothing may touch the outside on the strength of a result that a crash could still take back.
   const needsBarrier = options.once || step.effect !== 'read'

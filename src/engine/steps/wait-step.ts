@@ -22,7 +22,9 @@ export interface WaitRequest {
   since?: 'now' | 'run'
 }
 
-/** Waits for an event: parks the run until the matching stage has found one, or its time is over. */
+/**
+ * Waits for an event: parks the run until the matching stage has found one, or its time is over.
+ */
 export async function waitStep(pass: Pass, name: StepName, request: WaitRequest): Promise<ServiceEvent | null> {
   const reached = reachStep(pass, name, 'wait', 'read')
   if (!reached) return neverSettles()
@@ -59,7 +61,10 @@ async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise
   return fitFound(pass, step.key, request, JSON.parse(body))
 }
 
-/** An event that came in time counts, even when it has not been matched by the time that the wait is over. */
+/**
+ * An event that came in time counts, even when it has not been matched by the time that the wait is
+ * over.
+ */
 async function findInTime(pass: Pass, { key, dueAt }: Checkpoint): Promise<EventRecord | null | 'open'> {
   const { runId } = pass.run.lease
   const until = dueAt ?? Infinity
@@ -76,7 +81,10 @@ function park(pass: Pass, { key, dueAt, target }: Checkpoint): Promise<never> {
   return pass.parking.wait(dueAt, `waits for ${target} in step "${key}"`, key)
 }
 
-/** An event whose data is not what the workflow relies on is a matter for a person, here as at the start of a run. */
+/**
+ * An event whose data is not what the workflow relies on is a matter for a person, here as at the
+ * start of a run.
+ */
 function fitFound(pass: Pass, key: string, { on }: WaitRequest, found: unknown): Promise<ServiceEvent | null> {
   if (found === null) return Promise.resolve(null)
   try {
@@ -87,7 +95,10 @@ function fitFound(pass: Pass, key: string, { on }: WaitRequest, found: unknown):
   }
 }
 
-/** What a wait, or a rule of `cancelOn`, is matched by. Throws `invalid_workflow` for keys that nobody has declared. */
+/**
+ * What a wait, or a rule of `cancelOn`, is matched by. Throws `invalid_workflow` for keys that
+ * nobody has declared.
+ */
 export function planWait(
   { on, where, since = 'now' }: Pick<WaitRequest, 'on' | 'where' | 'since'>,
   { account, now }: { account: string; now: number },

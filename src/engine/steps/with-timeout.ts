@@ -3,7 +3,10 @@ import { UpshotError } from '../../core/errors.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import type { Pass } from '../pass/pass.ts'
 
-/** One attempt with its time limit. The signal says when to give up; a function that ignores it is left behind. */
+/**
+ * One attempt with its time limit. The signal says when to give up; a function that ignores it is
+ * left behind.
+ */
 export function withTimeout<T>(
   pass: Pass,
   step: Checkpoint,

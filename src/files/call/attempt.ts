@@ -33,7 +33,9 @@ export interface Attempted {
   limit: number | null
 }
 
-/** One HTTP exchange within its time. A failure is a value here: the caller decides what follows. */
+/**
+ * One HTTP exchange within its time. A failure is a value here: the caller decides what follows.
+ */
 export async function attempt(
   wire: ClientParts,
   call: Call,

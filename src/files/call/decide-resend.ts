@@ -13,10 +13,16 @@ export type Resend = 'any' | 'throttled'
 
 export type ResendDecision = { kind: 'resend'; at: number; isThrottled: boolean } | { kind: 'give_up' }
 
-/** Told to wait, we come up to this much later than allowed, so that many clients do not come at once. */
+/**
+ * Told to wait, we come up to this much later than allowed, so that many clients do not come at
+ * once.
+ */
 const SPREAD_MS = 1_000
 
-/** Whether a failed attempt is followed by another, and when. A moment that the server named is never shortened. */
+/**
+ * Whether a failed attempt is followed by another, and when. A moment that the server named is
+ * never shortened.
+ */
 export function decideResend(tried: {
   error: FilesError
   resend: Resend
@@ -42,12 +48,18 @@ export function decideResend(tried: {
   return isTooLong ? { kind: 'give_up' } : { kind: 'resend', at, isThrottled }
 }
 
-/** Faults that may be gone at the next attempt. Our own limiter's refusal is final for the call: it names a later moment. */
+/**
+ * Faults that may be gone at the next attempt. Our own limiter's refusal is final for the call: it
+ * names a later moment.
+ */
 export function isTransient(error: FilesError): boolean {
   return error.retryable && !(error instanceof LocalRateLimitError) && error.name !== 'AbortedError'
 }
 
-/** A 404 of the service itself; a proxy's page or an unknown route carries no code and proves nothing. */
+/**
+ * A 404 of the service itself; a proxy's page or an unknown route carries no code and proves
+ * nothing.
+ */
 export function isProvenMissing(error: unknown): boolean {
   return error instanceof NotFoundError && error.code !== null
 }

@@ -4,7 +4,9 @@ import { Secret } from '../secret.ts'
 /** A key, or where to ask for it. */
 export type KeySource = string | (() => string | Promise<string>)
 
-/** The keys of one client: the one in use, where to get another, and which the service has refused. */
+/**
+ * The keys of one client: the one in use, where to get another, and which the service has refused.
+ */
 export class KeyRing {
   readonly #sources: KeySource[]
   readonly #refused = new Set<string>()
@@ -16,7 +18,10 @@ export class KeyRing {
     this.#sources = sources
   }
 
-  /** The key to use. Throws `AuthenticationError` without any request while every key at hand has been refused. */
+  /**
+   * The key to use. Throws `AuthenticationError` without any request while every key at hand has
+   * been refused.
+   */
   async take(facts: ErrorFacts): Promise<Secret> {
     const key = this.#current ?? (await this.#ask(facts))
     if (key !== null) return key

@@ -21,7 +21,10 @@ interface Asked {
   id?: string
 }
 
-/** Opens a call, hands it out, and closes it: its limits in time, its one log line, its errors, and the end of all of them. */
+/**
+ * Opens a call, hands it out, and closes it: its limits in time, its one log line, its errors, and
+ * the end of all of them.
+ */
 export class OpenCalls {
   readonly #wire: ClientParts
   readonly #stopping = new AbortController()
@@ -50,7 +53,10 @@ export class OpenCalls {
     }
   }
 
-  /** The same for a call whose results come one by one; `left` is its outcome when the caller has enough. */
+  /**
+   * The same for a call whose results come one by one; `left` is its outcome when the caller has
+   * enough.
+   */
   async *stream<T>(asked: Asked, options: CallOptions, work: (call: Call) => AsyncIterable<T>): AsyncGenerator<T> {
     const call = this.#begin(asked, options)
     const done = this.#track()
@@ -69,7 +75,10 @@ export class OpenCalls {
     }
   }
 
-  /** The same for a read: equal ones at the same time are one call, whose place in line the first of them decided. */
+  /**
+   * The same for a read: equal ones at the same time are one call, whose place in line the first of
+   * them decided.
+   */
   async share<T>(asked: Asked, key: string, options: CallOptions, work: (call: Call) => Promise<T>): Promise<T> {
     const { signal = new AbortController().signal, ...rest } = options
     const { operation, service } = asked

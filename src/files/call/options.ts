@@ -8,14 +8,20 @@ import { type LimiterStore, type Plan, type Priority, planLimit } from '../limit
 import type { FilesLogLine } from '../log-line.ts'
 import type { KeySource } from './key-ring.ts'
 
-/** How the service spells a storage. `alternative` is for `/files/list`, which writes it with an underscore. */
+/**
+ * How the service spells a storage. `alternative` is for `/files/list`, which writes it with an
+ * underscore.
+ */
 export interface WireName {
   wire: string
   alternative?: string
 }
 
 export interface FilesClientOptions {
-  /** The service's base address with its version segment: `https://…/v1`. Plain http is for loopback only. */
+  /**
+   * The service's base address with its version segment: `https://…/v1`. Plain http is for loopback
+   * only.
+   */
   baseUrl: string
   /** A provider is asked at the first call, and again when the service answers 401. */
   apiKey: KeySource
@@ -23,11 +29,17 @@ export interface FilesClientOptions {
   fallbackKey?: KeySource
   /** Default: our own names, `storage_a` to `storage_c`. */
   services?: Partial<Record<StorageName, string | WireName>>
-  /** `auto`, the default, tries `GET /files` and keeps to `POST /files/list` where the first does not exist. */
+  /**
+   * `auto`, the default, tries `GET /files` and keeps to `POST /files/list` where the first does
+   * not exist.
+   */
   listForm?: ListForm
   /** Field in which the alternative form takes a page token back; default `page_token`. */
   pageTokenField?: string
-  /** Requests per minute: a plan's, until the service names its own limit; a number is final. Default `free`. */
+  /**
+   * Requests per minute: a plan's, until the service names its own limit; a number is final.
+   * Default `free`.
+   */
   plan?: Plan | number
   /** Who waits first when requests queue for the limit; default `workflow`. */
   priority?: Priority
@@ -44,7 +56,10 @@ export interface FilesClientOptions {
   retry?: {
     /** Tries in all. Default 4. */
     attempts?: number
-    /** Ceiling of the first pause, which doubles up to `cap`; a random part of it is taken. Defaults 500ms and 15s. */
+    /**
+     * Ceiling of the first pause, which doubles up to `cap`; a random part of it is taken. Defaults
+     * 500ms and 15s.
+     */
     base?: Duration
     cap?: Duration
     /** A longer pause is not waited for: the call fails with `retryAt`. Default 60s. */
@@ -56,7 +71,10 @@ export interface FilesClientOptions {
   downloadHosts?: readonly string[]
   /** Deletes are looked at, never sent. */
   dryRun?: boolean
-  /** Shares the limit with other processes and keeps it over restarts; default: this client alone, in memory. */
+  /**
+   * Shares the limit with other processes and keeps it over restarts; default: this client alone,
+   * in memory.
+   */
   limiter?: LimiterStore
   clock?: Clock
   /** In [0, 1). */
@@ -120,7 +138,10 @@ export function resolveSettings(options: FilesClientOptions): Settings {
   })
 }
 
-/** True where the version segment is missing, which the specification says is part of the base address. */
+/**
+ * True where the version segment is missing, which the specification says is part of the base
+ * address.
+ */
 export function lacksVersion(baseUrl: string): boolean {
   return !/\/v\d+$/.test(new URL(baseUrl).pathname)
 }

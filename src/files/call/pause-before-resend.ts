@@ -12,7 +12,10 @@ export interface Tried {
   unreadable: number
 }
 
-/** Waits for the moment of another try and gives back the pause in milliseconds; throws the error when there will be none. */
+/**
+ * Waits for the moment of another try and gives back the pause in milliseconds; throws the error
+ * when there will be none.
+ */
 export async function pauseBeforeResend(wire: ClientParts, call: Call, tried: Tried): Promise<number> {
   const { clock, random } = wire.settings
   const now = clock.now()

@@ -3,7 +3,9 @@ import type { Clock } from '../../core/time.ts'
 const COST = 5
 const REFILL_MS = 1_000
 
-/** Tokens that retries are paid with, so that a service in trouble is not hit several times as hard. */
+/**
+ * Tokens that retries are paid with, so that a service in trouble is not hit several times as hard.
+ */
 export class RetryQuota {
   readonly #clock: Clock
   readonly #capacity: number

@@ -7,7 +7,9 @@ import { pauseBeforeResend } from './pause-before-resend.ts'
 /** How often one request may be given another key. */
 const MAX_NEW_KEYS = 2
 
-/** Sends a request until it is answered or may not be sent again; every attempt is noted in `call`. */
+/**
+ * Sends a request until it is answered or may not be sent again; every attempt is noted in `call`.
+ */
 export async function sendRequest(wire: ClientParts, call: Call, request: ApiRequest): Promise<Reply> {
   let key = await wire.keys.take(factsOf(call))
   let newKeys = 0
@@ -29,7 +31,10 @@ export async function sendRequest(wire: ClientParts, call: Call, request: ApiReq
   }
 }
 
-/** One attempt from its place under the limit to its reply. A failure is a value here: the caller decides on it. */
+/**
+ * One attempt from its place under the limit to its reply. A failure is a value here: the caller
+ * decides on it.
+ */
 async function tryOnce(
   wire: ClientParts,
   call: Call,

@@ -1,8 +1,14 @@
-/** Equal questions at the same time are asked once; each caller may leave without ending it for the others. */
+/**
+ * Equal questions at the same time are asked once; each caller may leave without ending it for the
+ * others.
+ */
 export class SharedCalls {
   readonly #running = new Map<string, Running>()
 
-  /** Joins the call of this key, or begins it. `begin` is given a signal that aborts when the last caller has left. */
+  /**
+   * Joins the call of this key, or begins it. `begin` is given a signal that aborts when the last
+   * caller has left.
+   */
   join<T>(key: string, signal: AbortSignal, begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (signal.aborted) return Promise.reject(signal.reason)
     const running = this.#running.get(key) ?? this.#begin(key, begin)

@@ -9,7 +9,10 @@ const BLOCK_BYTES = 2 * 1024 * 1024
 /** Of one file: one is filled while the others are hashed and written. */
 const BLOCKS = 4
 
-/** However slowly a block fills, what came is written by then: a process that is killed loses no more than that. */
+/**
+ * However slowly a block fills, what came is written by then: a process that is killed loses no
+ * more than that.
+ */
 const WRITTEN_WITHIN_MS = 1_000
 
 /** Memory of files that are done, to be used again. */
@@ -26,8 +29,8 @@ interface Block {
 }
 
 /**
- * Appends to a file in blocks, which are written one after the other, so that a process that is killed leaves no hole, and
- * hashed meanwhile. A failure shows at the next call.
+ * Appends to a file in blocks, which are written one after the other, so that a process that is
+ * killed leaves no hole, and hashed meanwhile. A failure shows at the next call.
  */
 export class BlockWriter {
   readonly #file: Pick<UncachedFile, 'write'>
@@ -70,14 +73,19 @@ export class BlockWriter {
     }
   }
 
-  /** Resolves when everything has been handed to the system, and nobody reads this memory any more. */
+  /**
+   * Resolves when everything has been handed to the system, and nobody reads this memory any more.
+   */
   async drain(): Promise<void> {
     this.#sendBegun()
     await Promise.all(this.#busy)
     this.#throwFailure()
   }
 
-  /** Waits for what goes on, and gives the memory back. What is not in a whole block yet is lost unless it was drained. */
+  /**
+   * Waits for what goes on, and gives the memory back. What is not in a whole block yet is lost
+   * unless it was drained.
+   */
   async close(): Promise<void> {
     this.#cancelTimer()
     await Promise.all(this.#busy)

@@ -3,7 +3,9 @@ import { parentPort } from 'node:worker_threads'
 import { type Descriptors, PAGE_BYTES, pageMemory, readAt } from './page-io.ts'
 import type { HashAnswer, HashCall, HashOrder } from './threaded-hash.ts'
 
-/** One read of a file; so many of them are on their way at a time, or a fast disk would wait for us. */
+/**
+ * One read of a file; so many of them are on their way at a time, or a fast disk would wait for us.
+ */
 const READ_AT_ONCE_BYTES = 1024 * 1024
 const READ_AHEAD = 4
 
@@ -75,8 +77,9 @@ async function readUpTo(hashing: Hashing, file: Descriptors, upTo: number): Prom
 }
 
 /**
- * The bytes from one position to another, read in whole pages. While one piece of memory is being looked at the others are on
- * their way from the disk; it is read into again when the next is asked for.
+ * The bytes from one position to another, read in whole pages. While one piece of memory is being
+ * looked at the others are on their way from the disk; it is read into again when the next is asked
+ * for.
  */
 async function* readPieces(
   file: Descriptors,

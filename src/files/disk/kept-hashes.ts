@@ -5,8 +5,9 @@ import type { PartHash } from './part-hash.ts'
 const MAX_KEPT = 1_000
 
 /**
- * The hashes of parts that downloads of this process have left, so that the next one goes on without reading them again. One that
- * anybody has touched since is not known any more: its inode, its size or one of its times is another.
+ * The hashes of parts that downloads of this process have left, so that the next one goes on
+ * without reading them again. One that anybody has touched since is not known any more: its inode,
+ * its size or one of its times is another.
  */
 export class KeptHashes {
   readonly #kept = new Map<string, { hash: PartHash; state: string }>()
@@ -20,7 +21,10 @@ export class KeptHashes {
     if (this.#kept.size > MAX_KEPT && oldest !== undefined) await this.#forget(oldest)
   }
 
-  /** Gives a hash away, to be continued; null where there is none, or the file is another one by now. */
+  /**
+   * Gives a hash away, to be continued; null where there is none, or the file is another one by
+   * now.
+   */
   async take(path: string, handle: FileHandle): Promise<PartHash | null> {
     const kept = this.#kept.get(path)
     if (kept === undefined || kept.state !== (await describeState(handle))) {

@@ -4,7 +4,10 @@ import { promisify } from 'node:util'
 const readFrom = promisify(read)
 const writeTo = promisify(write)
 
-/** Direct access wants addresses, positions and lengths in whole blocks of the disk; a page is a whole number of any disk's. */
+/**
+ * Direct access wants addresses, positions and lengths in whole blocks of the disk; a page is a
+ * whole number of any disk's.
+ */
 export const PAGE_BYTES = 4096
 
 /** A file that is open twice, as numbers that any thread of the process can use. */
@@ -14,7 +17,10 @@ export interface Descriptors {
   direct: number | null
 }
 
-/** Memory that begins with a page and that threads can share: V8 lays a buffer that might grow into pages of its own. */
+/**
+ * Memory that begins with a page and that threads can share: V8 lays a buffer that might grow into
+ * pages of its own.
+ */
 export function pageMemory(bytes: number): Uint8Array {
   return new Uint8Array(new SharedArrayBuffer(bytes, { maxByteLength: bytes }), 0, bytes)
 }
@@ -24,7 +30,10 @@ export function readAt(file: Descriptors, memory: Uint8Array, at: number): Promi
   return inBestWay(file, memory, at, async (fd) => (await readFrom(fd, memory, 0, memory.byteLength, at)).bytesRead)
 }
 
-/** Writes bytes that begin within their page of memory where they do in that of the file; bytes written. */
+/**
+ * Writes bytes that begin within their page of memory where they do in that of the file; bytes
+ * written.
+ */
 export function writeAt(file: Descriptors, bytes: Uint8Array, at: number): Promise<number> {
   return inBestWay(file, bytes, at, async (fd) => (await writeTo(fd, bytes, 0, bytes.byteLength, at)).bytesWritten)
 }

@@ -29,7 +29,10 @@ interface PartRequest {
   signal: AbortSignal
 }
 
-/** A file that is being written beside its target: `<target>.part`, and `<target>.part.json` for its marks. */
+/**
+ * A file that is being written beside its target: `<target>.part`, and `<target>.part.json` for its
+ * marks.
+ */
 export class PartFile {
   readonly #target: string
   readonly #kept: KeptHashes
@@ -54,7 +57,10 @@ export class PartFile {
     this.#marks = parts.marks
   }
 
-  /** Continues the part of an earlier download when its marks agree with `wanted`; else begins an empty one. */
+  /**
+   * Continues the part of an earlier download when its marks agree with `wanted`; else begins an
+   * empty one.
+   */
   static async open(request: PartRequest): Promise<PartFile> {
     const { to, wanted, resume, kept, signal } = request
     await mkdir(dirname(to), { recursive: true })
@@ -81,7 +87,10 @@ export class PartFile {
     return this.#marks.etag
   }
 
-  /** Prepares for bytes that begin at `offset`: either where this part ends, or at 0, which empties it. */
+  /**
+   * Prepares for bytes that begin at `offset`: either where this part ends, or at 0, which empties
+   * it.
+   */
   async expectFrom(offset: number, etag: string | null): Promise<void> {
     if (offset === 0 && this.#bytes > 0) await this.#empty()
     this.#marks = { ...this.#marks, etag }
@@ -94,7 +103,10 @@ export class PartFile {
     this.#bytes += bytes.byteLength
   }
 
-  /** Puts the part in the target's place, after its bytes are on the disk: a reader sees the whole file or the one before. */
+  /**
+   * Puts the part in the target's place, after its bytes are on the disk: a reader sees the whole
+   * file or the one before.
+   */
   async finish(): Promise<{ bytes: number; sha256: string }> {
     await this.#writer.drain()
     const [sha256] = await Promise.all([this.#hash.digest(this.#bytes), this.#file.sync()])
@@ -112,7 +124,8 @@ export class PartFile {
       await this.#writer.drain()
       if (await this.#hash.settle(this.#bytes)) await this.#kept.keep(this.#target, this.#hash, this.#file.plain)
     } catch {
-      // The disk did not take everything: what the part holds is read again by whoever continues it.
+      // The disk did not take everything: what the part holds is read again by whoever continues
+      // it.
       await this.#hash.end()
     } finally {
       await this.#writer.close()
@@ -154,7 +167,10 @@ async function readMarks(target: string): Promise<Marks | null> {
   }
 }
 
-/** Without an ETag, and without a size and a date on both sides, nothing tells that the file is still the same. */
+/**
+ * Without an ETag, and without a size and a date on both sides, nothing tells that the file is
+ * still the same.
+ */
 function isSame(kept: Marks, wanted: Omit<Marks, 'etag'>): boolean {
   const isNamed = kept.service === wanted.service && kept.id === wanted.id
   const isAlike =

@@ -14,22 +14,29 @@ export interface PartHash {
   update(bytes: Uint8Array): Promise<void>
   /** So many bytes from the beginning can be read from the file by now. */
   reach(bytes: number): void
-  /** The hash of the first `bytes` bytes, all of which were taken in and reached. It ends with that. */
+  /**
+   * The hash of the first `bytes` bytes, all of which were taken in and reached. It ends with that.
+   */
   digest(bytes: number): Promise<string>
-  /** Whether it knows the first `bytes` bytes and can be continued from there without the file. Otherwise it has ended. */
+  /**
+   * Whether it knows the first `bytes` bytes and can be continued from there without the file.
+   * Otherwise it has ended.
+   */
   settle(bytes: number): Promise<boolean>
   /** Ends whatever is still going on. */
   end(): Promise<void>
 }
 
-/** The hash of a file that begins empty and will have about `size` bytes, or nobody knows how many. */
+/**
+ * The hash of a file that begins empty and will have about `size` bytes, or nobody knows how many.
+ */
 export function emptyHash(size: number | null): PartHash {
   return size === null || size > WORTH_THE_THREAD_BYTES ? ThreadedHash.empty() : new PassingHash()
 }
 
 /**
- * The hash of a file that has `bytes` bytes already and will have about `size`. They are read: those of a very large file while
- * more is appended. Rejects when `signal` aborts.
+ * The hash of a file that has `bytes` bytes already and will have about `size`. They are read:
+ * those of a very large file while more is appended. Rejects when `signal` aborts.
  */
 export async function continuedHash(
   file: UncachedFile,

@@ -5,7 +5,10 @@ import { untilAborted } from './until-aborted.ts'
 export class TargetQueue {
   readonly #last = new Map<string, Promise<unknown>>()
 
-  /** Does `work` once all work before it on the same path has ended; rejects at once when the signal aborts. */
+  /**
+   * Does `work` once all work before it on the same path has ended; rejects at once when the signal
+   * aborts.
+   */
   async run<T>(to: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const path = resolve(to)
     const before = this.#last.get(path) ?? Promise.resolve()

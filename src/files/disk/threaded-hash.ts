@@ -28,12 +28,16 @@ export interface HashAnswer {
 }
 
 /**
- * So much of a file is read before more is appended, which takes a good disk a second: read beside the download, it would
- * hold up the disk, and what is written meanwhile would have to be read, too.
+ * So much of a file is read before more is appended, which takes a good disk a second: read beside
+ * the download, it would hold up the disk, and what is written meanwhile would have to be read,
+ * too.
  */
 const READ_FIRST_BYTES = 1024 * 1024 * 1024
 
-/** The thread in which the files of this process are hashed, in turns. It begins with the first, and keeps no process alive. */
+/**
+ * The thread in which the files of this process are hashed, in turns. It begins with the first, and
+ * keeps no process alive.
+ */
 class HashThread {
   #worker: Worker | null = null
   readonly #calls = new Map<number, { resolve: (answer: HashAnswer) => void; reject: (error: Error) => void }>()
@@ -46,7 +50,10 @@ class HashThread {
     return hash
   }
 
-  /** Carries out an order after those before of the same hash. Rejects when one of them failed, or the thread has ended since. */
+  /**
+   * Carries out an order after those before of the same hash. Rejects when one of them failed, or
+   * the thread has ended since.
+   */
   ask(hash: number, order: HashOrder): Promise<HashAnswer> {
     this.#worker ??= this.#start()
     const worker = this.#worker
@@ -86,8 +93,8 @@ class HashThread {
 const thread = new HashThread()
 
 /**
- * A hash that is made beside the download. What the file has already is read by the thread, and so is what is appended
- * meanwhile; once the thread has caught up, it takes what follows from memory.
+ * A hash that is made beside the download. What the file has already is read by the thread, and so
+ * is what is appended meanwhile; once the thread has caught up, it takes what follows from memory.
  */
 export class ThreadedHash implements PartHash {
   readonly #hash = thread.begin()
@@ -107,7 +114,10 @@ export class ThreadedHash implements PartHash {
     return new ThreadedHash(null, 0)
   }
 
-  /** Of a file that has `bytes` bytes. Resolves when those of a short one are known, else at once; rejects when `signal` aborts. */
+  /**
+   * Of a file that has `bytes` bytes. Resolves when those of a short one are known, else at once;
+   * rejects when `signal` aborts.
+   */
   static async ofFile(
     file: Descriptors,
     bytes: number,

@@ -2,12 +2,16 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { type Descriptors, writeAt } from './page-io.ts'
 
-/** Where writes go through the cache, the disk is told to catch up this often: a download waits for what the last sync finds. */
+/**
+ * Where writes go through the cache, the disk is told to catch up this often: a download waits for
+ * what the last sync finds.
+ */
 const SYNC_EVERY_BYTES = 8 * 1024 * 1024
 
 /**
- * A large file that is written once and not read soon: where it can, it passes by the system's cache. That saves a copy into
- * pages that have to be found first, keeps what others have in the cache, and leaves the last sync nothing to do.
+ * A large file that is written once and not read soon: where it can, it passes by the system's
+ * cache. That saves a copy into pages that have to be found first, keeps what others have in the
+ * cache, and leaves the last sync nothing to do.
  */
 export class UncachedFile {
   readonly plain: FileHandle

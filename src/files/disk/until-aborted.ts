@@ -1,4 +1,7 @@
-/** Resolves once the other promise has settled, in either way; rejects with the signal's reason when that aborts before. */
+/**
+ * Resolves once the other promise has settled, in either way; rejects with the signal's reason when
+ * that aborts before.
+ */
 export function untilAborted(other: Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

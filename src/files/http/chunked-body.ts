@@ -11,7 +11,10 @@ export class ChunkedBody {
     return this.#state === 'end'
   }
 
-  /** Moves the content in `bytes` to their front, and gives back how much it is. Throws when the marks make no sense. */
+  /**
+   * Moves the content in `bytes` to their front, and gives back how much it is. Throws when the
+   * marks make no sense.
+   */
   compact(bytes: Uint8Array): number {
     let kept = 0
     for (let at = 0; at < bytes.byteLength && this.#state !== 'end'; ) {

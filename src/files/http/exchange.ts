@@ -7,7 +7,10 @@ import type { HttpReply, HttpRequest, Transport } from './transport.ts'
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-/** One HTTP request. `authorization` goes to its origin only and never along with a redirect to another. */
+/**
+ * One HTTP request. `authorization` goes to its origin only and never along with a redirect to
+ * another.
+ */
 export interface Outgoing {
   method: 'GET' | 'POST' | 'DELETE'
   url: URL
@@ -19,7 +22,10 @@ export interface Outgoing {
   transport: Transport
 }
 
-/** Sends a request and follows redirects of a GET; resolves when the headers of the last reply are there. */
+/**
+ * Sends a request and follows redirects of a GET; resolves when the headers of the last reply are
+ * there.
+ */
 export async function exchange(
   settings: Settings,
   outgoing: Outgoing,
@@ -77,7 +83,10 @@ function requireAllowed(url: URL, { hosts }: Outgoing, facts: ErrorFacts): void 
   )
 }
 
-/** Limits an exchange in time: a signal that aborts with the caller's, or with `TimeoutError` at `moment`. */
+/**
+ * Limits an exchange in time: a signal that aborts with the caller's, or with `TimeoutError` at
+ * `moment`.
+ */
 export function limitUntil(
   settings: Settings,
   { signal, moment, facts }: { signal: AbortSignal; moment: number; facts: ErrorFacts },
@@ -90,7 +99,9 @@ export function limitUntil(
   return { signal: AbortSignal.any([signal, timeout.signal]), done: cancel }
 }
 
-/** What went wrong on the way, as one of our errors: sockets and streams throw all sorts of things. */
+/**
+ * What went wrong on the way, as one of our errors: sockets and streams throw all sorts of things.
+ */
 export function toTransportError(
   error: unknown,
   { signal, facts, secret = null }: { signal: AbortSignal; facts: ErrorFacts; secret?: Secret | null },
@@ -102,7 +113,9 @@ export function toTransportError(
   return new ConnectionError('The connection to the server failed or broke off.', { ...facts, cause })
 }
 
-/** The system's own words without what it hangs on them: requests, sockets, addresses with a query. */
+/**
+ * The system's own words without what it hangs on them: requests, sockets, addresses with a query.
+ */
 function plainCause(error: unknown, secret: Secret | null): Error {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = inner instanceof Error && 'code' in inner && typeof inner.code === 'string' ? `${inner.code}: ` : ''

@@ -7,14 +7,20 @@ export interface ResponseHead {
   framing: Framing
 }
 
-/** How the end of a body is known: by its length in bytes, by its own marks, or by the end of the connection. */
+/**
+ * How the end of a body is known: by its length in bytes, by its own marks, or by the end of the
+ * connection.
+ */
 export type Framing = { kind: 'length'; bytes: number } | { kind: 'chunked' } | { kind: 'close' }
 
 /** Collects the bytes of a response until its head is complete. */
 export class HeadReader {
   #bytes = Buffer.alloc(0)
 
-  /** The head and how many of `bytes` belonged to it; null while more is needed. Throws when it is no head of HTTP/1. */
+  /**
+   * The head and how many of `bytes` belonged to it; null while more is needed. Throws when it is
+   * no head of HTTP/1.
+   */
   read(bytes: Uint8Array): { head: ResponseHead; used: number } | null {
     const before = this.#bytes.byteLength
     this.#bytes = Buffer.concat([this.#bytes, bytes])

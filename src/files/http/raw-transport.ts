@@ -7,9 +7,9 @@ import { ReusedMemory } from './reused-memory.ts'
 import { type HttpReply, type HttpRequest, nodeTransport, type Transport } from './transport.ts'
 
 /**
- * For the bytes of files: one GET on a connection of its own, read into memory that is used again. Node's HTTP client takes
- * fresh memory for every 64 KiB, which costs half of the speed and 70 MiB of uncollected buffers. What it alone can do,
- * such as going through a proxy, is left to it.
+ * For the bytes of files: one GET on a connection of its own, read into memory that is used again.
+ * Node's HTTP client takes fresh memory for every 64 KiB, which costs half of the speed and 70 MiB
+ * of uncollected buffers. What it alone can do, such as going through a proxy, is left to it.
  */
 export const rawTransport: Transport = async (request) => {
   const isProxied = globalAgent.options.proxyEnv !== undefined
@@ -61,7 +61,10 @@ function requestHead({ url, headers }: HttpRequest): string {
   return `GET ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n`
 }
 
-/** A body as it arrives: chunks wait here for whoever reads them, and reading pauses when slots run short. */
+/**
+ * A body as it arrives: chunks wait here for whoever reads them, and reading pauses when slots run
+ * short.
+ */
 class RawBody implements AsyncIterator<Uint8Array> {
   readonly #slots = new ReusedMemory()
   readonly #heads = new HeadReader()

@@ -13,8 +13,9 @@ export interface Patience {
 }
 
 /**
- * The bytes of a body as they come. Throws `StalledError` when the server is silent while bytes are awaited. The time that
- * the consumer takes between two chunks does not count: a slow disk is no stall, and it cannot hide a dead server either.
+ * The bytes of a body as they come. Throws `StalledError` when the server is silent while bytes are
+ * awaited. The time that the consumer takes between two chunks does not count: a slow disk is no
+ * stall, and it cannot hide a dead server either.
  */
 export async function* readChunks(
   reply: Pick<HttpReply, 'body' | 'discard'>,

@@ -11,7 +11,9 @@ interface Addressing {
 /** Control characters, and halves of a surrogate pair, which no URL can carry. */
 const UNSENDABLE = /[\p{Cc}\p{Cs}]/u
 
-/** The address of an entry, or of what hangs below it. Refuses ids that would lead to another path. */
+/**
+ * The address of an entry, or of what hangs below it. Refuses ids that would lead to another path.
+ */
 export function entryUrl(settings: Addressing, file: FileRef, below: '' | '/download', facts: ErrorFacts): URL {
   const id = encodeURIComponent(requireId(file.id, facts))
   const url = new URL(`${settings.baseUrl}/files/${id}${below}`)
@@ -26,7 +28,10 @@ export function filesUrl(settings: Addressing, tail: '' | '/list', query: Record
   return url
 }
 
-/** `encodeURIComponent('..')` is `..`, and a URL parser also takes `%2e%2e` for it: such ids would name another resource. */
+/**
+ * `encodeURIComponent('..')` is `..`, and a URL parser also takes `%2e%2e` for it: such ids would
+ * name another resource.
+ */
 function requireId(id: unknown, facts: ErrorFacts): string {
   if (typeof id === 'string' && id !== '' && !UNSENDABLE.test(id) && !isDotSegment(id)) return id
   throw new InvalidRequestError(
@@ -39,7 +44,10 @@ function isDotSegment(text: string): boolean {
   return /^\.{1,2}$/.test(text.replace(/%2e/gi, '.'))
 }
 
-/** A storage path as the service wants it: a leading `/`, none at the end, NFC; refuses dot segments. */
+/**
+ * A storage path as the service wants it: a leading `/`, none at the end, NFC; refuses dot
+ * segments.
+ */
 export function storagePath(path: string, facts: ErrorFacts): string {
   const parts = path
     .normalize('NFC')
@@ -49,7 +57,10 @@ export function storagePath(path: string, facts: ErrorFacts): string {
   throw new InvalidRequestError('The path holds a dot segment or a control character.', facts)
 }
 
-/** Whether a credential or a file may travel there: https, or plain http that never leaves this machine. */
+/**
+ * Whether a credential or a file may travel there: https, or plain http that never leaves this
+ * machine.
+ */
 export function isSafeOrigin(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))
 }

@@ -4,7 +4,10 @@ const SLOT_BYTES = 256 * 1024
 /** Slots of one connection: enough to go on reading while some wait to be copied. */
 const MAX_SLOTS = 8
 
-/** Memory that is read into again and again: a file of any size takes two megabytes, and nothing is left to collect. */
+/**
+ * Memory that is read into again and again: a file of any size takes two megabytes, and nothing is
+ * left to collect.
+ */
 export class ReusedMemory {
   readonly #free: ArrayBufferLike[] = []
   #made = 0

@@ -20,7 +20,10 @@ export interface HttpReply {
   body: AsyncIterator<Uint8Array>
   /** Ends the connection unless the body has been read to its end. */
   discard: () => void
-  /** Gives the memory of a chunk back to be read into again; one that is kept instead is lost to the transport. */
+  /**
+   * Gives the memory of a chunk back to be read into again; one that is kept instead is lost to the
+   * transport.
+   */
   release: (bytes: Uint8Array) => void
 }
 
@@ -28,9 +31,9 @@ export interface HttpReply {
 export type Transport = (request: HttpRequest) => Promise<HttpReply>
 
 /**
- * Node's own HTTP client with its global agents. Not `fetch`: the undici 7 in Node 24 ends the process with an assertion that
- * nobody can catch when a server closes the connection while a body waits for its reader (nodejs/undici#5360), and tells
- * nobody when it has connected.
+ * Node's own HTTP client with its global agents. Not `fetch`: the undici 7 in Node 24 ends the
+ * process with an assertion that nobody can catch when a server closes the connection while a body
+ * waits for its reader (nodejs/undici#5360), and tells nobody when it has connected.
  */
 export const nodeTransport: Transport = ({ url, method, headers, signal, body, onConnected }) =>
   new Promise((resolve, reject) => {

@@ -1,6 +1,9 @@
 import type { LimiterState } from './limiter-store.ts'
 
-/** A log of the last 61 s that never exceeds the limit stays inside it under every way of counting a minute. */
+/**
+ * A log of the last 61 s that never exceeds the limit stays inside it under every way of counting a
+ * minute.
+ */
 export const WINDOW_MS = 61_000
 
 /** A probe that has not reported back by then is taken for lost, with the process that sent it. */
@@ -17,10 +20,11 @@ export type StartDecision =
   { kind: 'start'; at: number; count: number; spare: number; isProbe: boolean } | { kind: 'wait'; until: number }
 
 /**
- * How many of the `wanted` requests may start now, and the state after they have: the same one where none does. `known` is
- * that state without what is too old to count. `limit` is in requests per minute, `spare` what is taken ahead if it
- * leaves half of the limit free. A start that was taken ahead counts from the last moment at which it may be used, so that
- * it never counts for too short.
+ * How many of the `wanted` requests may start now, and the state after they have: the same one
+ * where none does. `known` is that state without what is too old to count. `limit` is in requests
+ * per minute, `spare` what is taken ahead if it leaves half of the limit free. A start that was
+ * taken ahead counts from the last moment at which it may be used, so that it never counts for too
+ * short.
  */
 export function decideStarts(
   state: LimiterState,
@@ -48,7 +52,10 @@ export function decideStarts(
   return { state: started, known: started, decision: { ...decision, spare: ahead } }
 }
 
-/** Whether starts that were taken before may still be used: nobody has closed the key or lowered its limit since. */
+/**
+ * Whether starts that were taken before may still be used: nobody has closed the key or lowered its
+ * limit since.
+ */
 export function isOpen(state: LimiterState, { now, limit }: { now: number; limit: number }): boolean {
   return state.blockedUntil === 0 && state.probeSince === null && recentStarts(state.starts, now).length <= limit
 }
@@ -64,7 +71,10 @@ export function settledStarts(
   return { ...state, starts: inOrder([...others, ...spare.used]) }
 }
 
-/** Those that still count. A clock set back leaves starts in the future, which must not count for longer than a window. */
+/**
+ * Those that still count. A clock set back leaves starts in the future, which must not count for
+ * longer than a window.
+ */
 export function recentStarts(starts: readonly number[], now: number): number[] {
   return starts.map((at) => (at > now + SPARE_MS ? now : at)).filter((at) => at > now - WINDOW_MS)
 }
@@ -95,7 +105,9 @@ export function blockedState(state: LimiterState, until: number): LimiterState {
   return { ...state, blockedUntil: Math.max(state.blockedUntil, until), probeSince: null }
 }
 
-/** The state after the probe: open if it was answered, to be probed again if it got lost on the way. */
+/**
+ * The state after the probe: open if it was answered, to be probed again if it got lost on the way.
+ */
 export function probedState(state: LimiterState, isAnswered: boolean): LimiterState {
   return { ...state, blockedUntil: isAnswered ? 0 : state.blockedUntil, probeSince: null }
 }

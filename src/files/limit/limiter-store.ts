@@ -3,7 +3,10 @@ export type Priority = 'interactive' | 'workflow' | 'background'
 
 /** What every process that uses one key has to agree on. Plain data: it is stored as JSON. */
 export interface LimiterState {
-  /** Epoch milliseconds of the starts of the last window, oldest first; of those taken ahead, when they end. */
+  /**
+   * Epoch milliseconds of the starts of the last window, oldest first; of those taken ahead, when
+   * they end.
+   */
   starts: readonly number[]
   /** No request before this moment; 0 when open. */
   blockedUntil: number
@@ -16,13 +19,19 @@ export interface LimiterState {
 export const OPEN_STATE: LimiterState = { starts: [], blockedUntil: 0, probeSince: null, limit: null }
 
 /**
- * Keeps the state of each key (a fingerprint) where all find it who use the key. Two that read the same state must not both
- * replace it: both would take the last place.
+ * Keeps the state of each key (a fingerprint) where all find it who use the key. Two that read the
+ * same state must not both replace it: both would take the last place.
  */
 export interface LimiterStore {
-  /** Null where a key has no state yet. Asked before each request, so it should cost no more than a read. */
+  /**
+   * Null where a key has no state yet. Asked before each request, so it should cost no more than a
+   * read.
+   */
   load(key: string): Promise<{ state: LimiterState; version: number } | null>
-  /** Replaces the state that had this version (0: none); false when another one has been saved since. */
+  /**
+   * Replaces the state that had this version (0: none); false when another one has been saved
+   * since.
+   */
   save(key: string, state: LimiterState, version: number): Promise<boolean>
 }
 

@@ -40,7 +40,10 @@ interface Waiting extends Ticket {
 
 const ORDER: readonly Priority[] = ['interactive', 'workflow', 'background']
 
-/** Keeps the requests of one key under the service's limit, together with every other limiter on the same store. */
+/**
+ * Keeps the requests of one key under the service's limit, together with every other limiter on the
+ * same store.
+ */
 export class Limiter {
   readonly #starts: SharedStarts
   readonly #clock: Clock
@@ -69,7 +72,10 @@ export class Limiter {
     return this.#queue.length
   }
 
-  /** Resolves when the request may start; rejects with `LocalRateLimitError` as soon as that will be too late. */
+  /**
+   * Resolves when the request may start; rejects with `LocalRateLimitError` as soon as that will be
+   * too late.
+   */
   enter(ticket: Ticket): Promise<{ isProbe: boolean }> {
     return new Promise((resolve, reject) => {
       if (ticket.signal.aborted) return reject(ticket.signal.reason)
@@ -110,7 +116,10 @@ export class Limiter {
     this.#queue.splice(behind === -1 ? this.#queue.length : behind, 0, waiting)
   }
 
-  /** Lets requests start, first in line first, until the next has to wait; then sets the timer for that moment. */
+  /**
+   * Lets requests start, first in line first, until the next has to wait; then sets the timer for
+   * that moment.
+   */
   async #pump(): Promise<void> {
     this.#isPumpStale = true
     if (this.#pumping) return
@@ -123,7 +132,8 @@ export class Limiter {
           () => this.#queue.length,
           (state) => this.#perMinute(state),
         )
-        // Known together with the starts it holds: sooner, and the first in line would seem to come too late for its own place.
+        // Known together with the starts it holds: sooner, and the first in line would seem to come
+        // too late for its own place.
         this.#known = known
         if (decision.kind === 'start') await this.#startFirst(decision)
         else if (!this.#isPumpStale) return this.#sleep(decision.until)
@@ -135,7 +145,9 @@ export class Limiter {
     }
   }
 
-  /** Whoever is first by now: the line may have changed, or have emptied, while the store was asked. */
+  /**
+   * Whoever is first by now: the line may have changed, or have emptied, while the store was asked.
+   */
   async #startFirst({ at, count, isProbe }: Extract<StartDecision, { kind: 'start' }>): Promise<void> {
     const first = this.#queue.splice(0, count)
     for (const waiting of first) waiting.start(isProbe)
@@ -157,7 +169,10 @@ export class Limiter {
     return this.#limit.isFinal ? this.#limit.perMinute : (state.limit ?? this.#limit.perMinute)
   }
 
-  /** Whoever cannot start in time leaves now, so that the queue stays short and a run can sleep durably instead. */
+  /**
+   * Whoever cannot start in time leaves now, so that the queue stays short and a run can sleep
+   * durably instead.
+   */
   #refuseLate(): void {
     const now = this.#clock.now()
     const limit = this.#perMinute(this.#known)
@@ -176,7 +191,10 @@ export class Limiter {
     }
   }
 
-  /** Gives each refused request a moment of its own, as far apart as the limit allows, so that they do not return in a crowd. */
+  /**
+   * Gives each refused request a moment of its own, as far apart as the limit allows, so that they
+   * do not return in a crowd.
+   */
   #promise(earliest: number, limit: number): number {
     this.#promisedAt = Math.max(earliest, this.#promisedAt + Math.ceil(WINDOW_MS / limit))
     return this.#promisedAt

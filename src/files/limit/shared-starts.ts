@@ -5,7 +5,10 @@ import { type LimiterState, type LimiterStore, OPEN_STATE } from './limiter-stor
 /** More are not taken ahead, however high the limit is. */
 const MAX_SPARE = 50
 
-/** Starts that were taken ahead: in the shared state each stands at `until`, the last moment at which it may be used. */
+/**
+ * Starts that were taken ahead: in the shared state each stands at `until`, the last moment at
+ * which it may be used.
+ */
 export interface ReservedStart {
   from: number
   until: number
@@ -17,8 +20,9 @@ export interface ReservedStart {
 type Change<T> = (state: LimiterState) => { state: LimiterState; result: T }
 
 /**
- * The starts of one key, as all agree on them who share its store. While calls keep coming, a few starts are taken ahead, so
- * that the next of them need no commit: only a look whether somebody has closed the key.
+ * The starts of one key, as all agree on them who share its store. While calls keep coming, a few
+ * starts are taken ahead, so that the next of them need no commit: only a look whether somebody has
+ * closed the key.
  */
 export class SharedStarts {
   readonly #key: string
@@ -34,7 +38,10 @@ export class SharedStarts {
     this.#clock = parts.clock
   }
 
-  /** Takes starts for as many of the `wanted` requests as there is room for; `known` is the state after that. */
+  /**
+   * Takes starts for as many of the `wanted` requests as there is room for; `known` is the state
+   * after that.
+   */
   take(
     wanted: () => number,
     limitOf: (state: LimiterState) => number,
@@ -85,7 +92,10 @@ export class SharedStarts {
     return { decision, known }
   }
 
-  /** With each change goes what became of the starts taken ahead: the used ones as of when they were used, the others not at all. */
+  /**
+   * With each change goes what became of the starts taken ahead: the used ones as of when they were
+   * used, the others not at all.
+   */
   async #change<T>(turn: Change<T>): Promise<T> {
     for (;;) {
       const { state: kept, version } = await this.#load()

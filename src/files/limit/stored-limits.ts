@@ -1,7 +1,9 @@
 import type { Store } from '../../core/store/store.ts'
 import type { LimiterStore } from './limiter-store.ts'
 
-/** Keeps limits in the database, where all find them who use it, and where they outlive a restart. */
+/**
+ * Keeps limits in the database, where all find them who use it, and where they outlive a restart.
+ */
 export function storedLimits(store: Pick<Store, 'loadLimit' | 'saveLimit'>): LimiterStore {
   return {
     async load(key) {

@@ -16,8 +16,8 @@ export interface DeleteRequest extends DeleteOptions {
 }
 
 /**
- * Deletes one entry for good. After a fault that leaves open whether the service carried it out, it looks first: gone is
- * `already_gone`, unchanged is deleted again, changed is left alone.
+ * Deletes one entry for good. After a fault that leaves open whether the service carried it out, it
+ * looks first: gone is `already_gone`, unchanged is deleted again, changed is left alone.
  */
 export async function deleteFile(
   wire: ClientParts,
@@ -72,7 +72,9 @@ async function look(
   }
 }
 
-/** A look that fails leaves the doubt in place, so the fault that caused it is what the caller gets. */
+/**
+ * A look that fails leaves the doubt in place, so the fault that caused it is what the caller gets.
+ */
 async function lookAfter(
   wire: ClientParts,
   call: Call,

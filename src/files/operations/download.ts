@@ -6,7 +6,10 @@ import { type Marks, PartFile } from '../disk/part-file.ts'
 import { ProtocolError } from '../errors.ts'
 import { readBytes } from './read-bytes.ts'
 
-/** An entry, or as much of one as is known: a size and a date make a download safer and easier to resume. */
+/**
+ * An entry, or as much of one as is known: a size and a date make a download safer and easier to
+ * resume.
+ */
 export type Downloadable = FileRef & { size?: number | null; modifiedAt?: string | null }
 
 export interface DownloadRequest {
@@ -18,7 +21,9 @@ export interface DownloadRequest {
   onProgress?: (progress: { bytes: number; total: number | null }) => void
 }
 
-/** Writes a file's bytes to a path, atomically; what a failure leaves is continued by the next call. */
+/**
+ * Writes a file's bytes to a path, atomically; what a failure leaves is continued by the next call.
+ */
 export async function downloadFile(
   wire: ClientParts,
   call: Call,

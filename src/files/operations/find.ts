@@ -12,7 +12,10 @@ export interface Sight {
   iterate: (folder: string) => AsyncIterable<FileEntry>
 }
 
-/** The entry at a place, or null when the service's own 404, or the whole of its folder, proves that there is none. */
+/**
+ * The entry at a place, or null when the service's own 404, or the whole of its folder, proves that
+ * there is none.
+ */
 export async function findEntry({ id, path }: Pick<FilePlace, 'id' | 'path'>, sight: Sight): Promise<FileEntry | null> {
   try {
     if (id != null) return plainEntry(await sight.get(id))

@@ -12,7 +12,8 @@ export async function hashFile(wire: ClientParts, call: Call, { service, id }: F
       hash.update(read.bytes)
       bytes += read.bytes.byteLength
     } else if (read.offset === 0) {
-      // What came before was of a file that has changed since, or the server cannot go on in the middle.
+      // What came before was of a file that has changed since, or the server cannot go on in the
+      // middle.
       hash = createHash('sha256')
       bytes = 0
     }

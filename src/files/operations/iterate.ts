@@ -11,8 +11,9 @@ export type ListPage = (query: FileQuery) => Promise<FilePage>
 const MAX_PER_SNAPSHOT = 50_000
 
 /**
- * Every page of a collection, oldest entries first: what is added meanwhile lands at the end and shifts nothing. Each id
- * comes once. Ends where the service says so, and at a page that brings nothing new, for a server that ignores `page`.
+ * Every page of a collection, oldest entries first: what is added meanwhile lands at the end and
+ * shifts nothing. Each id comes once. Ends where the service says so, and at a page that brings
+ * nothing new, for a server that ignores `page`.
  */
 export async function* iteratePages(
   list: ListPage,
@@ -46,7 +47,10 @@ export async function* iterateEntries(pages: AsyncIterable<FilePage>): AsyncGene
   for await (const page of pages) yield* page.items
 }
 
-/** All pages before anything is done with them, so that what is done cannot shift them. `max` counts entries. */
+/**
+ * All pages before anything is done with them, so that what is done cannot shift them. `max` counts
+ * entries.
+ */
 export async function takeSnapshot(pages: AsyncIterable<FilePage>, max: number = MAX_PER_SNAPSHOT): Promise<Snapshot> {
   const items: FileEntry[] = []
   for await (const page of pages) {

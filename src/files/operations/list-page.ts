@@ -82,7 +82,10 @@ function sendPrimary(wire: ClientParts, call: Call, asked: Asked): Promise<Reply
   return sendRequest(wire, call, { method: 'GET', url: filesUrl(settings, '', query), resend: 'any' })
 }
 
-/** The specification gives this form a JSON body and no method. `fetch` refuses a GET with a body, so it goes as POST. */
+/**
+ * The specification gives this form a JSON body and no method. `fetch` refuses a GET with a body,
+ * so it goes as POST.
+ */
 function sendAlternative(wire: ClientParts, call: Call, asked: Asked): Promise<Reply> {
   const { settings } = wire
   const body = {

@@ -36,7 +36,10 @@ export interface UrlHolder {
   current: DownloadUrl | null
 }
 
-/** Opens the bytes of a file at a position. A URL that no longer works is exchanged a few times; other failures are thrown. */
+/**
+ * Opens the bytes of a file at a position. A URL that no longer works is exchanged a few times;
+ * other failures are thrown.
+ */
 export async function openBytes(
   wire: ClientParts,
   call: Call,

@@ -6,14 +6,18 @@ import { readChunks } from '../http/read-body.ts'
 import { openBytes, type Position, RangeMismatch, type UrlHolder } from './open-bytes.ts'
 
 export type BytesRead =
-  /** The bytes that follow begin here: 0, or where the ones before ended. `size` is that of the whole file. */
+  /**
+   * The bytes that follow begin here: 0, or where the ones before ended. `size` is that of the
+   * whole file.
+   */
   | { kind: 'from'; offset: number; etag: string | null; size: number | null }
   /** The bytes are written over once the next are asked for. */
   | { kind: 'chunk'; bytes: Uint8Array }
 
 /**
- * The bytes of a file from a position to the end, over as many connections and URLs as it takes. Tries are counted anew
- * whenever bytes have come that were not there before. Throws `ProtocolError` when the file has another size than is known.
+ * The bytes of a file from a position to the end, over as many connections and URLs as it takes.
+ * Tries are counted anew whenever bytes have come that were not there before. Throws
+ * `ProtocolError` when the file has another size than is known.
  */
 export async function* readBytes(wire: ClientParts, call: Call, start: Position): AsyncGenerator<BytesRead> {
   const urls: UrlHolder = { current: null }

@@ -4,8 +4,8 @@ import { ProtocolError } from '../errors.ts'
 import { readBytes } from './read-bytes.ts'
 
 /**
- * The bytes of a file in order, each once, over broken connections too. Throws `ProtocolError` when the file changes on
- * the way: what was handed out cannot be taken back.
+ * The bytes of a file in order, each once, over broken connections too. Throws `ProtocolError` when
+ * the file changes on the way: what was handed out cannot be taken back.
  */
 export async function* streamBytes(
   wire: ClientParts,

@@ -3,7 +3,10 @@ import type { FileDetails, FileEntry } from '../../core/service/file.ts'
 import type { StorageName } from '../../core/service/storage.ts'
 import { readCount, readText } from './parse-reply.ts'
 
-/** An entry in either form, field by field; null for anything without an id, which could never be asked for again. */
+/**
+ * An entry in either form, field by field; null for anything without an id, which could never be
+ * asked for again.
+ */
 export function parseEntry(service: StorageName, raw: unknown): FileEntry | null {
   if (!isPlainObject(raw)) return null
   const id = typeof raw.id === 'number' ? String(raw.id) : raw.id
@@ -56,7 +59,10 @@ export function parseDownloadUrl(data: unknown): { url: string; expiresAt: numbe
   return { url, expiresAt: expiresAt === null ? null : Date.parse(expiresAt) }
 }
 
-/** ISO text in UTC of text with any offset, or of epoch seconds or milliseconds; null for anything else. */
+/**
+ * ISO text in UTC of text with any offset, or of epoch seconds or milliseconds; null for anything
+ * else.
+ */
 export function parseMoment(value: unknown): string | null {
   const moment = typeof value === 'number' ? (Math.abs(value) < 1e11 ? value * 1_000 : value) : parseIso(value)
   return Number.isFinite(moment) && Math.abs(moment) <= 8.64e15 ? new Date(moment).toISOString() : null

@@ -18,7 +18,10 @@ export interface Pagination {
 /** A message is for a person to read. */
 const MAX_MESSAGE_CHARACTERS = 500
 
-/** Reads the text of a reply by its shape; `status` only tells an empty success from an empty failure. */
+/**
+ * Reads the text of a reply by its shape; `status` only tells an empty success from an empty
+ * failure.
+ */
 export function parseReply(status: number, text: string): ParsedReply {
   const isSuccess = status >= 200 && status < 300
   if (text.trim() === '' && isSuccess) return { kind: 'ok', data: null, pagination: null, hasFlag: false }

@@ -32,8 +32,8 @@ const STATUSES: Record<number, new (message: string, facts: ErrorFacts) => Files
 }
 
 /**
- * The error of a reply that is none of success. The service's code says more than the status, except that 429 always
- * means waiting and a 5xx never proves that something is missing.
+ * The error of a reply that is none of success. The service's code says more than the status,
+ * except that 429 always means waiting and a 5xx never proves that something is missing.
  */
 export function toReplyError(
   reply: { status: number; headers: HeaderSource; parsed: Exclude<ParsedReply, { kind: 'ok' }> },

@@ -14,8 +14,9 @@ export const DEFAULT_WINDOW_MS = 60_000
 const ROUNDING_MS = 1_000
 
 /**
- * How long the server wants us to wait, in milliseconds from the moment `now` its reply came; null when it does not say.
- * Moments are compared with the server's own `Date`, so a clock that is wrong here changes nothing.
+ * How long the server wants us to wait, in milliseconds from the moment `now` its reply came; null
+ * when it does not say. Moments are compared with the server's own `Date`, so a clock that is wrong
+ * here changes nothing.
  */
 export function parseRetryAfter(headers: HeaderSource, now: number): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''

@@ -16,7 +16,10 @@ export interface LogOptions {
   clock?: Clock
 }
 
-/** Writes a line for each notice that is urgent enough, and is the only one who writes lines; the result ends it. */
+/**
+ * Writes a line for each notice that is urgent enough, and is the only one who writes lines; the
+ * result ends it.
+ */
 export function logNotices(bus: Pick<NoticeBus, 'subscribe'>, options: LogOptions): () => void {
   const { level, destination = openDestination({ fd: 1, sync: true }), clock = systemClock } = options
   const write = options.pretty
@@ -34,7 +37,10 @@ function prettyWriter(destination: DestinationStream, { clock, colour }: { clock
   return (line) => destination.write(formatPrettyLine(line, { now: clock.now(), colour }))
 }
 
-/** Names under which something secret could come to stand in a line; hidden already, and hidden once more. */
+/**
+ * Names under which something secret could come to stand in a line; hidden already, and hidden once
+ * more.
+ */
 const SECRET_FIELDS = ['secret', 'signature', 'authorization', 'cookie', 'apiKey', 'downloadUrl']
 
 function jsonWriter(destination: DestinationStream, clock: Clock): WriteLine {

@@ -10,12 +10,17 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 /** One line of the log before it is written in some form. Nothing secret is in it any more. */
 export interface LogLine {
   level: LogLevel
-  /** The same for every notice of a sort, to be searched for; only an author's own messages vary. */
+  /**
+   * The same for every notice of a sort, to be searched for; only an author's own messages vary.
+   */
   message: string
   fields: Record<string, unknown>
 }
 
-/** What the log says about a notice; null when that is less urgent than `least`, or when nothing is to be said. */
+/**
+ * What the log says about a notice; null when that is less urgent than `least`, or when nothing is
+ * to be said.
+ */
 export function planLogLine(notice: Notice, least: LogLevel | 'silent' = 'debug'): LogLine | null {
   const plan = LINES[notice.kind] as (notice: Notice) => LogLine
   const { level, message, fields } = plan(notice)

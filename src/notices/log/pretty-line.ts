@@ -9,8 +9,9 @@ const SIGNS: Record<LogLevel, { sign: string; colour: number }> = {
 const DIM = 90
 
 /**
- * One line for a person at a terminal, such as `12:00:01.123 ✓ verify-transfer completed in 12 ms, 3 steps  run_…`.
- * `now` is shown in this machine's own time zone.
+ * One line for a person at a terminal, such as
+ * `12:00:01.123 ✓ verify-transfer completed in 12 ms, 3 steps  run_…`. `now` is shown in this
+ * machine's own time zone.
  */
 export function formatPrettyLine(line: LogLine, { now, colour }: { now: number; colour: boolean }): string {
   const { sign, colour: code } = SIGNS[line.level]

@@ -26,15 +26,18 @@ const MAX_ITEMS = 50
 const MAX_TEXT = 4_000
 
 /**
- * Text without credentials. Addresses are cut to their origin, since a download URL may carry its right in its path, and
- * long digests are hidden with the signatures that they cannot be told from.
+ * Text without credentials. Addresses are cut to their origin, since a download URL may carry its
+ * right in its path, and long digests are hidden with the signatures that they cannot be told from.
  */
 export function redactText(text: string): string {
   const withoutUrls = redactUrls(text.slice(0, MAX_TEXT)).replace(/(https?:\/\/[^\s/"'<>]+)\/[^\s"'<>]*/gi, '$1/…')
   return SECRET_TEXTS.reduce((rest, pattern) => rest.replace(pattern, `$1${REDACTED}`), withoutUrls)
 }
 
-/** A copy that may be written to a log: secrets hidden by their names, at any depth, and in texts. Never throws. */
+/**
+ * A copy that may be written to a log: secrets hidden by their names, at any depth, and in texts.
+ * Never throws.
+ */
 export function redactFacts(facts: object): Record<string, unknown> {
   return redactEntries(facts, DEEPEST)
 }

@@ -79,7 +79,9 @@ export async function readConfigFile(path: string): Promise<unknown> {
   return existsSync(path) ? (await import(pathToFileURL(path).href)).default : {}
 }
 
-/** Reads the file where there is one; throws `invalid_config` that names it and every fault in it. */
+/**
+ * Reads the file where there is one; throws `invalid_config` that names it and every fault in it.
+ */
 export async function loadConfigFile(path: string): Promise<Settings> {
   const content = await readConfigFile(path)
   const parsed = configFile.safeParse(content)

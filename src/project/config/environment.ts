@@ -5,7 +5,10 @@ import { parseEnv } from 'node:util'
 /** Variables by name; an empty one counts as not set. */
 export type Environment = Record<string, string | undefined>
 
-/** Takes the variables of the project's `.env` into this process where they are not set; gives the names of those it took. */
+/**
+ * Takes the variables of the project's `.env` into this process where they are not set; gives the
+ * names of those it took.
+ */
 export function adoptEnvFile(root: string): ReadonlySet<string> {
   const path = join(root, '.env')
   if (!existsSync(path)) return new Set()

@@ -21,8 +21,8 @@ const SECRETS = /KEY$|SECRET$|TOKEN$|PASSWORD$/i
 const HIDDEN = '(hidden)'
 
 /**
- * Every setting with its value and where that comes from: flag over environment over project file over default. Throws
- * `invalid_config` as the app itself would.
+ * Every setting with its value and where that comes from: flag over environment over project file
+ * over default. Throws `invalid_config` as the app itself would.
  */
 export async function explainConfig(
   environment: Environment,

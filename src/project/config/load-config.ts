@@ -24,12 +24,15 @@ export interface Config extends Omit<Settings, 'workflows'> {
   service: ServiceConfig
 }
 
-/** Where a project's file is when nobody names another one; the second for a project that is compiled. */
+/**
+ * Where a project's file is when nobody names another one; the second for a project that is
+ * compiled.
+ */
 const CONFIG_FILES = ['config/upshot.config.ts', 'config/upshot.config.js'] as const
 
 /**
- * The configuration of a project: flags over environment over file over defaults. Throws one `invalid_config` with every
- * fault. A `configFile` that is named, from `root`, must exist.
+ * The configuration of a project: flags over environment over file over defaults. Throws one
+ * `invalid_config` with every fault. A `configFile` that is named, from `root`, must exist.
  */
 export async function loadConfig(
   surroundings: Environment,

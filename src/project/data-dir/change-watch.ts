@@ -1,11 +1,17 @@
 import type { ReadStore } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 
-/** While something happens it is looked this often, and ever less often, down to the second figure, while nothing does. */
+/**
+ * While something happens it is looked this often, and ever less often, down to the second figure,
+ * while nothing does.
+ */
 const MIN_MS = 25
 const MAX_MS = 50
 
-/** Notices what other processes write to the store, within 50 ms. A look costs a few microseconds and no lock. */
+/**
+ * Notices what other processes write to the store, within 50 ms. A look costs a few microseconds
+ * and no lock.
+ */
 export class ChangeWatch {
   readonly #store: Pick<ReadStore, 'changeCount'>
   readonly #clock: Clock

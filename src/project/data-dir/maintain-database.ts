@@ -27,7 +27,10 @@ export function verify(config: Pick<Config, 'dataDir'>, file = databaseFile(conf
   return verifyDatabase(file)
 }
 
-/** Takes the write-ahead log into the database and shortens it, as far as nobody reads what is in it. */
+/**
+ * Takes the write-ahead log into the database and shortens it, as far as nobody reads what is in
+ * it.
+ */
 export function shortenLog(config: Pick<Config, 'dataDir'>): void {
   const db = openDatabase(databaseFile(config))
   db.pragma('wal_checkpoint(TRUNCATE)')

@@ -8,7 +8,9 @@ import type { Config } from '../config/load-config.ts'
 
 type Place = Pick<Config, 'dataDir' | 'secretKey'>
 
-/** The database of a data directory and the key to its secrets; both are made at the first start. */
+/**
+ * The database of a data directory and the key to its secrets; both are made at the first start.
+ */
 export function locateDatabase({ dataDir, secretKey }: Place): SqliteStoreOptions {
   makeDataDir(dataDir)
   const vaultKey =

@@ -11,8 +11,9 @@ import { keyFileOf, locateDatabase } from './open-store.ts'
 export type ResealedSecrets = Resealed & { keyFiles: { present: string; before: string } | null }
 
 /**
- * Seals the secrets of the project's database under another key: the one in `given`, or in the data directory's key file one that
- * is made for it. The file's old key stays beside it, for backups. Cut off anywhere, it is finished by doing it again.
+ * Seals the secrets of the project's database under another key: the one in `given`, or in the data
+ * directory's key file one that is made for it. The file's old key stays beside it, for backups.
+ * Cut off anywhere, it is finished by doing it again.
  */
 export function resealSecrets(place: Pick<Config, 'dataDir' | 'secretKey'>, given: string | null): ResealedSecrets {
   const { file, vaultKey } = locateDatabase(place)

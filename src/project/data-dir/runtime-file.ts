@@ -22,7 +22,10 @@ export function writeRuntimeFile(dataDir: string, facts: Runtime): void {
   renameSync(`${file}.new`, file)
 }
 
-/** Null when no app has started here, or it has stopped. After a crash it is still there: ask before you believe it. */
+/**
+ * Null when no app has started here, or it has stopped. After a crash it is still there: ask before
+ * you believe it.
+ */
 export function readRuntimeFile(dataDir: string): Runtime | null {
   const file = runtimeFile(dataDir)
   if (!existsSync(file)) return null

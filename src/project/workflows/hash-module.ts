@@ -6,8 +6,9 @@ import { digest } from '../../author/code-hash.ts'
 const RELATIVE_IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g
 
 /**
- * Tells one state of a module's code from another: a hash of its file and of the files of the project that it imports, however far.
- * Packages are not in it. It says too often rather than too seldom that code has changed; that alone parks no run.
+ * Tells one state of a module's code from another: a hash of its file and of the files of the
+ * project that it imports, however far. Packages are not in it. It says too often rather than too
+ * seldom that code has changed; that alone parks no run.
  */
 export async function hashModule(file: string): Promise<string> {
   const texts = new Map<string, string>()

@@ -10,8 +10,9 @@ const imported = new Set<string>()
 let isHooked = false
 
 /**
- * Imports a module, and every file of the project that it imports, as they are on disk now. Node keeps each address that it
- * has loaded for ever, so each version has addresses of its own; the former ones stay in memory, which is why only development does this.
+ * Imports a module, and every file of the project that it imports, as they are on disk now. Node
+ * keeps each address that it has loaded for ever, so each version has addresses of its own; the
+ * former ones stay in memory, which is why only development does this.
  */
 export async function importFresh(url: string, version: string): Promise<{ default?: unknown }> {
   hook()

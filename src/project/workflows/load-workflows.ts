@@ -13,8 +13,9 @@ export type LoadedModule =
   | { kind: 'broken'; file: string; error: unknown }
 
 /**
- * Imports every `*.workflow.ts` (or `.js`) of a folder, by name. A module that is broken takes no other down; two
- * modules with one id are refused, because nobody could tell whose runs are whose. A `version` loads them anew.
+ * Imports every `*.workflow.ts` (or `.js`) of a folder, by name. A module that is broken takes no
+ * other down; two modules with one id are refused, because nobody could tell whose runs are whose.
+ * A `version` loads them anew.
  */
 export async function loadWorkflows(folder: string, version: string | null = null): Promise<LoadedModule[]> {
   const files = (await readFolder(folder)).filter((file) => /\.workflow\.[jt]s$/.test(file)).sort()
@@ -45,7 +46,10 @@ interface ModuleSource {
   version: string | null
 }
 
-/** Loads a module; one that gives a key another meaning than those before it is broken, and its keys are forgotten. */
+/**
+ * Loads a module; one that gives a key another meaning than those before it is broken, and its keys
+ * are forgotten.
+ */
 async function loadDeclaring(source: ModuleSource, declared: DeclaredKeys[]): Promise<LoadedModule> {
   const { file } = source
   const before = declaredKeys.snapshot()

@@ -7,11 +7,16 @@ import { listImported } from './import-fresh.ts'
 
 /** Editors write a file in several strokes; the last one counts. */
 const SETTLE_MS = 50
-/** What `fs.watch` does not tell (network disks, files outside the folder) is noticed within this. */
+/**
+ * What `fs.watch` does not tell (network disks, files outside the folder) is noticed within this.
+ */
 const LOOK_EVERY_MS = 1_000
 const SOURCE = /\.([cm]?[jt]s|json)$/
 
-/** Notices that the source of the workflows has changed: `fs.watch` is a hint, the hash of the content is the truth. */
+/**
+ * Notices that the source of the workflows has changed: `fs.watch` is a hint, the hash of the
+ * content is the truth.
+ */
 export class ModuleWatch {
   readonly #folder: string
   readonly #clock: Clock

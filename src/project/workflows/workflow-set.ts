@@ -19,7 +19,10 @@ export class WorkflowSet {
     this.#publish = publish
   }
 
-  /** Loads every module of the folder. Throws `invalid_workflow` where two have one id; a broken one only leaves a notice. */
+  /**
+   * Loads every module of the folder. Throws `invalid_workflow` where two have one id; a broken one
+   * only leaves a notice.
+   */
   static async load(folder: string, publish: Publish): Promise<WorkflowSet> {
     const set = new WorkflowSet(folder, publish)
     set.#take(await loadWorkflows(folder))
@@ -57,8 +60,9 @@ export class WorkflowSet {
   }
 
   /**
-   * Loads the modules anew. Passes at work keep the code that they began with; a module that is broken now keeps the version
-   * it had. False when nothing could be loaded at all, and everything stays.
+   * Loads the modules anew. Passes at work keep the code that they began with; a module that is
+   * broken now keeps the version it had. False when nothing could be loaded at all, and everything
+   * stays.
    */
   async reload(version: string): Promise<boolean> {
     try {

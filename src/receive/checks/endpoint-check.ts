@@ -16,7 +16,10 @@ export interface EndpointCheckParts {
   probe: (endpoint: Endpoint) => Promise<void>
 }
 
-/** Knows whether each active endpoint takes a delivery that is signed as it should be. Probes when the endpoints change. */
+/**
+ * Knows whether each active endpoint takes a delivery that is signed as it should be. Probes when
+ * the endpoints change.
+ */
 export class EndpointCheck {
   readonly #parts: EndpointCheckParts
   #probed: { of: string; at: number; result: Promise<string[]> } | null = null

@@ -11,9 +11,10 @@ const ANSWER_WITHIN_MS = 5_000
 const EVENT_ID = 'evt_upshot_probe'
 
 /**
- * Sends deliveries to ourselves that are signed with an endpoint's own secret, through the real HTTP stack. The receiver
- * stops before it saves them. Only this process knows the marks by which it does, and each counts once: from anybody else
- * the header means nothing, and the delivery is one like any other.
+ * Sends deliveries to ourselves that are signed with an endpoint's own secret, through the real
+ * HTTP stack. The receiver stops before it saves them. Only this process knows the marks by which
+ * it does, and each counts once: from anybody else the header means nothing, and the delivery is
+ * one like any other.
  */
 export class SelfProbe {
   readonly #marks = new Set<string>()
@@ -24,7 +25,10 @@ export class SelfProbe {
     return typeof mark === 'string' && this.#marks.delete(mark)
   }
 
-  /** Resolves when a delivery for the endpoint passes every check; rejects with what it was refused for. */
+  /**
+   * Resolves when a delivery for the endpoint passes every check; rejects with what it was refused
+   * for.
+   */
   async send(receiverUrl: string, endpoint: Endpoint, now: number): Promise<void> {
     const event = { id: EVENT_ID, type: 'upshot.probe', created: isoTime(now), data: {} }
     const body = Buffer.from(JSON.stringify(event))

@@ -22,8 +22,9 @@ const WITHIN_MS = 600_000
 const SUCCESSES: readonly Verdict[] = ['accepted', 'duplicate', 'conflict']
 
 /**
- * Notices that an endpoint refuses signatures that it used to take: five within ten minutes and no success since the last
- * one. Most often its secret was changed at the service. An endpoint that never had a success is still being set up.
+ * Notices that an endpoint refuses signatures that it used to take: five within ten minutes and no
+ * success since the last one. Most often its secret was changed at the service. An endpoint that
+ * never had a success is still being set up.
  */
 export class SignatureAlarm {
   readonly #endpoints = new Map<string, Trust>()

@@ -1,14 +1,19 @@
 import { DEFAULT_LIMITS, type ReceiveLimits } from './receive-limits.ts'
 import { addressKey, TokenBuckets } from './token-buckets.ts'
 
-/** Why a delivery is turned away before anything is done for it, and after how long it may come again. */
+/**
+ * Why a delivery is turned away before anything is done for it, and after how long it may come
+ * again.
+ */
 export interface Rejection {
   verdict: 'draining' | 'overloaded'
   reason?: 'queue_full' | 'bytes_in_flight' | 'address_rate' | 'endpoint_rate'
   retryAfterMs?: number
 }
 
-/** All endpoints that do not exist share a bucket: it must cost a prober no less to ask for them. */
+/**
+ * All endpoints that do not exist share a bucket: it must cost a prober no less to ask for them.
+ */
 const NO_ENDPOINT = ''
 
 /** Counts what is going on, and turns away what is too much. Nothing here looks at a secret. */

@@ -1,4 +1,6 @@
-/** What one receiver takes on at a time. Whatever is over is answered 503, and the sender keeps it. */
+/**
+ * What one receiver takes on at a time. Whatever is over is answered 503, and the sender keeps it.
+ */
 export interface ReceiveLimits {
   /** Largest body. */
   bodyBytes: number

@@ -13,7 +13,10 @@ interface Bucket {
 /** Buckets looked at for one that has filled up again before the oldest goes. */
 const EVICTION_LOOKS = 8
 
-/** A token bucket for each key. Holds at most `mostKeys`: a key that was forgotten begins with a full bucket again. */
+/**
+ * A token bucket for each key. Holds at most `mostKeys`: a key that was forgotten begins with a
+ * full bucket again.
+ */
 export class TokenBuckets {
   readonly #rate: BucketRate
   readonly #mostKeys: number
@@ -29,7 +32,10 @@ export class TokenBuckets {
     return this.#buckets.size
   }
 
-  /** Takes a token and gives 0, or gives the milliseconds until there is one. A clock that goes back costs nobody a token. */
+  /**
+   * Takes a token and gives 0, or gives the milliseconds until there is one. A clock that goes back
+   * costs nobody a token.
+   */
   take(key: string, now: number): number {
     const bucket = this.#buckets.get(key) ?? this.#add(key, now)
     const refill = (Math.max(0, now - bucket.at) * this.#rate.perSecond) / 1_000
@@ -59,8 +65,8 @@ export class TokenBuckets {
 }
 
 /**
- * The key of a remote address: all of IPv4, the first 64 bits of IPv6, since a single customer has that many addresses
- * behind them.
+ * The key of a remote address: all of IPv4, the first 64 bits of IPv6, since a single customer has
+ * that many addresses behind them.
  */
 export function addressKey(address: string | undefined): string {
   if (address === undefined) return ''

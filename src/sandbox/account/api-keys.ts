@@ -121,7 +121,9 @@ export class ApiKeys {
     return this.get(id)
   }
 
-  /** The key a request came with, noted as used; undefined when it is unknown, revoked or expired. */
+  /**
+   * The key a request came with, noted as used; undefined when it is unknown, revoked or expired.
+   */
   use(credential: string): ApiKey | undefined {
     const now = this.#clock.now()
     const row = statement<[number, string, number], KeyRow>(

@@ -32,7 +32,10 @@ const TIMER_SLACK_MS = 5
 const MAX_REMEMBERED = 1_000
 const MAX_ROWS = 10_000
 
-/** Watches how clients behave: which requests came, and which should not have. Both lists keep the newest 10,000. */
+/**
+ * Watches how clients behave: which requests came, and which should not have. Both lists keep the
+ * newest 10,000.
+ */
 export class Audit {
   readonly #db: Db
   /** Key → the moment before which it was told not to call. */

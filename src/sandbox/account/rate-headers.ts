@@ -1,7 +1,10 @@
 import type { Settings } from '../options.ts'
 import type { Allowance } from './rate-limiter.ts'
 
-/** What a reply says about the caller's allowance, as the settings let it (section 8, rules 2 and 3). */
+/**
+ * What a reply says about the caller's allowance, as the settings let it (section 8, rules 2 and
+ * 3).
+ */
 export function rateHeaders(allowance: Allowance, settings: Settings, now: number): Record<string, string> {
   const isShown = allowance.allowed ? settings.rateHeadersOnSuccess : settings.rateHeaders
   const shown = {

@@ -18,7 +18,10 @@ export interface Allowance {
   resetAt: number
 }
 
-/** Counted in time, so that no fraction is ever rounded: a request costs the time in which the plan allows one. */
+/**
+ * Counted in time, so that no fraction is ever rounded: a request costs the time in which the plan
+ * allows one.
+ */
 interface Bucket {
   creditMs: number
   filledAt: number
@@ -27,7 +30,9 @@ interface Bucket {
 /** A key that has not called for this many other keys starts with a full bucket again. */
 const MAX_BUCKETS = 10_000
 
-/** One bucket per key: as many tokens as the plan's burst, refilled by the plan's number per minute. */
+/**
+ * One bucket per key: as many tokens as the plan's burst, refilled by the plan's number per minute.
+ */
 export class RateLimiter {
   /** Least recently used first. */
   readonly #buckets = new Map<string, Bucket>()

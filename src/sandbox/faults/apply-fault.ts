@@ -3,7 +3,10 @@ import type { Fault } from './fault-rule.ts'
 
 const TICK_MS = 50
 
-/** Makes the body that will be written to `response` end early, stop coming, or trickle, as the fault says. */
+/**
+ * Makes the body that will be written to `response` end early, stop coming, or trickle, as the
+ * fault says.
+ */
 export function spoilBody(response: Response, fault: Fault): void {
   const { cutAfterBytes, stallAfterBytes, bytesPerSecond } = fault
   const most = cutAfterBytes ?? stallAfterBytes ?? Number.POSITIVE_INFINITY
@@ -48,7 +51,10 @@ class SpoiledBody {
     response.on('close', () => clearTimeout(this.#timer))
   }
 
-  /** Takes the bytes over; `passed` is called once all that was written is on its way, which never happens after a cut. */
+  /**
+   * Takes the bytes over; `passed` is called once all that was written is on its way, which never
+   * happens after a cut.
+   */
   write(chunk: string | Uint8Array, passed?: () => void): boolean {
     this.#waiting = Buffer.concat([this.#waiting, Buffer.from(chunk as Uint8Array)])
     if (typeof passed === 'function') this.#onPassed.push(passed)

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 
-/** Where a fault can strike: the operations of the API, the download host, and the deliveries of webhooks. */
+/**
+ * Where a fault can strike: the operations of the API, the download host, and the deliveries of
+ * webhooks.
+ */
 export const FAULT_TARGETS = [
   'files.list',
   'files.get',
@@ -14,7 +17,10 @@ export type FaultTarget = (typeof FAULT_TARGETS)[number]
 
 const count = z.number().int().min(0)
 
-/** What goes wrong with a reply of the API or of the download host. Waits are on the machine's clock, as a client's are. */
+/**
+ * What goes wrong with a reply of the API or of the download host. Waits are on the machine's
+ * clock, as a client's are.
+ */
 const replyFault = {
   /** Waits before anything else. */
   latencyMs: count.optional(),
@@ -87,7 +93,10 @@ export interface Fault extends FaultRule {
   struck: number
 }
 
-/** Each effect belongs to replies or to deliveries; a rule with none, or with one of the other kind, would silently do nothing. */
+/**
+ * Each effect belongs to replies or to deliveries; a rule with none, or with one of the other kind,
+ * would silently do nothing.
+ */
 function refuseIdle(rule: Record<string, unknown>, context: z.RefinementCtx): void {
   const fitting: object = rule.on === 'delivery' ? deliveryFault : replyFault
   const given = Object.entries(rule).flatMap(([name, value]) => (value === undefined || value === false ? [] : name))

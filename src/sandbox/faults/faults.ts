@@ -11,7 +11,10 @@ interface FaultRow {
   struck: number
 }
 
-/** The faults that are set. Each rule has a generator of its own, so the same seed and the same calls give the same faults. */
+/**
+ * The faults that are set. Each rule has a generator of its own, so the same seed and the same
+ * calls give the same faults.
+ */
 export class Faults {
   readonly #db: Db
   readonly #seed: number
@@ -52,7 +55,9 @@ export class Faults {
     statement(this.#db, 'DELETE FROM faults').run()
   }
 
-  /** The fault that strikes now, if one does: the first rule that fits and whose generator says so. */
+  /**
+   * The fault that strikes now, if one does: the first rule that fits and whose generator says so.
+   */
   strike(target: FaultTarget, type = ''): Fault | null {
     const fitting = this.list().filter((fault) => fits(fault, target, type))
     for (const fault of fitting) {

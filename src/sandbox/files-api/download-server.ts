@@ -28,7 +28,10 @@ export interface DownloadParts {
   hosts(): readonly string[]
 }
 
-/** The host that download URLs lead to: another origin than the API, open to whoever holds an unexpired URL. */
+/**
+ * The host that download URLs lead to: another origin than the API, open to whoever holds an
+ * unexpired URL.
+ */
 export function downloadServer(parts: DownloadParts): Express {
   const app = express()
   app.disable('x-powered-by')

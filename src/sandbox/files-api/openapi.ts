@@ -15,7 +15,9 @@ import {
   succeeds,
 } from './wire-schema.ts'
 
-/** Statuses every operation can answer with, and why (section 7.3, and 404 and 502 by assumption). */
+/**
+ * Statuses every operation can answer with, and why (section 7.3, and 404 and 502 by assumption).
+ */
 const REFUSALS = {
   400: 'Invalid request parameters; the message says what is wrong',
   401: 'Invalid or expired credentials',
@@ -25,7 +27,10 @@ const REFUSALS = {
   502: 'Error from the underlying cloud service',
 }
 
-/** An OpenAPI 3.1 document of the Files API and its webhooks, made from the schemas that read requests and check replies. */
+/**
+ * An OpenAPI 3.1 document of the Files API and its webhooks, made from the schemas that read
+ * requests and check replies.
+ */
 export function describeApi(baseUrl: string): object {
   const onFile = parametersOf(fileRequest, { fileId: 'path' })
   return {

@@ -68,8 +68,8 @@ interface Reply {
 }
 
 /**
- * Makes operations into request handlers. Each asks who is calling (401), how often (429), what for (403) and then does
- * what was asked, in the form that is set; a fault may strike before or after.
+ * Makes operations into request handlers. Each asks who is calling (401), how often (429), what for
+ * (403) and then does what was asked, in the form that is set; a fault may strike before or after.
  */
 export function createOperations(parts: OperationParts): (operation: Operation) => RequestHandler {
   return (operation) => async (request, response) => {

@@ -51,13 +51,19 @@ export function reportFailure(log: Log, error: unknown): void {
   log({ msg: 'sandbox failed', error: describeError(error) })
 }
 
-/** Points of the specification on which any refusal rests: codes, their statuses and what is in `details`. */
+/**
+ * Points of the specification on which any refusal rests: codes, their statuses and what is in
+ * `details`.
+ */
 export const REFUSAL_ASSUMES = ['N2', 'N8', 'N17'] as const
 
 export interface RefusalOptions {
   /** Default: always the primary one. */
   formOf?: (request: Request) => WireForm
-  /** Points of the specification on which the refusals of this server rest; default {@link REFUSAL_ASSUMES}. */
+  /**
+   * Points of the specification on which the refusals of this server rest; default
+   * {@link REFUSAL_ASSUMES}.
+   */
   assumes?: readonly string[]
 }
 

@@ -12,8 +12,8 @@ export function tellTime(clock: SandboxClock): RequestHandler {
 }
 
 /**
- * Refuses a request whose `Host` is not exactly one of ours: a page of another site that gave its name our address must not
- * get to read or change anything here.
+ * Refuses a request whose `Host` is not exactly one of ours: a page of another site that gave its
+ * name our address must not get to read or change anything here.
  */
 export function requireHost(hosts: () => readonly string[]): RequestHandler {
   return (request, _response, next) => {
@@ -25,7 +25,10 @@ export function requireHost(hosts: () => readonly string[]): RequestHandler {
 
 const READING = new Set(['GET', 'HEAD'])
 
-/** A change needs a header that no form and no page of another site can send, and, where one is sent, our own origin. */
+/**
+ * A change needs a header that no form and no page of another site can send, and, where one is
+ * sent, our own origin.
+ */
 export function requireControl(origins: () => readonly string[]): RequestHandler {
   return (request, _response, next) => {
     const { origin } = request.headers

@@ -2,7 +2,10 @@ import { type FileHandle, open } from 'node:fs/promises'
 import type { Request, Response } from 'express'
 import { ApiError } from './api-error.ts'
 
-/** Read and sent at once. Two of them are used in turn, so that a file of any size leaves nothing to collect. */
+/**
+ * Read and sent at once. Two of them are used in turn, so that a file of any size leaves nothing to
+ * collect.
+ */
 const BLOCK_BYTES = 1024 * 1024
 
 /** From a byte to before another. */
@@ -12,8 +15,9 @@ interface Span {
 }
 
 /**
- * Answers with a file's bytes, or with the one range of them that is asked for (RFC 9110, 13 and 14), under the ETag that
- * the response has. Express's own `sendFile` takes fresh memory for every 64 KiB, which costs five times the processor.
+ * Answers with a file's bytes, or with the one range of them that is asked for (RFC 9110, 13 and
+ * 14), under the ETag that the response has. Express's own `sendFile` takes fresh memory for every
+ * 64 KiB, which costs five times the processor.
  */
 export async function sendFile(request: Request, response: Response, path: string): Promise<void> {
   const handle = await open(path, 'r')
@@ -37,7 +41,10 @@ function isPreconditionFailed(request: Request, response: Response): boolean {
   return isLater(response.get('Last-Modified'), request.get('if-unmodified-since'))
 }
 
-/** The whole file, unless exactly one range is asked for of the file as it is. Throws 416 for one that it does not have. */
+/**
+ * The whole file, unless exactly one range is asked for of the file as it is. Throws 416 for one
+ * that it does not have.
+ */
 function chooseSpan(request: Request, response: Response, size: number): Span {
   const ranges = isOfAnotherFile(request, response) ? undefined : request.range(size, { combine: true })
   if (ranges === -1) {
@@ -60,7 +67,10 @@ function isLater(date: string | undefined, than: string | undefined): boolean {
   return Date.parse(date ?? '') > Date.parse(than ?? '')
 }
 
-/** Reads one block while the other is being sent. Ends early when nobody wants the rest, or the file has become shorter. */
+/**
+ * Reads one block while the other is being sent. Ends early when nobody wants the rest, or the file
+ * has become shorter.
+ */
 async function pour(handle: FileHandle, response: Response, { from, to }: Span): Promise<void> {
   const newBlock = () => Buffer.allocUnsafeSlow(Math.min(BLOCK_BYTES, to - from))
   let [block, other] = [newBlock(), newBlock()]

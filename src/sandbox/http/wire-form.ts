@@ -57,7 +57,10 @@ export function wrapError(form: WireForm, error: WireError): object {
   return { status: 'error', error: { code: ALTERNATIVE_CODES[code] ?? code, message, details: text.join('; ') } }
 }
 
-/** The same reply as a later version of the service might send it: with a field more in every object. */
+/**
+ * The same reply as a later version of the service might send it: with a field more in every
+ * object.
+ */
 export function withUnknownFields(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withUnknownFields)
   if (!isPlainObject(value)) return value

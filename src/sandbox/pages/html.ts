@@ -9,7 +9,10 @@ export class Html {
 
 export type Content = Html | string | number | null | undefined | false | readonly Content[]
 
-/** Markup with values in it. Everything that is not markup itself is escaped, in text and in quoted attributes alike. */
+/**
+ * Markup with values in it. Everything that is not markup itself is escaped, in text and in quoted
+ * attributes alike.
+ */
 export function html(strings: TemplateStringsArray, ...values: Content[]): Html {
   const rest = values.map((value, n) => toMarkup(value) + (strings[n + 1] ?? ''))
   return new Html((strings[0] ?? '') + rest.join(''))

@@ -59,8 +59,9 @@ ${content}
 }
 
 /**
- * A table, or a sentence in its place when there is nothing to show. The last column may be of buttons, and is `''` then. On
- * narrow screens each row becomes a card, so each cell knows its column.
+ * A table, or a sentence in its place when there is nothing to show. The last column may be of
+ * buttons, and is `''` then. On narrow screens each row becomes a card, so each cell knows its
+ * column.
  */
 export function table(columns: string[], rows: Content[][], empty: string): Html {
   if (rows.length === 0) return html`<div class="list"><p class="empty">${empty}</p></div>`

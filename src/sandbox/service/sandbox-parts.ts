@@ -124,7 +124,10 @@ function watchAll(
   })
 }
 
-/** Ends what a crash left open and tells what changed while nobody looked. Deliveries begin with `dispatcher.start()`. */
+/**
+ * Ends what a crash left open and tells what changed while nobody looked. Deliveries begin with
+ * `dispatcher.start()`.
+ */
 export async function catchUp(service: SandboxParts): Promise<void> {
   service.transfers.recover()
   for (const watcher of service.watchers) {

@@ -53,8 +53,8 @@ export interface SnapshotParts {
 }
 
 /**
- * Saves and restores everything the sandbox knows and holds. Directories that it did not make are left as they are, with
- * their part of the index.
+ * Saves and restores everything the sandbox knows and holds. Directories that it did not make are
+ * left as they are, with their part of the index.
  */
 export class Snapshots {
   readonly #parts: SnapshotParts
@@ -93,8 +93,8 @@ export class Snapshots {
   }
 
   /**
-   * Everything as on the very first start, the machine's time included. `keepAccess` leaves keys and webhooks, so that an app
-   * that works with the sandbox still can.
+   * Everything as on the very first start, the machine's time included. `keepAccess` leaves keys
+   * and webhooks, so that an app that works with the sandbox still can.
    */
   async reset({ keepAccess = false }: ResetOptions = {}): Promise<void> {
     await this.#rest()
@@ -114,7 +114,10 @@ export class Snapshots {
     await dispatcher.idle()
   }
 
-  /** In one turn of the event loop, so that no hint of a change meets an index that does not know of it yet. */
+  /**
+   * In one turn of the event loop, so that no hint of a change meets an index that does not know of
+   * it yet.
+   */
   #replace(
     refill: (storage: Storage) => void,
     source: 'saved' | null,

@@ -4,12 +4,16 @@ import type { SavedSettings } from './saved-settings.ts'
 
 const savedClock = z.object({ offsetMs: z.number(), now: z.number() })
 
-/** Also the longest piece of a real wait, so that a machine that slept notices what fell due meanwhile. */
+/**
+ * Also the longest piece of a real wait, so that a machine that slept notices what fell due
+ * meanwhile.
+ */
 const MAX_TIMER_MS = 30_000
 
 /**
- * The sandbox's own time: the machine's plus an offset, or a clock that stands still. Both can be moved forward, both stay
- * where they were over a restart, and moving them fires what falls due on the way, in order.
+ * The sandbox's own time: the machine's plus an offset, or a clock that stands still. Both can be
+ * moved forward, both stay where they were over a restart, and moving them fires what falls due on
+ * the way, in order.
  */
 export class SandboxClock implements Clock {
   #mode: 'real' | 'manual'
@@ -61,14 +65,17 @@ export class SandboxClock implements Clock {
     return () => this.#timers.delete(timer)
   }
 
-  /** What has to come to rest between two due moments, so that a retry's own retry falls due within the same move. */
+  /**
+   * What has to come to rest between two due moments, so that a retry's own retry falls due within
+   * the same move.
+   */
   settleWith(settled: () => Promise<void>): void {
     this.#settled = settled
   }
 
   /**
-   * Moves forward by a duration; resolves with the new moment when everything that fell due on the way is over. A receiver
-   * that does not answer holds it up for as long as a delivery may take.
+   * Moves forward by a duration; resolves with the new moment when everything that fell due on the
+   * way is over. A receiver that does not answer holds it up for as long as a delivery may take.
    */
   advance(duration: Duration): Promise<number> {
     const ms = parseDuration(duration)
@@ -78,8 +85,9 @@ export class SandboxClock implements Clock {
   }
 
   /**
-   * Shows the machine's time from now on, and goes with it, even if that is back in time. What is due at a moment that lies
-   * ahead again waits for it. Resolves with the new moment, once what was due is over.
+   * Shows the machine's time from now on, and goes with it, even if that is back in time. What is
+   * due at a moment that lies ahead again waits for it. Resolves with the new moment, once what was
+   * due is over.
    */
   followMachine(): Promise<number> {
     const moved = this.#moving.then(async () => {

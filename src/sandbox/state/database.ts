@@ -71,8 +71,8 @@ const MIGRATIONS = [
 ]
 
 /**
- * Opens the sandbox's own state under `dir`, making both where they are missing. The file is locked for as long as it is
- * open: two sandboxes on one directory would both announce every file.
+ * Opens the sandbox's own state under `dir`, making both where they are missing. The file is locked
+ * for as long as it is open: two sandboxes on one directory would both announce every file.
  */
 export function openDatabase(dir: string): Db {
   mkdirSync(dir, { recursive: true })

@@ -14,7 +14,10 @@ export interface SandboxEvent {
   data: Record<string, unknown>
 }
 
-/** An event with what decides who is told of it. `body` is the text that is signed and sent, the same bytes every time. */
+/**
+ * An event with what decides who is told of it. `body` is the text that is signed and sent, the
+ * same bytes every time.
+ */
 export interface StoredEvent {
   id: string
   type: string
@@ -26,7 +29,10 @@ export interface StoredEvent {
 
 const COLUMNS = 'id, type, created_at AS createdAt, service, body'
 
-/** The journal of everything that happened. Each emit and the deliveries it causes are one transaction. */
+/**
+ * The journal of everything that happened. Each emit and the deliveries it causes are one
+ * transaction.
+ */
 export class EventJournal {
   readonly #db: Db
   readonly #clock: SandboxClock

@@ -2,7 +2,10 @@ import { toJson } from '../../core/json.ts'
 import type { Db } from './database.ts'
 import { statement } from './statement.ts'
 
-/** Small named values that outlive the process: the clock, the switches, the secret of the download URLs. */
+/**
+ * Small named values that outlive the process: the clock, the switches, the secret of the download
+ * URLs.
+ */
 export class SavedSettings {
   readonly #db: Db
 

@@ -4,8 +4,8 @@ import type { Db } from './database.ts'
 const prepared = new WeakMap<Db, Map<string, Statement<unknown[]>>>()
 
 /**
- * The prepared statement of this text, made once per database: preparing costs more than running. Only for texts that are
- * written down in the code, as every one is kept.
+ * The prepared statement of this text, made once per database: preparing costs more than running.
+ * Only for texts that are written down in the code, as every one is kept.
  */
 export function statement<Parameters extends unknown[] = unknown[], Row = unknown>(
   db: Db,

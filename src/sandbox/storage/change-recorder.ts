@@ -12,7 +12,10 @@ import { mimeTypeOf } from './mime-type.ts'
 import type { StorageIndex } from './storage-index.ts'
 import { diskPath, nameOf, parentOf } from './storage-path.ts'
 
-/** Where a change was seen. `silent`: nobody is told, as for what was there before the storage was connected. */
+/**
+ * Where a change was seen. `silent`: nobody is told, as for what was there before the storage was
+ * connected.
+ */
 export interface Place {
   storage: StorageName
   root: string
@@ -24,8 +27,9 @@ export interface Place {
 const NOWHERE = '//nowhere'
 
 /**
- * Brings the index to what the disk shows and tells of it, both in one transaction. It does not matter who noticed first,
- * the call that made the change, a hint or a scan: the second finds nothing left to record.
+ * Brings the index to what the disk shows and tells of it, both in one transaction. It does not
+ * matter who noticed first, the call that made the change, a hint or a scan: the second finds
+ * nothing left to record.
  */
 export class ChangeRecorder {
   readonly #db: Db
@@ -65,7 +69,10 @@ export class ChangeRecorder {
     })
   }
 
-  /** There is something at `place`. Known by its identity first, then by its path; otherwise new. Gives back its entry. */
+  /**
+   * There is something at `place`. Known by its identity first, then by its path; otherwise new.
+   * Gives back its entry.
+   */
   present(place: Place, look: Look): Entry {
     return atomically(this.#db, () => {
       this.#ensureParent(place)
@@ -103,7 +110,10 @@ export class ChangeRecorder {
     if (look) this.present({ ...place, path: parent }, look)
   }
 
-  /** The entry that had this identity elsewhere, unless it is still there: then the file has two names. */
+  /**
+   * The entry that had this identity elsewhere, unless it is still there: then the file has two
+   * names.
+   */
   #findMoved(place: Place, look: Look): Entry | undefined {
     return this.#index
       .byIdentity(place.storage, look.identity)
@@ -162,7 +172,10 @@ export class ChangeRecorder {
     })
   }
 
-  /** An entry has lost its place. It may turn up elsewhere before the changes made together are over. */
+  /**
+   * An entry has lost its place. It may turn up elsewhere before the changes made together are
+   * over.
+   */
   #displace(place: Place, knownAs = place.path): void {
     const entry = this.#index.byPath(place.storage, place.path)
     if (!entry) return

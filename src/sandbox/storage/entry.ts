@@ -13,7 +13,10 @@ export interface Entry {
   /** Null for folders. */
   size: number | null
   mimeType: string | null
-  /** What the file system knows it by: device, inode and moment of birth, so that a rename keeps the id. */
+  /**
+   * What the file system knows it by: device, inode and moment of birth, so that a rename keeps the
+   * id.
+   */
   identity: string
   /** How it looked when it was last seen at rest. */
   fingerprint: string

@@ -1,6 +1,9 @@
 import { type BigIntStats, lstatSync } from 'node:fs'
 
-/** What one look at a path on disk showed. Two equal looks in a row mean that nobody is writing there any more. */
+/**
+ * What one look at a path on disk showed. Two equal looks in a row mean that nobody is writing
+ * there any more.
+ */
 export interface Look {
   type: 'file' | 'folder'
   identity: string
@@ -9,7 +12,9 @@ export interface Look {
   fingerprint: string
 }
 
-/** Null when there is nothing, or something that is neither file nor folder: links are not followed. */
+/**
+ * Null when there is nothing, or something that is neither file nor folder: links are not followed.
+ */
 export function fingerprintOf(path: string): Look | null {
   const stat = statOrNull(path)
   if (!stat || !(stat.isFile() || stat.isDirectory())) return null
@@ -32,7 +37,8 @@ export function statOrNull(path: string): BigIntStats | null {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
   } catch {
-    // A folder on the way became a file, or may not be entered: there is nothing to see at this path.
+    // A folder on the way became a file, or may not be entered: there is nothing to see at this
+    // path.
     return null
   }
 }

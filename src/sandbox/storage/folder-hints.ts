@@ -3,11 +3,17 @@ import { join } from 'node:path'
 import { fingerprintOf } from './fingerprint.ts'
 import { diskPath } from './storage-path.ts'
 
-/** Asks the operating system to tell of changes, folder by folder. What it tells is a place to look at, and no more. */
+/**
+ * Asks the operating system to tell of changes, folder by folder. What it tells is a place to look
+ * at, and no more.
+ */
 export class FolderHints {
   readonly #root: string
   readonly #hint: (path: string) => void
-  /** With the folder's identity, as the watcher of a folder that was renamed does not belong to the next of that name. */
+  /**
+   * With the folder's identity, as the watcher of a folder that was renamed does not belong to the
+   * next of that name.
+   */
   readonly #watchers = new Map<string, { watcher: FSWatcher; identity: string }>()
 
   constructor(root: string, hint: (path: string) => void) {
@@ -19,7 +25,10 @@ export class FolderHints {
     return this.#watchers.has(folder)
   }
 
-  /** From now on what appears in, changes in or leaves this folder is hinted at; not what happens in folders in it. */
+  /**
+   * From now on what appears in, changes in or leaves this folder is hinted at; not what happens in
+   * folders in it.
+   */
   watch(folder: string): void {
     const place = diskPath(this.#root, folder)
     const look = fingerprintOf(place)

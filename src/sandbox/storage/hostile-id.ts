@@ -8,7 +8,10 @@ const SHAPES = [
   (word: string) => `${word}+plus"quote'<tag>`,
 ]
 
-/** An id that is legal, as ids are opaque, and breaks a client that builds URLs without encoding: of the n-th shape. */
+/**
+ * An id that is legal, as ids are opaque, and breaks a client that builds URLs without encoding: of
+ * the n-th shape.
+ */
 export function hostileId(word: string, n: number): string {
   return SHAPES[n % SHAPES.length]?.(word) ?? word
 }

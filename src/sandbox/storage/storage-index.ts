@@ -10,7 +10,10 @@ const COLUMNS = `storage, id, path, parent, name, type, size, mime_type AS mimeT
 /** Everything beneath a folder: '0' is the character after '/'. Served by entries_by_path. */
 const BENEATH = `storage = @storage AND path > @path || '/' AND path < @path || '0'`
 
-/** The same, read in the order of the list: the plus keeps entries_by_path, which would have to be sorted, out of it. */
+/**
+ * The same, read in the order of the list: the plus keeps entries_by_path, which would have to be
+ * sorted, out of it.
+ */
 const BENEATH_IN_ORDER = `storage = @storage AND +path > @path || '/' AND +path < @path || '0'`
 
 const MAX_REMEMBERED = 1_000
@@ -33,7 +36,9 @@ interface At {
   path: string
 }
 
-/** What the storages hold, as last agreed with the directories. Written by `ChangeRecorder` only. */
+/**
+ * What the storages hold, as last agreed with the directories. Written by `ChangeRecorder` only.
+ */
 export class StorageIndex {
   readonly #db: Db
   readonly #byPath: Statement<[At], Entry>
@@ -139,8 +144,9 @@ export class StorageIndex {
   }
 
   /**
-   * One page, entries of equal rank in order of id. Whoever reads page after page while nothing changes goes on where the
-   * page before ended; any other page is counted to. Sorted by age it is served by entries_by_age or entries_in_folder.
+   * One page, entries of equal rank in order of id. Whoever reads page after page while nothing
+   * changes goes on where the page before ended; any other page is counted to. Sorted by age it is
+   * served by entries_by_age or entries_in_folder.
    */
   page(query: EntryQuery): Entry[] {
     const bookmark = this.#bookmarks.get(placeOf(query))

@@ -2,7 +2,10 @@ import { basename, dirname, join } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
 import { statOrNull } from './fingerprint.ts'
 
-/** Names that programs use while they write, and hidden ones: no entry of the storage until they are renamed. */
+/**
+ * Names that programs use while they write, and hidden ones: no entry of the storage until they are
+ * renamed.
+ */
 const PASSING_NAME = /^\.|^~\$|~$|\.(tmp|temp|part|partial|crdownload|download|swp|swx)$/i
 
 export function isPassingName(name: string): boolean {
@@ -14,7 +17,10 @@ export function isPassingPath(path: string): boolean {
   return path.split('/').some((part) => part !== '' && isPassingName(part))
 }
 
-/** `/a/b` of `a/b/`, `//a/./b` and the like; the root is `/`. Throws `invalid_request` on anything that could leave the storage. */
+/**
+ * `/a/b` of `a/b/`, `//a/./b` and the like; the root is `/`. Throws `invalid_request` on anything
+ * that could leave the storage.
+ */
 export function normalizePath(path: string): string {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
@@ -36,7 +42,10 @@ export function diskPath(root: string, path: string): string {
   return join(root, path)
 }
 
-/** Throws `invalid_request` when a folder on the way to `path` is a link: following it could leave the storage. */
+/**
+ * Throws `invalid_request` when a folder on the way to `path` is a link: following it could leave
+ * the storage.
+ */
 export function refuseLinks(root: string, path: string): void {
   const parts = path.split('/').filter((part) => part !== '')
   let walked = root

@@ -23,7 +23,10 @@ export interface WatchOptions {
   hints: boolean
 }
 
-/** How a path looked when it was first seen to differ from the index, and when (`performance.now()`). */
+/**
+ * How a path looked when it was first seen to differ from the index, and when
+ * (`performance.now()`).
+ */
 interface FirstLook {
   /** Empty when there was nothing. */
   fingerprint: string
@@ -31,8 +34,9 @@ interface FirstLook {
 }
 
 /**
- * Notices what others do in a storage's directory. The operating system's hints say where to look; a scan of everything,
- * at the start and then regularly, finds what they missed. Hints, looks and scans live on the machine's clock.
+ * Notices what others do in a storage's directory. The operating system's hints say where to look;
+ * a scan of everything, at the start and then regularly, finds what they missed. Hints, looks and
+ * scans live on the machine's clock.
  */
 export class StorageWatcher {
   readonly storage: Storage
@@ -61,7 +65,10 @@ export class StorageWatcher {
     this.#scanLater(0)
   }
 
-  /** Looks everywhere now. Resolves when what has changed has been told, except files still being written. */
+  /**
+   * Looks everywhere now. Resolves when what has changed has been told, except files still being
+   * written.
+   */
   async catchUp(): Promise<void> {
     await this.scan()
     if (this.#unsettled.size === 0) return
@@ -77,7 +84,10 @@ export class StorageWatcher {
     await this.#walking
   }
 
-  /** Compares the whole directory with the index; what differs is looked at a second time before it counts. */
+  /**
+   * Compares the whole directory with the index; what differs is looked at a second time before it
+   * counts.
+   */
   scan(): Promise<void> {
     return this.#walkLater(async () => {
       const seen = new Set<string>()
@@ -123,7 +133,10 @@ export class StorageWatcher {
     return folders
   }
 
-  /** A look at one path; when it shows something else than the index, a second has to agree. Gives back what is there. */
+  /**
+   * A look at one path; when it shows something else than the index, a second has to agree. Gives
+   * back what is there.
+   */
   #notice(path: string): 'file' | 'folder' | 'nothing' {
     const look = fingerprintOf(diskPath(this.storage.dir, path))
     const fingerprint = look?.fingerprint ?? ''
@@ -142,7 +155,10 @@ export class StorageWatcher {
     this.#settleTimer = setTimeout(() => this.#settle(), waitMs)
   }
 
-  /** The second look. What still looks the same is recorded, renames before deletions; the rest waits for another look. */
+  /**
+   * The second look. What still looks the same is recorded, renames before deletions; the rest
+   * waits for another look.
+   */
   async #settle(): Promise<void> {
     this.#holdBackRenamed()
     const now = performance.now()
@@ -160,8 +176,9 @@ export class StorageWatcher {
   }
 
   /**
-   * What is gone from one place may have been noticed a moment before it was noticed at its new one, and must not be told
-   * as deleted: it waits for every known file or folder that has turned up somewhere and is not settled yet.
+   * What is gone from one place may have been noticed a moment before it was noticed at its new
+   * one, and must not be told as deleted: it waits for every known file or folder that has turned
+   * up somewhere and is not settled yet.
    */
   #holdBackRenamed(): void {
     const arrivals = [...this.#unsettled.values()].filter((first) => !isGone(first) && this.#isKnown(first))

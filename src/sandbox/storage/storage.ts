@@ -28,7 +28,10 @@ export class Storage {
     this.#recorder = parts.recorder
   }
 
-  /** Writes a file, making the folders above it, and emits `file.created` if it is new before it resolves. */
+  /**
+   * Writes a file, making the folders above it, and emits `file.created` if it is new before it
+   * resolves.
+   */
   async put(path: string, bytes: string | Uint8Array | AsyncIterable<Uint8Array>): Promise<Entry> {
     const target = this.writablePath(path)
     const draft = this.draftPath()
@@ -45,7 +48,10 @@ export class Storage {
     return readFileSync(diskPath(this.dir, this.#existing(path, 'file').path))
   }
 
-  /** Deletes a file, or a folder with everything in it, for good; emits `file.deleted` for each file. Throws `not_found`. */
+  /**
+   * Deletes a file, or a folder with everything in it, for good; emits `file.deleted` for each
+   * file. Throws `not_found`.
+   */
   async remove(path: string): Promise<void> {
     this.removeEntry(this.#existing(path))
   }
@@ -55,7 +61,10 @@ export class Storage {
     return this.#index.beneath(this.name, '/')
   }
 
-  /** The entries of one folder, in order of path; everything beneath it where `recursive`. Throws `not_found`. */
+  /**
+   * The entries of one folder, in order of path; everything beneath it where `recursive`. Throws
+   * `not_found`.
+   */
   listFolder(path: string, { recursive = false }: { recursive?: boolean } = {}): Entry[] {
     const folder = normalizePath(path)
     if (folder !== '/') this.#existing(path, 'folder')
@@ -64,8 +73,8 @@ export class Storage {
   }
 
   /**
-   * Looks at the whole directory now instead of when a hint or the next scan says so. Resolves when what has changed has
-   * been told, except files still being written.
+   * Looks at the whole directory now instead of when a hint or the next scan says so. Resolves when
+   * what has changed has been told, except files still being written.
    */
   async rescan(): Promise<void> {
     await this.#rescan()
@@ -79,12 +88,16 @@ export class Storage {
   /** As {@link remove}, for what a look-up gave. */
   removeEntry(entry: Entry): void {
     refuseLinks(this.dir, parentOf(entry.path))
-    // Disk and index change in one turn of the event loop: no hint can come in between and tell of it a second time.
+    // Disk and index change in one turn of the event loop: no hint can come in between and tell of
+    // it a second time.
     rmSync(diskPath(this.dir, entry.path), { recursive: entry.type === 'folder', force: true })
     this.#recorder.missing(this.#place(entry.path))
   }
 
-  /** A path to write a file to, in normal form. Throws `invalid_request` for what could never become an entry. */
+  /**
+   * A path to write a file to, in normal form. Throws `invalid_request` for what could never become
+   * an entry.
+   */
   writablePath(path: string): string {
     const target = this.#freePath(path)
     if (target === '/') throw new UpshotError('invalid_request', 'A storage itself cannot hold the bytes of a file.')
@@ -142,7 +155,10 @@ export class Storage {
     throw new UpshotError('not_found', `There is no ${type ?? 'entry'} at ${path} in ${this.name}.`)
   }
 
-  /** Throws for a name that is left out, a link on the way, and a file where a folder would have to be. */
+  /**
+   * Throws for a name that is left out, a link on the way, and a file where a folder would have to
+   * be.
+   */
   #freePath(path: string): string {
     const target = normalizePath(path)
     if (isPassingPath(target))

@@ -2,7 +2,10 @@ import { open } from 'node:fs/promises'
 
 const CHUNK_BYTES = 256 * 1024
 
-/** Copies the bytes of a file to one that must not exist. `mayCopy` says before each chunk how many may follow, or throws. */
+/**
+ * Copies the bytes of a file to one that must not exist. `mayCopy` says before each chunk how many
+ * may follow, or throws.
+ */
 export async function copyFile(
   { from, to }: { from: string; to: string },
   { mayCopy, onCopied }: { mayCopy: () => number; onCopied: (bytes: number) => void },

@@ -9,15 +9,19 @@ import { nameOf, normalizePath } from '../storage/storage-path.ts'
 const end = z.tuple([z.enum(STORAGES), z.string().min(1)])
 
 /**
- * From a file or a folder with everything in it. It comes to lie in the folder `to` where that ends in `/` or names one, and
- * gets the path `to` otherwise; a whole storage (`/`) comes without a folder of its own.
+ * From a file or a folder with everything in it. It comes to lie in the folder `to` where that ends
+ * in `/` or names one, and gets the path `to` otherwise; a whole storage (`/`) comes without a
+ * folder of its own.
  */
 export const transferInput = z.strictObject({
   from: end,
   to: end,
   /** What happens to a file that is there already: `replace` it or `keep` it. Default `replace`. */
   existing: z.enum(['replace', 'keep']).default('replace'),
-  /** The part of all bytes after which it fails: 0 at once, 1 just before the end. Default: it does not fail. */
+  /**
+   * The part of all bytes after which it fails: 0 at once, 1 just before the end. Default: it does
+   * not fail.
+   */
   failAt: z.number().min(0).max(1).nullable().default(null),
 })
 /** What a transfer is started with. */
@@ -45,7 +49,10 @@ export interface TransferPlan {
   bytesTotal: number
 }
 
-/** Reads the index once: what appears in the source later is not part of the transfer. Throws `not_found`, `conflict` or `invalid_request`. */
+/**
+ * Reads the index once: what appears in the source later is not part of the transfer. Throws
+ * `not_found`, `conflict` or `invalid_request`.
+ */
 export function planTransfer(
   input: Pick<z.output<typeof transferInput>, 'from' | 'to'>,
   parts: { index: StorageIndex; storages: Record<StorageName, Storage> },

@@ -22,7 +22,9 @@ export interface TransferError {
   path?: string
 }
 
-/** A transfer as events carry it: the service shows none of its fields, so all of them are assumed. */
+/**
+ * A transfer as events carry it: the service shows none of its fields, so all of them are assumed.
+ */
 export interface TransferRecord {
   /** `trf_…` */
   id: string

@@ -56,8 +56,8 @@ export class Transfers {
   }
 
   /**
-   * Starts a copy of a file, or of a folder with everything in it. Throws `not_found`, `conflict` or `invalid_request` when
-   * there is nothing to copy or nowhere to.
+   * Starts a copy of a file, or of a folder with everything in it. Throws `not_found`, `conflict`
+   * or `invalid_request` when there is nothing to copy or nowhere to.
    */
   async start(input: TransferInput): Promise<RunningTransfer> {
     const { existing, failAt, ...ends } = transferInput.parse(input)
@@ -92,7 +92,10 @@ export class Transfers {
     return toTransferRecord(this.#table.find(id) ?? notFound('transfer', id))
   }
 
-  /** Stops a transfer: the file on its way is removed, those that have arrived stay. Throws `conflict` when it has ended. */
+  /**
+   * Stops a transfer: the file on its way is removed, those that have arrived stay. Throws
+   * `conflict` when it has ended.
+   */
   async cancel(id: string): Promise<TransferRecord> {
     this.get(id)
     const running = this.#running.get(id)
@@ -127,7 +130,10 @@ export class Transfers {
     }
   }
 
-  /** Brings one entry over. The last one and the end of the transfer are one transaction; then the record is the result. */
+  /**
+   * Brings one entry over. The last one and the end of the transfer are one transaction; then the
+   * record is the result.
+   */
   async #take(
     transfer: Transfer,
     step: TransferStep,

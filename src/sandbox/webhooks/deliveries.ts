@@ -30,19 +30,28 @@ export class Deliveries {
     return this.#log.count(filter)
   }
 
-  /** Resolves as soon as `count` (default 1) deliveries match. Rejects after `timeoutMs` (default 10 s) of real time. */
+  /**
+   * Resolves as soon as `count` (default 1) deliveries match. Rejects after `timeoutMs` (default 10
+   * s) of real time.
+   */
   until(filter: DeliveryFilter & { count?: number; timeoutMs?: number }): Promise<Delivery[]> {
     return this.#log.until(filter)
   }
 
-  /** Delivers an event again to every webhook that wants it now: same event id and body, fresh signature. Throws `not_found`. */
+  /**
+   * Delivers an event again to every webhook that wants it now: same event id and body, fresh
+   * signature. Throws `not_found`.
+   */
   async resend(eventId: string): Promise<Delivery[]> {
     const event = this.#events.get(eventId) ?? notFound('event', eventId)
     const ids = this.#webhooks.wanting(event).map((webhook) => this.#log.queue(event, webhook, 'resend'))
     return this.#log.list({ eventId }).filter(({ id }) => ids.includes(id))
   }
 
-  /** Delivers to one webhook every event it wants since a moment (epoch milliseconds) that never reached it. Throws `not_found`. */
+  /**
+   * Delivers to one webhook every event it wants since a moment (epoch milliseconds) that never
+   * reached it. Throws `not_found`.
+   */
   async backfill(webhookId: string, since: number): Promise<{ queued: number }> {
     const webhook = this.#webhooks.find(webhookId) ?? notFound('webhook', webhookId)
     const covered = new Set(

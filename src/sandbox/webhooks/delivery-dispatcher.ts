@@ -9,7 +9,9 @@ import { type PostResult, postDelivery } from './post-delivery.ts'
 import { signDelivery } from './sign-delivery.ts'
 import type { Webhook, Webhooks } from './webhooks.ts'
 
-/** Waits before each retry, as services of this kind do; after the last one the delivery has failed. */
+/**
+ * Waits before each retry, as services of this kind do; after the last one the delivery has failed.
+ */
 export const RETRY_SCHEDULE_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000, 21_600_000]
 
 /** What a fault calls stale: further back than any receiver tolerates. */
@@ -35,7 +37,10 @@ export interface DispatchOptions {
   log: Log
 }
 
-/** Sends what is due, many at once and in no promised order, until each is delivered or its schedule is used up. */
+/**
+ * Sends what is due, many at once and in no promised order, until each is delivered or its schedule
+ * is used up.
+ */
 export class DeliveryDispatcher {
   readonly #options: DispatchOptions
   #sending = new Set<Promise<void>>()
@@ -58,7 +63,10 @@ export class DeliveryDispatcher {
     this.#pump()
   }
 
-  /** Lets replies on their way arrive for a moment, then cuts them off; they are due again at the next start. */
+  /**
+   * Lets replies on their way arrive for a moment, then cuts them off; they are due again at the
+   * next start.
+   */
   async stop(): Promise<void> {
     this.#state = 'stopped'
     this.#cancelWake()
@@ -121,7 +129,8 @@ export class DeliveryDispatcher {
     const at = clock.now()
     const composed = composeDelivery(webhook, due, at, fault)
     const result = await postDelivery(composed, { timeoutMs, signal: this.#stopping.signal })
-    // Cut off by our own stop: nobody knows whether it arrived, so it is due again at the next start.
+    // Cut off by our own stop: nobody knows whether it arrived, so it is due again at the next
+    // start.
     if (this.#stopping.signal.aborted && result.status === null) return
     this.#settle(due, result, this.#decideRetry(due.attempt, result), at)
   }

@@ -33,7 +33,10 @@ interface DeliveryRow {
 export class DeliveryLog {
   readonly #db: Db
   readonly #clock: SandboxClock
-  /** Emits `change` for every delivery that is new or has got further, and `queued` when something new is due. */
+  /**
+   * Emits `change` for every delivery that is new or has got further, and `queued` when something
+   * new is due.
+   */
   readonly changes = new EventEmitter<{ change: []; queued: [] }>()
 
   constructor(db: Db, clock: SandboxClock) {
@@ -61,7 +64,10 @@ export class DeliveryLog {
     return id
   }
 
-  /** Takes up to `most` that are due, oldest first; they count as being sent from now on. Served by deliveries_due. */
+  /**
+   * Takes up to `most` that are due, oldest first; they count as being sent from now on. Served by
+   * deliveries_due.
+   */
   take(most: number): DueDelivery[] {
     if (most <= 0) return []
     const rows = statement<[number, number], TakenRow>(
@@ -129,7 +135,10 @@ export class DeliveryLog {
     return Number(statement<[object], number>(this.#db, sql).pluck().get(parametersOf(filter)))
   }
 
-  /** Resolves with the matching deliveries as soon as there are `count` (default 1). Rejects after `timeoutMs` of real time. */
+  /**
+   * Resolves with the matching deliveries as soon as there are `count` (default 1). Rejects after
+   * `timeoutMs` of real time.
+   */
   async until(filter: DeliveryFilter & { count?: number; timeoutMs?: number }): Promise<Delivery[]> {
     const { count = 1, timeoutMs = 10_000, ...wanted } = filter
     const timeout = AbortSignal.timeout(timeoutMs)
@@ -137,7 +146,8 @@ export class DeliveryLog {
       const found = this.count(wanted)
       if (found >= count) return this.list(wanted)
       if (timeout.aborted) throw new Error(this.#describeWait(wanted, count, found, timeoutMs))
-      // Each change is one delivery's: before so many nothing new can be found, and counting is not free.
+      // Each change is one delivery's: before so many nothing new can be found, and counting is not
+      // free.
       await nextChanges(this.changes, count - found, timeout)
     }
   }

@@ -22,7 +22,10 @@ export interface Delivery {
   type: string
   webhookId: string
   url: string
-  /** `event`: it just happened; `resend` and `backfill` were asked for; `duplicate`: a fault made a second one. */
+  /**
+   * `event`: it just happened; `resend` and `backfill` were asked for; `duplicate`: a fault made a
+   * second one.
+   */
   cause: DeliveryCause
   state: DeliveryState
   /** When the next attempt is due; null when there will be none. */

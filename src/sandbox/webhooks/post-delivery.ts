@@ -10,8 +10,8 @@ export interface PostResult {
 }
 
 /**
- * Sends one delivery over a connection of its own and waits for the whole reply, `timeoutMs` at most. Redirects are not
- * followed: the status is the answer. Never throws.
+ * Sends one delivery over a connection of its own and waits for the whole reply, `timeoutMs` at
+ * most. Redirects are not followed: the status is the answer. Never throws.
  */
 export function postDelivery(
   delivery: { url: string; headers: Record<string, string>; body: Uint8Array },

@@ -46,8 +46,9 @@ const WRONG_SECRET = 'deadbeefdeadbeefdeadbeefdeadbeef'
 const HUNG_UP = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])
 
 /**
- * Sends a receiver what it has to accept and what it has to refuse, one after another, and says how it did. The event is of
- * the type `sandbox.probe`, which no workflow waits for; nothing enters the delivery log.
+ * Sends a receiver what it has to accept and what it has to refuse, one after another, and says how
+ * it did. The event is of the type `sandbox.probe`, which no workflow waits for; nothing enters the
+ * delivery log.
  */
 export async function probeReceiver(
   webhook: Webhook,

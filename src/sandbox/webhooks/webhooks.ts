@@ -109,7 +109,10 @@ export class Webhooks {
     return row && fromRow(row)
   }
 
-  /** Changes what is given, keeps the rest; pending deliveries follow the change. Throws `not_found`. */
+  /**
+   * Changes what is given, keeps the rest; pending deliveries follow the change. Throws
+   * `not_found`.
+   */
   async edit(id: string, change: WebhookEdit): Promise<Webhook> {
     const before = this.find(id) ?? notFound('webhook', id)
     const { scheme = before.scheme, ...rest } = webhookEdit.parse(change)
@@ -133,7 +136,9 @@ export class Webhooks {
     return this.edit(id, { url })
   }
 
-  /** Throws `not_found`. Its deliveries stay in the log; the pending ones fail when they fall due. */
+  /**
+   * Throws `not_found`. Its deliveries stay in the log; the pending ones fail when they fall due.
+   */
   async remove(id: string): Promise<void> {
     const { changes } = statement(this.#db, 'DELETE FROM webhooks WHERE id = ?').run(id)
     if (changes === 0) notFound('webhook', id)

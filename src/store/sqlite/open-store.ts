@@ -14,7 +14,10 @@ export interface SqliteStoreOptions {
   vaultKey: Buffer
 }
 
-/** The store on one SQLite file, on one connection of this thread: for the command line, tests, and the writer thread. */
+/**
+ * The store on one SQLite file, on one connection of this thread: for the command line, tests, and
+ * the writer thread.
+ */
 export function openSqliteStore({ file, vaultKey }: SqliteStoreOptions): Store {
   const db = openDatabase(file)
   migrate(db)

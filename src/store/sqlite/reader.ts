@@ -2,7 +2,10 @@ import type { ReadStore } from '../../core/store/store.ts'
 import { packOutput } from './runs/output-table.ts'
 import type { Tables } from './tables.ts'
 
-/** The reading half of the store. Sees what is committed; a group commit never spans a turn of the event loop. */
+/**
+ * The reading half of the store. Sees what is committed; a group commit never spans a turn of the
+ * event loop.
+ */
 export function createReader({
   accounts,
   endpoints,

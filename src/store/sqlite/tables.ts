@@ -60,7 +60,8 @@ export function openTables(db: Database, vault: Vault) {
 }
 
 /**
- * SQLite counts the commits of others on this file; a connection's own show as rows that it changed. Either makes the sum another one.
+ * SQLite counts the commits of others on this file; a connection's own show as rows that it
+ * changed. Either makes the sum another one.
  */
 function openChangeCount(db: Database): () => number {
   const own = db.prepare<[], number>('SELECT total_changes()').pluck()

@@ -1,6 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
-/** A pause of silence is counted in so many parts: one in which the process itself was held up is one part only. */
+/**
+ * A pause of silence is counted in so many parts: one in which the process itself was held up is
+ * one part only.
+ */
 const PARTS = 10
 
 /** Tells that something moved: a store call, a notice, a pause of the Files client. */
@@ -13,7 +16,10 @@ export class Activity {
     for (const wake of waiting) wake(true)
   }
 
-  /** Resolves after the next stir and the turn it came in; false when nothing stirs for `patienceMs` of real time. */
+  /**
+   * Resolves after the next stir and the turn it came in; false when nothing stirs for `patienceMs`
+   * of real time.
+   */
   async next(patienceMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     this.#waiting.push(resolve)

@@ -1,4 +1,7 @@
-/** What becomes of the write at which the engine dies: it is lost with everything after it, or it is the last one kept. */
+/**
+ * What becomes of the write at which the engine dies: it is lost with everything after it, or it is
+ * the last one kept.
+ */
 export type CrashFate = 'lost' | 'kept'
 
 /** Counts the journal writes of a scenario, and lets the engine die at one of them. */

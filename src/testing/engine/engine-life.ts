@@ -57,7 +57,8 @@ export class EngineLife {
       },
       routes: () => [...workflows.values()].flatMap(planRoutes),
       drainMs: 0,
-      // Nobody else works on this store, so neither has anything to tell; each would be a stop on the way of the clock.
+      // Nobody else works on this store, so neither has anything to tell; each would be a stop on
+      // the way of the clock.
       pollMs: Infinity,
       beatMs: Infinity,
     })
@@ -96,7 +97,10 @@ export class EngineLife {
     this.#worker.wake()
   }
 
-  /** Ends it as SIGKILL would: what is not written is lost. Resolves when nothing more goes out to the service. */
+  /**
+   * Ends it as SIGKILL would: what is not written is lost. Resolves when nothing more goes out to
+   * the service.
+   */
   async kill(): Promise<void> {
     this.gate.shut()
     await this.#over
@@ -110,7 +114,10 @@ export class EngineLife {
     throw new UpshotError('internal', `The engine reported a fault in ${where}: ${error.message}`)
   }
 
-  /** Code of authors cannot be killed within a process, but told to stop, and kept from everything of ours. */
+  /**
+   * Code of authors cannot be killed within a process, but told to stop, and kept from everything
+   * of ours.
+   */
   #end(): void {
     this.#takeBackTimers()
     for (const run of this.#worker.atWork) this.#worker.endPass(run)

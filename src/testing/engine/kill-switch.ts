@@ -15,8 +15,9 @@ const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
 type Method = (...args: unknown[]) => Promise<unknown>
 
 /**
- * What stands between one life of the engine and the store. It counts what is under way, and when it is shut the engine is
- * dead to the store: a call that comes then, and one that is under way, never gets an answer.
+ * What stands between one life of the engine and the store. It counts what is under way, and when
+ * it is shut the engine is dead to the store: a call that comes then, and one that is under way,
+ * never gets an answer.
  */
 export class KillSwitch {
   /** The store as the engine sees it. */

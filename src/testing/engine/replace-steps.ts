@@ -6,7 +6,10 @@ import { equipWorkflow } from './equip-workflow.ts'
 /** Functions to run in place of those that a workflow's steps have, by workflow and step name. */
 export type StepReplacements = Record<string, Record<string, (context: StepContext) => unknown>>
 
-/** The same workflows with some steps doing something else. Everything around the functions stays: journal, retries, limits. */
+/**
+ * The same workflows with some steps doing something else. Everything around the functions stays:
+ * journal, retries, limits.
+ */
 export function replaceSteps(workflows: readonly AnyWorkflow[], replacements: StepReplacements): AnyWorkflow[] {
   for (const id of Object.keys(replacements)) {
     if (workflows.some((workflow) => workflow.id === id)) continue

@@ -14,7 +14,9 @@ export class TestEngine {
   #touched = new Set<string>()
   #life: EngineLife
 
-  /** `patienceMs`: real time in which nothing moves until whatever is at work is taken for hanging. */
+  /**
+   * `patienceMs`: real time in which nothing moves until whatever is at work is taken for hanging.
+   */
   constructor(parts: EngineParts, patienceMs: number) {
     this.#parts = parts
     this.#patienceMs = patienceMs
@@ -26,7 +28,10 @@ export class TestEngine {
     await this.settle()
   }
 
-  /** Resolves when there is nothing to do at this moment. Throws what the engine could only report, and when it never rests. */
+  /**
+   * Resolves when there is nothing to do at this moment. Throws what the engine could only report,
+   * and when it never rests.
+   */
   async settle(): Promise<void> {
     await this.#comeToRest()
     while (this.#life.gate.isShut) await this.#rise()
@@ -57,8 +62,9 @@ export class TestEngine {
   async #rise(): Promise<void> {
     const { gate } = this.#life
     await this.#life.kill()
-    // A write that was already on its way when the engine died reaches the store before the next life looks at it, and a
-    // step's function that was at work is over: two lives of the engine never act side by side.
+    // A write that was already on its way when the engine died reaches the store before the next
+    // life looks at it, and a step's function that was at work is over: two lives of the engine
+    // never act side by side.
     while (gate.pending > 0) await turn()
     await this.#parts.work.end(this.#patienceMs)
     this.#saved.push(...gate.saved)

@@ -1,9 +1,9 @@
 import type { VirtualTime } from './virtual-time.ts'
 
 /**
- * Lets pauses within calls of the Files API pass: before a retry, or because the service said so. A step cannot come to
- * rest in the middle of one, and nobody wants to move the clock for it. Time moves when every call under way does nothing
- * but wait.
+ * Lets pauses within calls of the Files API pass: before a retry, or because the service said so. A
+ * step cannot come to rest in the middle of one, and nobody wants to move the clock for it. Time
+ * moves when every call under way does nothing but wait.
  */
 export class CallPauses {
   readonly #time: VirtualTime

@@ -12,7 +12,10 @@ import type { VirtualTime } from './virtual-time.ts'
 /** What a test may decide about the sandbox; its place and its time are the testbed's. */
 export type ServiceOptions = Partial<Omit<SandboxOptions, 'dir' | 'clock' | 'startAt' | 'seed'>>
 
-/** The sandbox of a testbed, started when it is first needed, because most of a short test's time would go into it. */
+/**
+ * The sandbox of a testbed, started when it is first needed, because most of a short test's time
+ * would go into it.
+ */
 export class TestService {
   readonly #options: ServiceOptions & { seed: number }
   readonly #time: VirtualTime
@@ -50,7 +53,8 @@ export class TestService {
       if (isClosed) await files.stop()
       return pauses.during(() => perform(files))
     }
-    // Only what `wrapCalls` calls: each begins as a step before the sandbox is up, in the order of the author's code.
+    // Only what `wrapCalls` calls: each begins as a step before the sandbox is up, in the order of
+    // the author's code.
     const lazy = {
       list: (...given) => call((files) => files.list(...given)),
       find: (...given) => call((files) => files.find(...given)),

@@ -10,6 +10,9 @@ export const cleanup = {
   largestBytes: 256 * 1024 ** 2,
   /** Copies that are being compared; removed again. */
   workFolder: resolve(process.env.UPSHOT_DATA_DIR || 'data', 'work'),
-  /** A rehearsal says what it would delete, and deletes nothing. Set CLEANUP_DELETES=yes once you agree with what it says. */
+  /**
+   * A rehearsal says what it would delete, and deletes nothing. Set CLEANUP_DELETES=yes once you
+   * agree with what it says.
+   */
   isRehearsal: process.env.CLEANUP_DELETES !== 'yes',
 }

@@ -5,8 +5,8 @@ import { cleanup } from '../config/cleanup.ts'
 import { transferCompleted } from './events.ts'
 
 /**
- * Deletes the source of a transfer once its copy is proven: same size, same content, twice, with the grace between. What is not
- * exactly as expected is kept, and the result says why.
+ * Deletes the source of a transfer once its copy is proven: same size, same content, twice, with
+ * the grace between. What is not exactly as expected is kept, and the result says why.
  */
 export default defineWorkflow({
   id: 'retire-source',
@@ -32,7 +32,8 @@ export default defineWorkflow({
       log.info(`would delete ${sent.service}:${sent.path}`)
       return keep('this is a rehearsal: CLEANUP_DELETES is not "yes"')
     }
-    // Only while the source is what was compared: a file that changed in the meantime is another file.
+    // Only while the source is what was compared: a file that changed in the meantime is another
+    // file.
     const { outcome } = await files.delete(sent, { expect: sent })
     log.info(`${sent.service}:${sent.path} ${outcome}`)
     if (outcome === 'changed') return keep('the source was changed meanwhile')
@@ -69,7 +70,10 @@ async function isSameContent(tools: Tools, sent: FileDetails, copy: FileDetails 
   return (await hashOf(tools, 'sent', sent)) === (await hashOf(tools, 'copy', copy))
 }
 
-/** SHA-256 of a file's content. The download is a step of its own, so a crash does not repeat a finished one. */
+/**
+ * SHA-256 of a file's content. The download is a step of its own, so a crash does not repeat a
+ * finished one.
+ */
 async function hashOf({ files, step, run }: Tools, which: string, file: FileDetails): Promise<string> {
   const to = join(cleanup.workFolder, run.id, which)
   const { sha256 } = await files.download(file, { to })

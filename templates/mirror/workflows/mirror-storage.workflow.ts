@@ -6,8 +6,9 @@ import { localName } from 'upshot/files'
 import { mirror } from '../config/mirror.ts'
 
 /**
- * Copies what is new or changed in a folder of a storage to this machine, and writes an inventory of what is there. A copy stays
- * when its original is deleted: each version has a name of its own, and the inventory tells which ones are current.
+ * Copies what is new or changed in a folder of a storage to this machine, and writes an inventory
+ * of what is there. A copy stays when its original is deleted: each version has a name of its own,
+ * and the inventory tells which ones are current.
  */
 export default defineWorkflow({
   id: 'mirror-storage',
@@ -33,13 +34,19 @@ async function listMissing(found: readonly FileEntry[]): Promise<string[]> {
   return wanted.filter((_, index) => !isHere[index]).map(({ id }) => id)
 }
 
-/** A download is a step: it goes on where it broke off, and appears under its name only when it is whole. */
+/**
+ * A download is a step: it goes on where it broke off, and appears under its name only when it is
+ * whole.
+ */
 async function copy({ files, log }: Pick<RunContext, 'files' | 'log'>, file: FileEntry): Promise<void> {
   const { bytes, sha256 } = await files.download(file, { to: placeOf(file) })
   log.info(`${file.service}:${file.path} copied`, { bytes, sha256 })
 }
 
-/** Where a version lies. Names come from outside, so each is made harmless; id and date keep versions and namesakes apart. */
+/**
+ * Where a version lies. Names come from outside, so each is made harmless; id and date keep
+ * versions and namesakes apart.
+ */
 export function placeOf(file: FileEntry): string {
   const folders = dirname(file.path).split('/').filter(Boolean).map(localName)
   const mark = createHash('sha256').update(`${file.id} ${file.modifiedAt} ${file.size}`).digest('hex').slice(0, 12)

@@ -1,6 +1,9 @@
 import { defineConfig } from 'upshot'
 
-/** What is no secret and no address. "upshot config show --origins" says where each value comes from. */
+/**
+ * What is no secret and no address. "upshot config show --origins" says where each value comes
+ * from.
+ */
 export default defineConfig({
   workflows: 'workflows',
   /** Runs at work at the same time. */

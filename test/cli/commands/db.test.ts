@@ -45,7 +45,8 @@ test('copies one moment while the app goes on writing, and does not start over f
     },
   })
   const pages = statSync(to).size / PAGE_BYTES
-  // Each step takes 128 pages. Without the snapshot each of the writer's commits would send it back to the first page.
+  // Each step takes 128 pages. Without the snapshot each of the writer's commits would send it back
+  // to the first page.
   expect(steps).toBeGreaterThan(2)
   expect(steps).toBeLessThanOrEqual(Math.ceil(pages / 128) + 2)
   writer.close()

@@ -64,7 +64,8 @@ test('lists deliveries by verdict, endpoint and time, and counts the refusals th
   expect([await post(eventBody('evt_1')), await post(eventBody('evt_2'), 'another-secret-of-somebody-else')]).toEqual([
     200, 401,
   ])
-  // Refusals are written after their answer, in the order of writes: the next one taken is proof of the one before.
+  // Refusals are written after their answer, in the order of writes: the next one taken is proof of
+  // the one before.
   expect(await post(eventBody('evt_3'))).toBe(200)
   expect([(await ids('--verdict', 'refused')).length, (await ids('--verdict', 'accepted,duplicate')).length]).toEqual([
     1, 2,

@@ -22,7 +22,9 @@ const ARGUMENTS: Record<string, string[]> = {
   'db backup': ['/nowhere/backup.db'],
 }
 
-/** These go on until they are stopped, so they are given what they refuse. Their own tests run them. */
+/**
+ * These go on until they are stopped, so they are given what they refuse. Their own tests run them.
+ */
 const ENDLESS = /^(dev|demo|sandbox start|(runs|events) tail)$/
 
 function pathsOf(tree: CommandTree): string[][] {

@@ -21,7 +21,9 @@ vi.setConfig({ testTimeout: 90_000 })
 
 const ERROR = { name: 'Error', message: 'no luck', step: 'b' }
 
-/** A data directory with three workflows in it, one of them with a cron line, and nothing that runs. */
+/**
+ * A data directory with three workflows in it, one of them with a cron line, and nothing that runs.
+ */
 async function openProject() {
   const dataDir = tempFolder()
   const store = openStore({ dataDir, secretKey: null })
@@ -35,7 +37,9 @@ async function openProject() {
   return { dataDir, store, cli }
 }
 
-/** The command line within this process: the same but for the time that a process takes to start. */
+/**
+ * The command line within this process: the same but for the time that a process takes to start.
+ */
 async function runHere(dataDir: string, args: readonly string[]) {
   const streams = { stdout: new PassThrough(), stderr: new PassThrough() }
   process.env.UPSHOT_DATA_DIR = dataDir

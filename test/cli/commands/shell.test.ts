@@ -9,7 +9,10 @@ import { collectWords } from '../../../src/cli/program.ts'
 import { createOutput, readGlobalOptions } from '../../../src/cli/terminal/output.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
-/** Has the real shell read the script and say what may follow a line; zsh's own functions for a terminal are stood in for. */
+/**
+ * Has the real shell read the script and say what may follow a line; zsh's own functions for a
+ * terminal are stood in for.
+ */
 const ASK: Record<Shell, (script: string, line: string) => string[]> = {
   bash: (script, line) => [
     '--norc',

@@ -1,6 +1,7 @@
 import { registerHooks } from 'node:module'
 
-// Preloaded into a command: says at its end which modules it has loaded, one address per line on stderr.
+// Preloaded into a command: says at its end which modules it has loaded, one address per line on
+// stderr.
 const loaded: string[] = []
 registerHooks({
   load(url, context, next) {

@@ -21,7 +21,10 @@ interface CliOptions {
   interruptAt?: Promise<unknown>
 }
 
-/** Runs the real `upshot` in a process of its own, on this data directory and nothing else of our environment. */
+/**
+ * Runs the real `upshot` in a process of its own, on this data directory and nothing else of our
+ * environment.
+ */
 export async function runCli(
   dataDir: string,
   args: readonly string[],

@@ -7,8 +7,8 @@ import type { CliResult } from './run-cli.ts'
 let before: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs `upshot` like `runCli` but in this process, ten times as fast, on the same data directory and environment. One at a
- * time, since they share the environment. Nothing can be piped in.
+ * Runs `upshot` like `runCli` but in this process, ten times as fast, on the same data directory
+ * and environment. One at a time, since they share the environment. Nothing can be piped in.
  */
 export function runHere(
   dataDir: string,

@@ -161,7 +161,8 @@ describe('a delivery is refused', () => {
     ['hex', 'a long secret, but in no way hexadecimal'],
     ['base64', '?? a long secret, but in no way base64 ??'],
   ] as const)('when signed with the little that a bad %s secret leaves of a key: %j', (form, secret) => {
-    // openssl takes no empty key; a zero byte at the end of a key changes nothing, as keys are filled up with zeros.
+    // openssl takes no empty key; a zero byte at the end of a key changes nothing, as keys are
+    // filled up with zeros.
     const left = Buffer.concat([Buffer.from(secret.replace('whsec_', ''), form), Buffer.alloc(1)])
     const headers = { 'X-Service-Signature': openssl('sha256', left, BODY) }
     expect(verify(signatureScheme.parse({ secret: form }), headers, { secrets: [secret] })).toMatchObject({

@@ -260,7 +260,8 @@ describe('when nothing fits', () => {
     const { user, system } = process.threadCpuUsage(before)
     expect(solution.kind).toBe('none')
     expect(solution.tried).toBeGreaterThanOrEqual(200)
-    // About 30 ms of processor time, all suspects included; others' work on the machine does not count.
+    // About 30 ms of processor time, all suspects included; others' work on the machine does not
+    // count.
     expect((user + system) / 1_000).toBeLessThan(500)
   })
 

@@ -127,7 +127,10 @@ test('counts events since the run was made: not its own, and none from before', 
   expect((await arrival(engine, runId, 'completed')).output).toBe('"evt_between"')
 })
 
-/** The engine with its store wrapped, so that the event is stored at one point of a run that waits for it. */
+/**
+ * The engine with its store wrapped, so that the event is stored at one point of a run that waits
+ * for it.
+ */
 async function findAt(
   at: { write: number; when: 'before' | 'after' },
   since: 'now' | 'run',

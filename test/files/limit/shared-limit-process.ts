@@ -11,7 +11,8 @@ const files = createFilesClient({
   apiKey: 'sk_sandbox_shared_key_1',
   plan: 6,
   limiter: storedLimits(store),
-  // Less than a window by more than two processes take to start: who does not start now does not wait either.
+  // Less than a window by more than two processes take to start: who does not start now does not
+  // wait either.
   retry: { maxWait: '10s' },
 })
 const ends = await Promise.all(

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ok, type Reply, type ScriptedServer } from './scripted-server.ts'
 
-/** Makes the API give out download URLs on `host`, numbered: `/bytes/1?signature=…`, `/bytes/2?…`. */
+/**
+ * Makes the API give out download URLs on `host`, numbered: `/bytes/1?signature=…`, `/bytes/2?…`.
+ */
 export function giveUrls(api: ScriptedServer, host: ScriptedServer, expiresInMs = 900_000): ScriptedServer {
   let number = 0
   return api.otherwise((response, request) => {
@@ -31,7 +33,10 @@ export function serveBytes(content: Buffer, options: { etag?: string | null; ran
   }
 }
 
-/** Announces all the bytes, sends those before `until`, and breaks the connection once `seen` has resolved. */
+/**
+ * Announces all the bytes, sends those before `until`, and breaks the connection once `seen` has
+ * resolved.
+ */
 export function cutAt(
   content: Buffer,
   until: number,
@@ -46,7 +51,10 @@ export function cutAt(
   }
 }
 
-/** Turns progress into promises: bytes that were received but not read yet are lost with their connection. */
+/**
+ * Turns progress into promises: bytes that were received but not read yet are lost with their
+ * connection.
+ */
 export function watchProgress() {
   const waiting: { bytes: number; resolve: () => void }[] = []
   return {

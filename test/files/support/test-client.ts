@@ -19,8 +19,8 @@ export interface Bench {
 }
 
 /**
- * A client on a clock that stands still, except that a pause is over as soon as it begins (`skipPauses`, the default).
- * Chance is 0 unless it is given.
+ * A client on a clock that stands still, except that a pause is over as soon as it begins
+ * (`skipPauses`, the default). Chance is 0 unless it is given.
  */
 export function testClient(
   options: Partial<FilesClientOptions> & { baseUrl: string; skipPauses?: boolean; startAt?: number },

@@ -16,7 +16,10 @@ function openWatch() {
     watch,
     clock,
     changes: () => changes,
-    /** Moves to the next look and resolves when it is over; gives how long after the last one it came. */
+    /**
+     * Moves to the next look and resolves when it is over; gives how long after the last one it
+     * came.
+     */
     async look() {
       const pauseMs = (clock.nextAt() ?? Number.NaN) - clock.now()
       clock.advance(pauseMs)

@@ -17,7 +17,10 @@ type Place = { dataDir: string; secretKey: string | null }
 const secretOf = (name: string) => `the webhook secret of ${name}`
 const textKey = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 
-/** Two webhook secrets, two API keys and a captured delivery, which the store gives back as they were. */
+/**
+ * Two webhook secrets, two API keys and a captured delivery, which the store gives back as they
+ * were.
+ */
 async function fill(place: Place) {
   const store = openStore(place)
   const [main, learning] = ['main', 'new'].map((name) => planEndpoint({ name, secret: secretOf(name) }, NOW))

@@ -26,12 +26,18 @@ async function open(options: TabOptions = {}) {
   return { sandbox, ...(await openTab(browser, options)) }
 }
 
-/** Presses a button as a person or a screen reader would find it, and waits for the page to come again. */
+/**
+ * Presses a button as a person or a screen reader would find it, and waits for the page to come
+ * again.
+ */
 async function press(page: Tab['page'], name: string | RegExp): Promise<void> {
   await clickThrough(page, page.getByRole('button', { name }).first())
 }
 
-/** Clicks, and waits for the page that comes: of two in a row the second must not take the first one's `load` for its own. */
+/**
+ * Clicks, and waits for the page that comes: of two in a row the second must not take the first
+ * one's `load` for its own.
+ */
 async function clickThrough(page: Tab['page'], what: Locator): Promise<void> {
   const loaded = page.waitForEvent('load')
   await what.click()

@@ -9,7 +9,10 @@ async function read(sandbox: Sandbox, path: string) {
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** A sandbox with something on every page, named so that it breaks out of markup that does not escape. */
+/**
+ * A sandbox with something on every page, named so that it breaks out of markup that does not
+ * escape.
+ */
 const NASTY = `<img src=x onerror=alert(1)>"'&`
 
 async function openBusySandbox() {

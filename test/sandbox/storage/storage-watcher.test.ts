@@ -15,7 +15,10 @@ function told(sandbox: Sandbox): string[] {
   return sandbox.events.list().map(({ type, data }) => `${type} ${(data.file as { path: string }).path}`)
 }
 
-/** What was told once everything that happened before this call has been: files told of one after another prove it. */
+/**
+ * What was told once everything that happened before this call has been: files told of one after
+ * another prove it.
+ */
 async function untilTold(sandbox: Sandbox): Promise<string[]> {
   for (let n = 0; n < 2; n++) {
     const marker = `/${told(sandbox).length}.marker`

@@ -18,7 +18,10 @@ export function startBrowser(executablePath: string): Promise<Browser> {
 
 export interface Tab {
   page: Page
-  /** What the page complained of: refused resources, errors, anything under the policy, alerts; and what it asked. */
+  /**
+   * What the page complained of: refused resources, errors, anything under the policy, alerts; and
+   * what it asked.
+   */
   complaints: string[]
 }
 

@@ -6,7 +6,10 @@ import { control, openReceiver, openSandbox } from '../support/harness.ts'
 
 const SECRET = Buffer.from('a secret of twenty-four bytes').toString('base64')
 
-/** A receiver that checks everything a receiver should, with an implementation of the signature that is not ours. */
+/**
+ * A receiver that checks everything a receiver should, with an implementation of the signature that
+ * is not ours.
+ */
 async function openStrictReceiver(clock: () => number): Promise<string> {
   const server = createServer(async (request, response) => {
     const end = (status: number) => response.writeHead(status, { connection: 'close' }).end()

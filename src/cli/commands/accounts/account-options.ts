@@ -6,7 +6,10 @@ import { STORAGES, type StorageName } from '../../../core/service/storage.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { readSecret } from '../../input/read-source.ts'
 
-/** Adds what `add` and `edit` of an account take alike. Keys are never arguments, which every process list shows. */
+/**
+ * Adds what `add` and `edit` of an account take alike. Keys are never arguments, which every
+ * process list shows.
+ */
 export function addAccountOptions<Args extends unknown[], Options extends OptionValues>(
   command: Command<Args, Options>,
 ) {
@@ -49,7 +52,10 @@ export async function readKeys({ keyFile, keyStdin, keyEnv, fallbackFile, fallba
   }
 }
 
-/** How the service writes the storages that are named; the others as `known` has them, undefined where it has none. */
+/**
+ * How the service writes the storages that are named; the others as `known` has them, undefined
+ * where it has none.
+ */
 export function nameStorages(
   { storageA, storageB, storageC }: AccountOptions,
   known: Record<StorageName, string> | null,
@@ -62,7 +68,10 @@ export function nameStorages(
   }
 }
 
-/** Another account of the same service has its storages under the same names; the sandbox writes them as we do. */
+/**
+ * Another account of the same service has its storages under the same names; the sandbox writes
+ * them as we do.
+ */
 export function knownStorages(
   { service }: Pick<Config, 'service'>,
   apiKey: string,

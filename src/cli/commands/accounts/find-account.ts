@@ -2,7 +2,10 @@ import { UpshotError } from '../../../core/errors.ts'
 import { type Account, DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 
-/** The account's row; null for `default`, which the environment names. Throws `not_found` that names those there are. */
+/**
+ * The account's row; null for `default`, which the environment names. Throws `not_found` that names
+ * those there are.
+ */
 export async function requireAccount(
   store: Pick<ReadStore, 'findAccount' | 'listAccounts'>,
   name: string,

@@ -7,7 +7,9 @@ import { listenForKeys } from '../../terminal/hot-keys.ts'
 import type { Output } from '../../terminal/output.ts'
 import { describeUrls, devKeys } from './dev-keys.ts'
 
-/** `upshot dev`: the app with a sandbox of the service, a log for a person, and keys on a terminal. */
+/**
+ * `upshot dev`: the app with a sandbox of the service, a log for a person, and keys on a terminal.
+ */
 export function define(command: Command, out: Output): void {
   command
     .option('--real', 'work with the service that the environment names, instead of the sandbox')

@@ -19,12 +19,16 @@ export interface ProjectFile {
 
 const FOLDER = resolve(import.meta.dirname, '../../../../templates')
 
-/** The files of a new project in `dir`: those that all projects share and those of the template, in order of their paths. */
+/**
+ * The files of a new project in `dir`: those that all projects share and those of the template, in
+ * order of their paths.
+ */
 export function planProject(template: TemplateName, dir: string): ProjectFile[] {
   const files = new Map<string, string>()
   for (const folder of ['shared', template]) {
     for (const [path, text] of readFolder(join(FOLDER, folder))) {
-      // A template adds its own variables to those of all; any other file of the same name takes the place.
+      // A template adds its own variables to those of all; any other file of the same name takes
+      // the place.
       files.set(path, path === '.env.example' ? (files.get(path) ?? '') + text : text)
     }
   }
@@ -34,8 +38,8 @@ export function planProject(template: TemplateName, dir: string): ProjectFile[] 
 }
 
 /**
- * What npm would act on within a package (a second manifest, ignore files) lies in the templates under a name that begins with
- * `_`.
+ * What npm would act on within a package (a second manifest, ignore files) lies in the templates
+ * under a name that begins with `_`.
  */
 const NAMES: Record<string, string> = {
   '_package.json': 'package.json',

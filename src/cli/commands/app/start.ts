@@ -6,7 +6,9 @@ import { ROLES } from '../../../project/config/variables.ts'
 import { loadProject } from '../../open/open-project.ts'
 import type { Output } from '../../terminal/output.ts'
 
-/** `upshot start`: for production. Logs JSON, asks nothing, and works with the real service only. */
+/**
+ * `upshot start`: for production. Logs JSON, asks nothing, and works with the real service only.
+ */
 export function define(command: Command, out: Output): void {
   command
     .addOption(new Option('--role <role>', 'run one part of the app beside others (default: all)').choices(ROLES))
@@ -19,7 +21,10 @@ export function define(command: Command, out: Output): void {
     })
 }
 
-/** What runs in production by mistake with a sandbox would acknowledge deliveries and follow them up nowhere. */
+/**
+ * What runs in production by mistake with a sandbox would acknowledge deliveries and follow them up
+ * nowhere.
+ */
 function requireRealService({ service }: Config): void {
   if (service.kind === 'sandbox') {
     throw new UpshotError('invalid_config', 'No service is configured, and "upshot start" starts no sandbox.', {

@@ -36,7 +36,9 @@ export function define(command: Command, out: Output): void {
     })
 }
 
-/** Without the key the webhook secrets in a backup are lost; with it beside, they are not secret. */
+/**
+ * Without the key the webhook secrets in a backup are lost; with it beside, they are not secret.
+ */
 function describeKey({ dataDir, secretKey }: { dataDir: string; secretKey: string | null }): string {
   const where = secretKey === null ? `${dataDir}/secret.key` : 'UPSHOT_SECRET_KEY'
   return `The secrets in it are sealed with the key in ${where}, which is not in the backup. Keep the key, and keep it apart.`

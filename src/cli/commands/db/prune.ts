@@ -17,7 +17,10 @@ const THINGS = {
 
 const DAY_MS = 86_400_000
 
-/** `upshot db prune`: what the app does every hour, now: beside it, too, since both go by small commits. */
+/**
+ * `upshot db prune`: what the app does every hour, now: beside it, too, since both go by small
+ * commits.
+ */
 export function define(command: Command, out: Output): void {
   command
     .addHelpText(

@@ -44,7 +44,10 @@ export function define(command: Command, out: Output): void {
 
 const NONE = 'No delivery yet. Register the address of "upshot endpoints list" at the service, or use "upshot trigger".'
 
-/** Refusals of which no row is left: those of a flood, which must not fill the disk, and old ones. Null where there are none. */
+/**
+ * Refusals of which no row is left: those of a flood, which must not fill the disk, and old ones.
+ * Null where there are none.
+ */
 function describeUnlisted(tally: readonly RefusalTally[], verdicts: readonly Verdict[]): string | null {
   const gone = tally.filter(({ verdict, dropped }) => dropped > 0 && verdicts.includes(verdict))
   const counts = gone.map(({ verdict, dropped }) => `${dropped.toLocaleString('en')} ${verdict}`)

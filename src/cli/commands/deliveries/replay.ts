@@ -11,7 +11,10 @@ import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 import { requireDelivery } from './find-delivery.ts'
 
-/** `upshot deliveries replay <id>`: the same bytes once more, freshly signed; known already, so nothing is done twice. */
+/**
+ * `upshot deliveries replay <id>`: the same bytes once more, freshly signed; known already, so
+ * nothing is done twice.
+ */
 export function define(command: Command, out: Output): void {
   command.argument('<id>', 'a delivery that was taken, dlv_…').action((id) =>
     withStore(async (store, config) => {

@@ -6,7 +6,10 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 
 /** Reading a larger one takes minutes; then "upshot db verify" is for it. */
 const LARGEST_TO_READ_BYTES = 1_000_000_000
-/** The log is taken into the database from 4 MB on; far more than that means that something keeps it from being. */
+/**
+ * The log is taken into the database from 4 MB on; far more than that means that something keeps it
+ * from being.
+ */
 const LONG_LOG_BYTES = 64_000_000
 
 /** Whether the database is sound, and its log short. */

@@ -4,14 +4,17 @@ import type { ReadStore } from '../../../core/store/store.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const ANSWER_WITHIN_MS = 10_000
-/** Not an event: once its signature is accepted it is refused as 400, so nothing is stored as having happened and nothing runs. */
+/**
+ * Not an event: once its signature is accepted it is refused as 400, so nothing is stored as having
+ * happened and nothing runs.
+ */
 const PROBE = Buffer.from('{"probe":"upshot doctor"}')
 /** The same length, other bytes: what an attacker makes of a delivery that was seen on the way. */
 const TAMPERED = Buffer.from('{"probe":"upshot d0ct0r"}')
 
 /**
- * Sends each endpoint of the running app a delivery with its own signature, and a forged one. The ledger gets both, as
- * refused.
+ * Sends each endpoint of the running app a delivery with its own signature, and a forged one. The
+ * ledger gets both, as refused.
  */
 export async function checkEndpoints(store: ReadStore, receiver: string, now: number): Promise<Finding[]> {
   const endpoints = await store.listEndpoints()

@@ -10,7 +10,10 @@ import { openFiles } from '../files/files-client.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const ANSWER_WITHIN_MS = 10_000
-/** A signature with a moment in it is refused when it is older than five minutes, so a clock must be well within. */
+/**
+ * A signature with a moment in it is refused when it is older than five minutes, so a clock must be
+ * well within.
+ */
 const SKEW_WARN_MS = 30_000
 const SKEW_FAIL_MS = 240_000
 
@@ -81,7 +84,10 @@ async function checkRead(files: FilesClient, storage: StorageName, service: Serv
   }
 }
 
-/** The id is made up, so nothing can be deleted: a key that may would be told that there is no such file. */
+/**
+ * The id is made up, so nothing can be deleted: a key that may would be told that there is no such
+ * file.
+ */
 async function checkDelete(files: FilesClient): Promise<Finding> {
   const check = 'delete'
   try {

@@ -17,7 +17,10 @@ interface DoctorOptions {
   isTryingDelete: boolean
 }
 
-/** `upshot doctor`: looks at all that must be right, changes nothing without `--fix`, and leaves with 7 where something is wrong. */
+/**
+ * `upshot doctor`: looks at all that must be right, changes nothing without `--fix`, and leaves
+ * with 7 where something is wrong.
+ */
 export function define(command: Command, out: Output): void {
   command
     .option('--fix', 'mend what can be mended, after saying what')

@@ -13,7 +13,10 @@ export interface Changed {
   view: EndpointView
 }
 
-/** Changes one endpoint as `plan` says and gives both of its forms; under `--dry-run` nothing is written. */
+/**
+ * Changes one endpoint as `plan` says and gives both of its forms; under `--dry-run` nothing is
+ * written.
+ */
 export async function changeEndpoint(
   out: Output,
   { store, config }: { store: Store; config: Config },

@@ -3,7 +3,10 @@ import { withStore } from '../../open/open-project.ts'
 import type { Output } from '../../terminal/output.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 
-/** `upshot endpoints disable <name>`: refuses its deliveries from the next one on, as if it did not exist. */
+/**
+ * `upshot endpoints disable <name>`: refuses its deliveries from the next one on, as if it did not
+ * exist.
+ */
 export function define(command: Command, out: Output): void {
   command.argument('<name>', 'the endpoint').action((name) =>
     withStore(async (store, config) => {

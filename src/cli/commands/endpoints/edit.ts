@@ -19,7 +19,10 @@ interface Change {
   learn?: true | undefined
 }
 
-/** `upshot endpoints edit <name>`: changes what is named, keeps the rest; holds from the next delivery on. */
+/**
+ * `upshot endpoints edit <name>`: changes what is named, keeps the rest; holds from the next
+ * delivery on.
+ */
 export function define(command: Command, out: Output): void {
   command
     .argument('<name>', 'the endpoint')

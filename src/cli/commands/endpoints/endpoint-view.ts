@@ -19,7 +19,10 @@ export interface EndpointView {
   createdAt: string
 }
 
-/** `base` is the address of the receiver, where it is known: the public one, or the one on this machine. */
+/**
+ * `base` is the address of the receiver, where it is known: the public one, or the one on this
+ * machine.
+ */
 export function describeEndpoint(endpoint: Endpoint, base: string | null): EndpointView {
   const { id, name, path, account, events, scheme, secrets, status, createdAt } = endpoint
   return {

@@ -15,7 +15,10 @@ export interface SolveOptions {
   secret: string | undefined
 }
 
-/** Looks for the scheme of an endpoint in the deliveries that it captured. Throws `not_found` where there are none. */
+/**
+ * Looks for the scheme of an endpoint in the deliveries that it captured. Throws `not_found` where
+ * there are none.
+ */
 export async function solveEndpoint(
   store: Pick<ReadStore, 'listCaptures'>,
   endpoint: Endpoint,
@@ -38,14 +41,18 @@ export function solveFiles({ body, headers, secret }: { body: string; headers: s
 
 const headerObject = z.record(z.string(), z.string())
 
-/** Reads headers as HTTP writes them, a line each, or as a JSON object; throws `invalid_request` for anything else. */
+/**
+ * Reads headers as HTTP writes them, a line each, or as a JSON object; throws `invalid_request` for
+ * anything else.
+ */
 export function parseHeaders(text: string): Record<string, string> {
   if (text.trimStart().startsWith('{')) {
     const parsed = headerObject.safeParse(parseJson(text))
     if (parsed.success) return parsed.data
     throw refuse('The headers are no JSON object of texts.')
   }
-  // "> " and "< " stand before each line where curl has printed them; a first line may be the request's.
+  // "> " and "< " stand before each line where curl has printed them; a first line may be the
+  // request's.
   const lines = text.split(/\r?\n/).map((line) => line.replace(/^[<>] ?/, '').trim())
   const pairs = lines.flatMap((line) => {
     const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(line) ?? []
@@ -64,7 +71,9 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The solution for a person: what was found and what it means, never with a secret or a signature. */
+/**
+ * The solution for a person: what was found and what it means, never with a secret or a signature.
+ */
 export function formatSolution(solution: Solution): string[] {
   const tried = `(${solution.tried} combinations tried)`
   switch (solution.kind) {

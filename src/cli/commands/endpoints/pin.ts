@@ -5,7 +5,10 @@ import { withStore } from '../../open/open-project.ts'
 import type { Output } from '../../terminal/output.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 
-/** `upshot endpoints pin <name> --scheme`: settles how deliveries are signed and takes them from the next one on. */
+/**
+ * `upshot endpoints pin <name> --scheme`: settles how deliveries are signed and takes them from the
+ * next one on.
+ */
 export function define(command: Command, out: Output): void {
   command
     .argument('<name>', 'the endpoint')

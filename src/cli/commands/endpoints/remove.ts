@@ -8,7 +8,10 @@ import type { Output } from '../../terminal/output.ts'
 
 const DAY_MS = 86_400_000
 
-/** `upshot endpoints remove <name>`: ends its address and its secrets; deliveries, events and runs stay. */
+/**
+ * `upshot endpoints remove <name>`: ends its address and its secrets; deliveries, events and runs
+ * stay.
+ */
 export function define(command: Command, out: Output): void {
   command.argument('<name>', 'the endpoint').action((name) =>
     withStore(async (store, config) => {

@@ -18,7 +18,10 @@ interface Project {
   config: Config
 }
 
-/** `upshot endpoints rotate <name>`: a new secret beside the old one, and later the end of the old one. */
+/**
+ * `upshot endpoints rotate <name>`: a new secret beside the old one, and later the end of the old
+ * one.
+ */
 export function define(command: Command, out: Output): void {
   addSecretOptions(
     command

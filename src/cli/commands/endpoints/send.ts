@@ -14,7 +14,10 @@ import { formatText } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 
-/** `upshot endpoints send <url>`: any body, signed with any secret, to any URL; neither store nor app is needed. */
+/**
+ * `upshot endpoints send <url>`: any body, signed with any secret, to any URL; neither store nor
+ * app is needed.
+ */
 export function define(command: Command, out: Output): void {
   addSecretOptions(
     command

@@ -19,7 +19,10 @@ interface Options extends SecretSource {
   headers?: string | undefined
 }
 
-/** `upshot endpoints solve`: finds out how deliveries are signed, from captured ones or from one in two files. */
+/**
+ * `upshot endpoints solve`: finds out how deliveries are signed, from captured ones or from one in
+ * two files.
+ */
 export function define(command: Command, out: Output): void {
   addSecretOptions(
     command
@@ -54,7 +57,10 @@ async function solveOnline(out: Output, name: string, { delivery, pin, body, hea
   })
 }
 
-/** A secret that was tried in place of the endpoint's own is the one that its deliveries are signed with. */
+/**
+ * A secret that was tried in place of the endpoint's own is the one that its deliveries are signed
+ * with.
+ */
 function planSolved(
   endpoint: Endpoint,
   scheme: SignatureScheme,

@@ -9,7 +9,10 @@ import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 import { formatTable } from '../../terminal/table.ts'
 
-/** `upshot endpoints test <name>`: does the running app take what it must, refuse what it must, and know what it had? */
+/**
+ * `upshot endpoints test <name>`: does the running app take what it must, refuse what it must, and
+ * know what it had?
+ */
 export function define(command: Command, out: Output): void {
   command
     .argument('<name>', 'the endpoint')

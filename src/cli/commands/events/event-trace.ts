@@ -10,7 +10,10 @@ import { describeOrigin, describeReason } from '../runs/run-view.ts'
 
 /** One thing that happened because of what stands above it. */
 export interface TraceNode {
-  /** `subject`: the file or transfer that the event tells of. `call`: a step that called the Files API. */
+  /**
+   * `subject`: the file or transfer that the event tells of. `call`: a step that called the Files
+   * API.
+   */
   kind: 'subject' | 'delivery' | 'event' | 'run' | 'call' | 'step' | Exclude<StepKind, 'run'> | 'attempt' | 'cut'
   /** An id, a step's key, or what the subject is. */
   name: string
@@ -41,7 +44,10 @@ interface Trace {
   runsLeft: number
 }
 
-/** The whole story of an event: what it tells of, how it came, what it started, and all that followed from that. */
+/**
+ * The whole story of an event: what it tells of, how it came, what it started, and all that
+ * followed from that.
+ */
 export async function readTrace(store: ReadStore, event: EventRecord, now: number): Promise<TraceNode> {
   const root = await traceEvent({ store, account: event.account, now, seen: new Set(), runsLeft: MAX_RUNS }, event)
   const subject = nameSubject(event)
@@ -55,7 +61,8 @@ async function traceEvent(trace: Trace, event: EventRecord): Promise<TraceNode> 
   trace.seen.add(event.id)
   const deliveries = await nameDeliveries(store, await store.listDeliveriesOf(event, MAX_OF_A_KIND))
   const found = await store.listRuns({ limit: MAX_OF_A_KIND + 1, eventId: event.id, account })
-  // Oldest first: a replay, a fork and what follows a failure have the same event, and stand under the run that they go back to.
+  // Oldest first: a replay, a fork and what follows a failure have the same event, and stand under
+  // the run that they go back to.
   const runs = found.slice(0, MAX_OF_A_KIND).toReversed()
   const rest = found.length > runs.length ? [cut(`more runs: upshot runs list --event ${event.id}`)] : []
   const children = [...deliveries.toReversed().map(traceDelivery), ...(await traceRuns(trace, runs)), ...rest]
@@ -81,7 +88,9 @@ async function traceRuns(trace: Trace, runs: readonly Run[]): Promise<TraceNode[
   return nodes
 }
 
-/** The run with its steps, and behind them the run that absorbed it and those that go back to it. */
+/**
+ * The run with its steps, and behind them the run that absorbed it and those that go back to it.
+ */
 async function traceRun(trace: Trace, run: Run): Promise<TraceNode> {
   const { store } = trace
   trace.seen.add(run.id)
@@ -148,7 +157,10 @@ function traceAttempt({ attempt, at, error }: StepFailure): TraceNode {
   return { ...newNode('attempt', String(attempt)), status: 'failed', note, finishedAt: at }
 }
 
-/** What a step left behind: the outcome of a delete, the size of a download, the event that came, the moment that it waits for. */
+/**
+ * What a step left behind: the outcome of a delete, the size of a download, the event that came,
+ * the moment that it waits for.
+ */
 function describeEnd(step: Checkpoint, now: number): string | null {
   const { kind, status, error, dueAt } = step
   if (status === 'failed') return error?.message ?? null
@@ -168,7 +180,9 @@ function readOutput({ output }: Checkpoint): unknown {
   return output === null ? null : JSON.parse(output)
 }
 
-/** The file or transfer that an event tells of, as far as its undocumented `data` looks like one. */
+/**
+ * The file or transfer that an event tells of, as far as its undocumented `data` looks like one.
+ */
 function nameSubject({ type, body }: EventRecord): string | null {
   const data: unknown = body === '' ? null : JSON.parse(body).data
   if (!isPlainObject(data)) return null

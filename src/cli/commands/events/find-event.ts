@@ -2,7 +2,10 @@ import { UpshotError } from '../../../core/errors.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 
-/** The event of that id; throws `not_found`, and `invalid_request` where several accounts have one and none is named. */
+/**
+ * The event of that id; throws `not_found`, and `invalid_request` where several accounts have one
+ * and none is named.
+ */
 export async function requireEvent(
   store: Pick<ReadStore, 'findEvents'>,
   { id, account }: { id: string; account: string | undefined },

@@ -37,7 +37,10 @@ interface Replayed {
   run: string
 }
 
-/** `upshot events replay <id…|->`: new runs of events that are stored; the events stay what they are. */
+/**
+ * `upshot events replay <id…|->`: new runs of events that are stored; the events stay what they
+ * are.
+ */
 export function define(command: Command, out: Output): void {
   command
     .argument('[ids...]', 'the events, evt_…, or - for ids on standard input')
@@ -112,7 +115,10 @@ async function findEvents(store: ReadStore, { account, type, since, until }: Cho
   }
 }
 
-/** Strict: a named event that nothing runs on, or whose body is pruned, is an error; a chosen one is left out. */
+/**
+ * Strict: a named event that nothing runs on, or whose body is pruned, is an error; a chosen one is
+ * left out.
+ */
 async function planReplays(
   store: ReadStore,
   events: readonly EventRecord[],

@@ -70,7 +70,8 @@ function formatStory({ event, deliveries, runs }: Story, now: number, paint: Out
     ['received', formatMoment(event.receivedAt, now) ?? ''],
     ['size', formatBytes(Buffer.byteLength(event.body)) ?? ''],
   ]
-  // As JSON.stringify writes it, no control character is left in it; the rest is made harmless line by line.
+  // As JSON.stringify writes it, no control character is left in it; the rest is made harmless line
+  // by line.
   const content = parseBody(event)
   const body = content === null ? ['(pruned)'] : JSON.stringify(content, null, 2).split('\n')
   const cut = body.length > LINES_SHOWN ? [`… ${body.length - LINES_SHOWN} more lines with --json`] : []

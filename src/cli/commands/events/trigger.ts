@@ -25,7 +25,10 @@ interface Sent {
   runs: string[]
 }
 
-/** `upshot trigger <type>`: through HTTP and signature like any delivery, so it proves the whole way in. */
+/**
+ * `upshot trigger <type>`: through HTTP and signature like any delivery, so it proves the whole way
+ * in.
+ */
 export function define(command: Command, out: Output): void {
   command
     .argument('<type>', 'type of the event, such as file.created or transfer.completed', parseType)

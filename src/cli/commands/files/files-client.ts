@@ -5,8 +5,9 @@ import type { Config } from '../../../project/config/load-config.ts'
 import { findRunningApp } from '../../open/running-app.ts'
 
 /**
- * A client of the service that the configuration names: the real one, or the sandbox of the running app. What it asks for
- * counts toward the same limit as the app's own calls, which the database keeps; `isAlone` leaves the database alone.
+ * A client of the service that the configuration names: the real one, or the sandbox of the running
+ * app. What it asks for counts toward the same limit as the app's own calls, which the database
+ * keeps; `isAlone` leaves the database alone.
  */
 export async function openFiles(config: Config, { isAlone = false } = {}): Promise<FilesClient> {
   const access = await findAccess(config)
@@ -39,7 +40,10 @@ export interface Place {
   path: string
 }
 
-/** Reads `<service:/path>`; the service as we write it or as the real one does, the path `/` when it is left out. */
+/**
+ * Reads `<service:/path>`; the service as we write it or as the real one does, the path `/` when it
+ * is left out.
+ */
 export function parsePlace(text: string, { service }: Pick<Config, 'service'>): Place {
   const [, name = '', path = ''] = /^([^:]*):?(.*)$/s.exec(text) ?? []
   const wire = service.kind === 'real' ? service.storages : {}

@@ -9,7 +9,10 @@ import type { Output } from '../../terminal/output.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { openFiles, parsePlace } from './files-client.ts'
 
-/** `upshot files ls <service:/path>`: oldest first, as the pages of a storage that changes stay in order then. */
+/**
+ * `upshot files ls <service:/path>`: oldest first, as the pages of a storage that changes stay in
+ * order then.
+ */
 export function define(command: Command, out: Output): void {
   command
     .argument('<service:/path>', 'a folder, such as storage_a:/reports')

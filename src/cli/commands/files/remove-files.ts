@@ -11,12 +11,15 @@ export interface Removal {
   error: string | null
 }
 
-/** So many deletes at once: the limit of the account is shared with the app, so more would only queue. */
+/**
+ * So many deletes at once: the limit of the account is shared with the app, so more would only
+ * queue.
+ */
 const AT_ONCE = 4
 
 /**
- * Deletes each file, but only while it is what was seen. One that fails keeps no other from being tried; after an abort the
- * ones at work are finished and the rest is `not_tried`.
+ * Deletes each file, but only while it is what was seen. One that fails keeps no other from being
+ * tried; after an abort the ones at work are finished and the rest is `not_tried`.
  */
 export async function removeFiles(
   files: Pick<FilesClient, 'delete'>,

@@ -12,7 +12,10 @@ import { findEntry, parseTarget } from './file-target.ts'
 import { openFiles } from './files-client.ts'
 import { countOutcomes, type Removal, removeFiles } from './remove-files.ts'
 
-/** `upshot files rm <file…>`: looks at everything first, says what and how many, and deletes only what it has seen. */
+/**
+ * `upshot files rm <file…>`: looks at everything first, says what and how many, and deletes only
+ * what it has seen.
+ */
 export function define(command: Command, out: Output): void {
   command
     .argument('<file...>', 'service:/path or service:id, such as storage_a:/reports/june.pdf')
@@ -35,7 +38,10 @@ export function define(command: Command, out: Output): void {
     })
 }
 
-/** The files that a delete of this entry is about. Part of a folder is not enough: its rest would be left by accident. */
+/**
+ * The files that a delete of this entry is about. Part of a folder is not enough: its rest would be
+ * left by accident.
+ */
 async function listFiles(
   files: FilesClient,
   entry: FileEntry,

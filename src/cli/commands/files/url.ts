@@ -6,7 +6,9 @@ import type { Output } from '../../terminal/output.ts'
 import { findEntry, parseTarget } from './file-target.ts'
 import { openFiles } from './files-client.ts'
 
-/** `upshot files url <file>`: a temporary address of its bytes, printed because it was asked for. */
+/**
+ * `upshot files url <file>`: a temporary address of its bytes, printed because it was asked for.
+ */
 export function define(command: Command, out: Output): void {
   command
     .argument('<file>', 'service:/path or service:id, such as storage_a:/reports/june.pdf')

@@ -4,7 +4,9 @@ import type { Output } from '../../terminal/output.ts'
 import { operateOnRuns } from './operate-on-runs.ts'
 import { addRunChoice } from './select-runs.ts'
 
-/** `upshot runs cancel <id…>`: ends runs at once; a running app aborts what is at work within 50 ms. */
+/**
+ * `upshot runs cancel <id…>`: ends runs at once; a running app aborts what is at work within 50 ms.
+ */
 export function define(command: Command, out: Output): void {
   addRunChoice(command)
     .argument('[ids...]', 'the runs, run_…, or - for ids on standard input')

@@ -7,7 +7,10 @@ import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
 import { requireRun } from './select-runs.ts'
 
-/** `upshot runs fork <id> --from-step <step>`: a new run with the results of the steps before, and new ones from there on. */
+/**
+ * `upshot runs fork <id> --from-step <step>`: a new run with the results of the steps before, and
+ * new ones from there on.
+ */
 export function define(command: Command, out: Output): void {
   command
     .argument('<id>', 'the run to start from, run_…')

@@ -33,7 +33,10 @@ interface Outcome {
   why: string | null
 }
 
-/** Does it to the runs that are named, or to all that the options choose; these it counts first, and asks. */
+/**
+ * Does it to the runs that are named, or to all that the options choose; these it counts first, and
+ * asks.
+ */
 export async function operateOnRuns(
   out: Output,
   work: RunWork,

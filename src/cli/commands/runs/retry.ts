@@ -4,7 +4,10 @@ import type { Output } from '../../terminal/output.ts'
 import { operateOnRuns } from './operate-on-runs.ts'
 import { addRunChoice } from './select-runs.ts'
 
-/** `upshot runs retry <id…>`: failed and canceled runs go on from their failed step, with the same ids and finished steps. */
+/**
+ * `upshot runs retry <id…>`: failed and canceled runs go on from their failed step, with the same
+ * ids and finished steps.
+ */
 export function define(command: Command, out: Output): void {
   addRunChoice(command)
     .argument('[ids...]', 'the runs, run_…, or - for ids on standard input')

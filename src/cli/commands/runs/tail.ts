@@ -59,7 +59,10 @@ class RunTail {
     return changed
   }
 
-  /** Runs that the next look does not list any more are asked for one by one, so only those are kept that may still change. */
+  /**
+   * Runs that the next look does not list any more are asked for one by one, so only those are kept
+   * that may still change.
+   */
   #forgetFinished(oldestListed: string): void {
     for (const [id, state] of this.#shown) {
       if (id < oldestListed && state.startsWith('finished')) this.#shown.delete(id)

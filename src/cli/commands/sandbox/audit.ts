@@ -7,7 +7,10 @@ import { type Column, formatTable } from '../../terminal/table.ts'
 import { atSandbox, findSandbox } from './control/sandbox-control.ts'
 import { showTime } from './control/view.ts'
 
-/** `upshot sandbox audit`: newest first. Leaves with 7 where a client did something wrong, so that a test run can fail on it. */
+/**
+ * `upshot sandbox audit`: newest first. Leaves with 7 where a client did something wrong, so that a
+ * test run can fail on it.
+ */
 export function define(command: Command, out: Output): void {
   atSandbox(command)
     .option('--requests', 'every request of the Files API instead')

@@ -5,7 +5,9 @@ import { type Column, formatTable } from '../../terminal/table.ts'
 import { atSandbox, findSandbox, isRehearsal } from './control/sandbox-control.ts'
 import { chooseWebhook } from './control/webhook.ts'
 
-/** `upshot sandbox probe <endpoint>`: leaves with 7 where the receiver did not do what it should. */
+/**
+ * `upshot sandbox probe <endpoint>`: leaves with 7 where the receiver did not do what it should.
+ */
 export function define(command: Command, out: Output): void {
   atSandbox(command)
     .argument('<endpoint>', "an endpoint of the project, or a webhook's id or URL")

@@ -4,7 +4,10 @@ import type { Settings } from '../../../sandbox/index.ts'
 import type { Output } from '../../terminal/output.ts'
 import { atSandbox, findSandbox, isRehearsal } from './control/sandbox-control.ts'
 
-/** `upshot sandbox settings [name=value…]`: each switch decides one point that the service's documents leave open. */
+/**
+ * `upshot sandbox settings [name=value…]`: each switch decides one point that the service's
+ * documents leave open.
+ */
 export function define(command: Command, out: Output): void {
   atSandbox(command)
     .argument('[changes...]', 'such as plan=pro form=mixed deleteFolders=true')

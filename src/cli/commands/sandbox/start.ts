@@ -9,7 +9,10 @@ import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 import { removeSandboxFile, writeSandboxFile } from './control/sandbox-file.ts'
 
-/** `upshot sandbox start`: a program of its own. What it prints first, as one document under `--json`, is all a client needs. */
+/**
+ * `upshot sandbox start`: a program of its own. What it prints first, as one document under
+ * `--json`, is all a client needs.
+ */
 export function define(command: Command, out: Output): void {
   command
     .option('--dir <dir>', 'where it keeps everything (default: the folder of the app that `upshot dev` runs)')
@@ -100,7 +103,9 @@ function describeLine({ msg, ...facts }: { msg: string } & Record<string, unknow
   return [msg, ...parts].join(' ')
 }
 
-/** The first Ctrl-C, or whoever ends processes, stops it in order; a second Ctrl-C leaves at once. */
+/**
+ * The first Ctrl-C, or whoever ends processes, stops it in order; a second Ctrl-C leaves at once.
+ */
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     onInterrupt().addEventListener('abort', () => resolve())

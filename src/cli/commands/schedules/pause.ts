@@ -5,7 +5,10 @@ import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
 import { requireSchedule } from '../workflows/workflow-view.ts'
 
-/** `upshot schedules pause <workflow>`: no ticks are made; moments that pass are counted and not caught up with. */
+/**
+ * `upshot schedules pause <workflow>`: no ticks are made; moments that pass are counted and not
+ * caught up with.
+ */
 export function define(command: Command, out: Output): void {
   command.argument('<workflow>', 'a workflow with a cron line').action((workflow) =>
     withStore(async (store) => {

@@ -6,7 +6,10 @@ import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
 import { requireSchedule } from '../workflows/workflow-view.ts'
 
-/** `upshot schedules run <workflow>`: a tick now, by hand. It waits for one that is at work, unless the workflow allows both. */
+/**
+ * `upshot schedules run <workflow>`: a tick now, by hand. It waits for one that is at work, unless
+ * the workflow allows both.
+ */
 export function define(command: Command, out: Output): void {
   command.argument('<workflow>', 'a workflow with a cron line').action((workflow) =>
     withStore(async (store) => {

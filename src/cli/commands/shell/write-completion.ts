@@ -2,7 +2,9 @@
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** What may follow a command: its own commands, or what its first argument may be, and its options. */
+/**
+ * What may follow a command: its own commands, or what its first argument may be, and its options.
+ */
 export interface CommandWords {
   /** Empty for `upshot` itself, else such as `runs list`. */
   path: string
@@ -47,8 +49,8 @@ function writeValues(commands: readonly CommandWords[]): string {
 }
 
 /**
- * The commands among the words before the cursor, without options and their values: both shells have the same need. No name in
- * it may be `path`, which zsh ties to the search path.
+ * The commands among the words before the cursor, without options and their values: both shells
+ * have the same need. No name in it may be `path`, which zsh ties to the search path.
  */
 const FIND_PATH = `_upshot_path() {
   local found="" word skip=""
@@ -97,7 +99,10 @@ _upshot() {
 }
 compdef _upshot upshot`
 
-/** Candidates with what they are for, which fish shows beside them. Its conditions per candidate know no order of words. */
+/**
+ * Candidates with what they are for, which fish shows beside them. Its conditions per candidate
+ * know no order of words.
+ */
 function writeFish(commands: readonly CommandWords[]): string {
   const words = commands.map(({ path, words }) =>
     fishCase(

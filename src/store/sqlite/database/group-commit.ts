@@ -8,7 +8,10 @@ interface Mutation {
   reject: (error: unknown) => void
 }
 
-/** Has something to do in every transaction, such as keeping something in memory that must agree with the database. */
+/**
+ * Has something to do in every transaction, such as keeping something in memory that must agree
+ * with the database.
+ */
 export interface TransactionWatcher {
   /** Within the transaction, before anything else. */
   begun(): void
@@ -18,8 +21,9 @@ export interface TransactionWatcher {
 }
 
 /**
- * All writes of the process go through here: what is asked for in one turn of the event loop is committed together, and
- * every caller gets its answer after that one fsync. Fifty requests at a time cost a fiftieth of it each.
+ * All writes of the process go through here: what is asked for in one turn of the event loop is
+ * committed together, and every caller gets its answer after that one fsync. Fifty requests at a
+ * time cost a fiftieth of it each.
  */
 export class GroupCommit {
   readonly #db: Database
@@ -40,8 +44,9 @@ export class GroupCommit {
   }
 
   /**
-   * Runs `mutate` in the next commit and gives its value once that is on disk. `mutate` must only touch the database:
-   * when a neighbour fails, it is rolled back and run again. `read` makes the answer of it; what that throws is for this caller alone.
+   * Runs `mutate` in the next commit and gives its value once that is on disk. `mutate` must only
+   * touch the database: when a neighbour fails, it is rolled back and run again. `read` makes the
+   * answer of it; what that throws is for this caller alone.
    */
   write<T, Answer = T>(mutate: () => T, read?: (value: T) => Answer): Promise<Answer> {
     if (this.#isClosed) return Promise.reject(new UpshotError('store_unavailable', 'The store is closed.'))

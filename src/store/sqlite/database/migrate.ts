@@ -14,8 +14,8 @@ export function latestSchema(): number {
 }
 
 /**
- * Brings the schema up to date: runs each numbered file that is new, in one transaction. Two processes may start at
- * once; a database from a newer Upshot is refused rather than guessed at.
+ * Brings the schema up to date: runs each numbered file that is new, in one transaction. Two
+ * processes may start at once; a database from a newer Upshot is refused rather than guessed at.
  */
 export function migrate(db: Database): void {
   const upgrade = db.transaction(() => {

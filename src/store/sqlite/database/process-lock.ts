@@ -3,9 +3,9 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 
 /**
- * A lock that the operating system frees when the process ends, however it ends. Unlike a process id it cannot be
- * mistaken: ids are used again, and mean nothing across containers that share a disk. SQLite does the locking, because
- * Node has no call for it.
+ * A lock that the operating system frees when the process ends, however it ends. Unlike a process
+ * id it cannot be mistaken: ids are used again, and mean nothing across containers that share a
+ * disk. SQLite does the locking, because Node has no call for it.
  */
 export interface ProcessLock {
   release(): void
@@ -31,7 +31,10 @@ export function takeProcessLock(file: string): ProcessLock | null {
   }
 }
 
-/** Whether no living process holds the lock in `file`; a missing file is free. Cleans up behind a dead holder. */
+/**
+ * Whether no living process holds the lock in `file`; a missing file is free. Cleans up behind a
+ * dead holder.
+ */
 export function isLockFree(file: string): boolean {
   if (!existsSync(file)) return true
   const lock = takeProcessLock(file)

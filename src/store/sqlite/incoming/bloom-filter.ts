@@ -1,6 +1,8 @@
 /** Rows to an era: one filter each. */
 export const ERA_ROWS = 65_536
-/** Rows to a stretch of the index: so few that a commit's new entries fall into a handful of pages. */
+/**
+ * Rows to a stretch of the index: so few that a commit's new entries fall into a handful of pages.
+ */
 export const STRETCH_ROWS = 512
 
 const BITS_PER_KEY = 24
@@ -9,8 +11,9 @@ const BLOCK_WORDS = 16
 const BLOCK_BITS = BLOCK_WORDS * 32
 
 /**
- * A Bloom filter over the identities of one era: it never denies one that is in it, and takes one in thousands for
- * known that is not. All bits of a key lie in one block of 64 bytes, so that a question costs one memory access.
+ * A Bloom filter over the identities of one era: it never denies one that is in it, and takes one
+ * in thousands for known that is not. All bits of a key lie in one block of 64 bytes, so that a
+ * question costs one memory access.
  */
 export class EraFilter {
   readonly #words: Uint32Array
@@ -50,7 +53,10 @@ export class EraFilter {
   }
 }
 
-/** An identity is random bytes already: two of them, behind the four that choose the block, make a bit. */
+/**
+ * An identity is random bytes already: two of them, behind the four that choose the block, make a
+ * bit.
+ */
 function probeBit(identity: Buffer, probe: number): number {
   return identity.readUInt16LE(4 + probe * 2) % BLOCK_BITS
 }

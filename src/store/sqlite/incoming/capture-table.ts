@@ -24,7 +24,8 @@ export class CaptureTable {
 
   constructor(db: Database, vault: Vault) {
     this.#vault = vault
-    // Index: primary key of endpoint. What another process has pinned a moment ago gets no capture any more.
+    // Index: primary key of endpoint. What another process has pinned a moment ago gets no capture
+    // any more.
     this.#insert = db.prepare(
       `INSERT INTO capture (id, endpoint_id, received_at, bytes, sealed)
        SELECT @id, id, @receivedAt, @bytes, @sealed FROM endpoint WHERE id = @endpointId AND status = 'learning'`,
@@ -64,7 +65,10 @@ export class CaptureTable {
     this.#drop.run(endpointId)
   }
 
-  /** The newest stay: whoever fills the table with rubbish must go on doing so to keep the real ones out. */
+  /**
+   * The newest stay: whoever fills the table with rubbish must go on doing so to keep the real ones
+   * out.
+   */
   #makeRoom(endpointId: string): void {
     let bytes = 0
     this.#sizes.all(endpointId).forEach((capture, index) => {

@@ -18,7 +18,10 @@ interface DeliveryRow {
 /** Statements are made for the filters that are asked for. */
 type Condition = readonly [text: string, value: string]
 
-/** The ledger of requests as it is looked at. Ids begin with the moment, so the primary key is the order of time. */
+/**
+ * The ledger of requests as it is looked at. Ids begin with the moment, so the primary key is the
+ * order of time.
+ */
 export class DeliveryLedger {
   readonly #db: Database
   readonly #events: EventTable
@@ -31,7 +34,8 @@ export class DeliveryLedger {
     this.#events = events
     // Index: primary key.
     this.#find = db.prepare<[string], DeliveryRow>('SELECT * FROM delivery WHERE id = ?')
-    // Index: primary key for the first delivery, within the event's own millisecond; delivery_repeat for the others.
+    // Index: primary key for the first delivery, within the event's own millisecond;
+    // delivery_repeat for the others.
     this.#ofEvent = db.prepare<[{ seq: number; from: string; to: string; limit: number }], DeliveryRow>(
       `SELECT * FROM delivery WHERE id >= @from AND id < @to AND event_seq = @seq AND verdict = 'accepted'
        UNION ALL

@@ -13,7 +13,10 @@ import { SecretUses } from './secret-uses.ts'
 
 /** Rows of refusals that stay, of each verdict. */
 export const MAX_REFUSALS = 10_000
-/** Rows that one refusal may push out: more than it brings, so that a lower limit is reached in time, and few. */
+/**
+ * Rows that one refusal may push out: more than it brings, so that a lower limit is reached in
+ * time, and few.
+ */
 const MAX_PUSHED_OUT = 8
 
 /** The ledger of requests; an accepted one brings its event and starts its runs. */

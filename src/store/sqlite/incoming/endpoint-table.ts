@@ -51,7 +51,8 @@ export class EndpointTable {
        ON CONFLICT (name) WHERE removed_at IS NULL DO NOTHING`,
     )
     this.#insertAccount = db.prepare('INSERT INTO event_account (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
-    // Index: primary key, down to the next comment. A secret that is known keeps when it was last used.
+    // Index: primary key, down to the next comment. A secret that is known keeps when it was last
+    // used.
     this.#saveSecret = db.prepare(
       `INSERT INTO endpoint_secret (endpoint_id, position, sealed, active_from, until) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (endpoint_id, position) DO UPDATE
@@ -122,7 +123,9 @@ export class EndpointTable {
     return this.#names.all()
   }
 
-  /** Read for each delivery, so kept in memory until this or another process changes an endpoint. */
+  /**
+   * Read for each delivery, so kept in memory until this or another process changes an endpoint.
+   */
   find(path: string): Endpoint | null {
     return this.#fresh().get(path) ?? null
   }
@@ -151,7 +154,8 @@ export class EndpointTable {
       const endpoints = this.#list.all().map((row) => this.#read(row))
       this.#cache = { version, byPath: new Map(endpoints.map((endpoint) => [endpoint.path, endpoint])) }
     }
-    // Asking SQLite once a turn is enough: what another process commits within it could as well have come after.
+    // Asking SQLite once a turn is enough: what another process commits within it could as well
+    // have come after.
     this.#isChecked = true
     setImmediate(() => {
       this.#isChecked = false

@@ -18,7 +18,9 @@ interface EventRow {
   body: string
 }
 
-/** What became of an event on its way in: a new row, or a known one with the same or another body. */
+/**
+ * What became of an event on its way in: a new row, or a known one with the same or another body.
+ */
 export type SavedEvent = { kind: 'new'; seq: number } | { kind: 'known'; seq: number; isSameBody: boolean }
 
 const COLUMNS = 'seq, id, account, type, origin, created_at, received_at, body'
@@ -73,7 +75,10 @@ export class EventTable {
     return { kind: 'new', seq }
   }
 
-  /** The event stays and is known for ever: of its body a hash is left, which tells the same one from another. */
+  /**
+   * The event stays and is known for ever: of its body a hash is left, which tells the same one
+   * from another.
+   */
   dropBody(seq: number): void {
     const content = this.#content.get(seq)
     if (content?.bodyHash === null) this.#dropBody.run(hashBody(content.body), seq)
@@ -126,7 +131,10 @@ export class EventTable {
     return this.findSeqs(eventId).map((seq) => this.get(seq))
   }
 
-  /** Row numbers of the events with this id, one per account at most; of one account where it is named. */
+  /**
+   * Row numbers of the events with this id, one per account at most; of one account where it is
+   * named.
+   */
   findSeqs(eventId: string, account?: string): number[] {
     const accounts = account === undefined ? this.#accounts.all() : [account]
     return accounts.flatMap((name) => this.known.search(identify(name, eventId)) ?? [])

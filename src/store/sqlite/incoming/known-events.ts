@@ -1,16 +1,20 @@
 import type { Database } from 'better-sqlite3'
 import { ERA_ROWS, EraFilter, STRETCH_ROWS } from './bloom-filter.ts'
 
-/** How rows are counted together: `eraRows` to a filter, `stretchRows` to a stretch of the index; the first a multiple. */
+/**
+ * How rows are counted together: `eraRows` to a filter, `stretchRows` to a stretch of the index;
+ * the first a multiple.
+ */
 export interface Counting {
   eraRows: number
   stretchRows: number
 }
 
 /**
- * Tells new events from known ones, for ever and without touching cold pages: a filter in memory per era says where an event
- * might be, and only there the index is asked, stretch by stretch. Every question is put within a transaction that began with {@link begun}, so
- * nobody else can add an event between the answer and what is done about it.
+ * Tells new events from known ones, for ever and without touching cold pages: a filter in memory
+ * per era says where an event might be, and only there the index is asked, stretch by stretch.
+ * Every question is put within a transaction that began with {@link begun}, so nobody else can add
+ * an event between the answer and what is done about it.
  */
 export class KnownEvents {
   readonly #counting: Counting
@@ -71,7 +75,10 @@ export class KnownEvents {
     return null
   }
 
-  /** The same for who only reads, outside a transaction and without filters: asks every stretch of the index. */
+  /**
+   * The same for who only reads, outside a transaction and without filters: asks every stretch of
+   * the index.
+   */
   search(identity: Buffer): number | null {
     const newest = this.#newest.get() ?? 0
     return this.#ask({ from: 0, to: Math.floor(newest / this.#counting.stretchRows) + 1 }, identity)
@@ -116,7 +123,10 @@ export class KnownEvents {
     for (const { seq, identity } of this.#identitiesAfter.all(this.#filteredTo)) this.#remember(seq, identity)
   }
 
-  /** At the first event of a process. Finished eras have their filter in a row; the present one is read anew. */
+  /**
+   * At the first event of a process. Finished eras have their filter in a row; the present one is
+   * read anew.
+   */
   #load(): void {
     if (this.#isLoaded) return
     this.#isLoaded = true

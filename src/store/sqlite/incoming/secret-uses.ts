@@ -4,7 +4,10 @@ import type { TransactionWatcher } from '../database/group-commit.ts'
 /** How exact "last used" is: a secret's row is written once in this time at most. */
 const WRITE_EVERY_MS = 60_000
 
-/** Remembers when each secret was last used. It writes in the commit of a delivery that happens anyway, and rarely. */
+/**
+ * Remembers when each secret was last used. It writes in the commit of a delivery that happens
+ * anyway, and rarely.
+ */
 export class SecretUses implements TransactionWatcher {
   readonly #write
   readonly #writtenAt = new Map<string, number>()

@@ -34,7 +34,10 @@ interface Gathering {
   folded: number
 }
 
-/** Decides about limited runs: which joins another, which waits in line, which starts. One call, one transaction. */
+/**
+ * Decides about limited runs: which joins another, which waits in line, which starts. One call, one
+ * transaction.
+ */
 export class Admission {
   readonly #gates: GateTable
   readonly #waits
@@ -111,7 +114,8 @@ export class Admission {
     if (!run) return null
     // Until it has been admitted once, a limited run's `started_at` is only the moment of a claim.
     const hasStarted = plan.hasStarted || (run.turn !== null && run.started_at !== null)
-    // A throttle counts first starts. Kept without it: whoever is let in later passes the gates that are kept.
+    // A throttle counts first starts. Kept without it: whoever is let in later passes the gates
+    // that are kept.
     const gates = hasStarted ? plan.gates.filter((gate) => gate.name !== 'throttle') : plan.gates
     this.#note.run(JSON.stringify(gates), plan.priority, run.id)
     this.#gates.saveRules(run.workflow, gates)

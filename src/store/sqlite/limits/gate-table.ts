@@ -28,8 +28,9 @@ interface FirstInLine {
 }
 
 /**
- * The gates and who stands at them. A run takes its gates in order and holds those it has passed, so nobody waits in a
- * circle; at each gate the first by priority and age is next. Whoever leaves makes room for the next one in the same commit.
+ * The gates and who stands at them. A run takes its gates in order and holds those it has passed,
+ * so nobody waits in a circle; at each gate the first by priority and age is next. Whoever leaves
+ * makes room for the next one in the same commit.
  */
 export class GateTable implements TransactionWatcher {
   readonly #rule
@@ -54,7 +55,9 @@ export class GateTable implements TransactionWatcher {
   readonly #letIn
   readonly #left
   readonly #clearLeft
-  /** The run that {@link pass} takes through its gates now; others are taken through by their rows. */
+  /**
+   * The run that {@link pass} takes through its gates now; others are taken through by their rows.
+   */
   #inHand: Candidate | null = null
 
   constructor(db: Database) {
@@ -66,7 +69,8 @@ export class GateTable implements TransactionWatcher {
       `INSERT INTO gate_rule (workflow, gate, most, per_ms) VALUES (?, ?, ?, ?)
        ON CONFLICT (workflow, gate) DO UPDATE SET most = excluded.most, per_ms = excluded.per_ms`,
     )
-    // Index: primary key of place, down to `is_held`; a count reads as many rows as the gate lets in.
+    // Index: primary key of place, down to `is_held`; a count reads as many rows as the gate lets
+    // in.
     const at = 'FROM place WHERE workflow = ? AND gate = ? AND key = ?'
     this.#held = db.prepare<GateKey, number>(`SELECT count(*) ${at} AND is_held = 1`).pluck()
     this.#isHeld = db.prepare<[...GateKey, string], number>(`SELECT 1 ${at} AND is_held = 1 AND run_id = ?`).pluck()
@@ -158,7 +162,10 @@ export class GateTable implements TransactionWatcher {
     this.#clampStarts.run({ workflow, key, last: now + (perMs ?? 0) })
   }
 
-  /** Takes the gates of a run that a worker has in hand, in order; null when it has passed all of them, otherwise where it stands. */
+  /**
+   * Takes the gates of a run that a worker has in hand, in order; null when it has passed all of
+   * them, otherwise where it stands.
+   */
   pass(run: Candidate): Standing | null {
     this.#inHand = run
     try {
@@ -169,7 +176,10 @@ export class GateTable implements TransactionWatcher {
     }
   }
 
-  /** A waiting run goes through the gates that are left to it; it becomes `pending`, or stands in the next line. */
+  /**
+   * A waiting run goes through the gates that are left to it; it becomes `pending`, or stands in
+   * the next line.
+   */
   moveOn(runId: string, wakeAt: number | null): void {
     const row = this.#gatesOf.get(runId)
     // One that a worker has in hand asks for itself.
@@ -205,7 +215,10 @@ export class GateTable implements TransactionWatcher {
     return gates.find(({ name, key }) => !this.#isHeld.get(workflow, name, key, runId))
   }
 
-  /** Lets in as many as there is room for. Each goes on to its last gate before the next one is let in, lest that one overtake it. */
+  /**
+   * Lets in as many as there is room for. Each goes on to its last gate before the next one is let
+   * in, lest that one overtake it.
+   */
   #admitNext(at: GateKey): void {
     const [workflow, gate] = at
     const rule = this.#rule.get(workflow, gate)
@@ -217,7 +230,8 @@ export class GateTable implements TransactionWatcher {
         return
       }
       const self = first.run_id === this.#inHand?.runId ? this.#inHand : null
-      // A worker has it in hand and asks for it in a moment; nobody behind it overtakes it until then.
+      // A worker has it in hand and asks for it in a moment; nobody behind it overtakes it until
+      // then.
       if (!self && !this.#gatesOf.get(first.run_id)) return
       this.#hold.run(...at, first.rank, first.run_id)
       if (self) this.#advance(self)

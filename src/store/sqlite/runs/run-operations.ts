@@ -36,7 +36,8 @@ export class RunOperations {
     this.#events = events
     this.#runs = runs
     this.#steps = steps
-    // Index: the primary keys of run and step serve all of these. The next claim raises the fence, so nobody who had the run before can write it.
+    // Index: the primary keys of run and step serve all of these. The next claim raises the fence,
+    // so nobody who had the run before can write it.
     this.#reopen = db.prepare(
       `UPDATE run SET status = 'pending', reason = NULL, due_at = NULL, finished_at = NULL, attempt = 0, crashes = 0
        WHERE id = ? AND status IN ('failed', 'canceled')`,

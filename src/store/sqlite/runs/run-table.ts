@@ -56,12 +56,17 @@ interface ClaimRow {
   failure: string | null
 }
 
-/** Runs of paused workflows that one claim sets aside at most, lest its commit takes long; the next claim goes on. */
+/**
+ * Runs of paused workflows that one claim sets aside at most, lest its commit takes long; the next
+ * claim goes on.
+ */
 const MAX_HELD = 500
 
 /** Holds for the one worker that has the run: everything it writes says so. */
 const HELD = `id = @runId AND fence = @fence AND status = 'running'`
-/** The same without names, which cost half as much again: for what every step and every run writes. */
+/**
+ * The same without names, which cost half as much again: for what every step and every run writes.
+ */
 export const HELD_BY_POSITION = `id = ? AND fence = ? AND status = 'running'`
 
 const SELECT_RUN = `SELECT run.id, workflow, status, reason, event.id AS event_id, tick_at, parent_run, parent_step, attempt,
@@ -114,7 +119,8 @@ export class RunTable {
         `SELECT id FROM run WHERE status = 'pending' AND priority >= ${UNADMITTED_PRIORITY} ORDER BY priority DESC, id LIMIT ?`,
       )
       .pluck()
-    // Index: primary key, then run_folded step by step. A fork, and what follows a failure, has the events of its origin.
+    // Index: primary key, then run_folded step by step. A fork, and what follows a failure, has the
+    // events of its origin.
     this.#listEvents = db
       .prepare<[string], number>(
         `WITH RECURSIVE one (id) AS (VALUES (?)
@@ -123,7 +129,8 @@ export class RunTable {
          SELECT event_seq FROM one JOIN run ON run.id = one.id WHERE event_seq IS NOT NULL`,
       )
       .pluck()
-    // All below find their row by the primary key. A limited run starts when it is admitted, not when it is claimed.
+    // All below find their row by the primary key. A limited run starts when it is admitted, not
+    // when it is claimed.
     this.#claim = db.prepare<[string, number, string], ClaimRow>(
       `UPDATE run SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL, awaits = 0,
          started_at = CASE WHEN turn IN ('waits', 'out') THEN started_at ELSE coalesce(started_at, ?) END,
@@ -191,7 +198,10 @@ export class RunTable {
     return waited.length < limit ? [...waited, ...this.#ready.all(limit - waited.length)] : waited
   }
 
-  /** Sets runs of paused workflows aside until none stands at the head of the queue, or so many that the others may go first. */
+  /**
+   * Sets runs of paused workflows aside until none stands at the head of the queue, or so many that
+   * the others may go first.
+   */
   #holdPaused(claimable: () => string[]): void {
     const paused = this.#workflows.paused()
     if (paused.size === 0) return
@@ -261,7 +271,8 @@ export class RunTable {
 
   list({ limit, ...filter }: RunFilter & { limit: number }): Run[] {
     const { where, values } = this.#where(filter)
-    // Newest first by primary key, whose bounds are those of time; a filter by event goes through run_caused, by origin through run_origin.
+    // Newest first by primary key, whose bounds are those of time; a filter by event goes through
+    // run_caused, by origin through run_origin.
     const rows = this.#db.prepare<unknown[], RunRow>(`${SELECT_RUN} ${where} ORDER BY run.id DESC LIMIT ?`)
     return rows.all(...values, limit).map(readRun)
   }

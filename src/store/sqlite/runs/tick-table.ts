@@ -89,7 +89,10 @@ export class TickTable {
       .pluck()
   }
 
-  /** A schedule that is new, or whose line changed, starts now: a new line has no past to catch up with. */
+  /**
+   * A schedule that is new, or whose line changed, starts now: a new line has no past to catch up
+   * with.
+   */
   start(workflow: string, expression: string, now: number): number {
     const known = this.#schedule.get(workflow)
     if (known?.expression !== expression) {

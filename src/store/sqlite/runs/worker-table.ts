@@ -9,7 +9,10 @@ interface WorkerRow {
   seen_at: number
 }
 
-/** Who works on runs. A worker holds a process lock, so that its death is known at once and never assumed wrongly. */
+/**
+ * Who works on runs. A worker holds a process lock, so that its death is known at once and never
+ * assumed wrongly.
+ */
 export class WorkerTable {
   readonly #lockFolder: string | null
   readonly #locks = new Map<string, ProcessLock>()
@@ -30,7 +33,8 @@ export class WorkerTable {
     )
     this.#list = db.prepare<[], WorkerRow>('SELECT id, lock_file, seen_at FROM worker')
     this.#delete = db.prepare('DELETE FROM worker WHERE id = ?')
-    // Index of both: run_held. The fence rises, so that a worker that was only slow can write no more.
+    // Index of both: run_held. The fence rises, so that a worker that was only slow can write no
+    // more.
     this.#parkPoison = db.prepare(
       `UPDATE run SET status = 'waiting', due_at = NULL, worker = NULL, fence = fence + 1, crashes = crashes + 1,
          reason = 'its process died ' || (crashes + 1) || ' times while working on it'

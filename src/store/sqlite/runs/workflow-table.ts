@@ -11,7 +11,10 @@ interface WorkflowRow {
   loaded_at: number
 }
 
-/** The author's workflows as the process that loaded them saw them, their routes, and which are paused. */
+/**
+ * The author's workflows as the process that loaded them saw them, their routes, and which are
+ * paused.
+ */
 export class WorkflowTable {
   readonly #list
   readonly #insert
@@ -33,7 +36,8 @@ export class WorkflowTable {
   #cache: { version: number; routes: readonly Route[] | null } = { version: -1, routes: null }
 
   constructor(db: Database) {
-    // A few dozen rows each: workflow, route and workflow_pause are read from end to end, in the order of their keys.
+    // A few dozen rows each: workflow, route and workflow_pause are read from end to end, in the
+    // order of their keys.
     this.#list = db.prepare<[], WorkflowRow>('SELECT id, file, schedule, priority, loaded_at FROM workflow ORDER BY id')
     this.#insert = db.prepare('INSERT INTO workflow (id, file, schedule, priority, loaded_at) VALUES (?, ?, ?, ?, ?)')
     this.#delete = db.prepare('DELETE FROM workflow WHERE id = ?')
@@ -122,7 +126,8 @@ export class WorkflowTable {
       const rows = this.#routes.all().map(readRoute)
       this.#cache = { version, routes: version === 0 ? null : rows }
     }
-    // Asking SQLite once a turn is enough: what another process commits within it could as well have come after.
+    // Asking SQLite once a turn is enough: what another process commits within it could as well
+    // have come after.
     this.#isChecked = true
     setImmediate(() => {
       this.#isChecked = false
@@ -153,7 +158,9 @@ export class WorkflowTable {
     return this.#held.all(workflow, limit).filter((id) => this.#release.run(id).changes === 1).length
   }
 
-  /** Lets runs go whose workflow is not paused any more: whoever resumed it did not come to the end. */
+  /**
+   * Lets runs go whose workflow is not paused any more: whoever resumed it did not come to the end.
+   */
   releaseForgotten(limit: number): void {
     const forgotten = this.#forgotten.get()
     if (forgotten !== undefined) this.releaseHeld(forgotten, limit)

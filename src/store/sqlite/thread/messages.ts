@@ -10,7 +10,10 @@ export interface Call {
   args: unknown[]
 }
 
-/** A call as it crosses: those that most messages are made of as lists, because these are read in a third of the time. */
+/**
+ * A call as it crosses: those that most messages are made of as lists, because these are read in a
+ * third of the time.
+ */
 export type PackedCall = Call | PackedDelivery | PackedCheckpoint | PackedCompletion
 type PackedDelivery = ReturnType<typeof packDelivery>
 type PackedCheckpoint = ReturnType<typeof packCheckpoint>
@@ -87,7 +90,10 @@ function unpackCompletion([, number, runId, fence, worker, output, now]: PackedC
   return { number, method: 'completeRun', args: [{ runId, fence, worker }, output, now] }
 }
 
-/** What became of it; the number alone where there is nothing to say but that it is done, as of most calls. */
+/**
+ * What became of it; the number alone where there is nothing to say but that it is done, as of most
+ * calls.
+ */
 export type Answer =
   | number
   | PackedReceipt
@@ -112,7 +118,9 @@ export async function encodeAnswer({ number, method }: Call, result: Promise<unk
   }
 }
 
-/** The answer to the call of this number: its value, or the error that it is to be rejected with. */
+/**
+ * The answer to the call of this number: its value, or the error that it is to be rejected with.
+ */
 export function decodeAnswer(answer: Answer): { number: number; value?: unknown; error?: Error } {
   if (typeof answer === 'number') return { number: answer }
   if ('error' in answer) return { number: answer.number, error: decodeError(answer.error) }

@@ -12,8 +12,8 @@ import { createWriter } from '../writer.ts'
 import { type Answer, type Call, decodeAnswer, type PackedCall, packCall, unpackCall } from './messages.ts'
 
 /**
- * The store of the app: it writes in a thread of its own, so that no fsync holds up the event loop, and reads on a
- * connection of this one. What is asked for in one turn goes over in one message.
+ * The store of the app: it writes in a thread of its own, so that no fsync holds up the event loop,
+ * and reads on a connection of this one. What is asked for in one turn goes over in one message.
  */
 export function openThreadedStore(options: SqliteStoreOptions): Store {
   const db = openDatabase(options.file)
@@ -32,7 +32,10 @@ export function openThreadedStore(options: SqliteStoreOptions): Store {
   }
 }
 
-/** The writes of the thread's store under their names; those of a writer that is never called say which there are. */
+/**
+ * The writes of the thread's store under their names; those of a writer that is never called say
+ * which there are.
+ */
 function sendWrites(thread: WriterThread, tables: Tables): StoreWrites {
   const names = Object.keys(createWriter(tables, { write: () => Promise.reject(new Error('read-only')) }))
   const writes = names.map((name) => [name, (...args: unknown[]) => thread.call(name as keyof StoreWrites, args)])
@@ -40,8 +43,8 @@ function sendWrites(thread: WriterThread, tables: Tables): StoreWrites {
 }
 
 /**
- * A fuller message goes at once, so that the thread commits the first calls of a busy turn while this one is still at the
- * others: the two work side by side instead of in turn.
+ * A fuller message goes at once, so that the thread commits the first calls of a busy turn while
+ * this one is still at the others: the two work side by side instead of in turn.
  */
 const MAX_PER_MESSAGE = 12
 

@@ -2,7 +2,10 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { openSqliteStore, type SqliteStoreOptions } from '../open-store.ts'
 import { type Answer, type Call, encodeAnswer, type PackedCall, unpackCall } from './messages.ts'
 
-/** The thread that owns the writing connection: it takes calls by the bundle and answers all of one commit together. */
+/**
+ * The thread that owns the writing connection: it takes calls by the bundle and answers all of one
+ * commit together.
+ */
 const { file, vaultKey } = workerData as SqliteStoreOptions
 const store = openSqliteStore({ file, vaultKey: Buffer.from(vaultKey) })
 let outbox: Answer[] = []

@@ -14,8 +14,9 @@ export interface Backup extends DatabaseReport {
 const PAGES_AT_ONCE = 128
 
 /**
- * Copies the database as it is at one moment, beside a running app, and checks the copy before it gets its name. Throws
- * `conflict` where there is such a file already, `store_unavailable` for a copy that is not sound; then nothing is left.
+ * Copies the database as it is at one moment, beside a running app, and checks the copy before it
+ * gets its name. Throws `conflict` where there is such a file already, `store_unavailable` for a
+ * copy that is not sound; then nothing is left.
  */
 export async function backupDatabase(
   file: string,
@@ -47,7 +48,8 @@ async function copy(
 ): Promise<Record<string, number>> {
   const source = new Database(file, { readonly: true, fileMustExist: true, timeout: 5_000 })
   try {
-    // An open read keeps the copy to one moment. Without it every commit of the app would start the copy over, for ever under load.
+    // An open read keeps the copy to one moment. Without it every commit of the app would start the
+    // copy over, for ever under load.
     source.exec('BEGIN')
     const rows = countRows(source)
     await source.backup(part, {

@@ -19,7 +19,10 @@ interface OldEvent {
   is_needed: number
 }
 
-/** Bodies that one slice takes out at most: each is read for its hash, which takes some 2 ms a megabyte. */
+/**
+ * Bodies that one slice takes out at most: each is read for its hash, which takes some 2 ms a
+ * megabyte.
+ */
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 
 const FINISHED = { runs: `('completed', 'skipped')`, failures: `('failed', 'canceled')` } as const
@@ -112,7 +115,10 @@ export class Pruning {
     }
   }
 
-  /** A run goes first and its steps after it: half a journal under a run that somebody retries would repeat its effects. */
+  /**
+   * A run goes first and its steps after it: half a journal under a run that somebody retries would
+   * repeat its effects.
+   */
   #pruneRuns({ before, limit, after }: PruneSlice, kind: 'runs' | 'failures'): PruneProgress {
     let rows = this.#clearRests(limit)
     let next = after ?? ''
@@ -159,7 +165,10 @@ export class Pruning {
     return { pruned: meant.length, next: found.length < limit ? null : (found.at(-1)?.id ?? null) }
   }
 
-  /** The event itself stays for ever: it must be known when it is delivered again. A body that an unfinished run may need is kept. */
+  /**
+   * The event itself stays for ever: it must be known when it is delivered again. A body that an
+   * unfinished run may need is kept.
+   */
   #prunePayloads({ before, limit, after }: PruneSlice): PruneProgress {
     const mark = this.#mark.get('payloads') ?? 0
     const from = after === null ? mark : Number(after)

@@ -61,8 +61,8 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
 ]
 
 /**
- * Seals whatever is sealed in a database under another key: all of it, in one commit, or nothing. Throws `invalid_config`
- * where something does not open with the present key.
+ * Seals whatever is sealed in a database under another key: all of it, in one commit, or nothing.
+ * Throws `invalid_config` where something does not open with the present key.
  */
 export function resealDatabase(file: string, keys: { present: Buffer; next: Buffer }): Resealed {
   const [present, next] = [createVault(keys.present), createVault(keys.next)]

@@ -21,7 +21,10 @@ export interface DatabaseReport {
 
 type Check = (db: Database.Database) => string[]
 
-/** Each gives its faults; none is good. They read whole tables, in the order in which these lie on disk. */
+/**
+ * Each gives its faults; none is good. They read whole tables, in the order in which these lie on
+ * disk.
+ */
 const CHECKS: Record<string, Check> = {
   integrity: (db) => pluck(db, 'PRAGMA integrity_check(20)').filter((line) => line !== 'ok'),
   'foreign keys': (db) =>
@@ -54,8 +57,9 @@ const CHECKS: Record<string, Check> = {
 const EXAMPLES = 3
 
 /**
- * Reads all of a database and says what of it is not as it must be. Changes nothing, also beside a running app. Throws
- * `not_found` where there is no file, `store_unavailable` for one that is no database.
+ * Reads all of a database and says what of it is not as it must be. Changes nothing, also beside a
+ * running app. Throws `not_found` where there is no file, `store_unavailable` for one that is no
+ * database.
  */
 export function verifyDatabase(file: string): DatabaseReport {
   if (!existsSync(file)) throw new UpshotError('not_found', `There is no database ${file}.`)

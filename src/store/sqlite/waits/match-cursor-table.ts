@@ -2,7 +2,10 @@ import type { Database } from 'better-sqlite3'
 import type { EventKey, MatchBatch, MatchCursor } from '../../../core/runs/matching.ts'
 import type { EventWait } from '../../../core/runs/wait.ts'
 
-/** Numbers of events for which keys are kept, behind the cursor. A wait for older ones has them computed again. */
+/**
+ * Numbers of events for which keys are kept, behind the cursor. A wait for older ones has them
+ * computed again.
+ */
 const KEPT_EVENTS = 1_000_000
 /** Old keys that go with each batch: more than a batch brings, and few enough to hold up nobody. */
 const PRUNED_AT_ONCE = 2_000
@@ -101,8 +104,9 @@ export class MatchCursorTable {
   }
 
   /**
-   * Sees to it that events after `since` are matched for a wait that is not in the table yet, and gives the first that is known to
-   * fit. Where nobody waits, the cursor stands still and jumps to the next wait: nobody computes keys that nobody asks for.
+   * Sees to it that events after `since` are matched for a wait that is not in the table yet, and
+   * gives the first that is known to fit. Where nobody waits, the cursor stands still and jumps to
+   * the next wait: nobody computes keys that nobody asks for.
    */
   cover({ type, name, version, account, value, at }: EventWait, since: number): number | null {
     const watch = this.#get.get(type, name, version)
@@ -119,7 +123,10 @@ export class MatchCursorTable {
     return this.#firstHit.get(watch.id, account, value, since) ?? null
   }
 
-  /** Watches of a batch that still stand where it begins; they do not when another process was faster. */
+  /**
+   * Watches of a batch that still stand where it begins; they do not when another process was
+   * faster.
+   */
   standing(batch: MatchBatch): Set<number> {
     const all = new Map(this.#list.all().map((watch) => [watch.id, watch.position]))
     return new Set(batch.cursors.filter(({ id }) => all.get(id) === batch.from).map(({ id }) => id))

@@ -65,7 +65,8 @@ export class WaitTable {
     )
     this.#keepHash = db.prepare('UPDATE run SET code_hash = ? WHERE id = ?')
     this.#settle = db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?')
-    // Indexes: primary key and wait_child. Most runs wait for nothing, and this costs less than to change no row twice.
+    // Indexes: primary key and wait_child. Most runs wait for nothing, and this costs less than to
+    // change no row twice.
     this.#isConcerned = db
       .prepare<[string, string], number>(
         'SELECT EXISTS (SELECT 1 FROM wait WHERE run_id = ?) OR EXISTS (SELECT 1 FROM wait WHERE child_run = ?)',
@@ -80,7 +81,8 @@ export class WaitTable {
     this.#resolveParent = db
       .prepare<[string], string>('UPDATE wait SET resolved = 1 WHERE child_run = ? AND resolved = 0 RETURNING run_id')
       .pluck()
-    // Index: primary key. Only a run that is parked for this: one that waits for a person is left alone.
+    // Index: primary key. Only a run that is parked for this: one that waits for a person is left
+    // alone.
     this.#wake = db.prepare(
       `UPDATE run SET status = 'pending', due_at = NULL, reason = NULL, awaits = 0
        WHERE id = ? AND status = 'waiting' AND awaits = 1`,
@@ -127,7 +129,10 @@ export class WaitTable {
     return typeof seq === 'number' ? this.#events.get(seq) : null
   }
 
-  /** Nobody waits in a run that has ended, and who waited for its end goes on. Gives true, for its callers' sake. */
+  /**
+   * Nobody waits in a run that has ended, and who waited for its end goes on. Gives true, for its
+   * callers' sake.
+   */
   runEnded(runId: string): true {
     if (this.#isConcerned.get(runId, runId) === 0) return true
     this.#settleAll.run(runId)

@@ -14,7 +14,10 @@ const IS_SOURCE = import.meta.filename.endsWith('.ts')
 const MAIN = resolve(import.meta.dirname, IS_SOURCE ? '../../../../app/main.ts' : '../../../../app/main.js')
 const PROJECT = resolve(import.meta.dirname, IS_SOURCE ? '../../../../..' : '../../../../samples')
 
-/** The service in this process, the app in one of its own: only so can the app be killed and the service stay. */
+/**
+ * The service in this process, the app in one of its own: only so can the app be killed and the
+ * service stay.
+ */
 export class DemoStage implements AsyncDisposable {
   readonly sandbox: Sandbox
   readonly dataDir: string

@@ -182,7 +182,10 @@ async function isUnfinished(store: Store, runId: string): Promise<boolean> {
   return (await store.findRun(runId))?.status === 'running'
 }
 
-/** Each finished step with the moment at which it finished: a step that ran again would have another one. */
+/**
+ * Each finished step with the moment at which it finished: a step that ran again would have another
+ * one.
+ */
 async function finishedSteps(store: Store, runId: string): Promise<string[]> {
   const steps = await store.listSteps(runId)
   return steps.filter((step) => step.status === 'completed').map((step) => `${step.key} ${step.finishedAt}`)

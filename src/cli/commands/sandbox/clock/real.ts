@@ -3,7 +3,10 @@ import type { Output } from '../../../terminal/output.ts'
 import { describeClock, type SandboxTime } from '../control/clock-view.ts'
 import { atSandbox, findSandbox, isRehearsal } from '../control/sandbox-control.ts'
 
-/** `upshot sandbox clock real`: retries that fell due in the time before wait for their moment again. */
+/**
+ * `upshot sandbox clock real`: retries that fell due in the time before wait for their moment
+ * again.
+ */
 export function define(command: Command, out: Output): void {
   atSandbox(command).action(async (choice) => {
     const sandbox = await findSandbox(choice)

@@ -25,7 +25,10 @@ export interface SandboxControl {
   readonly origin: string
   /** Whether an app started it for itself: its key and its webhook are in there. */
   readonly belongsToApp: boolean
-  /** What `path` under `/_sandbox` answers. It is another part of this same program, so its shape is taken on trust. */
+  /**
+   * What `path` under `/_sandbox` answers. It is another part of this same program, so its shape is
+   * taken on trust.
+   */
   get<T>(path: string): Promise<T>
   post<T>(path: string, body?: object): Promise<T>
   put<T>(path: string, content?: RequestBody): Promise<T>
@@ -80,7 +83,9 @@ function parseOrigin(text: string): string {
   })
 }
 
-/** A stale address may belong to another program by now, which must not be told to delete anything. */
+/**
+ * A stale address may belong to another program by now, which must not be told to delete anything.
+ */
 async function greet(origin: string): Promise<void> {
   const url = `${origin}/_sandbox/health`
   const health = z.object({ data: z.object({ status: z.literal('ok'), clock: z.string() }) })

@@ -14,7 +14,10 @@ export function writeSandboxFile(dir: string, found: SandboxFacts): void {
   renameSync(`${file}.new`, file)
 }
 
-/** Null where none has started, or it has stopped. After a crash it is still there: ask before you believe it. */
+/**
+ * Null where none has started, or it has stopped. After a crash it is still there: ask before you
+ * believe it.
+ */
 export function readSandboxFile(dir: string): SandboxFacts | null {
   const file = fileIn(dir)
   if (!existsSync(file)) return null

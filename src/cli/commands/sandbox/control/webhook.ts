@@ -12,8 +12,9 @@ const ANSWER_WITHIN_MS = 5_000
 const webhooks = z.object({ data: z.array(z.object({ id: z.string(), url: z.string() })) })
 
 /**
- * Tells the sandbox of the running app how an endpoint's deliveries are to be signed, as a person would type it into the
- * settings of the real service. False where no sandbox runs, or where it sends nothing to this endpoint.
+ * Tells the sandbox of the running app how an endpoint's deliveries are to be signed, as a person
+ * would type it into the settings of the real service. False where no sandbox runs, or where it
+ * sends nothing to this endpoint.
  */
 export async function tellSandbox(config: Pick<Config, 'dataDir'>, endpoint: Endpoint): Promise<boolean> {
   const sandbox = (await findRunningApp(config))?.sandbox
@@ -26,7 +27,10 @@ export async function tellSandbox(config: Pick<Config, 'dataDir'>, endpoint: End
   return true
 }
 
-/** The webhook of this id or URL, else the one that tells the project's endpoint of this name. Throws `not_found`. */
+/**
+ * The webhook of this id or URL, else the one that tells the project's endpoint of this name.
+ * Throws `not_found`.
+ */
 export async function chooseWebhook(sandbox: SandboxControl, name: string): Promise<Webhook> {
   const all = await sandbox.get<Webhook[]>('/webhooks')
   const named = all.find(({ id, url }) => id === name || url === name)

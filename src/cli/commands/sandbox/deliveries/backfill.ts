@@ -4,7 +4,10 @@ import type { Output } from '../../../terminal/output.ts'
 import { atSandbox, findSandbox, isRehearsal } from '../control/sandbox-control.ts'
 import { chooseWebhook } from '../control/webhook.ts'
 
-/** `upshot sandbox deliveries backfill <webhook>`: for a receiver that was down for the whole schedule of retries. */
+/**
+ * `upshot sandbox deliveries backfill <webhook>`: for a receiver that was down for the whole
+ * schedule of retries.
+ */
 export function define(command: Command, out: Output): void {
   atSandbox(command)
     .argument('<webhook>', 'its id, its URL, or the name of an endpoint of the project')

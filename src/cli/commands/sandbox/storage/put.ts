@@ -8,7 +8,9 @@ import type { Output } from '../../../terminal/output.ts'
 import { parseSandboxPlace } from '../control/place.ts'
 import { atSandbox, findSandbox, isRehearsal, withQuery } from '../control/sandbox-control.ts'
 
-/** `upshot sandbox storage put <file> <storage:/path>`: emits `file.created` where the path is new. */
+/**
+ * `upshot sandbox storage put <file> <storage:/path>`: emits `file.created` where the path is new.
+ */
 export function define(command: Command, out: Output): void {
   atSandbox(command)
     .argument('<file>', 'a file of this machine, or - for standard input')

@@ -8,7 +8,10 @@ import type { Output } from '../../../terminal/output.ts'
 import { parseSandboxPlace, type SandboxPlace } from '../control/place.ts'
 import { atSandbox, findSandbox, type SandboxControl, withQuery } from '../control/sandbox-control.ts'
 
-/** `upshot sandbox storage rm <storage:/path>`: says which files first; emits `file.deleted` for each. */
+/**
+ * `upshot sandbox storage rm <storage:/path>`: says which files first; emits `file.deleted` for
+ * each.
+ */
 export function define(command: Command, out: Output): void {
   atSandbox(command)
     .argument('<storage:/path>', 'a file or a folder', parseSandboxPlace)

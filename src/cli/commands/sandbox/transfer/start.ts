@@ -12,7 +12,10 @@ import { describeEnd, describeProgress } from '../control/view.ts'
 
 const LOOK_EVERY_MS = 100
 
-/** `upshot sandbox transfer start <from> <to>`: waits for its end, and leaves with 7 where it did not complete. */
+/**
+ * `upshot sandbox transfer start <from> <to>`: waits for its end, and leaves with 7 where it did
+ * not complete.
+ */
 export function define(command: Command, out: Output): void {
   atSandbox(command)
     .argument('<from>', 'a file or a folder, such as storage_a:/in', parseSandboxPlace)

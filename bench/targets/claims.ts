@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Store } from '../../src/core/store/store.ts'
 import { systemClock } from '../../src/core/time.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { answerCalls } from './answer-calls.ts'
 
 /** The store on one connection: what a claim costs it, with the commit. */

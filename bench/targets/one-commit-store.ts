@@ -2,7 +2,7 @@ import type { Store } from '../../src/core/store/store.ts'
 import type { ReceiverStore } from '../../src/receive/receiver.ts'
 import { migrate } from '../../src/store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../src/store/sqlite/database/open-database.ts'
-import type { SqliteStoreOptions } from '../../src/store/sqlite/open-store.ts'
+import type { SqliteStoreOptions } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { openTables } from '../../src/store/sqlite/tables.ts'
 import { createVault } from '../../src/store/vault.ts'
 

@@ -19,14 +19,12 @@ import { Receiver } from '../receive/receiver.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import { Pruner } from '../schedule/pruner.ts'
 import { Scheduler } from '../schedule/scheduler.ts'
-import type { SqliteStoreOptions } from '../store/sqlite/open-store.ts'
+import type { SqliteStoreOptions } from '../store/sqlite/open-sqlite-store.ts'
 import { openThreadedStore } from '../store/sqlite/thread/threaded-store.ts'
 import { type Access, AccountClients } from './account-clients.ts'
 import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-urls.ts'
 import { type EmbeddedSandbox, makeSampleTransfer, startEmbeddedSandbox } from './embedded-sandbox.ts'
 import { ensureEndpoint } from './ensure-endpoint.ts'
-
-export type { AppUrls } from './app-urls.ts'
 
 /** What a test or a program puts in the place of the real parts. */
 export interface AppParts {

@@ -1,7 +1,8 @@
 import { logNotices } from '../notices/log/log-notices.ts'
 import { createNoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
-import { type App, type AppUrls, createApp } from './app.ts'
+import { type App, createApp } from './app.ts'
+import type { AppUrls } from './app-urls.ts'
 
 export interface ServeOptions {
   /** `pretty` for a person who watches, `json` for whoever collects lines. */

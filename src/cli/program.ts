@@ -1,7 +1,6 @@
 import { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
-import type { CommandNode, CommandTree } from './commands/command-tree.ts'
-import type { CommandWords, Word } from './commands/shell/write-completion.ts'
+import type { CommandTree } from './command.ts'
 import { readVersion } from './input/read-version.ts'
 import { projectChoice } from './open/project-choice.ts'
 import type { Output } from './terminal/output.ts'
@@ -34,7 +33,7 @@ export function buildProgram(tree: CommandTree, out: Output, writeHelp: (text: s
       // The error itself is thrown, and printed by whoever catches it.
       outputError: () => {},
     })
-  addCommands(program, tree, out)
+  addCommands(program, { nodes: tree, tree, out })
   return program
 }
 
@@ -48,48 +47,16 @@ function chooseConfigFile(file: string): string {
  * Adds name and summary of each command; its file is loaded once the command line has called for
  * it.
  */
-function addCommands(parent: Command, tree: CommandTree, out: Output): void {
+function addCommands(
+  parent: Command,
+  { nodes, tree, out }: { nodes: CommandTree; tree: CommandTree; out: Output },
+): void {
   const definitions = new Map<string, () => Promise<void>>()
-  for (const [name, node] of Object.entries(tree)) {
+  for (const [name, node] of Object.entries(nodes)) {
     const command = new Command(name).copyInheritedSettings(parent).description(node.summary)
     parent.addCommand(command)
-    if ('commands' in node) addCommands(command, node.commands, out)
-    else definitions.set(name, async () => (await node.load()).define(command, out))
+    if ('commands' in node) addCommands(command, { nodes: node.commands, tree, out })
+    else definitions.set(name, async () => (await node.load()).define(command, out, tree))
   }
   parent.hook('preSubcommand', async (_parent, command) => definitions.get(command.name())?.())
-}
-
-/** What may be written after each command of the tree; loads every command's file. */
-export async function collectWords(tree: CommandTree, out: Output): Promise<CommandWords[]> {
-  const program = buildProgram({}, out, () => {})
-  const shared = wordsOfOptions(program)
-  const own: Word = { word: '--help', help: 'print what a command takes' }
-  const walk = async (nodes: CommandTree, path: string): Promise<CommandWords[]> => {
-    const commands = Object.entries(nodes).map(([word, { summary }]) => ({ word, help: summary }))
-    const here = { path, words: [...commands, ...shared.words, own], values: shared.values }
-    const below = Object.entries(nodes).map(async ([name, node]) => {
-      const full = path === '' ? name : `${path} ${name}`
-      return 'commands' in node ? walk(node.commands, full) : [await readLeaf(node, full)]
-    })
-    return [here, ...(await Promise.all(below)).flat()]
-  }
-  const readLeaf = async (node: Extract<CommandNode, { load: unknown }>, path: string): Promise<CommandWords> => {
-    const command = new Command(path)
-    ;(await node.load()).define(command, out)
-    const options = wordsOfOptions(command)
-    const choices = command.registeredArguments[0]?.argChoices ?? []
-    const words = [...choices.map((word) => ({ word, help: '' })), ...options.words, ...shared.words, own]
-    return { path, words, values: [...options.values, ...shared.values] }
-  }
-  return walk(tree, '')
-}
-
-function wordsOfOptions(command: Pick<Command, 'options'>): Pick<CommandWords, 'words' | 'values'> {
-  const options = command.options.filter(({ long, hidden }) => long && !hidden)
-  return {
-    words: options.map(({ long, description }) => ({ word: long ?? '', help: description })),
-    values: options
-      .filter(({ required, optional }) => required || optional)
-      .map(({ long, argChoices }) => ({ option: long ?? '', choices: argChoices ?? [] })),
-  }
 }

@@ -1,5 +1,5 @@
 import { redactUrls } from '../core/errors.ts'
-import { COMMANDS } from './commands/command-tree.ts'
+import { COMMAND_TREE } from './commands/command-tree.ts'
 import { buildProgram } from './program.ts'
 import { createOutput, type OutputStreams, readGlobalOptions } from './terminal/output.ts'
 import { describeProblem } from './terminal/problem.ts'
@@ -12,7 +12,7 @@ export async function runCommandLine(args: readonly string[], streams: OutputStr
   const out = createOutput(readGlobalOptions(args), streams)
   const help: string[] = []
   try {
-    await buildProgram(COMMANDS, out, (text) => help.push(text)).parseAsync(args, { from: 'user' })
+    await buildProgram(COMMAND_TREE, out, (text) => help.push(text)).parseAsync(args, { from: 'user' })
     return out.exit
   } catch (error) {
     const problem = describeProblem(error)

@@ -1,68 +1,19 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { declaredKeys } from '../author/event-keys.ts'
-import type { AnyWorkflow } from '../author/workflow.ts'
 import { describeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../core/incoming/delivery.ts'
-import type { Route } from '../core/incoming/route.ts'
-import type { Publish } from '../core/notices.ts'
 import type { ClaimedRun } from '../core/runs/claim.ts'
 import { HEARTBEAT_MS, LEASE_MS } from '../core/runs/lease.ts'
 import type { DeliveryIntake } from '../core/store/deliveries.ts'
-import type { Store } from '../core/store/store.ts'
-import type { Clock } from '../core/time.ts'
-import type { SpellingsOf } from './admit/gather-event-facts.ts'
 import { ActivePasses, type RunningPass } from './claim/active-passes.ts'
 import { ClaimOnArrival } from './claim/claim-on-arrival.ts'
 import { parkBrokenPass } from './claim/park-broken-pass.ts'
 import { QueueEstimate } from './claim/queue-estimate.ts'
-import { EventMatcher, type MatcherParts } from './event-matcher.ts'
-import type { FilesFor } from './execute/run-context.ts'
+import { EventMatcher } from './event-matcher.ts'
 import { type Claim, type PassParts, runPass } from './execute/run-pass.ts'
-import { asLost, describeOutcome, type SettleStore, settleRun } from './execute/settle-run.ts'
-
-export type WorkerStore = SettleStore &
-  PassParts['store'] &
-  MatcherParts['store'] &
-  Pick<
-    Store,
-    | 'startWorker'
-    | 'beatWorker'
-    | 'recoverRuns'
-    | 'stopWorker'
-    | 'saveDelivery'
-    | 'claimRuns'
-    | 'claimUnadmittedRuns'
-    | 'nextDueAt'
-    | 'listLeases'
-  >
-
-export interface WorkerParts {
-  store: WorkerStore
-  clock: Clock
-  random: () => number
-  publish: Publish
-  findWorkflow: (id: string) => AnyWorkflow | undefined
-  filesFor: FilesFor
-  /** What an event that a step sends starts. */
-  routes: () => Promise<readonly Route[]> | readonly Route[]
-  /** Default: our own names. */
-  spellingsOf?: SpellingsOf
-  /** Runs at work at the same time. */
-  slots: number
-  /**
-   * Whether some workflow limits its runs: then new ones are looked at even while no slot is free.
-   */
-  admitsAhead?: () => boolean
-  /** How long {@link Worker.stop} waits for steps at work before it gives them up. */
-  drainMs: number
-  /**
-   * How often it looks for runs nobody told it of, and says that it is alive; defaults 1 s and
-   * {@link HEARTBEAT_MS}.
-   */
-  pollMs?: number
-  beatMs?: number
-}
+import { asLost, describeOutcome, settleRun } from './execute/settle-run.ts'
+import type { WorkerParts } from './worker-parts.ts'
 
 /** A lost wake-up costs this much, never a run. */
 const POLL_MS = 1_000

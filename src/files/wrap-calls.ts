@@ -1,9 +1,33 @@
-import type { FilePlace, FileRef } from '../core/service/file.ts'
-import type { CallLimits, FileCall, FilesApi, ListQuery, WrapCall } from '../core/service/files-api.ts'
-import type { FilesClient } from './client.ts'
+import type { FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
+import type {
+  CallLimits,
+  DeleteOptions,
+  DeleteOutcome,
+  DownloadedFile,
+  DownloadUrl,
+  FileCall,
+  FilesApi,
+  ListQuery,
+  WrapCall,
+} from '../core/service/files-api.ts'
 import type { FilesLogLine } from './log-line.ts'
 import { type Collection, iterateEntries, iteratePages, takeSnapshot } from './operations/iterate.ts'
 import type { FilePage, FileQuery } from './operations/list-page.ts'
+
+/** The calls of a client that go to the service; each takes a signal that aborts it. */
+interface WrappedClient {
+  list(query: FileQuery, options: Abortable): Promise<FilePage>
+  find(place: FilePlace, options: Abortable): Promise<FileEntry | null>
+  get(file: FileRef, options: Abortable): Promise<FileDetails>
+  downloadUrl(file: FileRef, options: Abortable): Promise<DownloadUrl>
+  download(file: FileRef & { size?: number | null }, options: Abortable & { to: string }): Promise<DownloadedFile>
+  hash(file: FileRef, options: Abortable): Promise<FileHash | null>
+  delete(file: FileRef, options: Abortable & DeleteOptions): Promise<DeleteOutcome>
+}
+
+interface Abortable {
+  signal: AbortSignal
+}
 
 /**
  * A client with every call to the service performed through `around`: inside a run, as a step of
@@ -12,7 +36,7 @@ import type { FilePage, FileQuery } from './operations/list-page.ts'
  * cannot be had fails the call and not the run.
  */
 export function wrapCalls(
-  find: () => FilesClient | Promise<FilesClient>,
+  find: () => WrappedClient | Promise<WrappedClient>,
   around: WrapCall,
   log: (line: FilesLogLine) => void,
 ): FilesApi {

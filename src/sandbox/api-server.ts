@@ -3,7 +3,7 @@ import { controlApi } from './control-api.ts'
 import { filesApi } from './files-api/files-api.ts'
 import { ApiError, answerErrors, REFUSAL_ASSUMES } from './http/api-error.ts'
 import { requireControl, requireHost, tellTime } from './http/guards.ts'
-import { accountPages } from './pages/router.ts'
+import { accountPagesRouter } from './pages/router.ts'
 import type { SandboxParts } from './service/sandbox-parts.ts'
 
 export interface ServerParts {
@@ -30,7 +30,7 @@ export function apiServer(parts: ServerParts): Express {
     requireControl(() => hosts().map((host) => `http://${host}`)),
   )
   app.use('/_sandbox', controlApi(service, origins))
-  app.use(accountPages(service, () => `${origins().api}/v1`))
+  app.use(accountPagesRouter(service, () => `${origins().api}/v1`))
   app.use((request) => {
     throw new ApiError(404, 'invalid_request', `There is no endpoint ${request.method} ${request.path}.`)
   })

@@ -4,7 +4,7 @@ import { UpshotError } from '../core/errors.ts'
 import { STORAGES, type StorageName } from '../core/service/storage.ts'
 import { keyInput, keyScope } from './account/api-keys.ts'
 import { faultInput } from './faults/fault-rule.ts'
-import { describeApi } from './files-api/openapi.ts'
+import { describeOpenapi } from './files-api/openapi.ts'
 import { answerErrors } from './http/api-error.ts'
 import { someSettings } from './options.ts'
 import { describeState } from './service/describe-state.ts'
@@ -45,7 +45,7 @@ export function controlApi(sandbox: SandboxParts, origins: () => { api: string; 
     clock: sandbox.clock.mode,
   }))
   at('get', '/state', () => describeState(sandbox, origins()))
-  at('get', '/openapi', () => describeApi(`${origins().api}/v1`))
+  at('get', '/openapi', () => describeOpenapi(`${origins().api}/v1`))
   at('get', '/settings', () => sandbox.settings.get())
   at('patch', '/settings', ({ body }) => sandbox.settings.update(someSettings.parse(body)))
 

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { UpshotError } from '../core/errors.ts'
-import { flush } from './sync-file.ts'
+import { syncFile } from './sync-file.ts'
 
 /**
  * Seals secrets before they are written. `owner` binds a sealed value to its row: it opens nowhere
@@ -80,5 +80,5 @@ export function readVaultKey(file: string): Buffer {
 export function writeVaultKey(file: string, key: Buffer): void {
   writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
   chmodSync(file, 0o600)
-  flush(dirname(file))
+  syncFile(dirname(file))
 }

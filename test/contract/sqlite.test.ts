@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { openTestStore } from '../support/test-store.ts'
 import { describeStore } from './describe-store.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { awaitRuns } from '../support/await-runs.ts'
 import { doom, type Moment } from './doom.ts'
 import { createLimitedWorker } from './limited-scenario.ts'

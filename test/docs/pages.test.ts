@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
-import { COMMANDS } from '../../src/cli/commands/command-tree.ts'
-import { collectWords } from '../../src/cli/program.ts'
+import { COMMAND_TREE } from '../../src/cli/commands/command-tree.ts'
+import { collectWords } from '../../src/cli/commands/shell/collect-words.ts'
 import { createOutput, readGlobalOptions } from '../../src/cli/terminal/output.ts'
 import { VERDICTS } from '../../src/core/incoming/delivery.ts'
 import { SCHEME_PRESETS } from '../../src/core/incoming/signature.ts'
@@ -44,7 +44,7 @@ test('every variable of an env block is one that is read', () => {
 })
 
 test('every command that is named exists, with every option that it is given', async () => {
-  const words = await collectWords(COMMANDS, createOutput(readGlobalOptions([]), process))
+  const words = await collectWords(COMMAND_TREE, createOutput(readGlobalOptions([]), process))
   const find = (path: string) => words.find((each) => each.path === path)
   const isGroup = (path: string) => path === '' || words.some((other) => other.path.startsWith(`${path} `))
   const faults = pages.flatMap((page) =>
@@ -70,7 +70,7 @@ test('every command that is named exists, with every option that it is given', a
 
 test('every command of the tree is named somewhere', async () => {
   const named = pages.flatMap(namedCommands)
-  const words = await collectWords(COMMANDS, createOutput(readGlobalOptions([]), process))
+  const words = await collectWords(COMMAND_TREE, createOutput(readGlobalOptions([]), process))
   const isGroup = (path: string) => words.some((other) => other.path.startsWith(`${path} `))
   const leaves = words.map(({ path }) => path).filter((path) => path !== '' && !isGroup(path))
   const isNamed = (path: string) => named.some((command) => command === path || command.startsWith(`${path} `))
@@ -188,7 +188,7 @@ test('every container file copies what a project has, and runs a command that ex
     expect(copied.filter((path) => !existsSync(join(project, path)))).toEqual([])
     const [command, ...args] = JSON.parse(lines.find((line) => line.startsWith('CMD '))?.slice(4) ?? '[]')
     expect(command).toBe('node_modules/.bin/upshot')
-    expect(Object.keys(COMMANDS)).toContain(args[0])
+    expect(Object.keys(COMMAND_TREE)).toContain(args[0])
     const named = lines.flatMap((line) => (line.startsWith('ENV ') ? Object.keys(parseEnv(line.slice(4))) : []))
     expect(named.filter((name) => !(name in VARIABLES) && name !== 'NODE_ENV')).toEqual([])
   }

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest'
-import { type App, type AppParts, type AppUrls, createApp } from '../../src/app/app.ts'
+import { type App, type AppParts, createApp } from '../../src/app/app.ts'
+import type { AppUrls } from '../../src/app/app-urls.ts'
 import type { Notice, NoticeKind, NoticeOf } from '../../src/core/notices.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'

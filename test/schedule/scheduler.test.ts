@@ -8,7 +8,7 @@ import type { Notice } from '../../src/core/notices.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { isoTime, ManualClock, systemClock } from '../../src/core/time.ts'
 import { Scheduler, type SchedulerParts } from '../../src/schedule/scheduler.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { openTestStore } from '../support/test-store.ts'
 
 /** Tells when the scheduler has done its work and waits for a moment. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Store } from '../../src/core/store/store.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { tempFolder } from './temp-folder.ts'
 
 const vaultKey = randomBytes(32)

@@ -4,7 +4,7 @@ import type { ReadStore } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'
 
 /** The endpoint of that name, or the first one; throws `not_found` that names those there are. */
-export async function chooseEndpoint(store: ReadStore, name: string | undefined): Promise<Endpoint> {
+export async function findEndpoint(store: ReadStore, name: string | undefined): Promise<Endpoint> {
   const endpoints = await store.listEndpoints()
   const chosen = name === undefined ? endpoints[0] : endpoints.find((endpoint) => endpoint.name === name)
   if (chosen !== undefined) return chosen

@@ -17,7 +17,7 @@ const CTRL_D = '\u0004'
  * second time too; `?` lists the keys. A key is ignored while its last press is still at work, and
  * a failure is told instead of ending the process.
  */
-export function listenForKeys(
+export function listenForHotKeys(
   out: Output,
   keys: Readonly<Record<string, HotKey>>,
   { leave }: { leave: (reason: string) => void },

@@ -7,7 +7,7 @@ import type { RunOutcome } from '../../core/runs/run.ts'
 import { decideMismatch } from '../../core/runs/step.ts'
 import type { Cause } from '../admit/cause.ts'
 import { limitWait, watchDeadline } from '../pass/deadline.ts'
-import { packLarge } from '../pass/pack-output.ts'
+import { packOutput } from '../pass/pack-output.ts'
 import type { Park } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { createRunContext, type FilesFor } from './run-context.ts'
@@ -83,7 +83,7 @@ function decideMisfit({ journal, isCodeChanged }: Pass): RunOutcome | null {
 async function complete(pass: Pass, value: unknown): Promise<RunOutcome> {
   try {
     const json = toJson(value)
-    return { kind: 'completed', output: (await packLarge(pass.store, 'The run', json)) ?? json }
+    return { kind: 'completed', output: (await packOutput(pass.store, 'The run', json)) ?? json }
   } catch (error) {
     return { kind: 'failed', error: describeError(error) }
   }

@@ -5,7 +5,7 @@ import type { PassStore } from './pass.ts'
 /**
  * Null: the JSON fits into a row. `what` names the step or run in the error, `output_too_large`.
  */
-export function packLarge(store: PassStore, what: string, json: string): Promise<PackedOutput> | null {
+export function packOutput(store: PassStore, what: string, json: string): Promise<PackedOutput> | null {
   // No character takes more than 3 bytes, so that most results need not be counted.
   const bytes = json.length * 3 <= ROW_OUTPUT_BYTES ? 0 : Buffer.byteLength(json)
   if (bytes <= ROW_OUTPUT_BYTES) return null

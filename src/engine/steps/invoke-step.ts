@@ -8,7 +8,7 @@ import type { Checkpoint, StepName } from '../../core/runs/step.ts'
 import type { Invocation, SavedWithStep } from '../../core/runs/wait.ts'
 import { type Duration, parseDuration } from '../../core/time.ts'
 import { isFinished } from '../pass/journal.ts'
-import { packLarge } from '../pass/pack-output.ts'
+import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { newStep, reachStep, readDuringPass, replayStep } from './reach-step.ts'
@@ -83,7 +83,7 @@ async function goOn(pass: Pass, step: Checkpoint): Promise<unknown> {
 async function complete(pass: Pass, step: Checkpoint, child: Run): Promise<unknown> {
   const { json, packed } = await readDuringPass(pass, async () => {
     const json = child.output ?? (await pass.store.readOutput(child.id, null))
-    return { json, packed: await packLarge(pass.store, `Step "${step.key}"`, json) }
+    return { json, packed: await packOutput(pass.store, `Step "${step.key}"`, json) }
   })
   const output = packed ? { apartBytes: packed.bytes } : { output: json }
   const finishedAt = pass.clock.now()

@@ -5,7 +5,7 @@ import { decideRetry, planRetries } from '../../core/runs/retry.ts'
 import type { Checkpoint, StepName } from '../../core/runs/step.ts'
 import { parseDuration } from '../../core/time.ts'
 import { isFinished } from '../pass/journal.ts'
-import { packLarge } from '../pass/pack-output.ts'
+import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles, type Park } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { type Reached, reachStep, replayStep } from './reach-step.ts'
@@ -139,7 +139,7 @@ async function attemptStep<T>(
     const running = withTimeout(pass, step, limitMs, fn)
     const value = isThenable(running) ? await running : running
     const json = options.keep === false ? 'null' : toJson(value)
-    const packing = packLarge(pass.store, `Step "${step.key}"`, json)
+    const packing = packOutput(pass.store, `Step "${step.key}"`, json)
     const packed = packing && (await packing)
     complete(pass, step, packed ? { apartBytes: packed.bytes } : { output: json }, packed?.data)
     return { kind: 'completed', value: options.keep === false ? value : JSON.parse(json) }

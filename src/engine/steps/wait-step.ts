@@ -10,7 +10,7 @@ import type { EventWait } from '../../core/runs/wait.ts'
 import { type Duration, parseDuration } from '../../core/time.ts'
 import { fitEvent } from '../admit/fit-event.ts'
 import { isFinished } from '../pass/journal.ts'
-import { packLarge } from '../pass/pack-output.ts'
+import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { newStep, reachStep, readDuringPass, replayStep } from './reach-step.ts'
@@ -54,7 +54,7 @@ async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise
     return pass.parking.halt(`the body of event ${found.id}, which step "${step.key}" found, is pruned`)
   const body = found ? found.body : 'null'
   const finishedAt = pass.clock.now()
-  const packed = await readDuringPass(pass, async () => packLarge(pass.store, `The event of step "${step.key}"`, body))
+  const packed = await readDuringPass(pass, async () => packOutput(pass.store, `The event of step "${step.key}"`, body))
   const output = packed ? { apartBytes: packed.bytes } : { output: body }
   const alongside = { isSettled: true, ...(packed ? { packed: packed.data } : {}) } as const
   void pass.journal.record({ ...step, ...output, status: 'completed', finishedAt }, undefined, alongside)

@@ -2,9 +2,10 @@ import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import type { Clock } from '../../core/time.ts'
+import { continuedHash, emptyHash } from './begin-hash.ts'
 import { BlockWriter } from './block-writer.ts'
 import type { KeptHashes } from './kept-hashes.ts'
-import { continuedHash, emptyHash, type PartHash } from './part-hash.ts'
+import type { PartHash } from './part-hash.ts'
 import { UncachedFile } from './uncached-file.ts'
 
 /** By which a part on disk is known to belong to a file as it is now. */

@@ -1,6 +1,5 @@
-import type { Settings } from '../call/options.ts'
-import { AbortedError, ConnectionError, type ErrorFacts, FilesError, ProtocolError, TimeoutError } from '../errors.ts'
-import { redactSecret, type Secret } from '../secret.ts'
+import type { Clock } from '../../core/time.ts'
+import { ConnectionError, type ErrorFacts, ProtocolError, TimeoutError } from '../errors.ts'
 import { isSafeOrigin } from './request-url.ts'
 import type { HttpReply, HttpRequest, Transport } from './transport.ts'
 
@@ -22,12 +21,19 @@ export interface Outgoing {
   transport: Transport
 }
 
+/** What an exchange needs of the client's settings. */
+export interface ExchangeSettings {
+  clock: Clock
+  /** How long a connection may take, in milliseconds. */
+  connectMs: number
+}
+
 /**
  * Sends a request and follows redirects of a GET; resolves when the headers of the last reply are
  * there.
  */
 export async function exchange(
-  settings: Settings,
+  settings: ExchangeSettings,
   outgoing: Outgoing,
   { signal, facts }: { signal: AbortSignal; facts: ErrorFacts },
 ): Promise<HttpReply> {
@@ -55,7 +61,7 @@ function withUrl({ method, headers, authorization, body }: Outgoing, url: URL, i
 }
 
 async function sendOnce(
-  { clock, connectMs }: Settings,
+  { clock, connectMs }: ExchangeSettings,
   request: Omit<HttpRequest, 'signal' | 'onConnected'>,
   { transport, signal, facts }: { transport: Transport; signal: AbortSignal; facts: ErrorFacts },
 ): Promise<HttpReply> {
@@ -88,7 +94,7 @@ function requireAllowed(url: URL, { hosts }: Outgoing, facts: ErrorFacts): void 
  * `moment`.
  */
 export function limitUntil(
-  settings: Settings,
+  settings: Pick<ExchangeSettings, 'clock'>,
   { signal, moment, facts }: { signal: AbortSignal; moment: number; facts: ErrorFacts },
 ): { signal: AbortSignal; done: () => void } {
   const timeout = new AbortController()
@@ -97,27 +103,4 @@ export function limitUntil(
     timeout.abort(new TimeoutError(`No complete reply within ${moment - startedAt} ms.`, facts)),
   )
   return { signal: AbortSignal.any([signal, timeout.signal]), done: cancel }
-}
-
-/**
- * What went wrong on the way, as one of our errors: sockets and streams throw all sorts of things.
- */
-export function toTransportError(
-  error: unknown,
-  { signal, facts, secret = null }: { signal: AbortSignal; facts: ErrorFacts; secret?: Secret | null },
-): FilesError {
-  const thrown = signal.aborted ? signal.reason : error
-  if (thrown instanceof FilesError) return thrown
-  if (signal.aborted) return new AbortedError('The call was aborted.', facts)
-  const cause = plainCause(error, secret)
-  return new ConnectionError('The connection to the server failed or broke off.', { ...facts, cause })
-}
-
-/**
- * The system's own words without what it hangs on them: requests, sockets, addresses with a query.
- */
-function plainCause(error: unknown, secret: Secret | null): Error {
-  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const code = inner instanceof Error && 'code' in inner && typeof inner.code === 'string' ? `${inner.code}: ` : ''
-  return new Error(redactSecret(`${code}${inner instanceof Error ? inner.message : String(inner)}`, secret))
 }

@@ -1,8 +1,9 @@
 import type { FileRef } from '../../core/service/file.ts'
 import { type Call, type ClientParts, factsOf, noteAttempt, reasonOf } from '../call/call.ts'
 import { type FilesError, ProtocolError } from '../errors.ts'
-import { exchange, limitUntil, type Outgoing, toTransportError } from '../http/exchange.ts'
+import { exchange, limitUntil, type Outgoing } from '../http/exchange.ts'
 import type { HttpReply } from '../http/transport.ts'
+import { toTransportError } from '../http/transport-error.ts'
 import { toReplyError } from '../reply/reply-error.ts'
 import { type DownloadUrl, fetchDownloadUrl } from './download-url.ts'
 

@@ -1,8 +1,8 @@
 import { type Call, type ClientParts, factsOf } from '../call/call.ts'
 import { pauseBeforeResend } from '../call/pause-before-resend.ts'
 import { ConnectionError, ProtocolError } from '../errors.ts'
-import { toTransportError } from '../http/exchange.ts'
 import { readChunks } from '../http/read-body.ts'
+import { toTransportError } from '../http/transport-error.ts'
 import { openBytes, type Position, RangeMismatch, type UrlHolder } from './open-bytes.ts'
 
 export type BytesRead =

@@ -4,10 +4,6 @@ import { type Backup, backupDatabase } from '../../store/sqlite/upkeep/backup-da
 import { type DatabaseReport, verifyDatabase } from '../../store/sqlite/upkeep/verify-database.ts'
 import type { Config } from '../config/load-config.ts'
 
-export { pruneStore } from '../../schedule/pruner.ts'
-export type { Backup } from '../../store/sqlite/upkeep/backup-database.ts'
-export type { DatabaseReport } from '../../store/sqlite/upkeep/verify-database.ts'
-
 /** Where the database of a data directory is, whether or not there is one. */
 export function databaseFile({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'upshot.db')

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
 import type { Store } from '../../core/store/store.ts'
-import { openSqliteStore, type SqliteStoreOptions } from '../../store/sqlite/open-store.ts'
+import { openSqliteStore, type SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
 import { loadVaultKey, parseVaultKey } from '../../store/vault.ts'
 import type { Config } from '../config/load-config.ts'
 

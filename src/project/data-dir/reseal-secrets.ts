@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
 import { opensDatabase, type Resealed, resealDatabase } from '../../store/sqlite/upkeep/reseal-database.ts'
-import { flush } from '../../store/sync-file.ts'
+import { syncFile } from '../../store/sync-file.ts'
 import { makeVaultKey, parseVaultKey, readVaultKey, writeVaultKey } from '../../store/vault.ts'
 import type { Config } from '../config/load-config.ts'
 import { keyFileOf, locateDatabase } from './open-store.ts'
@@ -45,7 +45,7 @@ function resealWithFile(
   const resealed = resealDatabase(file, { present: isSealed ? next : present, next })
   replaceKey(before, present)
   renameSync(prepared, keyFile)
-  flush(dirname(keyFile))
+  syncFile(dirname(keyFile))
   return { ...resealed, keyFiles: { present: keyFile, before } }
 }
 

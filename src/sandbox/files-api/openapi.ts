@@ -31,7 +31,7 @@ const REFUSALS = {
  * An OpenAPI 3.1 document of the Files API and its webhooks, made from the schemas that read
  * requests and check replies.
  */
-export function describeApi(baseUrl: string): object {
+export function describeOpenapi(baseUrl: string): object {
   const onFile = parametersOf(fileRequest, { fileId: 'path' })
   return {
     openapi: '3.1.0',

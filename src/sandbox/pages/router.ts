@@ -12,7 +12,7 @@ import { type Html, html } from './html.ts'
 import { keyPage, keysPage } from './keys-page.ts'
 import { layout } from './layout.ts'
 import { planPage } from './plan-page.ts'
-import { storagePage } from './storages-page.ts'
+import { storagesPage } from './storages-page.ts'
 import { webhooksPage } from './webhooks-page.ts'
 
 /** Nothing from elsewhere, nothing inline, in no frame. */
@@ -24,7 +24,7 @@ const ASSETS = { 'account.css': 'text/css', 'account.js': 'text/javascript', 'th
 const storageName = z.enum(STORAGES)
 
 /** The account's web page. It only reads; its forms call the control API. */
-export function accountPages(service: SandboxParts, apiUrl: () => string): Router {
+export function accountPagesRouter(service: SandboxParts, apiUrl: () => string): Router {
   const router = Router()
   router.use(protect)
   const page = (path: string, render: (request: { id: string; query: Record<string, string> }) => Html) =>
@@ -40,9 +40,9 @@ export function accountPages(service: SandboxParts, apiUrl: () => string): Route
   page('/account/webhooks', () => webhooksPage(service))
   page('/account/deliveries', ({ query }) => deliveriesPage(service, query.webhook))
   page('/account/events/:id', ({ id }) => eventPage(service, id))
-  page('/account/storages', () => storagePage(service, 'storage_a', '/'))
+  page('/account/storages', () => storagesPage(service, 'storage_a', '/'))
   page('/account/storages/:id', ({ id, query }) =>
-    storagePage(service, storageName.parse(id), normalizePath(query.path ?? '/')),
+    storagesPage(service, storageName.parse(id), normalizePath(query.path ?? '/')),
   )
   page('/account/transfers', () => transfersPage(service))
   page('/account/faults', () => faultsPage(service))

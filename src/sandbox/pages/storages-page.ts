@@ -8,7 +8,7 @@ import { callForm, layout, moment, placeFields, section, size, table } from './l
 const MAX_SHOWN = 500
 
 /** One folder of a storage: its entries, upload, delete, transfer. */
-export function storagePage(service: SandboxParts, storage: StorageName, path: string): Html {
+export function storagesPage(service: SandboxParts, storage: StorageName, path: string): Html {
   const query = {
     storage,
     path,

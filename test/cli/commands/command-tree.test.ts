@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { COMMANDS, type CommandTree } from '../../../src/cli/commands/command-tree.ts'
+import type { CommandTree } from '../../../src/cli/command.ts'
+import { COMMAND_TREE } from '../../../src/cli/commands/command-tree.ts'
 import { runCommandLine } from '../../../src/cli/run-command-line.ts'
 
 function pathsOf(tree: CommandTree): string[][] {
@@ -18,7 +19,7 @@ async function run(args: readonly string[]) {
   return { exit, stdout: await text(streams.stdout), stderr: await text(streams.stderr) }
 }
 
-test.each(pathsOf(COMMANDS).map((path) => ({ command: path.join(' ') })))(
+test.each(pathsOf(COMMAND_TREE).map((path) => ({ command: path.join(' ') })))(
   '"$command" prints its help and its usage errors as one JSON document',
   async ({ command }) => {
     const path = command.split(' ')

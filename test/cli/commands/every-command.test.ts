@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { expect, test, vi } from 'vitest'
-import { COMMANDS, type CommandTree } from '../../../src/cli/commands/command-tree.ts'
+import type { CommandTree } from '../../../src/cli/command.ts'
+import { COMMAND_TREE } from '../../../src/cli/commands/command-tree.ts'
 import { runCommandLine } from '../../../src/cli/run-command-line.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
@@ -43,7 +44,7 @@ async function run(args: readonly string[]) {
   return { exit, stdout, stderr }
 }
 
-test.each(pathsOf(COMMANDS).map((path) => ({ command: path.join(' ') })))(
+test.each(pathsOf(COMMAND_TREE).map((path) => ({ command: path.join(' ') })))(
   '"$command" prints one JSON document under --json, and lines of JSON under --ndjson',
   async ({ command }) => {
     Object.assign(process.env, {

@@ -3,9 +3,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { COMMANDS } from '../../../src/cli/commands/command-tree.ts'
+import { COMMAND_TREE } from '../../../src/cli/commands/command-tree.ts'
+import { collectWords } from '../../../src/cli/commands/shell/collect-words.ts'
 import { SHELLS, type Shell, writeCompletion } from '../../../src/cli/commands/shell/write-completion.ts'
-import { collectWords } from '../../../src/cli/program.ts'
 import { createOutput, readGlobalOptions } from '../../../src/cli/terminal/output.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
@@ -41,7 +41,7 @@ describe.each(SHELLS)('in %s', (shell) => {
     const folder = tempFolder()
     mkdirSync(join(folder, 'here'))
     writeFileSync(join(folder, 'here', 'a-file'), '')
-    writeFileSync(join(folder, 'script'), writeCompletion(shell, await collectWords(COMMANDS, out)))
+    writeFileSync(join(folder, 'script'), writeCompletion(shell, await collectWords(COMMAND_TREE, out)))
     const cwd = join(folder, 'here')
     const { stdout, stderr } = spawnSync(shell, ASK[shell](join(folder, 'script'), line), { cwd, encoding: 'utf8' })
     expect(stderr).toBe('')

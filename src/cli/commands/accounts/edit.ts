@@ -5,7 +5,7 @@ import { withStore } from '../../open/open-project.ts'
 import type { Output } from '../../terminal/output.ts'
 import { type AccountOptions, addAccountOptions, nameStorages, readKeys } from './account-options.ts'
 import { describeAccount, formatAccount } from './account-view.ts'
-import { requireAccount } from './find-account.ts'
+import { findAccount } from './find-account.ts'
 
 /** `upshot accounts edit <name>`: changes what is named, keeps the rest. */
 export function define(command: Command, out: Output): void {
@@ -19,7 +19,7 @@ export function define(command: Command, out: Output): void {
       }
       await withStore(async (store) => {
         const keys = await readKeys(options)
-        const before = await requireAccount(store, name)
+        const before = await findAccount(store, name)
         if (before === null) throw refuseDefault()
         const after = planEdit(before, options, {
           ...keys,

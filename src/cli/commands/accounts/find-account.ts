@@ -6,7 +6,7 @@ import type { ReadStore } from '../../../core/store/store.ts'
  * The account's row; null for `default`, which the environment names. Throws `not_found` that names
  * those there are.
  */
-export async function requireAccount(
+export async function findAccount(
   store: Pick<ReadStore, 'findAccount' | 'listAccounts'>,
   name: string,
 ): Promise<Account | null> {

@@ -4,13 +4,13 @@ import { withStore } from '../../open/open-project.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
 import { describeAccount } from './account-view.ts'
-import { requireAccount } from './find-account.ts'
+import { findAccount } from './find-account.ts'
 
 /** `upshot accounts remove <name>`: forgets its keys; refused while an endpoint uses it. */
 export function define(command: Command, out: Output): void {
   command.argument('<name>', 'the account').action((name) =>
     withStore(async (store) => {
-      const account = await requireAccount(store, name)
+      const account = await findAccount(store, name)
       if (account === null) {
         throw new UpshotError('invalid_request', 'The account "default" is the one that the environment names.', {
           details: { fix: 'Take SERVICE_BASE_URL and the rest out of the environment instead.' },

@@ -3,13 +3,13 @@ import { withStore } from '../../open/open-project.ts'
 import { findRunningApp } from '../../open/running-app.ts'
 import type { Output } from '../../terminal/output.ts'
 import { describeAccount, describeDefault, formatAccount } from './account-view.ts'
-import { requireAccount } from './find-account.ts'
+import { findAccount } from './find-account.ts'
 
 /** `upshot accounts show <name>`: all that is known of an account but its keys. */
 export function define(command: Command, out: Output): void {
   command.argument('<name>', 'the account').action((name) =>
     withStore(async (store, config) => {
-      const account = await requireAccount(store, name)
+      const account = await findAccount(store, name)
       const endpoints = await store.listEndpoints()
       const view =
         account === null

@@ -5,7 +5,7 @@ import type { Output } from '../../terminal/output.ts'
 /** `upshot demo`: fails when a promise did not hold. */
 export function define(command: Command, out: Output): void {
   command.action(async () => {
-    const { runDemo } = await import('./demo/play-demo.ts')
+    const { playDemo: runDemo } = await import('./demo/play-demo.ts')
     const story: string[] = []
     const failed = await runDemo((line) => {
       story.push(line)

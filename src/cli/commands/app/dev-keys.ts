@@ -1,4 +1,5 @@
-import type { App, AppUrls } from '../../../app/app.ts'
+import type { App } from '../../../app/app.ts'
+import type { AppUrls } from '../../../app/app-urls.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { isoTime, systemClock } from '../../../core/time.ts'

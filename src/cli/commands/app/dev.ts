@@ -3,7 +3,7 @@ import { serve } from '../../../app/serve.ts'
 import { processEnvironment } from '../../../project/config/environment.ts'
 import { loadProject } from '../../open/open-project.ts'
 import { canAsk } from '../../terminal/confirm.ts'
-import { listenForKeys } from '../../terminal/hot-keys.ts'
+import { listenForHotKeys } from '../../terminal/hot-keys.ts'
 import type { Output } from '../../terminal/output.ts'
 import { describeUrls, devKeys } from './dev-keys.ts'
 
@@ -32,5 +32,5 @@ export function define(command: Command, out: Output): void {
 
 function startKeys(out: Output, served: Awaited<ReturnType<typeof serve>>): () => void {
   out.note(`${describeUrls(served.urls)}\nPress ? for the keys.`)
-  return listenForKeys(out, devKeys(served, out), served)
+  return listenForHotKeys(out, devKeys(served, out), served)
 }

@@ -34,7 +34,7 @@ export function define(command: Command, out: Output): void {
           out.result({ pruned: null }, () => ['Nothing was removed.'])
           return
         }
-        const { pruneStore } = await import('../../../project/data-dir/maintain-database.ts')
+        const { pruneStore } = await import('../../../schedule/pruner.ts')
         using progress = showProgress(out, { title: 'Pruning', unit: 'count' })
         const pruned = await pruneStore({
           store,

@@ -4,7 +4,7 @@ import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 
 /** A delivery with its event; throws `not_found`. */
-export async function requireDelivery(
+export async function findDelivery(
   store: Pick<ReadStore, 'findDelivery'>,
   id: string,
 ): Promise<{ delivery: DeliveryRecord; event: EventRecord | null }> {

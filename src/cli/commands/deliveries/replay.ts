@@ -9,7 +9,7 @@ import { requireRunningApp } from '../../open/running-app.ts'
 import { deliverSigned } from '../../send/send-event.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
-import { requireDelivery } from './find-delivery.ts'
+import { findDelivery } from './find-delivery.ts'
 
 /**
  * `upshot deliveries replay <id>`: the same bytes once more, freshly signed; known already, so
@@ -37,7 +37,7 @@ export function define(command: Command, out: Output): void {
 
 /** What can be sent again: an event that a delivery brought, to the endpoint that it came by. */
 async function findReplay(store: ReadStore, id: string): Promise<{ endpoint: Endpoint; event: EventRecord }> {
-  const { delivery, event } = await requireDelivery(store, id)
+  const { delivery, event } = await findDelivery(store, id)
   const { verdict } = delivery
   if (verdict !== 'accepted' && verdict !== 'duplicate') {
     throw refuse(`Delivery ${id} was answered "${verdict}", and only the bytes of accepted ones are kept.`)

@@ -8,7 +8,7 @@ import type { Output } from '../../terminal/output.ts'
 import { formatTable } from '../../terminal/table.ts'
 import { describeRun, eventRunColumns } from '../runs/run-view.ts'
 import { describeRefusal, type NamedDelivery, nameDeliveries, styleVerdict } from './delivery-view.ts'
-import { requireDelivery } from './find-delivery.ts'
+import { findDelivery } from './find-delivery.ts'
 
 interface Story {
   delivery: NamedDelivery
@@ -21,7 +21,7 @@ interface Story {
 export function define(command: Command, out: Output): void {
   command.argument('<id>', 'the delivery, dlv_…').action((id) =>
     withStore(async (store) => {
-      const { delivery: found, event } = await requireDelivery(store, id)
+      const { delivery: found, event } = await findDelivery(store, id)
       const [delivery] = await nameDeliveries(store, [found])
       if (!delivery) return
       const runs = event === null ? [] : await store.listRuns({ limit: 100, eventId: event.id, account: event.account })

@@ -15,7 +15,7 @@ import {
 import { withStore } from '../../open/open-project.ts'
 import { findAddress } from '../../open/running-app.ts'
 import type { Output } from '../../terminal/output.ts'
-import { requireAccount } from '../accounts/find-account.ts'
+import { findAccount } from '../accounts/find-account.ts'
 import { adviseReach, describeEndpoint, type EndpointView } from './endpoint-view.ts'
 
 /** `upshot endpoints add <name>`: the one place where a generated secret is shown. */
@@ -44,7 +44,7 @@ export function define(command: Command, out: Output): void {
         const given = await readSecret(source)
         const scheme = withHeader(shape, header)
         const secret = given ?? newSecret(scheme)
-        await requireAccount(store, account)
+        await findAccount(store, account)
         const planned = planEndpoint({ name, account, events, scheme, secret }, systemClock.now())
         const endpoint: Endpoint = learn ? { ...planned, status: 'learning' } : planned
         if (out.given.dryRun) out.note('Nothing was written: this is what it would be.')

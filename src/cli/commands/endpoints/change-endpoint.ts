@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../../core/incoming/endpoint.ts'
 import type { Store } from '../../../core/store/store.ts'
 import type { Config } from '../../../project/config/load-config.ts'
-import { chooseEndpoint } from '../../open/find-endpoint.ts'
+import { findEndpoint } from '../../open/find-endpoint.ts'
 import { findAddress } from '../../open/running-app.ts'
 import type { Output } from '../../terminal/output.ts'
 import { describeEndpoint, type EndpointView } from './endpoint-view.ts'
@@ -22,7 +22,7 @@ export async function changeEndpoint(
   { store, config }: { store: Store; config: Config },
   { name, plan }: { name: string; plan: (endpoint: Endpoint) => Endpoint },
 ): Promise<Changed> {
-  const before = await chooseEndpoint(store, name)
+  const before = await findEndpoint(store, name)
   const after = plan(before)
   if (out.given.dryRun) out.note('Nothing was written: this is what it would be.')
   else await store.updateEndpoint(after)

@@ -6,9 +6,9 @@ import type { Config } from '../../../project/config/load-config.ts'
 import { parseHeader, parsePatterns, parseScheme, SCHEME_HELP, withHeader } from '../../input/signing-options.ts'
 import { findKeeper } from '../../open/find-endpoint.ts'
 import { withStore } from '../../open/open-project.ts'
+import { tellSandbox } from '../../open/tell-sandbox.ts'
 import type { Output } from '../../terminal/output.ts'
-import { requireAccount } from '../accounts/find-account.ts'
-import { tellSandbox } from '../sandbox/control/webhook.ts'
+import { findAccount } from '../accounts/find-account.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 
 interface Change {
@@ -43,7 +43,7 @@ export function define(command: Command, out: Output): void {
             details: { fix: 'Add --events, --account, --scheme, --header or --learn.' },
           })
         }
-        if (change.account !== undefined) await requireAccount(store, change.account)
+        if (change.account !== undefined) await findAccount(store, change.account)
         const { before, after, view } = await changeEndpoint(
           out,
           { store, config },

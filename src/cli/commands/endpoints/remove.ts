@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import { systemClock } from '../../../core/time.ts'
-import { chooseEndpoint, findKeeper } from '../../open/find-endpoint.ts'
+import { findEndpoint, findKeeper } from '../../open/find-endpoint.ts'
 import { withStore } from '../../open/open-project.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000
 export function define(command: Command, out: Output): void {
   command.argument('<name>', 'the endpoint').action((name) =>
     withStore(async (store, config) => {
-      const endpoint = await chooseEndpoint(store, name)
+      const endpoint = await findEndpoint(store, name)
       if (findKeeper(endpoint, config) !== null) throw refuseKept(name)
       const counts = Object.values(await store.countDeliveries(endpoint.id, systemClock.now() - DAY_MS))
       const deliveries = counts.reduce((sum, count) => sum + count, 0)

@@ -8,9 +8,9 @@ import { readSecret } from '../../input/read-source.ts'
 import { addSecretOptions } from '../../input/signing-options.ts'
 import { findKeeper } from '../../open/find-endpoint.ts'
 import { withStore } from '../../open/open-project.ts'
+import { tellSandbox } from '../../open/tell-sandbox.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
-import { tellSandbox } from '../sandbox/control/webhook.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 
 interface Project {

@@ -8,7 +8,7 @@ import {
   type SecretUse,
 } from '../../../core/incoming/endpoint.ts'
 import { systemClock } from '../../../core/time.ts'
-import { chooseEndpoint } from '../../open/find-endpoint.ts'
+import { findEndpoint } from '../../open/find-endpoint.ts'
 import { withStore } from '../../open/open-project.ts'
 import { findAddress } from '../../open/running-app.ts'
 import { formatMoment, formatSpan, withIsoTimes } from '../../terminal/format-value.ts'
@@ -39,7 +39,7 @@ export function define(command: Command, out: Output): void {
   command.argument('<name>', 'the endpoint').action((name) =>
     withStore(async (store, config) => {
       const now = systemClock.now()
-      const endpoint = await chooseEndpoint(store, name)
+      const endpoint = await findEndpoint(store, name)
       const story: EndpointStory = {
         view: describeEndpoint(endpoint, await findAddress(config)),
         secrets: describeSecrets(endpoint, await store.listSecretUses(endpoint.id), now),

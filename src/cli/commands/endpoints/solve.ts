@@ -6,7 +6,7 @@ import type { Solution } from '../../../core/solver/solve-scheme.ts'
 import { systemClock } from '../../../core/time.ts'
 import { readSecret, type SecretSource } from '../../input/read-source.ts'
 import { addSecretOptions } from '../../input/signing-options.ts'
-import { chooseEndpoint } from '../../open/find-endpoint.ts'
+import { findEndpoint } from '../../open/find-endpoint.ts'
 import { withStore } from '../../open/open-project.ts'
 import type { Output } from '../../terminal/output.ts'
 import { changeEndpoint } from './change-endpoint.ts'
@@ -44,7 +44,7 @@ async function solveOnline(out: Output, name: string, { delivery, pin, body, hea
   await withStore(async (store, config) => {
     const now = systemClock.now()
     const secret = await readSecret(source)
-    const solution = await solveEndpoint(store, await chooseEndpoint(store, name), { delivery, secret }, now)
+    const solution = await solveEndpoint(store, await findEndpoint(store, name), { delivery, secret }, now)
     const isPinned = pin === true && solution.kind === 'match' && !out.given.dryRun
     if (pin && solution.kind === 'match') {
       const plan = (endpoint: Endpoint) => planSolved(endpoint, solution.scheme, { secret, now })

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import { systemClock } from '../../../core/time.ts'
-import { chooseEndpoint } from '../../open/find-endpoint.ts'
+import { findEndpoint } from '../../open/find-endpoint.ts'
 import { withStore } from '../../open/open-project.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
 import { type Trial, tryEndpoint } from '../../send/try-endpoint.ts'
@@ -23,7 +23,7 @@ export function define(command: Command, out: Output): void {
     )
     .action((name, { public: isPublic = false }) =>
       withStore(async (store, config) => {
-        const endpoint = await chooseEndpoint(store, name)
+        const endpoint = await findEndpoint(store, name)
         const app = await requireRunningApp(config)
         const receiver = isPublic ? requirePublicUrl(config) : app.receiver
         const target = { endpoint, receiver, now: systemClock.now(), signal: onInterrupt() }

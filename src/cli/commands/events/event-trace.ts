@@ -48,7 +48,7 @@ interface Trace {
  * The whole story of an event: what it tells of, how it came, what it started, and all that
  * followed from that.
  */
-export async function readTrace(store: ReadStore, event: EventRecord, now: number): Promise<TraceNode> {
+export async function readEventTrace(store: ReadStore, event: EventRecord, now: number): Promise<TraceNode> {
   const root = await traceEvent({ store, account: event.account, now, seen: new Set(), runsLeft: MAX_RUNS }, event)
   const subject = nameSubject(event)
   return subject === null ? root : { ...newNode('subject', subject), children: [root] }

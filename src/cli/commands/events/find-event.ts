@@ -6,7 +6,7 @@ import type { ReadStore } from '../../../core/store/store.ts'
  * The event of that id; throws `not_found`, and `invalid_request` where several accounts have one
  * and none is named.
  */
-export async function requireEvent(
+export async function findEvent(
   store: Pick<ReadStore, 'findEvents'>,
   { id, account }: { id: string; account: string | undefined },
 ): Promise<EventRecord> {

@@ -9,8 +9,8 @@ import type { Output } from '../../terminal/output.ts'
 import { formatTable } from '../../terminal/table.ts'
 import { deliveryColumns, type NamedDelivery, nameDeliveries } from '../deliveries/delivery-view.ts'
 import { describeRun, eventRunColumns } from '../runs/run-view.ts'
-import { readTrace } from './event-trace.ts'
-import { requireEvent } from './find-event.ts'
+import { readEventTrace } from './event-trace.ts'
+import { findEvent } from './find-event.ts'
 import { describeTrace, formatTrace } from './trace-view.ts'
 
 const MOST = 100
@@ -30,7 +30,7 @@ export function define(command: Command, out: Output): void {
     .option('--trace', 'all that followed from it as one tree: runs, steps, calls, failed attempts, later runs')
     .action((id, { account, trace: isTrace = false }) =>
       withStore(async (store) => {
-        const event = await requireEvent(store, { id, account })
+        const event = await findEvent(store, { id, account })
         if (isTrace) return showTrace(store, event, out)
         const deliveries = await nameDeliveries(store, await store.listDeliveriesOf(event, MOST))
         const runs = await store.listRuns({ limit: MOST, eventId: id, account: event.account })
@@ -43,7 +43,7 @@ export function define(command: Command, out: Output): void {
 
 async function showTrace(store: ReadStore, event: EventRecord, out: Output): Promise<void> {
   const now = systemClock.now()
-  const tree = await readTrace(store, event, now)
+  const tree = await readEventTrace(store, event, now)
   out.result(describeTrace(tree), () => formatTrace(tree, now, out.paint))
 }
 

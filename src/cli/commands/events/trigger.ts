@@ -6,7 +6,7 @@ import { parseEvent, type ServiceEvent } from '../../../core/incoming/event.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { isoTime, systemClock } from '../../../core/time.ts'
 import { countUpTo, gather } from '../../input/parse-option.ts'
-import { chooseEndpoint } from '../../open/find-endpoint.ts'
+import { findEndpoint } from '../../open/find-endpoint.ts'
 import { withStore } from '../../open/open-project.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
 import { readEventData, setFields } from '../../send/event-data.ts'
@@ -42,7 +42,7 @@ export function define(command: Command, out: Output): void {
       const events = Array.from({ length: count }, () => makeEvent(type, data, set))
       await withStore(async (store, config) => {
         const { receiver } = await requireRunningApp(config)
-        const endpoint = await chooseEndpoint(store, name)
+        const endpoint = await findEndpoint(store, name)
         const signal = onInterrupt()
         const sent: Sent[] = []
         for (const event of duplicate ? events.flatMap((event) => [event, event]) : events) {

@@ -1,4 +1,4 @@
-import type { CommandTree } from '../command-tree.ts'
+import type { CommandTree } from '../../command.ts'
 
 /** The commands of `upshot sandbox`. */
 export const SANDBOX_COMMANDS: CommandTree = {

@@ -1,11 +1,11 @@
 import { Argument, type Command } from '@commander-js/extra-typings'
-import { collectWords } from '../../program.ts'
+import type { CommandTree } from '../../command.ts'
 import type { Output } from '../../terminal/output.ts'
-import { COMMANDS } from '../command-tree.ts'
+import { collectWords } from './collect-words.ts'
 import { SHELLS, writeCompletion } from './write-completion.ts'
 
 /** `upshot completion <shell>`: a script for the shell's start-up file. */
-export function define(command: Command, out: Output): void {
+export function define(command: Command, out: Output, tree: CommandTree): void {
   command
     .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
     .addHelpText(
@@ -18,7 +18,7 @@ export function define(command: Command, out: Output): void {
       ].join('\n'),
     )
     .action(async (shell) => {
-      const script = writeCompletion(shell, await collectWords(COMMANDS, out))
+      const script = writeCompletion(shell, await collectWords(tree, out))
       out.result({ shell, script }, () => [script])
     })
 }

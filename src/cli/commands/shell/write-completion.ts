@@ -1,22 +1,8 @@
+import type { CommandWords } from './collect-words.ts'
+
 /** The shells that a completion is written for. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
-
-/**
- * What may follow a command: its own commands, or what its first argument may be, and its options.
- */
-export interface CommandWords {
-  /** Empty for `upshot` itself, else such as `runs list`. */
-  path: string
-  words: Word[]
-  /** The options that take a value, with the values that are known. */
-  values: { option: string; choices: readonly string[] }[]
-}
-
-export interface Word {
-  word: string
-  help: string
-}
 
 /** The script that a shell reads at its start. */
 export function writeCompletion(shell: Shell, commands: readonly CommandWords[]): string {

@@ -15,7 +15,7 @@ const BLOCK_BITS = BLOCK_WORDS * 32
  * in thousands for known that is not. All bits of a key lie in one block of 64 bytes, so that a
  * question costs one memory access.
  */
-export class EraFilter {
+export class BloomFilter {
   readonly #words: Uint32Array
   readonly #blocks: number
 

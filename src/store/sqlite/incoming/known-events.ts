@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { ERA_ROWS, EraFilter, STRETCH_ROWS } from './bloom-filter.ts'
+import { BloomFilter, ERA_ROWS, STRETCH_ROWS } from './bloom-filter.ts'
 
 /**
  * How rows are counted together: `eraRows` to a filter, `stretchRows` to a stretch of the index;
@@ -24,7 +24,7 @@ export class KnownEvents {
   readonly #identitiesAfter
   readonly #loadFilter
   readonly #saveFilter
-  readonly #filters: EraFilter[] = []
+  readonly #filters: BloomFilter[] = []
   #isLoaded = false
   /** Every row up to here is in the filters … */
   #filteredTo = 0
@@ -113,7 +113,7 @@ export class KnownEvents {
     const era = this.#eraOf(seq)
     const finished = this.#filters[era - 1]
     if (finished && !this.#filters[era]) this.#saveFilter.run(era - 1, finished.toBytes())
-    const filter = this.#filters[era] ?? new EraFilter(this.#counting.eraRows)
+    const filter = this.#filters[era] ?? new BloomFilter(this.#counting.eraRows)
     this.#filters[era] = filter
     filter.add(identity)
     this.#filteredTo = seq
@@ -133,14 +133,14 @@ export class KnownEvents {
     const newest = this.#newest.get() ?? 0
     for (let era = 0; era <= this.#eraOf(newest); era++) {
       const saved = era < this.#eraOf(newest) ? this.#loadFilter.get(era) : undefined
-      this.#filters.push(saved ? new EraFilter(this.#counting.eraRows, saved) : this.#readEra(era))
+      this.#filters.push(saved ? new BloomFilter(this.#counting.eraRows, saved) : this.#readEra(era))
     }
     this.#filteredTo = newest
     this.#committedTo = newest
   }
 
-  #readEra(era: number): EraFilter {
-    const filter = new EraFilter(this.#counting.eraRows)
+  #readEra(era: number): BloomFilter {
+    const filter = new BloomFilter(this.#counting.eraRows)
     const { from, to } = this.#stretchesOf(era)
     for (const identity of this.#identitiesOf.iterate(from, to)) filter.add(identity)
     return filter

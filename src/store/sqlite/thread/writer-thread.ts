@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { openSqliteStore, type SqliteStoreOptions } from '../open-store.ts'
+import { openSqliteStore, type SqliteStoreOptions } from '../open-sqlite-store.ts'
 import { type Answer, type Call, encodeAnswer, type PackedCall, unpackCall } from './messages.ts'
 
 /**

@@ -3,7 +3,7 @@ import { closeSync, existsSync, linkSync, openSync, rmSync, statSync } from 'nod
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
-import { flush } from '../../sync-file.ts'
+import { syncFile } from '../../sync-file.ts'
 import { countRows, type DatabaseReport, verifyDatabase } from './verify-database.ts'
 
 export interface Backup extends DatabaseReport {
@@ -32,7 +32,7 @@ export async function backupDatabase(
     const report = verifyDatabase(part)
     const isComplete = JSON.stringify(report.rows) === JSON.stringify(rows)
     if (!report.passed || !isComplete) throw refuseCopy(report, isComplete)
-    flush(part)
+    syncFile(part)
     publish(part, to)
     return { ...report, file: to, bytes: statSync(to).size }
   } finally {
@@ -82,7 +82,7 @@ function publish(part: string, to: string): void {
     if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST') refuseTaken(to)
     throw new UpshotError('store_unavailable', `The backup cannot be put at ${to}.`, { cause })
   }
-  flush(dirname(to))
+  syncFile(dirname(to))
 }
 
 function refuseTaken(to: string): void {

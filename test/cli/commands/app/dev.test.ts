@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
 import { devKeys } from '../../../../src/cli/commands/app/dev-keys.ts'
-import { listenForKeys } from '../../../../src/cli/terminal/hot-keys.ts'
+import { listenForHotKeys } from '../../../../src/cli/terminal/hot-keys.ts'
 import { createOutput, readGlobalOptions } from '../../../../src/cli/terminal/output.ts'
 import { followLog } from '../../../support/process-log.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
@@ -139,7 +139,7 @@ const echo = defineWorkflow({ id: 'echo', on: '*', run: ({ event }) => event.id 
 test('t sends a file through, r sends the last event once more, o prints the addresses', async () => {
   const { app, urls, hear, heard } = await startTestApp({ workflows: [echo] })
   const { out, keys, says } = terminal()
-  onTestFinished(listenForKeys(out, devKeys({ app, urls }, out), { leave: () => {} }))
+  onTestFinished(listenForHotKeys(out, devKeys({ app, urls }, out), { leave: () => {} }))
   keys.write('t')
   await says('started its transfer to storage_b:/archive/.')
   await hear('delivery.received', ({ type }) => type === 'transfer.completed')
@@ -155,7 +155,7 @@ test('t sends a file through, r sends the last event once more, o prints the add
 test('f makes the service worse step by step, and well again', async () => {
   const { app, urls, sandbox } = await startTestApp()
   const { out, keys, says } = terminal()
-  onTestFinished(listenForKeys(out, devKeys({ app, urls }, out), { leave: () => {} }))
+  onTestFinished(listenForHotKeys(out, devKeys({ app, urls }, out), { leave: () => {} }))
   for (const mood of ['slow', 'unreliable', 'gone', 'a poor sender']) {
     keys.write('f')
     await says(`The service is now ${mood}`)
@@ -170,7 +170,7 @@ test('q, Ctrl-C and Ctrl-D leave, a failing key does not, and the terminal is gi
   const { out, keys, raw, says, seen } = terminal()
   const left: string[] = []
   const fail = { help: 'fail', press: () => Promise.reject(new Error('the line was busy')) }
-  const stop = listenForKeys(out, { x: fail }, { leave: (reason) => left.push(reason) })
+  const stop = listenForHotKeys(out, { x: fail }, { leave: (reason) => left.push(reason) })
   keys.write('x')
   await says('That did not work: the line was busy')
   keys.write('?')
@@ -194,7 +194,7 @@ test('a key that is still at work is not pressed twice', async () => {
       return promise
     },
   })
-  const stop = listenForKeys(out, { t: slowly('t'), u: slowly('u') }, { leave: () => {} })
+  const stop = listenForHotKeys(out, { t: slowly('t'), u: slowly('u') }, { leave: () => {} })
   keys.write('tttu')
   await vi.waitFor(() => expect(presses).toContain('u'))
   expect(presses).toEqual(['t', 'u'])

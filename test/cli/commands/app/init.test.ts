@@ -10,8 +10,8 @@ import {
   TEMPLATES,
   type TemplateName,
 } from '../../../../src/cli/commands/app/project-files.ts'
-import { COMMANDS } from '../../../../src/cli/commands/command-tree.ts'
-import { collectWords } from '../../../../src/cli/program.ts'
+import { COMMAND_TREE } from '../../../../src/cli/commands/command-tree.ts'
+import { collectWords } from '../../../../src/cli/commands/shell/collect-words.ts'
 import { createOutput, readGlobalOptions } from '../../../../src/cli/terminal/output.ts'
 import { explainConfig } from '../../../../src/project/config/explain-config.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
@@ -152,7 +152,7 @@ function completeInBash(script: string, words: string[]): string[] {
 test('completes commands, options and known values in bash', async () => {
   const { stdout } = await runCli(tempFolder(), ['completion', 'bash'])
   const complete = (...words: string[]) => completeInBash(stdout, ['upshot', ...words])
-  expect(complete('')).toEqual(Object.keys(COMMANDS))
+  expect(complete('')).toEqual(Object.keys(COMMAND_TREE))
   expect(complete('ru')).toEqual(['runs'])
   expect(complete('db', '')).toEqual(['backup', 'verify', 'prune', 'reseal'])
   expect(complete('--json', 'db', 've')).toEqual(['verify'])
@@ -165,7 +165,7 @@ test('completes commands, options and known values in bash', async () => {
 
 test('knows every command and option of the tree in each shell', async () => {
   const streams = { stdout: new PassThrough(), stderr: new PassThrough() }
-  const words = await collectWords(COMMANDS, createOutput(readGlobalOptions([]), streams))
+  const words = await collectWords(COMMAND_TREE, createOutput(readGlobalOptions([]), streams))
   const options = words.flatMap(({ words }) => words.map(({ word }) => word.replace(/^--/, '')))
   for (const shell of ['bash', 'zsh', 'fish']) {
     const { json } = await runCli(tempFolder(), ['completion', shell, '--json'])

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { GroupCommit } from '../../../../src/store/sqlite/database/group-commit.ts'
 import { migrate } from '../../../../src/store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../../../src/store/sqlite/database/open-database.ts'
-import { EraFilter } from '../../../../src/store/sqlite/incoming/bloom-filter.ts'
+import { BloomFilter } from '../../../../src/store/sqlite/incoming/bloom-filter.ts'
 import { EventTable } from '../../../../src/store/sqlite/incoming/event-table.ts'
 import { incoming } from '../../../support/fixtures.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
@@ -96,10 +96,10 @@ test('knows the events of one group commit among each other', async () => {
 
 test('a filter never denies what is in it and is seldom wrong about what is not', () => {
   const rows = 2_000
-  const filter = new EraFilter(rows)
+  const filter = new BloomFilter(rows)
   const identity = (n: number) => hash('sha256', String(n), 'buffer')
   for (let n = 0; n < rows; n++) filter.add(identity(n))
-  const reopened = new EraFilter(rows, filter.toBytes())
+  const reopened = new BloomFilter(rows, filter.toBytes())
   for (let n = 0; n < rows; n++) expect(reopened.mayHold(identity(n))).toBe(true)
   let wrong = 0
   for (let n = rows; n < 10 * rows; n++) if (reopened.mayHold(identity(n))) wrong += 1

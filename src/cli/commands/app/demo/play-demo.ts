@@ -35,7 +35,7 @@ const SCENES: [title: string, play: Scene][] = [
 ]
 
 /** Plays the main job in a fresh folder and checks every effect. Gives the exit code. */
-export async function runDemo(print: Print = (line) => process.stdout.write(`${line}\n`)): Promise<number> {
+export async function playDemo(print: Print = (line) => process.stdout.write(`${line}\n`)): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'upshot-demo-'))
   const startedAt = Date.now()
   const checks = new Checks(print)

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import { parseDuration } from '../../../../core/time.ts'
 import type { Output } from '../../../terminal/output.ts'
-import { describeClock, type SandboxTime } from '../control/clock-view.ts'
+import { type SandboxTime, toClockView } from '../control/clock-view.ts'
 import { atSandbox, findSandbox, isRehearsal } from '../control/sandbox-control.ts'
 
 /** `upshot sandbox clock advance <duration>`: comes back when what fell due on the way is over. */
@@ -12,7 +12,7 @@ export function define(command: Command, out: Output): void {
       parseDuration(by)
       const sandbox = await findSandbox(choice)
       if (isRehearsal(out, `advance the clock by ${by}`)) return
-      const clock = describeClock(await sandbox.post<SandboxTime>('/clock/advance', { by }), Date.now())
+      const clock = toClockView(await sandbox.post<SandboxTime>('/clock/advance', { by }), Date.now())
       out.result(clock, () => [clock.text])
       if (clock.aheadMs > 0) out.note("Back to this machine's time: upshot sandbox clock real")
     })

@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { Output } from '../../../terminal/output.ts'
-import { describeClock, type SandboxTime } from '../control/clock-view.ts'
+import { type SandboxTime, toClockView } from '../control/clock-view.ts'
 import { atSandbox, findSandbox, isRehearsal } from '../control/sandbox-control.ts'
 
 /**
@@ -11,7 +11,7 @@ export function define(command: Command, out: Output): void {
   atSandbox(command).action(async (choice) => {
     const sandbox = await findSandbox(choice)
     if (isRehearsal(out, "set the clock to this machine's time")) return
-    const clock = describeClock(await sandbox.post<SandboxTime>('/clock/real'), Date.now())
+    const clock = toClockView(await sandbox.post<SandboxTime>('/clock/real'), Date.now())
     out.result(clock, () => [clock.text])
   })
 }

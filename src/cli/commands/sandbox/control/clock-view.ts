@@ -9,7 +9,7 @@ export interface SandboxTime {
 }
 
 /** The clock beside the machine's own, both in milliseconds. */
-export function describeClock({ now, mode }: SandboxTime, machineNow: number) {
+export function toClockView({ now, mode }: SandboxTime, machineNow: number) {
   const aheadMs = now - machineNow
   const isAhead = Math.abs(aheadMs) >= 1_000
   const distance = formatSpan(0, Math.abs(aheadMs))

@@ -1,0 +1,55 @@
+import { Command } from '@commander-js/extra-typings'
+import type { CommandNode, CommandTree } from '../../command.ts'
+import { buildProgram } from '../../program.ts'
+import type { Output } from '../../terminal/output.ts'
+
+/** What may be written after each command of the tree; loads every command's file. */
+export async function collectWords(tree: CommandTree, out: Output): Promise<CommandWords[]> {
+  const program = buildProgram({}, out, () => {})
+  const shared = wordsOfOptions(program)
+  const own: Word = { word: '--help', help: 'print what a command takes' }
+  const walk = async (nodes: CommandTree, path: string): Promise<CommandWords[]> => {
+    const commands = Object.entries(nodes).map(([word, { summary }]) => ({ word, help: summary }))
+    const here = { path, words: [...commands, ...shared.words, own], values: shared.values }
+    const below = Object.entries(nodes).map(async ([name, node]) => {
+      const full = path === '' ? name : `${path} ${name}`
+      return 'commands' in node ? walk(node.commands, full) : [await readLeaf(node, full)]
+    })
+    return [here, ...(await Promise.all(below)).flat()]
+  }
+  const readLeaf = async (node: Extract<CommandNode, { load: unknown }>, path: string): Promise<CommandWords> => {
+    const command = new Command(path)
+    ;(await node.load()).define(command, out, tree)
+    const options = wordsOfOptions(command)
+    const choices = command.registeredArguments[0]?.argChoices ?? []
+    const words = [...choices.map((word) => ({ word, help: '' })), ...options.words, ...shared.words, own]
+    return { path, words, values: [...options.values, ...shared.values] }
+  }
+  return walk(tree, '')
+}
+
+function wordsOfOptions(command: Pick<Command, 'options'>): Pick<CommandWords, 'words' | 'values'> {
+  const options = command.options.filter(({ long, hidden }) => long && !hidden)
+  return {
+    words: options.map(({ long, description }) => ({ word: long ?? '', help: description })),
+    values: options
+      .filter(({ required, optional }) => required || optional)
+      .map(({ long, argChoices }) => ({ option: long ?? '', choices: argChoices ?? [] })),
+  }
+}
+
+/**
+ * What may follow a command: its own commands, or what its first argument may be, and its options.
+ */
+export interface CommandWords {
+  /** Empty for `upshot` itself, else such as `runs list`. */
+  path: string
+  words: Word[]
+  /** The options that take a value, with the values that are known. */
+  values: { option: string; choices: readonly string[] }[]
+}
+
+export interface Word {
+  word: string
+  help: string
+}

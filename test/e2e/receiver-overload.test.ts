@@ -38,13 +38,13 @@ function slowDown(store: Store) {
     answered += 1
     if (answered % (LOAD * QUEUE) === 0) commit()
   }
-  return { state, noteAnswer, settle, store: { ...store, saveDelivery } }
+  return { state, noteAnswer, settle, intake: { saveDelivery } }
 }
 
 test('at ten times the load that it can commit, refuses what is over, keeps what it took, and recovers by itself', async () => {
   const inner = await createTestReceiver()
-  const { state, noteAnswer, settle, store } = slowDown(inner.store)
-  const { url } = await createTestReceiver({ store, limits: { inFlight: QUEUE } })
+  const { state, noteAnswer, settle, intake } = slowDown(inner.store)
+  const { url } = await createTestReceiver({ store: inner.store, intake, limits: { inFlight: QUEUE } })
   const taken: string[] = []
   const refused: string[] = []
   const deliver = async (id: string) => {

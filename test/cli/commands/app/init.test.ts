@@ -60,7 +60,7 @@ test('the variables of the example are those that are read, and every file of a 
     const find = (path: string) => files.find((file) => file.path === path)?.content ?? ''
     const read =
       files.map(({ content }) => content).join('\n') +
-      readFileSync(join(ROOT, 'src/project/config/load-config.ts'), 'utf8')
+      readFileSync(join(ROOT, 'src/project/config/variables.ts'), 'utf8')
     const named = [...find('.env.example').matchAll(/^#?([A-Z_]+)=/gm)].map(([, name]) => name ?? '')
     expect(named.filter((name) => !new RegExp(`${name}[:\\s]`).test(read.replace(/^#?[A-Z_]+=.*$/gm, '')))).toEqual([])
     const linked = [...find('README.md').matchAll(/\]\((?!https:)([^)]+)\)/g)].map(([, path]) => path ?? '')

@@ -29,7 +29,7 @@ export async function startEmbeddedSandbox(
     port: config.ports.sandbox,
     downloadPort: config.ports.sandboxDownload,
     plan: 'enterprise',
-    log: ({ msg }) => publish({ kind: 'sandbox.said', message: msg }),
+    log: ({ msg }) => publish({ kind: 'sandbox.logged', message: msg }),
   })
   const isNew = await registerWebhook(sandbox, endpoint, receiverUrl)
   return { sandbox, apiKey: await findOrMakeKey(sandbox), isNew }

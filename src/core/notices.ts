@@ -78,7 +78,7 @@ export type Notice =
     }
   | { kind: 'files.warned'; service: string | null; message: string }
   | { kind: 'store.pruned'; runs: number; deliveries: number; payloads: number; ms: number }
-  | { kind: 'sandbox.said'; message: string }
+  | { kind: 'sandbox.logged'; message: string }
   | { kind: 'fault'; where: string; error: Failure }
   | { kind: 'app.started'; urls: Record<string, string> }
   | { kind: 'app.stopping'; reason: string }

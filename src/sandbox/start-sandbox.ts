@@ -6,11 +6,12 @@ import { apiServer } from './api-server.ts'
 import type { Faults } from './faults/faults.ts'
 import { downloadServer } from './files-api/download-server.ts'
 import { type Listening, listenLocally, localHosts } from './http/listen.ts'
-import type { LiveSettings, SandboxOptions } from './options.ts'
-import { catchUp, openSandboxParts, type SandboxParts, stopService } from './service/sandbox-parts.ts'
+import type { SandboxOptions } from './options.ts'
+import { catchUp, closeSandboxParts, openSandboxParts, type SandboxParts } from './service/sandbox-parts.ts'
 import type { ResetOptions, Snapshots } from './service/snapshots.ts'
 import type { SandboxClock } from './state/clock.ts'
 import type { EventJournal } from './state/event-journal.ts'
+import type { LiveSettings } from './state/live-settings.ts'
 import type { Storage } from './storage/storage.ts'
 import type { Transfers } from './transfers/transfers.ts'
 import type { Deliveries } from './webhooks/deliveries.ts'
@@ -55,15 +56,15 @@ export interface Sandbox extends AsyncDisposable {
  * state under `dir`. Throws `conflict` when a port is taken or another sandbox runs on `dir`.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const service = openSandboxParts(options)
+  const parts = openSandboxParts(options)
   try {
-    await catchUp(service)
-    const servers = await listen(service, options)
-    service.dispatcher.start()
+    await catchUp(parts)
+    const servers = await listen(parts, options)
+    parts.dispatcher.start()
     options.log?.({ msg: 'sandbox started', url: `${servers.origins().api}/v1` })
-    return present(service, servers)
+    return present(parts, servers)
   } catch (error) {
-    await stopService(service)
+    await closeSandboxParts(parts)
     throw error
   }
 }
@@ -73,8 +74,8 @@ interface Servers {
   close(): Promise<void>
 }
 
-async function listen(service: SandboxParts, options: SandboxOptions): Promise<Servers> {
-  const downloadSecret = service.saved.getOrMake('downloadSecret', randomWord)
+async function listen(parts: SandboxParts, options: SandboxOptions): Promise<Servers> {
+  const downloadSecret = parts.saved.getOrMake('downloadSecret', randomWord)
   const listening: { api?: Listening; download?: Listening } = {}
   const hostsOf = (which: 'api' | 'download') => () => localHosts(listening[which]?.port ?? 0, options.hosts ?? [])
   const originOf = (which: 'api' | 'download') => `http://127.0.0.1:${listening[which]?.port ?? 0}`
@@ -83,9 +84,9 @@ async function listen(service: SandboxParts, options: SandboxOptions): Promise<S
     await Promise.all([listening.api?.close(), listening.download?.close()])
   }
   try {
-    const api = apiServer({ service, seed: options.seed ?? 1, downloadSecret, origins, hosts: hostsOf('api') })
+    const api = apiServer({ parts, seed: options.seed ?? 1, downloadSecret, origins, hosts: hostsOf('api') })
     listening.api = await listenLocally(api, options.port ?? 0)
-    const download = downloadServer({ ...service, downloadSecret, hosts: hostsOf('download') })
+    const download = downloadServer({ ...parts, downloadSecret, hosts: hostsOf('download') })
     listening.download = await listenLocally(download, options.downloadPort ?? 0)
     return { origins, close }
   } catch (error) {
@@ -94,13 +95,13 @@ async function listen(service: SandboxParts, options: SandboxOptions): Promise<S
   }
 }
 
-function present(service: SandboxParts, servers: Servers): Sandbox {
+function present(parts: SandboxParts, servers: Servers): Sandbox {
   const { clock, settings, keys, webhooks, events, deliveries, transfers, faults, audit, snapshots, storages, probe } =
-    service
+    parts
   const { api: origin, download: downloadOrigin } = servers.origins()
   let stopped: Promise<void> | undefined
   const stop = () => {
-    stopped ??= servers.close().then(() => stopService(service))
+    stopped ??= servers.close().then(() => closeSandboxParts(parts))
     return stopped
   }
   return {

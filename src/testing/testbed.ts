@@ -24,7 +24,7 @@ import { openTestStorage, type TestStorage } from './world/test-storage.ts'
 import { VirtualTime } from './world/virtual-time.ts'
 
 /** A workflow by itself or by its id. */
-type Which = AnyWorkflow | string
+type WorkflowOrId = AnyWorkflow | string
 /** What a run of it returns. */
 type OutputOf<W> = W extends { run: (context: never) => infer Output } ? Awaited<Output> : unknown
 
@@ -124,7 +124,7 @@ export class Testbed implements AsyncDisposable {
   }
 
   /** One due moment of a cron workflow, by hand; the clock stays where it is. */
-  async tick(workflow: Which, moment: string | number | Date = this.now()): Promise<TestRun> {
+  async tick(workflow: WorkflowOrId, moment: string | number | Date = this.now()): Promise<TestRun> {
     const { id, schedule } = this.#requireCron(workflow)
     const scheduledFor = new Date(moment).getTime()
     await this.#store.startSchedule(id, schedule.expression, this.now())
@@ -162,7 +162,7 @@ export class Testbed implements AsyncDisposable {
   }
 
   /** The newest run of a workflow's `run` as it is now; throws `not_found` where there is none. */
-  run<W extends Which>(workflow: W): TestRun<OutputOf<W>> {
+  run<W extends WorkflowOrId>(workflow: W): TestRun<OutputOf<W>> {
     const run = this.runs(workflow).findLast(({ handler }) => handler === 'run')
     if (run) return run
     throw new UpshotError(
@@ -172,7 +172,7 @@ export class Testbed implements AsyncDisposable {
   }
 
   /** The runs of a workflow, or all, oldest first; those of `onFailure`, too. */
-  runs<W extends Which>(workflow?: W): TestRun<OutputOf<W>>[] {
+  runs<W extends WorkflowOrId>(workflow?: W): TestRun<OutputOf<W>>[] {
     if (workflow !== undefined) this.#requireWorkflow(workflow)
     return this.#book.list(workflow && idOf(workflow)) as TestRun<OutputOf<W>>[]
   }
@@ -215,13 +215,13 @@ export class Testbed implements AsyncDisposable {
     return { id: `evt_test${this.#events}`, type, created: isoTime(this.now()), data: data as object }
   }
 
-  #requireCron(workflow: Which) {
+  #requireCron(workflow: WorkflowOrId) {
     const schedule = scheduleOf(this.#requireWorkflow(workflow))
     if (schedule) return { id: idOf(workflow), schedule }
     throw new UpshotError('invalid_request', `"${idOf(workflow)}" does not run on a cron line. Send it an event.`)
   }
 
-  #requireWorkflow(workflow: Which): AnyWorkflow {
+  #requireWorkflow(workflow: WorkflowOrId): AnyWorkflow {
     const found = this.#options.workflows.get(idOf(workflow))
     if (found) return found
     const known = [...this.#options.workflows.keys()].join(', ')
@@ -240,6 +240,6 @@ export class Testbed implements AsyncDisposable {
   }
 }
 
-function idOf(workflow: Which): string {
+function idOf(workflow: WorkflowOrId): string {
   return typeof workflow === 'string' ? workflow : workflow.id
 }

@@ -73,9 +73,9 @@ function findFile(parts: DownloadParts, request: Request): Found {
 }
 
 async function sendEntry(request: Request, response: Response, { entry, path }: Found): Promise<void> {
-  const look = fingerprintOf(path)
-  if (look?.type !== 'file') throw new ApiError(404, 'resource_not_found', 'The file has been deleted.')
-  response.set('ETag', `"${createHash('sha256').update(look.fingerprint).digest('hex').slice(0, 32)}"`)
+  const fingerprint = fingerprintOf(path)
+  if (fingerprint?.type !== 'file') throw new ApiError(404, 'resource_not_found', 'The file has been deleted.')
+  response.set('ETag', `"${createHash('sha256').update(fingerprint.text).digest('hex').slice(0, 32)}"`)
   response.set('X-Content-Type-Options', 'nosniff')
   response.set('Content-Security-Policy', "default-src 'none'; sandbox")
   response.set('X-Sandbox-Assumed', 'N10')

@@ -10,8 +10,9 @@ import type { Fault } from '../faults/fault-rule.ts'
 import type { Faults } from '../faults/faults.ts'
 import { ApiError, errorOfStatus, REFUSAL_ASSUMES, reportFailure, toWireError } from '../http/api-error.ts'
 import { decideForm, type WireForm, withUnknownFields, wrapError } from '../http/wire-form.ts'
-import type { LiveSettings, Log, Settings } from '../options.ts'
+import type { Log } from '../options.ts'
 import type { SandboxClock } from '../state/clock.ts'
+import type { LiveSettings, Settings } from '../state/live-settings.ts'
 
 export type OperationName = 'files.list' | 'files.get' | 'files.download' | 'files.delete'
 

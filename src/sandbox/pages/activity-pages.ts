@@ -19,8 +19,8 @@ import {
 const MAX_SHOWN = 100
 
 /** What is being copied and what was, newest first. */
-export function transfersPage(service: SandboxParts): Html {
-  const newest = service.transfers.list().slice(-MAX_SHOWN).reverse()
+export function transfersPage(parts: SandboxParts): Html {
+  const newest = parts.transfers.list().slice(-MAX_SHOWN).reverse()
   return layout('/account/transfers', [
     table(
       ['Transfer', 'From', 'To', 'State', 'Files', 'Bytes', 'Ended', ''],
@@ -40,8 +40,8 @@ export function transfersPage(service: SandboxParts): Html {
 }
 
 /** What goes wrong on purpose. */
-export function faultsPage(service: SandboxParts): Html {
-  const faults = service.faults.list()
+export function faultsPage(parts: SandboxParts): Html {
+  const faults = parts.faults.list()
   return layout('/account/faults', [
     table(['Fault', 'On', 'Rule', 'Could strike', 'Struck', ''], faults.map(faultRow), 'Nothing is set to go wrong.'),
     section(
@@ -68,9 +68,9 @@ probability, skip.</p>`,
 }
 
 /** What clients did, and what they should not have done. */
-export function auditPage(service: SandboxParts): Html {
-  const findings = service.audit.findings().slice(-MAX_SHOWN).reverse()
-  const requests = service.audit.requests().slice(-MAX_SHOWN).reverse()
+export function auditPage(parts: SandboxParts): Html {
+  const findings = parts.audit.findings().slice(-MAX_SHOWN).reverse()
+  const requests = parts.audit.requests().slice(-MAX_SHOWN).reverse()
   return layout('/account/audit', [
     html`<h2>What clients did wrong</h2>`,
     table(

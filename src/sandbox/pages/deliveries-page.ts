@@ -6,9 +6,9 @@ import { callForm, layout, moment, state, table } from './layout.ts'
 const MAX_SHOWN = 100
 
 /** The log of deliveries, newest first. */
-export function deliveriesPage(service: SandboxParts, webhookId?: string): Html {
-  const total = service.deliveries.count({ webhookId })
-  const shown = service.deliveries.newest(MAX_SHOWN, { webhookId }).reverse()
+export function deliveriesPage(parts: SandboxParts, webhookId?: string): Html {
+  const total = parts.deliveries.count({ webhookId })
+  const shown = parts.deliveries.newest(MAX_SHOWN, { webhookId }).reverse()
   return layout('/account/deliveries', [
     total > shown.length && html`<p class="note">The newest ${MAX_SHOWN} of ${total}.</p>`,
     table(
@@ -20,8 +20,8 @@ export function deliveriesPage(service: SandboxParts, webhookId?: string): Html 
 }
 
 /** One event, as it was sent. */
-export function eventPage(service: SandboxParts, id: string): Html {
-  const event = service.events.get(id)
+export function eventPage(parts: SandboxParts, id: string): Html {
+  const event = parts.events.get(id)
   const body = event ? JSON.stringify(JSON.parse(event.body), null, 2) : ''
   return layout('/account/deliveries', [
     event
@@ -29,7 +29,7 @@ export function eventPage(service: SandboxParts, id: string): Html {
       : html`<p class="empty">There is no such event.</p>`,
     table(
       ['Event', 'Address', 'State', 'Cause', 'Attempts', 'Next', ''],
-      service.deliveries.list({ eventId: id }).map(deliveryRow),
+      parts.deliveries.list({ eventId: id }).map(deliveryRow),
       'It was delivered to nobody.',
     ),
   ])

@@ -7,11 +7,11 @@ import { type Call, callForm, choice, choices, field, layout, moment, section, s
 const SCOPES = ['read-write', 'read-only', 'admin', 'custom'] as const
 
 /** The API Keys tab: create with name and scope, view, edit, revoke. */
-export function keysPage(service: SandboxParts): Html {
+export function keysPage(parts: SandboxParts): Html {
   return layout('/account/keys', [
     table(
       ['Name', 'Scope', 'Key', 'Created', 'Last used', 'State', ''],
-      service.keys.list().map((key) => keyRow(key, service.clock.now())),
+      parts.keys.list().map((key) => keyRow(key, parts.clock.now())),
       'There is no key yet.',
     ),
     section(

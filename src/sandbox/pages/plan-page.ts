@@ -1,7 +1,7 @@
 import { isoTime } from '../../core/time.ts'
 import { PLAN_LIMITS } from '../account/rate-limiter.ts'
-import { FORMS, PLANS, type Settings } from '../options.ts'
 import type { SandboxParts } from '../service/sandbox-parts.ts'
+import { FORMS, PLANS, type Settings } from '../state/live-settings.ts'
 import { type Html, html } from './html.ts'
 import { callForm, choice, field, layout, moment, section, table, toggle } from './layout.ts'
 
@@ -21,8 +21,8 @@ const SWITCHES: Record<Switch, string> = {
 const CLOCKS = { real: 'running', manual: 'standing still until it is moved' }
 
 /** Plan, limits, the switches of everything the specification leaves open, and the clock. */
-export function planPage(service: SandboxParts, url: string): Html {
-  const settings = service.settings.get()
+export function planPage(parts: SandboxParts, url: string): Html {
+  const settings = parts.settings.get()
   const rows = Object.entries(PLAN_LIMITS).map(([plan, limits]) => [
     plan === settings.plan ? html`<strong>${plan} (in force)</strong>` : plan,
     limits?.perMinute ?? 'no limit',
@@ -43,7 +43,7 @@ ${Object.entries(SWITCHES).map(([name, label]) => toggle(label, name, settings[n
       ]),
     ),
     section('Clock', [
-      html`<p>${moment(isoTime(service.clock.now()))} UTC, ${CLOCKS[service.clock.mode]}</p>`,
+      html`<p>${moment(isoTime(parts.clock.now()))} UTC, ${CLOCKS[parts.clock.mode]}</p>`,
       callForm(
         { method: 'POST', path: '/_sandbox/clock/advance' },
         'Advance',

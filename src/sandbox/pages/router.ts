@@ -24,7 +24,7 @@ const ASSETS = { 'account.css': 'text/css', 'account.js': 'text/javascript', 'th
 const storageName = z.enum(STORAGES)
 
 /** The account's web page. It only reads; its forms call the control API. */
-export function accountPagesRouter(service: SandboxParts, apiUrl: () => string): Router {
+export function accountPagesRouter(parts: SandboxParts, apiUrl: () => string): Router {
   const router = Router()
   router.use(protect)
   const page = (path: string, render: (request: { id: string; query: Record<string, string> }) => Html) =>
@@ -34,29 +34,29 @@ export function accountPagesRouter(service: SandboxParts, apiUrl: () => string):
     })
 
   router.get('/', (_request, response) => response.redirect('/account'))
-  page('/account', () => planPage(service, apiUrl()))
-  page('/account/keys', () => keysPage(service))
-  page('/account/keys/:id', ({ id }) => keyPage(service.keys.get(id)))
-  page('/account/webhooks', () => webhooksPage(service))
-  page('/account/deliveries', ({ query }) => deliveriesPage(service, query.webhook))
-  page('/account/events/:id', ({ id }) => eventPage(service, id))
-  page('/account/storages', () => storagesPage(service, 'storage_a', '/'))
+  page('/account', () => planPage(parts, apiUrl()))
+  page('/account/keys', () => keysPage(parts))
+  page('/account/keys/:id', ({ id }) => keyPage(parts.keys.get(id)))
+  page('/account/webhooks', () => webhooksPage(parts))
+  page('/account/deliveries', ({ query }) => deliveriesPage(parts, query.webhook))
+  page('/account/events/:id', ({ id }) => eventPage(parts, id))
+  page('/account/storages', () => storagesPage(parts, 'storage_a', '/'))
   page('/account/storages/:id', ({ id, query }) =>
-    storagesPage(service, storageName.parse(id), normalizePath(query.path ?? '/')),
+    storagesPage(parts, storageName.parse(id), normalizePath(query.path ?? '/')),
   )
-  page('/account/transfers', () => transfersPage(service))
-  page('/account/faults', () => faultsPage(service))
-  page('/account/audit', () => auditPage(service))
+  page('/account/transfers', () => transfersPage(parts))
+  page('/account/faults', () => faultsPage(parts))
+  page('/account/audit', () => auditPage(parts))
 
   router.get('/storages/:storage/:id/thumbnail', (_request, response) => response.redirect('/account/thumbnail.svg'))
   router.get('/storages/:storage/:id', (request, response) => {
     const storage = storageName.parse(request.params.storage)
-    const path = service.index.byId(storage, request.params.id)?.path ?? '/'
+    const path = parts.index.byId(storage, request.params.id)?.path ?? '/'
     response.redirect(`/account/storages/${storage}?path=${encodeURIComponent(parentOf(path))}`)
   })
   for (const [name, type] of Object.entries(ASSETS)) router.get(`/account/${name}`, serveAsset(name, type))
   router.use('/account', () => notFound('page', 'of this name'))
-  router.use(tellProblem(service))
+  router.use(tellProblem(parts))
   return router
 }
 

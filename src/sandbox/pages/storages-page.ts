@@ -8,7 +8,7 @@ import { callForm, layout, moment, placeFields, section, size, table } from './l
 const MAX_SHOWN = 500
 
 /** One folder of a storage: its entries, upload, delete, transfer. */
-export function storagesPage(service: SandboxParts, storage: StorageName, path: string): Html {
+export function storagesPage(parts: SandboxParts, storage: StorageName, path: string): Html {
   const query = {
     storage,
     path,
@@ -17,11 +17,11 @@ export function storagesPage(service: SandboxParts, storage: StorageName, path: 
     limit: MAX_SHOWN,
     offset: 0,
   } as const
-  const total = service.index.count(query)
-  const entries = service.index.page(query)
+  const total = parts.index.count(query)
+  const entries = parts.index.page(query)
   return layout('/account/storages', [
     html`<ul class="storages" aria-label="Storages">${STORAGES.map((name) => storageItem(name, name === storage))}</ul>
-<p>${breadcrumb(storage, path)} <span class="note">${service.storages[storage].dir}</span></p>`,
+<p>${breadcrumb(storage, path)} <span class="note">${parts.storages[storage].dir}</span></p>`,
     total > MAX_SHOWN && html`<p class="note">The first ${MAX_SHOWN} of ${total}.</p>`,
     table(['Name', 'Size', 'Type', 'Modified', 'Id', ''], entries.map(entryRow), 'This folder is empty.'),
     section(

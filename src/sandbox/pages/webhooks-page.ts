@@ -6,11 +6,11 @@ import { type Content, type Html, html } from './html.ts'
 import { callForm, choice, choices, field, jsonField, layout, moment, section, state, table } from './layout.ts'
 
 /** Registrations: where events are sent, and how they are signed. */
-export function webhooksPage(service: SandboxParts): Html {
+export function webhooksPage(parts: SandboxParts): Html {
   return layout('/account/webhooks', [
     table(
       ['Address', 'Events', 'Storages', 'Signature', 'Created', 'State', ''],
-      service.webhooks.list().map(webhookRow),
+      parts.webhooks.list().map(webhookRow),
       'There is no webhook yet.',
     ),
     section(

@@ -1,6 +1,6 @@
 import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
-import type { Settings } from '../options.ts'
+import type { Settings } from '../state/live-settings.ts'
 import type { DeliveryState } from '../webhooks/delivery.ts'
 import type { SandboxParts } from './sandbox-parts.ts'
 
@@ -24,8 +24,8 @@ export interface SandboxState {
 }
 
 /** Reads it all in one turn of the event loop, so that the numbers fit together. */
-export function describeState(service: SandboxParts, origins: { api: string; download: string }): SandboxState {
-  const { clock, settings, index, storages, keys, webhooks, faults, transfers, deliveries } = service
+export function describeState(parts: SandboxParts, origins: { api: string; download: string }): SandboxState {
+  const { clock, settings, index, storages, keys, webhooks, faults, transfers, deliveries } = parts
   const count = (state: DeliveryState) => deliveries.count({ state })
   return {
     url: `${origins.api}/v1`,

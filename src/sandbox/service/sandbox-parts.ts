@@ -4,10 +4,11 @@ import { ApiKeys } from '../account/api-keys.ts'
 import { Audit } from '../account/audit.ts'
 import { RateLimiter } from '../account/rate-limiter.ts'
 import { Faults } from '../faults/faults.ts'
-import { LiveSettings, type Log, type SandboxOptions } from '../options.ts'
+import type { Log, SandboxOptions } from '../options.ts'
 import { SandboxClock } from '../state/clock.ts'
 import { type Db, openDatabase } from '../state/database.ts'
 import { EventJournal } from '../state/event-journal.ts'
+import { LiveSettings } from '../state/live-settings.ts'
 import { notFound } from '../state/not-found.ts'
 import { SavedSettings } from '../state/saved-settings.ts'
 import { ChangeRecorder } from '../storage/change-recorder.ts'
@@ -128,21 +129,21 @@ function watchAll(
  * Ends what a crash left open and tells what changed while nobody looked. Deliveries begin with
  * `dispatcher.start()`.
  */
-export async function catchUp(service: SandboxParts): Promise<void> {
-  service.transfers.recover()
-  for (const watcher of service.watchers) {
+export async function catchUp(parts: SandboxParts): Promise<void> {
+  parts.transfers.recover()
+  for (const watcher of parts.watchers) {
     await watcher.start()
-    markIndexed(service.db, watcher.storage.name)
+    markIndexed(parts.db, watcher.storage.name)
   }
 }
 
 /** Resolves when nothing more will be written. */
-export async function stopService(service: SandboxParts): Promise<void> {
-  await Promise.all(service.watchers.map((watcher) => watcher.stop()))
-  await service.transfers.stop()
-  await service.dispatcher.stop()
-  service.clock.stop()
-  service.db.close()
+export async function closeSandboxParts(parts: SandboxParts): Promise<void> {
+  await Promise.all(parts.watchers.map((watcher) => watcher.stop()))
+  await parts.transfers.stop()
+  await parts.dispatcher.stop()
+  parts.clock.stop()
+  parts.db.close()
 }
 
 function openStorages(

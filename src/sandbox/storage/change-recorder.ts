@@ -1,12 +1,12 @@
 import { newId } from '../../core/ids.ts'
 import type { StorageName } from '../../core/service/storage.ts'
-import type { LiveSettings } from '../options.ts'
 import type { SandboxClock } from '../state/clock.ts'
 import type { Db } from '../state/database.ts'
 import type { EventJournal } from '../state/event-journal.ts'
+import type { LiveSettings } from '../state/live-settings.ts'
 import { atomically } from '../state/statement.ts'
 import { type Entry, toWireEntry } from './entry.ts'
-import { fingerprintOf, type Look } from './fingerprint.ts'
+import { type Fingerprint, fingerprintOf } from './fingerprint.ts'
 import { hostileId } from './hostile-id.ts'
 import { mimeTypeOf } from './mime-type.ts'
 import type { StorageIndex } from './storage-index.ts'
@@ -73,16 +73,16 @@ export class ChangeRecorder {
    * There is something at `place`. Known by its identity first, then by its path; otherwise new.
    * Gives back its entry.
    */
-  present(place: Place, look: Look): Entry {
+  present(place: Place, fingerprint: Fingerprint): Entry {
     return atomically(this.#db, () => {
       this.#ensureParent(place)
       const there = this.#index.byPath(place.storage, place.path)
-      if (there?.identity === look.identity) return this.#refresh(there, look)
-      const moved = this.#findMoved(place, look)
-      if (moved) return this.#move(moved, place, look)
-      if (there?.type === look.type) return this.#refresh(there, look)
+      if (there?.identity === fingerprint.identity) return this.#refresh(there, fingerprint)
+      const moved = this.#findMoved(place, fingerprint)
+      if (moved) return this.#move(moved, place, fingerprint)
+      if (there?.type === fingerprint.type) return this.#refresh(there, fingerprint)
       if (there) this.missing(place)
-      return this.#create(place, look)
+      return this.#create(place, fingerprint)
     })
   }
 
@@ -106,32 +106,33 @@ export class ChangeRecorder {
   #ensureParent(place: Place): void {
     const parent = parentOf(place.path)
     if (parent === '/' || this.#index.byPath(place.storage, parent)) return
-    const look = fingerprintOf(diskPath(place.root, parent))
-    if (look) this.present({ ...place, path: parent }, look)
+    const fingerprint = fingerprintOf(diskPath(place.root, parent))
+    if (fingerprint) this.present({ ...place, path: parent }, fingerprint)
   }
 
   /**
    * The entry that had this identity elsewhere, unless it is still there: then the file has two
    * names.
    */
-  #findMoved(place: Place, look: Look): Entry | undefined {
+  #findMoved(place: Place, fingerprint: Fingerprint): Entry | undefined {
     return this.#index
-      .byIdentity(place.storage, look.identity)
+      .byIdentity(place.storage, fingerprint.identity)
       .find(
         (entry) =>
-          entry.type === look.type && fingerprintOf(diskPath(place.root, entry.path))?.identity !== look.identity,
+          entry.type === fingerprint.type &&
+          fingerprintOf(diskPath(place.root, entry.path))?.identity !== fingerprint.identity,
       )
   }
 
-  #create(place: Place, look: Look): Entry {
+  #create(place: Place, fingerprint: Fingerprint): Entry {
     const now = this.#clock.now()
     const made = newId('fil', now)
     const entry: Entry = {
       storage: place.storage,
       id: this.#settings.get().hostileIds ? hostileId(made, this.#made++) : opaqueId(made),
-      ...namesOf(place.path, look),
-      identity: look.identity,
-      fingerprint: look.fingerprint,
+      ...namesOf(place.path, fingerprint),
+      identity: fingerprint.identity,
+      fingerprint: fingerprint.text,
       createdAt: now,
       modifiedAt: now,
     }
@@ -140,19 +141,19 @@ export class ChangeRecorder {
     return entry
   }
 
-  #refresh(entry: Entry, look: Look): Entry {
-    if (entry.fingerprint === look.fingerprint) return entry
-    const { identity, fingerprint } = look
-    const size = look.type === 'file' ? look.size : null
-    const changed: Entry = { ...entry, identity, fingerprint, size, modifiedAt: this.#clock.now() }
+  #refresh(entry: Entry, fingerprint: Fingerprint): Entry {
+    if (entry.fingerprint === fingerprint.text) return entry
+    const { identity, text } = fingerprint
+    const size = fingerprint.type === 'file' ? fingerprint.size : null
+    const changed: Entry = { ...entry, identity, fingerprint: text, size, modifiedAt: this.#clock.now() }
     this.#index.refresh(changed)
     return changed
   }
 
-  #move(entry: Entry, place: Place, look: Look): Entry {
+  #move(entry: Entry, place: Place, fingerprint: Fingerprint): Entry {
     this.#displace(place)
-    const modifiedAt = look.fingerprint === entry.fingerprint ? entry.modifiedAt : this.#clock.now()
-    const moved = { ...entry, ...namesOf(place.path, look), fingerprint: look.fingerprint, modifiedAt }
+    const modifiedAt = fingerprint.text === entry.fingerprint ? entry.modifiedAt : this.#clock.now()
+    const moved = { ...entry, ...namesOf(place.path, fingerprint), fingerprint: fingerprint.text, modifiedAt }
     const beneath = this.#relocate(entry, moved)
     for (const { path, knownAs } of beneath) {
       // A folder need not arrive with everything that was in it.
@@ -196,15 +197,18 @@ export class ChangeRecorder {
   }
 }
 
-function namesOf(path: string, look: Look): Pick<Entry, 'path' | 'parent' | 'name' | 'type' | 'size' | 'mimeType'> {
+function namesOf(
+  path: string,
+  fingerprint: Fingerprint,
+): Pick<Entry, 'path' | 'parent' | 'name' | 'type' | 'size' | 'mimeType'> {
   const name = nameOf(path)
-  const isFile = look.type === 'file'
+  const isFile = fingerprint.type === 'file'
   return {
     path,
     parent: parentOf(path),
     name,
-    type: look.type,
-    size: isFile ? look.size : null,
+    type: fingerprint.type,
+    size: isFile ? fingerprint.size : null,
     mimeType: isFile ? mimeTypeOf(name) : null,
   }
 }

@@ -31,14 +31,14 @@ export class FolderHints {
    */
   watch(folder: string): void {
     const place = diskPath(this.#root, folder)
-    const look = fingerprintOf(place)
-    if (look?.type !== 'folder' || this.#watchers.get(folder)?.identity === look.identity) return
+    const fingerprint = fingerprintOf(place)
+    if (fingerprint?.type !== 'folder' || this.#watchers.get(folder)?.identity === fingerprint.identity) return
     this.#watchers.get(folder)?.watcher.close()
     try {
       const watcher = watch(place, { persistent: false }, (_kind, name) => name && this.#hint(join(folder, name)))
       // A folder that vanishes ends its watcher with an error; the folder above tells of it.
       watcher.on('error', () => watcher.close())
-      this.#watchers.set(folder, { watcher, identity: look.identity })
+      this.#watchers.set(folder, { watcher, identity: fingerprint.identity })
     } catch {
       // The machine allows no more watchers: the regular scan finds what happens here.
       this.#watchers.delete(folder)

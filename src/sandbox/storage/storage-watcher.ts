@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { setTimeout as after, setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChangeRecorder } from './change-recorder.ts'
-import { fingerprintOf, identityIn } from './fingerprint.ts'
+import { type Fingerprint, fingerprintOf, identityIn } from './fingerprint.ts'
 import { FolderHints } from './folder-hints.ts'
 import type { Storage } from './storage.ts'
 import type { StorageIndex } from './storage-index.ts'
@@ -27,10 +27,10 @@ export interface WatchOptions {
  * How a path looked when it was first seen to differ from the index, and when
  * (`performance.now()`).
  */
-interface FirstLook {
+interface Sighting {
   /** Empty when there was nothing. */
-  fingerprint: string
-  lookedAt: number
+  text: string
+  seenAt: number
 }
 
 /**
@@ -43,7 +43,7 @@ export class StorageWatcher {
   readonly #options: WatchOptions
   readonly #hints: FolderHints
   /** Paths that wait for their second look, oldest first. */
-  readonly #unsettled = new Map<string, FirstLook>()
+  readonly #unsettled = new Map<string, Sighting>()
   #settleTimer: NodeJS.Timeout | undefined
   #scanTimer: NodeJS.Timeout | undefined
   /** Walks of the tree follow one another. */
@@ -53,7 +53,7 @@ export class StorageWatcher {
   constructor(options: WatchOptions) {
     this.storage = options.storage
     this.#options = options
-    this.#hints = new FolderHints(options.storage.dir, (path) => this.#lookWhereHinted(path))
+    this.#hints = new FolderHints(options.storage.dir, (path) => this.#checkHint(path))
   }
 
   /** Resolves when what changed meanwhile has been told, except files still being written. */
@@ -117,7 +117,7 @@ export class StorageWatcher {
     }
   }
 
-  #lookWhereHinted(path: string): void {
+  #checkHint(path: string): void {
     if (this.#state === 'stopped' || isPassingName(basename(path))) return
     const type = this.#notice(path)
     if (type === 'nothing') this.#hints.unwatch(path)
@@ -138,20 +138,20 @@ export class StorageWatcher {
    * back what is there.
    */
   #notice(path: string): 'file' | 'folder' | 'nothing' {
-    const look = fingerprintOf(diskPath(this.storage.dir, path))
-    const fingerprint = look?.fingerprint ?? ''
-    if (fingerprint !== this.#options.index.fingerprintAt(this.storage.name, path)) {
-      if (this.#state === 'connecting') this.#record(path, look)
-      else if (!this.#unsettled.has(path)) this.#unsettled.set(path, { fingerprint, lookedAt: performance.now() })
+    const fingerprint = fingerprintOf(diskPath(this.storage.dir, path))
+    const text = fingerprint?.text ?? ''
+    if (text !== this.#options.index.fingerprintAt(this.storage.name, path)) {
+      if (this.#state === 'connecting') this.#record(path, fingerprint)
+      else if (!this.#unsettled.has(path)) this.#unsettled.set(path, { text, seenAt: performance.now() })
       this.#settleLater()
     }
-    return look?.type ?? 'nothing'
+    return fingerprint?.type ?? 'nothing'
   }
 
   #settleLater(): void {
     const [oldest] = this.#unsettled.values()
     if (this.#settleTimer !== undefined || this.#state !== 'watching' || !oldest) return
-    const waitMs = Math.max(oldest.lookedAt + this.#options.settleMs - performance.now(), 1)
+    const waitMs = Math.max(oldest.seenAt + this.#options.settleMs - performance.now(), 1)
     this.#settleTimer = setTimeout(() => this.#settle(), waitMs)
   }
 
@@ -162,12 +162,12 @@ export class StorageWatcher {
   async #settle(): Promise<void> {
     this.#holdBackRenamed()
     const now = performance.now()
-    const due = [...this.#unsettled].filter(([, first]) => now - first.lookedAt >= this.#options.settleMs)
+    const due = [...this.#unsettled].filter(([, first]) => now - first.seenAt >= this.#options.settleMs)
     const ordered = [...due.filter(([, first]) => !isGone(first)), ...due.filter(([, first]) => isGone(first))]
     for (const part of chunksOf(ordered)) {
       if (this.#state === 'stopped') return
       this.#options.recorder.together(() => {
-        for (const [path, first] of part) this.#lookAgain(path, first)
+        for (const [path, first] of part) this.#confirm(path, first)
       })
       await nextTurn()
     }
@@ -182,30 +182,30 @@ export class StorageWatcher {
    */
   #holdBackRenamed(): void {
     const arrivals = [...this.#unsettled.values()].filter((first) => !isGone(first) && this.#isKnown(first))
-    const lookedAt = Math.max(...arrivals.map((first) => first.lookedAt))
+    const seenAt = Math.max(...arrivals.map((first) => first.seenAt))
     for (const [path, first] of [...this.#unsettled]) {
-      if (!isGone(first) || first.lookedAt >= lookedAt) continue
+      if (!isGone(first) || first.seenAt >= seenAt) continue
       this.#unsettled.delete(path)
-      this.#unsettled.set(path, { ...first, lookedAt })
+      this.#unsettled.set(path, { ...first, seenAt })
     }
   }
 
-  #isKnown({ fingerprint }: FirstLook): boolean {
-    return this.#options.index.byIdentity(this.storage.name, identityIn(fingerprint)).length > 0
+  #isKnown({ text }: Sighting): boolean {
+    return this.#options.index.byIdentity(this.storage.name, identityIn(text)).length > 0
   }
 
-  #lookAgain(path: string, first: FirstLook): void {
-    const look = fingerprintOf(diskPath(this.storage.dir, path))
-    const fingerprint = look?.fingerprint ?? ''
+  #confirm(path: string, first: Sighting): void {
+    const fingerprint = fingerprintOf(diskPath(this.storage.dir, path))
+    const text = fingerprint?.text ?? ''
     this.#unsettled.delete(path)
-    if (fingerprint === first.fingerprint) this.#record(path, look)
-    else this.#unsettled.set(path, { fingerprint, lookedAt: performance.now() })
+    if (text === first.text) this.#record(path, fingerprint)
+    else this.#unsettled.set(path, { text, seenAt: performance.now() })
   }
 
-  #record(path: string, look: ReturnType<typeof fingerprintOf>): void {
+  #record(path: string, fingerprint: Fingerprint | null): void {
     const silent = this.#state === 'connecting'
     const place = { storage: this.storage.name, root: this.storage.dir, path, silent }
-    if (look) this.#options.recorder.present(place, look)
+    if (fingerprint) this.#options.recorder.present(place, fingerprint)
     else this.#options.recorder.missing(place)
   }
 
@@ -220,8 +220,8 @@ export class StorageWatcher {
   }
 }
 
-function isGone(first: FirstLook): boolean {
-  return first.fingerprint === ''
+function isGone(first: Sighting): boolean {
+  return first.text === ''
 }
 
 function chunksOf<T>(items: T[]): T[][] {

@@ -117,9 +117,9 @@ export class Storage {
     const target = this.requireFolderPath(path)
     const place = diskPath(this.dir, target)
     mkdirSync(place, { recursive: true })
-    const look = fingerprintOf(place)
-    if (look?.type !== 'folder') throw new UpshotError('conflict', `${target} vanished while it was made.`)
-    return this.#recorder.present(this.#place(target), look)
+    const fingerprint = fingerprintOf(place)
+    if (fingerprint?.type !== 'folder') throw new UpshotError('conflict', `${target} vanished while it was made.`)
+    return this.#recorder.present(this.#place(target), fingerprint)
   }
 
   /** Whether there is something at a path on disk, told of or not. */
@@ -138,9 +138,9 @@ export class Storage {
     mkdirSync(diskPath(this.dir, parentOf(target)), { recursive: true })
     // As in removeEntry: one turn of the event loop.
     renameSync(draft, place)
-    const look = fingerprintOf(place)
-    if (!look) throw new UpshotError('conflict', `${target} vanished while it was written.`)
-    return this.#recorder.present(this.#place(target), look)
+    const fingerprint = fingerprintOf(place)
+    if (!fingerprint) throw new UpshotError('conflict', `${target} vanished while it was written.`)
+    return this.#recorder.present(this.#place(target), fingerprint)
   }
 
   /** Where an entry lies on this machine. Throws `invalid_request` when a link has come between. */

@@ -28,7 +28,7 @@ export interface EngineParts {
 
 /** The real worker and scheduler from a start to a death: what a process would be. */
 export class EngineLife {
-  readonly gate: KillSwitch
+  readonly killSwitch: KillSwitch
   /** The first fault that the engine told of. */
   fault: { where: string; error: Failure } | null = null
   readonly #parts: EngineParts
@@ -41,9 +41,9 @@ export class EngineLife {
   constructor(parts: EngineParts) {
     this.#parts = parts
     const { workflows, random, slots } = parts
-    this.gate = new KillSwitch(parts.store, parts.activity, parts.crash)
-    this.gate.onShut = () => this.#end()
-    const { store } = this.gate
+    this.killSwitch = new KillSwitch(parts.store, parts.activity, parts.crash)
+    this.killSwitch.onKill = () => this.#end()
+    const { store } = this.killSwitch
     const { clock, takeBack } = parts.time.lend()
     const { filesFor, close } = parts.openFiles()
     this.#takeBackTimers = takeBack
@@ -80,7 +80,7 @@ export class EngineLife {
 
   /** True while a run is at work or the store owes an answer. */
   get isBusy(): boolean {
-    return !this.gate.isShut && (this.gate.pending > 0 || this.#worker.atWork.length > 0)
+    return !this.killSwitch.isKilled && (this.killSwitch.pending > 0 || this.#worker.atWork.length > 0)
   }
 
   get atWork(): string[] {
@@ -89,8 +89,8 @@ export class EngineLife {
 
   /** A run with the last step that it finished, for a person. */
   describe(run: string): string {
-    const last = this.gate.saved.findLast((step) => step.run === run)
-    return `${this.gate.nameOf(run)} (${run}), ${last ? `behind its step "${last.key}",` : 'in its first step,'}`
+    const last = this.killSwitch.saved.findLast((step) => step.run === run)
+    return `${this.killSwitch.nameOf(run)} (${run}), ${last ? `behind its step "${last.key}",` : 'in its first step,'}`
   }
 
   wake(): void {
@@ -102,7 +102,7 @@ export class EngineLife {
    * the service.
    */
   async kill(): Promise<void> {
-    this.gate.shut()
+    this.killSwitch.kill()
     await this.#over
   }
 
@@ -126,7 +126,7 @@ export class EngineLife {
   }
 
   #publish(notice: Parameters<Publish>[0]): void {
-    if (this.gate.isShut) return
+    if (this.killSwitch.isKilled) return
     if (notice.kind === 'fault') this.fault ??= notice
     this.#parts.publish(notice)
     if (notice.kind === 'run.queued') this.wake()

@@ -32,8 +32,8 @@ export class KillSwitch {
   pending = 0
   #touched = new Set<string>()
   /** Called once, when it is shut. */
-  onShut = () => {}
-  #isShut = false
+  onKill = () => {}
+  #isKilled = false
   readonly #activity: Activity
   readonly #crash: CrashPoint | null
   readonly #workflows = new Map<string, string>()
@@ -48,8 +48,8 @@ export class KillSwitch {
     this.store = Object.fromEntries(methods)
   }
 
-  get isShut(): boolean {
-    return this.#isShut
+  get isKilled(): boolean {
+    return this.#isKilled
   }
 
   /** The runs that were claimed since it was last asked. */
@@ -65,25 +65,25 @@ export class KillSwitch {
   }
 
   /** From now on nothing gets through in either direction. */
-  shut(): void {
-    if (this.#isShut) return
-    this.#isShut = true
-    this.onShut()
+  kill(): void {
+    if (this.#isKilled) return
+    this.#isKilled = true
+    this.onKill()
     this.#activity.stir()
   }
 
   async #call(name: keyof Store, method: Method, args: unknown[]): Promise<unknown> {
-    if (this.#isShut) return never()
+    if (this.#isKilled) return neverSettles()
     const fate = this.#decideFate(name, args)
-    if (fate !== 'goes through') this.shut()
-    if (fate === 'lost') return never()
+    if (fate !== 'goes through') this.kill()
+    if (fate === 'lost') return neverSettles()
     const answer = await this.#perform(name, method, args).then(
       (value) => () => value,
       (error: unknown) => () => {
         throw error
       },
     )
-    return this.#isShut ? never() : answer()
+    return this.#isKilled ? neverSettles() : answer()
   }
 
   async #perform(name: keyof Store, method: Method, args: unknown[]): Promise<unknown> {
@@ -135,6 +135,6 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-function never(): Promise<never> {
+function neverSettles(): Promise<never> {
   return new Promise(() => {})
 }

@@ -34,7 +34,7 @@ export class TestEngine {
    */
   async settle(): Promise<void> {
     await this.#comeToRest()
-    while (this.#life.gate.isShut) await this.#rise()
+    while (this.#life.killSwitch.isKilled) await this.#rise()
     this.#life.requireSound()
   }
 
@@ -49,26 +49,26 @@ export class TestEngine {
 
   /** Run and key of each checkpoint, in the order in which they were kept. */
   get saved(): { run: string; key: string }[] {
-    return [...this.#saved, ...this.#life.gate.saved]
+    return [...this.#saved, ...this.#life.killSwitch.saved]
   }
 
   /** The runs that were worked on since it was last asked. */
   takeTouched(): Set<string> {
-    const touched = new Set([...this.#touched, ...this.#life.gate.takeTouched()])
+    const touched = new Set([...this.#touched, ...this.#life.killSwitch.takeTouched()])
     this.#touched = new Set()
     return touched
   }
 
   async #rise(): Promise<void> {
-    const { gate } = this.#life
+    const { killSwitch } = this.#life
     await this.#life.kill()
     // A write that was already on its way when the engine died reaches the store before the next
     // life looks at it, and a step's function that was at work is over: two lives of the engine
     // never act side by side.
-    while (gate.pending > 0) await turn()
+    while (killSwitch.pending > 0) await turn()
     await this.#parts.work.end(this.#patienceMs)
-    this.#saved.push(...gate.saved)
-    for (const run of gate.takeTouched()) this.#touched.add(run)
+    this.#saved.push(...killSwitch.saved)
+    for (const run of killSwitch.takeTouched()) this.#touched.add(run)
     this.#life = new EngineLife(this.#parts)
     await this.#life.start()
     await this.#comeToRest()
@@ -77,17 +77,17 @@ export class TestEngine {
   /** Lets the engine work until it finds nothing more to do, or dies. */
   async #comeToRest(): Promise<void> {
     const life = this.#life
-    const { gate } = life
-    const before = new Map(gate.passes)
-    for (let moves = -1; moves !== gate.moves && !gate.isShut; ) {
-      moves = gate.moves
+    const { killSwitch } = life
+    const before = new Map(killSwitch.passes)
+    for (let moves = -1; moves !== killSwitch.moves && !killSwitch.isKilled; ) {
+      moves = killSwitch.moves
       life.wake()
       await turn()
       while (life.isBusy) {
         const isAlive = await this.#parts.activity.next(this.#patienceMs)
         if (!isAlive && life.isBusy)
           this.#giveUp(life.atWork, 'has not moved for a while. What does its code wait for?')
-        const restless = [...gate.passes].find(([run, count]) => count - (before.get(run) ?? 0) > MAX_PASSES)
+        const restless = [...killSwitch.passes].find(([run, count]) => count - (before.get(run) ?? 0) > MAX_PASSES)
         if (restless) this.#giveUp([restless[0]], `went on ${MAX_PASSES} times at the same moment`)
       }
     }

@@ -65,7 +65,7 @@ const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
     ms: 3,
   },
   'files.warned': { kind: 'files.warned', service: 'storage_a', message: 'the reply has no pagination' },
-  'sandbox.said': { kind: 'sandbox.said', message: 'a transfer began' },
+  'sandbox.logged': { kind: 'sandbox.logged', message: 'a transfer began' },
   fault: { kind: 'fault', where: 'schedule of nightly', error: ERROR },
   'app.started': { kind: 'app.started', urls: { sandbox: 'http://127.0.0.1:4747/v1' } },
   'app.stopping': { kind: 'app.stopping', reason: 'SIGTERM' },
@@ -148,7 +148,7 @@ describe('a JSON line', () => {
       'store.pruned': ['info: store pruned'],
       'files.called': ['debug: files called'],
       'files.warned': ['warn: the reply has no pagination'],
-      'sandbox.said': ['debug: a transfer began'],
+      'sandbox.logged': ['debug: a transfer began'],
       fault: ['error: fault'],
       'app.started': ['info: started'],
       'app.stopping': ['info: stopping'],
@@ -244,7 +244,7 @@ describe('a pretty line', () => {
     ['step.completed', '· step completed (verify-transfer) in 3 ms  step=pay effect=write target=storage_a:fil_1'],
     ['app.started', '✓ started  sandbox=http://127.0.0.1:4747/v1'],
     ['run.log', '✓ checked (verify-transfer)  files=3 run_1'],
-    ['sandbox.said', '· a transfer began'],
+    ['sandbox.logged', '· a transfer began'],
   ] as const)('of %s tells it in a sentence', (kind, text) => {
     const line = pretty(NOTICES[kind])
     expect(line).toMatch(/^\d\d:\d\d:01\.123 .*\n$/)

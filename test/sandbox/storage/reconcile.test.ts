@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } f
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { openSandboxParts, stopService } from '../../../src/sandbox/service/sandbox-parts.ts'
+import { closeSandboxParts, openSandboxParts } from '../../../src/sandbox/service/sandbox-parts.ts'
 import { StorageWatcher } from '../../../src/sandbox/storage/storage-watcher.ts'
 import { tempDir } from '../support/harness.ts'
 
@@ -67,7 +67,7 @@ test('knows after every look exactly what is on disk, and has told of every file
         storage.list().filter(({ type }) => type === 'file'),
       )
       await watcher.stop()
-      await stopService(service)
+      await closeSandboxParts(service)
     }),
     { numRuns: 100 },
   )
@@ -101,7 +101,7 @@ test('tells of a file that another was renamed over by the path it had', async (
     { data: { file: { id: under.id, path: '/under' } } },
   ])
   await watcher.stop()
-  await stopService(service)
+  await closeSandboxParts(service)
 })
 
 test('keeps the ids of two files that change places', async () => {
@@ -119,5 +119,5 @@ test('keeps the ids of two files that change places', async () => {
   ])
   expect(service.events.list()).toHaveLength(2)
   await watcher.stop()
-  await stopService(service)
+  await closeSandboxParts(service)
 })

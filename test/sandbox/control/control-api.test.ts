@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
-import { startSandbox } from '../../src/sandbox/index.ts'
-import { call, control, openReceiver, openSandbox, tempDir } from './support/harness.ts'
+import { startSandbox } from '../../../src/sandbox/index.ts'
+import { call, control, openReceiver, openSandbox, tempDir } from '../support/harness.ts'
 
 test('drives the whole sandbox from another process', async () => {
   const sandbox = await openSandbox()

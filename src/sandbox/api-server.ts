@@ -2,7 +2,7 @@ import express, { type Express } from 'express'
 import { controlApi } from './control/control-api.ts'
 import { filesApi } from './files-api/files-api.ts'
 import { ApiError, answerErrors, REFUSAL_ASSUMES } from './http/api-error.ts'
-import { requireControl, requireHost, tellTime } from './http/guards.ts'
+import { requireControl, requireHost, setDate } from './http/guards.ts'
 import { accountPagesRouter } from './pages/router.ts'
 import type { SandboxParts } from './service/sandbox-parts.ts'
 
@@ -14,16 +14,14 @@ export interface ServerOptions {
   hosts(): readonly string[]
 }
 
-/**
- * The API under `/v1`, the control API under `/_sandbox` and the account's pages, on one origin.
- */
+/** Serves the API under `/v1`, the control API under `/_sandbox` and the account pages. */
 export function apiServer(options: ServerOptions): Express {
   const { parts, hosts, origins, seed, downloadSecret } = options
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.set('query parser', 'simple')
-  app.use(tellTime(parts.clock), requireHost(hosts))
+  app.use(setDate(parts.clock), requireHost(hosts))
   app.use('/v1', filesApi({ ...parts, origins, seed, downloadSecret }))
   app.use(
     '/_sandbox',
@@ -34,7 +32,7 @@ export function apiServer(options: ServerOptions): Express {
   app.use((request) => {
     throw new ApiError(404, 'invalid_request', `There is no endpoint ${request.method} ${request.path}.`)
   })
-  // Versions but the first among them.
+  // N33: every version but v1 is unknown.
   app.use(answerErrors(parts.log, { assumes: [...REFUSAL_ASSUMES, 'N33'] }))
   return app
 }

@@ -1,47 +1,51 @@
 import type { FORMS, PLANS } from './state/live-settings.ts'
 
-/** How a sandbox is started. Only `dir` has no default. */
+/** The options of a sandbox. Only `dir` is required. */
 export interface SandboxOptions {
-  /** Where the sandbox keeps everything it knows; made if missing. */
+  /** Directory of the sandbox's database and snapshots; created if missing. */
   dir: string
-  /** Where the three storages' directories are; default `<dir>/storages`. */
+  /** Directory of the three storages' folders. Default `<dir>/storages`. */
   storagesDir?: string
-  /** Of the API, the control API and the account page; default 0, a free one. */
+  /** Port of the API, the control API and the account pages. Default 0: a free one. */
   port?: number
-  /** Of the download host; default 0, a free one. */
+  /** Port of the download host. Default 0: a free one. */
   downloadPort?: number
   /**
-   * Further `host:port` values to accept in `Host`, for a name that leads here from a container.
+   * More accepted `Host` values, as `host:port`, such as a container's name for this machine.
    * Default none.
    */
   hosts?: string[]
-  /** Every random choice follows from it. Default 1. */
+  /** Seed of every random choice. Default 1. */
   seed?: number
-  /** Default: what it was last time, at first `primary`. */
+  /** Form of replies. Default: the saved setting, `primary` at first. */
   form?: (typeof FORMS)[number]
-  /** Default: what it was last time, at first `free`. */
+  /** Plan with its rate limit. Default: the saved setting, `free` at first. */
   plan?: (typeof PLANS)[number]
-  /** `manual` stands still until it is advanced. Default `real`. */
-  clock?: 'real' | 'manual'
   /**
-   * Where a manual clock stands on the very first start, in epoch milliseconds; default: the
-   * machine's time.
+   * `real` follows the machine's time; `manual` stands still until it is advanced. Default `real`.
    */
+  clock?: 'real' | 'manual'
+  /** Time of a new manual clock, in epoch milliseconds. Default: the machine's time. */
   startAt?: number
-  /** Waits before each retry of a delivery; default 5 s, 30 s, 2 min, 10 min, 1 h, 6 h. */
+  /**
+   * Waits before each retry of a delivery, in milliseconds. Default 5 s, 30 s, 2 min, 10 min, 1 h,
+   * 6 h.
+   */
   retryScheduleMs?: number[]
-  /** How long a receiver may take, on the machine's clock; default 10 s. */
+  /** Time limit of a delivery in milliseconds of the machine's clock. Default 10,000. */
   deliveryTimeoutMs?: number
   /**
-   * How often the directories are compared with the index, on the machine's clock; default 10 s.
+   * Interval of the full scans of the directories, in milliseconds of the machine's clock. Default
+   * 10,000.
    */
   scanEveryMs?: number
   /**
-   * Whether to ask the operating system for hints of changes; without, the regular scan alone finds
-   * them. Default true.
+   * Whether to watch the directories for changes. Default true; without, only scans find changes.
    */
   hints?: boolean
-  /** Called once per thing worth a log line. Never given a key, a secret or a download URL. */
+  /**
+   * Receives each log line. No line contains a key, a secret or a download URL. Default: no log.
+   */
   log?: Log
 }
 

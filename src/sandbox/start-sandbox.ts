@@ -18,42 +18,50 @@ import type { Deliveries } from './webhooks/deliveries.ts'
 import type { ProbeReport } from './webhooks/probe-receiver.ts'
 import type { Webhooks } from './webhooks/webhooks.ts'
 
-/** A running stand-in of the service. */
+/** A running sandbox. */
 export interface Sandbox extends AsyncDisposable {
   /** Base URL of the API, `/v1` included. */
   readonly url: string
-  /** Origin of the API, the control API and the account page. */
+  /** Origin of the API, the control API and the account pages. */
   readonly origin: string
-  /** Origin that download URLs lead to. */
+  /** Origin of download URLs. */
   readonly downloadOrigin: string
+  /** The time of the sandbox: read it, advance it. */
   readonly clock: SandboxClock
+  /** Settings that can change while the sandbox runs. */
   readonly settings: LiveSettings
+  /** API keys of the account. */
   readonly keys: ApiKeys
+  /** Webhooks of the account. */
   readonly webhooks: Webhooks
+  /** Events of the account; also emits custom ones. */
   readonly events: EventJournal
+  /** The delivery log: list, await, resend, backfill. */
   readonly deliveries: Deliveries
+  /** Copies between storages. */
   readonly transfers: Transfers
+  /** Errors on purpose, of replies and deliveries. */
   readonly faults: Faults
+  /** Requests of clients, and the rules that they violated. */
   readonly audit: Audit
+  /** Saved states to return to. */
   readonly snapshots: Snapshots
+  /** One of the three storages. */
   storage(name: StorageName): Storage
-  /**
-   * Sends the receiver of a webhook what it must accept and what it must refuse. Throws
-   * `not_found`.
-   */
+  /** Sends a webhook's receiver deliveries that it must accept or refuse. Throws `not_found`. */
   probe(webhookId: string): Promise<ProbeReport>
   /**
-   * Everything as on the very first start. Directories that the sandbox did not make keep their
+   * Resets everything to the very first start. Folders that the sandbox did not make keep their
    * files.
    */
   reset(options?: ResetOptions): Promise<void>
-  /** Loses nothing: the next start on the same directory goes on. May be called twice. */
+  /** Stops the sandbox and keeps its state for the next start. May be called twice. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the whole service on this machine: Files API, storages, transfers and webhooks, with its
- * state under `dir`. Throws `conflict` when a port is taken or another sandbox runs on `dir`.
+ * Starts the whole service on this machine, with its state under `dir`. Throws `conflict` if a port
+ * or `dir` is in use.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const parts = openSandboxParts(options)

@@ -4,20 +4,19 @@ import { maskIds } from './mask-ids.ts'
 import type { TestbedOptions } from './options.ts'
 import { Testbed } from './testbed.ts'
 
+/** The result of a scenario that held at every crash. */
 export interface CrashReport<Value> {
-  /** Journal writes of the scenario when nothing crashes. */
+  /** Journal writes of the scenario without a crash. */
   writes: number
-  /** How often it was repeated with a crash. */
+  /** Repetitions with a crash. */
   crashes: number
-  /** What the scenario returned, each time. */
+  /** The value that the scenario returned each time. */
   value: Value
 }
 
 /**
- * Plays a scenario on fresh testbeds: once as it is, then twice for each write of the journal. The
- * engine dies there, once before the commit and once right after it, starts again and goes on. The
- * scenario holds its assertions; what it returns must be the same each time, but for ids. Throws an
- * error that names the write at which either did not hold.
+ * Repeats a scenario with a crash before and after each journal write. Throws if it fails or
+ * returns another value, apart from ids.
  */
 export async function crashEverywhere<Value>(
   options: TestbedOptions,
@@ -43,12 +42,12 @@ async function crashOnce<Value>(trial: {
   const { options, scenario, at, fate, writes } = trial
   const crash = new CrashPoint(at, fate)
   const place = () =>
-    `crashed at write ${at} of ${writes}: ${crash.struckAt}, ${fate === 'lost' ? 'before' : 'after'} the commit`
+    `crashed at write ${at} of ${writes}: ${crash.killedAt}, ${fate === 'lost' ? 'before' : 'after'} the commit`
   const value = await play(options, crash, scenario).catch((cause: unknown) => {
-    if (crash.struckAt === null) throw cause
+    if (crash.killedAt === null) throw cause
     throw new Error(`${place()}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   })
-  if (crash.struckAt === null) {
+  if (crash.killedAt === null) {
     throw new Error(`write ${at} of ${writes} never came: the scenario does not do the same each time`)
   }
   const [expected, actual] = [maskIds(trial.value), maskIds(value)]

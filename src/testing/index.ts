@@ -1,4 +1,4 @@
-/** What workflow authors import in their tests; works with any test framework. */
+/** The door for tests of workflows. Works with any test framework. */
 export { type CrashReport, crashEverywhere } from './crash-everywhere.ts'
 export type { StepReplacements } from './engine/replace-steps.ts'
 export type { TestbedOptions } from './options.ts'

@@ -1,10 +1,7 @@
-/** Ids that Upshot and the sandbox make: no two repetitions have the same. */
+/** Ids of Upshot and the sandbox, which differ in each repetition. */
 const MADE_ID = /\b(?:[a-z]{3}_)?[0-9a-hjkmnp-tv-z]{23}\b/g
 
-/**
- * A copy with each id told by its place only: the first one that is met becomes `id#1` wherever it
- * stands.
- */
+/** A copy whose ids are numbered: the first id becomes `id#1` wherever it occurs. */
 export function maskIds(value: unknown): unknown {
   const names = new Map<string, string>()
   const mask = (text: string) =>

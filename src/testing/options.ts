@@ -3,29 +3,29 @@ import { UpshotError } from '../core/errors.ts'
 import { replaceSteps, type StepReplacements } from './engine/replace-steps.ts'
 import type { ServiceOptions } from './world/test-service.ts'
 
+/** The options of a testbed. Only `workflows` is required. */
 export interface TestbedOptions {
-  /** All that there are: an event of a type that none of them runs on starts nothing. */
+  /** All workflows. An event that none of them runs on starts nothing. */
   workflows: readonly AnyWorkflow[]
-  /** Where the clock stands at first; default 2026-01-01T00:00:00Z. */
+  /**
+   * The time at the start, as ISO 8601, epoch milliseconds or a Date. Default 2026-01-01T00:00:00Z.
+   */
   now?: string | number | Date
-  /** Jitter of retries and faults of the sandbox follow from it; default 1. */
+  /** Seed of the retries' jitter and of the sandbox. Default 1. */
   seed?: number
-  /** Runs at work at the same time; default 20. */
+  /** The number of runs that execute at the same time. Default 20. */
   slots?: number
   /**
-   * Functions in place of those of some steps, by workflow and by the step's name without its key.
+   * Functions that replace those of steps, by workflow and step name without its key. Default none.
    */
   steps?: StepReplacements
-  /** Of the sandbox; by default it has no rate limit. */
+  /** Options of the sandbox. Default: no rate limit. */
   sandbox?: ServiceOptions
-  /**
-   * Real milliseconds in which nothing moves until a step at work is taken for one that hangs;
-   * default 4,000.
-   */
+  /** Real milliseconds without movement before a running step counts as hanging. Default 4,000. */
   patienceMs?: number
 }
 
-/** The options with every default filled in; throws what is wrong with them. */
+/** Fills in the defaults. Throws `invalid_workflow` or `invalid_request`. */
 export function readOptions(options: TestbedOptions) {
   const { seed = 1, slots = 20, steps = {}, sandbox = {}, patienceMs = 4_000 } = options
   const workflows = new Map(replaceSteps(options.workflows, steps).map((workflow) => [workflow.id, workflow]))
@@ -34,7 +34,7 @@ export function readOptions(options: TestbedOptions) {
   }
   const now = new Date(options.now ?? '2026-01-01T00:00:00Z').getTime()
   if (Number.isNaN(now)) {
-    throw new UpshotError('invalid_request', `"${options.now}" is no moment. Write one such as "2026-01-01T00:00:00Z".`)
+    throw new UpshotError('invalid_request', `"${options.now}" is not a moment. Write one such as "2026-01-01T00:00:00Z".`)
   }
   return { workflows, now, seed, slots, sandbox, patienceMs }
 }

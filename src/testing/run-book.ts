@@ -5,60 +5,60 @@ import type { Run, RunHandler, RunStatus } from '../core/runs/run.ts'
 import type { Checkpoint, Effect, StepStatus } from '../core/runs/step.ts'
 import type { ReadStore } from '../core/store/store.ts'
 
-/** A run as it was when it was asked for. */
+/** A snapshot of a run. */
 export interface TestRun<Output = unknown> {
   id: string
   workflow: string
-  /**
-   * Which function of the workflow it executes. A run of `onFailure` follows one of `run` that
-   * failed.
-   */
+  /** The function that this run executes. A run of `onFailure` follows a failed run of `run`. */
   handler: RunHandler
   status: RunStatus
-  /** Why it waits, was skipped or canceled; null otherwise. */
+  /** Why it waits, was skipped or was canceled. Null otherwise. */
   reason: string | null
-  /** When it goes on, in epoch milliseconds; null when it does not wait for a moment. */
+  /** When it continues, in epoch milliseconds. Null unless it waits for a moment. */
   dueAt: number | null
-  /** What it returned, as its JSON says; null until it is completed. */
+  /** The value it returned, read back from its JSON. Null until it is completed. */
   output: Output | null
   error: Failure | null
-  /** Its journal, in the order in which the steps first began. */
+  /** Its steps, in the order in which they first started. */
   steps(): TestStep[]
-  /** What it wrote to its log, in order. */
+  /** Its log lines, in order. */
   logs(): TestLog[]
 }
 
+/** A step of a run. */
 export interface TestStep {
+  /** `name`, `name[key]`, or `name#2` for the second step of that name. */
   key: string
   effect: Effect
   status: StepStatus
-  /** What it returned; null until it is completed. */
+  /** The value it returned. Null until it is completed. */
   output: unknown
   error: Failure | null
-  /** Attempts that counted. */
+  /** The attempts so far, without those that did not count. */
   attempt: number
-  /** What it acts on, such as `storage_a:fil_1`; null where the step does not say. */
+  /** The target of the step, such as `storage_a:fil_1`. Null if it names none. */
   target: string | null
 }
 
-/** A step that wrote or deleted something, and whose it is. */
+/** A step that wrote or deleted, with its run. */
 export interface TestEffect extends TestStep {
   run: string
   workflow: string
 }
 
+/** A line that a run logged. */
 export type TestLog = Pick<NoticeOf<'run.log'>, 'level' | 'message' | 'facts'>
 
 const EVERY_RUN = Number.MAX_SAFE_INTEGER
 
-/** What the store and the notices said about all runs when everything had last come to rest. */
+/** Runs, steps and log lines at the last moment of rest. */
 export class RunBook {
   /** Oldest first. */
   #runs: Run[] = []
   readonly #steps = new Map<string, Checkpoint[]>()
   readonly #logs = new Map<string, TestLog[]>()
 
-  /** Reads what the store says now. Only the runs in `touched` may have steps that are new. */
+  /** Reads all runs, and the steps of new runs and of those in `touched`. */
   async refresh(store: ReadStore, touched: ReadonlySet<string>): Promise<void> {
     const found = new Map((await store.listRuns({ limit: EVERY_RUN })).map((run) => [run.id, run]))
     const known = this.#runs.map(({ id }) => id)
@@ -71,7 +71,7 @@ export class RunBook {
     this.#logs.set(run, [...(this.#logs.get(run) ?? []), { level, message, facts }])
   }
 
-  /** All of them, or those of one workflow. */
+  /** All runs, or those of one workflow. */
   list(workflow?: string): TestRun[] {
     const runs = workflow === undefined ? this.#runs : this.#runs.filter((run) => run.workflow === workflow)
     return runs.map((run) => this.#describe(run))
@@ -83,7 +83,7 @@ export class RunBook {
     return this.#describe(run)
   }
 
-  /** The steps that are finished and were no reads, in the order of `saved`. */
+  /** Finished steps except reads, in the order of `saved`. */
   listEffects(saved: readonly { run: string; key: string }[]): TestEffect[] {
     const order = new Map(saved.map(({ run, key }, index) => [`${run} ${key}`, index]))
     const place = ({ run, key }: TestEffect) => order.get(`${run} ${key}`) ?? -1

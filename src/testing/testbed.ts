@@ -23,34 +23,33 @@ import { TestService } from './world/test-service.ts'
 import { openTestStorage, type TestStorage } from './world/test-storage.ts'
 import { VirtualTime } from './world/virtual-time.ts'
 
-/** A workflow by itself or by its id. */
+/** A workflow or its id. */
 type WorkflowOrId = AnyWorkflow | string
-/** What a run of it returns. */
+/** The type of a workflow's output. */
 type OutputOf<W> = W extends { run: (context: never) => infer Output } ? Awaited<Output> : unknown
 
-/** An event as the service would tell it. */
+/** An event as the service sends it. */
 type SentEvent = Omit<ServiceEvent, 'data'> & { data: object }
 
-/** An event that was sent, and what came of it. */
+/** An event with the runs that it started. */
 export interface Sent {
   event: SentEvent
   runs: TestRun[]
 }
 
 /**
- * A place to try workflows in: the real engine on a store in memory, a clock that stands still
- * until it is moved, and the sandbox for everything that `files` calls. Each method returns when
- * everything that it set off has come to rest.
+ * Opens a testbed: the real engine on a store in memory, with a sandbox. Its clock stands still
+ * until `advance` moves it.
  */
 export async function testbed(options: TestbedOptions): Promise<Testbed> {
   return Testbed.open(options, null)
 }
 
-/** See {@link testbed}. */
+/** Made by {@link testbed}. Each method resolves when everything it set off has come to rest. */
 export class Testbed implements AsyncDisposable {
-  /** What stages say as it happens; for a test that has to act in the middle of a run. */
+  /** Notices of the engine as they happen, for tests that act in the middle of a run. */
   readonly notices: Pick<NoticeBus, 'subscribe' | 'once'>
-  /** Faults of the sandbox, from now on. */
+  /** Faults of the sandbox. They apply to calls from now on. */
   readonly faults = {
     add: async (fault: FaultInput): Promise<void> => void (await (await this.sandbox()).faults.add(fault)),
     clear: async (): Promise<void> => (await this.sandbox()).faults.clear(),
@@ -84,19 +83,19 @@ export class Testbed implements AsyncDisposable {
     )
   }
 
-  /** `crash`: where the engine is to die; it starts again by itself. */
+  /** `crash`: where the engine dies. It restarts by itself. */
   static async open(options: TestbedOptions, crash: CrashPoint | null): Promise<Testbed> {
     const opened = new Testbed(options, crash)
     await opened.#engine.start()
     return opened
   }
 
-  /** Where the clock stands, in epoch milliseconds. */
+  /** The testbed's time, in epoch milliseconds. */
   now(): number {
     return this.#time.clock.now()
   }
 
-  /** Makes an event happen: by its definition, by its type, or as the service told it. */
+  /** Sends an event: by its definition, by its type, or a complete one. */
   send<Data>(definition: EventDefinition<string, unknown, Data>, data: Data): Promise<Sent>
   send(type: string, data?: object): Promise<Sent>
   send(event: SentEvent): Promise<Sent>
@@ -113,8 +112,8 @@ export class Testbed implements AsyncDisposable {
   }
 
   /**
-   * Posts a body to the real receiver as the service would, signed unless told otherwise. Text is
-   * sent as it is.
+   * Posts a body to the real receiver, signed unless `options` say otherwise. Text and bytes are
+   * sent as they are.
    */
   async deliver(body: string | Uint8Array | object, options: DeliverOptions = {}): Promise<TestDelivery> {
     const isRaw = typeof body === 'string' || body instanceof Uint8Array
@@ -123,83 +122,74 @@ export class Testbed implements AsyncDisposable {
     return delivery
   }
 
-  /** One due moment of a cron workflow, by hand; the clock stays where it is. */
+  /**
+   * Triggers a tick of a cron workflow; the clock does not move. Throws `conflict` if that moment
+   * had its run.
+   */
   async tick(workflow: WorkflowOrId, moment: string | number | Date = this.now()): Promise<TestRun> {
     const { id, schedule } = this.#requireCron(workflow)
     const scheduledFor = new Date(moment).getTime()
     await this.#store.startSchedule(id, schedule.expression, this.now())
     const run = await this.#store.recordTick(id, { scheduledFor, missed: 0 }, this.now())
     if (run === null) {
-      throw new UpshotError('conflict', `The tick of "${id}" at ${isoTime(scheduledFor)} has had its run already.`)
+      throw new UpshotError('conflict', `The tick of "${id}" at ${isoTime(scheduledFor)} already has its run.`)
     }
     await this.settle()
     return this.#book.find(run)
   }
 
-  /**
-   * Moves the clock forward; whatever falls due on the way happens in order of time, cron ticks
-   * too.
-   */
+  /** Moves the clock forward. Timers and cron ticks fire in order of time. */
   async advance(duration: Duration): Promise<void> {
     await this.#time.advance(duration, () => this.settle())
   }
 
-  /** Resolves when every run has ended or waits for time, for an event or for a person. */
+  /** Resolves when every run has ended or waits for time, an event or a person. */
   async settle(): Promise<void> {
     this.#requireOpen()
     await this.#engine.settle()
     await this.#book.refresh(this.#store, this.#engine.takeTouched())
   }
 
-  /**
-   * Kills the engine with everything that it has in memory, and starts another one on the same
-   * store.
-   */
+  /** Kills the engine with its memory and starts another on the same store. */
   async restart(): Promise<void> {
     this.#requireOpen()
     await this.#engine.restart()
     await this.settle()
   }
 
-  /** The newest run of a workflow's `run` as it is now; throws `not_found` where there is none. */
+  /** The newest run of a workflow, without those of `onFailure`. Throws `not_found`. */
   run<W extends WorkflowOrId>(workflow: W): TestRun<OutputOf<W>> {
     const run = this.runs(workflow).findLast(({ handler }) => handler === 'run')
     if (run) return run
     throw new UpshotError(
       'not_found',
-      `"${idOf(workflow)}" has had no run yet. Send an event that it runs on, or tick it.`,
+      `"${idOf(workflow)}" has no run yet. Send an event that it runs on, or tick it.`,
     )
   }
 
-  /** The runs of a workflow, or all, oldest first; those of `onFailure`, too. */
+  /** All runs, or those of a workflow, oldest first; those of `onFailure` included. */
   runs<W extends WorkflowOrId>(workflow?: W): TestRun<OutputOf<W>>[] {
     if (workflow !== undefined) this.#requireWorkflow(workflow)
     return this.#book.list(workflow && idOf(workflow)) as TestRun<OutputOf<W>>[]
   }
 
-  /**
-   * The ledger: every finished step of all runs that wrote or deleted something, in the order in
-   * which they finished.
-   */
+  /** The finished steps of all runs that wrote or deleted something, in the order they finished. */
   effects(): TestEffect[] {
     return this.#book.listEffects(this.#engine.saved)
   }
 
-  /**
-   * One of the three storages. What changes there is told by the sandbox, and reaches a workflow
-   * when it is sent.
-   */
+  /** A storage of the sandbox. Its events reach workflows only through `send`. */
   storage(name: Parameters<Sandbox['storage']>[0]): TestStorage {
     return openTestStorage(async () => (await this.sandbox()).storage(name))
   }
 
-  /** The sandbox itself, started when it is asked for. */
+  /** The sandbox, which starts with its first use. */
   sandbox(): Promise<Sandbox> {
     this.#requireOpen()
     return this.#service.sandbox()
   }
 
-  /** The last event of a type that the sandbox told of, ready to be sent; throws `not_found`. */
+  /** The last event of a type that the sandbox emitted, to `send`. Throws `not_found`. */
   told(type: string): ServiceEvent {
     return this.#service.told(type)
   }

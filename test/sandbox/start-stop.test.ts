@@ -15,7 +15,7 @@ test('refuses a directory that another sandbox runs on, and a taken port', async
   const first = await openSandbox({ dir })
   await expect(startSandbox({ dir })).rejects.toThrow(/Another sandbox is running/)
   const port = Number(new URL(first.origin).port)
-  await expect(startSandbox({ dir: tempDir(), port })).rejects.toThrow(/cannot be listened on/)
+  await expect(startSandbox({ dir: tempDir(), port })).rejects.toThrow(/is taken or not allowed/)
 })
 
 test('loses nothing when it is killed in the middle of a transfer and a delivery', async () => {

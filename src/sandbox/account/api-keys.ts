@@ -8,40 +8,50 @@ import { notFound } from '../state/not-found.ts'
 import { statement } from '../state/statement.ts'
 
 export const PERMISSIONS = ['files:read', 'files:delete', 'account:read', 'account:write'] as const
-/** One thing that a key may do. */
+/** A permission that a custom scope may contain. */
 export type Permission = (typeof PERMISSIONS)[number]
 
-/** The four scopes of section 5. Custom: any permissions, on any storages (default all). */
+/**
+ * The four scopes of section 5. A custom scope lists permissions and storages (default all three).
+ */
 export const keyScope = z.union([
   z.enum(['read-only', 'read-write', 'admin']),
   z.strictObject({
+    /** The permissions. */
     custom: z.array(z.enum(PERMISSIONS)),
+    /** The storages they hold for. Default all three. */
     storages: z.array(z.enum(STORAGES)).default([...STORAGES]),
   }),
 ])
-/** What a key may do (section 5 of the specification). */
+/** The permissions of a key (section 5 of the specification). */
 export type KeyScope = z.infer<typeof keyScope>
 
 export const keyInput = z.strictObject({
+  /** A name for people, 1 to 100 characters. */
   name: z.string().min(1).max(100),
+  /** The permissions. Default `read-write`. */
   scope: keyScope.default('read-write'),
-  /** ISO 8601, or null for never. */
+  /** Time of expiry, ISO 8601. Default null: the key never expires. */
   expiresAt: z.iso.datetime({ offset: true }).nullable().default(null),
 })
-/** What a key is created with. */
+/** The options of a new key. */
 export type KeyInput = z.input<typeof keyInput>
 
 /** A key as the account settings show it. */
 export interface ApiKey {
-  /** `key_…`; names the key without being it. */
+  /** `key_…`, safe to log: it is not the credential. */
   id: string
   name: string
   scope: KeyScope
-  /** What is sent as the bearer credential: `sk_sandbox_…`. */
+  /** The bearer credential: `sk_sandbox_…`. */
   key: string
+  /** ISO 8601, like the other times. */
   createdAt: string
+  /** Null: never. */
   expiresAt: string | null
+  /** Null unless it is revoked. */
   revokedAt: string | null
+  /** Null until its first use. */
   lastUsedAt: string | null
 }
 
@@ -90,7 +100,7 @@ export class ApiKeys {
     return fromRow(row)
   }
 
-  /** Oldest first, revoked ones too. */
+  /** All keys, oldest first, revoked ones included. */
   list(): ApiKey[] {
     return statement<[], KeyRow>(this.#db, `SELECT ${COLUMNS} FROM keys ORDER BY rowid`).all().map(fromRow)
   }
@@ -101,7 +111,7 @@ export class ApiKeys {
     return row ? fromRow(row) : notFound('key', id)
   }
 
-  /** Changes name or scope; the credential stays. Throws `not_found`. */
+  /** Changes the name or the scope, not the credential. Throws `not_found`. */
   async edit(id: string, change: { name?: string | undefined; scope?: KeyScope | undefined }): Promise<ApiKey> {
     const before = this.get(id)
     const { name = before.name, scope = before.scope } = change
@@ -114,7 +124,7 @@ export class ApiKeys {
     return this.get(id)
   }
 
-  /** From now on the key is refused with 401. Throws `not_found`. */
+  /** Revokes a key: requests with it get 401 from now on. Throws `not_found`. */
   async revoke(id: string): Promise<ApiKey> {
     this.get(id)
     statement(this.#db, 'UPDATE keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ?').run(this.#clock.now(), id)
@@ -122,7 +132,8 @@ export class ApiKeys {
   }
 
   /**
-   * The key a request came with, noted as used; undefined when it is unknown, revoked or expired.
+   * Finds the key of a credential and saves the time of use. Undefined if it is unknown, revoked or
+   * expired.
    */
   use(credential: string): ApiKey | undefined {
     const now = this.#clock.now()
@@ -135,7 +146,7 @@ export class ApiKeys {
   }
 }
 
-/** Whether a key may do this at all, or, with a storage given, there. */
+/** Whether a scope includes a permission, and, if `storage` is given, includes it there. */
 export function permits(scope: KeyScope, permission: Permission, storage?: StorageName): boolean {
   switch (scope) {
     case 'read-only':

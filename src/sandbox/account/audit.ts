@@ -3,44 +3,45 @@ import { isoTime } from '../../core/time.ts'
 import type { Db } from '../state/database.ts'
 import { statement } from '../state/statement.ts'
 
-/** What a client can be caught at. */
+/** A rule that the audit checks. */
 export type AuditRule = 'called_before_retry_after' | 'refused_key_reused' | 'limit_over_100' | 'key_on_download_host'
 
-/** Something a client did wrong. */
+/** A violation of one rule by a client. */
 export interface Finding {
   rule: AuditRule
+  /** ISO 8601. */
   at: string
-  /** Null where the credential is none of the account's. */
+  /** Null when the account has no such credential. */
   keyId: string | null
   message: string
 }
 
-/** One request of the Files API. */
+/** A request to the Files API. */
 export interface JournalEntry {
+  /** ISO 8601. */
   at: string
+  /** Such as `files.list`. */
   operation: string
+  /** Null without a valid key, or if a fault struck first. */
   keyId: string | null
   status: number
   /** The error code; null on success. */
   code: string | null
-  /** The fault that struck, or null. */
+  /** The fault that changed the reply, or null. */
   faultId: string | null
 }
 
-/** A timer may fire this much early. */
+/** How early a timer may fire. */
 const TIMER_SLACK_MS = 5
 const MAX_REMEMBERED = 1_000
 const MAX_ROWS = 10_000
 
-/**
- * Watches how clients behave: which requests came, and which should not have. Both lists keep the
- * newest 10,000.
- */
+/** Records the requests of clients and the rules they violate. Keeps the newest 10,000 of each. */
 export class Audit {
   readonly #db: Db
-  /** Key → the moment before which it was told not to call. */
+  /** By key: the time before which the key was told not to call, epoch milliseconds. */
   readonly #notBefore = new Map<string, number>()
-  /** Hashes of credentials that were refused. */
+  /** SHA-256 hashes of refused credentials. */
   readonly #refused = new Set<string>()
 
   constructor(db: Db) {
@@ -67,7 +68,7 @@ export class Audit {
       .map((entry) => ({ ...entry, at: isoTime(entry.at) }))
   }
 
-  /** How many requests there have been. */
+  /** The number of requests ever made, pruned ones included. */
   requestCount(): number {
     return statement<[], number>(this.#db, 'SELECT coalesce(max(number), 0) FROM requests').pluck().get() ?? 0
   }
@@ -81,37 +82,37 @@ export class Audit {
     statement(this.#db, 'DELETE FROM requests WHERE number <= ?').run(Number(lastInsertRowid) - MAX_ROWS)
   }
 
-  /** Forgets what clients were told: keys and time are not what they were. */
+  /** Forgets waits and refusals, which refer to the keys and the clock before a reset. */
   forget(): void {
     this.#notBefore.clear()
     this.#refused.clear()
   }
 
-  /** A call with a good key. */
+  /** Checks that a call with a valid key respects the last `Retry-After`. */
   noteCall(keyId: string, now: number): void {
     const notBefore = this.#notBefore.get(keyId) ?? 0
     if (now >= notBefore - TIMER_SLACK_MS) return
-    this.#find('called_before_retry_after', keyId, now, `It was told to wait ${notBefore - now} ms longer.`)
+    this.#find('called_before_retry_after', keyId, now, `It called ${notBefore - now} ms before it was allowed to.`)
   }
 
-  /** A key was told to wait. */
+  /** Notes until when a key was told to wait. */
   noteLimited(keyId: string, retryAt: number): void {
     this.#notBefore.set(keyId, retryAt)
     const [oldest] = this.#notBefore.keys()
     if (this.#notBefore.size > MAX_REMEMBERED && oldest !== undefined) this.#notBefore.delete(oldest)
   }
 
-  /** A credential was refused. A client has no reason to try the same one again. */
+  /** Notes a refused credential. Sending it again is a violation, because it cannot succeed. */
   noteRefused(credential: string, now: number): void {
     const hash = createHash('sha256').update(credential).digest('base64')
-    if (this.#refused.has(hash)) this.#find('refused_key_reused', null, now, 'A key came again after it was refused.')
+    if (this.#refused.has(hash)) this.#find('refused_key_reused', null, now, 'A refused key was sent again.')
     this.#refused.add(hash)
     const [oldest] = this.#refused
     if (this.#refused.size > MAX_REMEMBERED && oldest !== undefined) this.#refused.delete(oldest)
   }
 
   noteLimitOver100(keyId: string, now: number): void {
-    this.#find('limit_over_100', keyId, now, 'It asked for more than 100 entries per page.')
+    this.#find('limit_over_100', keyId, now, 'It asked for more than 100 entries on a page.')
   }
 
   noteKeyOnDownloadHost(now: number): void {

@@ -12,32 +12,32 @@ export interface Allowance {
   allowed: boolean
   /** Requests per minute. */
   limit: number
-  /** Whole requests left right now. */
+  /** Whole requests left now. */
   remaining: number
-  /** When the next request is allowed, epoch milliseconds. */
+  /** When the next request is allowed, in epoch milliseconds. */
   resetAt: number
 }
 
 /**
- * Counted in time, so that no fraction is ever rounded: a request costs the time in which the plan
- * allows one.
+ * A token bucket measured in milliseconds, which avoids rounding: one request costs `60,000 /
+ * perMinute`.
  */
 interface Bucket {
   creditMs: number
   filledAt: number
 }
 
-/** A key that has not called for this many other keys starts with a full bucket again. */
+/**
+ * Buckets kept; the least recently used is dropped first, and its key starts with a full bucket.
+ */
 const MAX_BUCKETS = 10_000
 
-/**
- * One bucket per key: as many tokens as the plan's burst, refilled by the plan's number per minute.
- */
+/** A token bucket per key: the plan's burst is its size, the plan's rate refills it. */
 export class RateLimiter {
   /** Least recently used first. */
   readonly #buckets = new Map<string, Bucket>()
 
-  /** Takes one request out of the key's bucket; null where the plan has no limit. */
+  /** Takes one request from the key's bucket. Null if the plan has no limit. */
   take(keyId: string, plan: Settings['plan'], now: number): Allowance | null {
     const limits = PLAN_LIMITS[plan]
     if (!limits) return null
@@ -51,7 +51,7 @@ export class RateLimiter {
     return { allowed, limit: limits.perMinute, remaining: Math.floor(creditMs / costMs), resetAt }
   }
 
-  /** Every key has a full bucket again. */
+  /** Refills every bucket. */
   clear(): void {
     this.#buckets.clear()
   }
@@ -65,8 +65,7 @@ export class RateLimiter {
 }
 
 /**
- * What a reply says about the caller's allowance, as the settings let it (section 8, rules 2 and
- * 3).
+ * The rate limit headers of a reply, as far as the settings allow them (section 8, rules 2 and 3).
  */
 export function rateHeaders(allowance: Allowance, settings: Settings, now: number): Record<string, string> {
   const isShown = allowance.allowed ? settings.rateHeadersOnSuccess : settings.rateHeaders
@@ -79,7 +78,10 @@ export function rateHeaders(allowance: Allowance, settings: Settings, now: numbe
   return { ...(isShown ? shown : {}), ...(!allowance.allowed && settings.retryAfter ? wait : {}) }
 }
 
-/** Whole seconds, rounded up, and never 0: whoever waits so long comes late enough. */
+/**
+ * Whole seconds until `moment`, rounded up and at least 1, so that a client that waits is never
+ * early.
+ */
 export function secondsUntil(moment: number, now: number): number {
   return Math.max(1, Math.ceil((moment - now) / 1000))
 }

@@ -3,18 +3,16 @@ import type { Fault } from './fault-rule.ts'
 
 const TICK_MS = 50
 
-/**
- * Makes the body that will be written to `response` end early, stop coming, or trickle, as the
- * fault says.
- */
+/** Makes the body of `response` end early, stall or trickle, as the fault says. */
 export function spoilBody(response: Response, fault: Fault): void {
   const { cutAfterBytes, stallAfterBytes, bytesPerSecond } = fault
-  const most = cutAfterBytes ?? stallAfterBytes ?? Number.POSITIVE_INFINITY
-  if (most === Number.POSITIVE_INFINITY && bytesPerSecond === undefined) return
+  const maxBytes = cutAfterBytes ?? stallAfterBytes ?? Number.POSITIVE_INFINITY
+  if (maxBytes === Number.POSITIVE_INFINITY && bytesPerSecond === undefined) return
   const body = new SpoiledBody(response, {
-    most,
-    perTick: bytesPerSecond === undefined ? Number.POSITIVE_INFINITY : Math.max(1, (bytesPerSecond * TICK_MS) / 1000),
-    cutsAtMost: cutAfterBytes !== undefined,
+    maxBytes,
+    bytesPerTick:
+      bytesPerSecond === undefined ? Number.POSITIVE_INFINITY : Math.max(1, (bytesPerSecond * TICK_MS) / 1000),
+    cutsAtMax: cutAfterBytes !== undefined,
   })
   response.write = ((chunk: string | Uint8Array, written?: () => void) =>
     body.write(chunk, written)) as Response['write']
@@ -22,14 +20,14 @@ export function spoilBody(response: Response, fault: Fault): void {
 }
 
 interface Spoiling {
-  /** Bytes of the body that get through. */
-  most: number
-  perTick: number
-  /** Whether the connection is cut there; otherwise it stays open and silent. */
-  cutsAtMost: boolean
+  /** Bytes of the body that pass. */
+  maxBytes: number
+  bytesPerTick: number
+  /** After `maxBytes`, true cuts the connection, false leaves it open and silent. */
+  cutsAtMax: boolean
 }
 
-/** Stands between what writes a reply and the reply, and lets through what the fault allows. */
+/** Replaces `write` and `end` of a response and passes on what the fault allows. */
 class SpoiledBody {
   readonly #response: Response
   readonly #spoiling: Spoiling
@@ -52,14 +50,13 @@ class SpoiledBody {
   }
 
   /**
-   * Takes the bytes over; `passed` is called once all that was written is on its way, which never
-   * happens after a cut.
+   * Queues a chunk. `passed` is called once everything written has left; after a cut it never is.
    */
   write(chunk: string | Uint8Array, passed?: () => void): boolean {
     this.#waiting = Buffer.concat([this.#waiting, Buffer.from(chunk as Uint8Array)])
     if (typeof passed === 'function') this.#onPassed.push(passed)
     this.#pass()
-    // False also stops whoever pipes a file: no 'drain' will come once it is over.
+    // False also stops a piped file: no 'drain' follows once the body is over.
     return this.#waiting.length === 0 && !this.#isOver
   }
 
@@ -72,19 +69,19 @@ class SpoiledBody {
 
   #pass(): void {
     if (this.#isOver || this.#timer !== undefined || this.#response.destroyed) return
-    const { most, perTick, cutsAtMost } = this.#spoiling
-    const size = Math.min(this.#waiting.length, Math.ceil(perTick), most - this.#sent)
+    const { maxBytes, bytesPerTick, cutsAtMax } = this.#spoiling
+    const size = Math.min(this.#waiting.length, Math.ceil(bytesPerTick), maxBytes - this.#sent)
     if (size > 0) this.#write(this.#waiting.subarray(0, size))
     else this.#response.flushHeaders()
     this.#sent += size
     this.#waiting = this.#waiting.subarray(size)
-    if (this.#sent >= most) this.#stopHere(cutsAtMost)
+    if (this.#sent >= maxBytes) this.#stopHere(cutsAtMax)
     else if (this.#waiting.length > 0) this.#passLater()
     else if (this.#hasEnded) this.#end()
-    else this.#tellPassed()
+    else this.#reportPassed()
   }
 
-  #tellPassed(): void {
+  #reportPassed(): void {
     for (const passed of this.#onPassed.splice(0)) passed()
     this.#response.emit('drain')
   }
@@ -99,12 +96,12 @@ class SpoiledBody {
   #stopHere(cuts: boolean): void {
     this.#isOver = true
     this.#waiting = Buffer.alloc(0)
-    // What was let through has to leave first.
+    // The bytes that passed have to leave before the connection is cut.
     if (cuts) setImmediate(() => this.#response.destroy())
   }
 }
 
-/** A reply that a fault puts in the place of the right one; false when the right one may go out. */
+/** Sends a fault's reply instead of the real one. False if the fault does not replace the reply. */
 export function replaceReply(response: Response, fault: Fault): boolean {
   if (fault.reset) response.socket?.resetAndDestroy()
   else if (fault.html)
@@ -119,7 +116,7 @@ export function replaceReply(response: Response, fault: Fault): boolean {
 
 const GATEWAY_PAGE = '<html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>'
 
-/** Sets rate limit headers that cannot all be true. */
+/** Sets rate limit headers that contradict one another. */
 export function contradictRateHeaders(response: Response, now: number): void {
   response.set({
     'X-RateLimit-Limit': '60',

@@ -1,9 +1,6 @@
 import { z } from 'zod'
 
-/**
- * Where a fault can strike: the operations of the API, the download host, and the deliveries of
- * webhooks.
- */
+/** Where a fault can strike: operations of the API, the download host, and webhook deliveries. */
 export const FAULT_TARGETS = [
   'files.list',
   'files.get',
@@ -12,91 +9,90 @@ export const FAULT_TARGETS = [
   'download',
   'delivery',
 ] as const
-/** One place where a fault can strike. */
+/** A place where a fault can strike. */
 export type FaultTarget = (typeof FAULT_TARGETS)[number]
 
 const count = z.number().int().min(0)
 
-/**
- * What goes wrong with a reply of the API or of the download host. Waits are on the machine's
- * clock, as a client's are.
- */
+/** Effects on a reply of the API or of the download host. Delays use the machine's clock. */
 const replyFault = {
-  /** Waits before anything else. */
+  /** Delay before anything else, in milliseconds of the machine's clock. Default none. */
   latencyMs: count.optional(),
-  /** Answers with this status and the error body that belongs to it. */
+  /** Replies with this status, 400 to 599, and its error body. Default none. */
   status: z.number().int().min(400).max(599).optional(),
-  /** The connection is reset. */
+  /** Resets the connection. Default false. */
   reset: z.boolean().optional(),
-  /** What is no JSON comes with a status of success. */
+  /** Replies 200 with a body that is not JSON. Default false. */
   garbage: z.boolean().optional(),
-  /** A page of a gateway comes with a status of 502, or `status`. */
+  /** Replies with a gateway's HTML page, with `status` or 502. Default false. */
   html: z.boolean().optional(),
-  /** The connection ends after so many bytes of the body. */
+  /** Cuts the connection after this many bytes of the body. Default none. */
   cutAfterBytes: count.optional(),
-  /** After so many bytes of the body nothing comes any more, and the connection stays. */
+  /**
+   * Stops sending after this many bytes of the body and keeps the connection open. Default none.
+   */
   stallAfterBytes: count.optional(),
-  /** The body trickles. */
+  /** Limits the body to this many bytes a second. Default unlimited. */
   bytesPerSecond: z.number().int().min(1).optional(),
-  /** Rate limit headers that contradict each other. */
+  /** Sends rate limit headers that contradict one another. Default false. */
   contradictRateHeaders: z.boolean().optional(),
-  /** Whether the operation happens all the same before its reply is spoiled. Default false. */
+  /**
+   * Performs the operation before its reply is spoiled. Default false: `status`, `reset`, `html`
+   * and `garbage` prevent it.
+   */
   afterwards: z.boolean().optional(),
 }
 
-/** What goes wrong with a delivery. Delays are on the sandbox's clock. */
+/** Effects on a delivery. Delays use the sandbox's clock. */
 const deliveryFault = {
-  /** Only events of this type; `*` at the end stands for anything. */
+  /** Limits the fault to events of this type; `file.*` matches by prefix. Default all. */
   type: z.string().optional(),
-  /** Never sent, never retried, and nobody is told. */
+  /** Fails the delivery without sending it: no retry, no error anywhere else. Default false. */
   drop: z.boolean().optional(),
-  /** Sent twice. */
+  /** Sends the delivery twice. Default false. */
   duplicate: z.boolean().optional(),
-  /** Sent later. */
+  /** Delays the delivery by this many milliseconds of the sandbox's clock. Default none. */
   delayMs: count.optional(),
-  /** Sent after the next one, or a minute later if none comes. */
+  /** Sends the delivery after the next one, or after a minute. Default false. */
   reorder: z.boolean().optional(),
-  /** `bad`: another secret's signature; `stale`: an hour old. */
+  /** `bad`: signed with another secret; `stale`: signed an hour ago. Default a valid signature. */
   signature: z.enum(['bad', 'stale']).optional(),
-  /** The body is changed after it was signed. */
+  /** Changes the body after it was signed. Default false. */
   tamper: z.boolean().optional(),
 }
 
 const WHEN = new Set(['on', 'times', 'probability', 'skip', 'type', 'afterwards'])
 
-/** A fault as data: where, when, and what. One that could do nothing is refused. */
+/** A fault as data: where, when and what. A rule that could do nothing is refused. */
 export const faultInput = z
   .strictObject({
-    /** `*`: every operation and the download host. */
+    /** The target; `*` stands for every operation and the download host, not for deliveries. */
     on: z.union([z.enum(FAULT_TARGETS), z.literal('*')]),
-    /** It strikes so often, then is used up; null: for ever. */
+    /** How often the fault strikes before it is used up. Default null: without end. */
     times: z.number().int().min(1).nullable().default(null),
-    /** How likely it strikes each time it could. */
+    /** The probability of each strike, 0 to 1. Default 1. */
     probability: z.number().min(0).max(1).default(1),
-    /** It lets so many pass first. */
+    /** How many matching calls pass before the first strike. Default 0. */
     skip: count.default(0),
     ...replyFault,
     ...deliveryFault,
   })
   .superRefine(refuseIdle)
-/** What a fault is added with. */
+/** The options of a new fault. */
 export type FaultInput = z.input<typeof faultInput>
 export type FaultRule = z.infer<typeof faultInput>
 
-/** A rule in force. */
+/** A fault that is set. */
 export interface Fault extends FaultRule {
-  /** `flt_1`, `flt_2` … in the order in which they were added. */
+  /** `flt_1`, `flt_2` … in the order of `add`. */
   id: string
-  /** How often it could have struck. */
+  /** How often the fault could have struck. */
   seen: number
-  /** How often it did. */
+  /** How often the fault struck. */
   struck: number
 }
 
-/**
- * Each effect belongs to replies or to deliveries; a rule with none, or with one of the other kind,
- * would silently do nothing.
- */
+/** Refuses a rule without an effect, and one whose effect never applies to its target. */
 function refuseIdle(rule: Record<string, unknown>, context: z.RefinementCtx): void {
   const fitting: object = rule.on === 'delivery' ? deliveryFault : replyFault
   const given = Object.entries(rule).flatMap(([name, value]) => (value === undefined || value === false ? [] : name))
@@ -105,5 +101,5 @@ function refuseIdle(rule: Record<string, unknown>, context: z.RefinementCtx): vo
   if (foreign !== undefined)
     context.addIssue({ code: 'custom', path: [foreign], message: `it does nothing on ${String(rule.on)}` })
   else if (given.every((name) => WHEN.has(name)))
-    context.addIssue({ code: 'custom', path: ['on'], message: 'the rule says where, but not what goes wrong' })
+    context.addIssue({ code: 'custom', path: ['on'], message: 'the rule names a target but no effect' })
 }

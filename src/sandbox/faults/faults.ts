@@ -12,8 +12,8 @@ interface FaultRow {
 }
 
 /**
- * The faults that are set. Each rule has a generator of its own, so the same seed and the same
- * calls give the same faults.
+ * The faults that are set. Each draws from a generator of its own, so a seed and the same calls
+ * repeat exactly.
  */
 export class Faults {
   readonly #db: Db
@@ -24,7 +24,7 @@ export class Faults {
     this.#seed = seed
   }
 
-  /** From now on things go wrong as the rule says. */
+  /** Sets a fault. It counts from the next call on. */
   async add(input: FaultInput): Promise<Fault> {
     const rule = faultInput.parse(input)
     const { lastInsertRowid } = statement(this.#db, 'INSERT INTO faults (rule, seen, struck) VALUES (?, 0, 0)').run(
@@ -33,7 +33,7 @@ export class Faults {
     return { ...rule, id: `flt_${lastInsertRowid}`, seen: 0, struck: 0 }
   }
 
-  /** In the order in which they were added, used up ones too. */
+  /** In the order of `add`, used up ones included. */
   list(): Fault[] {
     return statement<[], FaultRow>(this.#db, 'SELECT number, rule, seen, struck FROM faults ORDER BY number')
       .all()
@@ -55,9 +55,7 @@ export class Faults {
     statement(this.#db, 'DELETE FROM faults').run()
   }
 
-  /**
-   * The fault that strikes now, if one does: the first rule that fits and whose generator says so.
-   */
+  /** Returns the first matching fault whose draw strikes, or null. Counts each match as seen. */
   strike(target: FaultTarget, type = ''): Fault | null {
     const fitting = this.list().filter((fault) => fits(fault, target, type))
     for (const fault of fitting) {

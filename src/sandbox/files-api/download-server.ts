@@ -6,7 +6,7 @@ import type { Audit } from '../account/audit.ts'
 import { replaceReply, spoilBody } from '../faults/apply-fault.ts'
 import type { Faults } from '../faults/faults.ts'
 import { ApiError, answerErrors, errorOfStatus } from '../http/api-error.ts'
-import { requireHost, tellTime } from '../http/guards.ts'
+import { requireHost, setDate } from '../http/guards.ts'
 import { sendFile } from '../http/send-file.ts'
 import type { Log } from '../options.ts'
 import type { SandboxClock } from '../state/clock.ts'
@@ -27,14 +27,11 @@ export interface DownloadParts {
   hosts(): readonly string[]
 }
 
-/**
- * The host that download URLs lead to: another origin than the API, open to whoever holds an
- * unexpired URL.
- */
+/** The host of download URLs, on an origin of its own. An unexpired URL is all it asks for. */
 export function downloadServer(parts: DownloadParts): Express {
   const app = express()
   app.disable('x-powered-by')
-  app.use(tellTime(parts.clock), requireHost(parts.hosts))
+  app.use(setDate(parts.clock), requireHost(parts.hosts))
   app.get('/download/:storage/:fileId', (request, response) => serve(parts, request, response))
   app.use(() => {
     throw new ApiError(404, 'invalid_request', 'There is nothing here.')
@@ -59,12 +56,12 @@ interface Found {
   path: string
 }
 
-/** Throws 403 unless the URL is ours and unexpired, 404 when the file is gone. */
+/** Throws 403 unless the URL is ours and unexpired, 404 if the file is gone. */
 function findFile(parts: DownloadParts, request: Request): Found {
   const { storage = '', fileId = '' } = request.params
   const { expires, signature } = request.query
   const ticket = readTicket(parts.downloadSecret, { storage: String(storage), id: String(fileId), expires, signature })
-  if (!ticket) throw new ApiError(403, 'permission_denied', 'This is no download URL of ours.')
+  if (!ticket) throw new ApiError(403, 'permission_denied', 'The download URL is invalid.')
   if (ticket.expiresAt <= parts.clock.now())
     throw new ApiError(403, 'permission_denied', 'This download URL has expired. Ask for a new one.')
   const entry = parts.index.byId(ticket.storage, ticket.id)

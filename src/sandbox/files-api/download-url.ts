@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 
-/** How long a download URL is valid. */
+/** How long a download URL stays valid, from section 2.2. */
 export const URL_LIFETIME_MS = 15 * 60_000
 
 export interface DownloadTicket {
@@ -11,13 +11,13 @@ export interface DownloadTicket {
   expiresAt: number
 }
 
-/** The path and query that let whoever has them read one file until it expires. */
+/** Path and query of a download URL. */
 export function signTicket(secret: string, ticket: DownloadTicket): string {
   const path = `/download/${ticket.storage}/${encodeURIComponent(ticket.id)}`
   return `${path}?expires=${ticket.expiresAt}&signature=${signatureOf(secret, ticket)}`
 }
 
-/** The ticket in a URL that was signed with `secret`, expired or not; null for any other. */
+/** The ticket of a URL signed with `secret`, expired or not. Null for any other URL. */
 export function readTicket(secret: string, url: { storage: string; id: string; expires: unknown; signature: unknown }) {
   const storage = STORAGES.find((name) => name === url.storage)
   if (!storage || typeof url.expires !== 'string' || typeof url.signature !== 'string') return null

@@ -17,17 +17,17 @@ export interface FilesApiParts extends OperationParts {
   index: StorageIndex
   storages: Record<StorageName, Storage>
   downloadSecret: string
-  /** Asked per reply: the ports are not known before the servers listen. */
+  /** Called for each reply: the ports are unknown until the servers listen. */
   origins(): { api: string; download: string }
 }
 
-/** The Files group of the service: what a client of the real one can call, under `/v1`. */
+/** The Files API under `/v1`, as a client of the real service calls it. */
 export function filesApi(parts: FilesApiParts): Router {
   const router = Router()
   const operation = createOperations(parts)
   const alternativeList = operation(listFiles(parts, 'alternative'))
   router.use(json({ limit: '100kb', strict: false }))
-  // Before the details, which would take "list" for an id.
+  // This route comes first: `/files/:fileId` would take "list" for an id.
   router.route('/files/list').get(alternativeList).post(alternativeList)
   router.get('/files', operation(listFiles(parts)))
   router.get('/files/:fileId', operation(getFile(parts)))
@@ -40,7 +40,7 @@ export function filesApi(parts: FilesApiParts): Router {
   return router
 }
 
-/** For what fails before an operation is reached. */
+/** The form of an error that occurs before an operation is reached. */
 function formOfPath(path: string, setting: Settings['form']): WireForm {
   return path === '/files/list' || setting === 'alternative' ? 'alternative' : 'primary'
 }
@@ -49,7 +49,7 @@ function listFiles(parts: FilesApiParts, form?: WireForm): Operation {
   return {
     name: 'files.list',
     permission: 'files:read',
-    // How the token of a page goes back is written down nowhere.
+    // N3: the documents do not say how a page token is sent back.
     assumes: (wanted) => [...(wanted === 'alternative' ? ['N3'] : []), 'N4', 'N5', 'N6'],
     ...(form === undefined ? {} : { form }),
     run(call) {
@@ -136,7 +136,7 @@ function readListRequest(call: Call, endpoint: WireForm): ListRequest {
   return asked
 }
 
-/** The folder a list is asked for, in normal form. */
+/** The normalized path of the folder to list. Throws 400 for a file, 404 for nothing. */
 function findFolder(index: StorageIndex, { service, path }: ListRequest): string {
   const folder = normalizePath(path)
   const entry = index.byPath(service, folder)
@@ -160,7 +160,7 @@ function findEntry(index: StorageIndex, call: Call): Entry {
 function refuseServiceSpelling(call: Call, service: unknown): void {
   const isRight = String(service).includes('_') === (call.form === 'alternative')
   if (call.settings.strictServiceNames && !isRight)
-    throw new ApiError(400, 'invalid_request', 'The storage is not written as this form writes it.', {
+    throw new ApiError(400, 'invalid_request', 'The storage name does not match the form of the API.', {
       parameter: 'service',
     })
 }

@@ -3,7 +3,7 @@ import { STORAGES } from '../../core/service/storage.ts'
 
 const SORTS = ['createdAt', 'modifiedAt', 'name', 'size'] as const
 
-/** Storages are recognised whatever their case, with or without a separator. */
+/** Recognizes a storage in any case, with or without a separator. */
 const service = z
   .string()
   .transform((text) => {
@@ -23,7 +23,7 @@ const sort = z
     descending: text.startsWith('-'),
   }))
 
-/** What a list is asked for (sections 4.2 and 4.3), in a query string or in a JSON body. */
+/** Parameters of a list (sections 4.2 and 4.3), from the query string or a JSON body. */
 export const listRequest = z.object({
   service,
   path: z.string().default('/'),
@@ -34,11 +34,11 @@ export const listRequest = z.object({
 })
 export type ListRequest = z.infer<typeof listRequest>
 
-/** What the three operations on one file are asked for (4.4 to 4.6). */
+/** Parameters of the three operations on one file (sections 4.4 to 4.6). */
 export const fileRequest = z.object({ service, fileId: z.string().min(1) })
 export type FileRequest = z.infer<typeof fileRequest>
 
-/** The page a token of an earlier reply leads to; NaN, which no page is, for any other text. */
+/** The page of a token; NaN, which no validation accepts, for any other text. */
 export function pageOfToken(token: string): number {
   const [, page] = /^page:(\d+)$/.exec(Buffer.from(token, 'base64url').toString('latin1')) ?? []
   return Number(page ?? Number.NaN)

@@ -15,12 +15,10 @@ import {
   succeeds,
 } from './wire-schema.ts'
 
-/**
- * Statuses every operation can answer with, and why (section 7.3, and 404 and 502 by assumption).
- */
+/** Error statuses of every operation (section 7.3; 404 and 502 are assumptions). */
 const REFUSALS = {
-  400: 'Invalid request parameters; the message says what is wrong',
-  401: 'Invalid or expired credentials',
+  400: 'Invalid request parameters; the message says which',
+  401: 'Missing, invalid or expired credentials',
   403: 'Insufficient permissions',
   404: 'The resource does not exist',
   429: 'Rate limit exceeded; see X-RateLimit-* and Retry-After',
@@ -28,8 +26,8 @@ const REFUSALS = {
 }
 
 /**
- * An OpenAPI 3.1 document of the Files API and its webhooks, made from the schemas that read
- * requests and check replies.
+ * An OpenAPI 3.1 document of the Files API and its webhooks, generated from the schemas we validate
+ * with.
  */
 export function describeOpenapi(baseUrl: string): object {
   const onFile = parametersOf(fileRequest, { fileId: 'path' })
@@ -38,8 +36,7 @@ export function describeOpenapi(baseUrl: string): object {
     info: {
       title: 'File migration service: sandbox',
       version: '1',
-      description:
-        'Each reply may come in one of two forms. What the service does not document is marked in X-Sandbox-Assumed.',
+      description: 'A reply has one of two forms. X-Sandbox-Assumed lists the undocumented points that it assumes.',
     },
     servers: [{ url: baseUrl }],
     security: [{ apiKey: [] }],
@@ -69,9 +66,9 @@ export function describeOpenapi(baseUrl: string): object {
     webhooks: {
       event: {
         post: {
-          summary: 'Something happened in the account',
+          summary: 'An event of the account',
           requestBody: { required: true, content: jsonOf([eventSchema], 'output') },
-          responses: { '2XX': { description: 'Taken' } },
+          responses: { '2XX': { description: 'Accepted' } },
         },
       },
     },
@@ -95,7 +92,7 @@ function operation(operationId: string, summary: string, parameters: object[], r
   }
 }
 
-/** One parameter per field; in the query string unless said otherwise. */
+/** A parameter per field; in the query string unless `places` says otherwise. */
 function parametersOf(schema: z.ZodObject, places: Record<string, 'path'>): object[] {
   const { properties = {}, required = [] } = jsonSchema(schema, 'input')
   return Object.entries(properties).map(([name, field]) => ({

@@ -16,23 +16,23 @@ import type { LiveSettings, Settings } from '../state/live-settings.ts'
 
 export type OperationName = 'files.list' | 'files.get' | 'files.download' | 'files.delete'
 
-/** What an operation needs to know about its caller and its moment. */
+/** A call of an operation by an authenticated client. */
 export interface Call {
   request: Request
   key: ApiKey
   form: WireForm
   settings: Settings
   now: number
-  /** Throws 403 unless the key reaches this storage. */
+  /** Throws 403 unless the key's scope includes this storage. */
   requireStorage(storage: StorageName): void
 }
 
 export interface Operation {
   name: OperationName
   permission: Permission
-  /** Points of the specification on which a good reply rests on an assumption of ours. */
+  /** The open points of the specification (N1, N2 …) that a successful reply assumes. */
   assumes(form: WireForm): readonly string[]
-  /** For an endpoint that belongs to one form; otherwise the setting decides. */
+  /** The form of an endpoint that has only one. Default: the `form` setting decides. */
   form?: WireForm
   run(call: Call): object
 }
@@ -48,7 +48,7 @@ export interface OperationParts {
   seed: number
 }
 
-/** One request on its way to its reply. */
+/** A request with the reply under construction. */
 interface Exchange {
   operation: Operation
   request: Request
@@ -68,8 +68,8 @@ interface Reply {
 }
 
 /**
- * Makes operations into request handlers. Each asks who is calling (401), how often (429), what for
- * (403) and then does what was asked, in the form that is set; a fault may strike before or after.
+ * Turns operations into request handlers. The checks run in this order: key (401), rate (429),
+ * scope (403).
  */
 export function createOperations(parts: OperationParts): (operation: Operation) => RequestHandler {
   return (operation) => async (request, response) => {
@@ -147,7 +147,7 @@ function spendAllowance(parts: OperationParts, { response, settings, now }: Exch
   throw errorOfStatus(429)
 }
 
-/** A refusal that a fault asks for. A 429 carries its headers like a real one. */
+/** The error of a fault with a `status`. A 429 gets the usual headers. */
 function faultyStatus({ response, settings, now }: Exchange, status: number): ApiError {
   const allowance = { allowed: false, limit: 60, remaining: 0, resetAt: now + 1_000 }
   if (status === 429) response.set(rateHeaders(allowance, settings, now))

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { STORAGES } from '../../core/service/storage.ts'
 
-/** ISO 8601 in UTC with milliseconds, as every moment is written. */
+/** ISO 8601 in UTC with milliseconds. */
 const moment = z.iso.datetime()
 const count = z.number().int().min(0)
 
-/** Section 2.1, as lists carry it. Folders have neither type nor size. */
+/** Section 2.1, an entry in a list. Folders have neither `mimeType` nor `size`. */
 export const entrySchema = z.object({
   id: z.string().min(1),
   name: z.string().min(1),
@@ -17,7 +17,7 @@ export const entrySchema = z.object({
   modifiedAt: moment,
 })
 
-/** Section 2.1, as details carry it. */
+/** Section 2.1, an entry with its details. */
 export const detailsSchema = entrySchema.extend({
   webViewLink: z.url(),
   thumbnailUrl: z.url(),
@@ -39,7 +39,7 @@ export const paginationSchema = z.object({
   totalPages: count,
 })
 
-/** Section 2.1, the secondary form: folders have a type and a size of 0. */
+/** Section 2.1, the alternative form. Folders have a `mime_type` and a size of 0. */
 export const alternativeEntrySchema = z.object({
   id: z.string().min(1),
   name: z.string().min(1),
@@ -60,12 +60,12 @@ export const alternativeDetailsSchema = alternativeEntrySchema.extend({
 
 export const alternativeDownloadUrlSchema = z.object({ download_url: z.url(), expires_at: moment })
 
-/** Section 2.5: success around what an operation gives. */
+/** Section 2.5: a success around `data`. */
 export function succeeds<Data extends z.ZodType>(data: Data) {
   return z.object({ success: z.literal(true), data })
 }
 
-/** Section 4.3: success in the form that says `status`. */
+/** Section 4.3: a success in the alternative form. */
 export function alternativelySucceeds<Data extends z.ZodType>(data: Data) {
   return z.object({ status: z.literal('success'), data })
 }
@@ -75,7 +75,7 @@ export const alternativeListSchema = alternativelySucceeds(
   z.object({ files: z.array(alternativeEntrySchema), next_page_token: z.string().nullable() }),
 )
 
-/** Sections 7.1 and, for the codes, 7.2. */
+/** Section 7.1, with the codes of section 7.2. */
 export const errorSchema = z.object({
   success: z.literal(false),
   error: z.object({ code: z.string().min(1), message: z.string().min(1), details: z.record(z.string(), z.unknown()) }),
@@ -104,7 +104,7 @@ const transferEnd = z.object({
   fileId: z.string().nullable(),
 })
 
-/** A transfer as its events carry it. */
+/** A transfer in its events. */
 export const transferSchema = z.object({
   id: z.string().startsWith('trf_'),
   type: z.enum(['file', 'folder']),
@@ -123,7 +123,7 @@ export const transferSchema = z.object({
 
 const fileEvent = z.object({ service: z.enum(STORAGES), file: entrySchema })
 
-/** Section 2.6 with the events of section 6. */
+/** Section 2.6, with the events of section 6. */
 export const eventSchema = z.object({ id: z.string().startsWith('evt_'), created: moment }).and(
   z.discriminatedUnion('type', [
     z.object({ type: z.enum(['file.created', 'file.deleted']), data: fileEvent }),

@@ -4,7 +4,7 @@ import { describeError, UpshotError } from '../../core/errors.ts'
 import type { Log } from '../options.ts'
 import { type WireError, type WireForm, wrapError } from './wire-form.ts'
 
-/** A refusal of the Files API, in the service's words. */
+/** A refusal by the Files API, with the service's error code. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly wire: WireError
@@ -15,7 +15,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What a client is told of any thrown value. */
+/** The reply to a thrown value. Unknown errors become a 500 without details. */
 export function toWireError(error: unknown): WireError {
   if (error instanceof ApiError) return error.wire
   if (error instanceof ZodError) return ofZod(error)
@@ -45,35 +45,29 @@ function isHttpError(error: unknown): error is Error & { status: number } {
   return error instanceof Error && 'status' in error && typeof error.status === 'number' && error.status < 500
 }
 
-/** A failure of our own is worth a line; a refusal of a caller is not. */
+/** Logs a failure of the sandbox. Refusals of a client are not logged. */
 export function reportFailure(log: Log, error: unknown): void {
   if (error instanceof ApiError || toWireError(error).status < 500) return
   log({ msg: 'sandbox failed', error: describeError(error) })
 }
 
-/**
- * Points of the specification on which any refusal rests: codes, their statuses and what is in
- * `details`.
- */
+/** Points of the specification that every refusal assumes: codes, statuses and `details`. */
 export const REFUSAL_ASSUMES = ['N2', 'N8', 'N17'] as const
 
 export interface RefusalOptions {
-  /** Default: always the primary one. */
+  /** The form of the error body. Default always primary. */
   formOf?: (request: Request) => WireForm
-  /**
-   * Points of the specification on which the refusals of this server rest; default
-   * {@link REFUSAL_ASSUMES}.
-   */
+  /** Points of the specification that the refusals assume. Default {@link REFUSAL_ASSUMES}. */
   assumes?: readonly string[]
 }
 
-/** Answers what was thrown. */
+/** The error handler of every server of the sandbox. */
 export function answerErrors(
   log: Log,
   { formOf = () => 'primary', assumes = REFUSAL_ASSUMES }: RefusalOptions = {},
 ): ErrorRequestHandler {
   return (error, request, response, next) => {
-    // Whoever hung up, or was hung up on by a stop, is not waiting for an answer.
+    // The client hung up, or a stop cut it off: nobody reads an answer.
     if (response.destroyed) return
     reportFailure(log, error)
     if (response.headersSent) return next(error)
@@ -87,10 +81,10 @@ const BY_STATUS = new Map([
   [401, { code: 'authentication_error', message: 'The API key is missing, unknown, expired or revoked.' }],
   [403, { code: 'permission_denied', message: "This key's scope does not cover the operation." }],
   [404, { code: 'resource_not_found', message: 'There is no such resource.' }],
-  [429, { code: 'rate_limit_exceeded', message: 'Too many requests. Wait, then go on.' }],
+  [429, { code: 'rate_limit_exceeded', message: 'Too many requests. Wait and try again.' }],
 ])
 
-/** The error that belongs to a status where nothing more is to be said. */
+/** The generic error of a status. */
 export function errorOfStatus(status: number): ApiError {
   const fallback =
     status < 500

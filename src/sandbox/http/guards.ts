@@ -2,8 +2,8 @@ import type { RequestHandler } from 'express'
 import type { SandboxClock } from '../state/clock.ts'
 import { ApiError } from './api-error.ts'
 
-/** Replies carry the sandbox's time, so that what is computed from it moves with the clock. */
-export function tellTime(clock: SandboxClock): RequestHandler {
+/** Sets `Date` to the sandbox's time, so that clients that compute with it follow its clock. */
+export function setDate(clock: SandboxClock): RequestHandler {
   return (_request, response, next) => {
     response.sendDate = false
     response.set('Date', new Date(clock.now()).toUTCString())
@@ -11,14 +11,11 @@ export function tellTime(clock: SandboxClock): RequestHandler {
   }
 }
 
-/**
- * Refuses a request whose `Host` is not exactly one of ours: a page of another site that gave its
- * name our address must not get to read or change anything here.
- */
+/** Refuses requests with a foreign `Host`. This stops DNS rebinding by pages of other sites. */
 export function requireHost(hosts: () => readonly string[]): RequestHandler {
   return (request, _response, next) => {
     if (!hosts().includes(request.headers.host ?? ''))
-      throw new ApiError(403, 'permission_denied', 'This name does not belong to the sandbox.')
+      throw new ApiError(403, 'permission_denied', 'The sandbox does not answer to this Host.')
     next()
   }
 }
@@ -26,14 +23,14 @@ export function requireHost(hosts: () => readonly string[]): RequestHandler {
 const READING = new Set(['GET', 'HEAD'])
 
 /**
- * A change needs a header that no form and no page of another site can send, and, where one is
- * sent, our own origin.
+ * Refuses foreign origins, and changes without the control header. Forms and pages of other sites
+ * cannot send that header.
  */
 export function requireControl(origins: () => readonly string[]): RequestHandler {
   return (request, _response, next) => {
     const { origin } = request.headers
     if (origin !== undefined && !origins().includes(origin))
-      throw new ApiError(403, 'permission_denied', 'Requests of other origins are refused.')
+      throw new ApiError(403, 'permission_denied', 'Requests from other origins are refused.')
     if (!READING.has(request.method) && request.get('x-sandbox-control') !== '1')
       throw new ApiError(403, 'permission_denied', 'A change needs the header "X-Sandbox-Control: 1".')
     next()

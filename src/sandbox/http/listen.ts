@@ -3,22 +3,22 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { UpshotError } from '../../core/errors.ts'
 
-/** A server on this machine's own address. */
+/** A server that listens on 127.0.0.1. */
 export interface Listening {
   server: Server
   port: number
-  /** Stops accepting and cuts what is open. */
+  /** Stops listening and closes every open connection. */
   close(): Promise<void>
 }
 
-/** Throws `conflict` when the port is taken; 0 takes a free one. */
+/** Listens on 127.0.0.1; port 0 picks a free one. Throws `conflict` if the port is taken. */
 export async function listenLocally(handler: RequestListener, port: number): Promise<Listening> {
   const server = createServer(handler)
   server.listen(port, '127.0.0.1')
   try {
     await once(server, 'listening')
   } catch (cause) {
-    throw new UpshotError('conflict', `Port ${port} cannot be listened on. Choose another, or 0 for a free one.`, {
+    throw new UpshotError('conflict', `Port ${port} is taken or not allowed. Choose another, or 0 for a free one.`, {
       cause,
     })
   }
@@ -32,7 +32,7 @@ async function closeServer(server: Server): Promise<void> {
   await closed
 }
 
-/** Every way to write this machine's own address with a port, and what was configured besides. */
+/** `Host` values for this machine's own address, and the configured ones. */
 export function localHosts(port: number, more: readonly string[]): string[] {
   return [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, ...more]
 }

@@ -2,15 +2,15 @@ import { isPlainObject } from '../../core/json.ts'
 import { draw } from '../state/draw.ts'
 import type { WireEntry } from '../storage/entry.ts'
 
-/** Which of the two described forms one reply takes. */
+/** The two forms of replies that the documents describe. */
 export type WireForm = 'primary' | 'alternative'
 
-/** An error of the API; each form writes it in its own way. */
+/** An error before it is put into one of the two forms. */
 export interface WireError {
   status: number
   code: string
   message: string
-  /** What is known beyond the message, such as the parameter. */
+  /** Facts beyond the message, such as the parameter. */
   details: Record<string, string>
 }
 
@@ -21,19 +21,19 @@ export interface Pagination {
   totalPages: number
 }
 
-/** The form of the n-th request: as set, or, when mixed, drawn from the seed. */
+/** The form of the n-th request: the setting, or for `mixed` a draw from the seed. */
 export function decideForm(setting: WireForm | 'mixed', seed: number, n: number): WireForm {
   if (setting !== 'mixed') return setting
   return draw(seed, 'form', n) < 0.5 ? 'primary' : 'alternative'
 }
 
-/** Success around a single object. */
+/** A success with one object. */
 export function wrapData(form: WireForm, data: object): object {
   const written = form === 'primary' ? data : snakeCased(data)
   return { ...successMark(form), data: written }
 }
 
-/** Success around a list, with what leads to its next page. */
+/** A success with a page of entries and the link to the next page. */
 export function wrapList(
   form: WireForm,
   entries: WireEntry[],
@@ -44,7 +44,7 @@ export function wrapList(
   return { ...successMark(form), data: entries, ...(next.pagination ? { pagination: next.pagination } : {}) }
 }
 
-/** A details entry: the fields of the list and the four that only details have. */
+/** A success with an entry and `more`, the four fields that only details have. */
 export function wrapEntry(form: WireForm, entry: WireEntry, more: object): object {
   if (form === 'primary') return wrapData(form, { ...entry, ...more })
   return { ...successMark(form), data: { ...alternativeEntry(entry), ...snakeCased(more) } }
@@ -57,10 +57,7 @@ export function wrapError(form: WireForm, error: WireError): object {
   return { status: 'error', error: { code: ALTERNATIVE_CODES[code] ?? code, message, details: text.join('; ') } }
 }
 
-/**
- * The same reply as a later version of the service might send it: with a field more in every
- * object.
- */
+/** The reply with one unknown field added to every object, as a later version might send it. */
 export function withUnknownFields(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withUnknownFields)
   if (!isPlainObject(value)) return value
@@ -68,14 +65,14 @@ export function withUnknownFields(value: unknown): unknown {
   return { ...Object.fromEntries(fields), addedInALaterVersion: { since: 'v1.9', flags: [true, null] } }
 }
 
-/** Where the two forms name the same refusal differently. */
+/** Codes that differ in the alternative form. */
 const ALTERNATIVE_CODES: Record<string, string> = { invalid_request: 'invalid_parameter' }
 
 function successMark(form: WireForm): object {
   return form === 'primary' ? { success: true } : { status: 'success' }
 }
 
-/** In this form folders have a type and a size of 0, too. */
+/** In the alternative form, folders also have a type and a size of 0. */
 function alternativeEntry(entry: WireEntry): object {
   return snakeCased({ ...entry, mimeType: entry.mimeType ?? 'application/x-folder', size: entry.size ?? 0 })
 }

@@ -1,4 +1,4 @@
-// Sends the page's forms to the control API. Nothing is shown by it, so reading works without.
+// Sends the page's forms to the control API. Pages can be read without this script.
 
 const problem = document.getElementById('problem')
 
@@ -17,7 +17,10 @@ function readField(input) {
   }
 }
 
-/** A field without a name is the whole body. Fields of one name that ends in "[]" are a list of what is ticked, or of all. */
+/**
+ * The JSON body of a form. A field without a name is the whole body; names ending in "[]" make
+ * lists.
+ */
 function readBody(form) {
   const inputs = [...form.elements].filter((element) => element.matches('input, select, textarea'))
   const whole = inputs.find((input) => input.name === '')
@@ -36,7 +39,7 @@ function list(body, name) {
   return body[name]
 }
 
-/** The ticked boxes of a scope count for a custom one only. */
+/** Folds the boxes of a custom scope into `scope`; other scopes ignore them. */
 function composeScope(body) {
   if (body.custom === undefined) return body
   const { custom, storages, ...rest } = body

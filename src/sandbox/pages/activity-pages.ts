@@ -18,44 +18,44 @@ import {
 
 const MAX_SHOWN = 100
 
-/** What is being copied and what was, newest first. */
+/** The newest 100 transfers, newest first, and a form that starts one. */
 export function transfersPage(parts: SandboxParts): Html {
   const newest = parts.transfers.list().slice(-MAX_SHOWN).reverse()
   return layout('/account/transfers', [
     table(
       ['Transfer', 'From', 'To', 'State', 'Files', 'Bytes', 'Ended', ''],
       newest.map(transferRow),
-      'Nothing was transferred yet.',
+      'There is no transfer yet.',
     ),
     section(
       'Start a transfer',
       callForm({ method: 'POST', path: '/_sandbox/transfers' }, 'Start', [
         placeFields('From: a file or a folder', 'from', ['storage_a', '/in']),
-        placeFields('To: a path, or a folder with / at its end', 'to', ['storage_b', '/archive/']),
-        choice('Files that are there', 'existing', ['replace', 'keep']),
-        field('Fail after this part (0 to 1)', 'failAt', { kind: 'number' }),
+        placeFields('To: a path, or a folder ending in /', 'to', ['storage_b', '/archive/']),
+        choice('Existing files', 'existing', ['replace', 'keep']),
+        field('Fail after this share of the bytes (0 to 1)', 'failAt', { kind: 'number' }),
       ]),
     ),
   ])
 }
 
-/** What goes wrong on purpose. */
+/** The faults that are set, and forms that set one. */
 export function faultsPage(parts: SandboxParts): Html {
   const faults = parts.faults.list()
   return layout('/account/faults', [
-    table(['Fault', 'On', 'Rule', 'Could strike', 'Struck', ''], faults.map(faultRow), 'Nothing is set to go wrong.'),
+    table(['Fault', 'On', 'Rule', 'Matched', 'Struck', ''], faults.map(faultRow), 'No fault is set.'),
     section(
-      'Let calls fail with a status',
+      'Fail calls with a status',
       callForm({ method: 'POST', path: '/_sandbox/faults' }, 'Set', [
         choice('On', 'on', ['*', ...FAULT_TARGETS.filter((target) => target !== 'delivery')]),
         field('Status', 'status', { value: '503', kind: 'number', required: true }),
-        field('Times (empty: for ever)', 'times', { value: '2', kind: 'number' }),
+        field('Times (empty: no limit)', 'times', { value: '2', kind: 'number' }),
       ]),
     ),
-    section('Let anything else go wrong', [
-      html`<p class="note">Calls: latencyMs, status, reset, garbage, html, cutAfterBytes, stallAfterBytes, bytesPerSecond,
-contradictRateHeaders, afterwards. Deliveries: type, drop, duplicate, delayMs, reorder, signature, tamper. Both: times,
-probability, skip.</p>`,
+    section('Set any other fault', [
+      html`<p class="note">Calls: latencyMs, status, reset, garbage, html, cutAfterBytes, stallAfterBytes,
+bytesPerSecond, contradictRateHeaders, afterwards. Deliveries: type, drop, duplicate, delayMs, reorder, signature,
+tamper. Both: times, probability, skip.</p>`,
       callForm(
         { method: 'POST', path: '/_sandbox/faults' },
         'Set',
@@ -67,16 +67,16 @@ probability, skip.</p>`,
   ])
 }
 
-/** What clients did, and what they should not have done. */
+/** The newest findings and requests, newest first. */
 export function auditPage(parts: SandboxParts): Html {
   const findings = parts.audit.findings().slice(-MAX_SHOWN).reverse()
   const requests = parts.audit.requests().slice(-MAX_SHOWN).reverse()
   return layout('/account/audit', [
-    html`<h2>What clients did wrong</h2>`,
+    html`<h2>Findings</h2>`,
     table(
-      ['When', 'Rule', 'Key', 'What'],
+      ['When', 'Rule', 'Key', 'Message'],
       findings.map(({ at, rule, keyId, message }) => [moment(at), rule, keyId ?? '–', message]),
-      'No client did anything wrong.',
+      'No client has broken a rule.',
     ),
     html`<h2>Requests</h2>`,
     table(
@@ -85,7 +85,7 @@ export function auditPage(parts: SandboxParts): Html {
         const shown = state(status < 400 ? 'good' : 'bad', String(status))
         return [moment(at), operation, keyId ?? '–', shown, code ?? '–', faultId ?? '–']
       }),
-      'No request came yet.',
+      'There is no request yet.',
     ),
   ])
 }

@@ -5,7 +5,7 @@ import { callForm, layout, moment, state, table } from './layout.ts'
 
 const MAX_SHOWN = 100
 
-/** The log of deliveries, newest first. */
+/** The newest 100 deliveries, newest first; those of one webhook if `webhookId` is given. */
 export function deliveriesPage(parts: SandboxParts, webhookId?: string): Html {
   const total = parts.deliveries.count({ webhookId })
   const shown = parts.deliveries.newest(MAX_SHOWN, { webhookId }).reverse()
@@ -14,12 +14,12 @@ export function deliveriesPage(parts: SandboxParts, webhookId?: string): Html {
     table(
       ['Event', 'Address', 'State', 'Cause', 'Attempts', 'Next', ''],
       shown.map(deliveryRow),
-      'Nothing has been delivered yet.',
+      'There is no delivery yet.',
     ),
   ])
 }
 
-/** One event, as it was sent. */
+/** An event as it was sent, with its deliveries. */
 export function eventPage(parts: SandboxParts, id: string): Html {
   const event = parts.events.get(id)
   const body = event ? JSON.stringify(JSON.parse(event.body), null, 2) : ''
@@ -30,7 +30,7 @@ export function eventPage(parts: SandboxParts, id: string): Html {
     table(
       ['Event', 'Address', 'State', 'Cause', 'Attempts', 'Next', ''],
       parts.deliveries.list({ eventId: id }).map(deliveryRow),
-      'It was delivered to nobody.',
+      'This event has no delivery.',
     ),
   ])
 }

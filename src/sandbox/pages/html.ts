@@ -1,4 +1,4 @@
-/** Markup that is safe to send: made by {@link html} only. */
+/** Markup that is safe to send. Only {@link html} makes it. */
 export class Html {
   readonly text: string
 
@@ -9,10 +9,7 @@ export class Html {
 
 export type Content = Html | string | number | null | undefined | false | readonly Content[]
 
-/**
- * Markup with values in it. Everything that is not markup itself is escaped, in text and in quoted
- * attributes alike.
- */
+/** Makes markup from a template. Values are escaped, in text and in quoted attributes alike. */
 export function html(strings: TemplateStringsArray, ...values: Content[]): Html {
   const rest = values.map((value, n) => toMarkup(value) + (strings[n + 1] ?? ''))
   return new Html((strings[0] ?? '') + rest.join(''))

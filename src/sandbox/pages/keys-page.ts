@@ -6,7 +6,7 @@ import { type Call, callForm, choice, choices, field, layout, moment, section, s
 
 const SCOPES = ['read-write', 'read-only', 'admin', 'custom'] as const
 
-/** The API Keys tab: create with name and scope, view, edit, revoke. */
+/** The keys: create, view, edit, revoke. */
 export function keysPage(parts: SandboxParts): Html {
   return layout('/account/keys', [
     table(
@@ -24,7 +24,7 @@ export function keysPage(parts: SandboxParts): Html {
   ])
 }
 
-/** One key, with the credential itself. */
+/** One key with its credential. */
 export function keyPage(key: ApiKey): Html {
   return layout('/account/keys', [
     section(key.name, [
@@ -39,7 +39,7 @@ export function keyPage(key: ApiKey): Html {
   ])
 }
 
-/** The boxes count for a custom scope only. */
+/** Fields of a scope. Only a custom scope uses the boxes. */
 function scopeFields(scope: KeyScope): Content {
   const { custom, storages } = typeof scope === 'string' ? { custom: ['files:read'], storages: [...STORAGES] } : scope
   return [
@@ -54,7 +54,7 @@ function keyRow(key: ApiKey, now: number): Content[] {
   const end = key.revokedAt ? 'revoked' : hasExpired ? 'expired' : null
   const revoke: Call = {
     ...{ method: 'DELETE', path: `/_sandbox/keys/${key.id}`, about: key.name },
-    confirm: `Revoke the key "${key.name}" for ever?`,
+    confirm: `Revoke the key "${key.name}" for good?`,
   }
   return [
     key.name,

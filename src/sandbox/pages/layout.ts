@@ -1,7 +1,7 @@
 import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import { type Content, type Html, html } from './html.ts'
 
-/** The tabs of the account, in order: address → title. */
+/** The tabs of the account in order, as address → title. */
 export const TABS = {
   '/account': 'Plan and limits',
   '/account/keys': 'API Keys',
@@ -14,7 +14,7 @@ export const TABS = {
 } as const
 export type Tab = keyof typeof TABS
 
-/** A whole page. It reads without JavaScript; only its forms need the script. */
+/** A whole page. It reads without JavaScript; forms need the script. */
 export function layout(tab: Tab, content: Content): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -36,7 +36,7 @@ ${Object.entries(TABS).map(([path, title]) => tabItem(path, title, path === tab)
 </header>
 <main id="content">
 <h1>${TABS[tab]}</h1>
-<noscript><p class="note">Everything can be read here without JavaScript. Changes need it, or the control API.</p></noscript>
+<noscript><p class="note">JavaScript is off: pages can be read, but changes need it or the control API.</p></noscript>
 <p id="problem" role="alert" hidden></p>
 ${content}
 </main>
@@ -50,7 +50,7 @@ function tabItem(path: string, title: string, isCurrent: boolean): Html {
 `
 }
 
-/** Parts of a page that belong together, under a heading. */
+/** A section with a heading. */
 export function section(title: string, content: Content): Html {
   return html`<section><h2>${title}</h2>
 ${content}
@@ -59,9 +59,8 @@ ${content}
 }
 
 /**
- * A table, or a sentence in its place when there is nothing to show. The last column may be of
- * buttons, and is `''` then. On narrow screens each row becomes a card, so each cell knows its
- * column.
+ * A table, or the `empty` sentence. A column titled `''` holds buttons; `data-label` titles the
+ * cells on narrow screens.
  */
 export function table(columns: string[], rows: Content[][], empty: string): Html {
   if (rows.length === 0) return html`<div class="list"><p class="empty">${empty}</p></div>`
@@ -79,34 +78,37 @@ function columnHead(title: string): Html {
     : html`<th scope="col">${title}</th>`
 }
 
-/** What a form calls, and what it is told by. */
+/** The control API call behind a form. */
 export interface Call {
   method: 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   path: string
-  /** What it is about, for those who hear the button among others of its name. */
+  /** The target of the button, for screen readers: many buttons have the same name. */
   about?: string
-  /** Asked before it is sent; the button looks like it. */
+  /** Question asked before the call; also makes the button red. */
   confirm?: string
 }
 
-/** A form that the script sends to the control API; the fields become the JSON body. */
+/** A form that the script sends to the control API, with its fields as the JSON body. */
 export function callForm({ method, path, about, confirm }: Call, submit: string, fields: Content = ''): Html {
-  return html`<form data-method="${method}" data-path="${path}"${confirm && html` data-confirm="${confirm}"`}>${fields}
-<button type="submit"${confirm && html` class="danger"`}>${submit}${about && html`<span class="unseen"> ${about}</span>`}</button></form>`
+  const question = confirm && html` data-confirm="${confirm}"`
+  const target = about && html`<span class="unseen"> ${about}</span>`
+  return html`<form data-method="${method}" data-path="${path}"${question}>${fields}
+<button type="submit"${confirm && html` class="danger"`}>${submit}${target}</button></form>`
 }
 
-/** A labelled line of text, read by the script as `kind`; `wide` for what is long. */
+/** A labelled text field, read by the script as `kind`. */
 export function field(
   label: string,
   name: string,
   more: { value?: string; kind?: 'text' | 'number' | 'json' | 'list'; required?: boolean; wide?: boolean } = {},
 ): Html {
   const { value = '', kind = 'text', required = false, wide = false } = more
-  return html`<label${wide && html` class="wide"`}>${label} <input name="${name}" value="${value}" data-kind="${kind}"${required && html` required`}></label>
+  const attributes = html`name="${name}" value="${value}" data-kind="${kind}"${required && html` required`}`
+  return html`<label${wide && html` class="wide"`}>${label} <input ${attributes}></label>
 `
 }
 
-/** A labelled choice. */
+/** A labelled list of options. */
 export function choice(label: string, name: string, options: readonly string[], chosen = options[0]): Html {
   return html`<label>${label} <select name="${name}">
 ${options.map((option) => html`<option${option === chosen && html` selected`}>${option}</option>\n`)}
@@ -114,13 +116,14 @@ ${options.map((option) => html`<option${option === chosen && html` selected`}>${
 `
 }
 
-/** A labelled box for more than one line of JSON. Without a name it is the whole body. */
+/** A labelled field for JSON. Without a name it is the whole body. */
 export function jsonField(label: string, name: string, value: string): Html {
-  return html`<label class="wide">${label} <textarea name="${name}" rows="3" data-kind="json" spellcheck="false">${value}</textarea></label>
+  const box = html`<textarea name="${name}" rows="3" data-kind="json" spellcheck="false">${value}</textarea>`
+  return html`<label class="wide">${label} ${box}</label>
 `
 }
 
-/** A storage and a path in it: a list of two. `known` paths are offered while one is typed. */
+/** A storage and a path in it, sent as a list of two. The browser suggests the `known` paths. */
 export function placeFields(
   title: string,
   name: string,
@@ -128,20 +131,26 @@ export function placeFields(
   known: readonly string[] = [],
 ): Html {
   const list = `paths-${name}`
+  const pathField = html`<label>Path <input name="${name}[]" value="${path}" list="${list}" required></label>`
   return html`<fieldset><legend>${title}</legend>
-${choice('Storage', `${name}[]`, STORAGES, storage)}<label>Path <input name="${name}[]" value="${path}" list="${list}" required></label>
+${choice('Storage', `${name}[]`, STORAGES, storage)}${pathField}
 <datalist id="${list}">${known.map((each) => html`<option value="${each}"></option>`)}</datalist></fieldset>
 `
 }
 
-/** Boxes of which those that are ticked make a list. */
+/** Checkboxes that are sent as a list. */
 export function choices(title: string, name: string, options: readonly string[], chosen: readonly string[]): Html {
+  const box = (option: string) => {
+    const attributes = html`name="${name}[]" value="${option}"${chosen.includes(option) && html` checked`}`
+    return html`<label class="switch"><input type="checkbox" ${attributes}> ${option}</label>
+`
+  }
   return html`<fieldset><legend>${title}</legend>
-${options.map((option) => html`<label class="switch"><input type="checkbox" name="${name}[]" value="${option}"${chosen.includes(option) && html` checked`}> ${option}</label>\n`)}</fieldset>
+${options.map(box)}</fieldset>
 `
 }
 
-/** A labelled switch. */
+/** A labelled checkbox. */
 export function toggle(label: string, name: string, isOn: boolean): Html {
   return html`<label class="switch"><input type="checkbox" name="${name}"${isOn && html` checked`}> ${label}</label>
 `
@@ -151,7 +160,7 @@ export function moment(iso: string | null): Content {
   return iso === null ? '–' : html`<time datetime="${iso}" title="${iso}">${iso.replace('T', ' ').slice(0, 19)}</time>`
 }
 
-/** A state in the colour of what it means, and in words. */
+/** A state as coloured text. */
 export function state(kind: 'good' | 'bad' | 'wait' | 'note', text: string): Html {
   return html`<span class="state ${kind}">${text}</span>`
 }

@@ -9,18 +9,18 @@ type Switch = { [Name in keyof Settings]: Settings[Name] extends boolean ? Name 
 
 const SWITCHES: Record<Switch, string> = {
   pagination: 'Lists carry pagination',
-  strictServiceNames: 'Storage names must be written as the form says',
+  strictServiceNames: 'Storage names must match the form',
   rateHeaders: 'A 429 carries X-RateLimit-*',
   retryAfter: 'A 429 carries Retry-After',
-  rateHeadersOnSuccess: 'Good replies carry X-RateLimit-*, too',
+  rateHeadersOnSuccess: 'Successful replies carry X-RateLimit-*',
   deleteFolders: 'Folders can be deleted',
   hostileIds: 'New files get ids that break careless URLs',
   unknownFields: 'Replies carry unknown fields',
 }
 
-const CLOCKS = { real: 'running', manual: 'standing still until it is moved' }
+const CLOCKS = { real: 'running', manual: 'standing still until it is advanced' }
 
-/** Plan, limits, the switches of everything the specification leaves open, and the clock. */
+/** The plan, the limits, the settings, the clock, and a reset. */
 export function planPage(parts: SandboxParts, url: string): Html {
   const settings = parts.settings.get()
   const rows = Object.entries(PLAN_LIMITS).map(([plan, limits]) => [
@@ -37,7 +37,7 @@ export function planPage(parts: SandboxParts, url: string): Html {
         choice('Plan', 'plan', PLANS, settings.plan),
         choice('Form of replies', 'form', FORMS, settings.form),
         choice('List endpoint', 'listEndpoint', ['both', 'primary', 'alternative'], settings.listEndpoint),
-        html`<fieldset class="switches"><legend>What the documents of the service leave open</legend>
+        html`<fieldset class="switches"><legend>Open points of the specification</legend>
 ${Object.entries(SWITCHES).map(([name, label]) => toggle(label, name, settings[name as Switch]))}</fieldset>
 `,
       ]),
@@ -49,11 +49,11 @@ ${Object.entries(SWITCHES).map(([name, label]) => toggle(label, name, settings[n
         'Advance',
         field('Forward by', 'by', { value: '16m', required: true }),
       ),
-      callForm({ method: 'POST', path: '/_sandbox/clock/real' }, "Back to this machine's time"),
+      callForm({ method: 'POST', path: '/_sandbox/clock/real' }, "Return to this machine's time"),
     ]),
     section('Reset', [
-      html`<p>Makes everything as it was at the first start. Keys and webhooks stay, and files in directories that the sandbox did
-not make.</p>`,
+      html`<p>Resets everything to the first start. Keys and webhooks stay, and so do files in folders
+that the sandbox did not make.</p>`,
       callForm(
         { method: 'POST', path: '/_sandbox/reset', confirm: 'Reset everything but keys and webhooks?' },
         'Reset the sandbox',

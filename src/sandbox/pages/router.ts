@@ -15,15 +15,17 @@ import { planPage } from './plan-page.ts'
 import { storagesPage } from './storages-page.ts'
 import { webhooksPage } from './webhooks-page.ts'
 
-/** Nothing from elsewhere, nothing inline, in no frame. */
-const POLICY =
-  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+/** Content-Security-Policy: nothing from other origins, nothing inline, no frames. */
+const POLICY = [
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'",
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+].join('; ')
 
 const ASSETS = { 'account.css': 'text/css', 'account.js': 'text/javascript', 'thumbnail.svg': 'image/svg+xml' }
 
 const storageName = z.enum(STORAGES)
 
-/** The account's web page. It only reads; its forms call the control API. */
+/** The account pages. They only read; their forms call the control API. */
 export function accountPagesRouter(parts: SandboxParts, apiUrl: () => string): Router {
   const router = Router()
   router.use(protect)
@@ -56,7 +58,7 @@ export function accountPagesRouter(parts: SandboxParts, apiUrl: () => string): R
   })
   for (const [name, type] of Object.entries(ASSETS)) router.get(`/account/${name}`, serveAsset(name, type))
   router.use('/account', () => notFound('page', 'of this name'))
-  router.use(tellProblem(parts))
+  router.use(answerErrorsWithPage(parts))
   return router
 }
 
@@ -70,8 +72,8 @@ const protect: RequestHandler = (_request, response, next) => {
   next()
 }
 
-/** For a person in front of a browser, a page that leads on. */
-function tellProblem({ log }: Pick<SandboxParts, 'log'>): ErrorRequestHandler {
+/** Answers errors with a page that links back to the account. */
+function answerErrorsWithPage({ log }: Pick<SandboxParts, 'log'>): ErrorRequestHandler {
   return (error, _request, response, next) => {
     if (response.headersSent) return next(error)
     reportFailure(log, error)

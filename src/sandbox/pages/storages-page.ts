@@ -7,7 +7,7 @@ import { callForm, layout, moment, placeFields, section, size, table } from './l
 
 const MAX_SHOWN = 500
 
-/** One folder of a storage: its entries, upload, delete, transfer. */
+/** A folder of a storage: its entries, and forms to upload, delete and transfer. */
 export function storagesPage(parts: SandboxParts, storage: StorageName, path: string): Html {
   const query = {
     storage,
@@ -40,7 +40,7 @@ export function storagesPage(parts: SandboxParts, storage: StorageName, path: st
             [storage, path === '/' ? '' : path],
             entries.map((entry) => entry.path),
           ),
-          placeFields('To: a path, or a folder with / at its end', 'to', [
+          placeFields('To: a path, or a folder ending in /', 'to', [
             storage === 'storage_b' ? 'storage_c' : 'storage_b',
             '/',
           ]),

@@ -5,7 +5,7 @@ import type { Webhook } from '../webhooks/webhooks.ts'
 import { type Content, type Html, html } from './html.ts'
 import { callForm, choice, choices, field, jsonField, layout, moment, section, state, table } from './layout.ts'
 
-/** Registrations: where events are sent, and how they are signed. */
+/** The webhooks, and forms to register one and to emit an event. */
 export function webhooksPage(parts: SandboxParts): Html {
   return layout('/account/webhooks', [
     table(
@@ -18,7 +18,7 @@ export function webhooksPage(parts: SandboxParts): Html {
       callForm({ method: 'POST', path: '/_sandbox/webhooks' }, 'Register', [
         field('Address', 'url', { value: 'http://127.0.0.1:4700/hooks/', required: true, wide: true }),
         field('Events, separated by commas', 'events', { value: '*', kind: 'list' }),
-        choices('Of storages', 'storages', STORAGES, STORAGES),
+        choices('Storages', 'storages', STORAGES, STORAGES),
         field('Secret', 'secret', { required: true }),
         choice('Signature scheme', 'scheme', Object.keys(SCHEME_PRESETS)),
       ]),
@@ -35,6 +35,7 @@ export function webhooksPage(parts: SandboxParts): Html {
 
 function webhookRow(webhook: Webhook): Content[] {
   const path = `/_sandbox/webhooks/${webhook.id}`
+  const { url: about, enabled } = webhook
   return [
     webhook.url,
     webhook.events.join(', '),
@@ -43,8 +44,8 @@ function webhookRow(webhook: Webhook): Content[] {
     moment(webhook.createdAt),
     state(webhook.enabled ? 'good' : 'wait', webhook.enabled ? 'on' : 'off'),
     html`<a href="/account/deliveries?webhook=${webhook.id}">Deliveries</a>
-${callForm({ method: 'PATCH', path, about: webhook.url }, webhook.enabled ? 'Switch off' : 'Switch on', enabledField(!webhook.enabled))}
-${callForm({ method: 'DELETE', path, about: webhook.url, confirm: `Remove the webhook ${webhook.url}?` }, 'Remove')}`,
+${callForm({ method: 'PATCH', path, about }, enabled ? 'Switch off' : 'Switch on', enabledField(!enabled))}
+${callForm({ method: 'DELETE', path, about, confirm: `Remove the webhook ${about}?` }, 'Remove')}`,
   ]
 }
 

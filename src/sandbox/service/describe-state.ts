@@ -4,26 +4,27 @@ import type { Settings } from '../state/live-settings.ts'
 import type { DeliveryState } from '../webhooks/delivery.ts'
 import type { SandboxParts } from './sandbox-parts.ts'
 
-/** What a sandbox holds and does, in numbers. */
+/** The contents and the activity of a sandbox, in numbers. */
 export interface SandboxState {
-  /** Base URL of the API. */
+  /** Base URL of the API, `/v1` included. */
   url: string
-  /** Origin that download URLs lead to. */
+  /** Origin of download URLs. */
   downloadOrigin: string
+  /** Time of the sandbox, ISO 8601. */
   now: string
   clock: 'real' | 'manual'
   settings: Settings
   storages: { name: StorageName; dir: string; files: number; bytes: number }[]
-  /** Those that are not revoked. */
+  /** Keys that are not revoked. */
   keys: number
   webhooks: number
   faults: number
-  /** Those that have not ended. */
+  /** Transfers that have not ended. */
   transfers: number
   deliveries: Record<DeliveryState, number>
 }
 
-/** Reads it all in one turn of the event loop, so that the numbers fit together. */
+/** Reads everything in one turn of the event loop, so that the numbers match. */
 export function describeState(parts: SandboxParts, origins: { api: string; download: string }): SandboxState {
   const { clock, settings, index, storages, keys, webhooks, faults, transfers, deliveries } = parts
   const count = (state: DeliveryState) => deliveries.count({ state })

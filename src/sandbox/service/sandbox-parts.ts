@@ -24,10 +24,10 @@ import { type ProbeReport, probeReceiver } from '../webhooks/probe-receiver.ts'
 import { Webhooks } from '../webhooks/webhooks.ts'
 import { Snapshots } from './snapshots.ts'
 
-/** How long a file has to look the same before it is told of. */
+/** How long a file must stay unchanged before it is recorded. */
 const SETTLE_MS = 250
 
-/** Everything the sandbox is, but for the servers in front of it. */
+/** Every part of a sandbox except its servers. */
 export interface SandboxParts {
   db: Db
   saved: SavedSettings
@@ -48,11 +48,11 @@ export interface SandboxParts {
   audit: Audit
   limiter: RateLimiter
   snapshots: Snapshots
-  /** Sends a receiver what it must accept and what it must refuse. Throws `not_found`. */
+  /** Checks what a receiver accepts and refuses. Throws `not_found`. */
   probe(webhookId: string): Promise<ProbeReport>
 }
 
-/** Opens what is saved under `options.dir` and puts the parts together. Nothing moves yet. */
+/** Opens the saved state under `options.dir` and builds the parts. Starts nothing. */
 export function openSandboxParts(options: SandboxOptions): SandboxParts {
   const db = openDatabase(resolve(options.dir))
   try {
@@ -120,13 +120,13 @@ function watchAll(
   return Object.values(parts.storages).map((storage) => {
     const { index, recorder } = parts
     const watcher = new StorageWatcher({ storage, index, recorder, settleMs: SETTLE_MS, scanEveryMs, hints })
-    storage.watchedBy(() => watcher.catchUp())
+    storage.rescanWith(() => watcher.catchUp())
     return watcher
   })
 }
 
 /**
- * Ends what a crash left open and tells what changed while nobody looked. Deliveries begin with
+ * Fails transfers that a crash cut off and records changes made meanwhile. Deliveries start with
  * `dispatcher.start()`.
  */
 export async function catchUp(parts: SandboxParts): Promise<void> {
@@ -137,7 +137,7 @@ export async function catchUp(parts: SandboxParts): Promise<void> {
   }
 }
 
-/** Resolves when nothing more will be written. */
+/** Stops every part; resolves when nothing more will be written. */
 export async function closeSandboxParts(parts: SandboxParts): Promise<void> {
   await Promise.all(parts.watchers.map((watcher) => watcher.stop()))
   await parts.transfers.stop()

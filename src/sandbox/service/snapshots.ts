@@ -13,7 +13,9 @@ import type { StorageIndex } from '../storage/storage-index.ts'
 import type { Transfers } from '../transfers/transfers.ts'
 import type { DeliveryDispatcher } from '../webhooks/delivery-dispatcher.ts'
 
-/** Everything but the index, of which only our own directories' part is replaced. */
+/**
+ * Tables that a snapshot replaces as a whole. Of `entries` it replaces only our own folders' rows.
+ */
 const TABLES = [
   'attempts',
   'deliveries',
@@ -27,16 +29,16 @@ const TABLES = [
   'settings',
 ] as const
 
-/** Who may call, and who is told. */
+/** Tables that `keepAccess` keeps. */
 const ACCESS_TABLES = ['keys', 'webhooks'] as const
 
-/** What a reset leaves. */
+/** The options of a reset. */
 export interface ResetOptions {
-  /** Default false. */
+  /** Keeps keys and webhooks, so that a connected app still works. Default false. */
   keepAccess?: boolean
 }
 
-/** A snapshot becomes a folder of this name. */
+/** A snapshot is a folder of this name. */
 export const snapshotName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/i)
 
 export interface SnapshotParts {
@@ -52,10 +54,7 @@ export interface SnapshotParts {
   transfers: Transfers
 }
 
-/**
- * Saves and restores everything the sandbox knows and holds. Directories that it did not make are
- * left as they are, with their part of the index.
- */
+/** Saves and restores the whole state. Folders that the sandbox did not make stay as they are. */
 export class Snapshots {
   readonly #parts: SnapshotParts
 
@@ -68,21 +67,21 @@ export class Snapshots {
     return existsSync(dir) ? readdirSync(dir).sort() : []
   }
 
-  /** Replaces an older one of the same name. */
+  /** Saves a snapshot; replaces one of the same name. */
   async save(name: string): Promise<void> {
     const dir = this.#dirOf(name)
-    await this.#rest()
+    await this.#stopActivity()
     rmSync(dir, { recursive: true, force: true })
     mkdirSync(dir, { recursive: true })
     this.#parts.db.prepare('VACUUM INTO ?').run(join(dir, 'sandbox.db'))
-    for (const storage of this.#ours()) cpSync(storage.dir, join(dir, storage.name), { recursive: true })
+    for (const storage of this.#ownStorages()) cpSync(storage.dir, join(dir, storage.name), { recursive: true })
   }
 
-  /** Throws `not_found`. */
+  /** Restores a snapshot. Throws `not_found`. */
   async restore(name: string): Promise<void> {
     const dir = this.#dirOf(name)
     if (!existsSync(dir)) notFound('snapshot', name)
-    await this.#rest()
+    await this.#stopActivity()
     const { db } = this.#parts
     db.prepare('ATTACH ? AS saved').run(join(dir, 'sandbox.db'))
     try {
@@ -93,11 +92,11 @@ export class Snapshots {
   }
 
   /**
-   * Everything as on the very first start, the machine's time included. `keepAccess` leaves keys
-   * and webhooks, so that an app that works with the sandbox still can.
+   * Resets everything, the clock included, to the very first start. `keepAccess` keeps keys and
+   * webhooks.
    */
   async reset({ keepAccess = false }: ResetOptions = {}): Promise<void> {
-    await this.#rest()
+    await this.#stopActivity()
     const kept: readonly string[] = keepAccess ? ACCESS_TABLES : []
     this.#replace(
       () => {},
@@ -107,32 +106,29 @@ export class Snapshots {
     this.#parts.settings.startOver()
   }
 
-  /** Nothing is sent or copied while everything is replaced. */
-  async #rest(): Promise<void> {
+  /** Cancels open transfers and waits until no delivery is being sent or due. */
+  async #stopActivity(): Promise<void> {
     const { transfers, dispatcher } = this.#parts
     await Promise.all(transfers.list().map(({ id, status }) => (isOpen(status) ? transfers.cancel(id) : null)))
     await dispatcher.idle()
   }
 
-  /**
-   * In one turn of the event loop, so that no hint of a change meets an index that does not know of
-   * it yet.
-   */
+  /** Replaces files and rows in one turn of the event loop, before any hint of a change arrives. */
   #replace(
     refill: (storage: Storage) => void,
     source: 'saved' | null,
     tables: readonly (typeof TABLES)[number][] = TABLES,
   ): void {
     const { db, clock, settings, limiter, audit, index } = this.#parts
-    for (const storage of this.#ours()) {
+    for (const storage of this.#ownStorages()) {
       for (const name of readdirSync(storage.dir)) rmSync(join(storage.dir, name), { recursive: true })
       refill(storage)
     }
     db.transaction(() => {
-      // Rows go and come table by table; references hold again at the end.
+      // Rows are replaced table by table; foreign keys hold again at the commit.
       db.pragma('defer_foreign_keys = ON')
       for (const table of tables) this.#replaceRows(table, source)
-      for (const { name } of this.#ours()) {
+      for (const { name } of this.#ownStorages()) {
         db.prepare('DELETE FROM entries WHERE storage = ?').run(name)
         if (source) db.prepare('INSERT INTO entries SELECT * FROM saved.entries WHERE storage = ?').run(name)
       }
@@ -152,7 +148,7 @@ export class Snapshots {
     if (source) db.exec(`INSERT INTO main.${table} SELECT * FROM saved.${table} ORDER BY rowid`)
   }
 
-  #ours(): Storage[] {
+  #ownStorages(): Storage[] {
     return Object.values(this.#parts.storages).filter(({ folder }) => folder.madeHere)
   }
 

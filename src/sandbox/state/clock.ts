@@ -4,16 +4,12 @@ import type { SavedSettings } from './saved-settings.ts'
 
 const savedClock = z.object({ offsetMs: z.number(), now: z.number() })
 
-/**
- * Also the longest piece of a real wait, so that a machine that slept notices what fell due
- * meanwhile.
- */
+/** The longest real timer: a machine that slept notices after 30 s what fell due meanwhile. */
 const MAX_TIMER_MS = 30_000
 
 /**
- * The sandbox's own time: the machine's plus an offset, or a clock that stands still. Both can be
- * moved forward, both stay where they were over a restart, and moving them fires what falls due on
- * the way, in order.
+ * The sandbox's time: the machine's plus an offset, or a clock that stands still. Survives
+ * restarts; moving it fires due timers in order.
  */
 export class SandboxClock implements Clock {
   #mode: 'real' | 'manual'
@@ -26,7 +22,7 @@ export class SandboxClock implements Clock {
   #settled: () => Promise<void> = async () => {}
   #moving: Promise<unknown> = Promise.resolve()
 
-  /** `startAt` is where a manual clock begins that has no saved time. */
+  /** `startAt`: the time of a manual clock that has no saved time. */
   constructor(mode: 'real' | 'manual', settings: SavedSettings, startAt: number | null = null) {
     this.#mode = mode
     this.#settings = settings
@@ -36,11 +32,11 @@ export class SandboxClock implements Clock {
     this.reload()
   }
 
-  /** Takes up the saved time; without one, the machine's. */
+  /** Continues from the saved time, or from the machine's if there is none. */
   reload(): void {
     const saved = savedClock.safeParse(this.#settings.get('clock')).data
     const real = Date.now() + (saved?.offsetMs ?? 0)
-    // Saved by a clock of the other kind it still never goes back.
+    // The time never goes back, even if the other kind of clock saved it.
     const now = this.mode === 'manual' ? (saved?.now ?? this.#startAt ?? real) : Math.max(saved?.now ?? 0, real)
     this.#now = now
     this.#offsetMs = now - Date.now()
@@ -48,7 +44,7 @@ export class SandboxClock implements Clock {
     this.#fireDue()
   }
 
-  /** `real`: it goes with the machine's time; `manual`: it stands still until it is moved. */
+  /** `real` follows the machine's time; `manual` stands still until it is advanced. */
   get mode(): 'real' | 'manual' {
     return this.#mode
   }
@@ -66,16 +62,16 @@ export class SandboxClock implements Clock {
   }
 
   /**
-   * What has to come to rest between two due moments, so that a retry's own retry falls due within
-   * the same move.
+   * `settled` is awaited between two due timers, so that a retry's own retry falls due in the same
+   * move.
    */
   settleWith(settled: () => Promise<void>): void {
     this.#settled = settled
   }
 
   /**
-   * Moves forward by a duration; resolves with the new moment when everything that fell due on the
-   * way is over. A receiver that does not answer holds it up for as long as a delivery may take.
+   * Moves forward; resolves with the new time when everything due on the way is done. A silent
+   * receiver delays it by up to the delivery timeout.
    */
   advance(duration: Duration): Promise<number> {
     const ms = parseDuration(duration)
@@ -85,9 +81,8 @@ export class SandboxClock implements Clock {
   }
 
   /**
-   * Shows the machine's time from now on, and goes with it, even if that is back in time. What is
-   * due at a moment that lies ahead again waits for it. Resolves with the new moment, once what was
-   * due is over.
+   * Follows the machine's time from now on, even if that goes back. Resolves with the new time when
+   * everything due is done.
    */
   followMachine(): Promise<number> {
     const moved = this.#moving.then(async () => {
@@ -102,7 +97,7 @@ export class SandboxClock implements Clock {
     return moved
   }
 
-  /** Forgets all timers. The clock still tells the time. */
+  /** Cancels all timers. `now` still works. */
   stop(): void {
     this.#timers.clear()
     clearTimeout(this.#native)

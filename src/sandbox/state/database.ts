@@ -15,7 +15,9 @@ const MIGRATIONS = [
     created_at INTEGER NOT NULL, expires_at INTEGER, revoked_at INTEGER, last_used_at INTEGER
   ) STRICT;
 
-  CREATE TABLE storages (name TEXT PRIMARY KEY, made_here INTEGER NOT NULL, indexed INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE storages (
+    name TEXT PRIMARY KEY, made_here INTEGER NOT NULL, indexed INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE entries (
     storage TEXT NOT NULL, id TEXT NOT NULL, path TEXT NOT NULL, parent TEXT NOT NULL, name TEXT NOT NULL,
     type TEXT NOT NULL, size INTEGER, mime_type TEXT, identity TEXT NOT NULL, fingerprint TEXT NOT NULL,
@@ -33,12 +35,13 @@ const MIGRATIONS = [
   CREATE INDEX events_by_age ON events (created_at);
 
   CREATE TABLE webhooks (
-    id TEXT PRIMARY KEY, url TEXT NOT NULL, events TEXT NOT NULL, storages TEXT, secrets TEXT NOT NULL, scheme TEXT NOT NULL,
-    enabled INTEGER NOT NULL, created_at INTEGER NOT NULL
+    id TEXT PRIMARY KEY, url TEXT NOT NULL, events TEXT NOT NULL, storages TEXT, secrets TEXT NOT NULL,
+    scheme TEXT NOT NULL, enabled INTEGER NOT NULL, created_at INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE deliveries (
     id TEXT PRIMARY KEY, event_id TEXT NOT NULL REFERENCES events (id), webhook_id TEXT NOT NULL, url TEXT NOT NULL,
-    cause TEXT NOT NULL, state TEXT NOT NULL, diverted INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0, due_at INTEGER, created_at INTEGER NOT NULL
+    cause TEXT NOT NULL, state TEXT NOT NULL, diverted INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0, due_at INTEGER, created_at INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX deliveries_due ON deliveries (due_at) WHERE state = 'pending';
   CREATE INDEX deliveries_of_event ON deliveries (event_id);
@@ -53,17 +56,18 @@ const MIGRATIONS = [
   ) STRICT;
 
   CREATE TABLE requests (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, operation TEXT NOT NULL, key_id TEXT, status INTEGER NOT NULL,
-    code TEXT, fault_id TEXT
+    number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, operation TEXT NOT NULL, key_id TEXT,
+    status INTEGER NOT NULL, code TEXT, fault_id TEXT
   ) STRICT;
   CREATE TABLE findings (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, rule TEXT NOT NULL, key_id TEXT, message TEXT NOT NULL
+    number INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, rule TEXT NOT NULL, key_id TEXT,
+    message TEXT NOT NULL
   ) STRICT;
 
   CREATE TABLE transfers (
     id TEXT PRIMARY KEY, type TEXT NOT NULL, status TEXT NOT NULL, source TEXT NOT NULL, destination TEXT NOT NULL,
-    existing TEXT NOT NULL, fail_at REAL, files_total INTEGER NOT NULL, files_done INTEGER NOT NULL, files_kept INTEGER NOT NULL,
-    bytes_total INTEGER NOT NULL, bytes_done INTEGER NOT NULL, created_at INTEGER NOT NULL,
+    existing TEXT NOT NULL, fail_at REAL, files_total INTEGER NOT NULL, files_done INTEGER NOT NULL,
+    files_kept INTEGER NOT NULL, bytes_total INTEGER NOT NULL, bytes_done INTEGER NOT NULL, created_at INTEGER NOT NULL,
     started_at INTEGER, finished_at INTEGER, error TEXT
   ) STRICT;
   CREATE INDEX transfers_open ON transfers (id) WHERE status IN ('queued', 'running');
@@ -71,8 +75,8 @@ const MIGRATIONS = [
 ]
 
 /**
- * Opens the sandbox's own state under `dir`, making both where they are missing. The file is locked
- * for as long as it is open: two sandboxes on one directory would both announce every file.
+ * Opens the state under `dir`, creating both if missing. An exclusive lock keeps other sandboxes
+ * away from `dir`.
  */
 export function openDatabase(dir: string): Db {
   mkdirSync(dir, { recursive: true })

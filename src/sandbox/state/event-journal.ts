@@ -4,7 +4,7 @@ import type { SandboxClock } from './clock.ts'
 import type { Db } from './database.ts'
 import { atomically, statement } from './statement.ts'
 
-/** What happened in the account, as every delivery of it says it (section 2.6). */
+/** An event as deliveries carry it (section 2.6). */
 export interface SandboxEvent {
   /** `evt_…`, the same in every retry and resend. */
   id: string
@@ -14,25 +14,19 @@ export interface SandboxEvent {
   data: Record<string, unknown>
 }
 
-/**
- * An event with what decides who is told of it. `body` is the text that is signed and sent, the
- * same bytes every time.
- */
+/** A saved event. `body` is the text that is signed and sent, the same bytes every time. */
 export interface StoredEvent {
   id: string
   type: string
   createdAt: number
-  /** Null where it concerns no single storage. */
+  /** The storage it concerns; null if none or several. */
   service: string | null
   body: string
 }
 
 const COLUMNS = 'id, type, created_at AS createdAt, service, body'
 
-/**
- * The journal of everything that happened. Each emit and the deliveries it causes are one
- * transaction.
- */
+/** The events of the account. An event and its deliveries are saved in one transaction. */
 export class EventJournal {
   readonly #db: Db
   readonly #clock: SandboxClock
@@ -65,7 +59,7 @@ export class EventJournal {
     return statement<[string], StoredEvent>(this.#db, `SELECT ${COLUMNS} FROM events WHERE id = ?`).get(id)
   }
 
-  /** Oldest first, from `since` (epoch milliseconds) on. Served by events_by_age. */
+  /** From `since` (epoch milliseconds) on, oldest first. Served by events_by_age. */
   since(since: number): StoredEvent[] {
     return statement<[number], StoredEvent>(
       this.#db,

@@ -1,46 +1,48 @@
 import { z } from 'zod'
 import type { SavedSettings } from './saved-settings.ts'
 
-/** Which of the two described forms replies take; `mixed`: chosen per request from the seed. */
+/** The form of replies; `mixed` draws one for each request from the seed. */
 export const FORMS = ['primary', 'alternative', 'mixed'] as const
 
-/** Requests per minute and burst as the service's plans say; `unlimited` is ours. */
+/** The service's plans, and `unlimited`, which only the sandbox has. */
 export const PLANS = ['free', 'pro', 'enterprise', 'unlimited'] as const
 
 /**
- * What can be changed while the sandbox runs, and is kept. Each switch decides one point of the
- * specification.
+ * Settings that can change while the sandbox runs, and are saved. Each decides one open point of
+ * the specification.
  */
 export const sandboxSettings = z.strictObject({
+  /** The form of replies. Default `primary`. */
   form: z.enum(FORMS),
+  /** The plan, which sets the rate limit. Default `free`. */
   plan: z.enum(PLANS),
-  /** Lists carry `pagination`. */
+  /** Whether lists carry `pagination`. Default true. */
   pagination: z.boolean(),
-  /** Which of the two list endpoints answer; the other is 404. */
+  /** The list endpoint that answers; the other one gets 404. Default `both`. */
   listEndpoint: z.enum(['both', 'primary', 'alternative']),
   /**
-   * `service` must be written as the form says: without an underscore in the primary, with one in
-   * the alternative.
+   * Whether `service` must match the form: an underscore only in the alternative one. Default
+   * false.
    */
   strictServiceNames: z.boolean(),
-  /** A 429 carries the `X-RateLimit-*` headers. */
+  /** Whether a 429 carries the `X-RateLimit-*` headers. Default true. */
   rateHeaders: z.boolean(),
-  /** A 429 carries `Retry-After`. */
+  /** Whether a 429 carries `Retry-After`. Default true. */
   retryAfter: z.boolean(),
-  /** Successful replies carry the `X-RateLimit-*` headers, too. */
+  /** Whether successful replies carry the `X-RateLimit-*` headers. Default false. */
   rateHeadersOnSuccess: z.boolean(),
-  /** A folder can be deleted, with everything in it. */
+  /** Whether a folder can be deleted, with everything in it. Default false. */
   deleteFolders: z.boolean(),
-  /** New entries get ids that break careless URL building. */
+  /** Whether new entries get ids that break careless URL building. Default false. */
   hostileIds: z.boolean(),
-  /** Replies carry fields nobody has heard of. */
+  /** Whether replies carry unknown fields. Default false. */
   unknownFields: z.boolean(),
 })
 
 /** Every setting with its value. */
 export type Settings = z.infer<typeof sandboxSettings>
 
-/** Some of the settings: what a change is made of, and what is saved of an older sandbox. */
+/** Some of the settings: a change, or what an older sandbox saved. */
 export const someSettings = sandboxSettings.partial()
 
 const DEFAULTS: Settings = {
@@ -57,13 +59,13 @@ const DEFAULTS: Settings = {
   unknownFields: false,
 }
 
-/** The settings in force. Read them anew for every request. */
+/** The settings in force. Read them for every request. */
 export class LiveSettings {
   readonly #saved: SavedSettings
   readonly #given: { form?: Settings['form'] | undefined; plan?: Settings['plan'] | undefined }
   #values: Settings
 
-  /** `given` counts more than what is saved. */
+  /** `given`, the options of the start, wins over saved values. */
   constructor(
     saved: SavedSettings,
     given: { form?: Settings['form'] | undefined; plan?: Settings['plan'] | undefined },
@@ -74,13 +76,13 @@ export class LiveSettings {
     this.startOver()
   }
 
-  /** Takes up what is saved, and what was given at the start once more. */
+  /** Loads the saved settings and applies the options of the start again. */
   startOver(): void {
     this.reload()
     this.update(this.#given)
   }
 
-  /** Takes up what is saved. */
+  /** Loads the saved settings; missing ones get their defaults. */
   reload(): void {
     this.#values = { ...DEFAULTS, ...definedOnly(someSettings.parse(this.#saved.get('settings') ?? {})) }
   }
@@ -89,7 +91,7 @@ export class LiveSettings {
     return this.#values
   }
 
-  /** Changes what is given, keeps the rest. */
+  /** Changes and saves the given settings. Returns all of them. */
   update(change: { [Name in keyof Settings]?: Settings[Name] | undefined }): Settings {
     this.#values = sandboxSettings.parse({ ...this.#values, ...definedOnly(change) })
     this.#saved.set('settings', this.#values)

@@ -1,6 +1,6 @@
 import { UpshotError } from '../../core/errors.ts'
 
-/** Throws `not_found` for a thing that was named by its id. */
+/** Throws `not_found`. */
 export function notFound(what: string, id: string): never {
   throw new UpshotError('not_found', `There is no ${what} ${id}.`)
 }

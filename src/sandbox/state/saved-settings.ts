@@ -2,10 +2,7 @@ import { toJson } from '../../core/json.ts'
 import type { Db } from './database.ts'
 import { statement } from './statement.ts'
 
-/**
- * Small named values that outlive the process: the clock, the switches, the secret of the download
- * URLs.
- */
+/** Small named values that survive a restart: clock, settings, and the secret of download URLs. */
 export class SavedSettings {
   readonly #db: Db
 
@@ -22,7 +19,7 @@ export class SavedSettings {
     statement(this.#db, 'INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)').run(name, toJson(value))
   }
 
-  /** The saved value, or the one that `make` gives, saved now. */
+  /** The saved value, or a new one from `make`, which is saved. */
   getOrMake(name: string, make: () => string): string {
     const saved = this.get(name)
     if (typeof saved === 'string') return saved

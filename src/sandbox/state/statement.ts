@@ -4,8 +4,8 @@ import type { Db } from './database.ts'
 const prepared = new WeakMap<Db, Map<string, Statement<unknown[]>>>()
 
 /**
- * The prepared statement of this text, made once per database: preparing costs more than running.
- * Only for texts that are written down in the code, as every one is kept.
+ * The statement of this text, prepared once per database. For constant texts only, because all are
+ * kept.
  */
 export function statement<Parameters extends unknown[] = unknown[], Row = unknown>(
   db: Db,
@@ -18,7 +18,7 @@ export function statement<Parameters extends unknown[] = unknown[], Row = unknow
   return found as unknown as Statement<Parameters, Row>
 }
 
-/** Runs `work` in a transaction: the one that is open, or one of its own. */
+/** Runs `work` in the open transaction, or in one of its own. */
 export function atomically<Result>(db: Db, work: () => Result): Result {
   return db.inTransaction ? work() : db.transaction(work)()
 }

@@ -13,7 +13,7 @@ import type { StorageIndex } from './storage-index.ts'
 import { diskPath, nameOf, parentOf } from './storage-path.ts'
 
 /**
- * Where a change was seen. `silent`: nobody is told, as for what was there before the storage was
+ * A path in a storage. `silent`: no event, as for files that were there before the storage was
  * connected.
  */
 export interface Place {
@@ -23,13 +23,12 @@ export interface Place {
   silent?: boolean
 }
 
-/** Where entries are that lost their place; no path on disk begins so. */
+/** Parent of entries that lost their place until the changes end. No path on disk begins so. */
 const NOWHERE = '//nowhere'
 
 /**
- * Brings the index to what the disk shows and tells of it, both in one transaction. It does not
- * matter who noticed first, the call that made the change, a hint or a scan: the second finds
- * nothing left to record.
+ * Brings the index in line with the disk and emits the events, in one transaction. A change that is
+ * recorded already records nothing.
  */
 export class ChangeRecorder {
   readonly #db: Db
@@ -37,9 +36,9 @@ export class ChangeRecorder {
   readonly #events: EventJournal
   readonly #clock: SandboxClock
   readonly #settings: LiveSettings
-  /** Counts new entries, so that every shape of hostile id comes up. */
+  /** Number of entries created, so that all shapes of hostile ids occur. */
   #made = 0
-  #isTogether = false
+  #isRecordingAll = false
   readonly #displaced: { limbo: Place; knownAs: string }[] = []
 
   constructor(parts: {
@@ -56,23 +55,20 @@ export class ChangeRecorder {
     this.#settings = parts.settings
   }
 
-  /** Several changes in one transaction. Files may have changed places among them. */
-  together(record: () => void): void {
+  /** Records several changes in one transaction. Files may have swapped places among them. */
+  recordAll(record: () => void): void {
     atomically(this.#db, () => {
-      this.#isTogether = true
+      this.#isRecordingAll = true
       try {
         record()
       } finally {
-        this.#isTogether = false
+        this.#isRecordingAll = false
         this.#endDisplaced()
       }
     })
   }
 
-  /**
-   * There is something at `place`. Known by its identity first, then by its path; otherwise new.
-   * Gives back its entry.
-   */
+  /** Records what is at `place`: known by identity first, then by path, otherwise new. */
   present(place: Place, fingerprint: Fingerprint): Entry {
     return atomically(this.#db, () => {
       this.#ensureParent(place)
@@ -86,12 +82,12 @@ export class ChangeRecorder {
     })
   }
 
-  /** There is nothing at `place` any more, nor beneath it. */
+  /** Records that nothing is at `place` or beneath it. */
   missing(place: Place): void {
     atomically(this.#db, () => this.#remove(place, place.path))
   }
 
-  /** `knownAs`: the path by which its end is told of. */
+  /** `knownAs`: the path that its `file.deleted` event names. */
   #remove(place: Place, knownAs: string): void {
     const entry = this.#index.byPath(place.storage, place.path)
     if (!entry) return
@@ -99,7 +95,7 @@ export class ChangeRecorder {
     for (const each of [...beneath, entry]) {
       this.#index.delete(each)
       const path = knownAs + each.path.slice(place.path.length)
-      this.#tell('file.deleted', { ...each, path }, place.silent)
+      this.#emit('file.deleted', { ...each, path }, place.silent)
     }
   }
 
@@ -111,8 +107,8 @@ export class ChangeRecorder {
   }
 
   /**
-   * The entry that had this identity elsewhere, unless it is still there: then the file has two
-   * names.
+   * The entry that had this identity at another path. Undefined if it is still there: the file has
+   * two names.
    */
   #findMoved(place: Place, fingerprint: Fingerprint): Entry | undefined {
     return this.#index
@@ -137,7 +133,7 @@ export class ChangeRecorder {
       modifiedAt: now,
     }
     this.#index.insert(entry)
-    this.#tell('file.created', entry, place.silent)
+    this.#emit('file.created', entry, place.silent)
     return entry
   }
 
@@ -156,13 +152,13 @@ export class ChangeRecorder {
     const moved = { ...entry, ...namesOf(place.path, fingerprint), fingerprint: fingerprint.text, modifiedAt }
     const beneath = this.#relocate(entry, moved)
     for (const { path, knownAs } of beneath) {
-      // A folder need not arrive with everything that was in it.
+      // Files inside a moved folder may be gone.
       if (!fingerprintOf(diskPath(place.root, path))) this.#displace({ ...place, path }, knownAs)
     }
     return moved
   }
 
-  /** Gives an entry another path, and everything beneath it; says where that was and is. */
+  /** Gives an entry and everything beneath it new paths. Returns each new path with the old one. */
   #relocate(entry: Entry, moved: Entry): { path: string; knownAs: string }[] {
     const beneath = entry.type === 'folder' ? this.#index.beneath(entry.storage, entry.path) : []
     this.#index.refresh(moved)
@@ -174,8 +170,7 @@ export class ChangeRecorder {
   }
 
   /**
-   * An entry has lost its place. It may turn up elsewhere before the changes made together are
-   * over.
+   * Takes an entry from its path. It may turn up elsewhere before the changes of `recordAll` end.
    */
   #displace(place: Place, knownAs = place.path): void {
     const entry = this.#index.byPath(place.storage, place.path)
@@ -183,15 +178,15 @@ export class ChangeRecorder {
     const limbo = { ...place, path: `${NOWHERE}/${entry.id}` }
     this.#relocate(entry, { ...entry, path: limbo.path, parent: NOWHERE })
     this.#displaced.push({ limbo, knownAs })
-    if (!this.#isTogether) this.#endDisplaced()
+    if (!this.#isRecordingAll) this.#endDisplaced()
   }
 
-  /** What turned up nowhere is gone. */
+  /** Removes the entries that turned up nowhere. */
   #endDisplaced(): void {
     for (const { limbo, knownAs } of this.#displaced.splice(0)) this.#remove(limbo, knownAs)
   }
 
-  #tell(type: 'file.created' | 'file.deleted', entry: Entry, silent = false): void {
+  #emit(type: 'file.created' | 'file.deleted', entry: Entry, silent = false): void {
     if (entry.type === 'folder' || silent) return
     this.#events.emit(type, { service: entry.storage, file: toWireEntry(entry) })
   }
@@ -213,7 +208,7 @@ function namesOf(
   }
 }
 
-/** Sorts like the id it is made of, and says nothing else. */
+/** The random part of an id; it sorts by time, as the id does. */
 function opaqueId(made: string): string {
   return made.slice(made.indexOf('_') + 1)
 }

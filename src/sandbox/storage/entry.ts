@@ -1,7 +1,7 @@
 import type { StorageName } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
 
-/** A file or folder as the index knows it. */
+/** A file or folder in the index. */
 export interface Entry {
   storage: StorageName
   id: string
@@ -10,21 +10,21 @@ export interface Entry {
   parent: string
   name: string
   type: 'file' | 'folder'
-  /** Null for folders. */
+  /** Bytes; null for folders. */
   size: number | null
+  /** Null for folders. */
   mimeType: string | null
-  /**
-   * What the file system knows it by: device, inode and moment of birth, so that a rename keeps the
-   * id.
-   */
+  /** Device, inode and time of birth. A rename keeps it, and so the id. */
   identity: string
-  /** How it looked when it was last seen at rest. */
+  /** Text of the fingerprint when the entry was last recorded. */
   fingerprint: string
+  /** Epoch milliseconds. */
   createdAt: number
+  /** Epoch milliseconds. */
   modifiedAt: number
 }
 
-/** An entry in the service's primary form: what lists and events carry. */
+/** An entry in the primary form, as lists and events carry it. */
 export interface WireEntry {
   id: string
   name: string
@@ -34,7 +34,9 @@ export interface WireEntry {
   /** Bytes; absent on folders. */
   size?: number
   path: string
+  /** ISO 8601. */
   createdAt: string
+  /** ISO 8601. */
   modifiedAt: string
 }
 

@@ -1,20 +1,15 @@
 import { type BigIntStats, lstatSync } from 'node:fs'
 
-/**
- * What one look at a path on disk showed. Two equal looks in a row mean that nobody is writing
- * there any more.
- */
+/** The state of a path on disk. Two equal fingerprints in a row mean that nobody is writing. */
 export interface Fingerprint {
   type: 'file' | 'folder'
   identity: string
   size: number
-  /** Differs whenever anything about the file does. */
+  /** Differs whenever identity, size or time of modification differ. */
   text: string
 }
 
-/**
- * Null when there is nothing, or something that is neither file nor folder: links are not followed.
- */
+/** Null for nothing, and for anything but files and folders. Links are not followed. */
 export function fingerprintOf(path: string): Fingerprint | null {
   const stat = statOrNull(path)
   if (!stat || !(stat.isFile() || stat.isDirectory())) return null
@@ -27,18 +22,17 @@ export function fingerprintOf(path: string): Fingerprint | null {
   }
 }
 
-/** The identity that a fingerprint begins with. */
+/** The identity in the text of a fingerprint. */
 export function identityIn(text: string): string {
   return text.split(':').slice(0, 3).join(':')
 }
 
-/** As `lstat`; null when there is nothing, whatever the reason. */
+/** Like `lstat`; null if there is nothing, or on any error. */
 export function statOrNull(path: string): BigIntStats | null {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null
   } catch {
-    // A folder on the way became a file, or may not be entered: there is nothing to see at this
-    // path.
+    // A folder on the way became a file or cannot be entered.
     return null
   }
 }

@@ -3,17 +3,11 @@ import { join } from 'node:path'
 import { fingerprintOf } from './fingerprint.ts'
 import { diskPath } from './storage-path.ts'
 
-/**
- * Asks the operating system to tell of changes, folder by folder. What it tells is a place to look
- * at, and no more.
- */
+/** Watches folders through the operating system. A hint names a path to check, nothing more. */
 export class FolderHints {
   readonly #root: string
   readonly #hint: (path: string) => void
-  /**
-   * With the folder's identity, as the watcher of a folder that was renamed does not belong to the
-   * next of that name.
-   */
+  /** Watchers by folder. `identity` tells a renamed folder from a new one of the same name. */
   readonly #watchers = new Map<string, { watcher: FSWatcher; identity: string }>()
 
   constructor(root: string, hint: (path: string) => void) {
@@ -26,8 +20,8 @@ export class FolderHints {
   }
 
   /**
-   * From now on what appears in, changes in or leaves this folder is hinted at; not what happens in
-   * folders in it.
+   * Watches a folder: entries that appear, change or leave. Its subfolders need watchers of their
+   * own.
    */
   watch(folder: string): void {
     const place = diskPath(this.#root, folder)
@@ -36,16 +30,17 @@ export class FolderHints {
     this.#watchers.get(folder)?.watcher.close()
     try {
       const watcher = watch(place, { persistent: false }, (_kind, name) => name && this.#hint(join(folder, name)))
-      // A folder that vanishes ends its watcher with an error; the folder above tells of it.
+      // A folder that vanishes ends its watcher with an error; the watcher of its parent reports
+      // that.
       watcher.on('error', () => watcher.close())
       this.#watchers.set(folder, { watcher, identity: fingerprint.identity })
     } catch {
-      // The machine allows no more watchers: the regular scan finds what happens here.
+      // The system allows no more watchers; scans find changes here.
       this.#watchers.delete(folder)
     }
   }
 
-  /** For a folder that is gone, and all beneath it. */
+  /** Stops watching a folder that is gone, and all beneath it. */
   unwatch(folder: string): void {
     for (const [path, { watcher }] of this.#watchers) {
       if (path !== folder && !path.startsWith(`${folder}/`)) continue

@@ -8,10 +8,7 @@ const SHAPES = [
   (word: string) => `${word}+plus"quote'<tag>`,
 ]
 
-/**
- * An id that is legal, as ids are opaque, and breaks a client that builds URLs without encoding: of
- * the n-th shape.
- */
+/** The n-th shape of a legal id that breaks clients which build URLs without encoding. */
 export function hostileId(word: string, n: number): string {
   return SHAPES[n % SHAPES.length]?.(word) ?? word
 }

@@ -28,7 +28,7 @@ const BY_EXTENSION = new Map([
   ['.zip', 'application/zip'],
 ])
 
-/** The type a name suggests; `application/octet-stream` where it suggests none. */
+/** The MIME type for a file name; `application/octet-stream` for an unknown extension. */
 export function mimeTypeOf(name: string): string {
   return BY_EXTENSION.get(extname(name).toLowerCase()) ?? 'application/octet-stream'
 }

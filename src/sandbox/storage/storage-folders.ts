@@ -4,24 +4,15 @@ import type { StorageName } from '../../core/service/storage.ts'
 import type { Db } from '../state/database.ts'
 import { statement } from '../state/statement.ts'
 
-/**
- * A storage's directory and whether it is ours: only a directory that the sandbox made may it ever
- * empty.
- */
+/** The directory of a storage. The sandbox only empties directories that it made. */
 export interface StorageFolder {
   dir: string
   madeHere: boolean
-  /**
-   * Whether it has been compared with the index before. What is found the first time was always
-   * there: nobody is told.
-   */
+  /** Whether the index has seen it before. Files found the first time cause no events. */
   indexed: boolean
 }
 
-/**
- * Opens the directory of a storage, making it where it is missing. Drafts that a crash left behind
- * are removed.
- */
+/** Opens a storage's directory, creating it if missing. Removes drafts that a crash left behind. */
 export function openStorageFolder(db: Db, name: StorageName, parent: string): StorageFolder {
   const dir = join(parent, name)
   const isNew = !existsSync(dir)

@@ -11,8 +11,8 @@ const COLUMNS = `storage, id, path, parent, name, type, size, mime_type AS mimeT
 const BENEATH = `storage = @storage AND path > @path || '/' AND path < @path || '0'`
 
 /**
- * The same, read in the order of the list: the plus keeps entries_by_path, which would have to be
- * sorted, out of it.
+ * The same in the order of a list. The `+` rules out entries_by_path, whose rows would need
+ * sorting.
  */
 const BENEATH_IN_ORDER = `storage = @storage AND +path > @path || '/' AND +path < @path || '0'`
 
@@ -36,9 +36,7 @@ interface At {
   path: string
 }
 
-/**
- * What the storages hold, as last agreed with the directories. Written by `ChangeRecorder` only.
- */
+/** The entries of all storages, as last recorded. Only `ChangeRecorder` writes it. */
 export class StorageIndex {
   readonly #db: Db
   readonly #byPath: Statement<[At], Entry>
@@ -49,10 +47,10 @@ export class StorageIndex {
   readonly #refresh: Statement<[Entry]>
   readonly #beneath: Statement<[At], Entry>
   readonly #delete: Statement<[StorageName, string]>
-  /** Counts the writes: what was remembered under another number is no longer true. */
+  /** Number of writes. Counts and bookmarks of older versions are stale. */
   #version = 0
   readonly #counts = new Map<string, number>()
-  /** Where the last page of a list ended. */
+  /** Where the last page of each list ended. */
   readonly #bookmarks = new Map<
     string,
     { version: number; offset: number; lastRank: string | number; lastId: string }
@@ -73,8 +71,10 @@ export class StorageIndex {
     this.#byIdentity = statement(db, `SELECT ${COLUMNS} FROM entries WHERE storage = ? AND identity = ?`)
     this.#insert = statement(
       db,
-      `INSERT INTO entries (storage, id, path, parent, name, type, size, mime_type, identity, fingerprint, created_at, modified_at)
-       VALUES (@storage, @id, @path, @parent, @name, @type, @size, @mimeType, @identity, @fingerprint, @createdAt, @modifiedAt)`,
+      `INSERT INTO entries (storage, id, path, parent, name, type, size, mime_type, identity, fingerprint,
+         created_at, modified_at)
+       VALUES (@storage, @id, @path, @parent, @name, @type, @size, @mimeType, @identity, @fingerprint,
+         @createdAt, @modifiedAt)`,
     )
     // primary key
     this.#refresh = statement(
@@ -93,7 +93,7 @@ export class StorageIndex {
     return this.#byPath.get({ storage, path })
   }
 
-  /** How the entry at a path looked when it was last at rest; empty where there is none. */
+  /** Text of the fingerprint that was last recorded at a path; empty if there is no entry. */
   fingerprintAt(storage: StorageName, path: string): string {
     return this.#fingerprint.get({ storage, path }) ?? ''
   }
@@ -104,7 +104,7 @@ export class StorageIndex {
     return statement<[StorageName], string>(this.#db, sql).pluck().all(storage)
   }
 
-  /** How many files there are, and how large they are together. Served by entries_by_age. */
+  /** Number and total size of the files. Served by entries_by_age. */
   measure(storage: StorageName): { files: number; bytes: number } {
     const sql =
       "SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM entries WHERE storage = ? AND type = 'file'"
@@ -117,12 +117,12 @@ export class StorageIndex {
     return this.#byId.get(storage, id)
   }
 
-  /** More than one where a file has several names on disk. */
+  /** Several entries if a file has several names on disk. */
   byIdentity(storage: StorageName, identity: string): Entry[] {
     return this.#byIdentity.all(storage, identity)
   }
 
-  /** Everything beneath a folder, in order of path; of the root: everything. */
+  /** Everything beneath a folder, in order of path. For `/`, every entry. */
   beneath(storage: StorageName, path: string): Entry[] {
     return this.#beneath.all({ storage, path: path === '/' ? '' : path })
   }
@@ -132,7 +132,7 @@ export class StorageIndex {
     this.#insert.run(entry)
   }
 
-  /** Writes all but the id and the moment of creation. */
+  /** Updates everything but the id and the time of creation. */
   refresh(entry: Entry): void {
     this.forget()
     this.#refresh.run(entry)
@@ -144,9 +144,8 @@ export class StorageIndex {
   }
 
   /**
-   * One page, entries of equal rank in order of id. Whoever reads page after page while nothing
-   * changes goes on where the page before ended; any other page is counted to. Sorted by age it is
-   * served by entries_by_age or entries_in_folder.
+   * A page; entries of equal rank are ordered by id. The next page continues where this one ended,
+   * others use OFFSET.
    */
   page(query: EntryQuery): Entry[] {
     const bookmark = this.#bookmarks.get(placeOf(query))
@@ -157,7 +156,7 @@ export class StorageIndex {
     return rows
   }
 
-  /** How many entries there are on all pages; remembered until anything changes. */
+  /** The number of entries on all pages, cached until an entry changes. */
   count(query: EntryQuery): number {
     const place = `${query.storage} ${query.recursive} ${query.path}`
     const known = this.#counts.get(place)
@@ -169,14 +168,14 @@ export class StorageIndex {
     return count
   }
 
-  /** Forgets what was remembered of lists: the rows have changed. */
+  /** Drops cached counts and bookmarks, because rows have changed. */
   forget(): void {
     this.#version++
     this.#counts.clear()
   }
 
   #mark(query: EntryQuery, last: Entry | undefined, offset: number): void {
-    // The size of a folder is null, which no comparison can go on from.
+    // A folder's size is null, and SQL cannot compare with null.
     if (!last || query.sort.field === 'size') return
     if (this.#bookmarks.size >= MAX_REMEMBERED) this.#bookmarks.clear()
     const bookmark = { version: this.#version, offset, lastRank: last[query.sort.field], lastId: last.id }

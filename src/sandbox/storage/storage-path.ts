@@ -3,29 +3,28 @@ import { UpshotError } from '../../core/errors.ts'
 import { statOrNull } from './fingerprint.ts'
 
 /**
- * Names that programs use while they write, and hidden ones: no entry of the storage until they are
- * renamed.
+ * Hidden names, and names of files still being written. They are no entries until they are renamed.
  */
-const PASSING_NAME = /^\.|^~\$|~$|\.(tmp|temp|part|partial|crdownload|download|swp|swx)$/i
+const IGNORED_NAME = /^\.|^~\$|~$|\.(tmp|temp|part|partial|crdownload|download|swp|swx)$/i
 
-export function isPassingName(name: string): boolean {
-  return PASSING_NAME.test(name)
+export function isIgnoredName(name: string): boolean {
+  return IGNORED_NAME.test(name)
 }
 
-/** Whether a path or one of the folders above it has a name that is left out. */
-export function isPassingPath(path: string): boolean {
-  return path.split('/').some((part) => part !== '' && isPassingName(part))
+/** Whether the path, or a folder above it, has such a name. */
+export function isIgnoredPath(path: string): boolean {
+  return path.split('/').some((part) => part !== '' && isIgnoredName(part))
 }
 
 /**
- * `/a/b` of `a/b/`, `//a/./b` and the like; the root is `/`. Throws `invalid_request` on anything
- * that could leave the storage.
+ * The absolute path without empty and `.` parts; `/` for the root. Throws `invalid_request` for
+ * paths that could leave the storage.
  */
 export function normalizePath(path: string): string {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this looks for
   if (parts.includes('..') || /[\u0000-\u001f\\]/.test(path))
-    throw new UpshotError('invalid_request', 'A path holds no "..", no backslash and no control characters.')
+    throw new UpshotError('invalid_request', 'A path must not contain "..", a backslash or a control character.')
   return `/${parts.join('/')}`
 }
 
@@ -37,15 +36,12 @@ export function nameOf(path: string): string {
   return basename(path)
 }
 
-/** Where an entry lies on this machine. */
+/** The path of an entry on this machine. */
 export function diskPath(root: string, path: string): string {
   return join(root, path)
 }
 
-/**
- * Throws `invalid_request` when a folder on the way to `path` is a link: following it could leave
- * the storage.
- */
+/** Throws `invalid_request` if a part of the path is a link, which could leave the storage. */
 export function refuseLinks(root: string, path: string): void {
   const parts = path.split('/').filter((part) => part !== '')
   let walked = root
@@ -54,6 +50,6 @@ export function refuseLinks(root: string, path: string): void {
     const stat = statOrNull(walked)
     if (!stat) return
     if (stat.isSymbolicLink())
-      throw new UpshotError('invalid_request', `${path} leads through a link. Links are not followed in a storage.`)
+      throw new UpshotError('invalid_request', `${path} leads through a link. A storage does not follow links.`)
   }
 }

@@ -6,47 +6,46 @@ import { type Fingerprint, fingerprintOf, identityIn } from './fingerprint.ts'
 import { FolderHints } from './folder-hints.ts'
 import type { Storage } from './storage.ts'
 import type { StorageIndex } from './storage-index.ts'
-import { diskPath, isPassingName } from './storage-path.ts'
+import { diskPath, isIgnoredName } from './storage-path.ts'
 
-/** A busy tree is scanned at most this part of the time. */
+/** The largest share of time that scans may take. */
 const SCAN_SHARE = 0.05
-/** So many looks are taken in one turn of the event loop. */
+/** Paths checked in one turn of the event loop. */
 const CHUNK = 500
 
 export interface WatchOptions {
   storage: Storage
   index: StorageIndex
   recorder: ChangeRecorder
-  /** Two looks this far apart have to agree before anything is told. */
+  /** Time between the two equal fingerprints that a change needs, in milliseconds. */
   settleMs: number
   scanEveryMs: number
   hints: boolean
 }
 
 /**
- * How a path looked when it was first seen to differ from the index, and when
- * (`performance.now()`).
+ * The first fingerprint of a path that differs from the index. `seenAt` is from
+ * `performance.now()`.
  */
 interface Sighting {
-  /** Empty when there was nothing. */
+  /** Text of the fingerprint; empty if there was nothing. */
   text: string
   seenAt: number
 }
 
 /**
- * Notices what others do in a storage's directory. The operating system's hints say where to look;
- * a scan of everything, at the start and then regularly, finds what they missed. Hints, looks and
- * scans live on the machine's clock.
+ * Notices what others do in a storage's directory, by hints and by regular scans. Runs on the
+ * machine's clock.
  */
 export class StorageWatcher {
   readonly storage: Storage
   readonly #options: WatchOptions
   readonly #hints: FolderHints
-  /** Paths that wait for their second look, oldest first. */
+  /** Paths whose change waits for its second check, oldest first. */
   readonly #unsettled = new Map<string, Sighting>()
   #settleTimer: NodeJS.Timeout | undefined
   #scanTimer: NodeJS.Timeout | undefined
-  /** Walks of the tree follow one another. */
+  /** Walks run one after another. */
   #walking: Promise<void> = Promise.resolve()
   #state: 'new' | 'connecting' | 'catching up' | 'watching' | 'stopped' = 'new'
 
@@ -56,7 +55,10 @@ export class StorageWatcher {
     this.#hints = new FolderHints(options.storage.dir, (path) => this.#checkHint(path))
   }
 
-  /** Resolves when what changed meanwhile has been told, except files still being written. */
+  /**
+   * Starts watching. Resolves when earlier changes are recorded, except of files still being
+   * written.
+   */
   async start(): Promise<void> {
     this.#state = this.storage.folder.indexed ? 'catching up' : 'connecting'
     await this.catchUp()
@@ -65,10 +67,7 @@ export class StorageWatcher {
     this.#scanLater(0)
   }
 
-  /**
-   * Looks everywhere now. Resolves when what has changed has been told, except files still being
-   * written.
-   */
+  /** Scans now. Resolves when changes are recorded, except of files still being written. */
   async catchUp(): Promise<void> {
     await this.scan()
     if (this.#unsettled.size === 0) return
@@ -84,10 +83,7 @@ export class StorageWatcher {
     await this.#walking
   }
 
-  /**
-   * Compares the whole directory with the index; what differs is looked at a second time before it
-   * counts.
-   */
+  /** Compares the directory with the index. A difference waits for its second check. */
   scan(): Promise<void> {
     return this.#walkLater(async () => {
       const seen = new Set<string>()
@@ -104,10 +100,10 @@ export class StorageWatcher {
   }
 
   async #walk(folder: string, seen?: Set<string>): Promise<void> {
-    // The hints come before the reading: what appears in between is noticed by one of the two.
+    // Watching starts before reading, so one of the two notices a file that appears in between.
     if (this.#options.hints && this.#state !== 'stopped') this.#hints.watch(folder)
     const names = await readdir(diskPath(this.storage.dir, folder)).catch(() => [])
-    const paths = names.filter((name) => !isPassingName(name)).map((name) => join(folder, name))
+    const paths = names.filter((name) => !isIgnoredName(name)).map((name) => join(folder, name))
     for (const part of chunksOf(paths)) {
       if (this.#state === 'stopped') return
       const folders = this.#noticeAll(part)
@@ -118,25 +114,22 @@ export class StorageWatcher {
   }
 
   #checkHint(path: string): void {
-    if (this.#state === 'stopped' || isPassingName(basename(path))) return
+    if (this.#state === 'stopped' || isIgnoredName(basename(path))) return
     const type = this.#notice(path)
     if (type === 'nothing') this.#hints.unwatch(path)
     if (type === 'folder' && !this.#hints.has(path)) void this.#walkLater(() => this.#walk(path))
   }
 
-  /** Looks at many paths; gives back those that are folders. */
+  /** Checks many paths. Returns those that are folders. */
   #noticeAll(paths: string[]): string[] {
     const folders: string[] = []
-    this.#options.recorder.together(() => {
+    this.#options.recorder.recordAll(() => {
       for (const path of paths) if (this.#notice(path) === 'folder') folders.push(path)
     })
     return folders
   }
 
-  /**
-   * A look at one path; when it shows something else than the index, a second has to agree. Gives
-   * back what is there.
-   */
+  /** Checks a path once. A difference from the index waits for its second check. */
   #notice(path: string): 'file' | 'folder' | 'nothing' {
     const fingerprint = fingerprintOf(diskPath(this.storage.dir, path))
     const text = fingerprint?.text ?? ''
@@ -156,8 +149,8 @@ export class StorageWatcher {
   }
 
   /**
-   * The second look. What still looks the same is recorded, renames before deletions; the rest
-   * waits for another look.
+   * The second check. Records unchanged sightings, arrivals before deletions; others wait once
+   * more.
    */
   async #settle(): Promise<void> {
     this.#holdBackRenamed()
@@ -166,7 +159,7 @@ export class StorageWatcher {
     const ordered = [...due.filter(([, first]) => !isGone(first)), ...due.filter(([, first]) => isGone(first))]
     for (const part of chunksOf(ordered)) {
       if (this.#state === 'stopped') return
-      this.#options.recorder.together(() => {
+      this.#options.recorder.recordAll(() => {
         for (const [path, first] of part) this.#confirm(path, first)
       })
       await nextTurn()
@@ -175,11 +168,7 @@ export class StorageWatcher {
     this.#settleLater()
   }
 
-  /**
-   * What is gone from one place may have been noticed a moment before it was noticed at its new
-   * one, and must not be told as deleted: it waits for every known file or folder that has turned
-   * up somewhere and is not settled yet.
-   */
+  /** Delays deletions seen before a known file arrived elsewhere: both may be one rename. */
   #holdBackRenamed(): void {
     const arrivals = [...this.#unsettled.values()].filter((first) => !isGone(first) && this.#isKnown(first))
     const seenAt = Math.max(...arrivals.map((first) => first.seenAt))

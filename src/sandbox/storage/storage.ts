@@ -8,12 +8,12 @@ import type { Entry } from './entry.ts'
 import { fingerprintOf, statOrNull } from './fingerprint.ts'
 import type { StorageFolder } from './storage-folders.ts'
 import type { StorageIndex } from './storage-index.ts'
-import { diskPath, isPassingPath, normalizePath, parentOf, refuseLinks } from './storage-path.ts'
+import { diskPath, isIgnoredPath, normalizePath, parentOf, refuseLinks } from './storage-path.ts'
 
-/** One of the three storages: a directory, and what the service knows of it. */
+/** A storage: its directory, and its part of the index. */
 export class Storage {
   readonly name: StorageName
-  /** The directory, absolute. */
+  /** Absolute path of the directory. */
   readonly dir: string
   readonly folder: StorageFolder
   readonly #index: StorageIndex
@@ -29,7 +29,7 @@ export class Storage {
   }
 
   /**
-   * Writes a file, making the folders above it, and emits `file.created` if it is new before it
+   * Writes a file and the folders above it. A new file's `file.created` is saved before it
    * resolves.
    */
   async put(path: string, bytes: string | Uint8Array | AsyncIterable<Uint8Array>): Promise<Entry> {
@@ -49,20 +49,20 @@ export class Storage {
   }
 
   /**
-   * Deletes a file, or a folder with everything in it, for good; emits `file.deleted` for each
-   * file. Throws `not_found`.
+   * Deletes a file or a folder with everything in it; emits `file.deleted` for each file. Throws
+   * `not_found`.
    */
   async remove(path: string): Promise<void> {
     this.removeEntry(this.#existing(path))
   }
 
-  /** Everything in the storage, in order of path. */
+  /** Every entry, in order of path. */
   list(): Entry[] {
     return this.#index.beneath(this.name, '/')
   }
 
   /**
-   * The entries of one folder, in order of path; everything beneath it where `recursive`. Throws
+   * The entries of a folder, in order of path; with `recursive` everything beneath it. Throws
    * `not_found`.
    */
   listFolder(path: string, { recursive = false }: { recursive?: boolean } = {}): Entry[] {
@@ -73,77 +73,76 @@ export class Storage {
   }
 
   /**
-   * Looks at the whole directory now instead of when a hint or the next scan says so. Resolves when
-   * what has changed has been told, except files still being written.
+   * Scans the directory now. Resolves when changes are recorded, except of files still being
+   * written.
    */
   async rescan(): Promise<void> {
     await this.#rescan()
   }
 
-  /** Whom to ask for a {@link rescan}. */
-  watchedBy(rescan: () => Promise<void>): void {
+  /** Sets the function behind {@link rescan}. */
+  rescanWith(rescan: () => Promise<void>): void {
     this.#rescan = rescan
   }
 
-  /** As {@link remove}, for what a look-up gave. */
+  /** Like {@link remove}, for an entry of the index. */
   removeEntry(entry: Entry): void {
     refuseLinks(this.dir, parentOf(entry.path))
-    // Disk and index change in one turn of the event loop: no hint can come in between and tell of
-    // it a second time.
+    // Disk and index change in one turn of the event loop, before any hint of the change arrives.
     rmSync(diskPath(this.dir, entry.path), { recursive: entry.type === 'folder', force: true })
     this.#recorder.missing(this.#place(entry.path))
   }
 
   /**
-   * A path to write a file to, in normal form. Throws `invalid_request` for what could never become
-   * an entry.
+   * The normalized path for a file to write. Throws `invalid_request` or `conflict` if it cannot
+   * become one.
    */
   writablePath(path: string): string {
     const target = this.#freePath(path)
-    if (target === '/') throw new UpshotError('invalid_request', 'A storage itself cannot hold the bytes of a file.')
+    if (target === '/') throw new UpshotError('invalid_request', 'The root of a storage cannot be a file.')
     if (this.#typeAt(target) === 'folder') throw new UpshotError('conflict', `${target} is a folder.`)
     return target
   }
 
-  /** A path for a folder, in normal form; one may be there. Throws like {@link writablePath}. */
+  /** The normalized path for a new or existing folder. Throws like {@link writablePath}. */
   requireFolderPath(path: string): string {
     const target = this.#freePath(path)
     if (this.#typeAt(target) === 'file') throw new UpshotError('conflict', `${target} is a file, not a folder.`)
     return target
   }
 
-  /** The folder at a path, made where it is missing with those above it. */
+  /** Creates a folder and those above it, as far as they are missing. */
   makeFolder(path: string): Entry {
     const target = this.requireFolderPath(path)
     const place = diskPath(this.dir, target)
     mkdirSync(place, { recursive: true })
     const fingerprint = fingerprintOf(place)
-    if (fingerprint?.type !== 'folder') throw new UpshotError('conflict', `${target} vanished while it was made.`)
+    if (fingerprint?.type !== 'folder') throw new UpshotError('conflict', `${target} vanished while it was created.`)
     return this.#recorder.present(this.#place(target), fingerprint)
   }
 
-  /** Whether there is something at a path on disk, told of or not. */
+  /** Whether there is anything at a path on disk, recorded or not. */
   isTaken(path: string): boolean {
     return statOrNull(diskPath(this.dir, normalizePath(path))) !== null
   }
 
-  /** A place on the storage's own disk for a file that is not finished; no scan sees it. */
+  /** A path for an unfinished file on the storage's own disk. Scans ignore it. */
   draftPath(): string {
     return diskPath(this.dir, `/.draft-${randomWord()}`)
   }
 
-  /** Moves a finished draft to its path and tells of it. */
+  /** Moves a finished draft to its path and records it. */
   adopt(draft: string, target: string): Entry {
     const place = diskPath(this.dir, target)
     mkdirSync(diskPath(this.dir, parentOf(target)), { recursive: true })
-    // As in removeEntry: one turn of the event loop.
+    // In one turn of the event loop, as in removeEntry.
     renameSync(draft, place)
     const fingerprint = fingerprintOf(place)
     if (!fingerprint) throw new UpshotError('conflict', `${target} vanished while it was written.`)
     return this.#recorder.present(this.#place(target), fingerprint)
   }
 
-  /** Where an entry lies on this machine. Throws `invalid_request` when a link has come between. */
+  /** The path of an entry on this machine. Throws `invalid_request` if it leads through a link. */
   locate(entry: Pick<Entry, 'path'>): string {
     refuseLinks(this.dir, entry.path)
     return diskPath(this.dir, entry.path)
@@ -156,13 +155,16 @@ export class Storage {
   }
 
   /**
-   * Throws for a name that is left out, a link on the way, and a file where a folder would have to
-   * be.
+   * The normalized path. Throws for an ignored name, a link on the way, or a file in place of a
+   * folder.
    */
   #freePath(path: string): string {
     const target = normalizePath(path)
-    if (isPassingPath(target))
-      throw new UpshotError('invalid_request', `${path} cannot be an entry: hidden and temporary names are left out.`)
+    if (isIgnoredPath(target))
+      throw new UpshotError(
+        'invalid_request',
+        `${path} cannot be an entry: a storage ignores hidden and temporary names.`,
+      )
     refuseLinks(this.dir, target)
     for (let above = parentOf(target); above !== '/'; above = parentOf(above))
       if (this.#typeAt(above) === 'file') throw new UpshotError('conflict', `${above} is a file, not a folder.`)

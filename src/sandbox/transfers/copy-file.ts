@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises'
 const CHUNK_BYTES = 256 * 1024
 
 /**
- * Copies the bytes of a file to one that must not exist. `mayCopy` says before each chunk how many
- * may follow, or throws.
+ * Copies a file to a path that must not exist. `mayCopy` returns the bytes allowed in the next
+ * chunk, or throws.
  */
 export async function copyFile(
   { from, to }: { from: string; to: string },

@@ -8,50 +8,44 @@ import { nameOf, normalizePath } from '../storage/storage-path.ts'
 
 const end = z.tuple([z.enum(STORAGES), z.string().min(1)])
 
-/**
- * From a file or a folder with everything in it. It comes to lie in the folder `to` where that ends
- * in `/` or names one, and gets the path `to` otherwise; a whole storage (`/`) comes without a
- * folder of its own.
- */
 export const transferInput = z.strictObject({
+  /** Storage and path of a file or a folder. A whole storage (`/`) gets no folder of its own. */
   from: end,
+  /** Storage and path. A folder, or a path ending in `/`, keeps the source's name inside it. */
   to: end,
-  /** What happens to a file that is there already: `replace` it or `keep` it. Default `replace`. */
+  /** `replace` or `keep` files that exist at the destination. Default `replace`. */
   existing: z.enum(['replace', 'keep']).default('replace'),
-  /**
-   * The part of all bytes after which it fails: 0 at once, 1 just before the end. Default: it does
-   * not fail.
-   */
+  /** The share of bytes, 0 to 1, after which the transfer fails. Default null: it does not fail. */
   failAt: z.number().min(0).max(1).nullable().default(null),
 })
-/** What a transfer is started with. */
+/** The options of a new transfer. */
 export type TransferInput = z.input<typeof transferInput>
 
-/** One entry on its way. */
+/** A file or folder to copy. */
 export interface TransferStep {
   type: Entry['type']
-  /** Where it is, in the storage of the source. */
+  /** Path in the source storage. */
   from: string
-  /** Where it goes, in the storage of the destination. */
+  /** Path in the destination storage. */
   to: string
-  /** 0 for a folder. */
+  /** Size in bytes; 0 for a folder. */
   bytes: number
 }
 
-/** Everything that a transfer will do. */
+/** The steps of a transfer. */
 export interface TransferPlan {
   type: Entry['type']
   source: { service: StorageName; path: string; fileId: string | null }
   destination: { service: StorageName; path: string }
-  /** Folders before what is in them. */
+  /** Every folder comes before its contents. */
   steps: TransferStep[]
   filesTotal: number
   bytesTotal: number
 }
 
 /**
- * Reads the index once: what appears in the source later is not part of the transfer. Throws
- * `not_found`, `conflict` or `invalid_request`.
+ * Plans from the index as it is now; later files are not included. Throws `not_found`, `conflict`
+ * or `invalid_request`.
  */
 export function planTransfer(
   input: Pick<z.output<typeof transferInput>, 'from' | 'to'>,

@@ -3,46 +3,46 @@ import { isoTime } from '../../core/time.ts'
 import type { Db } from '../state/database.ts'
 import { statement } from '../state/statement.ts'
 
-/** How far a transfer is: the last three are its ends. */
+/** The state of a transfer; the last three are final. */
 export type TransferStatus = 'queued' | 'running' | 'completed' | 'failed' | 'canceled'
 
-/** One end of a transfer. */
+/** The source or the destination of a transfer. */
 export interface TransferEnd {
   service: StorageName
   path: string
-  /** Null at the destination until something is there, and for a whole storage. */
+  /** Null for a whole storage, and at the destination until the file arrived. */
   fileId: string | null
 }
 
-/** Why a transfer ended early. */
+/** Why a transfer failed or was canceled. */
 export interface TransferError {
   code: string
   message: string
-  /** The entry at the source where it ended; only for a folder. */
+  /** In a folder's transfer, the source path where it ended. */
   path?: string
 }
 
-/**
- * A transfer as events carry it: the service shows none of its fields, so all of them are assumed.
- */
+/** A transfer as events carry it. The service documents none of these fields. */
 export interface TransferRecord {
   /** `trf_…` */
   id: string
-  /** What is copied: one file, or a folder with everything in it. */
+  /** One file, or a folder with everything in it. */
   type: 'file' | 'folder'
   source: TransferEnd
   destination: TransferEnd
   status: TransferStatus
-  /** Of a folder: of all files in it. */
+  /** Number of files; in a folder, at every depth. */
   filesTotal: number
   filesDone: number
-  /** How many of those done were there already, and were kept. */
+  /** Files counted as done because they existed and were kept. */
   filesKept: number
   bytesTotal: number
   bytesDone: number
+  /** ISO 8601; null while it is queued. */
   startedAt: string | null
+  /** ISO 8601; null until it has ended. */
   finishedAt: string | null
-  /** Only where it failed or was canceled. */
+  /** Only if it failed or was canceled. */
   error?: TransferError
 }
 
@@ -53,7 +53,7 @@ export interface Transfer {
   destination: TransferEnd
   status: TransferStatus
   existing: 'replace' | 'keep'
-  /** The part of the bytes after which it is told to fail; null: never. */
+  /** The share of bytes after which it fails; null: never. */
   failAt: number | null
   filesTotal: number
   filesDone: number
@@ -75,7 +75,7 @@ const COLUMNS = `id, type, status, source, destination, existing, fail_at AS fai
   files_done AS filesDone, files_kept AS filesKept, bytes_total AS bytesTotal, bytes_done AS bytesDone,
   created_at AS createdAt, started_at AS startedAt, finished_at AS finishedAt, error`
 
-/** The transfers' rows. */
+/** Rows of transfers. */
 export class TransferTable {
   readonly #db: Db
 
@@ -89,11 +89,11 @@ export class TransferTable {
       `INSERT INTO transfers
            (id, type, status, source, destination, existing, fail_at, files_total, files_done, files_kept, bytes_total,
             bytes_done, created_at, started_at, finished_at, error)
-         VALUES (@id, @type, @status, @source, @destination, @existing, @failAt, @filesTotal, @filesDone, @filesKept, @bytesTotal,
-           @bytesDone, @createdAt, @startedAt, @finishedAt, @error)
+         VALUES (@id, @type, @status, @source, @destination, @existing, @failAt, @filesTotal, @filesDone, @filesKept,
+           @bytesTotal, @bytesDone, @createdAt, @startedAt, @finishedAt, @error)
          ON CONFLICT (id) DO UPDATE SET status = excluded.status, destination = excluded.destination,
-           files_done = excluded.files_done, files_kept = excluded.files_kept, bytes_done = excluded.bytes_done, started_at = excluded.started_at, finished_at = excluded.finished_at,
-           error = excluded.error`,
+           files_done = excluded.files_done, files_kept = excluded.files_kept, bytes_done = excluded.bytes_done,
+           started_at = excluded.started_at, finished_at = excluded.finished_at, error = excluded.error`,
     ).run({
       ...transfer,
       source: JSON.stringify(transfer.source),
@@ -112,7 +112,7 @@ export class TransferTable {
     return statement<[], TransferRow>(this.#db, `SELECT ${COLUMNS} FROM transfers ORDER BY rowid`).all().map(fromRow)
   }
 
-  /** Those that have not ended. Served by transfers_open. */
+  /** Transfers that have not ended. Served by transfers_open. */
   open(): Transfer[] {
     const sql = `SELECT ${COLUMNS} FROM transfers WHERE status IN ('queued', 'running') ORDER BY rowid`
     return statement<[], TransferRow>(this.#db, sql).all().map(fromRow)

@@ -27,7 +27,7 @@ import {
   toTransferRecord,
 } from './transfer-table.ts'
 
-/** A transfer under way: its record as it was at the start, and the record it ends with. */
+/** A transfer's record at its start; `done` resolves with the final record. */
 export type RunningTransfer = TransferRecord & { done: Promise<TransferRecord> }
 
 export interface TransferParts {
@@ -38,7 +38,7 @@ export interface TransferParts {
   clock: SandboxClock
 }
 
-/** Copies between storages: real bytes, chunk by chunk, told to fail or be canceled on the way. */
+/** Copies files between storages chunk by chunk. A transfer can fail on request or be canceled. */
 export class Transfers {
   readonly #parts: TransferParts
   readonly #table: TransferTable
@@ -49,15 +49,15 @@ export class Transfers {
     this.#table = new TransferTable(parts.db)
   }
 
-  /** Ends those that the last stop or crash cut off as failed, with an event each. */
+  /** Fails the transfers that a stop or crash cut off, with a `transfer.failed` event each. */
   recover(): void {
     const error = { code: 'interrupted', message: 'The service stopped before the transfer was finished.' }
     for (const transfer of this.#table.open()) this.#finish({ ...transfer, error }, 'failed')
   }
 
   /**
-   * Starts a copy of a file, or of a folder with everything in it. Throws `not_found`, `conflict`
-   * or `invalid_request` when there is nothing to copy or nowhere to.
+   * Starts a transfer. Throws `not_found`, `conflict` or `invalid_request` before anything is
+   * copied.
    */
   async start(input: TransferInput): Promise<RunningTransfer> {
     const { existing, failAt, ...ends } = transferInput.parse(input)
@@ -77,12 +77,12 @@ export class Transfers {
     return { ...toTransferRecord(transfer), done }
   }
 
-  /** Oldest first, with the progress made so far. */
+  /** Oldest first, with their current progress. */
   list(): TransferRecord[] {
     return this.#table.list().map(toTransferRecord)
   }
 
-  /** How many have not ended. */
+  /** Number of transfers that have not ended. */
   countOpen(): number {
     return this.#table.open().length
   }
@@ -93,8 +93,8 @@ export class Transfers {
   }
 
   /**
-   * Stops a transfer: the file on its way is removed, those that have arrived stay. Throws
-   * `conflict` when it has ended.
+   * Cancels a transfer: the current file is removed, finished ones stay. Throws `conflict` if it
+   * has ended.
    */
   async cancel(id: string): Promise<TransferRecord> {
     this.get(id)
@@ -104,7 +104,7 @@ export class Transfers {
     return running.done
   }
 
-  /** Leaves what is under way to the next start, which ends it as failed. */
+  /** Stops copying. The next start fails what is still open. */
   async stop(): Promise<void> {
     for (const { cancel } of this.#running.values()) cancel.abort(INTERRUPTED)
     await Promise.all([...this.#running.values()].map(({ done }) => done))
@@ -131,8 +131,8 @@ export class Transfers {
   }
 
   /**
-   * Brings one entry over. The last one and the end of the transfer are one transaction; then the
-   * record is the result.
+   * Copies one entry. The last entry and the end of the transfer are one transaction, whose record
+   * is returned.
    */
   async #take(
     transfer: Transfer,
@@ -166,7 +166,7 @@ export class Transfers {
     }
   }
 
-  /** Counts as done what need not be copied. */
+  /** Counts an existing file as done. */
   #keep(transfer: Transfer, step: TransferStep): string | null {
     transfer.filesDone++
     transfer.filesKept++
@@ -174,7 +174,9 @@ export class Transfers {
     return this.#parts.index.byPath(transfer.destination.service, step.to)?.id ?? null
   }
 
-  /** Counts the bytes in `transfer` as they arrive; throws at the byte it was told to fail at. */
+  /**
+   * Copies one file, counting bytes in `transfer` as they arrive. Throws at the byte of `failAt`.
+   */
   async #copy(
     transfer: Transfer,
     { from, draft }: { from: string; draft: string },
@@ -185,7 +187,7 @@ export class Transfers {
     const source = this.#parts.storages[transfer.source.service].locate({ path: from })
     const mayCopy = () => {
       signal.throwIfAborted()
-      if (transfer.bytesDone >= failAtByte) throw new ToldToFail('The transfer was told to fail here.')
+      if (transfer.bytesDone >= failAtByte) throw new ToldToFail('The transfer failed on request (failAt).')
       return failAtByte - transfer.bytesDone
     }
     const onCopied = (bytes: number) => {
@@ -200,7 +202,7 @@ export class Transfers {
     const record = toTransferRecord(finished)
     atomically(this.#parts.db, () => {
       this.#table.save(finished)
-      // Nothing announces a canceled transfer: the service knows two kinds of event only.
+      // The service documents no event for a canceled transfer.
       if (status !== 'canceled') this.#parts.events.emit(`transfer.${status}`, { transfer: record })
     })
     return record
@@ -211,7 +213,7 @@ const INTERRUPTED = new Error('the sandbox stopped')
 
 class ToldToFail extends Error {}
 
-/** `path`: the entry of a folder at which it ended; null where the transfer is of one file. */
+/** `path`: the source path of a folder's transfer where it ended; null for a file's. */
 function describeEnd(error: unknown, signal: AbortSignal, path: string | null): TransferError {
   const { code, message } = explainEnd(error, signal)
   return path === null ? { code, message } : { code, message: `${message} It was at ${path}.`, path }

@@ -4,7 +4,7 @@ import type { Delivery, DeliveryFilter } from './delivery.ts'
 import type { DeliveryLog } from './delivery-log.ts'
 import type { Webhooks } from './webhooks.ts'
 
-/** The account's delivery log as its owner uses it: look, wait, send again. */
+/** The delivery log for the account's owner. */
 export class Deliveries {
   readonly #log: DeliveryLog
   readonly #events: EventJournal
@@ -16,14 +16,14 @@ export class Deliveries {
     this.#webhooks = parts.webhooks
   }
 
-  /** Oldest first, each with every attempt. */
+  /** Oldest first, with all attempts. */
   list(filter: DeliveryFilter = {}): Delivery[] {
     return this.#log.list(filter)
   }
 
-  /** The newest `most`, oldest of them first. */
-  newest(most: number, filter: DeliveryFilter = {}): Delivery[] {
-    return this.#log.list(filter, most)
+  /** The newest `limit` deliveries, oldest first. */
+  newest(limit: number, filter: DeliveryFilter = {}): Delivery[] {
+    return this.#log.list(filter, limit)
   }
 
   count(filter: DeliveryFilter = {}): number {
@@ -31,16 +31,16 @@ export class Deliveries {
   }
 
   /**
-   * Resolves as soon as `count` (default 1) deliveries match. Rejects after `timeoutMs` (default 10
-   * s) of real time.
+   * Resolves once `count` deliveries (default 1) match. Rejects after `timeoutMs` of real time
+   * (default 10 s).
    */
   until(filter: DeliveryFilter & { count?: number; timeoutMs?: number }): Promise<Delivery[]> {
     return this.#log.until(filter)
   }
 
   /**
-   * Delivers an event again to every webhook that wants it now: same event id and body, fresh
-   * signature. Throws `not_found`.
+   * Delivers an event again to every webhook that wants it: same id and body, new signature. Throws
+   * `not_found`.
    */
   async resend(eventId: string): Promise<Delivery[]> {
     const event = this.#events.get(eventId) ?? notFound('event', eventId)
@@ -49,8 +49,8 @@ export class Deliveries {
   }
 
   /**
-   * Delivers to one webhook every event it wants since a moment (epoch milliseconds) that never
-   * reached it. Throws `not_found`.
+   * Delivers to a webhook every event since a time (epoch milliseconds) that did not reach it.
+   * Throws `not_found`.
    */
   async backfill(webhookId: string, since: number): Promise<{ queued: number }> {
     const webhook = this.#webhooks.find(webhookId) ?? notFound('webhook', webhookId)

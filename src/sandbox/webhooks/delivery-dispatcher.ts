@@ -6,25 +6,19 @@ import type { SandboxClock } from '../state/clock.ts'
 import type { DueDelivery } from './delivery.ts'
 import type { DeliveryLog } from './delivery-log.ts'
 import { type PostResult, postDelivery } from './post-delivery.ts'
-import { signDelivery } from './sign-delivery.ts'
+import { STALE_BY_MS, signDelivery, WRONG_SECRET } from './sign-delivery.ts'
 import type { Webhook, Webhooks } from './webhooks.ts'
 
-/**
- * Waits before each retry, as services of this kind do; after the last one the delivery has failed.
- */
+/** Waits before each retry; after the last one the delivery has failed. */
 export const RETRY_SCHEDULE_MS = [5_000, 30_000, 120_000, 600_000, 3_600_000, 21_600_000]
 
-/** What a fault calls stale: further back than any receiver tolerates. */
-const STALE_BY_MS = 3_600_000
 const MAX_HOLD_MS = 60_000
-/** Decodes in every scheme, and is nobody's. */
-const WRONG_SECRET = 'deadbeefdeadbeefdeadbeefdeadbeef'
 
 const GONE: PostResult = { status: null, error: 'the webhook was removed or switched off', durationMs: 0 }
 const DROPPED: PostResult = { status: null, error: 'a fault dropped it', durationMs: 0 }
 
 const MAX_AT_ONCE = 32
-/** How long stopping waits for replies that are on their way. */
+/** How long a stop waits for replies. */
 const PARTING_MS = 2_000
 
 export interface DispatchOptions {
@@ -38,13 +32,13 @@ export interface DispatchOptions {
 }
 
 /**
- * Sends what is due, many at once and in no promised order, until each is delivered or its schedule
- * is used up.
+ * Sends due deliveries, up to 32 at once and in any order, until they succeed or run out of
+ * retries.
  */
 export class DeliveryDispatcher {
   readonly #options: DispatchOptions
   #sending = new Set<Promise<void>>()
-  /** Deliveries that a fault makes wait for the next one. */
+  /** Deliveries that a `reorder` fault holds until the next one is sent. */
   #held = new Set<string>()
   #cancelWake: () => void = () => {}
   #stopping = new AbortController()
@@ -64,8 +58,8 @@ export class DeliveryDispatcher {
   }
 
   /**
-   * Lets replies on their way arrive for a moment, then cuts them off; they are due again at the
-   * next start.
+   * Waits up to 2 s for replies, then cuts the connections. Deliveries cut off are due at the next
+   * start.
    */
   async stop(): Promise<void> {
     this.#state = 'stopped'
@@ -75,7 +69,7 @@ export class DeliveryDispatcher {
     clearTimeout(cut)
   }
 
-  /** Resolves when nothing is being sent and nothing is due. */
+  /** Resolves when nothing is being sent or due. */
   async idle(): Promise<void> {
     this.#pump()
     while (this.#sending.size > 0) {
@@ -84,7 +78,7 @@ export class DeliveryDispatcher {
     }
   }
 
-  /** Not at once: the transaction that queued the delivery is still open. */
+  /** Deferred, because the transaction that queued the delivery is still open. */
   #pumpSoon(): void {
     if (this.#pumpQueued) return
     this.#pumpQueued = true
@@ -96,7 +90,7 @@ export class DeliveryDispatcher {
 
   #pump(): void {
     if (this.#state !== 'running') return
-    for (const due of this.#options.deliveryLog.take(MAX_AT_ONCE - this.#sending.size)) {
+    for (const due of this.#options.deliveryLog.claim(MAX_AT_ONCE - this.#sending.size)) {
       const sent = this.#send(due).finally(() => {
         this.#sending.delete(sent)
         this.#pump()
@@ -129,8 +123,7 @@ export class DeliveryDispatcher {
     const at = clock.now()
     const composed = composeDelivery(webhook, due, at, fault)
     const result = await postDelivery(composed, { timeoutMs, signal: this.#stopping.signal })
-    // Cut off by our own stop: nobody knows whether it arrived, so it is due again at the next
-    // start.
+    // Our own stop cut it off. It may have arrived, and is due again at the next start.
     if (this.#stopping.signal.aborted && result.status === null) return
     this.#settle(due, result, this.#decideRetry(due.attempt, result), at)
   }
@@ -148,7 +141,7 @@ export class DeliveryDispatcher {
     this.#options.deliveryLog.settle(due.id, { number: due.attempt, at: isoTime(at), ...result }, { state, retryAt })
   }
 
-  /** Waits for the next delivery to go first, for a minute at most. */
+  /** Waits for the next delivery to be sent, up to a minute. */
   #hold(due: DueDelivery): void {
     const { deliveryLog, clock } = this.#options
     deliveryLog.postpone(due.id, clock.now() + MAX_HOLD_MS)
@@ -188,7 +181,7 @@ function composeDelivery(webhook: Webhook, due: DueDelivery, now: number, fault:
   }
 }
 
-/** Points of the specification on which a delivery rests. */
+/** Points of the specification that a delivery assumes. */
 function assumesOf(type: string): string[] {
   const transfer = type.startsWith('transfer.') ? ['N23'] : []
   return ['N18', 'N19', 'N21', 'N22', ...transfer, 'N30']

@@ -9,7 +9,7 @@ import { atomically, statement } from '../state/statement.ts'
 import type { Attempt, Delivery, DeliveryCause, DeliveryFilter, DeliveryState, DueDelivery } from './delivery.ts'
 import type { Webhook } from './webhooks.ts'
 
-interface TakenRow {
+interface ClaimedRow {
   id: string
   webhookId: string
   eventId: string
@@ -17,26 +17,16 @@ interface TakenRow {
   diverted: number
 }
 
-interface DeliveryRow {
-  id: string
-  eventId: string
-  type: string
-  webhookId: string
-  url: string
-  cause: DeliveryCause
-  state: DeliveryState
+interface DeliveryRow extends Omit<Delivery, 'nextAttemptAt' | 'createdAt' | 'attempts'> {
   dueAt: number | null
   createdAt: number
 }
 
-/** The log of deliveries and their attempts, and which are due. It outlives the process. */
+/** Saved deliveries, their attempts, and when they are due. */
 export class DeliveryLog {
   readonly #db: Db
   readonly #clock: SandboxClock
-  /**
-   * Emits `change` for every delivery that is new or has got further, and `queued` when something
-   * new is due.
-   */
+  /** `change` follows every new or changed delivery; `queued` every change of a due time. */
   readonly changes = new EventEmitter<{ change: []; queued: [] }>()
 
   constructor(db: Db, clock: SandboxClock) {
@@ -45,12 +35,12 @@ export class DeliveryLog {
     this.changes.setMaxListeners(0)
   }
 
-  /** What was being sent when the process ended is due again: nobody knows whether it arrived. */
+  /** Makes deliveries due again whose sending a crash cut off. They may have arrived. */
   recover(): void {
     statement(this.#db, "UPDATE deliveries SET state = 'pending' WHERE state = 'sending'").run()
   }
 
-  /** Queues an event for a webhook, due at `dueAt`. */
+  /** Queues an event for a webhook, due at `dueAt`. Returns the delivery's id. */
   queue(event: StoredEvent, webhook: Webhook, cause: DeliveryCause, dueAt = this.#clock.now()): string {
     const now = this.#clock.now()
     const id = newId('dlv', now)
@@ -65,17 +55,17 @@ export class DeliveryLog {
   }
 
   /**
-   * Takes up to `most` that are due, oldest first; they count as being sent from now on. Served by
+   * Claims up to `limit` due deliveries, oldest first, by setting them to `sending`. Served by
    * deliveries_due.
    */
-  take(most: number): DueDelivery[] {
-    if (most <= 0) return []
-    const rows = statement<[number, number], TakenRow>(
+  claim(limit: number): DueDelivery[] {
+    if (limit <= 0) return []
+    const rows = statement<[number, number], ClaimedRow>(
       this.#db,
       `UPDATE deliveries SET state = 'sending' WHERE id IN
            (SELECT id FROM deliveries WHERE state = 'pending' AND due_at <= ? ORDER BY due_at, rowid LIMIT ?)
          RETURNING id, webhook_id AS webhookId, attempts, event_id AS eventId, diverted`,
-    ).all(this.#clock.now(), most)
+    ).all(this.#clock.now(), limit)
     const event = statement<[string], StoredEvent>(
       this.#db,
       'SELECT id, type, created_at AS createdAt, service, body FROM events WHERE id = ?',
@@ -89,13 +79,13 @@ export class DeliveryLog {
     }))
   }
 
-  /** When the next one falls due, or null. Served by deliveries_due. */
+  /** The next due time, or null. Served by deliveries_due. */
   nextDueAt(): number | null {
     const sql = "SELECT min(due_at) FROM deliveries WHERE state = 'pending'"
     return statement<[], number | null>(this.#db, sql).pluck().get() ?? null
   }
 
-  /** Writes down an attempt and what follows: `retryAt` null is the end. */
+  /** Saves an attempt and the next state. `retryAt` is null if there is no retry. */
   settle(id: string, attempt: Attempt, next: { state: DeliveryState; retryAt: number | null }): void {
     atomically(this.#db, () => {
       statement(
@@ -112,21 +102,22 @@ export class DeliveryLog {
     this.changes.emit('change')
   }
 
-  /** Puts off what was being sent, or was put off before, without counting an attempt. */
+  /** Postpones a delivery without counting an attempt. */
   postpone(id: string, dueAt: number): void {
     statement(
       this.#db,
-      "UPDATE deliveries SET state = 'pending', diverted = 1, due_at = ? WHERE id = ? AND state IN ('sending', 'pending')",
+      `UPDATE deliveries SET state = 'pending', diverted = 1, due_at = ?
+         WHERE id = ? AND state IN ('sending', 'pending')`,
     ).run(dueAt, id)
     this.changes.emit('queued')
   }
 
-  /** Oldest first; the newest `most` where a number is given. */
-  list(filter: DeliveryFilter = {}, most = -1): Delivery[] {
+  /** Oldest first; with `limit`, only the newest. */
+  list(filter: DeliveryFilter = {}, limit = -1): Delivery[] {
     const sql = `SELECT d.id, d.event_id AS eventId, e.type, d.webhook_id AS webhookId, d.url, d.cause, d.state,
         d.due_at AS dueAt, d.created_at AS createdAt
-      FROM deliveries d JOIN events e ON e.id = d.event_id WHERE ${MATCHES} ORDER BY d.rowid DESC LIMIT @most`
-    const rows = statement<[object], DeliveryRow>(this.#db, sql).all({ ...parametersOf(filter), most })
+      FROM deliveries d JOIN events e ON e.id = d.event_id WHERE ${MATCHES} ORDER BY d.rowid DESC LIMIT @limit`
+    const rows = statement<[object], DeliveryRow>(this.#db, sql).all({ ...parametersOf(filter), limit })
     return rows.reverse().map((row) => this.#withAttempts(row))
   }
 
@@ -136,8 +127,8 @@ export class DeliveryLog {
   }
 
   /**
-   * Resolves with the matching deliveries as soon as there are `count` (default 1). Rejects after
-   * `timeoutMs` of real time.
+   * Resolves once `count` deliveries (default 1) match. Rejects after `timeoutMs` of real time
+   * (default 10 s).
    */
   async until(filter: DeliveryFilter & { count?: number; timeoutMs?: number }): Promise<Delivery[]> {
     const { count = 1, timeoutMs = 10_000, ...wanted } = filter
@@ -146,16 +137,19 @@ export class DeliveryLog {
       const found = this.count(wanted)
       if (found >= count) return this.list(wanted)
       if (timeout.aborted) throw new Error(this.#describeWait(wanted, count, found, timeoutMs))
-      // Each change is one delivery's: before so many nothing new can be found, and counting is not
-      // free.
+      // A change concerns one delivery, so fewer changes cannot suffice, and counting costs a
+      // query.
       await nextChanges(this.changes, count - found, timeout)
     }
   }
 
   #describeWait(wanted: DeliveryFilter, count: number, found: number, timeoutMs: number): string {
-    const seen = this.list({}, 20).map((each) => `${each.type} ${each.state} after ${each.attempts.length} attempt(s)`)
+    const newest = this.list({}, 20).map(
+      ({ type, state, attempts }) => `${type} ${state} (attempts: ${attempts.length})`,
+    )
+    const log = newest.join(', ') || 'none'
     const asked = JSON.stringify(wanted)
-    return `${found} of ${count} deliveries ${asked} after ${timeoutMs} ms; the newest in the log: ${seen.join(', ') || 'empty'}`
+    return `${found} of ${count} deliveries match ${asked} after ${timeoutMs} ms. The newest deliveries: ${log}`
   }
 
   #withAttempts({ dueAt, createdAt, ...row }: DeliveryRow): Delivery {
@@ -179,7 +173,7 @@ function parametersOf({ eventId, webhookId, type, state }: DeliveryFilter): Reco
   return { eventId: eventId ?? null, webhookId: webhookId ?? null, type: type ?? null, state: state ?? null }
 }
 
-/** Resolves after so many changes, or at the timeout. */
+/** Resolves after `many` changes or at the timeout. */
 function nextChanges(changes: DeliveryLog['changes'], many: number, timeout: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     let left = many

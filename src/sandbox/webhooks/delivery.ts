@@ -1,21 +1,23 @@
 import type { StoredEvent } from '../state/event-journal.ts'
 
-/** How far a delivery is. `pending` waits for its next attempt; `failed` will have none. */
+/** The state of a delivery. `pending` waits for its next attempt; `failed` has none left. */
 export type DeliveryState = 'pending' | 'sending' | 'delivered' | 'failed'
 
-/** One try to deliver. */
+/** An attempt to deliver. */
 export interface Attempt {
   /** From 1. */
   number: number
+  /** When it was sent, ISO 8601. */
   at: string
+  /** Milliseconds of the machine's clock. */
   durationMs: number
-  /** Null when no reply came. */
+  /** HTTP status; null without a reply. */
   status: number | null
-  /** Why no reply came, or what a fault did; null otherwise. */
+  /** Why there was no reply, or what a fault did. Null otherwise. */
   error: string | null
 }
 
-/** One event on its way to one webhook. */
+/** An event on its way to a webhook. */
 export interface Delivery {
   id: string
   eventId: string
@@ -23,33 +25,37 @@ export interface Delivery {
   webhookId: string
   url: string
   /**
-   * `event`: it just happened; `resend` and `backfill` were asked for; `duplicate`: a fault made a
-   * second one.
+   * `event`: it just happened; `resend`, `backfill`: on request; `duplicate`: sent twice by a
+   * fault.
    */
   cause: DeliveryCause
   state: DeliveryState
-  /** When the next attempt is due; null when there will be none. */
+  /** Due time of the next attempt, ISO 8601; null if there is none. */
   nextAttemptAt: string | null
   createdAt: string
   attempts: Attempt[]
 }
 export type DeliveryCause = 'event' | 'resend' | 'backfill' | 'duplicate'
 
-/** A delivery whose attempt is due now. */
+/** A delivery claimed for sending. */
 export interface DueDelivery {
   id: string
   event: StoredEvent
   webhookId: string
   /** From 1. */
   attempt: number
-  /** Whether a fault has made it, or held it up, already: it does so once. */
+  /** Whether a fault has created or delayed it. A fault does so only once. */
   isDiverted: boolean
 }
 
-/** Which deliveries are meant; what is left out matches all. */
+/** Selects deliveries; omitted fields match all. */
 export interface DeliveryFilter {
+  /** Default any event. */
   eventId?: string | undefined
+  /** Default any webhook. */
   webhookId?: string | undefined
+  /** The exact type of the event. Default any. */
   type?: string | undefined
+  /** Default any state. */
   state?: DeliveryState | undefined
 }

@@ -2,16 +2,16 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 
 export interface PostResult {
-  /** Null when no complete reply came. */
+  /** HTTP status; null without a complete reply. */
   status: number | null
-  /** Why none came; null otherwise. */
+  /** Why no complete reply came; null otherwise. */
   error: string | null
   durationMs: number
 }
 
 /**
- * Sends one delivery over a connection of its own and waits for the whole reply, `timeoutMs` at
- * most. Redirects are not followed: the status is the answer. Never throws.
+ * Sends a delivery on a new connection and waits for the whole reply, up to `timeoutMs`. Follows no
+ * redirects and never throws.
  */
 export function postDelivery(
   delivery: { url: string; headers: Record<string, string>; body: Uint8Array },

@@ -1,19 +1,19 @@
 import { newId } from '../../core/ids.ts'
 import { isoTime } from '../../core/time.ts'
 import { postDelivery } from './post-delivery.ts'
-import { signDelivery } from './sign-delivery.ts'
+import { STALE_BY_MS, signDelivery, WRONG_SECRET } from './sign-delivery.ts'
 import type { Webhook } from './webhooks.ts'
 
-/** How a receiver took one of the probe's deliveries. */
+/** How a receiver answered one delivery of the probe. */
 export interface ProbeCheck {
   name: ProbeName
   expected: 'accepted' | 'refused'
-  /** Null when no reply came. */
+  /** HTTP status; null without a reply. */
   status: number | null
   error: string | null
   passed: boolean
 }
-/** What the probe sends. */
+/** The deliveries of the probe. */
 export type ProbeName =
   | 'valid'
   | 'repeated'
@@ -25,7 +25,7 @@ export type ProbeName =
   | 'wrong_type'
   | 'bad_json'
 
-/** How a receiver took the whole probe. */
+/** How a receiver answered the whole probe. */
 export interface ProbeReport {
   passed: boolean
   checks: ProbeCheck[]
@@ -39,16 +39,12 @@ interface ProbeDelivery {
 }
 
 const OVERSIZED_BYTES = 10 * 1024 * 1024
-const STALE_BY_MS = 3_600_000
-/** Decodes in every scheme, and is nobody's. */
-const WRONG_SECRET = 'deadbeefdeadbeefdeadbeefdeadbeef'
-/** A receiver may refuse by hanging up while the body is still being sent. */
+/** A receiver may refuse by closing the connection during the body. */
 const HUNG_UP = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])
 
 /**
- * Sends a receiver what it has to accept and what it has to refuse, one after another, and says how
- * it did. The event is of the type `sandbox.probe`, which no workflow waits for; nothing enters the
- * delivery log.
+ * Checks what a receiver accepts and refuses, with deliveries one after another. They have the type
+ * `sandbox.probe` and are not logged.
  */
 export async function probeReceiver(
   webhook: Webhook,
@@ -93,7 +89,7 @@ function composeProbe(webhook: Webhook, now: number): ProbeDelivery[] {
   ]
 }
 
-/** A refusal is a 4xx: a 5xx would have the sender try again. */
+/** A refusal is a 4xx, because senders retry after a 5xx. */
 function isAsExpected(expected: ProbeCheck['expected'], status: number | null, error: string | null): boolean {
   if (status === null) return expected === 'refused' && error !== null && HUNG_UP.has(error)
   return expected === 'accepted' ? status >= 200 && status < 300 : status >= 400 && status < 500

@@ -18,46 +18,60 @@ const presetNames = Object.keys(SCHEME_PRESETS) as [SchemePreset, ...SchemePrese
 
 const secret = z.string().min(8)
 const fields = {
+  /** The address, http or https. */
   url: z.url({ protocol: /^https?$/ }),
-  /** Event types; `*` stands for all, `file.*` for all that begin so. */
+  /** Event types; `*` matches all, `file.*` by prefix. */
   events: z.array(z.string().min(1)).min(1),
-  /** Only events of these storages; null for all. Events of no single storage always count. */
+  /** Only events of these storages; null for all. Events of no single storage always match. */
   storages: z.array(z.enum(STORAGES)).nullable(),
+  /** How deliveries are signed: the name of a preset, or a scheme. */
   scheme: z.union([z.enum(presetNames), signatureScheme]),
+  /** A disabled webhook gets no deliveries; its pending ones fail when they fall due. */
   enabled: z.boolean(),
 }
 
-/** What a registration says. */
 export const webhookInput = z.strictObject({
   ...fields,
+  /** Event types; `*` matches all, `file.*` by prefix. Default all. */
   events: fields.events.default(['*']),
+  /** Only events of these storages; events of no single storage always match. Default null: all. */
   storages: fields.storages.default(null),
+  /** How deliveries are signed: the name of a preset, or a scheme. Default `hex`. */
   scheme: fields.scheme.default('hex'),
+  /** Whether it gets deliveries. Default true. */
   enabled: fields.enabled.default(true),
-  /** Made up where none is given. */
+  /** The signing secret, at least 8 characters. Default: a random one. */
   secret: secret.optional(),
-  /** More secrets that sign too while one is being replaced. */
+  /** Further secrets that sign too, for a rotation. Default none. */
   moreSecrets: z.array(secret).default([]),
 })
-/** What an address is registered with. */
+/** The options of a new webhook. */
 export type WebhookInput = z.input<typeof webhookInput>
 
-/** What can be changed of one. */
-export const webhookEdit = z.strictObject({ ...fields, secrets: z.array(secret).min(1) }).partial()
-/** What is changed of a registration. */
+export const webhookEdit = z
+  .strictObject({
+    ...fields,
+    /** All signing secrets; schemes with one signature use the first. */
+    secrets: z.array(secret).min(1),
+  })
+  .partial()
+/** The changes to a webhook; omitted fields stay. */
 export type WebhookEdit = z.input<typeof webhookEdit>
 
-/** An address that is told of events. */
+/** An address that receives events. */
 export interface Webhook {
   /** `whk_…` */
   id: string
   url: string
+  /** Event types; `*` matches all, `file.*` by prefix. */
   events: string[]
+  /** Null for all storages. */
   storages: string[] | null
-  /** Each signs; the first is the one that schemes with a single signature use. */
+  /** Every secret signs; schemes with one signature use the first. */
   secrets: string[]
   scheme: SignatureScheme
   enabled: boolean
+  /** ISO 8601. */
   createdAt: string
 }
 
@@ -74,7 +88,7 @@ interface WebhookRow {
 
 const COLUMNS = 'id, url, events, storages, secrets, scheme, enabled, created_at AS createdAt'
 
-/** The registrations, as the service's account settings would hold them. */
+/** The webhooks of the account. */
 export class Webhooks {
   readonly #db: Db
   readonly #clock: SandboxClock
@@ -84,7 +98,7 @@ export class Webhooks {
     this.#clock = clock
   }
 
-  /** Registers an address. A secret that was made up is in the result. */
+  /** Adds a webhook. The result contains its secret, also a random one. */
   async add(input: WebhookInput): Promise<Webhook> {
     const { secret, moreSecrets, scheme, ...rest } = webhookInput.parse(input)
     const now = this.#clock.now()
@@ -109,10 +123,7 @@ export class Webhooks {
     return row && fromRow(row)
   }
 
-  /**
-   * Changes what is given, keeps the rest; pending deliveries follow the change. Throws
-   * `not_found`.
-   */
+  /** Changes the given fields; pending deliveries use them too. Throws `not_found`. */
   async edit(id: string, change: WebhookEdit): Promise<Webhook> {
     const before = this.find(id) ?? notFound('webhook', id)
     const { scheme = before.scheme, ...rest } = webhookEdit.parse(change)
@@ -126,25 +137,23 @@ export class Webhooks {
     return changed
   }
 
-  /** Switches a registration off, and on again. Throws `not_found`. */
+  /** Enables or disables a webhook. Throws `not_found`. */
   enable(id: string, enabled: boolean): Promise<Webhook> {
     return this.edit(id, { enabled })
   }
 
-  /** Points a registration at another address. Throws `not_found`. */
+  /** Moves a webhook to another address. Throws `not_found`. */
   move(id: string, url: string): Promise<Webhook> {
     return this.edit(id, { url })
   }
 
-  /**
-   * Throws `not_found`. Its deliveries stay in the log; the pending ones fail when they fall due.
-   */
+  /** Removes a webhook; its pending deliveries fail when they fall due. Throws `not_found`. */
   async remove(id: string): Promise<void> {
     const { changes } = statement(this.#db, 'DELETE FROM webhooks WHERE id = ?').run(id)
     if (changes === 0) notFound('webhook', id)
   }
 
-  /** Those that want to be told of this event. */
+  /** The enabled webhooks that want this event. */
   wanting(event: Pick<StoredEvent, 'type' | 'service'>): Webhook[] {
     return this.list().filter((webhook) => webhook.enabled && this.wants(webhook, event))
   }

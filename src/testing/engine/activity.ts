@@ -1,12 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
-/**
- * A pause of silence is counted in so many parts: one in which the process itself was held up is
- * one part only.
- */
+/** Silence is counted in this many intervals, so that a delayed process does not look silent. */
 const PARTS = 10
 
-/** Tells that something moved: a store call, a notice, a pause of the Files client. */
+/** Signals that something moved: a store call, a notice, a pause of the Files client. */
 export class Activity {
   #waiting: ((stirred: boolean) => void)[] = []
 
@@ -17,8 +14,8 @@ export class Activity {
   }
 
   /**
-   * Resolves after the next stir and the turn it came in; false when nothing stirs for `patienceMs`
-   * of real time.
+   * Resolves with true after the next stir and its turn. False after `patienceMs` of real time
+   * without a stir.
    */
   async next(patienceMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -30,7 +27,7 @@ export class Activity {
     }, patienceMs / PARTS)
     const stirred = await promise
     clearInterval(timer)
-    // What the stir set off asks for its own next step within the turn.
+    // Code woken by the stir makes its own next call within this turn.
     await turn()
     return stirred
   }

@@ -1,28 +1,25 @@
-/**
- * What becomes of the write at which the engine dies: it is lost with everything after it, or it is
- * the last one kept.
- */
+/** The fate of the write at which the engine dies: `lost`, or `kept` as the last one. */
 export type CrashFate = 'lost' | 'kept'
 
-/** Counts the journal writes of a scenario, and lets the engine die at one of them. */
+/** Counts the journal writes of a scenario and kills the engine at one of them. */
 export class CrashPoint {
-  /** What was written, in order, over all lives of the engine. */
+  /** Journal writes in order, over all lives of the engine. */
   readonly writes: string[] = []
-  /** The write at which it struck; null until it does. */
-  struckAt: string | null = null
+  /** The write at which the engine died; null before. */
+  killedAt: string | null = null
   readonly #at: number
   readonly #fate: CrashFate
 
-  /** `at` is counted from 1; 0 never strikes. */
+  /** `at` counts from 1; 0 never kills. */
   constructor(at: number, fate: CrashFate) {
     this.#at = at
     this.#fate = fate
   }
 
-  meet(write: string): CrashFate | 'goes through' {
+  decideFate(write: string): CrashFate | 'no crash' {
     this.writes.push(write)
-    if (this.writes.length !== this.#at) return 'goes through'
-    this.struckAt = write
+    if (this.writes.length !== this.#at) return 'no crash'
+    this.killedAt = write
     return this.#fate
   }
 }

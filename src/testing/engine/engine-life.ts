@@ -22,19 +22,19 @@ export interface EngineParts {
   slots: number
   crash: CrashPoint | null
   work: WorkUnderWay
-  /** Opens the way to the Files API for one life of the engine. */
+  /** Opens a Files client for one life of the engine. */
   openFiles(): { filesFor: FilesFor; close(): Promise<void> }
 }
 
-/** The real worker and scheduler from a start to a death: what a process would be. */
+/** The real worker and scheduler, as one process runs them. */
 export class EngineLife {
   readonly killSwitch: KillSwitch
-  /** The first fault that the engine told of. */
+  /** The first fault that the engine published. */
   fault: { where: string; error: Failure } | null = null
   readonly #parts: EngineParts
   readonly #worker: Worker
   readonly #scheduler: Scheduler
-  readonly #takeBackTimers: () => void
+  readonly #cancelTimers: () => void
   #over: Promise<void> = Promise.resolve()
   readonly #closeFiles: () => Promise<void>
 
@@ -44,9 +44,9 @@ export class EngineLife {
     this.killSwitch = new KillSwitch(parts.store, parts.activity, parts.crash)
     this.killSwitch.onKill = () => this.#end()
     const { store } = this.killSwitch
-    const { clock, takeBack } = parts.time.lend()
+    const { clock, cancelAll } = parts.time.openTimers()
     const { filesFor, close } = parts.openFiles()
-    this.#takeBackTimers = takeBack
+    this.#cancelTimers = cancelAll
     this.#closeFiles = close
     const publish: Publish = (notice) => this.#publish(notice)
     this.#worker = new Worker({
@@ -57,8 +57,7 @@ export class EngineLife {
       },
       routes: () => [...workflows.values()].flatMap(planRoutes),
       drainMs: 0,
-      // Nobody else works on this store, so neither has anything to tell; each would be a stop on
-      // the way of the clock.
+      // This store has no other writer to poll for, and each poll would stop the clock.
       pollMs: Infinity,
       beatMs: Infinity,
     })
@@ -69,7 +68,7 @@ export class EngineLife {
     this.#scheduler = new Scheduler({ store, clock, publish, schedules, lookMs: Infinity })
   }
 
-  /** Takes back what an earlier life left, whoever it was, and goes to work. */
+  /** Recovers the runs of earlier lives, however recent their heartbeat, and starts. */
   async start(): Promise<void> {
     const { store, time } = this.#parts
     const anyAge = -1
@@ -78,7 +77,7 @@ export class EngineLife {
     this.#scheduler.start()
   }
 
-  /** True while a run is at work or the store owes an answer. */
+  /** True while a run has a pass or a store call is pending. */
   get isBusy(): boolean {
     return !this.killSwitch.isKilled && (this.killSwitch.pending > 0 || this.#worker.atWork.length > 0)
   }
@@ -87,26 +86,24 @@ export class EngineLife {
     return this.#worker.atWork
   }
 
-  /** A run with the last step that it finished, for a person. */
+  /** A run with its last finished step, for error messages. */
   describe(run: string): string {
     const last = this.killSwitch.saved.findLast((step) => step.run === run)
-    return `${this.killSwitch.nameOf(run)} (${run}), ${last ? `behind its step "${last.key}",` : 'in its first step,'}`
+    const place = last ? `behind its step "${last.key}",` : 'in its first step,'
+    return `${this.killSwitch.workflowOf(run)} (${run}), ${place}`
   }
 
   wake(): void {
     this.#worker.wake()
   }
 
-  /**
-   * Ends it as SIGKILL would: what is not written is lost. Resolves when nothing more goes out to
-   * the service.
-   */
+  /** Ends this life as SIGKILL would. Resolves when no more calls go to the service. */
   async kill(): Promise<void> {
     this.killSwitch.kill()
     await this.#over
   }
 
-  /** Throws what the engine could only report. */
+  /** Throws the fault that the engine published, if any. */
   requireSound(): void {
     if (!this.fault) return
     const { where, error } = this.fault
@@ -115,11 +112,10 @@ export class EngineLife {
   }
 
   /**
-   * Code of authors cannot be killed within a process, but told to stop, and kept from everything
-   * of ours.
+   * Code within the process cannot be killed: it is told to stop and cut off from store and timers.
    */
   #end(): void {
-    this.#takeBackTimers()
+    this.#cancelTimers()
     for (const run of this.#worker.atWork) this.#worker.endPass(run)
     void this.#scheduler.stop()
     this.#over = this.#closeFiles()

@@ -4,7 +4,7 @@ import type { AnyWorkflow } from '../../author/workflow.ts'
 
 type Call = (context: never) => unknown
 
-/** The same workflow, whose functions are handed another `step` than the engine's. */
+/** The workflow with another `step` for its functions. */
 export function equipWorkflow(workflow: AnyWorkflow, change: (step: StepApi) => StepApi): AnyWorkflow {
   const equip =
     (call: Call): Call =>

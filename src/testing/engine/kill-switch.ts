@@ -5,7 +5,7 @@ import type { CrashPoint } from './crash-point.ts'
 
 /** Names of calls that only read. */
 const READING = /^(find|list|count|tally|next|read|pack|load)/
-/** Calls that write no run's journal: the bookkeeping of workers, deliveries and schedules. */
+/** Writes outside the journal: workers, deliveries and schedules. */
 const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
   ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'close'] as const),
   ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns', 'claimUnadmittedRuns'] as const),
@@ -15,23 +15,22 @@ const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
 type Method = (...args: unknown[]) => Promise<unknown>
 
 /**
- * What stands between one life of the engine and the store. It counts what is under way, and when
- * it is shut the engine is dead to the store: a call that comes then, and one that is under way,
- * never gets an answer.
+ * Stands between one life of the engine and the store. After `kill`, no call gets an answer, not
+ * even a pending one.
  */
 export class KillSwitch {
-  /** The store as the engine sees it. */
+  /** The store that the engine uses. */
   readonly store: Store
-  /** Passes begun, by run. */
+  /** Number of passes by run. */
   readonly passes = new Map<string, number>()
-  /** Journal writes done and runs claimed: as long as this rises, something goes on. */
+  /** Journal writes and claims. While it rises, the engine is not at rest. */
   moves = 0
-  /** Run and key of each checkpoint, in the order in which they were kept. */
+  /** Run and key of each saved checkpoint, in order. */
   readonly saved: { run: string; key: string }[] = []
-  /** Calls without an answer yet. */
+  /** Calls without an answer. */
   pending = 0
   #touched = new Set<string>()
-  /** Called once, when it is shut. */
+  /** Called once, by `kill`. */
   onKill = () => {}
   #isKilled = false
   readonly #activity: Activity
@@ -52,19 +51,19 @@ export class KillSwitch {
     return this.#isKilled
   }
 
-  /** The runs that were claimed since it was last asked. */
+  /** The runs claimed since the last call. */
   takeTouched(): Set<string> {
     const touched = this.#touched
     this.#touched = new Set()
     return touched
   }
 
-  /** The workflow of a run that was claimed here. */
-  nameOf(run: string): string {
+  /** The workflow of a run that this life claimed. */
+  workflowOf(run: string): string {
     return this.#workflows.get(run) ?? 'a run'
   }
 
-  /** From now on nothing gets through in either direction. */
+  /** From now on, no call reaches the store and no answer reaches the engine. */
   kill(): void {
     if (this.#isKilled) return
     this.#isKilled = true
@@ -75,7 +74,7 @@ export class KillSwitch {
   async #call(name: keyof Store, method: Method, args: unknown[]): Promise<unknown> {
     if (this.#isKilled) return neverSettles()
     const fate = this.#decideFate(name, args)
-    if (fate !== 'goes through') this.kill()
+    if (fate !== 'no crash') this.kill()
     if (fate === 'lost') return neverSettles()
     const answer = await this.#perform(name, method, args).then(
       (value) => () => value,
@@ -99,8 +98,8 @@ export class KillSwitch {
   }
 
   #decideFate(name: keyof Store, args: readonly unknown[]) {
-    if (!isJournalWrite(name)) return 'goes through'
-    return this.#crash?.meet(describeWrite(name, args, this.#workflows)) ?? 'goes through'
+    if (!isJournalWrite(name)) return 'no crash'
+    return this.#crash?.decideFate(describeWrite(name, args, this.#workflows)) ?? 'no crash'
   }
 
   #note(name: keyof Store, args: readonly unknown[], value: unknown): void {

@@ -3,17 +3,17 @@ import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { equipWorkflow } from './equip-workflow.ts'
 
-/** Functions to run in place of those that a workflow's steps have, by workflow and step name. */
+/** Functions that replace those of steps, by workflow and step name. */
 export type StepReplacements = Record<string, Record<string, (context: StepContext) => unknown>>
 
 /**
- * The same workflows with some steps doing something else. Everything around the functions stays:
- * journal, retries, limits.
+ * The workflows with some functions replaced. Journal, retries and limits still apply to those
+ * steps.
  */
 export function replaceSteps(workflows: readonly AnyWorkflow[], replacements: StepReplacements): AnyWorkflow[] {
   for (const id of Object.keys(replacements)) {
     if (workflows.some((workflow) => workflow.id === id)) continue
-    throw new UpshotError('not_found', `Steps of "${id}" are to be replaced, but the testbed has no such workflow.`)
+    throw new UpshotError('not_found', `The testbed has no workflow "${id}" whose steps it could replace.`)
   }
   return workflows.map((workflow) => {
     const functions = replacements[workflow.id]

@@ -2,21 +2,19 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { UpshotError } from '../../core/errors.ts'
 import { EngineLife, type EngineParts } from './engine-life.ts'
 
-/** A run that made so many passes without coming to rest never will. */
+/** Passes of a run at one moment before it counts as endless. */
 const MAX_PASSES = 1_000
 
-/** The engine over all its lives: it works until it comes to rest, and rises again when it dies. */
+/** The engine over several lives: it works until it rests, and restarts when it was killed. */
 export class TestEngine {
   readonly #parts: EngineParts
   readonly #patienceMs: number
-  /** What earlier lives have kept, and the runs that they worked on. */
+  /** Checkpoints and runs of earlier lives. */
   readonly #saved: { run: string; key: string }[] = []
   #touched = new Set<string>()
   #life: EngineLife
 
-  /**
-   * `patienceMs`: real time in which nothing moves until whatever is at work is taken for hanging.
-   */
+  /** `patienceMs`: real milliseconds without movement before a pass counts as hanging. */
   constructor(parts: EngineParts, patienceMs: number) {
     this.#parts = parts
     this.#patienceMs = patienceMs
@@ -29,17 +27,17 @@ export class TestEngine {
   }
 
   /**
-   * Resolves when there is nothing to do at this moment. Throws what the engine could only report,
-   * and when it never rests.
+   * Resolves when nothing is left to do now. Throws a published fault, and `step_timeout` if a run
+   * never rests.
    */
   async settle(): Promise<void> {
-    await this.#comeToRest()
-    while (this.#life.killSwitch.isKilled) await this.#rise()
+    await this.#workUntilRest()
+    while (this.#life.killSwitch.isKilled) await this.#restartLife()
     this.#life.requireSound()
   }
 
   async restart(): Promise<void> {
-    await this.#rise()
+    await this.#restartLife()
     await this.settle()
   }
 
@@ -47,35 +45,34 @@ export class TestEngine {
     return this.#life.kill()
   }
 
-  /** Run and key of each checkpoint, in the order in which they were kept. */
+  /** Run and key of each saved checkpoint, in order. */
   get saved(): { run: string; key: string }[] {
     return [...this.#saved, ...this.#life.killSwitch.saved]
   }
 
-  /** The runs that were worked on since it was last asked. */
+  /** The runs claimed since the last call. */
   takeTouched(): Set<string> {
     const touched = new Set([...this.#touched, ...this.#life.killSwitch.takeTouched()])
     this.#touched = new Set()
     return touched
   }
 
-  async #rise(): Promise<void> {
+  async #restartLife(): Promise<void> {
     const { killSwitch } = this.#life
     await this.#life.kill()
-    // A write that was already on its way when the engine died reaches the store before the next
-    // life looks at it, and a step's function that was at work is over: two lives of the engine
-    // never act side by side.
+    // Pending writes and running step functions end first, so that two lives never act side by
+    // side.
     while (killSwitch.pending > 0) await turn()
     await this.#parts.work.end(this.#patienceMs)
     this.#saved.push(...killSwitch.saved)
     for (const run of killSwitch.takeTouched()) this.#touched.add(run)
     this.#life = new EngineLife(this.#parts)
     await this.#life.start()
-    await this.#comeToRest()
+    await this.#workUntilRest()
   }
 
-  /** Lets the engine work until it finds nothing more to do, or dies. */
-  async #comeToRest(): Promise<void> {
+  /** Lets the engine work until it rests or dies. */
+  async #workUntilRest(): Promise<void> {
     const life = this.#life
     const { killSwitch } = life
     const before = new Map(killSwitch.passes)
@@ -86,14 +83,14 @@ export class TestEngine {
       while (life.isBusy) {
         const isAlive = await this.#parts.activity.next(this.#patienceMs)
         if (!isAlive && life.isBusy)
-          this.#giveUp(life.atWork, 'has not moved for a while. What does its code wait for?')
+          this.#throwRestless(life.atWork, 'has not moved for a while. What does its code wait for?')
         const restless = [...killSwitch.passes].find(([run, count]) => count - (before.get(run) ?? 0) > MAX_PASSES)
-        if (restless) this.#giveUp([restless[0]], `went on ${MAX_PASSES} times at the same moment`)
+        if (restless) this.#throwRestless([restless[0]], `went on ${MAX_PASSES} times at the same moment`)
       }
     }
   }
 
-  #giveUp(runs: readonly string[], why: string): never {
+  #throwRestless(runs: readonly string[], why: string): never {
     const who = runs.map((run) => this.#life.describe(run)).join(', ') || 'the store'
     void this.#life.kill()
     throw new UpshotError('step_timeout', `The testbed does not come to rest: ${who} ${why}`)

@@ -5,16 +5,16 @@ import { equipWorkflow } from './equip-workflow.ts'
 type Verb = (...given: unknown[]) => unknown
 type AnyFunction = (...given: never[]) => unknown
 
-/** Knows which functions of authors are at work within steps, whoever has begun them. */
+/** The step functions of authors that are running now. */
 export class WorkUnderWay {
   readonly #functions = new Set<Promise<unknown>>()
 
-  /** The same workflow, with the functions that it hands to its steps watched. */
+  /** The workflow with its step functions tracked. */
   watch(workflow: AnyWorkflow): AnyWorkflow {
     return equipWorkflow(workflow, (step) => this.#watchVerbs(step))
   }
 
-  /** Resolves when none is at work any more, or after `patienceMs` of real time. */
+  /** Resolves when no step function is running, or after `patienceMs` of real time. */
   async end(patienceMs: number): Promise<void> {
     const patience = Promise.withResolvers<void>()
     const timer = setTimeout(patience.resolve, patienceMs)

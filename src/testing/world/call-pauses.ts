@@ -1,9 +1,8 @@
 import type { VirtualTime } from './virtual-time.ts'
 
 /**
- * Lets pauses within calls of the Files API pass: before a retry, or because the service said so. A
- * step cannot come to rest in the middle of one, and nobody wants to move the clock for it. Time
- * moves when every call under way does nothing but wait.
+ * Lets pauses of Files API calls pass, which no test should have to advance. Time moves while every
+ * open call is pausing.
  */
 export class CallPauses {
   readonly #time: VirtualTime
@@ -26,18 +25,18 @@ export class CallPauses {
     }
   }
 
-  /** A call under way waits until a moment. */
+  /** An open call pauses until a moment. */
   begin(until: number): void {
     this.#until.push(until)
     this.#check()
   }
 
-  /** Time stands still again, whoever waits. */
+  /** Stops moving time. */
   end(): void {
     this.#isOver = true
   }
 
-  /** A turn later: whoever finishes a call may begin the next one in this turn. */
+  /** Deferred by a turn, in which a finished call may start the next one. */
   #check(): void {
     if (this.#isChecking || this.#isOver) return
     this.#isChecking = true

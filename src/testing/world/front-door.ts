@@ -7,23 +7,24 @@ import type { Clock } from '../../core/time.ts'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
 import { Receiver } from '../../receive/receiver.ts'
 
+/** How a delivery differs from one of the service. */
 export interface DeliverOptions {
-  /** Sent as it is, in place of a valid signature. */
+  /** Sent in place of a valid signature. Default: a valid one. */
   signature?: string
-  /** In place of what the service would send; null leaves one out. */
+  /** Headers that replace or, with null, remove those of the service. Default none. */
   headers?: Record<string, string | null>
 }
 
-/** What the sender was told, and what was made of the request. */
+/** The receiver's answer and verdict. */
 export interface TestDelivery {
-  /** Of the HTTP answer. */
+  /** HTTP status. */
   status: number
   verdict: Verdict
   /** Number of runs that it started. */
   runs: number
 }
 
-/** The real receiver over HTTP, with one endpoint whose secret the testbed knows. */
+/** The real receiver over HTTP, with one endpoint. */
 export class FrontDoor {
   readonly #notices = createNoticeBus()
   readonly #store: Store
@@ -37,7 +38,7 @@ export class FrontDoor {
     this.#receiver = new Receiver({ store, intake: store, clock, publish: this.#notices.publish, routes: () => routes })
   }
 
-  /** Posts a body, signed unless `signature` says otherwise. */
+  /** Posts a body, signed unless `signature` is given. */
   async deliver(body: string | Uint8Array, { signature, headers = {} }: DeliverOptions): Promise<TestDelivery> {
     this.#opening ??= this.#open()
     const { endpoint, url } = await this.#opening

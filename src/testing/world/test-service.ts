@@ -9,12 +9,12 @@ import { type Sandbox, type SandboxEvent, type SandboxOptions, startSandbox } fr
 import { CallPauses } from './call-pauses.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
-/** What a test may decide about the sandbox; its place and its time are the testbed's. */
+/** Options of the testbed's sandbox. Directory, clock and seed belong to the testbed. */
 export type ServiceOptions = Partial<Omit<SandboxOptions, 'dir' | 'clock' | 'startAt' | 'seed'>>
 
 /**
- * The sandbox of a testbed, started when it is first needed, because most of a short test's time
- * would go into it.
+ * The sandbox of a testbed. It starts with its first use, because that takes most of a short test's
+ * time.
  */
 export class TestService {
   readonly #options: ServiceOptions & { seed: number }
@@ -32,17 +32,17 @@ export class TestService {
     return (await this.#start()).sandbox
   }
 
-  /** The last event of a type that the service told of; throws `not_found`. */
+  /** The last event of a type that the sandbox emitted. Throws `not_found`. */
   told(type: string): SandboxEvent {
     const event = this.#sandbox?.events.list({ type }).at(-1)
     if (event) return event
     throw new UpshotError(
       'not_found',
-      `The sandbox has told of no ${type}. Change a storage or start a transfer first.`,
+      `The sandbox has emitted no ${type}. Change a storage or start a transfer first.`,
     )
   }
 
-  /** The real client on the way to the sandbox. Its calls fail when it is closed. */
+  /** A real client of the sandbox. Its calls fail after `close`. */
   openFiles(random: () => number): { filesFor: FilesFor; close(): Promise<void> } {
     const pauses = new CallPauses(this.#time)
     let client: Promise<FilesClient> | null = null
@@ -53,8 +53,8 @@ export class TestService {
       if (isClosed) await files.stop()
       return pauses.during(() => perform(files))
     }
-    // Only what `wrapCalls` calls: each begins as a step before the sandbox is up, in the order of
-    // the author's code.
+    // These are the methods that `wrapCalls` calls. Steps start before the sandbox does, in the
+    // order of the code.
     const lazy = {
       list: (...given) => call((files) => files.list(...given)),
       find: (...given) => call((files) => files.find(...given)),
@@ -106,7 +106,7 @@ export class TestService {
       ...{ dir: this.#folder, clock: 'manual', startAt: this.#time.clock.now() },
     })
     this.#sandbox = sandbox
-    this.#time.followedBy(sandbox.clock)
+    this.#time.moveFirst(sandbox.clock)
     const { key } = await sandbox.keys.create({ name: 'testbed', scope: 'read-write' })
     return { sandbox, apiKey: key }
   }

@@ -2,19 +2,19 @@ import type { Entry, Sandbox } from '../../sandbox/index.ts'
 
 type SandboxStorage = ReturnType<Sandbox['storage']>
 
-/** A storage of the sandbox, as whoever sits in front of it uses it. */
+/** A storage as its user sees it. */
 export interface TestStorage {
-  /** Writes a file, making the folders above it. */
+  /** Writes a file and the folders above it. */
   put(path: string, content: string | Uint8Array): Promise<Entry>
-  /** The bytes of a file; throws `not_found`. */
+  /** The bytes of a file. Throws `not_found`. */
   get(path: string): Promise<Buffer>
-  /** Everything in a folder and below it, in order of path; default `/`. */
+  /** Everything beneath a folder, in order of path. Default `/`. */
   list(folder?: string): Promise<Entry[]>
-  /** Deletes a file, or a folder with everything in it; throws `not_found`. */
+  /** Deletes a file, or a folder with everything in it. Throws `not_found`. */
   remove(path: string): Promise<void>
 }
 
-/** A storage that is opened with the first call. */
+/** A storage that opens with its first call. */
 export function openTestStorage(open: () => Promise<SandboxStorage>): TestStorage {
   return {
     put: async (path, content) => (await open()).put(path, content),

@@ -1,12 +1,12 @@
 import { type Clock, type Duration, ManualClock, parseDuration } from '../../core/time.ts'
 
-/** Something else that keeps the same time. */
+/** Another clock that keeps the same time. */
 interface Follower {
   now(): number
   advance(ms: number): Promise<unknown>
 }
 
-/** The one clock of a testbed, which stands still but for {@link moveTo}. */
+/** The testbed's clock. Only {@link moveTo} moves it. */
 export class VirtualTime {
   readonly clock: ManualClock
   #follower: Follower | null = null
@@ -15,13 +15,13 @@ export class VirtualTime {
     this.clock = new ManualClock(now)
   }
 
-  /** From now on `follower` is moved first, so that whoever wakes up finds it on time. */
-  followedBy(follower: Follower): void {
+  /** Moves `follower` before the clock, so that code that wakes up sees it on time. */
+  moveFirst(follower: Follower): void {
     this.#follower = follower
   }
 
-  /** A clock whose timers can all be taken back at once. */
-  lend(): { clock: Clock; takeBack: () => void } {
+  /** A clock whose timers can all be canceled at once. */
+  openTimers(): { clock: Clock; cancelAll: () => void } {
     const cancels = new Set<() => void>()
     const at: Clock['at'] = (moment, wake) => {
       const cancelTimer = this.clock.at(moment, () => {
@@ -35,20 +35,20 @@ export class VirtualTime {
       cancels.add(cancel)
       return cancel
     }
-    const takeBack = () => {
+    const cancelAll = () => {
       for (const cancel of [...cancels]) cancel()
     }
-    return { clock: { now: () => this.clock.now(), at }, takeBack }
+    return { clock: { now: () => this.clock.now(), at }, cancelAll }
   }
 
-  /** Goes to `moment` and fires what is due on the way. Never goes back. */
+  /** Moves to `moment`, firing timers on the way. Never goes back. */
   async moveTo(moment: number): Promise<void> {
     const follower = this.#follower
     if (follower && follower.now() < moment) await follower.advance(moment - follower.now())
     if (moment > this.clock.now()) this.clock.set(moment)
   }
 
-  /** Goes forward by a duration, timer by timer; `settle` is awaited at each stop. */
+  /** Moves forward from timer to timer, awaiting `settle` at each. */
   async advance(duration: Duration, settle: () => Promise<void>): Promise<void> {
     const target = this.clock.now() + parseDuration(duration)
     await settle()

@@ -66,7 +66,7 @@ inBrowser(`creates, edits and revokes a key${label}`, async () => {
   await clickThrough(page, page.getByRole('link', { name: 'All keys' }))
   await press(page, 'Revoke made by hand')
   expect(sandbox.keys.list()).toMatchObject([{ revokedAt: expect.any(String) }])
-  expect(complaints).toEqual(['asked: Revoke the key "made by hand" for ever?'])
+  expect(complaints).toEqual(['asked: Revoke the key "made by hand" for good?'])
 })
 
 inBrowser(`uploads, transfers and deletes files and folders${label}`, async () => {
@@ -116,7 +116,7 @@ inBrowser(`changes settings, moves the clock, sets faults and resets${label}`, a
   await page.getByLabel('Forward by').fill('2h')
   await press(page, 'Advance')
   expect(sandbox.clock.now()).toBe(before + 7_200_000)
-  await press(page, "Back to this machine's time")
+  await press(page, "Return to this machine's time")
   expect(sandbox.clock.mode).toBe('real')
 
   await page.goto(`${sandbox.origin}/account/faults`)

@@ -34,7 +34,10 @@ export function readOptions(options: TestbedOptions) {
   }
   const now = new Date(options.now ?? '2026-01-01T00:00:00Z').getTime()
   if (Number.isNaN(now)) {
-    throw new UpshotError('invalid_request', `"${options.now}" is not a moment. Write one such as "2026-01-01T00:00:00Z".`)
+    throw new UpshotError(
+      'invalid_request',
+      `"${options.now}" is not a moment. Write one such as "2026-01-01T00:00:00Z".`,
+    )
   }
   return { workflows, now, seed, slots, sandbox, patienceMs }
 }

@@ -161,10 +161,7 @@ export class Testbed implements AsyncDisposable {
   run<W extends WorkflowOrId>(workflow: W): TestRun<OutputOf<W>> {
     const run = this.runs(workflow).findLast(({ handler }) => handler === 'run')
     if (run) return run
-    throw new UpshotError(
-      'not_found',
-      `"${idOf(workflow)}" has no run yet. Send an event that it runs on, or tick it.`,
-    )
+    throw new UpshotError('not_found', `"${idOf(workflow)}" has no run yet. Send an event that it runs on, or tick it.`)
   }
 
   /** All runs, or those of a workflow, oldest first; those of `onFailure` included. */

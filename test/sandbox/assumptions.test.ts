@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { call, openAccount, openReceiver } from './support/harness.ts'
 
-test('marks refusals that no operation makes, too', async () => {
+test('refusals outside of operations name their assumptions, too', async () => {
   const { sandbox, ask, key } = await openAccount()
   const assumed = async (reply: Promise<{ headers: Headers }>) => (await reply).headers.get('x-sandbox-assumed')
   const broken = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"service":' }
@@ -14,7 +14,7 @@ test('marks refusals that no operation makes, too', async () => {
   expect(await assumed(fetch(`${sandbox.downloadOrigin}/download/storage_a/none`))).toBe('N10')
 })
 
-test('marks what belongs to one form, to a switch or to one kind of event', async () => {
+test('replies name the assumptions of a form, a setting or a type of event', async () => {
   const { sandbox, ask } = await openAccount()
   const body = JSON.stringify({ service: 'storage_a', path: '/' })
   const post = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
@@ -28,7 +28,7 @@ test('marks what belongs to one form, to a switch or to one kind of event', asyn
   expect(receiver.received[0]?.headers['x-sandbox-assumed']).toBe('N18,N19,N21,N22,N23,N30')
 })
 
-test('4.1, 5: takes the scheme in any case, and no other credential', async () => {
+test('4.1, 5: the Bearer scheme is accepted in any case, other credentials are not', async () => {
   const { sandbox, key } = await openAccount()
   const status = async (authorization: string) =>
     (await call(sandbox, '/files?service=storage_a', { headers: { authorization } })).status
@@ -55,7 +55,7 @@ test('5: a custom scope ends at its storages, in every operation', async () => {
   expect(sandbox.storage('storage_a').list()).not.toEqual([])
 })
 
-test('4.2, 4.3: refuses every parameter that it cannot read, naming it', async () => {
+test('4.2, 4.3: an invalid parameter is refused by name', async () => {
   const { ask } = await openAccount()
   for (const [query, parameter] of [
     ['service=storage_z', 'service'],
@@ -79,7 +79,7 @@ test('4.2, 4.3: refuses every parameter that it cannot read, naming it', async (
   expect((await ask('/files?service=storage_a&page=99')).body).toMatchObject({ data: [], pagination: { page: 99 } })
 })
 
-test('the control API refuses a page without an origin of its own, and the download host any name but its own', async () => {
+test('the control API refuses pages of a null origin, and the download host any other host name', async () => {
   const { sandbox } = await openAccount()
   const framed = await fetch(`${sandbox.origin}/_sandbox/keys`, { headers: { origin: 'null' } })
   expect(framed.status).toBe(403)

@@ -28,7 +28,7 @@ const FORMS = [
 ] as const
 
 for (const { form, ...schemas } of FORMS) {
-  test(`2.1 to 2.5, 4.3 to 4.6: answers every operation in the ${form} form`, async () => {
+  test(`2.1 to 2.5, 4.3 to 4.6: every operation replies in the ${form} form`, async () => {
     const { ask, on } = await openAccount({ form })
     expectBody(await ask('/files?service=storage_a&recursive=true'), 200, schemas.list)
     expectBody(await ask(`${on}?service=storage_a`), 200, schemas.details)
@@ -36,7 +36,7 @@ for (const { form, ...schemas } of FORMS) {
     expectBody(await ask(`${on}?service=storage_a`, { method: 'DELETE' }), 200, schemas.deleted)
   })
 
-  test(`7: answers every refusal in the ${form} form`, async () => {
+  test(`7: every refusal comes in the ${form} form`, async () => {
     const { sandbox, ask, on } = await openAccount({ form })
     expectBody(await ask('/files'), 400, schemas.error)
     expectBody(await call(sandbox, '/files?service=storage_a'), 401, schemas.error)
@@ -50,7 +50,7 @@ for (const { form, ...schemas } of FORMS) {
   })
 }
 
-test('2.1: folders carry neither type nor size in the primary form, and a size of 0 in the other', async () => {
+test('2.1: folders have no type or size in the primary form, and a size of 0 in the alternative form', async () => {
   const { sandbox, ask } = await openAccount()
   const folderOf = (items: { type: string }[]) => items.find(({ type }) => type === 'folder')
   const primary = folderOf((await ask('/files?service=storage_a')).body.data)
@@ -60,7 +60,7 @@ test('2.1: folders carry neither type nor size in the primary form, and a size o
   expect(folderOf((await ask('/files?service=storage_a')).body.data.files)).toMatchObject({ size: 0 })
 })
 
-test('2.6, 6: sends each kind of event in the documented shape', async () => {
+test('2.6, 6: every type of event is sent in the documented shape', async () => {
   const { sandbox } = await openAccount()
   const receiver = await openReceiver()
   await sandbox.webhooks.add({ url: receiver.url, secret: 'a secret of twenty-four bytes' })
@@ -81,7 +81,7 @@ test('2.6, 6: sends each kind of event in the documented shape', async () => {
   })
 })
 
-test('4.2: takes 20 entries per page by default, 100 at most, newest first', async () => {
+test('4.2: a page has 20 entries by default, 100 at most, newest first', async () => {
   const { sandbox, ask } = await openAccount()
   for (let n = 0; n < 101; n++) {
     await sandbox.clock.advance(1000)
@@ -103,7 +103,7 @@ test('4.2: takes 20 entries per page by default, 100 at most, newest first', asy
     expect((await ask(`/files?service=storage_b&sort=${sort}`)).body.data[0].name).toBe(name)
 })
 
-test('5: every scope covers what it says', async () => {
+test('5: every scope permits its operations and no others', async () => {
   const { sandbox, on } = await openAccount()
   const statusesOf = async (scope: Parameters<Sandbox['keys']['create']>[0]['scope']) => {
     const { key } = await sandbox.keys.create({ name: 'scoped', scope })
@@ -124,7 +124,7 @@ test('5: every scope covers what it says', async () => {
   expect(await statusesOf({ custom: [], storages: ['storage_a'] })).toEqual([403, 403, 403, 403])
 })
 
-test('5: the key moves to its successor without a gap', async () => {
+test('5: a key can be replaced by its successor without a gap', async () => {
   const { sandbox } = await openAccount()
   const old = await sandbox.keys.create({ name: 'old', scope: 'read-only' })
   const fresh = await sandbox.keys.create({ name: 'fresh', scope: 'read-only' })
@@ -136,7 +136,7 @@ test('5: the key moves to its successor without a gap', async () => {
   expect(edited).toMatchObject({ name: 'renamed', scope: 'read-only', key: fresh.key, lastUsedAt: expect.any(String) })
 })
 
-test('8: limits each key for itself', async () => {
+test('8: every key has a rate limit of its own', async () => {
   const { sandbox, ask } = await openAccount({ plan: 'free' })
   const statuses = []
   for (let n = 0; n <= 100; n++) statuses.push((await ask('/files?service=storage_a')).status)
@@ -145,7 +145,7 @@ test('8: limits each key for itself', async () => {
   expect((await call(sandbox, '/files?service=storage_a', { key: other.key })).status).toBe(200)
 })
 
-test('9: serves version 1 only', async () => {
+test('9: the API answers under version 1 only', async () => {
   const { sandbox, key } = await openAccount()
   const { status } = await fetch(`${sandbox.origin}/v2/files?service=storage_a`, {
     headers: { authorization: `Bearer ${key}` },
@@ -153,7 +153,7 @@ test('9: serves version 1 only', async () => {
   expect(status).toBe(404)
 })
 
-test('4.3, 7.2: answers what it cannot read, and endpoints it has not, in the form of the endpoint', async () => {
+test('4.3, 7.2: errors for unreadable bodies and unknown endpoints come in the form of the endpoint', async () => {
   const { sandbox, ask } = await openAccount()
   const broken = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"service":' }
   expectBody(await ask('/files/list', broken), 400, wire.alternativeErrorSchema)
@@ -163,7 +163,7 @@ test('4.3, 7.2: answers what it cannot read, and endpoints it has not, in the fo
   expectBody(await ask('/files?service=storage_a&path=folder'), 400, wire.alternativeErrorSchema)
 })
 
-test('marks what the specification does not say', async () => {
+test('replies name the open points of the specification that they assume', async () => {
   const { ask, on } = await openAccount()
   const assumed = async (path: string, init = {}) => (await ask(path, init)).headers.get('x-sandbox-assumed')
   expect(await assumed('/files?service=storage_a')).toBe('N1,N4,N5,N6')
@@ -172,7 +172,7 @@ test('marks what the specification does not say', async () => {
   expect(await assumed(`${on}?service=storage_a`, { method: 'DELETE' })).toBe('N1,N9,N25')
 })
 
-test('describes itself as OpenAPI 3.1', async () => {
+test('the control API describes the Files API as OpenAPI 3.1', async () => {
   const { sandbox } = await openAccount()
   const { data } = (await control(sandbox, 'GET', '/openapi')).body
   expect(data).toMatchObject({ openapi: '3.1.0', servers: [{ url: sandbox.url }] })

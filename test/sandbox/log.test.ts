@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { call, openReceiver, openSandbox } from './support/harness.ts'
 
-test('logs what happens, and no key, secret, signature or download URL with it', async () => {
+test('the log tells what happens, without keys, secrets, signatures or download URLs', async () => {
   const lines: ({ msg: string } & Record<string, unknown>)[] = []
   const sandbox = await openSandbox({ log: (line) => lines.push(line) })
   const receiver = await openReceiver()
@@ -20,7 +20,7 @@ test('logs what happens, and no key, secret, signature or download URL with it',
     expect(text).not.toContain(secret)
 })
 
-test('logs a failure of its own, and answers 500 without saying more', async () => {
+test('a failure of the sandbox is logged and answered with a bare 500', async () => {
   const lines: ({ msg: string } & Record<string, unknown>)[] = []
   const sandbox = await openSandbox({
     log: (line) => {

@@ -1,13 +1,15 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import * as library from '../../src/sandbox/index.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
-import { tempDir } from './support/harness.ts'
+import { openReceiver, openSandbox, tempDir } from './support/harness.ts'
 
 const DOOR = resolve(import.meta.dirname, '../../src/sandbox/index.ts')
 
-test('starts with a folder alone, and has ended when the block is left', async () => {
+test('a sandbox starts with a directory alone and stops at the end of its block', async () => {
   const dir = tempDir()
   let url = ''
   {
@@ -25,7 +27,60 @@ test('starts with a folder alone, and has ended when the block is left', async (
   expect(again.keys.list()).toMatchObject([{ name: 'mine' }])
 })
 
-test('exports one function, and says of every type what it is', () => {
+test('a sandbox can be stopped twice and disposed of', async () => {
+  await using sandbox = await startSandbox({ dir: tempDir() })
+  await sandbox.stop()
+  await sandbox.stop()
+})
+
+test('a start fails on a directory or a port that is in use', async () => {
+  const dir = tempDir()
+  const first = await openSandbox({ dir })
+  await expect(startSandbox({ dir })).rejects.toThrow(/Another sandbox is running/)
+  const port = Number(new URL(first.origin).port)
+  await expect(startSandbox({ dir: tempDir(), port })).rejects.toThrow(/is taken or not allowed/)
+})
+
+test('a sandbox killed during a transfer and a delivery loses nothing', async () => {
+  const dir = tempDir()
+  const receiver = await openReceiver()
+  receiver.isSilent = true
+  const child = spawn(
+    process.execPath,
+    [new URL('./support/doomed-sandbox.ts', import.meta.url).pathname, dir, receiver.url],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  await once(child.stdout, 'data')
+  await expect.poll(() => receiver.received.length, { interval: 2 }).toBe(1)
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+
+  receiver.isSilent = false
+  const sandbox = await openSandbox({ dir })
+  const [transfer] = sandbox.transfers.list()
+  expect(transfer).toMatchObject({ status: 'failed', error: { code: 'interrupted' } })
+  expect(sandbox.storage('storage_b').list()).toEqual([])
+  const created = await sandbox.deliveries.until({ type: 'file.created', state: 'delivered' })
+  expect(created).toHaveLength(1)
+  await sandbox.deliveries.until({ type: 'transfer.failed', state: 'delivered' })
+})
+
+test('a sandbox on the real clock retries by itself and can be advanced', async () => {
+  const receiver = await openReceiver()
+  receiver.statuses = [500]
+  const sandbox = await openSandbox({ clock: 'real', retryScheduleMs: [20] })
+  await sandbox.webhooks.add({ url: receiver.url })
+  sandbox.events.emit('file.created', {})
+  const [delivery] = await sandbox.deliveries.until({ state: 'delivered' })
+  expect(delivery?.attempts).toHaveLength(2)
+  const before = Date.now()
+  await sandbox.clock.advance('1h')
+  expect(sandbox.clock.now()).toBeGreaterThanOrEqual(before + 3_600_000)
+})
+
+test('the door exports one function, and every type has a doc comment', () => {
   expect(Object.keys(library)).toEqual(['startSandbox'])
   const lines = [...readFileSync(DOOR, 'utf8').matchAll(/export (?:type )?\{ ([^}]+) \} from '([^']+)'/gs)]
   const undocumented = lines.flatMap(([, names = '', file = '']) => {

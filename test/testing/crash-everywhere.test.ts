@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../src/author/index.ts'
 import { crashEverywhere, type Testbed } from '../../src/testing/index.ts'
 
@@ -20,7 +20,7 @@ async function follow(t: Testbed) {
   return t.run(workflow)
 }
 
-test('crashes before and after each write, and comes to the same end', async () => {
+test('crashEverywhere crashes before and after each write and reaches the same end', async () => {
   const statuses: string[] = []
   const report = await crashEverywhere({ workflows: [workflow] }, async (t) => {
     const run = await follow(t)
@@ -33,57 +33,55 @@ test('crashes before and after each write, and comes to the same end', async () 
   expect(statuses).toEqual(Array(13).fill('completed'))
 })
 
-describe('finds', () => {
-  test('an effect that a crash repeats, and says at which write', async () => {
-    const alerts: string[] = []
-    const scenario = async (t: Testbed) => {
-      alerts.length = 0
-      await follow(t)
-      expect(alerts).toHaveLength(1)
-    }
-    const steps = { careful: { confirm: () => void alerts.push('confirmed') } }
-    const crashed = crashEverywhere({ workflows: [workflow], steps }, scenario)
-    await expect(crashed).rejects.toThrow(
-      /^crashed at write 5 of 6: saveCheckpoint of step "confirm" in careful, before the commit: expected/,
-    )
-    await expect(crashed).rejects.toHaveProperty('cause.name', 'AssertionError')
-  })
-
-  test('a value that a crash changes', async () => {
-    let began = 0
-    const counting = defineWorkflow({
-      id: 'counting',
-      on: 'go',
-      async run({ step }) {
-        const passes = ++began
-        await step.run('mark', () => null)
-        return passes
-      },
-    })
-    const scenario = async (t: Testbed) => {
-      began = 0
-      await t.send('go')
-      return t.run(counting).output
-    }
-    await expect(crashEverywhere({ workflows: [counting] }, scenario)).rejects.toThrow(
-      'crashed at write 1 of 2: saveCheckpoint of step "mark" in counting, before the commit: the scenario returned 2 instead of 1',
-    )
-  })
-
-  test('a scenario that does not do the same each time', async () => {
-    let plays = 0
-    const scenario = async (t: Testbed) => void (plays++ === 0 && (await t.send('go')))
-    await expect(crashEverywhere({ workflows: [workflow] }, scenario)).rejects.toThrow('write 1 of 3 never came')
-  })
+test('crashEverywhere names the write whose crash repeats an effect', async () => {
+  const alerts: string[] = []
+  const scenario = async (t: Testbed) => {
+    alerts.length = 0
+    await follow(t)
+    expect(alerts).toHaveLength(1)
+  }
+  const steps = { careful: { confirm: () => void alerts.push('confirmed') } }
+  const crashed = crashEverywhere({ workflows: [workflow], steps }, scenario)
+  await expect(crashed).rejects.toThrow(
+    /^crashed at write 5 of 6: saveCheckpoint of step "confirm" in careful, before the commit: expected/,
+  )
+  await expect(crashed).rejects.toHaveProperty('cause.name', 'AssertionError')
 })
 
-test('hands on as it is what fails without any crash', async () => {
+test('crashEverywhere finds a value that a crash changes', async () => {
+  let began = 0
+  const counting = defineWorkflow({
+    id: 'counting',
+    on: 'go',
+    async run({ step }) {
+      const passes = ++began
+      await step.run('mark', () => null)
+      return passes
+    },
+  })
+  const scenario = async (t: Testbed) => {
+    began = 0
+    await t.send('go')
+    return t.run(counting).output
+  }
+  const place = 'crashed at write 1 of 2: saveCheckpoint of step "mark" in counting, before the commit'
+  const crashed = crashEverywhere({ workflows: [counting] }, scenario)
+  await expect(crashed).rejects.toThrow(`${place}: the scenario returned 2 instead of 1`)
+})
+
+test('crashEverywhere refuses a scenario that does not do the same each time', async () => {
+  let plays = 0
+  const scenario = async (t: Testbed) => void (plays++ === 0 && (await t.send('go')))
+  await expect(crashEverywhere({ workflows: [workflow] }, scenario)).rejects.toThrow('write 1 of 3 never came')
+})
+
+test('crashEverywhere rejects with the error of a scenario that fails without a crash', async () => {
   const failure = new Error('wrong from the start')
   const crashed = crashEverywhere({ workflows: [workflow] }, () => Promise.reject(failure))
   await expect(crashed).rejects.toBe(failure)
 })
 
-test('crashes between steps side by side, with calls to the service under way', async () => {
+test('crashEverywhere covers parallel steps and open calls to the service', async () => {
   const parallel = defineWorkflow({
     id: 'parallel',
     on: 'go',
@@ -103,7 +101,7 @@ test('crashes between steps side by side, with calls to the service under way', 
   expect(writes).toBe(7)
 })
 
-test('lets the function of a step that was at work come to its end before the engine rises again', async () => {
+test('a running step function ends before the engine restarts after a crash', async () => {
   const order: string[] = []
   const sideBySide = defineWorkflow({
     id: 'side-by-side',
@@ -115,7 +113,8 @@ test('lets the function of a step that was at work come to its end before the en
           for (let passed = 0; passed < 50; passed++) await turn()
           order.push('slow ends')
         }),
-        // Its result is written, or the engine dies of it, while the other one is still at work.
+        // This step's result is written, or kills the engine, while the other step is still
+        // running.
         step.run('quick', () => 'done'),
       ]),
   })

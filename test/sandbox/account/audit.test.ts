@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { call, openSandbox } from '../support/harness.ts'
 
-test('catches a client that does what it should not', async () => {
+test('the audit finds every violation of its rules', async () => {
   const sandbox = await openSandbox({ plan: 'free' })
   const { key, id } = await sandbox.keys.create({ name: 'careless' })
   const list = (query = '', credential = key) => call(sandbox, `/files?service=storage_a${query}`, { key: credential })
@@ -23,7 +23,7 @@ test('catches a client that does what it should not', async () => {
   expect(rules().at(-1)).toBe('key_on_download_host')
 })
 
-test('finds nothing wrong with a client that waits as long as it is told', async () => {
+test('the audit finds nothing if a client waits as long as it is told', async () => {
   const sandbox = await openSandbox({ plan: 'free' })
   const { key } = await sandbox.keys.create({ name: 'careful' })
   for (let n = 0; n < 130; n++) {
@@ -33,7 +33,7 @@ test('finds nothing wrong with a client that waits as long as it is told', async
   expect(sandbox.audit.findings()).toEqual([])
 })
 
-test('keeps a journal of requests that names keys by id only', async () => {
+test('the journal of requests names keys by id only', async () => {
   const sandbox = await openSandbox()
   const { key, id } = await sandbox.keys.create({ name: 'test' })
   await call(sandbox, '/files?service=storage_a', { key })

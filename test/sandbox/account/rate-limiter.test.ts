@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { type PLAN_LIMITS, RateLimiter } from '../../../src/sandbox/account/rate-limiter.ts'
 
-/** How many calls at one moment are let through. */
+/** The number of calls allowed at one moment. */
 function countAllowed(limiter: RateLimiter, plan: keyof typeof PLAN_LIMITS, now: number): number {
   let allowed = 0
   while (limiter.take('key', plan, now)?.allowed) allowed++
   return allowed
 }
 
-test('lets the burst of each plan through at once, then its number per minute', () => {
+test('the rate limiter allows each plan its burst at once, then its rate', () => {
   for (const [plan, perMinute, burst] of [
     ['free', 60, 100],
     ['pro', 300, 500],
@@ -21,7 +21,7 @@ test('lets the burst of each plan through at once, then its number per minute', 
   }
 })
 
-test('lets a call through at the moment it named, and none before', () => {
+test('the rate limiter allows a call at the announced moment and not before', () => {
   const limiter = new RateLimiter()
   countAllowed(limiter, 'pro', 1_000)
   const resetAt = limiter.take('key', 'pro', 1_000)?.resetAt ?? 0
@@ -30,14 +30,14 @@ test('lets a call through at the moment it named, and none before', () => {
   expect(limiter.take('key', 'pro', resetAt)?.allowed).toBe(true)
 })
 
-test('neither gives nor takes anything when the clock goes backwards', () => {
+test('a clock that goes back neither adds nor removes allowance', () => {
   const limiter = new RateLimiter()
   countAllowed(limiter, 'free', 60_000)
   expect(limiter.take('key', 'free', 0)?.allowed).toBe(false)
   expect(limiter.take('key', 'free', 1_000)?.allowed).toBe(true)
 })
 
-test('remembers a bounded number of keys', () => {
+test('the rate limiter remembers a bounded number of keys', () => {
   const limiter = new RateLimiter()
   countAllowed(limiter, 'free', 0)
   for (let n = 0; n < 10_000; n++) limiter.take(`other ${n}`, 'free', 0)

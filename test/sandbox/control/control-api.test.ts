@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { startSandbox } from '../../../src/sandbox/index.ts'
 import { call, control, openReceiver, openSandbox, tempDir } from '../support/harness.ts'
 
-test('drives the whole sandbox from another process', async () => {
+test('the control API drives the whole sandbox from another process', async () => {
   const sandbox = await openSandbox()
   const receiver = await openReceiver()
   const key = (await control(sandbox, 'POST', '/keys', { name: 'remote', scope: 'read-only' })).body.data
@@ -37,7 +37,7 @@ test('drives the whole sandbox from another process', async () => {
   expect((await call(sandbox, '/files?service=storage_a', { key: key.key })).status).toBe(401)
 })
 
-test('answers what is wrong with a request', async () => {
+test('the control API refuses invalid requests with their error code', async () => {
   const sandbox = await openSandbox()
   const status = async (method: string, path: string, body?: unknown) => {
     const reply = await control(sandbox, method, path, body)
@@ -51,7 +51,7 @@ test('answers what is wrong with a request', async () => {
   expect(await status('GET', '/nowhere')).toEqual([404, 'resource_not_found'])
 })
 
-test('changes nothing for a page of another site', async () => {
+test('the control API changes nothing for a page of another site', async () => {
   const sandbox = await openSandbox()
   const write = (headers: Record<string, string>) =>
     fetch(`${sandbox.origin}/_sandbox/keys`, { method: 'POST', headers, body: '{"name":"stolen"}' })
@@ -61,7 +61,7 @@ test('changes nothing for a page of another site', async () => {
   expect((await write({ 'x-sandbox-control': '1', origin: sandbox.origin })).status).toBe(200)
 })
 
-test('answers only to its own names', async () => {
+test('the control API answers only to its own host names', async () => {
   const sandbox = await openSandbox({ hosts: ['sandbox.internal:4747'] })
   const port = Number(new URL(sandbox.origin).port)
   const statusFor = (host: string) =>
@@ -77,7 +77,7 @@ test('answers only to its own names', async () => {
     expect(await statusFor(host)).toBe(403)
 })
 
-test('takes an upload of any size as a stream, and none that a file stands in the way of', async () => {
+test('an upload of any size is streamed, and refused where a file is in the way', async () => {
   const sandbox = await openSandbox()
   const upload = (path: string, body: Uint8Array<ArrayBuffer>) =>
     fetch(`${sandbox.origin}/_sandbox/storages/storage_a/content?path=${path}`, {
@@ -92,7 +92,7 @@ test('takes an upload of any size as a stream, and none that a file stands in th
   expect((await upload('/.hidden', new Uint8Array(1))).status).toBe(400)
 })
 
-test('changes the settings it is given, and keeps the rest, over a restart too', async () => {
+test('a change of settings keeps all others, also over a restart', async () => {
   const dir = tempDir()
   const sandbox = await openSandbox({ dir })
   await control(sandbox, 'PATCH', '/settings', { deleteFolders: true, pagination: false })

@@ -17,7 +17,7 @@ async function statuses(sandbox: Sandbox, key: string, count: number): Promise<n
   return found
 }
 
-test('strikes as often as it says, after as many as it lets pass', async () => {
+test('a fault strikes as often as `times` says, after `skip` calls', async () => {
   const { sandbox, key } = await withKey()
   await sandbox.faults.add({ on: 'files.list', status: 503, times: 2, skip: 1 })
   expect(await statuses(sandbox, key, 5)).toEqual([200, 503, 503, 200, 200])
@@ -26,7 +26,7 @@ test('strikes as often as it says, after as many as it lets pass', async () => {
   expect(sandbox.faults.list()).toEqual([])
 })
 
-test('strikes the same calls under the same seed, and others under another', async () => {
+test('faults strike the same calls under the same seed, and others under another', async () => {
   const runs: number[][] = []
   for (const seed of [7, 7, 8]) {
     const { sandbox, key } = await withKey(seed)
@@ -38,7 +38,7 @@ test('strikes the same calls under the same seed, and others under another', asy
   expect(new Set(runs[0])).toEqual(new Set([200, 500]))
 })
 
-test('goes on striking where it was when it is stopped and started', async () => {
+test('a fault continues where it was after a restart', async () => {
   const dir = tempDir()
   const first = await openSandbox({ dir })
   const { key } = await first.keys.create({ name: 'test' })
@@ -48,7 +48,7 @@ test('goes on striking where it was when it is stopped and started', async () =>
   expect(await statuses(await openSandbox({ dir }), key, 2)).toEqual([503, 200])
 })
 
-test('spoils a reply in every way a network and a gateway can', async () => {
+test('faults spoil a reply in every way that a network and a gateway can', async () => {
   const { sandbox, key } = await withKey()
   await sandbox.storage('storage_a').put('/a.txt', 'x')
   const struck = async (fault: Partial<FaultInput>) => {
@@ -71,7 +71,7 @@ test('spoils a reply in every way a network and a gateway can', async () => {
   expect(await trickling.json()).toMatchObject({ data: [{ name: 'a.txt' }] })
 })
 
-test('sends the headers and then nothing, until the client gives up', async () => {
+test('a stall of 0 bytes sends the headers and then nothing, until the client gives up', async () => {
   const { sandbox, key } = await withKey()
   await sandbox.faults.add({ on: 'files.list', stallAfterBytes: 5 })
   const abort = new AbortController()
@@ -86,7 +86,7 @@ test('sends the headers and then nothing, until the client gives up', async () =
   await expect(next).rejects.toThrow()
 })
 
-test('can strike after the operation has happened', async () => {
+test('a fault with `afterwards` strikes after the operation has happened', async () => {
   const { sandbox, key } = await withKey()
   const { id } = await sandbox.storage('storage_a').put('/a.txt', 'x')
   await sandbox.faults.add({ on: 'files.delete', status: 504, afterwards: true, times: 1 })
@@ -95,7 +95,7 @@ test('can strike after the operation has happened', async () => {
   expect((await remove()).status).toBe(404)
 })
 
-test('cuts a download off in the middle, and lets the rest be fetched', async () => {
+test('a fault cuts a download off, and the rest can still be fetched', async () => {
   const { sandbox, key } = await withKey()
   const bytes = Buffer.alloc(300_000, 'abc')
   const { id } = await sandbox.storage('storage_a').put('/big.bin', bytes)
@@ -119,7 +119,7 @@ async function deliverWith(fault: Partial<FaultInput>) {
   return { sandbox, receiver }
 }
 
-/** Whether the signature fits the body, and how many seconds old it is. */
+/** Whether the signature fits the body, and its age in seconds. */
 function check(sandbox: Sandbox, { headers, body }: Received): { fits: boolean; ageSeconds: number } {
   const [, timestamp = '', signature] = /^t=(\d+),v1=(\w+)$/.exec(String(headers['x-service-signature'])) ?? []
   const input = Buffer.concat([Buffer.from(`${timestamp}.`), body])
@@ -127,7 +127,7 @@ function check(sandbox: Sandbox, { headers, body }: Received): { fits: boolean; 
   return { fits: mac.endsWith(` ${signature}`), ageSeconds: Math.floor(sandbox.clock.now() / 1000) - Number(timestamp) }
 }
 
-test('signs deliveries badly, tampers with them and dates them back', async () => {
+test('faults sign deliveries with a wrong secret, change them and date them back', async () => {
   for (const [fault, expected] of [
     [{ signature: 'bad' }, { fits: false, ageSeconds: 0 }],
     [{ tamper: true }, { fits: false, ageSeconds: 0 }],
@@ -140,7 +140,7 @@ test('signs deliveries badly, tampers with them and dates them back', async () =
   }
 })
 
-test('repeats or delays each delivery once, however long the rule is in force', async () => {
+test('a fault repeats or delays each delivery only once', async () => {
   const { sandbox, receiver } = await deliverWith({ duplicate: true })
   sandbox.events.emit('file.created', {})
   await sandbox.clock.advance('1h')
@@ -152,7 +152,7 @@ test('repeats or delays each delivery once, however long the rule is in force', 
   expect(receiver.received).toHaveLength(3)
 })
 
-test('leaves deliveries alone when everything the API does is to fail', async () => {
+test('a fault on `*` does not strike deliveries', async () => {
   const { sandbox, receiver } = await deliverWith({ on: '*', status: 500, times: 1 })
   sandbox.events.emit('file.created', {})
   await sandbox.clock.advance(0)
@@ -160,7 +160,7 @@ test('leaves deliveries alone when everything the API does is to fail', async ()
   expect(sandbox.faults.list()).toMatchObject([{ seen: 0 }])
 })
 
-test('loses, repeats, delays and reorders deliveries', async () => {
+test('faults drop, repeat, delay and reorder deliveries', async () => {
   const lost = await deliverWith({ drop: true, type: 'transfer.*' })
   lost.sandbox.events.emit('transfer.failed', {})
   lost.sandbox.events.emit('file.created', {})

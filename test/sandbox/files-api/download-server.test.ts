@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { call, openSandbox, tempDir } from '../support/harness.ts'
 
 const BYTES = randomBytes(1000)
@@ -14,7 +14,7 @@ async function withUrl(options = {}) {
   return { sandbox, id, url: String(body.data.downloadUrl), expiresAt: String(body.data.expiresAt) }
 }
 
-test('leads to the bytes on another origin, without a key', async () => {
+test('a download URL leads to the bytes on another origin, without a key', async () => {
   const { sandbox, url } = await withUrl()
   expect(new URL(url).origin).toBe(sandbox.downloadOrigin)
   expect(sandbox.downloadOrigin).not.toBe(sandbox.origin)
@@ -25,7 +25,7 @@ test('leads to the bytes on another origin, without a key', async () => {
   expect(Buffer.from(await response.arrayBuffer())).toEqual(BYTES)
 })
 
-test('is valid for 15 minutes of the sandbox clock', async () => {
+test("a download URL is valid for 15 minutes of the sandbox's clock", async () => {
   const { sandbox, url, expiresAt } = await withUrl()
   expect(Date.parse(expiresAt) - sandbox.clock.now()).toBe(15 * 60_000)
   await sandbox.clock.advance('14m 59s')
@@ -34,7 +34,7 @@ test('is valid for 15 minutes of the sandbox clock', async () => {
   expect((await fetch(url)).status).toBe(403)
 })
 
-test('is refused when any part of it was changed', async () => {
+test('a download URL is refused if any part of it was changed', async () => {
   const { sandbox, url } = await withUrl()
   const other = await sandbox.storage('storage_a').put('/other.pdf', 'other')
   const changed = [
@@ -47,7 +47,7 @@ test('is refused when any part of it was changed', async () => {
   for (const each of changed) expect((await fetch(each)).status).toBe(403)
 })
 
-test('continues with Range while the file is the same, and starts over when it is not', async () => {
+test('a download continues with Range while the file is the same, and starts over otherwise', async () => {
   const { sandbox, url } = await withUrl()
   const whole = await fetch(url)
   const etag = whole.headers.get('etag') ?? ''
@@ -61,7 +61,7 @@ test('continues with Range while the file is the same, and starts over when it i
   expect((await fetch(url, { headers: { range: 'bytes=5000-' } })).status).toBe(416)
 })
 
-test('answers 404 when the file has gone, and survives a restart', async () => {
+test('a download URL survives a restart, and gets 404 when the file is gone', async () => {
   const dir = tempDir()
   const { sandbox, url } = await withUrl({ dir })
   await sandbox.stop()
@@ -72,7 +72,7 @@ test('answers 404 when the file has gone, and survives a restart', async () => {
   expect((await fetch(moved)).status).toBe(404)
 })
 
-test('is not given for a folder', async () => {
+test('a folder has no download URL', async () => {
   const { sandbox } = await withUrl()
   const { key } = await sandbox.keys.create({ name: 'test' })
   await sandbox.storage('storage_a').put('/folder/a.txt', 'a')
@@ -83,39 +83,37 @@ test('is not given for a folder', async () => {
   expect((await call(sandbox, `/files/${folder?.id}/download?service=storage_a`, { key })).status).toBe(400)
 })
 
-describe('a request with conditions', () => {
-  const PAST = new Date(0).toUTCString()
-  const ETAG = 'the ETag of the file'
+const PAST = new Date(0).toUTCString()
+const ETAG = 'the ETag of the file'
 
-  test.each<[string, Record<string, string>, number, string | null]>([
-    ['for the end', { range: 'bytes=-10' }, 206, 'bytes 990-999/1000'],
-    ['for the first byte', { range: 'bytes=0-0' }, 206, 'bytes 0-0/1000'],
-    ['for more than there is', { range: 'bytes=990-2000' }, 206, 'bytes 990-999/1000'],
-    ['for two ranges that meet', { range: 'bytes=0-9,10-19' }, 206, 'bytes 0-19/1000'],
-    ['for two ranges apart, which are not sent in parts', { range: 'bytes=0-9,20-29' }, 200, null],
-    ['for other units', { range: 'lines=1-2' }, 200, null],
-    ['for what is not there', { range: 'bytes=1000-' }, 416, 'bytes */1000'],
-    ['for a range of the file of that date', { range: 'bytes=0-9', 'if-range': PAST }, 200, null],
-    ['for what the client does not have yet', { 'if-none-match': '"other"' }, 200, null],
-    ['for what the client has', { 'if-none-match': ETAG, 'cache-control': 'max-age=60' }, 304, null],
-    ['for what the client has, but does not trust', { 'if-none-match': ETAG, 'cache-control': 'no-cache' }, 200, null],
-    ['for the very file', { 'if-match': `"other", ${ETAG}` }, 200, null],
-    ['for any file', { 'if-match': '*' }, 200, null],
-    ['for another file', { 'if-match': '"other"' }, 412, null],
-    ['for an older file', { 'if-unmodified-since': PAST }, 412, null],
-  ])('%s', async (_name, headers, status, contentRange) => {
-    const { url } = await withUrl()
-    const etag = (await fetch(url, { method: 'HEAD' })).headers.get('etag') ?? ''
-    const sent = Object.entries(headers).map(([name, value]) => [name, value.replace(ETAG, etag)])
-    const response = await fetch(url, { headers: Object.fromEntries(sent) })
-    expect([response.status, response.headers.get('content-range')]).toEqual([status, contentRange])
-    const bytes = Buffer.from(await response.arrayBuffer())
-    const [, from, to] = /^bytes (\d+)-(\d+)/.exec(contentRange ?? '') ?? [null, 0, 999]
-    if (status < 300) expect(bytes).toEqual(BYTES.subarray(Number(from), Number(to) + 1))
-  })
+test.each<[string, Record<string, string>, number, string | null]>([
+  ['for the end', { range: 'bytes=-10' }, 206, 'bytes 990-999/1000'],
+  ['for the first byte', { range: 'bytes=0-0' }, 206, 'bytes 0-0/1000'],
+  ['for more than there is', { range: 'bytes=990-2000' }, 206, 'bytes 990-999/1000'],
+  ['for two ranges that meet', { range: 'bytes=0-9,10-19' }, 206, 'bytes 0-19/1000'],
+  ['for two ranges apart, which are not sent in parts', { range: 'bytes=0-9,20-29' }, 200, null],
+  ['for other units', { range: 'lines=1-2' }, 200, null],
+  ['for what is not there', { range: 'bytes=1000-' }, 416, 'bytes */1000'],
+  ['for a range of the file of that date', { range: 'bytes=0-9', 'if-range': PAST }, 200, null],
+  ['for what the client does not have yet', { 'if-none-match': '"other"' }, 200, null],
+  ['for what the client has', { 'if-none-match': ETAG, 'cache-control': 'max-age=60' }, 304, null],
+  ['for what the client has, but does not trust', { 'if-none-match': ETAG, 'cache-control': 'no-cache' }, 200, null],
+  ['for the very file', { 'if-match': `"other", ${ETAG}` }, 200, null],
+  ['for any file', { 'if-match': '*' }, 200, null],
+  ['for another file', { 'if-match': '"other"' }, 412, null],
+  ['for an older file', { 'if-unmodified-since': PAST }, 412, null],
+])('a download request %s gets the right status and range', async (_name, headers, status, contentRange) => {
+  const { url } = await withUrl()
+  const etag = (await fetch(url, { method: 'HEAD' })).headers.get('etag') ?? ''
+  const sent = Object.entries(headers).map(([name, value]) => [name, value.replace(ETAG, etag)])
+  const response = await fetch(url, { headers: Object.fromEntries(sent) })
+  expect([response.status, response.headers.get('content-range')]).toEqual([status, contentRange])
+  const bytes = Buffer.from(await response.arrayBuffer())
+  const [, from, to] = /^bytes (\d+)-(\d+)/.exec(contentRange ?? '') ?? [null, 0, 999]
+  if (status < 300) expect(bytes).toEqual(BYTES.subarray(Number(from), Number(to) + 1))
 })
 
-test('tells a HEAD request about the file without sending it', async () => {
+test('a HEAD request gets the headers of a download without its bytes', async () => {
   const { url } = await withUrl()
   const response = await fetch(url, { method: 'HEAD' })
   expect([response.status, response.headers.get('content-length')]).toEqual([200, '1000'])
@@ -123,7 +121,7 @@ test('tells a HEAD request about the file without sending it', async () => {
   expect(await response.text()).toBe('')
 })
 
-test('sends a file of many blocks, and an empty one', async () => {
+test('files of many blocks and of none are sent whole', async () => {
   const { sandbox } = await withUrl()
   const { key } = await sandbox.keys.create({ name: 'test', scope: 'read-only' })
   for (const bytes of [randomBytes(3 * 1024 * 1024 + 17), Buffer.alloc(0)]) {
@@ -134,11 +132,11 @@ test('sends a file of many blocks, and an empty one', async () => {
   }
 })
 
-test('breaks off where the file has become shorter, so that its reader sees that something is missing', async () => {
+test('a download of a file that shrinks is cut off, so that its reader notices', async () => {
   const { sandbox } = await withUrl()
   const { key } = await sandbox.keys.create({ name: 'test', scope: 'read-only' })
   const storage = sandbox.storage('storage_a')
-  // More than the system takes while nobody reads.
+  // More than the system buffers while nobody reads.
   const { id } = await storage.put('/large.bin', Buffer.alloc(32 * 1024 * 1024))
   const { body } = await call(sandbox, `/files/${id}/download?service=storage_a`, { key })
   const response = await fetch(body.data.downloadUrl)

@@ -12,7 +12,7 @@ async function withFiles() {
   return { sandbox, key }
 }
 
-test('lists the entries of a folder, newest first', async () => {
+test('a list holds the entries of a folder, newest first', async () => {
   const { sandbox, key } = await withFiles()
   const { status, body } = await call(sandbox, '/files?service=storage_a', { key })
   expect(status).toBe(200)
@@ -23,13 +23,13 @@ test('lists the entries of a folder, newest first', async () => {
   expect(body.data[1]).not.toHaveProperty('size')
 })
 
-test('lists everything beneath a folder when asked to', async () => {
+test('a recursive list holds everything beneath a folder', async () => {
   const { sandbox, key } = await withFiles()
   const { body } = await call(sandbox, '/files?service=storage_a&path=/in&recursive=true&sort=name', { key })
   expect(body.data.map((entry: { path: string }) => entry.path)).toEqual(['/in/a.txt', '/in/deep/b.pdf', '/in/deep'])
 })
 
-test('pages through a list without losing or repeating an entry', async () => {
+test('paging through a list neither loses nor repeats an entry', async () => {
   const sandbox = await openSandbox()
   const { key } = await sandbox.keys.create({ name: 'test', scope: 'read-only' })
   for (let n = 0; n < 45; n++) await sandbox.storage('storage_b').put(`/${n}.txt`, 'x')
@@ -42,14 +42,14 @@ test('pages through a list without losing or repeating an entry', async () => {
   expect(ids.size).toBe(45)
 })
 
-test('gives details that a list has not', async () => {
+test('details have fields that a list does not have', async () => {
   const { sandbox, key } = await withFiles()
   const [entry] = sandbox.storage('storage_a').list()
   const { body } = await call(sandbox, `/files/${entry?.id}?service=storage_a`, { key })
   expect(body.data).toMatchObject({ id: entry?.id, owner: expect.stringContaining('@'), shared: false })
 })
 
-test('deletes a file for good and answers 404 the second time', async () => {
+test('a file is deleted for good, and the second delete gets 404', async () => {
   const { sandbox, key } = await withFiles()
   const entry = sandbox
     .storage('storage_a')
@@ -71,7 +71,7 @@ test('deletes a file for good and answers 404 the second time', async () => {
   ).not.toBe(entry?.id)
 })
 
-test('refuses what the specification refuses, naming the parameter', async () => {
+test('an invalid request is refused with the name of its parameter', async () => {
   const { sandbox, key } = await withFiles()
   const refused = async (query: string) => {
     const { status, body } = await call(sandbox, `/files${query}`, { key })
@@ -86,7 +86,7 @@ test('refuses what the specification refuses, naming the parameter', async () =>
   expect((await refused('?service=storage_a&path=/../..'))[0]).toBe(400)
 })
 
-test('answers 401 without a key, with an unknown, an expired and a revoked one', async () => {
+test('a missing, unknown, expired or revoked key gets 401', async () => {
   const { sandbox, key } = await withFiles()
   const statusWith = async (credential?: string) => {
     const { status, body } = await call(sandbox, '/files?service=storage_a', credential ? { key: credential } : {})
@@ -107,7 +107,7 @@ test('answers 401 without a key, with an unknown, an expired and a revoked one',
   expect(await statusWith(key)).toBe('authentication_error')
 })
 
-test('answers 403 for what the scope does not cover', async () => {
+test('a call outside of the scope gets 403', async () => {
   const { sandbox } = await withFiles()
   const [entry] = sandbox.storage('storage_a').list()
   const reader = await sandbox.keys.create({ name: 'reader', scope: 'read-only' })
@@ -120,7 +120,7 @@ test('answers 403 for what the scope does not cover', async () => {
   expect(await statusOf('/files?service=storage_b', one.key)).toBe(200)
 })
 
-test('answers 429 after the burst of the plan and says when to come back', async () => {
+test("a call after the plan's burst gets 429 with the time to wait", async () => {
   const sandbox = await openSandbox({ plan: 'free' })
   const { key } = await sandbox.keys.create({ name: 'busy' })
   const statuses: number[] = []
@@ -136,7 +136,7 @@ test('answers 429 after the burst of the plan and says when to come back', async
   expect((await call(sandbox, '/files?service=storage_a', { key })).status).toBe(200)
 })
 
-test('serves the alternative list to a JSON body, page by token', async () => {
+test('the alternative list takes a JSON body and pages by token', async () => {
   const { sandbox, key } = await withFiles()
   const ask = (body: object) =>
     call(sandbox, '/files/list', {
@@ -160,7 +160,7 @@ test('serves the alternative list to a JSON body, page by token', async () => {
   })
 })
 
-test('takes the alternative list as a GET with a body, and the page token under each of its names', async () => {
+test('the alternative list takes a GET with a body, and each name of the page token', async () => {
   const { sandbox, key } = await withFiles()
   const ask = (body: object) =>
     new Promise<{ data: { files: { id: string }[]; next_page_token: string | null } }>((resolve, reject) => {
@@ -189,7 +189,7 @@ test('takes the alternative list as a GET with a body, and the page token under 
   expect(refused).toMatchObject({ status: 'error', error: { code: 'invalid_parameter' } })
 })
 
-test('shifts its pages when files come in between, as page numbers do', async () => {
+test('pages shift when files arrive in between, as page numbers do', async () => {
   const { sandbox, key } = await withFiles()
   const names = async (page: number) => {
     const { body } = await call(sandbox, `/files?service=storage_a&recursive=true&limit=2&page=${page}`, { key })

@@ -6,7 +6,7 @@ import { TABS } from '../../../src/sandbox/pages/layout.ts'
 import { findBrowser, openTab, startBrowser, type Tab, type TabOptions } from '../support/browser.ts'
 import { openReceiver, openSandbox, tempDir } from '../support/harness.ts'
 
-// A browser takes its time where the machine is busy.
+// A browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const found = findBrowser()
@@ -26,17 +26,13 @@ async function open(options: TabOptions = {}) {
   return { sandbox, ...(await openTab(browser, options)) }
 }
 
-/**
- * Presses a button as a person or a screen reader would find it, and waits for the page to come
- * again.
- */
+/** Presses a button by its accessible name and waits for the next page. */
 async function press(page: Tab['page'], name: string | RegExp): Promise<void> {
   await clickThrough(page, page.getByRole('button', { name }).first())
 }
 
 /**
- * Clicks, and waits for the page that comes: of two in a row the second must not take the first
- * one's `load` for its own.
+ * Clicks and waits for the next page. The listener is set first, so that no earlier `load` counts.
  */
 async function clickThrough(page: Tab['page'], what: Locator): Promise<void> {
   const loaded = page.waitForEvent('load')
@@ -46,7 +42,7 @@ async function clickThrough(page: Tab['page'], what: Locator): Promise<void> {
 
 const NASTY = `<img src=x onerror=alert(1)>"'&`
 
-inBrowser(`creates, edits and revokes a key${label}`, async () => {
+inBrowser(`a person creates, edits and revokes a key${label}`, async () => {
   const { sandbox, page, complaints } = await open()
   await page.goto(`${sandbox.origin}/account/keys`)
   await page.getByLabel('Name').fill('made by hand')
@@ -69,7 +65,7 @@ inBrowser(`creates, edits and revokes a key${label}`, async () => {
   expect(complaints).toEqual(['asked: Revoke the key "made by hand" for good?'])
 })
 
-inBrowser(`uploads, transfers and deletes files and folders${label}`, async () => {
+inBrowser(`a person uploads, transfers and deletes files and folders${label}`, async () => {
   const { sandbox, page, complaints } = await open()
   const local = join(tempDir(), 'from my desk.txt')
   writeFileSync(local, 'uploaded')
@@ -94,7 +90,7 @@ inBrowser(`uploads, transfers and deletes files and folders${label}`, async () =
   ])
 })
 
-inBrowser(`deletes nothing when the question is answered with no${label}`, async () => {
+inBrowser(`answering no to a question deletes nothing${label}`, async () => {
   const { sandbox, page } = await open({ answer: 'no' })
   await sandbox.storage('storage_a').put('/kept.txt', 'kept')
   await page.goto(`${sandbox.origin}/account/storages`)
@@ -103,7 +99,7 @@ inBrowser(`deletes nothing when the question is answered with no${label}`, async
   expect(sandbox.storage('storage_a').list()).toHaveLength(1)
 })
 
-inBrowser(`changes settings, moves the clock, sets faults and resets${label}`, async () => {
+inBrowser(`a person changes settings, advances the clock, sets faults and resets${label}`, async () => {
   const { sandbox, page, complaints } = await open()
   const before = sandbox.clock.now()
   await page.goto(`${sandbox.origin}/account`)
@@ -132,7 +128,7 @@ inBrowser(`changes settings, moves the clock, sets faults and resets${label}`, a
   expect(complaints).toEqual(['asked: Reset everything but keys and webhooks?'])
 })
 
-inBrowser(`registers a webhook, switches it off and removes it${label}`, async () => {
+inBrowser(`a person registers a webhook, switches it off and removes it${label}`, async () => {
   const { sandbox, page } = await open()
   const receiver = await openReceiver()
   await page.goto(`${sandbox.origin}/account/webhooks`)
@@ -150,7 +146,7 @@ inBrowser(`registers a webhook, switches it off and removes it${label}`, async (
   expect(sandbox.webhooks.list()).toEqual([])
 })
 
-inBrowser(`says on the page what the control API refused${label}`, async () => {
+inBrowser(`a page shows why the control API refused a call${label}`, async () => {
   const { sandbox, page } = await open()
   await page.goto(`${sandbox.origin}/account`)
   await page.getByLabel('Forward by').fill('soon')
@@ -159,7 +155,7 @@ inBrowser(`says on the page what the control API refused${label}`, async () => {
   expect(await page.getByRole('button', { name: 'Advance' }).isEnabled()).toBe(true)
 })
 
-inBrowser(`runs nothing that hides in a name${label}`, async () => {
+inBrowser(`a page runs nothing that hides in a name${label}`, async () => {
   const { sandbox, page, complaints } = await open()
   await sandbox.keys.create({ name: NASTY })
   await sandbox.storage('storage_a').put(`/${NASTY}`, 'x')
@@ -171,7 +167,7 @@ inBrowser(`runs nothing that hides in a name${label}`, async () => {
   expect(complaints).toEqual([])
 })
 
-inBrowser(`reads without JavaScript${label}`, async () => {
+inBrowser(`a page can be read without JavaScript${label}`, async () => {
   const { sandbox, page } = await open({ javaScriptEnabled: false })
   await sandbox.storage('storage_a').put('/plain.txt', 'x')
   await page.goto(`${sandbox.origin}/account/storages`)
@@ -204,12 +200,12 @@ inBrowser.each([
 /** Pixels by which the page is wider than the window. */
 const OVERFLOW = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
 
-/** Controls that a screen reader has no name for. */
+/** Controls without an accessible name. */
 const NAMELESS = `[...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a')]
   .filter((control) => !(control.labels?.length || control.textContent.trim() || control.ariaLabel))
   .map((control) => control.outerHTML)`
 
-/** Texts whose contrast with what is behind them is below 4.5 to 1 (WCAG 2.2, 1.4.3). */
+/** Texts with a contrast below 4.5 to 1 (WCAG 2.2, 1.4.3). */
 const FAINT = `(() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
   const rgb = (color) => {
@@ -226,7 +222,8 @@ const FAINT = `(() => {
     return [255, 255, 255, 255]
   }
   const light = (color) => {
-    const [r, g, b] = color.map((part) => part / 255).map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+    const linear = (part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+    const [r, g, b] = color.map((part) => linear(part / 255))
     return 0.2126 * r + 0.7152 * g + 0.0722 * b
   }
   return [...document.querySelectorAll('body *')]

@@ -9,10 +9,7 @@ async function read(sandbox: Sandbox, path: string) {
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/**
- * A sandbox with something on every page, named so that it breaks out of markup that does not
- * escape.
- */
+/** A name that breaks out of markup which does not escape it. */
 const NASTY = `<img src=x onerror=alert(1)>"'&`
 
 async function openBusySandbox() {
@@ -40,7 +37,7 @@ async function openBusySandbox() {
   return { sandbox, key, webhook, pages }
 }
 
-test('shows every page as plain HTML under a strict policy', async () => {
+test('every account page is plain HTML under a strict policy', async () => {
   const { sandbox, pages } = await openBusySandbox()
   for (const page of pages) {
     const { status, headers, text } = await read(sandbox, page)
@@ -52,7 +49,7 @@ test('shows every page as plain HTML under a strict policy', async () => {
   }
 })
 
-test('lets no name, address, type or payload become markup', async () => {
+test('no name, address, type or payload becomes markup', async () => {
   const { sandbox, pages } = await openBusySandbox()
   let seen = 0
   for (const page of pages) {
@@ -63,7 +60,7 @@ test('lets no name, address, type or payload become markup', async () => {
   expect(seen).toBeGreaterThanOrEqual(7)
 })
 
-test('shows the account: keys without the credential, deliveries with attempts, storages as folders', async () => {
+test('the pages list keys without credentials, deliveries with attempts, and folders', async () => {
   const { sandbox, key } = await openBusySandbox()
   const keys = (await read(sandbox, '/account/keys')).text
   expect(keys).not.toContain(key.key)
@@ -76,7 +73,7 @@ test('shows the account: keys without the credential, deliveries with attempts, 
   expect((await read(sandbox, '/account')).text).toContain(sandbox.url)
 })
 
-test('offers no form that the control API does not know', async () => {
+test('every form calls a path of the control API', async () => {
   const { sandbox, pages } = await openBusySandbox()
   const forms = new Set<string>()
   for (const page of pages) {
@@ -92,7 +89,7 @@ test('offers no form that the control API does not know', async () => {
   }
 })
 
-test('leads from the links in file details to pages', async () => {
+test('the links in file details lead to pages', async () => {
   const { sandbox, key } = await openBusySandbox()
   const [{ id } = { id: '' }] = sandbox.storage('storage_a').list()
   const { data } = (await call(sandbox, `/files/${id}?service=storage_a`, { key: key.key })).body
@@ -100,14 +97,14 @@ test('leads from the links in file details to pages', async () => {
   expect((await fetch(data.thumbnailUrl)).headers.get('content-type')).toContain('image/svg+xml')
 })
 
-test('answers 404 for what is not there', async () => {
+test('an unknown key, page or storage gets an error status', async () => {
   const sandbox = await openSandbox()
   expect((await read(sandbox, '/account/keys/key_none')).status).toBe(404)
   expect((await read(sandbox, '/nowhere')).status).toBe(404)
   expect((await read(sandbox, '/account/storages/storage_z')).status).toBe(400)
 })
 
-test('escapes values but not markup', () => {
+test('`html` escapes values but not markup', () => {
   const row = html`<b title="${'"><i>'}">${['<', html`<u>${1}</u>`, null, false]}</b>`
   expect(row.text).toBe('<b title="&quot;&gt;&lt;i&gt;">&lt;<u>1</u></b>')
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { call, control, openReceiver, openSandbox, tempDir } from '../support/harness.ts'
 
-test('comes back to a snapshot with every file, id, key, fault and moment', async () => {
+test('restoring a snapshot brings back every file, id, key, fault and the clock', async () => {
   const sandbox = await openSandbox()
   const receiver = await openReceiver()
   const storage = sandbox.storage('storage_a')
@@ -38,7 +38,7 @@ test('comes back to a snapshot with every file, id, key, fault and moment', asyn
   expect(storage.list().map(({ id, path }) => [id, path])).toEqual(expect.arrayContaining(before.entries))
 })
 
-test('forgets everything on a reset, but never empties a directory that it did not make', async () => {
+test('a reset clears everything, but never a directory that the sandbox did not make', async () => {
   const storagesDir = tempDir()
   mkdirSync(join(storagesDir, 'storage_a'))
   writeFileSync(join(storagesDir, 'storage_a', 'precious.txt'), 'precious')
@@ -55,7 +55,7 @@ test('forgets everything on a reset, but never empties a directory that it did n
   expect(await sandbox.faults.add({ on: '*', status: 500 })).toMatchObject({ id: 'flt_1' })
 })
 
-test('takes no snapshot out of its own folder', async () => {
+test("a snapshot's name cannot lead out of the folder of snapshots", async () => {
   const sandbox = await openSandbox()
   await expect(sandbox.snapshots.save('../outside')).rejects.toThrow()
   await expect(sandbox.snapshots.restore('missing')).rejects.toMatchObject({ code: 'not_found' })

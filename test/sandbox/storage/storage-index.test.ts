@@ -41,7 +41,7 @@ const BASE: EntryQuery = {
   offset: 0,
 }
 
-test('reads page after page the same as any page for itself, in every order', () => {
+test('a page is the same whether it is read in sequence or by itself, in every order', () => {
   for (const field of ['createdAt', 'modifiedAt', 'name', 'size'] as const)
     for (const descending of [false, true])
       for (const path of ['/', '/even']) {
@@ -57,7 +57,7 @@ test('reads page after page the same as any page for itself, in every order', ()
       }
 })
 
-test('counts pages anew when entries come or go in between, so that they shift as they would anywhere', () => {
+test('pages shift when entries come or go in between', () => {
   const { index } = openIndex(50)
   const newestFirst = { ...BASE, sort: { field: 'createdAt', descending: true } } as const
   const first = index.page(newestFirst)
@@ -67,7 +67,7 @@ test('counts pages anew when entries come or go in between, so that they shift a
   expect(index.count(newestFirst)).toBe(51)
 })
 
-test('reads lists by age in order of an index, without sorting', () => {
+test('lists by age are read in the order of an index, without sorting', () => {
   const { db } = openIndex(10)
   const planOf = (where: string, start: string) =>
     db

@@ -10,91 +10,91 @@ function drop(sandbox: Sandbox, path: string, bytes = 'dropped'): void {
   writeFileSync(place, bytes)
 }
 
-/** What was told so far, as `type path`. */
-function told(sandbox: Sandbox): string[] {
+/** The events so far, as `type path`. */
+function eventsSoFar(sandbox: Sandbox): string[] {
   return sandbox.events.list().map(({ type, data }) => `${type} ${(data.file as { path: string }).path}`)
 }
 
 /**
- * What was told once everything that happened before this call has been: files told of one after
- * another prove it.
+ * The events once every change before this call has its own. A marker file, written twice, proves
+ * that.
  */
-async function untilTold(sandbox: Sandbox): Promise<string[]> {
+async function eventsAtRest(sandbox: Sandbox): Promise<string[]> {
   for (let n = 0; n < 2; n++) {
-    const marker = `/${told(sandbox).length}.marker`
+    const marker = `/${eventsSoFar(sandbox).length}.marker`
     drop(sandbox, marker)
-    await expect.poll(() => told(sandbox), { interval: 10, timeout: 5_000 }).toContain(`file.created ${marker}`)
+    await expect.poll(() => eventsSoFar(sandbox), { interval: 10, timeout: 5_000 }).toContain(`file.created ${marker}`)
     await sandbox.storage('storage_a').remove(marker)
   }
-  return told(sandbox).filter((line) => !line.endsWith('.marker'))
+  return eventsSoFar(sandbox).filter((line) => !line.endsWith('.marker'))
 }
 
-test('tells of a file dropped into the directory within a second, folders made in one go included', async () => {
+test('a file dropped into a directory, also with new folders, emits an event within a second', async () => {
   const sandbox = await openSandbox()
   const startedAt = performance.now()
   drop(sandbox, '/a/b/c/deep.txt')
-  await expect.poll(() => told(sandbox), { interval: 10 }).toEqual(['file.created /a/b/c/deep.txt'])
+  await expect.poll(() => eventsSoFar(sandbox), { interval: 10 }).toEqual(['file.created /a/b/c/deep.txt'])
   expect(performance.now() - startedAt).toBeLessThan(1_000)
 })
 
-test('tells of a removed file, and of each file in a removed folder', async () => {
+test('removing a file or a folder emits an event for each file', async () => {
   const sandbox = await openSandbox()
   for (const path of ['/gone/a.txt', '/gone/b.txt', '/c.txt']) await sandbox.storage('storage_a').put(path, 'x')
   rmSync(join(sandbox.storage('storage_a').dir, 'gone'), { recursive: true })
   rmSync(join(sandbox.storage('storage_a').dir, 'c.txt'))
-  const deleted = (await untilTold(sandbox)).filter((line) => line.startsWith('file.deleted'))
+  const deleted = (await eventsAtRest(sandbox)).filter((line) => line.startsWith('file.deleted'))
   expect(deleted.sort()).toEqual(['file.deleted /c.txt', 'file.deleted /gone/a.txt', 'file.deleted /gone/b.txt'])
   expect(sandbox.storage('storage_a').list()).toEqual([])
 })
 
-test('tells once of what went through its own methods', async () => {
+test('a change by the sandbox itself emits one event', async () => {
   const sandbox = await openSandbox()
   await sandbox.storage('storage_a').put('/own.txt', 'x')
   await sandbox.storage('storage_a').put('/own.txt', 'more')
   await sandbox.storage('storage_a').remove('/own.txt')
-  expect(await untilTold(sandbox)).toEqual(['file.created /own.txt', 'file.deleted /own.txt'])
+  expect(await eventsAtRest(sandbox)).toEqual(['file.created /own.txt', 'file.deleted /own.txt'])
 })
 
-test('keeps the id over a rename, of a file and of a folder, and tells nothing', async () => {
+test('renaming a file or a folder keeps the ids and emits nothing', async () => {
   const sandbox = await openSandbox()
   const storage = sandbox.storage('storage_a')
   const file = await storage.put('/old.txt', 'x')
   const nested = await storage.put('/folder/nested.txt', 'x')
   renameSync(join(storage.dir, 'old.txt'), join(storage.dir, 'new.txt'))
   renameSync(join(storage.dir, 'folder'), join(storage.dir, 'renamed'))
-  expect(await untilTold(sandbox)).toEqual(['file.created /old.txt', 'file.created /folder/nested.txt'])
+  expect(await eventsAtRest(sandbox)).toEqual(['file.created /old.txt', 'file.created /folder/nested.txt'])
   const ids = new Map(storage.list().map((entry) => [entry.path, entry.id]))
   expect(ids.get('/new.txt')).toBe(file.id)
   expect(ids.get('/renamed/nested.txt')).toBe(nested.id)
   drop(sandbox, '/renamed/later.txt')
-  expect(await untilTold(sandbox)).toContain('file.created /renamed/later.txt')
+  expect(await eventsAtRest(sandbox)).toContain('file.created /renamed/later.txt')
 })
 
-test("keeps the id over an editor's save through a temporary file", async () => {
+test("an editor's save through a temporary file keeps the id", async () => {
   const sandbox = await openSandbox()
   const storage = sandbox.storage('storage_a')
   const before = await storage.put('/notes.md', 'first')
   drop(sandbox, '/notes.md.tmp', 'second, longer')
   renameSync(join(storage.dir, 'notes.md.tmp'), join(storage.dir, 'notes.md'))
-  expect(await untilTold(sandbox)).toEqual(['file.created /notes.md'])
+  expect(await eventsAtRest(sandbox)).toEqual(['file.created /notes.md'])
   expect(storage.list()[0]).toMatchObject({ id: before.id, size: 14 })
 })
 
-test('waits with a file that is still being written, and tells of it once', async () => {
+test('a file still being written emits one event when it is complete', async () => {
   const sandbox = await openSandbox()
   const place = join(sandbox.storage('storage_a').dir, 'copy.bin')
   writeFileSync(place, 'start')
   for (let n = 0; n < 8; n++) {
     await new Promise((resolve) => setTimeout(resolve, 60))
     appendFileSync(place, 'more')
-    expect(told(sandbox)).toEqual([])
+    expect(eventsSoFar(sandbox)).toEqual([])
   }
-  expect(await untilTold(sandbox)).toEqual(['file.created /copy.bin'])
+  expect(await eventsAtRest(sandbox)).toEqual(['file.created /copy.bin'])
   const [copy] = sandbox.events.list().filter(({ data }) => (data.file as { name: string }).name === 'copy.bin')
   expect(copy?.data).toMatchObject({ file: { size: 37 } })
 })
 
-test('tells nothing of a file that came and went, of temporary names and of links', async () => {
+test('short-lived files, temporary names and links emit nothing', async () => {
   const sandbox = await openSandbox()
   const { dir } = sandbox.storage('storage_a')
   drop(sandbox, '/brief.txt')
@@ -104,18 +104,18 @@ test('tells nothing of a file that came and went, of temporary names and of link
   writeFileSync(join(outside, 'secret.txt'), 'secret')
   symlinkSync(outside, join(dir, 'way-out'))
   symlinkSync(join(outside, 'secret.txt'), join(dir, 'link.txt'))
-  expect(await untilTold(sandbox)).toEqual([])
+  expect(await eventsAtRest(sandbox)).toEqual([])
   await expect(sandbox.storage('storage_a').put('/way-out/new.txt', 'x')).rejects.toMatchObject({
     code: 'invalid_request',
   })
 })
 
-test('takes two names of one file for two files', async () => {
+test('two names of one file are two files', async () => {
   const sandbox = await openSandbox()
   const { dir } = sandbox.storage('storage_a')
   const first = await sandbox.storage('storage_a').put('/one.txt', 'x')
   linkSync(join(dir, 'one.txt'), join(dir, 'two.txt'))
-  expect(await untilTold(sandbox)).toEqual(['file.created /one.txt', 'file.created /two.txt'])
+  expect(await eventsAtRest(sandbox)).toEqual(['file.created /one.txt', 'file.created /two.txt'])
   const ids = sandbox
     .storage('storage_a')
     .list()
@@ -124,14 +124,14 @@ test('takes two names of one file for two files', async () => {
   expect(ids).toContain(first.id)
 })
 
-test('gives a file that is made anew at an old path an id of its own', async () => {
+test('a new file at an old path gets an id of its own', async () => {
   const sandbox = await openSandbox()
   const storage = sandbox.storage('storage_a')
   const before = await storage.put('/again.txt', 'x')
   rmSync(join(storage.dir, 'again.txt'))
-  await untilTold(sandbox)
+  await eventsAtRest(sandbox)
   drop(sandbox, '/again.txt')
-  expect(await untilTold(sandbox)).toEqual([
+  expect(await eventsAtRest(sandbox)).toEqual([
     'file.created /again.txt',
     'file.deleted /again.txt',
     'file.created /again.txt',
@@ -139,7 +139,7 @@ test('gives a file that is made anew at an old path an id of its own', async () 
   expect(storage.list()[0]?.id).not.toBe(before.id)
 })
 
-test('tells at the next start of what changed while it was stopped', async () => {
+test('changes during a stop emit their events at the next start', async () => {
   const dir = tempDir()
   const first = await openSandbox({ dir })
   const kept = await first.storage('storage_a').put('/renamed-later.txt', 'x')
@@ -153,7 +153,7 @@ test('tells at the next start of what changed while it was stopped', async () =>
   )
 
   const second = await openSandbox({ dir })
-  expect(told(second).slice(2).sort()).toEqual(['file.created /added.txt', 'file.deleted /removed.txt'])
+  expect(eventsSoFar(second).slice(2).sort()).toEqual(['file.created /added.txt', 'file.deleted /removed.txt'])
   expect(
     second
       .storage('storage_a')
@@ -162,7 +162,7 @@ test('tells at the next start of what changed while it was stopped', async () =>
   ).toBe(kept.id)
 })
 
-test('takes what a directory already holds when it is first opened for known, and tells nothing', async () => {
+test('files that a directory holds when it is first opened emit nothing', async () => {
   const storagesDir = tempDir()
   mkdirSync(join(storagesDir, 'storage_a'))
   writeFileSync(join(storagesDir, 'storage_a', 'old.txt'), 'x')
@@ -176,8 +176,8 @@ test('takes what a directory already holds when it is first opened for known, an
   expect(sandbox.events.list()).toEqual([])
 })
 
-test('finds by its regular scan what no hint told of', async () => {
+test('a regular scan finds changes without hints', async () => {
   const sandbox = await openSandbox({ scanEveryMs: 50, hints: false })
   drop(sandbox, '/late.txt')
-  expect(await untilTold(sandbox)).toEqual(['file.created /late.txt'])
+  expect(await eventsAtRest(sandbox)).toEqual(['file.created /late.txt'])
 })

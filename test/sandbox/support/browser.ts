@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'chrome']
 
-/** The path of a Chromium on this machine, or undefined: none is downloaded. */
+/** The path of a Chromium on this machine, or undefined. None is downloaded. */
 export function findBrowser(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter)
   return folders.flatMap((folder) => NAMES.map((name) => join(folder, name))).find((path) => existsSync(path))
@@ -18,23 +18,20 @@ export function startBrowser(executablePath: string): Promise<Browser> {
 
 export interface Tab {
   page: Page
-  /**
-   * What the page complained of: refused resources, errors, anything under the policy, alerts; and
-   * what it asked.
-   */
+  /** Errors, refused resources, violations of the policy, alerts and questions of the page. */
   complaints: string[]
 }
 
 export interface TabOptions {
-  /** Pixels; default 1280. */
+  /** Pixels. Default 1280. */
   width?: number
   colorScheme?: 'light' | 'dark'
   javaScriptEnabled?: boolean
-  /** To every question of the page; default `yes`. */
+  /** The answer to every question of the page. Default `yes`. */
   answer?: 'yes' | 'no'
 }
 
-/** A tab with cookies and storage of its own, closed when the test is over. */
+/** A tab with cookies and storage of its own, closed at the end of the test. */
 export async function openTab(
   browser: Browser,
   { width = 1280, answer = 'yes', ...options }: TabOptions = {},

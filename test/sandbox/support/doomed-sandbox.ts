@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { startSandbox } from '../../../src/sandbox/index.ts'
 
-/** A process of its own that says "running" in the middle of a transfer and waits to be killed. */
+/** A process that prints "running" during a transfer and waits to be killed. */
 const [dir = '', url = ''] = process.argv.slice(2)
 const sandbox = await startSandbox({ dir, clock: 'manual', plan: 'unlimited' })
 await sandbox.webhooks.add({ url, events: ['*'] })

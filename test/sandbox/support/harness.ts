@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/index.ts'
 
-/** A directory of its own for one test. */
+/** A directory for one test, removed at its end. */
 export function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'sandbox-'))
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
   return dir
 }
 
-/** A sandbox with a clock that stands still and no rate limit, stopped when the test is over. */
+/** A sandbox with a manual clock and no rate limit, stopped at the end of the test. */
 export async function openSandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
   const sandbox = await startSandbox({ dir: tempDir(), clock: 'manual', plan: 'unlimited', ...options })
   onTestFinished(() => sandbox.stop())
@@ -27,7 +27,7 @@ export interface Reply {
   body: any
 }
 
-/** Calls the API as a client would; the body is parsed where it is JSON. */
+/** Calls the Files API; the body is parsed as JSON. */
 export async function call(sandbox: Sandbox, path: string, init: RequestInit & { key?: string } = {}): Promise<Reply> {
   const { key, ...rest } = init
   const headers = { ...(key ? { authorization: `Bearer ${key}` } : {}), ...rest.headers }
@@ -35,7 +35,7 @@ export async function call(sandbox: Sandbox, path: string, init: RequestInit & {
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
-/** A call of the control API under `/_sandbox`. */
+/** Calls the control API under `/_sandbox`. */
 export async function control(sandbox: Sandbox, method: string, path: string, body?: unknown): Promise<Reply> {
   const response = await fetch(`${sandbox.origin}/_sandbox${path}`, {
     method,
@@ -53,14 +53,14 @@ export interface Received {
 export interface Receiver {
   url: string
   received: Received[]
-  /** The status of the next replies, in order; after that `fallback`. */
+  /** The statuses of the next replies, in order; then `fallback`. */
   statuses: number[]
   fallback: number
-  /** Takes deliveries and does not answer. */
+  /** Whether it accepts deliveries without answering. */
   isSilent: boolean
 }
 
-/** An application that takes deliveries and answers as it is told. */
+/** A receiver that answers with the given statuses. */
 export async function openReceiver(): Promise<Receiver> {
   const receiver: Receiver = { url: '', received: [], statuses: [], fallback: 200, isSilent: false }
   const server = createServer(async (request, response) => {
@@ -79,7 +79,7 @@ export async function openReceiver(): Promise<Receiver> {
   return receiver
 }
 
-/** A sandbox with two files and a folder, and a client with a key for everything. */
+/** A sandbox with two files and a folder, and an admin key. */
 export async function openAccount(options: Partial<SandboxOptions> = {}) {
   const sandbox = await openSandbox(options)
   const { key } = await sandbox.keys.create({ name: 'admin', scope: 'admin' })

@@ -23,7 +23,7 @@ async function transfer(sandbox: Sandbox, input: Partial<TransferInput> = {}) {
 
 const paths = (storage: { list(): { path: string }[] }) => storage.list().map(({ path }) => path)
 
-test('takes a folder with everything in it as one transfer', async () => {
+test('a folder is transferred with its contents as one transfer', async () => {
   const { sandbox, target } = await openFilled()
   const started = await sandbox.transfers.start({ from: ['storage_a', '/in/'], to: ['storage_b', '/archive/'] })
   expect(started).toMatchObject({ type: 'folder', status: 'queued', filesTotal: 3, filesDone: 0, bytesTotal: 30 })
@@ -49,7 +49,7 @@ test('takes a folder with everything in it as one transfer', async () => {
   expect(created).toHaveLength(3)
 })
 
-test('gives a folder the name it is sent to, and a whole storage none of its own', async () => {
+test("a folder gets the destination's name, a whole storage gets none", async () => {
   const { sandbox, target } = await openFilled()
   await transfer(sandbox, { to: ['storage_b', '/renamed'] })
   expect(paths(target)).toContain('/renamed/deep/b.txt')
@@ -61,14 +61,14 @@ test('gives a folder the name it is sent to, and a whole storage none of its own
   expect(paths(sandbox.storage('storage_c'))).toContain('/copy/in/a.txt')
 })
 
-test('takes an empty folder', async () => {
+test('an empty folder can be transferred', async () => {
   const { sandbox, target } = await openFilled()
   const record = await transfer(sandbox, { from: ['storage_a', '/in/empty'] })
   expect(record).toMatchObject({ status: 'completed', filesTotal: 0, bytesTotal: 0 })
   expect(paths(target)).toEqual(['/empty'])
 })
 
-test('says at which file it failed; what had arrived whole stays, and nothing of the rest', async () => {
+test('a failed folder transfer names the file and keeps only complete files', async () => {
   const { sandbox, target } = await openFilled()
   const record = await transfer(sandbox, { failAt: 0.5 })
   expect(record).toMatchObject({
@@ -81,7 +81,7 @@ test('says at which file it failed; what had arrived whole stays, and nothing of
   expect(sandbox.events.list({ type: 'transfer.failed' }).map(({ data }) => data)).toEqual([{ transfer: record }])
 })
 
-test('fails at the file that is gone when its turn comes', async () => {
+test('a folder transfer fails at a file that has vanished', async () => {
   const { sandbox, storage } = await openFilled()
   const started = await sandbox.transfers.start({ from: ['storage_a', '/in'], to: ['storage_b', '/'] })
   await storage.remove('/in/deep/c.txt')
@@ -91,7 +91,7 @@ test('fails at the file that is gone when its turn comes', async () => {
   })
 })
 
-test('is canceled on its way: files that arrived stay, the one that was coming does not, nothing is announced', async () => {
+test('a canceled folder transfer keeps complete files and emits nothing', async () => {
   const { sandbox, storage, target } = await openFilled()
   await storage.put('/in/z.bin', Buffer.alloc(10_000_000))
   const { id } = await sandbox.transfers.start({ from: ['storage_a', '/in'], to: ['storage_b', '/'] })
@@ -109,7 +109,7 @@ test('is canceled on its way: files that arrived stay, the one that was coming d
   expect(sandbox.events.list().filter(({ type }) => type.startsWith('transfer.'))).toEqual([])
 })
 
-test('replaces files that are there, or keeps them', async () => {
+test('a folder transfer replaces or keeps existing files', async () => {
   const { sandbox, target } = await openFilled()
   const replaced = await target.put('/in/a.txt', 'older')
   const kept = await transfer(sandbox, { existing: 'keep' })
@@ -130,7 +130,7 @@ test('replaces files that are there, or keeps them', async () => {
   expect((await transfer(sandbox, { failAt: 0.9, existing: 'keep' })).status).toBe('completed')
 })
 
-test('refuses what makes no sense before it begins', async () => {
+test('an impossible folder transfer is refused before it starts', async () => {
   const { sandbox, target } = await openFilled()
   await target.put('/in', 'a file in the way')
   const inA = (from: string, to: string) => transfer(sandbox, { from: ['storage_a', from], to: ['storage_a', to] })
@@ -144,7 +144,7 @@ test('refuses what makes no sense before it begins', async () => {
   expect(sandbox.transfers.list()).toHaveLength(1)
 })
 
-test('fails at a file where a folder is in its way, or a link that leads out', async () => {
+test('a folder transfer fails at a folder in the way or a link that leads out', async () => {
   const { sandbox, target } = await openFilled()
   await target.put('/in/deep/b.txt/inside.txt', 'x')
   expect(await transfer(sandbox)).toMatchObject({
@@ -162,7 +162,7 @@ test('fails at a file where a folder is in its way, or a link that leads out', a
   expect(existsSync(join(outside, 'b.txt'))).toBe(false)
 })
 
-test('says which folder it was when the service stopped in the middle, at the next start', async () => {
+test('a folder transfer that a stop cut off fails with its folder at the next start', async () => {
   const dir = tempDir()
   const { sandbox, storage } = await openFilled({ dir })
   await storage.put('/in/deep/z.bin', Buffer.alloc(5_000_000))
@@ -178,7 +178,7 @@ test('says which folder it was when the service stopped in the middle, at the ne
   ).toEqual([])
 })
 
-test('tells of its last file and of its end in one commit', async () => {
+test('the last file and the end of a folder transfer share one commit', async () => {
   const { sandbox } = await openFilled({ hints: false, scanEveryMs: 3_600_000 })
   const emit = sandbox.events.emit.bind(sandbox.events)
   vi.spyOn(sandbox.events, 'emit').mockImplementation((type, data) => {

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { openSandbox, tempDir } from '../support/harness.ts'
 
-test('copies the bytes and tells of the transfer and of the new file', async () => {
+test('a transfer copies the bytes and emits events for itself and the new file', async () => {
   const sandbox = await openSandbox()
   const bytes = randomBytes(700_000)
   await sandbox.storage('storage_a').put('/in/report.pdf', bytes)
@@ -26,7 +26,7 @@ test('copies the bytes and tells of the transfer and of the new file', async () 
   expect(created.map(({ data }) => data.service)).toEqual(['storage_a', 'storage_b'])
 })
 
-test('fails at the byte it was told to and leaves nothing behind', async () => {
+test('a transfer with `failAt` fails at that byte and leaves nothing behind', async () => {
   const sandbox = await openSandbox()
   await sandbox.storage('storage_a').put('/big.bin', randomBytes(600_000))
   const { done } = await sandbox.transfers.start({
@@ -40,7 +40,7 @@ test('fails at the byte it was told to and leaves nothing behind', async () => {
   expect(sandbox.events.list({ type: 'transfer.failed' }).map(({ data }) => data)).toEqual([{ transfer: record }])
 })
 
-test('stops when it is canceled, and announces nothing', async () => {
+test('a canceled transfer stops and emits nothing', async () => {
   const sandbox = await openSandbox()
   await sandbox.storage('storage_a').put('/big.bin', randomBytes(5_000_000))
   const { id } = await sandbox.transfers.start({ from: ['storage_a', '/big.bin'], to: ['storage_c', '/'] })
@@ -49,7 +49,7 @@ test('stops when it is canceled, and announces nothing', async () => {
   await expect(sandbox.transfers.cancel(id)).rejects.toThrow(/already ended/)
 })
 
-test('ends a transfer that a stop cut off as failed at the next start', async () => {
+test('a transfer that a stop cut off fails at the next start', async () => {
   const dir = tempDir()
   const first = await openSandbox({ dir })
   await first.storage('storage_a').put('/big.bin', randomBytes(5_000_000))
@@ -61,7 +61,7 @@ test('ends a transfer that a stop cut off as failed at the next start', async ()
   expect(second.storage('storage_b').list()).toEqual([])
 })
 
-test('refuses what cannot be transferred', async () => {
+test('an impossible transfer is refused', async () => {
   const sandbox = await openSandbox()
   await sandbox.storage('storage_a').put('/a.txt', 'a')
   const start = (from: string, to: string) =>

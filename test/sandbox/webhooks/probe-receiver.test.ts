@@ -6,10 +6,7 @@ import { control, openReceiver, openSandbox } from '../support/harness.ts'
 
 const SECRET = Buffer.from('a secret of twenty-four bytes').toString('base64')
 
-/**
- * A receiver that checks everything a receiver should, with an implementation of the signature that
- * is not ours.
- */
+/** A receiver that checks everything it should, with a foreign implementation of the signature. */
 async function openStrictReceiver(clock: () => number): Promise<string> {
   const server = createServer(async (request, response) => {
     const end = (status: number) => response.writeHead(status, { connection: 'close' }).end()
@@ -35,7 +32,7 @@ async function openStrictReceiver(clock: () => number): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`
 }
 
-test('passes a receiver that refuses everything it should', async () => {
+test('the probe passes a receiver that refuses everything it should', async () => {
   const sandbox = await openSandbox()
   const url = await openStrictReceiver(() => sandbox.clock.now())
   const { id } = await sandbox.webhooks.add({ url, secret: SECRET, scheme: 'standard-webhooks' })
@@ -55,7 +52,7 @@ test('passes a receiver that refuses everything it should', async () => {
   ])
 })
 
-test('shows what a receiver that believes everything takes', async () => {
+test('the probe shows what a credulous receiver accepts', async () => {
   const sandbox = await openSandbox()
   const receiver = await openReceiver()
   const { id } = await sandbox.webhooks.add({ url: receiver.url, secret: SECRET })

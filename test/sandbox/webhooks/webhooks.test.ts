@@ -5,7 +5,7 @@ import { openReceiver, openSandbox, tempDir } from '../support/harness.ts'
 
 const SECRET = 'a secret of twenty-four bytes'
 
-test('delivers an event to every webhook that wants its type, signed over the raw bytes', async () => {
+test('an event is delivered to every webhook that wants its type, signed over the raw bytes', async () => {
   const sandbox = await openSandbox()
   const receiver = await openReceiver()
   await sandbox.webhooks.add({ url: receiver.url, events: ['file.*'], secret: SECRET })
@@ -25,7 +25,7 @@ test('delivers an event to every webhook that wants its type, signed over the ra
   })
 })
 
-test('signs so that an independent implementation of Standard Webhooks agrees', async () => {
+test('an independent implementation of Standard Webhooks accepts the signatures', async () => {
   const sandbox = await openSandbox()
   const receiver = await openReceiver()
   const secret = `whsec_${Buffer.from(SECRET).toString('base64')}`
@@ -36,7 +36,7 @@ test('signs so that an independent implementation of Standard Webhooks agrees', 
   expect(() => new Webhook(secret).verify(body, headers as Record<string, string>)).not.toThrow()
 })
 
-test('retries on its schedule, with the same id and bytes, until the receiver takes it', async () => {
+test('a delivery is retried on schedule, with the same id and bytes, until it is accepted', async () => {
   const sandbox = await openSandbox()
   const receiver = await openReceiver()
   receiver.statuses = [500, 302]
@@ -49,7 +49,7 @@ test('retries on its schedule, with the same id and bytes, until the receiver ta
   expect(new Set(receiver.received.map(({ headers }) => headers['x-sandbox-delivery'])).size).toBe(3)
 })
 
-test('gives up after the last retry and delivers by backfill when the receiver is back', async () => {
+test('a delivery fails after its last retry, and a backfill delivers it later', async () => {
   const sandbox = await openSandbox()
   const receiver = await openReceiver()
   receiver.fallback = 503
@@ -67,7 +67,7 @@ test('gives up after the last retry and delivers by backfill when the receiver i
   expect(await sandbox.deliveries.backfill(webhook.id, before)).toEqual({ queued: 0 })
 })
 
-test('says why no reply came', async () => {
+test('an attempt without a reply says why', async () => {
   const sandbox = await openSandbox({ retryScheduleMs: [] })
   await sandbox.webhooks.add({ url: 'http://127.0.0.1:1/hooks', secret: SECRET })
   sandbox.events.emit('file.created', {})
@@ -75,7 +75,7 @@ test('says why no reply came', async () => {
   expect(delivery?.attempts).toMatchObject([{ status: null, error: 'ECONNREFUSED' }])
 })
 
-test('resends an event under its own id with a fresh signature', async () => {
+test('an event is resent under its id with a new signature', async () => {
   const sandbox = await openSandbox()
   const receiver = await openReceiver()
   await sandbox.webhooks.add({ url: receiver.url, secret: SECRET, scheme: 'timestamped' })
@@ -89,7 +89,7 @@ test('resends an event under its own id with a fresh signature', async () => {
   expect(second?.headers['x-service-signature']).not.toBe(first?.headers['x-service-signature'])
 })
 
-test('loses no pending delivery, key, webhook or moved clock when it is stopped and started', async () => {
+test('a restart keeps pending deliveries, keys, webhooks and an advanced clock', async () => {
   const dir = tempDir()
   const receiver = await openReceiver()
   receiver.statuses = [500]
@@ -114,7 +114,7 @@ test('loses no pending delivery, key, webhook or moved clock when it is stopped 
   expect(second.events.list()).toHaveLength(1)
 })
 
-test('signs with both secrets while one is being replaced', async () => {
+test('a webhook with two secrets signs with both', async () => {
   const sandbox = await openSandbox()
   const receiver = await openReceiver()
   const [old, fresh] = ['old-secret-old-secret', 'new-secret-new-secret'].map((text) =>
@@ -133,7 +133,7 @@ test('signs with both secrets while one is being replaced', async () => {
     expect(() => new Webhook(String(secret)).verify(body, headers as Record<string, string>)).not.toThrow()
 })
 
-test('follows a registration that is changed, switched off or removed', async () => {
+test('pending deliveries follow a webhook that is changed, disabled or removed', async () => {
   const sandbox = await openSandbox({ retryScheduleMs: [1_000] })
   const [first, second] = [await openReceiver(), await openReceiver()]
   first.fallback = 500
@@ -155,7 +155,7 @@ test('follows a registration that is changed, switched off or removed', async ()
   await expect(sandbox.webhooks.edit(id, {})).rejects.toMatchObject({ code: 'not_found' })
 })
 
-test('tells a webhook of the storages it asked for, and of what concerns none', async () => {
+test('a webhook gets events of its storages, and those of none', async () => {
   const sandbox = await openSandbox()
   const receiver = await openReceiver()
   await sandbox.webhooks.add({ url: receiver.url, storages: ['storage_b'], secret: SECRET })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openAccount } from '../support/harness.ts'
 
-test('2.5: chooses the form of each request from the seed when forms are mixed', async () => {
+test('2.5: mixed forms are drawn from the seed for each request', async () => {
   const formsWith = async (seed: number) => {
     const { ask } = await openAccount({ form: 'mixed', seed })
     const replies = []
@@ -13,7 +13,7 @@ test('2.5: chooses the form of each request from the seed when forms are mixed',
   expect(new Set(forms).size).toBe(2)
 })
 
-test('4.3: recognises a storage whatever its separator, and insists on the form where it is told to', async () => {
+test('4.3: a storage is recognized with any separator, unless names are strict', async () => {
   const { sandbox, ask } = await openAccount()
   for (const name of ['storage_a', 'Storage-A', 'storagea', 'storage%20a'])
     expect((await ask(`/files?service=${name}`)).status).toBe(200)
@@ -22,7 +22,7 @@ test('4.3: recognises a storage whatever its separator, and insists on the form 
   expect((await ask('/files?service=storagea')).status).toBe(200)
 })
 
-test('4.3: serves one list endpoint only where it is told to', async () => {
+test('4.3: `listEndpoint` leaves one list endpoint', async () => {
   const { sandbox, ask } = await openAccount()
   const post = () =>
     ask('/files/list', {
@@ -38,7 +38,7 @@ test('4.3: serves one list endpoint only where it is told to', async () => {
   expect((await post()).status).toBe(404)
 })
 
-test('4.3: leaves out pagination where it is told to', async () => {
+test('4.3: `pagination` off leaves out pagination', async () => {
   const { sandbox, ask } = await openAccount()
   sandbox.settings.update({ pagination: false })
   const { body } = await ask('/files?service=storage_a')
@@ -46,7 +46,7 @@ test('4.3: leaves out pagination where it is told to', async () => {
   expect(body.data).toHaveLength(2)
 })
 
-test('4.6: deletes a folder only where it is told to', async () => {
+test('4.6: a folder can be deleted only with `deleteFolders`', async () => {
   const { sandbox, ask } = await openAccount()
   const folder = sandbox
     .storage('storage_a')
@@ -65,7 +65,7 @@ test('4.6: deletes a folder only where it is told to', async () => {
   expect(sandbox.events.list({ type: 'file.deleted' })).toHaveLength(1)
 })
 
-test('8: shows only the limit headers it is told to', async () => {
+test('8: the settings decide which rate limit headers are sent', async () => {
   const { sandbox, ask } = await openAccount({ plan: 'free' })
   sandbox.settings.update({ rateHeaders: false, retryAfter: true, rateHeadersOnSuccess: true })
   expect((await ask('/files?service=storage_a')).headers.get('x-ratelimit-remaining')).toBe('99')
@@ -74,7 +74,7 @@ test('8: shows only the limit headers it is told to', async () => {
   expect([headers.get('x-ratelimit-limit'), headers.get('retry-after')]).toEqual([null, '1'])
 })
 
-test('finds a file by an id that breaks careless URLs, and sends fields nobody has heard of', async () => {
+test('files with hostile ids are found, and replies can carry unknown fields', async () => {
   const { sandbox, ask } = await openAccount()
   sandbox.settings.update({ hostileIds: true, unknownFields: true })
   const ids = new Set<string>()

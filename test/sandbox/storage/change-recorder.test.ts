@@ -8,7 +8,7 @@ import { tempDir } from '../support/harness.ts'
 
 type Change = { write: string } | { remove: string } | { rename: [string, string] }
 
-/** Few names, so that changes meet: files and folders trade places, vanish and come back. */
+/** Few names, so that files and folders swap places, vanish and come back. */
 const path = fc.constantFrom('a', 'b', 'd/a', 'd/b', 'd/e/a', 'd', 'd/e', 'f')
 const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ write: path }),
@@ -16,7 +16,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ rename: fc.tuple(path, path) }),
 )
 
-/** What a file system allows; what it refuses changes nothing. */
+/** Applies a change as far as the file system allows it. */
 function apply(root: string, change: Change): void {
   try {
     if ('write' in change) {
@@ -38,19 +38,19 @@ function onDisk(root: string): string[] {
     .sort()
 }
 
-/** The service with a watcher that is asked to look, so that nothing depends on time. */
-function openQuietService() {
-  const service = openSandboxParts({ dir: tempDir(), clock: 'manual' })
-  const storage = service.storages.storage_a
-  const { index, recorder } = service
+/** A storage whose watcher only looks when it is called, so that nothing depends on time. */
+function openQuietStorage() {
+  const parts = openSandboxParts({ dir: tempDir(), clock: 'manual' })
+  const storage = parts.storages.storage_a
+  const { index, recorder } = parts
   const watcher = new StorageWatcher({ storage, index, recorder, settleMs: 0, scanEveryMs: 3_600_000, hints: false })
-  return { service, storage, watcher }
+  return { parts, storage, watcher }
 }
 
-test('knows after every look exactly what is on disk, and has told of every file once', async () => {
+test('the index equals the disk after every scan, and each file has one event', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(change, { maxLength: 5 }), { maxLength: 6 }), async (rounds) => {
-      const { service, storage, watcher } = openQuietService()
+      const { parts, storage, watcher } = openQuietStorage()
       await watcher.start()
       for (const round of rounds) {
         for (const each of round) apply(storage.dir, each)
@@ -62,19 +62,19 @@ test('knows after every look exactly what is on disk, and has told of every file
           expect(join(parent, name)).toBe(path)
         }
       }
-      expectTold(
-        service.events.list(),
+      expectEvents(
+        parts.events.list(),
         storage.list().filter(({ type }) => type === 'file'),
       )
       await watcher.stop()
-      await closeSandboxParts(service)
+      await closeSandboxParts(parts)
     }),
     { numRuns: 100 },
   )
 })
 
-/** Each id is created once and deleted at most once, after that; what was not deleted is there. */
-function expectTold(events: { type: string; data: Record<string, unknown> }[], files: { id: string }[]): void {
+/** Each id is created once and deleted at most once after that; the others still exist. */
+function expectEvents(events: { type: string; data: Record<string, unknown> }[], files: { id: string }[]): void {
   const alive = new Set<string>()
   const ever = new Set<string>()
   for (const { type, data } of events) {
@@ -90,22 +90,22 @@ function expectTold(events: { type: string; data: Record<string, unknown> }[], f
   expect([...alive].sort()).toEqual(files.map(({ id }) => id).sort())
 }
 
-test('tells of a file that another was renamed over by the path it had', async () => {
-  const { service, storage, watcher } = openQuietService()
+test('a file that another was renamed over is deleted under its old path', async () => {
+  const { parts, storage, watcher } = openQuietStorage()
   await watcher.start()
   const [over, under] = [await storage.put('/over', 'over'), await storage.put('/under', 'under')]
   renameSync(join(storage.dir, 'over'), join(storage.dir, 'under'))
   await watcher.catchUp()
   expect(storage.list().map(({ path, id }) => [path, id])).toEqual([['/under', over.id]])
-  expect(service.events.list({ type: 'file.deleted' })).toMatchObject([
+  expect(parts.events.list({ type: 'file.deleted' })).toMatchObject([
     { data: { file: { id: under.id, path: '/under' } } },
   ])
   await watcher.stop()
-  await closeSandboxParts(service)
+  await closeSandboxParts(parts)
 })
 
-test('keeps the ids of two files that change places', async () => {
-  const { service, storage, watcher } = openQuietService()
+test('two files that swap places keep their ids', async () => {
+  const { parts, storage, watcher } = openQuietStorage()
   await watcher.start()
   const [a, b] = [await storage.put('/a', 'first'), await storage.put('/b', 'second')]
   const at = (name: string) => join(storage.dir, name)
@@ -117,7 +117,7 @@ test('keeps the ids of two files that change places', async () => {
     ['/a', b.id],
     ['/b', a.id],
   ])
-  expect(service.events.list()).toHaveLength(2)
+  expect(parts.events.list()).toHaveLength(2)
   await watcher.stop()
-  await closeSandboxParts(service)
+  await closeSandboxParts(parts)
 })

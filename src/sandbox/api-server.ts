@@ -6,7 +6,7 @@ import { requireControl, requireHost, setDate } from './http/guards.ts'
 import { accountPagesRouter } from './pages/router.ts'
 import type { SandboxParts } from './service/sandbox-parts.ts'
 
-export interface ServerOptions {
+interface ServerOptions {
   parts: SandboxParts
   seed: number
   downloadSecret: string

@@ -95,9 +95,11 @@ export class Testbed implements AsyncDisposable {
     return this.#time.clock.now()
   }
 
-  /** Sends an event: by its definition, by its type, or a complete one. */
+  /** Sends an event by its definition. `data` is what the service sends, before it is parsed. */
   send<Data>(definition: EventDefinition<string, unknown, Data>, data: Data): Promise<Sent>
+  /** Sends an event by its type. `data` is `{}` by default. */
   send(type: string, data?: object): Promise<Sent>
+  /** Sends a complete event, such as one from {@link told}. Its id starts runs only once. */
   send(event: SentEvent): Promise<Sent>
   async send(what: string | EventDefinition | SentEvent, data: unknown = {}): Promise<Sent> {
     const event = typeof what === 'object' && 'id' in what ? what : this.#makeEvent(what, data)

@@ -79,6 +79,7 @@ export class ApiKeys {
     this.#clock = clock
   }
 
+  /** Creates a key. The result contains its credential. */
   async create(input: KeyInput): Promise<ApiKey> {
     const { name, scope, expiresAt } = keyInput.parse(input)
     const now = this.#clock.now()

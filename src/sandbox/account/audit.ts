@@ -48,7 +48,7 @@ export class Audit {
     this.#db = db
   }
 
-  /** Oldest first. */
+  /** Violations, oldest first. */
   findings(): Finding[] {
     return statement<[], Omit<Finding, 'at'> & { at: number }>(
       this.#db,
@@ -58,7 +58,7 @@ export class Audit {
       .map((finding) => ({ ...finding, at: isoTime(finding.at) }))
   }
 
-  /** Oldest first. */
+  /** Requests, oldest first. */
   requests(): JournalEntry[] {
     return statement<[], Omit<JournalEntry, 'at'> & { at: number }>(
       this.#db,

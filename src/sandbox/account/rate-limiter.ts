@@ -8,7 +8,7 @@ export const PLAN_LIMITS = {
   unlimited: null,
 } as const satisfies Record<Settings['plan'], { perMinute: number; burst: number } | null>
 
-export interface Allowance {
+interface Allowance {
   allowed: boolean
   /** Requests per minute. */
   limit: number

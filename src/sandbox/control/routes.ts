@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import { z } from 'zod'
 import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 
-export interface ControlRequest {
+interface ControlRequest {
   /** The `:id` of the path; empty in a path without one. */
   id: string
   /** The `:storage` of the path. Throws unless it names one of the three storages. */
@@ -17,7 +17,7 @@ export interface ControlRequest {
 /** Computes the `data` of a reply; undefined becomes null. */
 export type Route = (request: ControlRequest) => unknown
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 /** Routes by method and path, such as `GET /keys`. */
 export type Routes = Record<`${Method} ${string}`, Route>

@@ -47,7 +47,7 @@ const replyFault = {
 const deliveryFault = {
   /** Limits the fault to events of this type; `file.*` matches by prefix. Default all. */
   type: z.string().optional(),
-  /** Fails the delivery without sending it: no retry, no error anywhere else. Default false. */
+  /** Fails the delivery without sending or retrying it. Default false. */
   drop: z.boolean().optional(),
   /** Sends the delivery twice. Default false. */
   duplicate: z.boolean().optional(),
@@ -80,7 +80,7 @@ export const faultInput = z
   .superRefine(refuseIdle)
 /** The options of a new fault. */
 export type FaultInput = z.input<typeof faultInput>
-export type FaultRule = z.infer<typeof faultInput>
+type FaultRule = z.infer<typeof faultInput>
 
 /** A fault that is set. */
 export interface Fault extends FaultRule {

@@ -45,12 +45,13 @@ export class Faults {
       }))
   }
 
-  /** Throws `not_found`. */
+  /** Removes a fault. Throws `not_found`. */
   async remove(id: string): Promise<void> {
     const { changes } = statement(this.#db, "DELETE FROM faults WHERE 'flt_' || number = ?").run(id)
     if (changes === 0) notFound('fault', id)
   }
 
+  /** Removes every fault. */
   async clear(): Promise<void> {
     statement(this.#db, 'DELETE FROM faults').run()
   }

@@ -16,7 +16,7 @@ import type { Storage } from '../storage/storage.ts'
 import type { StorageIndex } from '../storage/storage-index.ts'
 import { readTicket } from './download-url.ts'
 
-export interface DownloadParts {
+interface DownloadParts {
   index: StorageIndex
   storages: Record<StorageName, Storage>
   clock: SandboxClock

@@ -4,7 +4,7 @@ import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 /** How long a download URL stays valid, from section 2.2. */
 export const URL_LIFETIME_MS = 15 * 60_000
 
-export interface DownloadTicket {
+interface DownloadTicket {
   storage: StorageName
   id: string
   /** Epoch milliseconds. */

@@ -13,7 +13,7 @@ import { signTicket, URL_LIFETIME_MS } from './download-url.ts'
 import { fileRequest, type ListRequest, listRequest, pageOfToken, tokenOfPage } from './files-query.ts'
 import { type Call, createOperations, type Operation, type OperationParts } from './operation.ts'
 
-export interface FilesApiParts extends OperationParts {
+interface FilesApiParts extends OperationParts {
   index: StorageIndex
   storages: Record<StorageName, Storage>
   downloadSecret: string

@@ -36,7 +36,6 @@ export type ListRequest = z.infer<typeof listRequest>
 
 /** Parameters of the three operations on one file (sections 4.4 to 4.6). */
 export const fileRequest = z.object({ service, fileId: z.string().min(1) })
-export type FileRequest = z.infer<typeof fileRequest>
 
 /** The page of a token; NaN, which no validation accepts, for any other text. */
 export function pageOfToken(token: string): number {

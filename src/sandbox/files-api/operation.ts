@@ -14,7 +14,7 @@ import type { Log } from '../options.ts'
 import type { SandboxClock } from '../state/clock.ts'
 import type { LiveSettings, Settings } from '../state/live-settings.ts'
 
-export type OperationName = 'files.list' | 'files.get' | 'files.download' | 'files.delete'
+type OperationName = 'files.list' | 'files.get' | 'files.download' | 'files.delete'
 
 /** A call of an operation by an authenticated client. */
 export interface Call {

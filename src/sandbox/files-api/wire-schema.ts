@@ -6,7 +6,7 @@ const moment = z.iso.datetime()
 const count = z.number().int().min(0)
 
 /** Section 2.1, an entry in a list. Folders have neither `mimeType` nor `size`. */
-export const entrySchema = z.object({
+const entrySchema = z.object({
   id: z.string().min(1),
   name: z.string().min(1),
   type: z.enum(['file', 'folder']),
@@ -32,7 +32,7 @@ export const downloadUrlSchema = z.object({ downloadUrl: z.url(), expiresAt: mom
 export const deletedSchema = z.object({ message: z.string().min(1) })
 
 /** Section 2.4. */
-export const paginationSchema = z.object({
+const paginationSchema = z.object({
   page: z.number().int().min(1),
   limit: z.number().int().min(1).max(100),
   totalItems: count,
@@ -40,7 +40,7 @@ export const paginationSchema = z.object({
 })
 
 /** Section 2.1, the alternative form. Folders have a `mime_type` and a size of 0. */
-export const alternativeEntrySchema = z.object({
+const alternativeEntrySchema = z.object({
   id: z.string().min(1),
   name: z.string().min(1),
   type: z.enum(['file', 'folder']),

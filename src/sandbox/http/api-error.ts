@@ -54,7 +54,7 @@ export function reportFailure(log: Log, error: unknown): void {
 /** Points of the specification that every refusal assumes: codes, statuses and `details`. */
 export const REFUSAL_ASSUMES = ['N2', 'N8', 'N17'] as const
 
-export interface RefusalOptions {
+interface RefusalOptions {
   /** The form of the error body. Default always primary. */
   formOf?: (request: Request) => WireForm
   /** Points of the specification that the refusals assume. Default {@link REFUSAL_ASSUMES}. */

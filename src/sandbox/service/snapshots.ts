@@ -39,9 +39,9 @@ export interface ResetOptions {
 }
 
 /** A snapshot is a folder of this name. */
-export const snapshotName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/i)
+const snapshotName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,63}$/i)
 
-export interface SnapshotParts {
+interface SnapshotParts {
   dir: string
   db: Db
   clock: SandboxClock
@@ -62,6 +62,7 @@ export class Snapshots {
     this.#parts = parts
   }
 
+  /** Names of the snapshots, sorted. */
   list(): string[] {
     const dir = join(this.#parts.dir, 'snapshots')
     return existsSync(dir) ? readdirSync(dir).sort() : []

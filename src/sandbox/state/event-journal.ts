@@ -55,6 +55,7 @@ export class EventJournal {
     return event
   }
 
+  /** A saved event; undefined for an unknown id. */
   get(id: string): StoredEvent | undefined {
     return statement<[string], StoredEvent>(this.#db, `SELECT ${COLUMNS} FROM events WHERE id = ?`).get(id)
   }
@@ -67,7 +68,7 @@ export class EventJournal {
     ).all(since)
   }
 
-  /** Oldest first. */
+  /** Oldest first; `since` is in epoch milliseconds. */
   list(filter: { type?: string | undefined; since?: number | undefined } = {}): SandboxEvent[] {
     const events = this.since(filter.since ?? 0).map((event): SandboxEvent => JSON.parse(event.body))
     return filter.type === undefined ? events : events.filter((event) => event.type === filter.type)

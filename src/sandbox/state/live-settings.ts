@@ -11,7 +11,7 @@ export const PLANS = ['free', 'pro', 'enterprise', 'unlimited'] as const
  * Settings that can change while the sandbox runs, and are saved. Each decides one open point of
  * the specification.
  */
-export const sandboxSettings = z.strictObject({
+const sandboxSettings = z.strictObject({
   /** The form of replies. Default `primary`. */
   form: z.enum(FORMS),
   /** The plan, which sets the rate limit. Default `free`. */
@@ -87,6 +87,7 @@ export class LiveSettings {
     this.#values = { ...DEFAULTS, ...definedOnly(someSettings.parse(this.#saved.get('settings') ?? {})) }
   }
 
+  /** The values in force. */
   get(): Settings {
     return this.#values
   }

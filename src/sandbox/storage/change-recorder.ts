@@ -37,7 +37,7 @@ export class ChangeRecorder {
   readonly #clock: SandboxClock
   readonly #settings: LiveSettings
   /** Number of entries created, so that all shapes of hostile ids occur. */
-  #made = 0
+  #created = 0
   #isRecordingAll = false
   readonly #displaced: { limbo: Place; knownAs: string }[] = []
 
@@ -122,10 +122,10 @@ export class ChangeRecorder {
 
   #create(place: Place, fingerprint: Fingerprint): Entry {
     const now = this.#clock.now()
-    const made = newId('fil', now)
+    const id = newId('fil', now)
     const entry: Entry = {
       storage: place.storage,
-      id: this.#settings.get().hostileIds ? hostileId(made, this.#made++) : opaqueId(made),
+      id: this.#settings.get().hostileIds ? hostileId(id, this.#created++) : opaqueId(id),
       ...namesOf(place.path, fingerprint),
       identity: fingerprint.identity,
       fingerprint: fingerprint.text,
@@ -209,6 +209,6 @@ function namesOf(
 }
 
 /** The random part of an id; it sorts by time, as the id does. */
-function opaqueId(made: string): string {
-  return made.slice(made.indexOf('_') + 1)
+function opaqueId(id: string): string {
+  return id.slice(id.indexOf('_') + 1)
 }

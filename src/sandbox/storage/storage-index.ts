@@ -18,7 +18,7 @@ const BENEATH_IN_ORDER = `storage = @storage AND +path > @path || '/' AND +path 
 
 const MAX_REMEMBERED = 1_000
 
-export type SortField = 'createdAt' | 'modifiedAt' | 'name' | 'size'
+type SortField = 'createdAt' | 'modifiedAt' | 'name' | 'size'
 
 export interface EntryQuery {
   storage: StorageName

@@ -13,7 +13,7 @@ const SCAN_SHARE = 0.05
 /** Paths checked in one turn of the event loop. */
 const CHUNK = 500
 
-export interface WatchOptions {
+interface WatchOptions {
   storage: Storage
   index: StorageIndex
   recorder: ChangeRecorder

@@ -30,7 +30,7 @@ import {
 /** A transfer's record at its start; `done` resolves with the final record. */
 export type RunningTransfer = TransferRecord & { done: Promise<TransferRecord> }
 
-export interface TransferParts {
+interface TransferParts {
   db: Db
   index: StorageIndex
   storages: Record<StorageName, Storage>
@@ -87,7 +87,7 @@ export class Transfers {
     return this.#table.open().length
   }
 
-  /** Throws `not_found`. */
+  /** A transfer with its current progress. Throws `not_found`. */
   get(id: string): TransferRecord {
     return toTransferRecord(this.#table.find(id) ?? notFound('transfer', id))
   }
@@ -119,7 +119,7 @@ export class Transfers {
         signal.throwIfAborted()
         at = step.from
         const isLast = n === plan.steps.length - 1
-        const record = await this.#take(transfer, step, { signal, isLast })
+        const record = await this.#performStep(transfer, step, { signal, isLast })
         if (record) return record
       }
       return this.#finish(transfer, 'completed')
@@ -134,7 +134,7 @@ export class Transfers {
    * Copies one entry. The last entry and the end of the transfer are one transaction, whose record
    * is returned.
    */
-  async #take(
+  async #performStep(
     transfer: Transfer,
     step: TransferStep,
     { signal, isLast }: { signal: AbortSignal; isLast: boolean },

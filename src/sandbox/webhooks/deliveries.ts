@@ -26,6 +26,7 @@ export class Deliveries {
     return this.#log.list(filter, limit)
   }
 
+  /** Number of matching deliveries. */
   count(filter: DeliveryFilter = {}): number {
     return this.#log.count(filter)
   }

@@ -21,7 +21,7 @@ const MAX_AT_ONCE = 32
 /** How long a stop waits for replies. */
 const PARTING_MS = 2_000
 
-export interface DispatchOptions {
+interface DispatchOptions {
   faults: Faults
   deliveryLog: DeliveryLog
   webhooks: Webhooks

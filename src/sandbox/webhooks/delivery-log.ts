@@ -26,7 +26,7 @@ interface DeliveryRow extends Omit<Delivery, 'nextAttemptAt' | 'createdAt' | 'at
 export class DeliveryLog {
   readonly #db: Db
   readonly #clock: SandboxClock
-  /** `change` follows every new or changed delivery; `queued` every change of a due time. */
+  /** `change` follows every new or changed delivery; `queued` every new due time but a retry's. */
   readonly changes = new EventEmitter<{ change: []; queued: [] }>()
 
   constructor(db: Db, clock: SandboxClock) {

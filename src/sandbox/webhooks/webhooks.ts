@@ -118,6 +118,7 @@ export class Webhooks {
     return statement<[], WebhookRow>(this.#db, `SELECT ${COLUMNS} FROM webhooks ORDER BY rowid`).all().map(fromRow)
   }
 
+  /** Undefined for an unknown id. */
   find(id: string): Webhook | undefined {
     const row = statement<[string], WebhookRow>(this.#db, `SELECT ${COLUMNS} FROM webhooks WHERE id = ?`).get(id)
     return row && fromRow(row)

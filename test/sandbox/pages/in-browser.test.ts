@@ -172,7 +172,7 @@ inBrowser(`a page can be read without JavaScript${label}`, async () => {
   await sandbox.storage('storage_a').put('/plain.txt', 'x')
   await page.goto(`${sandbox.origin}/account/storages`)
   expect(await page.textContent('table')).toContain('plain.txt')
-  expect(await page.textContent('main')).toContain('can be read here without JavaScript')
+  expect(await page.textContent('main')).toContain('JavaScript is off')
 })
 
 inBrowser.each([

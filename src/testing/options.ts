@@ -1,7 +1,7 @@
 import type { AnyWorkflow } from '../author/workflow.ts'
 import { UpshotError } from '../core/errors.ts'
 import { replaceSteps, type StepReplacements } from './engine/replace-steps.ts'
-import type { ServiceOptions } from './world/test-service.ts'
+import type { TestServiceOptions } from './world/test-service.ts'
 
 /** The options of a testbed. Only `workflows` is required. */
 export interface TestbedOptions {
@@ -20,7 +20,7 @@ export interface TestbedOptions {
    */
   steps?: StepReplacements
   /** Options of the sandbox. Default: no rate limit. */
-  sandbox?: ServiceOptions
+  sandbox?: TestServiceOptions
   /** Real milliseconds without movement before a running step counts as hanging. Default 4,000. */
   patienceMs?: number
 }

@@ -1,6 +1,8 @@
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
-import { call, openAccount, openReceiver } from './support/harness.ts'
+import { call } from './support/call.ts'
+import { openAccount } from './support/open-account.ts'
+import { openReceiver } from './support/open-receiver.ts'
 
 test('refusals outside of operations name their assumptions, too', async () => {
   const { sandbox, ask, key } = await openAccount()

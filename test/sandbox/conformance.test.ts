@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import type { z } from 'zod'
 import * as wire from '../../src/sandbox/files-api/wire-schema.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
-import { call, control, openAccount, openReceiver, type Reply } from './support/harness.ts'
+import { call, control, type Reply } from './support/call.ts'
+import { openAccount } from './support/open-account.ts'
+import { openReceiver } from './support/open-receiver.ts'
 
 function expectBody(reply: Reply, status: number, schema: z.ZodType): void {
   expect([reply.status, schema.safeParse(reply.body).error?.issues ?? []]).toEqual([status, []])

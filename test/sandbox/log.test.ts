@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { call, openReceiver, openSandbox } from './support/harness.ts'
+import { call } from './support/call.ts'
+import { openReceiver } from './support/open-receiver.ts'
+import { openSandbox } from './support/open-sandbox.ts'
 
 test('the log tells what happens, without keys, secrets, signatures or download URLs', async () => {
   const lines: ({ msg: string } & Record<string, unknown>)[] = []

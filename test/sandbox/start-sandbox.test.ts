@@ -5,12 +5,14 @@ import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import * as library from '../../src/sandbox/index.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
-import { openReceiver, openSandbox, tempDir } from './support/harness.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { openReceiver } from './support/open-receiver.ts'
+import { openSandbox } from './support/open-sandbox.ts'
 
 const DOOR = resolve(import.meta.dirname, '../../src/sandbox/index.ts')
 
 test('a sandbox starts with a directory alone and stops at the end of its block', async () => {
-  const dir = tempDir()
+  const dir = tempFolder()
   let url = ''
   {
     await using sandbox = await startSandbox({ dir })
@@ -28,21 +30,21 @@ test('a sandbox starts with a directory alone and stops at the end of its block'
 })
 
 test('a sandbox can be stopped twice and disposed of', async () => {
-  await using sandbox = await startSandbox({ dir: tempDir() })
+  await using sandbox = await startSandbox({ dir: tempFolder() })
   await sandbox.stop()
   await sandbox.stop()
 })
 
 test('a start fails on a directory or a port that is in use', async () => {
-  const dir = tempDir()
+  const dir = tempFolder()
   const first = await openSandbox({ dir })
   await expect(startSandbox({ dir })).rejects.toThrow(/Another sandbox is running/)
   const port = Number(new URL(first.origin).port)
-  await expect(startSandbox({ dir: tempDir(), port })).rejects.toThrow(/is taken or not allowed/)
+  await expect(startSandbox({ dir: tempFolder(), port })).rejects.toThrow(/is taken or not allowed/)
 })
 
 test('a sandbox killed during a transfer and a delivery loses nothing', async () => {
-  const dir = tempDir()
+  const dir = tempFolder()
   const receiver = await openReceiver()
   receiver.isSilent = true
   const child = spawn(

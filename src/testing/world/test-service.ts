@@ -10,20 +10,20 @@ import { CallPauses } from './call-pauses.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
 /** Options of the testbed's sandbox. Directory, clock and seed belong to the testbed. */
-export type ServiceOptions = Partial<Omit<SandboxOptions, 'dir' | 'clock' | 'startAt' | 'seed'>>
+export type TestServiceOptions = Partial<Omit<SandboxOptions, 'dir' | 'clock' | 'startAt' | 'seed'>>
 
 /**
  * The sandbox of a testbed. It starts with its first use, because that takes most of a short test's
  * time.
  */
 export class TestService {
-  readonly #options: ServiceOptions & { seed: number }
+  readonly #options: TestServiceOptions & { seed: number }
   readonly #time: VirtualTime
   #starting: Promise<{ sandbox: Sandbox; apiKey: string }> | null = null
   #sandbox: Sandbox | null = null
   #folder: string | null = null
 
-  constructor(time: VirtualTime, options: ServiceOptions & { seed: number }) {
+  constructor(time: VirtualTime, options: TestServiceOptions & { seed: number }) {
     this.#time = time
     this.#options = options
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { call, openSandbox } from '../support/harness.ts'
+import { call } from '../support/call.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
 
 test('the audit finds every violation of its rules', async () => {
   const sandbox = await openSandbox({ plan: 'free' })

@@ -1,7 +1,10 @@
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { startSandbox } from '../../../src/sandbox/index.ts'
-import { call, control, openReceiver, openSandbox, tempDir } from '../support/harness.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { call, control } from '../support/call.ts'
+import { openReceiver } from '../support/open-receiver.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
 
 test('the control API drives the whole sandbox from another process', async () => {
   const sandbox = await openSandbox()
@@ -93,7 +96,7 @@ test('an upload of any size is streamed, and refused where a file is in the way'
 })
 
 test('a change of settings keeps all others, also over a restart', async () => {
-  const dir = tempDir()
+  const dir = tempFolder()
   const sandbox = await openSandbox({ dir })
   await control(sandbox, 'PATCH', '/settings', { deleteFolders: true, pagination: false })
   const { body } = await control(sandbox, 'PATCH', '/settings', { plan: 'pro' })

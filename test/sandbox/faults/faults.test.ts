@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import type { FaultInput, Sandbox } from '../../../src/sandbox/index.ts'
-import { call, openReceiver, openSandbox, type Received, tempDir } from '../support/harness.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { call } from '../support/call.ts'
+import { openReceiver, type Received } from '../support/open-receiver.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
 
 const SECRET = 'a secret of twenty-four bytes'
 
@@ -39,7 +42,7 @@ test('faults strike the same calls under the same seed, and others under another
 })
 
 test('a fault continues where it was after a restart', async () => {
-  const dir = tempDir()
+  const dir = tempFolder()
   const first = await openSandbox({ dir })
   const { key } = await first.keys.create({ name: 'test' })
   await first.faults.add({ on: 'files.list', status: 503, times: 3 })

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { call, openSandbox, tempDir } from '../support/harness.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { call } from '../support/call.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
 
 const BYTES = randomBytes(1000)
 
@@ -62,7 +64,7 @@ test('a download continues with Range while the file is the same, and starts ove
 })
 
 test('a download URL survives a restart, and gets 404 when the file is gone', async () => {
-  const dir = tempDir()
+  const dir = tempFolder()
   const { sandbox, url } = await withUrl({ dir })
   await sandbox.stop()
   const again = await openSandbox({ dir })

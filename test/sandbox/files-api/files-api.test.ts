@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
-import { call, openSandbox } from '../support/harness.ts'
+import { call } from '../support/call.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
 
 async function withFiles() {
   const sandbox = await openSandbox()

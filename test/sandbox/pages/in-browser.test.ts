@@ -3,8 +3,10 @@ import { join } from 'node:path'
 import type { Browser, Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { TABS } from '../../../src/sandbox/pages/layout.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 import { findBrowser, openTab, startBrowser, type Tab, type TabOptions } from '../support/browser.ts'
-import { openReceiver, openSandbox, tempDir } from '../support/harness.ts'
+import { openReceiver } from '../support/open-receiver.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
 
 // A browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
@@ -67,7 +69,7 @@ inBrowser(`a person creates, edits and revokes a key${label}`, async () => {
 
 inBrowser(`a person uploads, transfers and deletes files and folders${label}`, async () => {
   const { sandbox, page, complaints } = await open()
-  const local = join(tempDir(), 'from my desk.txt')
+  const local = join(tempFolder(), 'from my desk.txt')
   writeFileSync(local, 'uploaded')
   await page.goto(`${sandbox.origin}/account/storages/storage_a`)
   expect(await page.textContent('main')).toContain('This folder is empty.')

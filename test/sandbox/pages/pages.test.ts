@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import type { Sandbox } from '../../../src/sandbox/index.ts'
 import { html } from '../../../src/sandbox/pages/html.ts'
 import { TABS } from '../../../src/sandbox/pages/layout.ts'
-import { call, control, openReceiver, openSandbox } from '../support/harness.ts'
+import { call, control } from '../support/call.ts'
+import { openReceiver } from '../support/open-receiver.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
 
 async function read(sandbox: Sandbox, path: string) {
   const response = await fetch(sandbox.origin + path)

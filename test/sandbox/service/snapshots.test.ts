@@ -1,7 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { call, control, openReceiver, openSandbox, tempDir } from '../support/harness.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { call, control } from '../support/call.ts'
+import { openReceiver } from '../support/open-receiver.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
 
 test('restoring a snapshot brings back every file, id, key, fault and the clock', async () => {
   const sandbox = await openSandbox()
@@ -39,7 +42,7 @@ test('restoring a snapshot brings back every file, id, key, fault and the clock'
 })
 
 test('a reset clears everything, but never a directory that the sandbox did not make', async () => {
-  const storagesDir = tempDir()
+  const storagesDir = tempFolder()
   mkdirSync(join(storagesDir, 'storage_a'))
   writeFileSync(join(storagesDir, 'storage_a', 'precious.txt'), 'precious')
   const sandbox = await openSandbox({ storagesDir })

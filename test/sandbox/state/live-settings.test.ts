@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openAccount } from '../support/harness.ts'
+import { openAccount } from '../support/open-account.ts'
 
 test('2.5: mixed forms are drawn from the seed for each request', async () => {
   const formsWith = async (seed: number) => {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { closeSandboxParts, openSandboxParts } from '../../../src/sandbox/service/sandbox-parts.ts'
 import { StorageWatcher } from '../../../src/sandbox/storage/storage-watcher.ts'
-import { tempDir } from '../support/harness.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 type Change = { write: string } | { remove: string } | { rename: [string, string] }
 
@@ -40,7 +40,7 @@ function onDisk(root: string): string[] {
 
 /** A storage whose watcher only looks when it is called, so that nothing depends on time. */
 function openQuietStorage() {
-  const parts = openSandboxParts({ dir: tempDir(), clock: 'manual' })
+  const parts = openSandboxParts({ dir: tempFolder(), clock: 'manual' })
   const storage = parts.storages.storage_a
   const { index, recorder } = parts
   const watcher = new StorageWatcher({ storage, index, recorder, settleMs: 0, scanEveryMs: 3_600_000, hints: false })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { openDatabase } from '../../../src/sandbox/state/database.ts'
 import type { Entry } from '../../../src/sandbox/storage/entry.ts'
 import { type EntryQuery, StorageIndex } from '../../../src/sandbox/storage/storage-index.ts'
-import { tempDir } from '../support/harness.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
 
 function entry(n: number): Entry {
   const folder = n % 2 === 0 ? '/even' : '/odd'
@@ -24,7 +24,7 @@ function entry(n: number): Entry {
 }
 
 function openIndex(count: number) {
-  const db = openDatabase(tempDir())
+  const db = openDatabase(tempFolder())
   const index = new StorageIndex(db)
   db.transaction(() => {
     for (let n = 0; n < count; n++) index.insert(entry(n))

@@ -2,7 +2,8 @@ import { appendFileSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, w
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Sandbox } from '../../../src/sandbox/index.ts'
-import { openSandbox, tempDir } from '../support/harness.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
 
 function drop(sandbox: Sandbox, path: string, bytes = 'dropped'): void {
   const place = join(sandbox.storage('storage_a').dir, path)
@@ -100,7 +101,7 @@ test('short-lived files, temporary names and links emit nothing', async () => {
   drop(sandbox, '/brief.txt')
   rmSync(join(dir, 'brief.txt'))
   for (const name of ['.hidden', 'a.part', 'b.crdownload', 'c.txt~', '.d.swp']) drop(sandbox, `/${name}`)
-  const outside = tempDir()
+  const outside = tempFolder()
   writeFileSync(join(outside, 'secret.txt'), 'secret')
   symlinkSync(outside, join(dir, 'way-out'))
   symlinkSync(join(outside, 'secret.txt'), join(dir, 'link.txt'))
@@ -140,7 +141,7 @@ test('a new file at an old path gets an id of its own', async () => {
 })
 
 test('changes during a stop emit their events at the next start', async () => {
-  const dir = tempDir()
+  const dir = tempFolder()
   const first = await openSandbox({ dir })
   const kept = await first.storage('storage_a').put('/renamed-later.txt', 'x')
   await first.storage('storage_a').put('/removed.txt', 'x')
@@ -163,7 +164,7 @@ test('changes during a stop emit their events at the next start', async () => {
 })
 
 test('files that a directory holds when it is first opened emit nothing', async () => {
-  const storagesDir = tempDir()
+  const storagesDir = tempFolder()
   mkdirSync(join(storagesDir, 'storage_a'))
   writeFileSync(join(storagesDir, 'storage_a', 'old.txt'), 'x')
   const sandbox = await openSandbox({ storagesDir })

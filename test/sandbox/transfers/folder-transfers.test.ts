@@ -4,7 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import { transferSchema } from '../../../src/sandbox/files-api/wire-schema.ts'
 import type { Sandbox, TransferInput } from '../../../src/sandbox/index.ts'
-import { openSandbox, tempDir } from '../support/harness.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
 
 /** Three files of 10 bytes and an empty folder in `/in`, and one file beside it. */
 async function openFilled(options = {}) {
@@ -151,7 +152,7 @@ test('a folder transfer fails at a folder in the way or a link that leads out', 
     status: 'failed',
     error: { code: 'conflict', path: '/in/deep/b.txt' },
   })
-  const outside = tempDir()
+  const outside = tempFolder()
   const third = sandbox.storage('storage_c')
   third.makeFolder('/in')
   symlinkSync(outside, join(third.dir, 'in/deep'))
@@ -163,7 +164,7 @@ test('a folder transfer fails at a folder in the way or a link that leads out', 
 })
 
 test('a folder transfer that a stop cut off fails with its folder at the next start', async () => {
-  const dir = tempDir()
+  const dir = tempFolder()
   const { sandbox, storage } = await openFilled({ dir })
   await storage.put('/in/deep/z.bin', Buffer.alloc(5_000_000))
   const { id } = await sandbox.transfers.start({ from: ['storage_a', '/in'], to: ['storage_b', '/'] })

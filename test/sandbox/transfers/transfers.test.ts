@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { openSandbox, tempDir } from '../support/harness.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
 
 test('a transfer copies the bytes and emits events for itself and the new file', async () => {
   const sandbox = await openSandbox()
@@ -50,7 +51,7 @@ test('a canceled transfer stops and emits nothing', async () => {
 })
 
 test('a transfer that a stop cut off fails at the next start', async () => {
-  const dir = tempDir()
+  const dir = tempFolder()
   const first = await openSandbox({ dir })
   await first.storage('storage_a').put('/big.bin', randomBytes(5_000_000))
   const { id } = await first.transfers.start({ from: ['storage_a', '/big.bin'], to: ['storage_b', '/'] })

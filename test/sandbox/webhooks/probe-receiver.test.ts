@@ -2,7 +2,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { expect, onTestFinished, test } from 'vitest'
-import { control, openReceiver, openSandbox } from '../support/harness.ts'
+import { control } from '../support/call.ts'
+import { openReceiver } from '../support/open-receiver.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
 
 const SECRET = Buffer.from('a secret of twenty-four bytes').toString('base64')
 

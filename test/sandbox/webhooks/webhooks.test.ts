@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { openReceiver, openSandbox, tempDir } from '../support/harness.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { openReceiver } from '../support/open-receiver.ts'
+import { openSandbox } from '../support/open-sandbox.ts'
 
 const SECRET = 'a secret of twenty-four bytes'
 
@@ -90,7 +92,7 @@ test('an event is resent under its id with a new signature', async () => {
 })
 
 test('a restart keeps pending deliveries, keys, webhooks and an advanced clock', async () => {
-  const dir = tempDir()
+  const dir = tempFolder()
   const receiver = await openReceiver()
   receiver.statuses = [500]
   const first = await openSandbox({ dir })

@@ -1,0 +1,38 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+export interface Received {
+  headers: IncomingHttpHeaders
+  body: Buffer
+}
+
+export interface Receiver {
+  url: string
+  received: Received[]
+  /** The statuses of the next replies, in order; then `fallback`. */
+  statuses: number[]
+  fallback: number
+  /** Whether it accepts deliveries without answering. */
+  isSilent: boolean
+}
+
+/** A receiver that answers with the given statuses. */
+export async function openReceiver(): Promise<Receiver> {
+  const receiver: Receiver = { url: '', received: [], statuses: [], fallback: 200, isSilent: false }
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    receiver.received.push({ headers: request.headers, body: Buffer.concat(chunks) })
+    if (receiver.isSilent) return
+    response.writeHead(receiver.statuses.shift() ?? receiver.fallback).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`
+  return receiver
+}

@@ -29,7 +29,7 @@ export interface OnceStepOptions extends StepOptions {
  * What invokes a workflow: the input of a callable one; for one that runs on events, what its event
  * is to say.
  */
-export type InputOf<On> = On extends CronTrigger
+type InputOf<On> = On extends CronTrigger
   ? never
   : On extends CallableTrigger<infer Schema>
     ? z.input<Schema>

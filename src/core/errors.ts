@@ -9,7 +9,6 @@ const CODES = {
   not_found: { status: 404, retryable: false },
   conflict: { status: 409, retryable: false },
   body_too_large: { status: 413, retryable: false },
-  unsupported_media_type: { status: 415, retryable: false },
   overloaded: { status: 503, retryable: true },
   draining: { status: 503, retryable: true },
   store_unavailable: { status: 503, retryable: true },

@@ -4,7 +4,7 @@ import { hash, randomFillSync } from 'node:crypto'
  * Prefixes of the ids we make; the service's own ids (`evt_…`) are never made here but by the
  * sandbox.
  */
-export type IdPrefix = 'run' | 'dlv' | 'end' | 'wrk' | 'evt' | 'fil' | 'trf' | 'key' | 'whk'
+type IdPrefix = 'run' | 'dlv' | 'end' | 'wrk' | 'evt' | 'fil' | 'trf' | 'key' | 'whk'
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const RANDOM_DIGITS = 10

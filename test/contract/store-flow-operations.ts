@@ -68,7 +68,7 @@ export function describeFlowOperations(open: OpenStore): void {
     const first = await arrive(store, 'evt_1', { gates: [gate] })
     const second = await arrive(store, 'evt_2', { gates: [gate] })
     await store.failRun(first.lease, { name: 'Error', message: 'no' }, NOW)
-    expect(await store.retryRun(first.lease.runId, NOW)).toBe(true)
+    expect(await store.retryRun(first.lease.runId)).toBe(true)
     const claimed = await store.claimRuns('wrk_1', 10, NOW)
     expect(claimed.map((run) => [run.lease.runId, run.isAdmitted])).toEqual([
       [first.lease.runId, false],
@@ -80,7 +80,7 @@ export function describeFlowOperations(open: OpenStore): void {
     const { store } = open()
     await arrive(store, 'evt_1', { gates: [gate] })
     const second = await arrive(store, 'evt_2', { gates: [gate] })
-    expect(await store.resumeRun(second.lease.runId, { fromScratch: false }, NOW)).toBe(false)
+    expect(await store.resumeRun(second.lease.runId, { fromScratch: false })).toBe(false)
   })
 
   test('a pause takes the places of the runs that it sets aside', async () => {

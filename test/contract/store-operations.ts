@@ -34,14 +34,14 @@ export function describeOperations(open: OpenStore): void {
   test('takes a failed run up again: finished steps are kept, the failed one is to be done again', async () => {
     const { store } = open()
     const lease = await failedRun(store)
-    expect(await store.retryRun(lease.runId, NOW + 10)).toBe(true)
+    expect(await store.retryRun(lease.runId)).toBe(true)
     expect(await store.findRun(lease.runId)).toMatchObject({ status: 'pending', finishedAt: null, attempt: 0 })
     expect(await store.listSteps(lease.runId)).toMatchObject([
       { key: 'a', status: 'completed', output: '"from a"' },
       { key: 'b', status: 'waiting', attempt: 0, position: 1, dueAt: null },
     ])
     expect(await store.listStepFailures(lease.runId)).toHaveLength(1)
-    expect(await store.retryRun(lease.runId, NOW + 11)).toBe(false)
+    expect(await store.retryRun(lease.runId)).toBe(false)
     const again = await claimOne(store, NOW + 12)
     expect(again.fence).toBeGreaterThan(lease.fence)
     await expect(store.completeRun(lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
@@ -50,13 +50,13 @@ export function describeOperations(open: OpenStore): void {
   test('takes a canceled run up again, and no run that completed or is at work', async () => {
     const { store } = open()
     const id = await queueRun(store)
-    expect(await store.retryRun(id, NOW)).toBe(false)
+    expect(await store.retryRun(id)).toBe(false)
     await store.cancelRun(id, 'by hand', NOW)
-    expect(await store.retryRun(id, NOW)).toBe(true)
+    expect(await store.retryRun(id)).toBe(true)
     expect(await store.findRun(id)).toMatchObject({ status: 'pending', reason: null })
     await store.completeRun(await claimOne(store), 'null', NOW)
-    expect(await store.retryRun(id, NOW)).toBe(false)
-    expect(await store.retryRun('run_none', NOW)).toBe(false)
+    expect(await store.retryRun(id)).toBe(false)
+    expect(await store.retryRun('run_none')).toBe(false)
   })
 
   test('starts what follows a failure in the commit that fails the run, once, and nothing after it', async () => {
@@ -84,18 +84,18 @@ export function describeOperations(open: OpenStore): void {
   test('resumes a run that waits for a person, with its steps or from scratch', async () => {
     const { store } = open()
     const id = await queueRun(store)
-    expect(await store.resumeRun(id, { fromScratch: false }, NOW)).toBe(false)
+    expect(await store.resumeRun(id, { fromScratch: false })).toBe(false)
     for (const fromScratch of [false, true]) {
       const lease = await claimOne(store)
       await store.saveCheckpoint(lease, checkpoint('a'))
       await store.parkRun(lease, { dueAt: null, reason: 'its filter threw' })
-      expect(await store.resumeRun(id, { fromScratch }, NOW)).toBe(true)
+      expect(await store.resumeRun(id, { fromScratch })).toBe(true)
       expect(await store.findRun(id)).toMatchObject({ status: 'pending', reason: null })
       expect(await store.listSteps(id)).toHaveLength(fromScratch ? 0 : 1)
     }
     const lease = await claimOne(store)
     await store.parkRun(lease, { dueAt: NOW + 1, reason: 'sleeps' })
-    expect(await store.resumeRun(id, { fromScratch: false }, NOW)).toBe(false)
+    expect(await store.resumeRun(id, { fromScratch: false })).toBe(false)
   })
 
   test('forks a run with copies of finished steps and a result given by hand; the first run stays as it was', async () => {

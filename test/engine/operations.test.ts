@@ -128,7 +128,7 @@ test('goes on from the failed step when a run is taken up again', async () => {
   expect(failed).toMatchObject({ status: 'failed', error: { step: 'side[x]' } })
   isMended = true
   const completed = engine.notices.once('run.completed')
-  expect(await engine.store.retryRun(failed.id, NOW)).toBe(true)
+  expect(await engine.store.retryRun(failed.id)).toBe(true)
   worker.wake()
   await completed
   expect(await engine.store.findRun(failed.id)).toMatchObject({ status: 'completed', output: '"without"' })
@@ -230,7 +230,7 @@ test('parks a run whose body is pruned and says so', async () => {
   ])
   const failed = await engine.run('flaky')
   await engine.store.prune({ kind: 'payloads', before: NOW + 1, limit: 10, after: null })
-  await engine.store.retryRun(failed.id, NOW)
+  await engine.store.retryRun(failed.id)
   expect(await engine.advance(failed.id, '1s')).toMatchObject({
     status: 'waiting',
     dueAt: null,

@@ -25,7 +25,7 @@ test('a run that a person takes up again waits anew for what it had waited for',
   const parked = await engine.run('order')
   await engine.store.cancelRun(parked.id, 'by hand', engine.clock.now())
   await tell(engine, worker, approval(1, 'evt_while_canceled'))
-  expect(await engine.store.retryRun(parked.id, engine.clock.now())).toBe(true)
+  expect(await engine.store.retryRun(parked.id)).toBe(true)
   worker.wake()
   await arrival(engine, parked.id, 'waiting')
   await tell(engine, worker, approval(1, 'evt_after'))
@@ -51,7 +51,7 @@ test('a run that failed with the one it invoked asks for another one', async () 
   const { id } = await engine.run('parent')
   await arrival(engine, id, 'failed')
   isMended = true
-  await engine.store.retryRun(id, engine.clock.now())
+  await engine.store.retryRun(id)
   worker.wake()
   expect((await arrival(engine, id, 'completed')).output).toBe('"mended"')
   const children = await engine.store.listRuns({ parentRun: id, limit: 5 })
@@ -76,7 +76,7 @@ test('whoever resumes a run under changed code accepts the code', async () => {
     defineWorkflow({ id: 'changing', on: '*', run: ({ step }) => step.sleep('nap', '1m') }),
   ])
   expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'waiting', dueAt: null })
-  expect(await engine.store.resumeRun(parked.id, { fromScratch: false }, engine.clock.now())).toBe(true)
+  expect(await engine.store.resumeRun(parked.id, { fromScratch: false })).toBe(true)
   second.wake()
   expect(await arrival(engine, parked.id, 'completed')).toMatchObject({ status: 'completed' })
 })
@@ -86,7 +86,7 @@ test('a run that waits for another one is not resumed by hand', async () => {
   const child = defineWorkflow({ id: 'child', on: callable(z.void()), run: ({ step }) => step.sleep('nap', '1h') })
   await engine.start([child, defineWorkflow({ id: 'parent', on: '*', run: ({ step }) => step.invoke('child', child) })])
   const { id } = await engine.run('parent')
-  expect(await engine.store.resumeRun(id, { fromScratch: false }, engine.clock.now())).toBe(false)
+  expect(await engine.store.resumeRun(id, { fromScratch: false })).toBe(false)
 })
 
 test('a fork takes a large result over, and a replayed event counts events from then on', async () => {

@@ -42,7 +42,6 @@ const CODES: Record<ErrorCode, Meaning> = {
   not_found: ['notFound', 'Look for the right name with the "list" command of the same group.'],
   conflict: ['failed', 'Choose another name.'],
   body_too_large: ['usage', 'Send less, or raise receive.bodyBytes in config/upshot.config.ts.'],
-  unsupported_media_type: ['failed', REPORT],
   overloaded: ['temporary', TRY_LATER],
   draining: ['temporary', TRY_LATER],
   store_unavailable: [

@@ -46,7 +46,7 @@ export const SERVICE_ENDPOINT = 'service'
 const MIN_SECRET_BYTES = 24
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/
 
-export interface NewEndpoint {
+interface NewEndpoint {
   name: string
   /** Generated when it is left out. */
   secret?: string

@@ -50,7 +50,7 @@ export interface MatchResult {
 }
 
 /** Numbers of events that one batch spans: reading them holds up nothing else for long. */
-export const BATCH_EVENTS = 1_000
+const BATCH_EVENTS = 1_000
 
 /**
  * The cursors that lag behind most, and how far they may go at once: no further than where the next

@@ -2,7 +2,7 @@ import { RetryAt, StepError, TerminalError } from '../errors.ts'
 import { type Duration, parseDuration } from '../time.ts'
 
 /** How often and how soon to try again. */
-export interface RetryPolicy {
+interface RetryPolicy {
   /** Tries in all, the first one included. */
   attempts: number
   /**
@@ -50,7 +50,7 @@ export class RetryAfter extends Error {
   }
 }
 
-export type RetryDecision =
+type RetryDecision =
   /**
    * `counts` is false when a server or the author named a moment to come: waiting as told is no
    * failed attempt.

@@ -108,7 +108,7 @@ export function planFork(steps: readonly Checkpoint[], fromStep: string): string
 }
 
 /** What a run's code does with its journal, at one step or at its end. */
-export type Reach =
+type Reach =
   | { at: 'step'; known: Pick<Checkpoint, 'key' | 'kind' | 'effect'>; kind: StepKind; effect: Effect }
   /** The code has ended; these steps of earlier passes were never reached. */
   | { at: 'end'; unreached: Iterable<Pick<Checkpoint, 'key' | 'status'>> }

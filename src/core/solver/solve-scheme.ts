@@ -180,7 +180,7 @@ function strengthOf({ signed, algorithm }: SignatureScheme): number {
 }
 
 /** The preset that a scheme is, whatever its headers are called. */
-export function findPreset(scheme: SignatureScheme): SchemePreset | null {
+function findPreset(scheme: SignatureScheme): SchemePreset | null {
   const presets = Object.entries(SCHEME_PRESETS) as [SchemePreset, SignatureScheme][]
   return presets.find(([, preset]) => withoutHeaders(preset) === withoutHeaders(scheme))?.[0] ?? null
 }

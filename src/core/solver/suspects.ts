@@ -19,10 +19,10 @@ export type Cause = (typeof CAUSES)[number]
  * Another secret that the sender may have signed with: as text, or as key bytes that no form of the
  * text gives.
  */
-export type SuspectSecret = { cause: Cause; advice: string } & ({ text: string } | { key: Buffer })
+type SuspectSecret = { cause: Cause; advice: string } & ({ text: string } | { key: Buffer })
 
 /** Another body that the sender may have signed. */
-export interface SuspectBody {
+interface SuspectBody {
   cause: Cause
   advice: string
   body: Buffer

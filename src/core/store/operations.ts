@@ -16,12 +16,12 @@ export interface OperationWrites {
    * A failed or canceled run goes on from its failed step, with the same id. False when it is in
    * another state.
    */
-  retryRun(runId: string, now: number): Promise<boolean>
+  retryRun(runId: string): Promise<boolean>
   /**
    * A run that waits for a person goes on; from scratch, it forgets every step. False when it waits
    * for none.
    */
-  resumeRun(runId: string, options: { fromScratch: boolean }, now: number): Promise<boolean>
+  resumeRun(runId: string, options: { fromScratch: boolean }): Promise<boolean>
   /**
    * A new run of the same cause with copies of these finished steps, and perhaps a result of our
    * own for one more. Gives its id.

@@ -1,5 +1,4 @@
 import type { Command } from '@commander-js/extra-typings'
-import { systemClock } from '../../../core/time.ts'
 import type { Output } from '../../terminal/output.ts'
 import { operateOnRuns } from './operate-on-runs.ts'
 import { addRunChoice } from './select-runs.ts'
@@ -17,7 +16,7 @@ export function define(command: Command, out: Output): void {
           verb: restart ? 'restart from scratch' : 'resume',
           done: restart ? 'restarted' : 'resumed',
           isGrave: restart,
-          perform: (store, id) => store.resumeRun(id, { fromScratch: restart }, systemClock.now()),
+          perform: (store, id) => store.resumeRun(id, { fromScratch: restart }),
         },
         { ids, choice },
       ),

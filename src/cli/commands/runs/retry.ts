@@ -1,5 +1,4 @@
 import type { Command } from '@commander-js/extra-typings'
-import { systemClock } from '../../../core/time.ts'
 import type { Output } from '../../terminal/output.ts'
 import { operateOnRuns } from './operate-on-runs.ts'
 import { addRunChoice } from './select-runs.ts'
@@ -19,7 +18,7 @@ export function define(command: Command, out: Output): void {
           operation: 'retry',
           verb: 'retry',
           done: 'taken up again',
-          perform: (store, id) => store.retryRun(id, systemClock.now()),
+          perform: (store, id) => store.retryRun(id),
         },
         { ids, choice },
       ),

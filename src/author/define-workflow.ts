@@ -8,7 +8,7 @@ import type { BatchWorkflowOptions, DebounceWorkflowOptions, Workflow, WorkflowO
 export const definition = z.strictObject({
   id: z
     .string()
-    .regex(/^[a-z0-9][a-z0-9-]{0,79}$/, 'must be words of a-z and 0-9 joined by "-", 80 characters at most'),
+    .regex(/^[a-z0-9][a-z0-9-]{0,79}$/, 'must be words of a-z and 0-9 joined by "-", at most 80 characters'),
   on: z.union([eventTrigger, z.array(eventTrigger).min(1), z.looseObject({ kind: z.enum(['cron', 'callable']) })]),
   where: z.custom<(event: never) => boolean>((value) => typeof value === 'function').optional(),
   retry: z
@@ -43,7 +43,7 @@ export function defineWorkflow<On extends Trigger, Output>(
   const checked = definition.superRefine(refuseContradictions).safeParse(options)
   if (!checked.success) {
     const faults = checked.error.issues.map((issue) => `${issue.path.join('.') || 'definition'}: ${issue.message}`)
-    throw new UpshotError('invalid_workflow', `Workflow "${options?.id}" is not well defined. ${faults.join('; ')}`)
+    throw new UpshotError('invalid_workflow', `Workflow "${options?.id}" is not valid. ${faults.join('; ')}`)
   }
   return { ...options, kind: 'workflow' }
 }

@@ -34,7 +34,10 @@ export class KeyRegistry {
   declare(definition: KeyedEvent): void {
     for (const [name, read] of Object.entries(definition.keys)) {
       if (!/^[\w-]{1,50}$/.test(name)) {
-        throw new UpshotError('invalid_workflow', `"${name}" is no name of a key: letters, digits, "_" and "-" only.`)
+        throw new UpshotError(
+          'invalid_workflow',
+          `"${name}" is not a key name: use letters, digits, "_" and "-", at most 50.`,
+        )
       }
       const version = hash('sha256', String(read), 'hex').slice(0, 16)
       this.#entries.set(entryKey(definition.type, name), { definition, read, version })

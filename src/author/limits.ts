@@ -98,7 +98,7 @@ export const duration = z.union([z.number(), z.string()]).transform((text, conte
   }
 })
 
-const longerThanNothing = duration.refine((ms) => ms > 0, 'must be longer than nothing')
+const positiveDuration = duration.refine((ms) => ms > 0, 'must be longer than 0')
 
 export const key = z
   .custom<(cause: never) => string>((value) => typeof value === 'function', 'must be a function')
@@ -111,7 +111,7 @@ export const concurrency = z.strictObject({ limit, key })
 /** Checks of the options, for the definition of a workflow. */
 export const limitOptions = {
   concurrency: z.union([concurrency, z.tuple([concurrency, concurrency])]).optional(),
-  throttle: z.strictObject({ limit, per: longerThanNothing, key }).optional(),
+  throttle: z.strictObject({ limit, per: positiveDuration, key }).optional(),
   priority: z
     .custom<number>(
       (value) => typeof value === 'function' || isPriority(value),
@@ -121,13 +121,13 @@ export const limitOptions = {
   singleton: z
     .union([z.literal(true), z.strictObject({ key, onConflict: z.enum(['skip', 'queue', 'cancel']).optional() })])
     .optional(),
-  batch: z.strictObject({ size: z.int().min(1).max(10_000), wait: longerThanNothing, key }).optional(),
-  debounce: z.strictObject({ wait: longerThanNothing, max: longerThanNothing.optional(), key }).optional(),
+  batch: z.strictObject({ size: z.int().min(1).max(10_000), wait: positiveDuration, key }).optional(),
+  debounce: z.strictObject({ wait: positiveDuration, max: positiveDuration.optional(), key }).optional(),
   timeout: z
     .strictObject({
-      start: longerThanNothing.optional(),
+      start: positiveDuration.optional(),
       step: duration.optional(),
-      run: longerThanNothing.optional(),
+      run: positiveDuration.optional(),
     })
     .optional(),
 }
@@ -139,9 +139,8 @@ export function refuseContradictions(
 ): void {
   const refuse = (option: string, message: string) => context.addIssue({ code: 'custom', path: [option], message })
   const kind = typeof on === 'object' && on !== null && 'kind' in on ? on.kind : 'event'
-  if (kind !== 'event' && batch) refuse('batch', 'only a workflow that runs on events can gather them')
-  if (kind !== 'event' && debounce) refuse('debounce', 'only a workflow that runs on events can gather them')
-  if (batch && debounce) refuse('debounce', 'goes not together with `batch`')
-  if (batch && cancelOn)
-    refuse('cancelOn', 'goes not together with `batch`: nobody could say which of its events counts')
+  if (kind !== 'event' && batch) refuse('batch', 'needs a workflow that events start')
+  if (kind !== 'event' && debounce) refuse('debounce', 'needs a workflow that events start')
+  if (batch && debounce) refuse('debounce', 'cannot be combined with `batch`')
+  if (batch && cancelOn) refuse('cancelOn', 'cannot be combined with `batch`: its runs have several events')
 }

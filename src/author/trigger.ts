@@ -31,7 +31,7 @@ const cancelRule = z
   .superRefine(({ on, where = {} }, context) => {
     const keys = typeof on === 'string' ? {} : (on as unknown as KeyedEvent).keys
     for (const name of Object.keys(where)) {
-      if (!(name in keys)) context.addIssue(`where: "${name}" is no key of its event; name it in defineEvent`)
+      if (!(name in keys)) context.addIssue(`where: "${name}" is not a key of its event; declare it in defineEvent`)
     }
   })
 

@@ -1,4 +1,4 @@
-/** What each code means at the edges: its HTTP status, and whether trying again later may help. */
+/** The HTTP status of each code, and whether the same call may succeed later. */
 const CODES = {
   invalid_config: { status: 500, retryable: false },
   invalid_duration: { status: 400, retryable: false },
@@ -24,10 +24,11 @@ const CODES = {
 
 export type ErrorCode = keyof typeof CODES
 
-/** Every unexpected end of ours. The message is for a person: what happened, why, what to do. */
+/** Every error that Upshot itself throws. The message says what happened, why, and what to do. */
 export class UpshotError extends Error {
   override readonly name: string = 'UpshotError'
   readonly code: ErrorCode
+  /** Facts for `--json`, the log and the hint of the command line; never a secret. */
   readonly details: Record<string, unknown>
 
   constructor(code: ErrorCode, message: string, options: { cause?: unknown; details?: Record<string, unknown> } = {}) {
@@ -36,29 +37,34 @@ export class UpshotError extends Error {
     this.details = options.details ?? {}
   }
 
+  /** HTTP status that an edge answers with. */
   get status(): number {
     return CODES[this.code].status
   }
 
+  /** True where the same call may succeed later. */
   get retryable(): boolean {
     return CODES[this.code].retryable
   }
 }
 
-/** Thrown by an author: the step or run fails now, without another attempt. */
+/** Throw it to fail now: the step or run gets no further attempt, whatever its `retry` says. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError'
 }
 
 /**
- * Thrown by an author, or by a client that was told to wait: the next attempt comes at `moment`,
- * never earlier.
+ * Throw it to name the time of the next attempt. The attempt is never made earlier, and the one
+ * that threw does not count as failed.
  */
 export class RetryAt extends Error {
   override readonly name = 'RetryAt'
-  /** Epoch milliseconds. */
+  /** Time of the next attempt, in epoch milliseconds. */
   readonly moment: number
 
+  /**
+   * `moment` is a date or epoch milliseconds; a time that has passed counts as an ordinary failure.
+   */
   constructor(moment: number | Date, message = 'asked to try again later', options: { cause?: unknown } = {}) {
     super(message, options)
     this.moment = Number(moment)
@@ -66,13 +72,16 @@ export class RetryAt extends Error {
 }
 
 /**
- * A step that failed for good: what the author's code sees, in the first attempt and in every
- * replay.
+ * Thrown by a step verb when the step has failed for good, in the first pass and in every replay.
+ * Code that does not catch it fails the run.
  */
 export class StepError extends Error {
   override readonly name = 'StepError'
+  /** Key of the step: its name, `name[key]`, or `name#2` for the second of that name. */
   readonly step: string
+  /** Attempts that counted, 1 or more. */
   readonly attempts: number
+  /** The error of the last attempt. */
   readonly failure: Failure
 
   constructor(step: string, attempts: number, failure: Failure) {
@@ -84,13 +93,14 @@ export class StepError extends Error {
 }
 
 /**
- * A `once` step that had begun when its process died or gave it up: whether its effect happened is
- * for the author's code, or a person, to find out. The step never runs again.
+ * Thrown by a `once` step that had begun when its process died or stopped. Nobody knows whether its
+ * effect happened, and the step never runs again.
  */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
   readonly code = 'interrupted'
   readonly retryable = false
+  /** Key of the step, as in `StepError`. */
   readonly step: string
 
   constructor(step: string) {
@@ -99,20 +109,27 @@ export class Interrupted extends Error {
   }
 }
 
-/** What a row keeps of an error: no stack of foreign code, no headers, no bodies. */
+/** An error as a row keeps it: no stack of foreign code, no headers, no bodies. */
 export interface Failure {
+  /** Name of the error's class, such as `TypeError`. */
   name: string
+  /** At most 2,000 characters, with the secrets of URLs removed. */
   message: string
+  /** The error's own `code`, where it has one that is text. */
   code?: string
-  /** Of a run: the step that failed. */
+  /** Key of the step that failed; only on a run's failure. */
   step?: string
-  /** Where in the author's code, at most 5 frames. */
+  /** Stack frames, innermost first, at most 5. */
   at?: string[]
 }
 
+/** Characters of a message that are kept. */
 const MESSAGE_LIMIT = 2_000
 
-/** Reads any thrown value, also one that is no Error, into what may be stored and logged. */
+/**
+ * Turns any thrown value, also one that is not an `Error`, into a failure that may be stored and
+ * logged.
+ */
 export function describeError(error: unknown): Failure {
   if (!(error instanceof Error)) return { name: 'Thrown', message: toMessage(() => error) }
   const code = readText(error, 'code')
@@ -129,10 +146,7 @@ export function describeError(error: unknown): Failure {
   }
 }
 
-/**
- * A text of an error, in whose place an author may have put anything. Reading it may throw: it may
- * be a getter, and V8 makes the stack of name and message when it is first asked for.
- */
+/** Reads a text property of an error. It may be anything, even a getter that throws. */
 function readText(error: Error & { code?: unknown }, name: 'name' | 'stack' | 'code'): string | undefined {
   try {
     const text = error[name]
@@ -142,7 +156,7 @@ function readText(error: Error & { code?: unknown }, name: 'name' | 'stack' | 'c
   }
 }
 
-/** `fetch failed` alone helps nobody; what it failed at is in the cause. */
+/** Adds the cause's message: `fetch failed` alone helps nobody. */
 function withCause({ message, cause }: Error): string {
   return cause instanceof Error && cause.message !== '' && cause.message !== message
     ? `${message} (${cause.message})`
@@ -157,10 +171,7 @@ function toMessage(read: () => unknown): string {
   }
 }
 
-/**
- * Query strings carry signatures of download URLs, and `user:password@` a login; both are cut from
- * every text that is kept.
- */
+/** Cuts query strings and `user:password@` out of URLs: they carry signatures and logins. */
 export function redactUrls(text: string): string {
   return text
     .replace(/(https?:\/\/)[^\s"'<>/?#]*@/gi, '$1…@')

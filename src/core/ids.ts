@@ -1,43 +1,49 @@
 import { hash, randomFillSync } from 'node:crypto'
 
-/**
- * Prefixes of the ids we make; the service's own ids (`evt_…`) are never made here but by the
- * sandbox.
- */
+/** Prefixes of the ids that we make; `fil`, `trf`, `key` and `whk` are the sandbox's. */
 type IdPrefix = 'run' | 'dlv' | 'end' | 'wrk' | 'evt' | 'fil' | 'trf' | 'key' | 'whk'
 
+/**
+ * Base 32 without `i`, `l`, `o` and `u`, which people confuse; in ASCII order, so that ids sort.
+ */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const RANDOM_DIGITS = 10
 
+/** Random bytes drawn ahead, because each call to the system costs more than the id. */
 const pool = new Uint8Array(RANDOM_DIGITS * 256)
 let used = pool.length
+/** The encoded digits of the latest millisecond; a cache. */
 let latest = { now: -1, time: '' }
+/**
+ * Ids made by this process. Core's only state: one sequence for all callers is what makes ids sort.
+ */
 let made = 0
 
 /**
- * `<prefix>_`, 9 digits of time, 4 that count, 10 random ones (50 bits), in base 32. Ids of one
- * process and moment sort in the order in which they were made, whatever moments came between;
- * those of several processes by their millisecond.
+ * `<prefix>_`, then 9 digits of time, 4 of a counter and 10 random ones (50 bits), in base 32. Ids
+ * of one process and millisecond sort in creation order; those of several processes sort by
+ * millisecond.
  */
 export function newId(prefix: IdPrefix, now: number): string {
   if (now !== latest.now) latest = { now, time: encode(now, 9) }
-  // Never back to 0 with a new moment: an older one may come again. It goes round after a million.
+  // The counter never restarts with a new millisecond, because an older one may come again. It
+  // wraps after a million.
   return `${prefix}_${latest.time}${encode(made++, 4)}${randomDigits()}`
 }
 
-/** What sorts before every id made at `now` or later, and after every id made before. */
+/** Sorts after every id made before `now`, and before every id made at `now` or later. */
 export function firstId(prefix: IdPrefix, now: number): string {
   return `${prefix}_${encode(Math.max(0, Math.ceil(now)), 9)}`
 }
 
-/** The same id for the same words, as random as their hash. */
+/** The same id for the same words: 26 digits (130 bits) of their SHA-256. */
 export function deriveId(prefix: IdPrefix, ...words: (string | number)[]): string {
   return `${prefix}_${digitsOf(words, 26)}`
 }
 
 /**
- * An id of a run that `run` starts: it sorts among the runs of that one's moment and is the same
- * for the same words.
+ * The id of a run that `run` starts, the same for the same words. It sorts among the runs of the
+ * millisecond in which `run` was made.
  */
 export function deriveRunId(run: string, ...words: (string | number)[]): string {
   return `${run.slice(0, 13)}${digitsOf([run, ...words], 14)}`

@@ -3,8 +3,8 @@ import type { DeliveryFacts, Verdict } from './incoming/delivery.ts'
 import type { Effect } from './runs/step.ts'
 
 /**
- * A typed message "this just happened" inside the process. Logs, metrics, wake-ups and tests
- * listen; none decides.
+ * A typed message "this just happened" inside the process. Logs, wake-ups and tests listen; no
+ * decision rests on a notice.
  */
 export type Notice =
   | {
@@ -19,21 +19,28 @@ export type Notice =
       ms: number
     }
   /**
-   * Signatures fail since the last success: the secret may have changed at the service. Once per
-   * episode.
+   * Signatures have failed since the last success, so the secret may have changed at the service.
+   * Once per series of failures.
    */
   | { kind: 'endpoint.suspect'; endpoint: string; failures: number; lastSuccessAt: number }
   | { kind: 'tick.recorded'; workflow: string; scheduledFor: number; missed: number; run: string }
   | { kind: 'run.queued'; count: number }
   | { kind: 'run.completed'; run: string; workflow: string; ms: number; steps: number }
   | { kind: 'run.failed'; run: string; workflow: string; ms: number; error: Failure }
+  /**
+   * `dueAt`: when it goes on at the latest; null where only an event, a run or a person wakes it.
+   */
   | { kind: 'run.parked'; run: string; workflow: string; dueAt: number | null; reason: string; awaits: boolean }
+  /** A gate holds the run back; `dueAt` is null where no time can be named. */
   | { kind: 'run.limited'; run: string; workflow: string; dueAt: number | null; reason: string }
+  /** Admitted, and waiting for a free slot of a worker. */
   | { kind: 'run.ready'; run: string; workflow: string }
   | { kind: 'run.retried'; run: string; workflow: string; dueAt: number; error: Failure }
   | { kind: 'run.skipped'; run: string; workflow: string; reason: string }
   | { kind: 'run.released'; run: string; workflow: string }
-  /** By an event that its workflow's `cancelOn` names; with it went the runs it had invoked. */
+  /**
+   * Canceled by an event that its workflow's `cancelOn` names, together with the runs it invoked.
+   */
   | { kind: 'run.canceled'; run: string; workflow: string; reason: string }
   | { kind: 'run.lost'; run: string; workflow: string }
   | { kind: 'run.log'; run: string; workflow: string; level: 'info' | 'warn' | 'error'; message: string; facts: object }
@@ -54,16 +61,16 @@ export type Notice =
       workflow: string
       step: string
       attempt: number
-      /** Null: that was the last attempt. */
+      /** Time of the next attempt; null after the last one. */
       retryAt: number | null
       error: Failure
     }
-  /** A name without a key stands in a loop: its steps are told apart by their order alone. */
+  /** A name without a key is used in a loop: only their order tells its steps apart. */
   | { kind: 'step.repeated'; run: string; workflow: string; step: string; count: number }
-  /** A key of an event could not be computed: what waits for that key does not find this event. */
+  /** A key function failed on an event, so waits for that key will not find this event. */
   | { kind: 'event.unmatched'; event: string | null; type: string; key: string; error: Failure }
   | { kind: 'workflow.loaded'; workflow: string; file: string; on: string }
-  /** `kept`: the version from before it broke stays at work. */
+  /** `kept`: the version loaded before stays in use. */
   | { kind: 'workflow.broken'; file: string; error: Failure; kept?: boolean }
   | { kind: 'workflows.reloaded'; workflows: number; broken: number }
   | {
@@ -87,5 +94,5 @@ export type Notice =
 export type NoticeKind = Notice['kind']
 export type NoticeOf<Kind extends NoticeKind> = Extract<Notice, { kind: Kind }>
 
-/** Where stages say what happened. */
+/** Hands a notice to its listeners. Stages call it after the fact. */
 export type Publish = (notice: Notice) => void

@@ -1,25 +1,25 @@
 import { UpshotError } from './errors.ts'
 
 /**
- * Where the time comes from. Every stage is given one, so that tests move time instead of waiting
- * for it.
+ * The source of time. Every stage is given one, so that tests move time instead of waiting for it.
  */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number
   /**
-   * Calls `wake` once at `moment` (epoch milliseconds) or as soon after as possible; the result
-   * cancels it.
+   * Calls `wake` once, at `moment` (epoch milliseconds) or as soon after as possible. The returned
+   * function cancels the call.
    */
   at(moment: number, wake: () => void): () => void
 }
 
 /**
- * A timer longer than this is cut into pieces, so that a clock set forward (or a suspended machine)
- * is noticed within it.
+ * Longer timers are split, so that a clock set forward, or a suspended machine, is noticed within
+ * this time.
  */
 const MAX_TIMER_MS = 30_000
 
+/** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   at(moment, wake) {
@@ -33,7 +33,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** A clock that stands still until it is told otherwise. */
+/** A clock that stands still until a test moves it. */
 export class ManualClock implements Clock {
   #now: number
   #timers = new Set<{ moment: number; wake: () => void }>()
@@ -53,13 +53,13 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer)
   }
 
-  /** The moment of the next timer, or null when none is set. */
+  /** Time of the earliest timer; null when none is set. */
   nextAt(): number | null {
     const moments = [...this.#timers].map((timer) => timer.moment)
     return moments.length > 0 ? Math.min(...moments) : null
   }
 
-  /** Moves to `moment`, backwards too, and fires what is due on the way in order of time. */
+  /** Moves to `moment`, backwards too, and fires the timers that are due, in order of time. */
   set(moment: number): void {
     this.#now = moment
     const due = [...this.#timers].filter((timer) => timer.moment <= moment).sort((a, b) => a.moment - b.moment)
@@ -94,13 +94,16 @@ export function waitUntil(clock: Clock, moment: number, signal?: AbortSignal): P
 
 /**
  * A length of time: milliseconds as a number, or text such as `500ms`, `30s`, `15m`, `2h`, `1d`,
- * `1h 30m`.
+ * `1w` or `1h 30m`.
+ *
+ * Fractions such as `1.5h` are allowed. Anything else, or less than nothing, throws
+ * `invalid_duration`.
  */
 export type Duration = number | string
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-/** Milliseconds; throws `invalid_duration` on anything else than a non-negative length. */
+/** The duration in milliseconds; throws `invalid_duration`. */
 export function parseDuration(duration: Duration): number {
   const ms = typeof duration === 'number' ? duration : (KNOWN_MS.get(duration) ?? sumParts(duration))
   if (Number.isFinite(ms) && ms >= 0) return ms
@@ -110,8 +113,12 @@ export function parseDuration(duration: Duration): number {
   )
 }
 
-/** Every step reads its time limit, and programs write few different texts. */
+/**
+ * Parsed texts. Only a cache: every step parses its time limit, and programs write few different
+ * ones.
+ */
 const KNOWN_MS = new Map<string, number>()
+/** Texts in the cache; later ones are parsed each time. */
 const MAX_KNOWN = 200
 
 function sumParts(text: string): number {
@@ -126,7 +133,7 @@ function computeParts(text: string): number {
   return [...parts].reduce((sum, [, count, unit]) => sum + Number(count) * (UNIT_MS[unit ?? ''] ?? Number.NaN), 0)
 }
 
-/** ISO text of a moment, for the edges; moments are numbers everywhere else. */
+/** ISO 8601 text of a moment, for people and interfaces. Everywhere else a moment is a number. */
 export function isoTime(moment: number): string {
   return new Date(moment).toISOString()
 }

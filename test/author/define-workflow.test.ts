@@ -27,7 +27,7 @@ describe('defineWorkflow', () => {
     ['a timeout that is no duration', { timeout: { step: '5 parsecs' } }, /timeout\.step: must be a duration/],
     ['a limit of nothing', { concurrency: { limit: 0 } }, /concurrency/],
     ['three limits', { concurrency: [{ limit: 1 }, { limit: 2 }, { limit: 3 }] }, /concurrency/],
-    ['a throttle without a time', { throttle: { limit: 1, per: 0 } }, /throttle\.per: must be longer than nothing/],
+    ['a throttle without a time', { throttle: { limit: 1, per: 0 } }, /throttle\.per: must be longer than 0/],
     ['a key that is no function', { throttle: { limit: 1, per: '1m', key: 'a' } }, /throttle\.key: must be a function/],
     ['a priority out of range', { priority: 101 }, /priority: must be a whole number from -100 to 100, or a function/],
     ['a conflict that nobody knows', { singleton: { onConflict: 'fail' } }, /singleton/],
@@ -35,14 +35,14 @@ describe('defineWorkflow', () => {
     [
       'a batch and a debounce',
       { batch: { size: 2, wait: '1s' }, debounce: { wait: '1s' } },
-      /debounce: goes not together/,
+      /debounce: cannot be combined/,
     ],
     [
       'a cron workflow that gathers',
       { on: cron('0 3 * * *'), batch: { size: 2, wait: '1s' } },
-      /only a workflow that runs on events can gather them/,
+      /needs a workflow that events start/,
     ],
-    ['a time limit of nothing', { timeout: { run: 0 } }, /timeout\.run: must be longer than nothing/],
+    ['a time limit of nothing', { timeout: { run: 0 } }, /timeout\.run: must be longer than 0/],
     ['an option that nobody knows', { onFailur: run }, /onFailur/],
   ])('refuses %s and says where', (_, part, message) => {
     const define = () => defineWorkflow({ id: 'nightly', on: 'file.created', run, ...part } as never)
@@ -51,7 +51,7 @@ describe('defineWorkflow', () => {
   })
 
   it.each([undefined, null, 'text'])('refuses %j with an error for people', (given) =>
-    expect(() => defineWorkflow(given as never)).toThrow(/is not well defined/),
+    expect(() => defineWorkflow(given as never)).toThrow(/is not valid/),
   )
 })
 

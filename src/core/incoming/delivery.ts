@@ -1,15 +1,15 @@
 import type { ServiceEvent } from './event.ts'
 
 /**
- * What became of one HTTP request to an endpoint. `conflict`: a known event id with another body;
- * an alarm, not run.
+ * The result of one HTTP request to an endpoint, with the status of its answer. `conflict`: a known
+ * event id with another body; an alarm, and no run.
  */
 export const VERDICTS = {
   accepted: { status: 200 },
   duplicate: { status: 200 },
   conflict: { status: 200 },
   bad_json: { status: 400 },
-  /** The body never came to its end. */
+  /** The body was cut short. */
   incomplete: { status: 408 },
   bad_signature: { status: 401 },
   stale: { status: 401 },
@@ -17,9 +17,9 @@ export const VERDICTS = {
   disabled: { status: 401 },
   too_large: { status: 413 },
   wrong_type: { status: 415 },
-  /** Somebody else in this process has read the body: a fault of the set-up. */
+  /** Other code in this process had read the body: a fault of the set-up. */
   consumed: { status: 500 },
-  /** Kept for the scheme solver, not taken: the sender is to keep it, too. */
+  /** Kept for the scheme solver and not accepted, so that the sender keeps it too. */
   learning: { status: 503 },
   overloaded: { status: 503 },
   draining: { status: 503 },
@@ -28,61 +28,64 @@ export const VERDICTS = {
 export type Verdict = keyof typeof VERDICTS
 export type Refusal = Exclude<Verdict, 'accepted' | 'duplicate' | 'conflict'>
 
-/** Computed facts of a request that explain its verdict; never a secret, a signature or content. */
+/** Facts that explain a verdict; never a secret, a signature or content. */
 export interface DeliveryFacts {
-  /** Our clock minus the signed timestamp. */
+  /** Our clock minus the signed timestamp, in seconds. */
   skewSeconds?: number
-  /** Position of the endpoint's secret that matched. */
+  /** Position of the secret that matched, from 0. */
   secret?: number
+  /** Name of the header that was missing or malformed. */
   header?: string
   reason?: string
   contentType?: string
+  /** Bytes of the body that were announced, or received before it was refused. */
   contentLength?: number
 }
 
-/** A verified delivery on its way into the store. */
+/** A verified delivery, ready to be saved. */
 export interface IncomingDelivery {
   id: string
   endpointId: string
   account: string
+  /** Epoch milliseconds. */
   receivedAt: number
+  /** `created` is ISO 8601, as the sender wrote it. */
   event: Pick<ServiceEvent, 'id' | 'type' | 'created'>
   /** The signed bytes as text. */
   body: string
   facts: DeliveryFacts
   /** Ids of the workflows that the event starts. */
   workflows: readonly string[]
-  /** Of their runs, where it is not 0; by workflow. */
+  /** Priorities of the runs by workflow; 0 where a workflow is missing. */
   priorities?: Readonly<Record<string, number>>
   /**
-   * Takes these runs in the same commit, if no run waits to be claimed and none of the workflows is
-   * paused.
+   * Claims the runs in the same commit, unless a run waits to be claimed or a workflow is paused.
+   * See decision 13.
    */
   arrivalClaim?: ArrivalClaim
 }
 
-/**
- * The worker that is to execute the runs of a delivery, and the hash of the code that it has for
- * each workflow.
- */
+/** The worker that is to execute the runs of a delivery. */
 export interface ArrivalClaim {
   worker: string
+  /** Hash of the worker's code by workflow. */
   codeHashes: Readonly<Record<string, string>>
 }
 
-/** A refused delivery: the verdict and why, without its body. */
+/** A refused delivery: the verdict and its reason, without the body. */
 export interface RefusedDelivery {
   id: string
   endpointId: string | null
   receivedAt: number
   verdict: Refusal
+  /** Bytes that the request announced; null where it announced none. */
   bodyBytes: number | null
   facts: DeliveryFacts
 }
 
 /**
- * Refused deliveries of a verdict: rows in the ledger, and those that left none or whose row had to
- * make room.
+ * Refusals with this verdict: `listed` have a row, `dropped` never had one or lost it to newer
+ * ones.
  */
 export interface RefusalTally {
   verdict: Refusal
@@ -91,32 +94,32 @@ export interface RefusalTally {
 }
 
 /**
- * A delivery of an endpoint that learns, kept to find out how it is signed. Nobody has verified it:
- * it is looked at, never run. Sealed at rest.
+ * An unverified delivery of an endpoint in learning mode, kept to find its signature scheme. It
+ * never starts a run, and is encrypted at rest.
  */
 export interface Capture {
-  /** The delivery's. */
+  /** Id of the delivery. */
   id: string
   endpointId: string
   receivedAt: number
-  /** Those that may have to do with the signature, by name in lower case. */
+  /** Headers that may belong to the signature, by name in lower case. */
   headers: Record<string, string>
   body: Uint8Array
 }
 
-/** What the store keeps of captures for one endpoint; older ones make room. */
+/** Captures kept for one endpoint, and their bytes in all; the oldest go first. */
 export const CAPTURE_LIMITS = { count: 20, bytes: 2_097_152 } as const
 
-/** What the store made of a delivery; given only after the commit. */
+/** The store's answer to a delivery, given only after the commit. */
 export interface DeliveryReceipt {
   verdict: 'accepted' | 'duplicate' | 'conflict'
-  /** Ids of the runs that this delivery started, in the order of its workflows. */
+  /** Ids of the new runs, in the order of the delivery's workflows. */
   runs: string[]
-  /** Where its worker has taken them: the number of their event. */
+  /** Number (`seq`) of the event, where the delivery's worker claimed its runs. */
   claimedWithEvent?: number
 }
 
-/** A row of the delivery ledger. */
+/** A row of the delivery ledger: one request, accepted or refused. */
 export interface DeliveryRecord {
   id: string
   endpointId: string | null
@@ -127,12 +130,13 @@ export interface DeliveryRecord {
   facts: DeliveryFacts
 }
 
-/** Which rows of the ledger. */
+/** Selects rows of the ledger; every part narrows. */
 export interface DeliveryQuery {
+  /** Most rows to return. */
   limit: number
-  /** Only with one of these. */
+  /** Any of these verdicts. */
   verdicts?: readonly Verdict[]
   endpointId?: string
-  /** Received at this moment or later. */
+  /** Received at this moment or later, in epoch milliseconds. */
   since?: number
 }

@@ -3,65 +3,68 @@ import { UpshotError } from '../errors.ts'
 import { newId, randomWord } from '../ids.ts'
 import { parseSecret, SCHEME_PRESETS, type SignatureScheme } from './signature.ts'
 
-/** An address of ours that receives deliveries. */
+/** One of our addresses for deliveries, with its signature scheme and secrets. */
 export interface Endpoint {
   id: string
-  /** Chosen by the user; unique. */
+  /** Chosen by the user; unique among endpoints that are not removed. */
   name: string
-  /** The last part of its URL, `/hooks/<path>`: the name and an unguessable word. */
+  /** Last part of its URL, `/hooks/<path>`: the name and an unguessable word. */
   path: string
-  /** Whose events these are: the API key and base URL that their runs get. */
+  /** Account of its events: runs get this account's API key and base URL. */
   account: string
-  /** Patterns of event types to act on, such as `file.*`; others are stored and start nothing. */
+  /**
+   * Patterns of event types that may start runs, such as `file.*`; other events are only stored.
+   */
   events: string[]
   scheme: SignatureScheme
   secrets: EndpointSecret[]
-  /** `learning`: its scheme is not known yet; deliveries are captured and answered 503. */
+  /** `learning`: the scheme is not known yet; deliveries are captured and answered 503. */
   status: 'active' | 'learning' | 'disabled'
   createdAt: number
-  /**
-   * Rises with each change: one that rests on an older one is refused, so that no change undoes
-   * another unseen.
-   */
+  /** Rises with each change. A change based on an older revision is refused. See decision 20. */
   revision: number
 }
 
+/** A secret and the time in which it is valid. */
 export interface EndpointSecret {
-  /** Counted from 0 in the order in which they were added, and never given to another one. */
+  /** Counted from 0 as secrets are added, and never reused. */
   position: number
   value: string
+  /** Epoch milliseconds, inclusive. */
   activeFrom: number
-  /** Null: until it is retired. */
+  /** Epoch milliseconds, exclusive; null until it is retired. */
   until: number | null
 }
 
-/**
- * Names of the endpoints that the app makes by itself: of the sandbox, and of the service that the
- * environment names.
- */
+/** Name of the endpoint that the app makes for its own sandbox. */
 export const SANDBOX_ENDPOINT = 'sandbox'
+/** Name of the endpoint that the app makes for the service named by the environment. */
 export const SERVICE_ENDPOINT = 'service'
 
-/** A shorter secret is refused: an endpoint without a strong one is a door without a lock. */
+/** Shortest key that an endpoint accepts: 192 bits. */
 const MIN_SECRET_BYTES = 24
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/
 
+/**
+ * An endpoint as a user describes it; account `default`, events `*` and scheme `hex` where left
+ * out.
+ */
 interface NewEndpoint {
   name: string
-  /** Generated when it is left out. */
+  /** Generated when left out. */
   secret?: string
   account?: string
   events?: string[]
   scheme?: SignatureScheme
 }
 
-/**
- * A complete endpoint from what a user gives; throws `invalid_request` for a poor name or a weak
- * secret.
- */
+/** Completes an endpoint; throws `invalid_request` for an invalid name or a weak secret. */
 export function planEndpoint(given: NewEndpoint, now: number): Endpoint {
   if (!NAME.test(given.name)) {
-    throw new UpshotError('invalid_request', `"${given.name}" is no endpoint name. Use a-z, 0-9 and "-", 40 at most.`)
+    throw new UpshotError(
+      'invalid_request',
+      `"${given.name}" is not an endpoint name. Use a-z, 0-9 and "-", at most 40.`,
+    )
   }
   const scheme = given.scheme ?? SCHEME_PRESETS.hex
   const secret = given.secret ?? newSecret(scheme)
@@ -80,16 +83,15 @@ export function planEndpoint(given: NewEndpoint, now: number): Endpoint {
   }
 }
 
-/** A strong secret, written as the scheme wants it. */
+/** A random secret, encoded as the scheme expects: 32 bytes, or 32 digits (160 bits) as text. */
 export function newSecret({ secret }: SecretForm): string {
   if (secret === 'hex') return randomBytes(32).toString('hex')
-  // As the Standard Webhooks write it, and as other receivers of theirs expect it.
+  // The prefix is part of the Standard Webhooks format, and other receivers expect it.
   return secret === 'base64' ? `whsec_${randomBytes(32).toString('base64')}` : randomWord()
 }
 
 /**
- * Whether the key that `secret` stands for is long enough; false also for a text that stands for
- * none.
+ * True when the secret decodes to a key of at least 24 bytes; false for text that does not decode.
  */
 export function isStrongSecret(secret: string, scheme: SecretForm = SCHEME_PRESETS.hex): boolean {
   return (parseSecret(scheme, secret)?.length ?? 0) >= MIN_SECRET_BYTES
@@ -104,14 +106,13 @@ function requireStrongSecret(secret: string, scheme: SecretForm): void {
   }
   throw new UpshotError(
     'invalid_request',
-    `The webhook secret is shorter than ${MIN_SECRET_BYTES} bytes. Make a longer one, for example with "openssl rand -hex 32".`,
+    `The webhook secret is shorter than ${MIN_SECRET_BYTES} bytes. Make a longer one: "openssl rand -hex 32".`,
   )
 }
 
 /**
- * The endpoint with a new secret that holds from now on. The ones before stay valid for
- * `overlapMs`, because deliveries signed with them are still on their way; 0 ends them at once.
- * Throws `invalid_request` for a weak secret.
+ * Adds a secret that is valid from `now`; older ones stay valid for `overlapMs`, for deliveries
+ * under way. Throws `invalid_request` for a weak secret.
  */
 export function planRotation(
   endpoint: Endpoint,
@@ -127,10 +128,7 @@ export function planRotation(
   return { ...endpoint, secrets: [...before, { position, value: secret, activeFrom: now, until: null }] }
 }
 
-/**
- * The endpoint with its newest secret only: deliveries signed with an older one are refused from
- * `now` on.
- */
+/** Keeps only the newest secret valid; the others end at `now`. */
 export function planRetirement(endpoint: Endpoint, now: number): Endpoint {
   const before = endSecrets(endpoint.secrets.slice(0, -1), { end: now, now })
   return { ...endpoint, secrets: [...before, ...endpoint.secrets.slice(-1)] }
@@ -141,8 +139,7 @@ function endSecrets(secrets: readonly EndpointSecret[], { end, now }: { end: num
 }
 
 /**
- * The endpoint with a scheme that its user has settled on. Throws `invalid_request` when the newest
- * secret is no strong key under it: a delivery could then never be verified, or all too easily.
+ * Changes the scheme. Throws `invalid_request` when the newest secret is not a strong key under it.
  */
 export function planScheme(endpoint: Endpoint, scheme: SignatureScheme): Endpoint {
   requireStrongSecret(currentSecret(endpoint), scheme)
@@ -150,51 +147,45 @@ export function planScheme(endpoint: Endpoint, scheme: SignatureScheme): Endpoin
 }
 
 /**
- * The endpoint with the scheme that was found out; it takes deliveries from now on, and the store
- * drops its captures with the change. Throws `invalid_request` when the secret is no strong key
- * under that scheme.
+ * Sets the scheme that was found and makes the endpoint active; the store then drops its captures.
+ * Throws `invalid_request` when the secret is not a strong key under the scheme.
  */
 export function planPin(endpoint: Endpoint, scheme: SignatureScheme): Endpoint {
   return { ...planScheme(endpoint, scheme), status: 'active' }
 }
 
-/** The secret that deliveries are to be signed with; the newest. */
+/** The newest secret, which deliveries should be signed with. */
 export function currentSecret(endpoint: Endpoint): string {
   return endpoint.secrets.at(-1)?.value ?? ''
 }
 
-/** Secrets that may sign a delivery at `now`. */
+/** Secrets that are valid at `now`, oldest first. */
 export function activeSecrets(endpoint: Endpoint, now: number): string[] {
   return endpoint.secrets.filter((secret) => isActive(secret, now)).map((secret) => secret.value)
 }
 
-/** The position of the one that stands at `index` among the active ones. */
+/** Position of the secret at `index` in `activeSecrets`. */
 export function positionOf(endpoint: Endpoint, index: number, now: number): number {
   return endpoint.secrets.filter((secret) => isActive(secret, now))[index]?.position ?? index
 }
 
-/** Whether deliveries signed with it are taken at `now`. */
+/** True when deliveries signed with the secret are accepted at `now`. */
 export function isActive({ activeFrom, until }: EndpointSecret, now: number): boolean {
   return activeFrom <= now && (until === null || now < until)
 }
 
-/**
- * When a secret was last used to sign a delivery that we took, to the minute; null when it never
- * was.
- */
+/** The last accepted delivery signed with a secret, exact to the minute; null: none. */
 export interface SecretUse {
   position: number
   lastUsedAt: number | null
 }
 
-/**
- * Deliveries that were signed with a secret before it was replaced may be sent again for so long.
- */
+/** A sender may repeat deliveries signed with a replaced secret for this long. */
 const QUIET_MS = 3_600_000
 
 /**
- * Whether an old secret may be retired at `now`: not while it was used in the last hour, and not
- * before the newest one was used, or nothing would be left that the service signs with.
+ * Whether an old secret may be retired: only when unused for an hour, and after the newest one was
+ * used. Earlier, the service might be left without a valid secret.
  */
 export function decideRetirement(
   { old, newest }: { old: Pick<SecretUse, 'lastUsedAt'>; newest: Pick<SecretUse, 'lastUsedAt'> },
@@ -204,7 +195,7 @@ export function decideRetirement(
   return newest.lastUsedAt === null ? 'newest_unused' : 'safe'
 }
 
-/** The name of an endpoint, also of one that is removed: what it received is still there. */
+/** Name of an endpoint, removed ones included, because their deliveries stay in the ledger. */
 export interface EndpointName {
   id: string
   name: string

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { UpshotError } from '../errors.ts'
 
 /**
- * The body of a delivery (section 2.6 of the service's specification). Unknown fields and unknown
+ * The body of a delivery, as section 2.6 of the service's specification has it. Unknown fields and
  * types are kept.
  */
 const eventBody = z.looseObject({
@@ -18,30 +18,32 @@ const eventBody = z.looseObject({
   data: z.record(z.string(), z.unknown()),
 })
 
-/** What the service says happened. */
+/** An event as the service sent it, or as `step.send` made it. */
 export interface ServiceEvent<Type extends string = string, Data = Record<string, unknown>> {
-  /** `evt_…`; unique within an account. */
+  /** `evt_` and an opaque word, at most 200 characters; unique within an account. */
   id: string
+  /** Words joined by dots, such as `file.created`; at most 100 characters. */
   type: Type
-  /** ISO 8601, as sent. */
+  /** ISO 8601 with an offset, as the sender wrote it. */
   created: string
+  /** An object; its shape depends on the type, and the service documents none. */
   data: Data
 }
 
-/** An event as an author's code is given it. */
+/** The event that started a run, as the workflow's code gets it. */
 export interface ReceivedEvent<Type extends string = string, Data = Record<string, unknown>>
   extends ServiceEvent<Type, Data> {
   /**
-   * True of a `file.deleted` that a delete of this app caused: whoever follows it up would answer
-   * to themselves.
+   * True for a `file.deleted` that a delete of this app caused. Test it first, or the workflow
+   * reacts to its own deletes.
    */
   isSelfCaused: boolean
 }
 
-/** How an event came to us. */
-export type EventOrigin = 'webhook' | 'send' | 'replay'
+/** How the event reached us: as a delivery, or by `step.send`. */
+export type EventOrigin = 'webhook' | 'send'
 
-/** Reads a parsed body; throws `invalid_event` that lists every fault and says where it is. */
+/** Checks a parsed body; throws `invalid_event` with up to 10 faults and their paths. */
 export function parseEvent(body: unknown): ServiceEvent {
   const parsed = eventBody.safeParse(body)
   if (parsed.success) return parsed.data
@@ -55,13 +57,12 @@ export function parseEvent(body: unknown): ServiceEvent {
   )
 }
 
-/** Type of the events that try an endpoint. */
+/** Type of the events that test an endpoint. */
 export const TEST_EVENT = 'upshot.test'
 
 /**
- * Whether an event type falls under a pattern: the type itself, a family such as `file.*`, or `*`.
- * The family `upshot.` is ours and not under `*`: trying an endpoint must not start what acts on
- * everything.
+ * True when a type matches a pattern: the type itself, a family such as `file.*`, or `*`. `*`
+ * leaves out our own family `upshot.`, so that testing an endpoint starts nothing.
  */
 export function matchType(pattern: string, type: string): boolean {
   if (pattern === type) return true
@@ -71,15 +72,16 @@ export function matchType(pattern: string, type: string): boolean {
 
 /** A stored event. */
 export interface EventRecord {
-  /** Its number in the order of arrival. */
+  /** Number in the order of arrival. */
   seq: number
   id: string
   account: string
   type: string
   origin: EventOrigin
-  /** When the service made it and when we stored it, epoch milliseconds. */
+  /** When the service made it, in epoch milliseconds. */
   createdAt: number
+  /** When we stored it, in epoch milliseconds. */
   receivedAt: number
-  /** The body as it was signed; empty once retention has pruned it. */
+  /** The signed text; empty after retention has pruned it. */
   body: string
 }

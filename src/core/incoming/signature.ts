@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { UpshotError } from '../errors.ts'
 
-/** What is signed where it is more than the body; `:`, `.` and `v0:` stand for themselves. */
+/** Signed content that is more than the body. `:`, `.` and `v0:` stand for themselves. */
 const TEMPLATES = [
   'timestamp.body',
   'id.timestamp.body',
@@ -11,43 +11,46 @@ const TEMPLATES = [
   'timestampbody',
 ] as const
 
-/** A name in the `pairs` grammar. */
+/** A key of the `pairs` grammar. */
 const KEY = /^[\w-]{1,40}$/
 
 /**
- * How an endpoint's deliveries are signed, as data: the service documents no algorithm (section 6
- * of its specification), so the receiver reads whatever its user found out.
+ * How an endpoint's deliveries are signed. It is data, because the service's specification (section
+ * 6) names no algorithm and users must find it out.
  */
 export const signatureScheme = z.strictObject({
   algorithm: z.enum(['sha256', 'sha512', 'sha1']).default('sha256'),
   encoding: z.enum(['hex', 'hex-upper', 'base64', 'base64url']).default('hex'),
-  /** Header that carries the signature; compared ignoring case. */
+  /** Header that carries the signature; case is ignored. */
   header: z.string().min(1).default('X-Service-Signature'),
   /**
-   * `plain`: the signature alone. `prefix`: after `prefix`. `pairs`: `t=…,v1=…`. `versions`:
-   * `v1,<sig> v1,<sig>`.
+   * Form of the header: `plain`, `prefix` and the signature, `pairs` (`t=…,v1=…`), or `versions`
+   * (`v1,<sig> v1,<sig>`).
    */
   grammar: z.enum(['plain', 'prefix', 'pairs', 'versions']).default('plain'),
-  /** What stands before the signature in the `prefix` grammar. */
+  /** Text before the signature in the `prefix` grammar. */
   prefix: z.string().default('sha256='),
-  /** Names of the signature and of the timestamp in the `pairs` grammar. */
+  /** Key of the signature in the `pairs` grammar. */
   signatureKey: z.string().regex(KEY).default('v1'),
+  /** Key of the timestamp in the `pairs` grammar. */
   timestampKey: z.string().regex(KEY).default('t'),
-  /** Which bytes are signed; the body is spliced in as bytes. */
+  /** The signed bytes: the body, alone or in a template. The body is inserted as bytes. */
   signed: z.enum(['body', ...TEMPLATES]).default('body'),
-  /** Header of the timestamp, where the signature header does not carry it. */
+  /** Header of the timestamp, unless the signature header carries it. */
   timestampHeader: z.string().default('webhook-timestamp'),
   timestampUnit: z.enum(['s', 'ms']).default('s'),
+  /** Header of the delivery's id, for `id.timestamp.body`. */
   idHeader: z.string().default('webhook-id'),
-  /** How the secret's text becomes the key; `whsec_` in front is cut off first for base64. */
+  /** How the secret's text becomes the key. For `base64`, a leading `whsec_` is removed first. */
   secret: z.enum(['utf8', 'base64', 'hex']).default('utf8'),
-  /** How far a signed timestamp may lie from our clock, either way. */
+  /** Largest distance of a signed timestamp from our clock, in either direction. */
   toleranceSeconds: z.number().int().positive().default(300),
 })
 export type SignatureScheme = z.infer<typeof signatureScheme>
 
 const preset = (part: z.input<typeof signatureScheme>): SignatureScheme => signatureScheme.parse(part)
 
+/** The schemes that users may name. */
 export const SCHEME_PRESETS = {
   hex: preset({}),
   base64: preset({ encoding: 'base64' }),
@@ -64,23 +67,25 @@ export const SCHEME_PRESETS = {
 export type SchemePreset = keyof typeof SCHEME_PRESETS
 
 /**
- * One header's value, by lower-case name; undefined when it is missing, and when it came more than
- * once.
+ * Value of a header by lower-case name; undefined when it is missing or was sent more than once.
  */
 export type HeaderLookup = (name: string) => string | undefined
 
 export type SignatureVerdict =
-  /** `secret` is the index of the secret that matched. */
+  /**
+   * `secret`: index of the secret that matched. `skewSeconds`: our clock minus the signed
+   * timestamp; null without one.
+   */
   | { kind: 'valid'; secret: number; skewSeconds: number | null }
   | { kind: 'invalid'; reason: 'missing_header' | 'malformed_header' | 'mismatch'; header?: string }
   | { kind: 'stale'; skewSeconds: number }
 
-/** A header may list several signatures; more than this many are not looked at. */
+/** Signatures of one header that are checked; further ones are ignored. */
 const MAX_CANDIDATES = 10
 
 /**
- * Whether one of `secrets` signed these bytes. Tries every secret and every candidate without an
- * early exit, compares in constant time, and never throws on any header or body.
+ * Whether one of `secrets` signed these bytes. Compares in constant time without an early exit, and
+ * never throws on any header or body.
  */
 export function verifySignature(
   scheme: SignatureScheme,
@@ -105,8 +110,8 @@ export function verifySignature(
 }
 
 /**
- * The headers that carry a valid signature of `body`, as a sender would send them. `now` in epoch
- * milliseconds. Throws `invalid_request` for a secret that is no key of the scheme.
+ * Headers with a valid signature of `body`, as a sender would send them; `now` in epoch
+ * milliseconds. Throws `invalid_request` when the secret is not a key of the scheme.
  */
 export function signBody(
   scheme: SignatureScheme,
@@ -131,11 +136,11 @@ export function signBody(
   return headers
 }
 
-/** What a delivery says of its own signature. */
+/** The signatures, timestamp and id that a delivery's headers claim; nothing is verified yet. */
 export type Claim = { kind: 'claim'; candidates: string[]; timestamp: string | null; id: string | null }
 type Refusal = Extract<SignatureVerdict, { kind: 'invalid' }>
 
-/** Reads the headers as the scheme says; verifies nothing. */
+/** Reads the headers as the scheme says, without verifying anything. */
 export function parseClaim(scheme: SignatureScheme, header: HeaderLookup): Claim | Refusal {
   const value = header(scheme.header.toLowerCase())?.trim()
   if (!value) return { kind: 'invalid', reason: 'missing_header', header: scheme.header }
@@ -152,7 +157,7 @@ export function parseClaim(scheme: SignatureScheme, header: HeaderLookup): Claim
   return { kind: 'claim', candidates, timestamp, id }
 }
 
-/** Seconds of thirteen digits would be milliseconds. */
+/** Digits allowed by unit: 13 digits of seconds would be milliseconds. */
 const TIMESTAMP = { s: /^\d{1,12}$/, ms: /^\d{1,15}$/ } as const
 
 function parseGrammar(scheme: SignatureScheme, value: string): { candidates: string[]; inlineTimestamp?: string } {
@@ -184,14 +189,14 @@ function computeMac(
   prefix: { id: string | null; timestamp: string | null },
   body: Uint8Array,
 ): string {
-  // As text, because a key in a Buffer takes Node 24 five times as long.
+  // As text: with the key in a Buffer, Node 24 takes five times as long.
   const mac = createHmac(scheme.algorithm, key.toString('latin1'), { encoding: 'latin1' })
   if (scheme.signed !== 'body') mac.update(fillTemplate(scheme.signed, prefix))
   mac.update(body)
   return scheme.encoding === 'hex-upper' ? mac.digest('hex').toUpperCase() : mac.digest(scheme.encoding)
 }
 
-/** What is signed before the body. */
+/** The signed text before the body. */
 function fillTemplate(
   template: (typeof TEMPLATES)[number],
   { id, timestamp }: { id: string | null; timestamp: string | null },
@@ -211,12 +216,12 @@ function fillTemplate(
 }
 
 /**
- * The key that a secret's text stands for; null when it is empty or not written as the scheme says.
+ * The key that a secret's text encodes; null when it is empty or not encoded as the scheme says.
  */
 export function parseSecret(scheme: Pick<SignatureScheme, 'secret'>, secret: string): Buffer | null {
   const text = scheme.secret === 'base64' ? secret.replace(/^whsec_/, '') : secret
   const key = Buffer.from(text, scheme.secret)
-  // Node drops what it cannot decode, down to an empty key that anyone has.
+  // Node skips characters that it cannot decode, down to an empty key that anyone could have.
   return key.length > 0 && bareText(scheme, key.toString(scheme.secret)) === bareText(scheme, text) ? key : null
 }
 
@@ -225,7 +230,7 @@ function bareText(scheme: Pick<SignatureScheme, 'secret'>, text: string): string
   return scheme.secret === 'base64' ? text.replace(/=+$/, '') : text
 }
 
-/** In constant time. The length of a signature is no secret, its content is. */
+/** Constant-time comparison. The length of a signature is not secret; its content is. */
 function isEqual(expected: string, candidate: string): boolean {
   const [one, other] = [Buffer.from(expected), Buffer.from(candidate)]
   return one.length === other.length && timingSafeEqual(one, other)

@@ -1,72 +1,73 @@
 import { isoTime } from '../time.ts'
 
 /**
- * Something that a run has to pass before it starts. Places are taken in the order of the gates, so
- * nobody blocks anybody for ever.
+ * A limit that a run passes before its code begins. Gates are passed in a fixed order, so runs
+ * cannot deadlock. See decision 5.
  */
 export interface Gate {
   name: 'singleton' | 'throttle' | 'concurrency-1' | 'concurrency-2'
   /** Empty where the gate has no keys. */
   key: string
+  /** Places of the gate; for a throttle, starts within `perMs`. */
   most: number
-  /** Of a throttle. */
+  /** Window of a throttle in milliseconds; null for other gates. */
   perMs: number | null
 }
 
-/** How a run joins others before it starts. */
+/** How a run is folded into another one before it starts. */
 export type Fold =
   | { kind: 'batch'; key: string; size: number; waitMs: number }
   | { kind: 'debounce'; key: string; waitMs: number; maxMs: number }
 
-/** What the store is to decide in one transaction about a run that a worker has in hand. */
+/** The facts by which the store admits a run, in one transaction. */
 export interface AdmissionPlan {
   priority: number
-  /** True when its code has run before: then only what counts runs at work applies. */
+  /** True when its code has run before: then only the concurrency gates apply. */
   hasStarted: boolean
-  /** Started later than this it is canceled; null: never. */
+  /** Canceled when it has not started by this moment; null: no limit. */
   startBy: number | null
   /**
-   * A run that waits in line is looked at again at this moment at the latest; null: only when its
-   * turn comes.
+   * A queued run is admitted again at this moment at the latest; null: only when a place is free.
    */
   wakeAt: number | null
-  /** False: when it is let in it becomes `pending`, for the next free slot of a worker. */
+  /** False: once admitted it becomes `pending` and waits for a worker's free slot. */
   mayStart: boolean
   fold: Fold | null
-  /** What a singleton does about another run. */
+  /** The singleton's rule for another unfinished run. */
   onConflict: 'skip' | 'queue' | 'cancel'
   gates: readonly Gate[]
 }
 
-/** What the store decided; it is written already. */
+/** The store's decision, already written. */
 export type AdmissionVerdict =
-  /** Go on. `folded`: how many runs it has absorbed. */
+  /** It may go on. `folded`: runs that were folded into it. */
   | { kind: 'admitted'; startedAt: number; folded: number }
-  /** Let in, and `pending`. */
+  /** Admitted and `pending`. */
   | { kind: 'ready' }
   | { kind: 'queued'; dueAt: number | null; reason: string }
   | { kind: 'skipped'; reason: string }
   | { kind: 'canceled'; reason: string }
 
+/** A verdict with its side effects. */
 export interface AdmissionAnswer {
   verdict: AdmissionVerdict
-  /** Runs that a singleton canceled for this one. */
+  /** Ids of runs that a singleton canceled for this one. */
   canceled: readonly string[]
 }
 
+/** Priorities lie between -100 and 100. */
 export const MAX_PRIORITY = 100
 /**
- * A limited run comes before all others until it has been looked at, so that it is in its right
- * place in time.
+ * Limited runs come before all others until they are admitted, so that they queue in order of age.
  */
 export const UNADMITTED_PRIORITY = 1_000
 
-/** Whether a value is a priority that runs can have. */
+/** True for a whole number from -100 to 100. */
 export function isPriority(value: unknown): value is number {
   return Number.isInteger(value) && Math.abs(value as number) <= MAX_PRIORITY
 }
 
-/** Why a run stands in line: who is before it, as far as that is known. */
+/** Why a run is in line: the gate, its places, and the next start where it is known. */
 export function describeWait(
   { name, key, most, perMs }: Gate,
   known: { taken: number; nextAt: number | null },
@@ -89,14 +90,14 @@ export function describeWait(
   }
 }
 
-/** Why a run gathers others: how many events it has, its own included. */
+/** Why a run waits to be folded: its events so far, its own included, and when it starts. */
 export function describeGathering(fold: Fold, { gathered, dueAt }: { gathered: number; dueAt: number }): string {
   const progress =
     fold.kind === 'batch' ? `${gathered} of ${fold.size}` : gathered === 1 ? '1 event' : `${gathered} events`
   return `${fold.kind}: ${progress}, until ${isoTime(dueAt)}`
 }
 
-/** When a gathering that was opened at `since` is due, after an event at `now`. */
+/** When runs that were first folded at `since` start, after another event at `now`. */
 export function computeDue(fold: Fold, { since, now }: { since: number; now: number }): number {
   return fold.kind === 'batch' ? since + fold.waitMs : Math.min(now + fold.waitMs, since + fold.maxMs)
 }

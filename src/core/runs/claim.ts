@@ -5,45 +5,44 @@ import type { Lease } from './lease.ts'
 import { FIRST_FENCE } from './lease.ts'
 import type { RunHandler } from './run.ts'
 
-/** A run in the hands of a worker, with what its code needs. */
+/** A run that a worker has claimed, with everything that its code needs. */
 export interface ClaimedRun {
   lease: Lease
   workflow: string
+  /** Failed passes so far. */
   attempt: number
   createdAt: number
   /**
-   * When its first pass began; its own clock starts here. Of a run that has yet to be admitted:
-   * this claim's moment.
+   * When its first pass began, in epoch milliseconds; the moment of this claim while it is not
+   * admitted.
    */
   startedAt: number
   /**
-   * True in the first pass: the journal is empty. A run that had to wait before it started is taken
-   * for a later one.
+   * True when the journal is empty. A run that waited before it started counts as a later pass.
    */
   isFirstPass: boolean
-  /**
-   * Hash of the code that writes its journal; null where that is not known before its first step.
-   */
+  /** Hash of the code that writes its journal; null until its first step, if not known earlier. */
   codeHash: string | null
-  /** True when the store has let it in: it holds its places and is not asked again. */
+  /** True when the store has admitted it: it holds its places and is not asked again. */
   isAdmitted: boolean
-  /** How many runs it has absorbed. */
+  /** Runs that were folded into it. */
   folded: number
   cause: RunCause
   handler: RunHandler
-  /** The run that this one goes back to. */
+  /** The run that it repeats, forks or follows; null for none. */
   originRun: string | null
-  /** What `onFailure` is told: how the run that it follows failed; null for `run`. */
+  /** The failure that `onFailure` is given; null for `run`. */
   failure: Failure | null
 }
 
+/** The reason for a run. Times are epoch milliseconds. */
 export type RunCause =
   | { kind: 'event'; event: EventRecord }
   | { kind: 'tick'; scheduledFor: number; lastRunAt: number | null; missed: number }
   /** Invoked by another run; `input` is JSON text. */
   | { kind: 'call'; account: string; input: string }
 
-/** The runs that a delivery's worker has taken with it, as a claim would give them. */
+/** The runs that a delivery's worker claimed, in the form in which `claimRuns` gives them. */
 export function listClaimedOnArrival(
   delivery: IncomingDelivery,
   { runs, claimedWithEvent }: DeliveryReceipt,
@@ -78,7 +77,7 @@ export function listClaimedOnArrival(
   }))
 }
 
-/** The account that a run acts in. */
+/** The account that a run acts for. Its Files calls use this account's API key. */
 export function accountOf(cause: RunCause): string {
   if (cause.kind === 'event') return cause.event.account
   return cause.kind === 'call' ? cause.account : 'default'

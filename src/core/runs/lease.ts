@@ -1,26 +1,23 @@
 /**
- * One worker's claim on one run. It holds while the worker is alive and nobody raised the run's
+ * One worker's claim on one run. It holds while the worker is alive and nobody has raised the
  * fence.
  */
 export interface Lease {
   runId: string
-  /** Rises with each claim; a write that carries an older one is refused with `stale_lease`. */
+  /** Rises with each claim; a write with an older fence is refused with `stale_lease`. */
   fence: number
   worker: string
 }
 
-/** That of a run's first claim. */
+/** The fence of a run's first claim. */
 export const FIRST_FENCE = 1
 
-/** A worker says that it is alive this often … */
+/** Interval at which a worker reports that it is alive. */
 export const HEARTBEAT_MS = 5_000
 /**
- * … and is taken for dead when it has not for this long. A dead process is noticed at once, by its
+ * Silence after which a worker counts as dead. A process that ended is noticed at once, by its
  * lock.
  */
 export const LEASE_MS = 30_000
-/**
- * A run whose process died this often while working on it waits for a person instead of the next
- * death.
- */
+/** A run waits for a person when this many processes died while executing it. */
 export const MAX_CRASHES = 5

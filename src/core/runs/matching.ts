@@ -2,19 +2,23 @@ import { hash } from 'node:crypto'
 import { UpshotError } from '../errors.ts'
 import { matchType } from '../incoming/event.ts'
 
-/** How far the events have been matched for one key of a type by one version of its functions. */
+/**
+ * How far events are matched for one key of a type, by one version of its functions. See decision
+ * 11.
+ */
 export interface MatchCursor {
   id: number
   type: string
+  /** Names of keys joined by `+`; empty: any event of the type. */
   name: string
   version: string
-  /** Number of the last event that was looked at. */
+  /** Number (`seq`) of the last event that was matched. */
   position: number
-  /** True while a step or run waits for this key. */
+  /** True while a step or a run waits for this key. */
   isOpen: boolean
 }
 
-/** An event on its way through the matching stage. */
+/** An event as the matching stage reads it. */
 export interface NumberedEvent {
   seq: number
   id: string
@@ -23,38 +27,42 @@ export interface NumberedEvent {
   body: string
 }
 
-/** A key of an event, for one cursor. */
+/** The value of an event's key, for one cursor. */
 export interface EventKey {
+  /** Id of the cursor. */
   cursor: number
   seq: number
   account: string
   value: string
-  /** For the reason of what it cancels. */
+  /** Id of the event, for the reason of the runs that it cancels. */
   event: string
 }
 
+/** The keys of consecutive events, for cursors at the same position. */
 export interface MatchBatch {
-  /** Those that stand at `from`; one that another process has moved meanwhile is left out. */
+  /** Cursors at `from`; one that another process has moved is skipped. */
   cursors: readonly Pick<MatchCursor, 'id' | 'type' | 'name'>[]
+  /** Number of the last event before the batch. */
   from: number
-  /** Every event up to here is in `keys` if it has one. */
+  /** Number of the last event in the batch. */
   to: number
   /** In the order of the events. */
   keys: readonly EventKey[]
 }
 
+/** The effects of a batch. */
 export interface MatchResult {
   /** Runs that go on now. */
   woken: number
   canceled: { run: string; workflow: string; reason: string }[]
 }
 
-/** Numbers of events that one batch spans: reading them holds up nothing else for long. */
+/** Event numbers that one batch spans, so that reading them delays nothing else. */
 const BATCH_EVENTS = 1_000
 
 /**
- * The cursors that lag behind most, and how far they may go at once: no further than where the next
- * ones stand.
+ * Groups the cursors that lag furthest, and ends their batch where the next cursor stands. Null
+ * when no cursor lags.
  */
 export function planBatch<W extends Pick<MatchCursor, 'position'>>(
   cursors: readonly W[],
@@ -67,12 +75,12 @@ export function planBatch<W extends Pick<MatchCursor, 'position'>>(
   return { group: cursors.filter((cursor) => cursor.position === from), from, to }
 }
 
-/** Longer values are kept as their hash. */
+/** Characters of a key value; longer ones are stored as a hash. */
 const MAX_VALUE = 200
 
 /**
- * The name and value that a wait's `where` is matched by; throws `invalid_workflow` for a value
- * that no key can have.
+ * The key names and value that a wait's `where` matches. Throws `invalid_workflow` for a value that
+ * is neither text nor a number.
  */
 export function planMatch(where: Record<string, unknown> = {}): { name: string; value: string } {
   const names = Object.keys(where).sort()
@@ -80,8 +88,8 @@ export function planMatch(where: Record<string, unknown> = {}): { name: string; 
 }
 
 /**
- * Every key has text of its own; 7 and "7" are the same. Throws on what is neither text nor a
- * number.
+ * Text of one key value; 7 and "7" are equal. Throws `invalid_workflow` for anything else than text
+ * or a finite number.
  */
 export function keyText(value: unknown, name: string): string {
   const text = typeof value === 'number' && Number.isFinite(value) ? String(value) : value
@@ -95,17 +103,21 @@ function describe(value: unknown): string {
   return value === null ? 'null' : typeof value
 }
 
+/** One value of several keys, in the order of their names. */
 export function joinValues(texts: readonly string[]): string {
   return texts.length === 1 ? (texts[0] ?? '') : texts.length === 0 ? '' : JSON.stringify(texts)
 }
 
 /**
- * The functions of one cursor. Gives the value of an event's `data`; null where it has none; throws
- * where they fail.
+ * Computes a cursor's key from an event's `data`; null where the event has none. Throws when a key
+ * function does.
  */
 export type ReadKeys = (data: unknown) => string | null
 
-/** The keys of an event for a cursor; null: it is none of its events, or has no such key. */
+/**
+ * The event's key for a cursor; null when the event is of another type or has no such key. Throws
+ * `conflict` when its body is pruned.
+ */
 export function computeKey(
   cursor: Pick<MatchCursor, 'id' | 'type'>,
   event: NumberedEvent,

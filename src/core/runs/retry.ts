@@ -1,34 +1,39 @@
 import { RetryAt, StepError, TerminalError } from '../errors.ts'
 import { type Duration, parseDuration } from '../time.ts'
 
-/** How often and how soon to try again. */
+/** `RetryOptions` with every default filled in. */
 interface RetryPolicy {
-  /** Tries in all, the first one included. */
+  /** Attempts in all, the first one included. */
   attempts: number
   /**
-   * Bounds of the pause: it doubles from `minMs` up to `maxMs`, and a random part of it is taken
-   * (full jitter).
+   * The pause before a retry is random (full jitter), up to a bound that doubles from `minMs` to
+   * `maxMs`.
    */
   minMs: number
   maxMs: number
 }
 
-/** The same as an author writes it. */
+/**
+ * How often and how soon a failed attempt is repeated.
+ *
+ * The pause is random, between nothing and a bound. The bound starts at `min` and doubles with each
+ * attempt, up to `max`.
+ */
 export interface RetryOptions {
-  /** Default 4. */
+  /** Attempts in all, the first one included; 1 or more. Default 4. */
   attempts?: number
-  /** Default 1s. */
+  /** Bound of the first pause. Default 1s. */
   min?: Duration
-  /** Default 5m. */
+  /** Largest bound of a pause. Default 5m. */
   max?: Duration
 }
 
-/** Beyond it every pause has reached its bound, and numbers end. */
+/** Doublings after which every pause has reached its bound; more would overflow. */
 const MAX_DOUBLINGS = 50
 
 const DEFAULT_POLICY: RetryPolicy = { attempts: 4, minMs: 1_000, maxMs: 300_000 }
 
-/** The policy of a step: its own options, then its workflow's, then the defaults. */
+/** The policy of a step: its own options first, then its workflow's, then the defaults. */
 export function planRetries(...options: (RetryOptions | undefined)[]): RetryPolicy {
   const merged = Object.assign({}, ...options.toReversed()) as RetryOptions
   return {
@@ -38,9 +43,13 @@ export function planRetries(...options: (RetryOptions | undefined)[]): RetryPoli
   }
 }
 
-/** Thrown by an author: the next attempt comes after `duration`, never earlier. */
+/**
+ * Throw it to name the pause before the next attempt. The pause is never shortened, and the attempt
+ * that threw does not count as failed.
+ */
 export class RetryAfter extends Error {
   override readonly name = 'RetryAfter'
+  /** Length of the pause in milliseconds. */
   readonly durationMs: number
 
   /** Throws `invalid_duration`. */
@@ -52,13 +61,12 @@ export class RetryAfter extends Error {
 
 type RetryDecision =
   /**
-   * `counts` is false when a server or the author named a moment to come: waiting as told is no
-   * failed attempt.
+   * `counts` is false when the error named a time to come: that attempt does not count as failed.
    */
   { kind: 'retry'; at: number; counts: boolean } | { kind: 'give_up' }
 
 /**
- * What follows a failed attempt. A moment named by the error is never shortened. `random` is in [0,
+ * Decides about another attempt. A time that the error names is never shortened; `random` is in [0,
  * 1).
  */
 export function decideRetry(failure: {
@@ -72,7 +80,7 @@ export function decideRetry(failure: {
   const { error, attempt, policy, now, random } = failure
   if (error instanceof TerminalError || error instanceof StepError || isMarkedFinal(error)) return { kind: 'give_up' }
   const named = namedMoment(error, now)
-  // A moment that has come is no wait: taken for one, it would repeat for ever without a pause.
+  // A time that has passed counts as a failure, or the step would repeat without a pause for ever.
   if (named !== null && named > now) return { kind: 'retry', at: named, counts: false }
   if (attempt >= policy.attempts) return { kind: 'give_up' }
   const ceilingMs = Math.min(policy.maxMs, policy.minMs * 2 ** Math.min(attempt - 1, MAX_DOUBLINGS))
@@ -80,8 +88,8 @@ export function decideRetry(failure: {
 }
 
 /**
- * `RetryAt`, `RetryAfter`, and any error with a `retryAt` in epoch milliseconds, as the Files
- * client throws them.
+ * The time named by `RetryAt`, by `RetryAfter`, or by an error's `retryAt` (epoch milliseconds), as
+ * the Files client sets it.
  */
 function namedMoment(error: unknown, now: number): number | null {
   if (error instanceof RetryAfter) return now + error.durationMs
@@ -90,10 +98,7 @@ function namedMoment(error: unknown, now: number): number | null {
   return typeof moment === 'number' && Number.isFinite(moment) ? moment : null
 }
 
-/**
- * Clients say of an error whether trying again can help; a plain error says nothing and is tried
- * again.
- */
+/** True for an error with `retryable: false`; errors without that property are retried. */
 function isMarkedFinal(error: unknown): boolean {
   return error instanceof Error && 'retryable' in error && error.retryable === false
 }

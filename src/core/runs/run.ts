@@ -2,39 +2,40 @@ import type { Failure } from '../errors.ts'
 import type { PackedOutput } from './step.ts'
 
 /**
- * `pending`: ready to be claimed. `waiting`: for its moment, or for a person when it has none;
- * `reason` says which.
+ * `pending`: ready to be claimed. `waiting`: `reason` says for what; see `dueAt`, `awaits` and
+ * `isInLine`.
  */
 export const RUN_STATUSES = ['pending', 'running', 'waiting', 'completed', 'failed', 'canceled', 'skipped'] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
-/** What made a run; `manual` is a tick made by hand. */
+/** The origins of a run; `manual` is a tick made by hand. */
 export const RUN_ORIGINS = ['event', 'tick', 'manual', 'replay', 'fork', 'failure'] as const
 export type RunOrigin = (typeof RUN_ORIGINS)[number]
 
-/** Which function of its module a run executes. */
+/** The function of its module that a run executes. */
 export type RunHandler = 'run' | 'onFailure'
 
-/** One execution of a workflow. */
+/** One execution of a workflow. Times are epoch milliseconds. */
 export interface Run {
   id: string
   workflow: string
   status: RunStatus
-  /** Why it waits, was skipped or canceled; null otherwise. */
+  /** Why it waits, was skipped or was canceled; null otherwise. */
   reason: string | null
-  /** The event that caused it; null for a tick. */
+  /** The event that started it; null for a tick or an invocation. */
   eventId: string | null
-  /** The due moment that caused it; null for an event. */
+  /** The due moment that started it; null for an event. */
   tickAt: number | null
   origin: RunOrigin
   /**
-   * The run that it repeats, was forked from, or follows the failure of; null for none. It may be
+   * The run that it repeats, forks, or follows the failure of; null for none. That run may be
    * pruned.
    */
   originRun: string | null
   handler: RunHandler
-  /** The run, and its step, that invoked this one; null where none did. */
+  /** The run that invoked this one; null for none. */
   parentRun: string | null
+  /** Key of the step that invoked this one; null for none. */
   parentStep: string | null
   /** Failed passes of its code outside steps. */
   attempt: number
@@ -42,21 +43,20 @@ export interface Run {
   startedAt: number | null
   finishedAt: number | null
   /**
-   * When a waiting run goes on at the latest; null: when what it awaits happens, its turn comes, or
-   * a person says so.
+   * Latest time at which a waiting run goes on; null: something else, or a person, must wake it.
    */
   dueAt: number | null
-  /** True for a waiting run that an event or another run wakes. */
+  /** True while an event or another run can wake it. */
   awaits: boolean
-  /** True while it waits for its turn, not for a moment or a person. */
+  /** True while it waits for a place at a gate. */
   isInLine: boolean
-  /** The run that has absorbed this one. */
+  /** The run that this one was folded into; null for none. */
   foldedInto: string | null
-  /** How many runs it has absorbed itself, those that these had absorbed before included. */
+  /** Runs that were folded into this one, directly or through others. */
   folded: number
-  /** JSON text; null also where it lies apart. */
+  /** JSON text; null also while `apartBytes` is set. */
   output: string | null
-  /** Bytes of the output's JSON where it is not in `output`: `readOutput` gives it. */
+  /** Bytes of an output that is stored apart; `readOutput` reads it. */
   apartBytes?: number
   error: Failure | null
 }
@@ -66,42 +66,39 @@ export type RunOutcome =
   | { kind: 'completed'; output: string | PackedOutput }
   | { kind: 'failed'; error: Failure }
   /**
-   * Goes on at `dueAt`, or when a person says so (null), or sooner when one of the steps it awaits
-   * is resolved.
+   * Goes on at `dueAt`, or sooner when a step in `awaits` is resolved. Null: it waits for a person
+   * or for those steps.
    */
   | { kind: 'parked'; dueAt: number | null; reason: string; awaits?: readonly string[]; hasNotStarted?: boolean }
-  /** Waits for its turn; the store has it so already. */
+  /** In line at a gate; already written. */
   | { kind: 'queued'; dueAt: number | null; reason: string }
-  /** Let in, and waits for a free slot of a worker; the store has it so already. */
+  /** Admitted, and waiting for a worker's free slot; already written. */
   | { kind: 'ready' }
-  /** By a rule of its workflow; the store has it so already. */
+  /** By a rule of its workflow, such as `cancelOn`; already written. */
   | { kind: 'canceled'; reason: string }
-  /** Its code failed outside a step and is tried again. */
+  /** Its code failed outside a step and runs again at `dueAt`. */
   | { kind: 'retry'; dueAt: number; error: Failure }
-  /**
-   * Its `where` said no, or another run has its event; `isSettled`: the store has it so already.
-   */
+  /** By its `where`, or because another run has its event. `isSettled`: already written. */
   | { kind: 'skipped'; reason: string; isSettled?: boolean }
-  /** Handed back because this process stops. */
+  /** Given back, because this process stops. */
   | { kind: 'released' }
-  /** Taken over, or canceled, while this pass was running: nothing more may be written. */
+  /** Canceled or taken over during this pass: nothing more may be written. */
   | { kind: 'lost' }
 
-/**
- * Reasons that are marks as well: releasing finds its runs by them, and indexes are built on them.
- */
+/** Reason of runs held by a pause. Queries and an index rely on this exact text. */
 export const PAUSED_REASON = 'the workflow is paused'
+/** Reason of ticks that queue behind another one. Queries and an index rely on this exact text. */
 export const QUEUED_TICK_REASON = 'the tick before it is not finished'
 
-/** What a person may do to one run. */
+/** Operations of a person on one run. */
 export type RunOperation = 'cancel' | 'retry' | 'resume'
 
-/** What of a run decides whether an operation fits it. */
+/** The part of a run that decides whether an operation fits. */
 type FittingRun = Pick<Run, 'status' | 'dueAt' | 'reason'> & Partial<Pick<Run, 'awaits' | 'isInLine'>>
 
 /**
- * Whether an operation fits a run as it is: null, or why it does not. The store asks again in its
- * own transaction.
+ * Why an operation does not fit a run; null when it does. The store checks again in its own
+ * transaction.
  */
 export function findObstacle(operation: RunOperation, run: FittingRun): string | null {
   const { status, dueAt, reason, awaits = false, isInLine = false } = run
@@ -122,27 +119,27 @@ export function findObstacle(operation: RunOperation, run: FittingRun): string |
   }
 }
 
-/** No pass of it comes any more, unless a person retries it. */
+/** True when no pass follows, unless a person retries the run. */
 export function isFinished(status: RunStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'canceled' || status === 'skipped'
 }
 
-/** Which runs are meant; every part narrows. */
+/** Selects runs; every part narrows. */
 export interface RunFilter {
   status?: RunStatus
   workflow?: string
   eventId?: string
-  /** Whose event `eventId` is; every account's without it. */
+  /** Account of `eventId`; every account when left out. */
   account?: string
   origin?: RunOrigin
-  /** Runs that go back to this one. */
+  /** Runs that repeat, fork or follow this one. */
   originRun?: string
   /** Runs that this one invoked. */
   parentRun?: string
-  /** Made at this moment or later … */
+  /** Created at this moment or later, in epoch milliseconds. */
   since?: number
-  /** … and before this one. */
+  /** Created before this moment, in epoch milliseconds. */
   until?: number
-  /** Older than this run, by its id: where the page before ended. */
+  /** Older than the run with this id: the last one of the page before. */
   before?: string
 }

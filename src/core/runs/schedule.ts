@@ -1,55 +1,61 @@
-/** A cron line and what to do about moments that passed while nobody was looking. */
+/** A cron line, and the rules for moments that were missed. */
 export interface Schedule {
-  /** Five or six fields. Day-of-month and day-of-week must both match (Vixie cron takes either). */
+  /**
+   * Five fields, or six with seconds first. Day of month and day of week must both match; Vixie
+   * cron takes either.
+   */
   expression: string
-  /** IANA name; default UTC. */
+  /** IANA name, such as `Europe/Berlin`. */
   timezone: string
-  /** `latest` (default): one run for all missed moments; `all`: one each; `skip`: none. */
+  /** Missed moments: `latest` makes one run for all of them, `all` one each, `skip` none. */
   catchUp: 'skip' | 'latest' | 'all'
-  /** Moments missed longer ago than this are only counted. */
+  /** Moments missed longer ago than this, in milliseconds, are only counted. */
   withinMs: number
-  /** What becomes of a tick that falls due while the run of the one before is not finished. */
+  /** The rule for a tick that falls due before the previous tick's run has finished. */
   overlap: Overlap
 }
 
 /**
- * `queue` (default): it waits until that run has ended, so no tick is lost and never two are at
- * work. `skip`: it is recorded as a skipped run. `allow`: both run. A tick that waits because its
- * workflow is paused is never skipped over: those behind it queue.
+ * The rule for a tick that falls due before the previous tick's run has finished.
+ *
+ * `queue` (default): it waits for that run, so no tick is lost and two never run together. `skip`:
+ * it is recorded as a skipped run. `allow`: both run.
+ *
+ * A tick held by a paused workflow is never skipped: later ticks queue behind it.
  */
 export type Overlap = 'queue' | 'skip' | 'allow'
 
-/** What an author writes after `on:` for a cron workflow. */
+/** The value of `on` for a cron workflow; `cron()` makes it. */
 export interface CronTrigger extends Schedule {
   kind: 'cron'
 }
 
+/** A due moment that gets a run. */
 export interface DueTick {
+  /** Epoch milliseconds. */
   scheduledFor: number
+  /** Moments before this one that get no run. */
   missed: number
 }
 
-/** A schedule as an operator sees it. */
+/** A schedule with its history, as an operator sees it. Times are epoch milliseconds. */
 export interface ScheduleRecord {
   workflow: string
   trigger: CronTrigger
-  /**
-   * When it was first seen with this line, or went on after a pause; nothing before it is caught up
-   * with.
-   */
+  /** When this line was first loaded or last resumed; earlier moments are not caught up with. */
   startedAt: number | null
-  /** The latest tick, made by hand or not; null: none yet. */
+  /** The latest tick, manual ones included; null: none yet. */
   lastTickAt: number | null
+  /** Id of the latest tick's run. */
   lastRun: string | null
   pausedAt: number | null
-  /**
-   * Moments that got no run, so far: passed while nobody looked, while the run before was at work,
-   * while it was paused.
-   */
+  /** Moments without a run because nothing was running at that time. */
   missed: number
+  /** Ticks skipped because the previous run had not finished. */
   skipped: number
+  /** Moments without a run because the schedule was paused. */
   suppressed: number
-  /** Ticks that are not finished, those that queue included. */
+  /** Ticks whose runs are not finished, queued ones included. */
   unfinished: number
 }
 
@@ -57,25 +63,20 @@ export interface ScheduleRecord {
 export interface TickOptions {
   /** Default `allow`. */
   overlap?: Overlap
-  /**
-   * Made by a person: it is no moment of the line, and a pause of the schedule does not hold it.
-   */
+  /** Made by a person: it is no moment of the line, and a paused schedule does not hold it. */
   isManual?: boolean
 }
 
-/**
- * Missed moments from before the window are counted up to here; an exact figure of a long absence
- * helps nobody.
- */
+/** Largest count of moments missed before the window; a longer absence needs no exact number. */
 const MAX_COUNTED = 10_000
 
-/** Moments noticed within this time are on time, not missed: wake-ups are late by a little. */
+/** A moment noticed within this time is on time, not missed: timers fire late. */
 const ON_TIME_MS = 30_000
 
-/** Gives a schedule's first moment after another one; null when there is none any more. */
+/** A schedule's first moment after another one, in epoch milliseconds; null when there is none. */
 export type NextMoment = (after: number) => number | null
 
-/** Which moments after `lastAt` and up to `now` are to be run. */
+/** The ticks to record for the moments after `lastAt` and up to `now`, oldest first. */
 export function decideDue(
   schedule: Schedule,
   { lastAt, now, nextMoment }: { lastAt: number; now: number; nextMoment: NextMoment },

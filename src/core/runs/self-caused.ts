@@ -2,12 +2,13 @@ import { z } from 'zod'
 import type { EventRecord, ServiceEvent } from '../incoming/event.ts'
 import type { Checkpoint } from './step.ts'
 
-/** How long after the end of a delete of ours a deletion of the same file is taken for its work. */
+/** A deletion up to this long after our own delete of the file counts as ours. */
 const SELF_CAUSED_MS = 10 * 60_000
 
-/** Ends of a delete after which the service has surely not deleted anything for us. */
+/** Outcomes of a delete that prove that the service deleted nothing for us. */
 const LEFT_ALONE = ['not_found', 'changed', 'dry_run']
 
+/** Errors of the Files client that prove that the service refused the delete. */
 const REFUSED = [
   'AuthenticationError',
   'InvalidRequestError',
@@ -18,16 +19,15 @@ const REFUSED = [
 ]
 
 /**
- * Whether one of our deletes of the same file caused an event. `open`: one is under way, and how it
- * ends will tell; a delete whose end nobody knows is taken for the cause after ten minutes. `now`
- * in epoch milliseconds.
+ * Whether one of our deletes of the file caused an event; `open` while one is under way. A delete
+ * without a known end counts as the cause after ten minutes.
  */
 export function decideSelfCaused(
   event: Pick<EventRecord, 'createdAt' | 'receivedAt'>,
   deletes: readonly Checkpoint[],
   now: number,
 ): 'yes' | 'no' | 'open' {
-  // The service's clock may be ahead of ours, and a delivery late by hours.
+  // The service's clock may be ahead of ours, and a delivery may be hours late.
   const happenedAt = Math.min(event.createdAt, event.receivedAt)
   const verdicts = deletes
     .filter(({ startedAt }) => startedAt <= event.receivedAt)
@@ -53,8 +53,8 @@ const deletedFile = z.object({
 })
 
 /**
- * Which file an event says was deleted; null for any other event. The storage is spelled as the
- * service does.
+ * The file that a `file.deleted` names; null for other events. The storage is spelled as the
+ * service spells it.
  */
 export function parseDeletion({ type, data }: ServiceEvent): { service: string; id: string } | null {
   const parsed = type === 'file.deleted' ? deletedFile.safeParse(data).data : undefined

@@ -1,67 +1,77 @@
 import { type Failure, UpshotError } from '../errors.ts'
 
-/** What a step does to the outside. Guards, dry runs and the ledger rest on it. */
+/**
+ * The effect of a step on the outside world.
+ *
+ * A `write` or `delete` begins only after everything before it is on disk. A `read` may begin
+ * sooner, because reading twice does no harm.
+ */
 export type Effect = 'read' | 'write' | 'delete'
 
 /**
- * `completed`, `failed`: finished, never to run again. `waiting`: for a moment (a sleep, the next
- * attempt), an event or a run. `started`: a `once` step whose function has begun and whose end
- * nobody knows yet.
+ * `completed` and `failed` are final. `waiting`: for a moment, an event or a run; `started`: a
+ * `once` step whose end is not known.
  */
 export type StepStatus = 'completed' | 'failed' | 'waiting' | 'started'
 
 /** The verb that made a step. */
 export type StepKind = 'run' | 'sleep' | 'wait' | 'send' | 'invoke'
 
-/** A row of a run's journal: what its replay reads back. */
+/**
+ * A row of a run's journal: the state of one step, which replays read back. Times are epoch
+ * milliseconds.
+ */
 export interface Checkpoint {
-  /** Unique in the run. */
+  /** Unique within the run. */
   key: string
-  /** 0-based: the order in which the run's steps first began. */
+  /** Counted from 0 in the order in which the run's steps first began. */
   position: number
   kind: StepKind
   effect: Effect
   status: StepStatus
-  /** Attempts that counted, up to now. */
+  /** Attempts that counted, so far. */
   attempt: number
-  /** JSON text of the result; null until it is completed, and where the result lies apart. */
+  /** JSON text of the result; null until it is completed, and while `apartBytes` is set. */
   output: string | null
-  /** Bytes of the result's JSON where it is not in `output`: `readOutput` gives it. */
+  /** Bytes of a result that is stored apart; `readOutput` reads it. */
   apartBytes?: number
   error: Failure | null
-  /** What it acts on, such as `storage_a:fil_1`; null where the step does not say. */
+  /** The target of its effect, such as `storage_a:fil_1`; null where the step names none. */
   target: string | null
   startedAt: number
   finishedAt: number | null
   dueAt: number | null
 }
 
-/** Results up to this size, in bytes of JSON, lie in their row … */
+/** Largest result, in bytes of JSON, that its row holds. */
 export const ROW_OUTPUT_BYTES = 65_536
-/** … and up to this one compressed in a table of their own. */
+/** Largest result, in bytes of JSON; between the two it is compressed in a table of its own. */
 export const MAX_OUTPUT_BYTES = 33_554_432
 
-/** The result of a step or run that is too large for its row, as it is stored. */
+/** A compressed result that is too large for its row. */
 export interface PackedOutput {
-  /** Bytes of its JSON text. */
+  /** Bytes of its JSON text before compression. */
   bytes: number
   data: Uint8Array
 }
 
-/**
- * A name without a key that is used this often in one run stands in a loop, most likely by mistake.
- */
+/** Uses of one name without a key, in one run, after which we warn: it is most likely a loop. */
 export const REPEATED_NAME_WARNING = 100
 
-/** Text in a name that would make two steps look alike. */
+/** Characters that would make two keys look alike. */
 const RESERVED = /[#[\]]/
 
-/** A step's name, or `[name, key]` where one name stands in a loop. */
+/**
+ * Identity of a step within its run: a name, or `[name, key]` in a loop.
+ *
+ * A name has 1 to 200 characters without `#`, `[` and `]`; any other throws `invalid_workflow`. A
+ * name that is used again gets a number, `name#2`, so its steps are told apart by their order.
+ */
 export type StepName = string | readonly [name: string, key: string | number]
 
 /**
- * Gives each step of one pass through a run its key: `name`, `name#2` for the second of that name,
- * or `name[key]`.
+ * Names the steps of one pass: `name`, `name#2` for its second use, or `name[key]`. The result
+ * keeps the counts.
  */
 export function stepKeys(): (name: StepName) => string {
   const seen = new Map<string, number>()
@@ -75,25 +85,28 @@ export function stepKeys(): (name: StepName) => string {
 
 function requireName(name: string): string {
   if (typeof name === 'string' && name !== '' && name.length <= 200 && !RESERVED.test(name)) return name
-  throw new UpshotError('invalid_workflow', `"${name}" is no step name: 1 to 200 characters without "#", "[" and "]".`)
+  throw new UpshotError(
+    'invalid_workflow',
+    `"${name}" is not a step name: use 1 to 200 characters but "#", "[" and "]".`,
+  )
 }
 
 /**
- * Keys of the failed steps that a retry of their run does again: the one that ended it, and those
- * that the author's code did not go on after. A failure that the code caught stays what it was, or
- * the steps behind its `catch` would hang in the air. Where a step began in the very millisecond of
- * a failure, it counts as caught: one more retry costs less than a repeated step.
+ * Keys of the failed steps that a retry repeats: the one that ended the run, and the last ones
+ * begun. Failures that the code caught stay, or the steps after them would lose their reason.
  */
 export function planReset(steps: readonly Checkpoint[], error: Failure | null): string[] {
   const failed = steps.filter((step) => step.status === 'failed')
+  // A step begun in the same millisecond counts as later: another retry costs less than a repeated
+  // step.
   const isLast = ({ position, finishedAt }: Checkpoint) =>
     !steps.some((step) => step.position > position && step.startedAt >= (finishedAt ?? Infinity))
   return failed.filter((step) => step.key === error?.step || isLast(step)).map((step) => step.key)
 }
 
 /**
- * What a fork takes over: finished steps that began before `fromStep`. Throws `not_found` that
- * names the steps there are.
+ * Keys of the finished steps that began before `fromStep`. Throws `not_found` with up to 20 known
+ * steps as the fix.
  */
 export function planFork(steps: readonly Checkpoint[], fromStep: string): string[] {
   const from = steps.find((step) => step.key === fromStep)
@@ -107,17 +120,15 @@ export function planFork(steps: readonly Checkpoint[], fromStep: string): string
     .map((step) => step.key)
 }
 
-/** What a run's code does with its journal, at one step or at its end. */
+/** The point at which code and journal are compared: a step, or the end of the run. */
 type Reach =
   | { at: 'step'; known: Pick<Checkpoint, 'key' | 'kind' | 'effect'>; kind: StepKind; effect: Effect }
-  /** The code has ended; these steps of earlier passes were never reached. */
+  /** The code has ended without reaching these steps of earlier passes. */
   | { at: 'end'; unreached: Iterable<Pick<Checkpoint, 'key' | 'status'>> }
 
 /**
- * Why a run must not go on with this code, or null. A step whose verb is another one cannot give
- * back what it kept, whatever the reason. Under changed code, too, an effect that became another
- * one, and a step that has happened but is not in the code any more, say that the code no longer
- * knows what the run has done.
+ * Why a run must not go on with this code; null when it may. A step must keep its verb; under
+ * changed code also its effect, and every step that happened must be reached.
  */
 export function decideMismatch(reach: Reach, isCodeChanged: boolean): string | null {
   const why = isCodeChanged ? 'code changed: ' : ''

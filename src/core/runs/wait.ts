@@ -1,4 +1,4 @@
-/** What a step, or a run's `cancelOn`, waits for: events of a type whose keys have a value. */
+/** A step, or a rule of `cancelOn`, that waits for an event with a certain key value. */
 export interface EventWait {
   account: string
   /** A type, or a pattern such as `file.*`. */
@@ -6,11 +6,14 @@ export interface EventWait {
   /** Names of keys joined by `+`; empty: any event of the type. */
   name: string
   value: string
-  /** Of the key functions that this process has: the registry's version of a key. */
+  /** Version of the key functions in this process, from the registry. */
   version: string
-  /** `now`: events stored after the wait; `run`: also those stored since the run was made. */
+  /**
+   * `now`: events stored after the wait. `run`: also earlier ones, stored since the run was
+   * created.
+   */
   since: 'now' | 'run'
-  /** When it began. */
+  /** When the wait began, in epoch milliseconds. */
   at: number
 }
 
@@ -21,31 +24,33 @@ export interface Invocation {
   account: string
   /** JSON text. */
   input: string
+  /** Epoch milliseconds. */
   createdAt: number
 }
 
-/** An event that a step makes, with the runs it starts. */
+/** An event that a step makes, with the workflows that it starts. */
 export interface SentEvent {
   id: string
   type: string
   account: string
   /** Epoch milliseconds. */
   createdAt: number
+  /** JSON text, in the form of a delivery's body. */
   body: string
   workflows: readonly string[]
 }
 
-/** What is written in the commit of a step's checkpoint. */
+/** Everything written in the commit of a step's checkpoint. */
 export interface SavedWithStep {
-  /** For the run's row: of the code that writes its journal from here. */
+  /** Hash of the code that writes the journal from here; stored with the run. */
   codeHash?: string
-  /** The result, where it is too large for the row. */
+  /** The compressed result, when it is too large for the row. */
   packed?: Uint8Array
   wait?: EventWait
   invoke?: Invocation
   send?: SentEvent
   /** The step waits no longer. */
   isSettled?: true
-  /** Ends a run, with what it invoked. */
+  /** A run to cancel, together with the runs it invoked. */
   cancel?: { run: string; reason: string; now: number }
 }

@@ -1,44 +1,37 @@
 import { UpshotError } from '../errors.ts'
 import type { StorageName } from './storage.ts'
 
-/**
- * An account of the service whose events we follow up: where its API is, and the key that runs call
- * it with.
- */
+/** An account of the service: its address, and the key that runs call it with. */
 export interface Account {
-  /** Chosen by the user; unique. Endpoints name it. */
+  /** Chosen by the user; unique. Endpoints refer to it. */
   name: string
-  /** With its version, such as `https://api.example.com/v1`. */
+  /** Address of the API with its version, such as `https://api.example.com/v1`. */
   baseUrl: string
   apiKey: string
-  /**
-   * The key to try when the first is refused, while one takes the other's place; null when there is
-   * none.
-   */
+  /** Key to try when the first one is refused, during a rotation; null: none. */
   fallbackKey: string | null
+  /** Sets the request limit until the service names its own. */
   plan: Plan
-  /** How the service writes the names of the three storages. */
+  /** The service's spelling of each storage. */
   storages: Record<StorageName, string>
+  /** Epoch milliseconds. */
   createdAt: number
 }
 
-/** What the service's plans are called, or the requests per minute that an account may make. */
+/** Name of a plan of the service, or the account's requests per minute. */
 export type Plan = 'free' | 'pro' | 'enterprise' | number
 
-/** The account that the environment names (`SERVICE_BASE_URL` and the rest); it has no row. */
+/** The account configured by `SERVICE_BASE_URL` and related variables; it has no row. */
 export const DEFAULT_ACCOUNT = 'default'
 
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/
 const API_KEY = /^[\x21-\x7e]+$/
 
-/**
- * A complete account from what a user gives; throws `invalid_request`, without a key in its
- * message.
- */
+/** Completes an account; throws `invalid_request`, and never names a key in its message. */
 export function planAccount(given: Omit<Account, 'createdAt'>, now: number): Account {
   const { name, baseUrl, apiKey, fallbackKey } = given
   if (!NAME.test(name)) {
-    throw new UpshotError('invalid_request', `"${name}" is no account name. Use a-z, 0-9 and "-", 40 at most.`)
+    throw new UpshotError('invalid_request', `"${name}" is not an account name. Use a-z, 0-9 and "-", at most 40.`)
   }
   if (name === DEFAULT_ACCOUNT) {
     throw new UpshotError(
@@ -55,7 +48,7 @@ export function planAccount(given: Omit<Account, 'createdAt'>, now: number): Acc
   return { ...given, baseUrl: baseUrl.replace(/\/+$/, ''), createdAt: now }
 }
 
-/** Why a key may not be used at an address; each keeps a mistake from doing harm. */
+/** A mismatch of key and address that could do harm. */
 export type KeyFault = 'sandbox_key_elsewhere' | 'real_key_here' | 'key_in_the_clear'
 
 const KEY_FAULTS = {
@@ -64,9 +57,7 @@ const KEY_FAULTS = {
   key_in_the_clear: 'The base URL must begin with https://, or the API key would travel in the clear.',
 } as const satisfies Record<KeyFault, string>
 
-/**
- * What is wrong with the keys of an account, in a sentence; null when it may be called with both.
- */
+/** The first fault of an account's keys, as a sentence; null when both may be used. */
 export function findKeyFault({
   baseUrl,
   apiKey,
@@ -79,8 +70,8 @@ export function findKeyFault({
 }
 
 /**
- * Keeps a key of the sandbox from the real service, a real key from the sandbox, and any key from
- * open wires.
+ * Keeps sandbox keys from the real service, real keys from the sandbox, and all keys from
+ * unencrypted connections.
  */
 export function decideKeyFault(
   { hostname, protocol }: Pick<URL, 'hostname' | 'protocol'>,
@@ -92,7 +83,7 @@ export function decideKeyFault(
   return protocol === 'https:' || isLoopback(hostname) ? null : 'key_in_the_clear'
 }
 
-/** Whether a URL's host is this machine itself. */
+/** True when a URL's host is this machine. */
 export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
 }

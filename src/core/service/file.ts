@@ -1,52 +1,60 @@
 import type { StorageName } from './storage.ts'
 
-/** An entry of a storage (section 2.1 of the service's specification), whatever form it came in. */
+/** A file or folder of a storage, as section 2.1 of the service's specification describes it. */
 export interface FileEntry {
+  /** The storage that holds it. */
   service: StorageName
+  /** Unique within its storage; a moved file keeps it. */
   id: string
+  /** Last part of the path. */
   name: string
   type: 'file' | 'folder'
-  /** Null for folders. */
+  /** Media type, such as `text/plain`; null for folders. */
   mimeType: string | null
   /** Bytes; null for folders. */
   size: number | null
   /** Absolute, with a leading `/`. */
   path: string
-  /**
-   * ISO 8601, UTC; null where the service sent none. Text, so that a checkpoint gives back what it
-   * was given.
-   */
+  /** ISO 8601 in UTC; null where the service sent none. */
   createdAt: string | null
+  /** ISO 8601 in UTC; null where the service sent none. */
   modifiedAt: string | null
 }
 
-/** What details add to an entry. */
+/** An entry with the details that only `files.get` returns. */
 export interface FileDetails extends FileEntry {
+  /** Address of a page that shows the file; null where the service sent none. */
   webViewLink: string | null
+  /** Address of a preview image; null where the service sent none. */
   thumbnailUrl: string | null
+  /** Owner as the service names it; null where it sent none. */
   owner: string | null
+  /** True when others have access; null where the service did not say. */
   shared: boolean | null
 }
 
-/** Names a file: the service keeps ids unique within a storage only. */
+/** Names a file. Ids are unique only within a storage, so both parts are needed. */
 export interface FileRef {
+  /** The storage that holds it. */
   service: StorageName
+  /** Id from an entry or an event. */
   id: string
 }
 
-/**
- * Where an entry is, or was when somebody told of it: by its id where that is known, else by its
- * path.
- */
+/** The place of an entry: its id, or its path where no id is known. One of the two is required. */
 export interface FilePlace {
+  /** The storage to search. */
   service: StorageName
+  /** Used first, when it is neither null nor left out. */
   id?: string | null
+  /** Absolute, with a leading `/`; used without an id. */
   path?: string
 }
 
-/** What a file holds, told without keeping it. */
+/** Fingerprint of a file's bytes. */
 export interface FileHash {
-  /** Hex. */
+  /** SHA-256 as 64 hexadecimal digits. */
   sha256: string
+  /** Length of the file in bytes. */
   bytes: number
 }

@@ -4,122 +4,158 @@ import type { Duration } from '../time.ts'
 import type { FileDetails, FileEntry, FileHash, FilePlace, FileRef } from './file.ts'
 import type { StorageName } from './storage.ts'
 
+/** Selects one page of a storage's entries. */
 export interface ListQuery {
+  /** The storage to list. */
   service: StorageName
-  /** Default `/`. */
+  /** Folder, absolute, with a leading `/`. Default `/`. */
   path?: string
-  /** Default false. */
+  /** True: entries of all folders below, too. Default false. */
   recursive?: boolean
-  /** 1-based. */
+  /** Counted from 1. Default 1. */
   page?: number
-  /** 1 to 100; default 100. */
+  /** Entries per page, 1 to 100. Default 100. */
   limit?: number
-  /** `createdAt`, `modifiedAt`, `name` or `size`; `-` in front: descending. */
+  /**
+   * `createdAt`, `modifiedAt`, `name` or `size`, with a leading `-` for descending order. Default
+   * `-createdAt`.
+   */
   sort?: string
 }
 
+/** One page of entries. */
 export interface Page {
+  /** Entries in the order of the query. */
   items: FileEntry[]
-  /** Null on the last page. */
+  /** Number of the next page; null on the last one. */
   nextPage: number | null
-  /** Null where the service did not say. */
+  /** Entries on all pages; null where the service did not say. */
   totalItems: number | null
 }
 
+/** All entries of a folder, read before anything is done with them. */
 export interface Snapshot {
+  /** Entries, oldest first, each id once. */
   items: FileEntry[]
-  /** False when `max` cut it short: then it is no ground for deleting anything. */
+  /** False when `max` cut the list short. Then never delete on the strength of it. */
   complete: boolean
 }
 
-/** A file on this machine. Its bytes never enter the journal; this does. */
+/** A downloaded file on this machine. The journal keeps this description, never the bytes. */
 export interface DownloadedFile {
+  /** Absolute path of the file. */
   path: string
+  /** Length in bytes. */
   bytes: number
-  /** Hex. */
+  /** SHA-256 as 64 hexadecimal digits. */
   sha256: string
-  /** Byte from which an earlier part was continued; 0 for a fresh download. */
+  /** First byte that this download fetched: later than 0 when it continued an earlier part. */
   resumedFrom: number
 }
 
-/** Where a file's bytes can be fetched for a while, without a key. */
+/** A temporary address of a file's bytes, which needs no key. */
 export interface DownloadUrl {
-  /** Shows itself only when asked to. */
+  /** Hidden in logs and JSON: `reveal()` returns the text. */
   url: { reveal(): string }
   /** Epoch milliseconds; null where the service did not say. */
   expiresAt: number | null
 }
 
+/** Conditions of a delete. */
 export interface DeleteOptions {
   /**
-   * Delete only while the entry still looks like this; a null or missing part is not compared. Pass
-   * the entry as it was seen: a file that was moved keeps its id, size and date, and tells itself
-   * by its path alone.
+   * Deletes only while the entry still has this path, date and size. Parts that are null or left
+   * out are not compared.
+   *
+   * Pass the entry that you looked at. A moved file keeps its id, date and size: only `path` shows
+   * the move.
    */
   expect?: { path?: string; modifiedAt?: string | null; size?: number | null }
 }
 
-/** `proof`: the service's reply, a look afterwards, or nothing. */
+/**
+ * The result of a delete.
+ *
+ * `deleted`: the service confirmed it. `already_gone`: it was there before, or an earlier attempt
+ * may have deleted it. `not_found`: it was never seen. `changed`: it no longer fits `expect` and
+ * stays. `dry_run`: nothing was sent.
+ *
+ * `proof` says how we know: `reply` from the service's answer, `verified` from a look afterwards,
+ * or `none`.
+ */
 export type DeleteOutcome = {
   outcome: 'deleted' | 'already_gone' | 'not_found' | 'changed' | 'dry_run'
   proof: 'reply' | 'verified' | 'none'
 }
 
-/**
- * What an author may say about one call: how often it is tried, and how long one try may take.
- * Inside a run this is its step's.
- */
+/** Limits of one call. Inside a run they are the options of its step. */
 export interface CallLimits {
+  /** How often and how soon the call is retried. Default: the workflow's `retry`. */
   retry?: RetryOptions
+  /** Longest time for one attempt. Default: the workflow's `timeout.step`, else 5m. */
   timeout?: Duration
 }
 
-/** One call of the Files API as the journal sees it. */
+/** One call of the Files API, as the journal records it. */
 export interface FileCall {
   operation: 'list' | 'find' | 'get' | 'downloadUrl' | 'download' | 'hash' | 'delete'
   effect: Effect
-  /** Such as `storage_a:fil_1` or `storage_a:/reports`. */
+  /** The storage and the id or path, such as `storage_a:fil_1` or `storage_a:/reports`. */
   target: string
-  /**
-   * False for a result that must not be kept, because it holds a secret: it is asked for again in a
-   * replay.
-   */
+  /** False for a result that holds a secret: it is not kept, and a replay asks again. */
   keep: boolean
   limits: CallLimits
 }
 
-/** Performs each call of a client in its own way: inside a run, as a step. */
+/** Performs a client's calls in its own way: inside a run, as steps. */
 export type WrapCall = <T>(call: FileCall, perform: (signal: AbortSignal) => Promise<T>) => Promise<T>
 
+/** The query of a listing that reads every page. */
 type Collection = Omit<ListQuery, 'page' | 'limit' | 'sort'>
 
 /**
- * What an author calls. Inside a run each call is a durable step; outside the same calls go
- * straight to the service.
+ * The Files API of the service. Each call inside a run is a durable step, named `files.<operation>`
+ * and keyed by its target.
+ *
+ * Calls are limited to what the account's plan allows, and retried as the service says. Errors are
+ * `FilesError` outside a run, `StepError` inside.
  */
 export interface FilesApi {
+  /** One page of entries, newest first unless `sort` says otherwise. */
   list(query: ListQuery, options?: CallLimits): Promise<Page>
-  /** Every entry, oldest first, each id once. Each page is a call of its own. */
+  /**
+   * Every entry, oldest first, each id once. Each page is a call of its own, so entries may change
+   * meanwhile.
+   */
   iterate(query: Collection, options?: CallLimits): AsyncIterable<FileEntry>
-  /** All pages first: safe to delete from when `complete`. */
+  /**
+   * Every entry, with all pages read first. `max` bounds the entries; default 50,000.
+   *
+   * Delete from a snapshot, never while iterating: deleting shifts the pages.
+   */
   snapshot(query: Collection, options?: CallLimits & { max?: number }): Promise<Snapshot>
   /**
-   * The entry as it is now, null when the service says there is none. A path is looked for among
-   * the entries of its folder.
+   * The entry as it is now; null when the service proves that there is none. A path is searched for
+   * among the entries of its folder.
    */
   find(place: FilePlace, options?: CallLimits): Promise<FileEntry | null>
+  /** One entry with its details. Fails when the service has none with this id. */
   get(file: FileRef, options?: CallLimits): Promise<FileDetails>
   /**
-   * A temporary address of the file's bytes. It is as good as a key, so no journal keeps it: a
-   * replay asks anew.
+   * A temporary address of the file's bytes. It works like a key, so no journal keeps it: a replay
+   * asks for a new one.
    */
   downloadUrl(file: FileRef, options?: CallLimits): Promise<DownloadUrl>
-  /** Writes the bytes to `to` (a path of a file), atomically. */
+  /**
+   * Writes the bytes to the file `to`, atomically, and creates its folder. An interrupted download
+   * continues where it stopped.
+   */
   download(file: FileRef & { size?: number | null }, options: CallLimits & { to: string }): Promise<DownloadedFile>
   /**
-   * Reads the bytes as they are now and keeps none of them; null when the service says there is no
-   * such file.
+   * SHA-256 and length of the bytes as they are now; the bytes are not kept. Null when the service
+   * proves that there is no such file.
    */
   hash(file: FileRef, options?: CallLimits): Promise<FileHash | null>
+  /** Deletes one entry for good. Folders are refused. */
   delete(file: FileRef, options?: CallLimits & DeleteOptions): Promise<DeleteOutcome>
 }

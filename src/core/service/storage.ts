@@ -1,17 +1,18 @@
 /**
- * The three storages of the service under our own names; `config` says how each is written on the
- * wire.
+ * Our names for the three storages of the service. The configuration maps each to the service's
+ * spelling.
  */
 export const STORAGES = ['storage_a', 'storage_b', 'storage_c'] as const
 
+/** One of the three storages of the service, under our own name. */
 export type StorageName = (typeof STORAGES)[number]
 
-/** How the service writes each storage, besides our own name of it. */
+/** The service's spellings of each storage, in addition to our name. */
 export type StorageSpellings = Readonly<Partial<Record<StorageName, string | readonly string[]>>>
 
 /**
- * The storage that is meant by one of our names or of the service's, in any spelling of case, `-`,
- * `_` and space; or null.
+ * The storage with this name, ours or the service's; null for any other. Case, `-`, `_` and spaces
+ * are ignored.
  */
 export function findStorage(name: unknown, spellings: StorageSpellings): StorageName | null {
   const wanted = plainName(String(name))

@@ -1,6 +1,6 @@
 import { parseClaim, SCHEME_PRESETS, type SignatureScheme } from '../incoming/signature.ts'
 
-/** A delivery's headers by name; names are compared ignoring case. */
+/** Headers of a delivery by name; case is ignored. */
 export type Headers = Readonly<Record<string, string>>
 
 const ALGORITHMS = ['sha256', 'sha512', 'sha1'] as const
@@ -8,18 +8,20 @@ const ENCODINGS = ['hex', 'base64', 'base64url', 'hex-upper'] as const
 const SECRET_FORMS = ['utf8', 'base64', 'hex'] as const
 const TIMESTAMP_TEMPLATES = ['timestamp.body', 'timestamp:body', 'v0:timestamp:body', 'timestampbody'] as const
 
-/** Digits of a MAC, or base64 of it; the shortest is SHA-1's. */
+/** Digits or base64 of a MAC. The shortest one is SHA-1's: 20 bytes. */
 const MAC_LIKE = /[0-9a-f]{40,}|[\w+/-]{27,}/i
 const TIMESTAMP_LIKE = /^\d{9,15}$/
-/** Eleven digits of seconds last until the year 5138, twelve of milliseconds begin in 1973. */
+/**
+ * Eleven digits of seconds last until the year 5138; twelve digits of milliseconds begin in 1973.
+ */
 const MAX_DIGITS_OF_SECONDS = 11
 const ID_NAME = /(^|-)(id|uuid|event|delivery|message|msg|nonce)(-|$)/i
-/** A sender has a few headers that matter; a stranger may send hundreds. */
+/** Candidate headers that are tried: a real sender has few, a stranger may send hundreds. */
 const MAX_HEADERS = 6
 
 type Part = Partial<SignatureScheme>
 
-/** Every scheme that these headers leave possible: each is a combination to try. */
+/** Every scheme that these headers allow; each is a combination to try. */
 export function listSchemes(headers: Headers): SignatureScheme[] {
   const names = Object.keys(headers).filter((name) => MAC_LIKE.test(headers[name] ?? ''))
   return names.slice(0, MAX_HEADERS).flatMap((header) => {
@@ -28,7 +30,7 @@ export function listSchemes(headers: Headers): SignatureScheme[] {
   })
 }
 
-/** The parts that depend on no header: 36 of them. */
+/** Completes a scheme with the 36 combinations of algorithm, encoding and secret form. */
 function withKeys(header: Part): (part: Part) => SignatureScheme[] {
   return (part) =>
     ALGORITHMS.flatMap((algorithm) =>
@@ -38,7 +40,7 @@ function withKeys(header: Part): (part: Part) => SignatureScheme[] {
     )
 }
 
-/** The four grammars, with the names that stand in this very value. */
+/** The four grammars, with the names that occur in this value. */
 function listGrammars(value: string): Part[] {
   const prefix = /^([a-z][\w-]*[=:]\s*)(?=[\w+/-]{27})/i.exec(value.trim())?.[1]
   const pairs = value.split(/[,;]/).map((pair) => pair.trim().split('='))
@@ -56,7 +58,7 @@ function listGrammars(value: string): Part[] {
   ]
 }
 
-/** What may be signed: the body, or it with the timestamps and ids that came along. */
+/** Possible signed content: the body alone, or with the timestamps and ids of these headers. */
 function listSigned(headers: Headers, value: string, grammar: Part): Part[] {
   const inline = grammar.grammar === 'pairs' ? readInlineTimestamp(value, grammar.timestampKey ?? 't') : undefined
   const timestamps = inline === undefined ? listTimestamps(headers) : [{ timestampUnit: unitOf(inline) }]
@@ -91,8 +93,8 @@ function unitOf(timestamp: string): SignatureScheme['timestampUnit'] {
 const MAC_BYTES = { sha1: 20, sha256: 32, sha512: 64 } as const
 
 /**
- * Whether what stands in the headers has the form of this scheme's signatures; most combinations
- * end here, unhashed.
+ * True when the headers hold text in the form of this scheme's signatures. Most combinations end
+ * here, before any hashing.
  */
 export function isPlausible(scheme: SignatureScheme, header: (name: string) => string | undefined): boolean {
   const claim = parseClaim(scheme, header)

@@ -3,46 +3,43 @@ import { SCHEME_PRESETS, type SchemePreset, type SignatureScheme, verifySignatur
 import { type Headers, isPlausible, listSchemes } from './list-schemes.ts'
 import { type Cause, suspectBodies, suspectSecrets } from './suspects.ts'
 
-/** One delivery and what it may be signed with. */
+/** A delivery, and the secrets that may have signed it. */
 export interface Evidence {
   headers: Headers
-  /** The bytes as they came. */
+  /** The received bytes. */
   body: Uint8Array
-  /** Secrets that hold now, the newest last. */
+  /** Secrets that are valid now, the newest last. */
   secrets: readonly string[]
-  /** Secrets that do not hold any more. */
+  /** Secrets that are no longer valid. */
   oldSecrets?: readonly string[]
-  /** Epoch milliseconds; without it a timestamp's age is not judged. */
+  /** Epoch milliseconds; without it the age of a timestamp is not checked. */
   receivedAt?: number
 }
 
-/** What the solver found. `tried` counts the combinations that it went through. */
+/** The solver's answer; `tried` counts the combinations. */
 export type Solution =
   /**
-   * The delivery is signed like this. `preset` where the scheme is a known one but for the names of
-   * its headers.
+   * The delivery is signed by this scheme. `preset`: its name, if only header names differ from a
+   * preset.
    */
   | { kind: 'match'; scheme: SignatureScheme; preset: SchemePreset | null; tried: number }
-  /**
-   * It is signed like `scheme` (null where that is not known), once what `cause` says is mended.
-   */
+  /** It fits `scheme` once `cause` is fixed; null where the scheme is not known. */
   | { kind: 'near'; cause: Cause; advice: string; scheme: SignatureScheme | null; tried: number }
   | { kind: 'none'; tried: number }
 
-/** Bytes to hash while looking for a cut secret in large bodies: about a tenth of a second. */
+/** Bytes hashed in the search for a cut secret: about a tenth of a second. */
 const MAX_BYTES_HASHED = 67_108_864
 
 /**
- * Finds out how a delivery is signed, or what stands in the way. Pure; the secrets are in no part
- * of the answer.
+ * Finds the scheme of a delivery, or the reason why none fits. Pure; no answer contains a secret.
  */
 export function solveScheme(evidence: Evidence): Solution {
   return new Search(evidence).solve()
 }
 
 /**
- * The same over captures, of which some may be forged or damaged: the scheme that most of them
- * match, else the first cause, the newest capture first.
+ * Solves captures, of which some may be forged or damaged. Returns the scheme that most of them
+ * match, else the first cause, from the newest capture on.
  */
 export function solveCaptures(
   captures: readonly Capture[],
@@ -133,10 +130,7 @@ class Search {
     return schemes.find((scheme) => this.#verify(scheme, text, this.#evidence.body) !== null) ?? null
   }
 
-  /**
-   * Null when none of the secrets signed this body. A timestamp that is too old is no reason to
-   * deny it.
-   */
+  /** Null when none of the secrets signed this body; a timestamp that is too old still counts. */
   #verify(scheme: SignatureScheme, secrets: readonly string[], body: Uint8Array) {
     const { receivedAt = 0 } = this.#evidence
     this.#hashed += (body.byteLength + 200) * secrets.length
@@ -151,24 +145,26 @@ class Search {
 
   #describeMissing(): string {
     const names = Object.keys(this.#evidence.headers)
-    const seen = names.length === 0 ? 'none of the kind' : names.slice(0, 20).join(', ')
-    return `No header holds anything like a signature (seen: ${seen}). See whether signing is switched on at the sender, and whether a proxy removes the header. Of a capture, only headers whose names speak of signing are kept.`
+    const seen = names.length === 0 ? 'none' : names.slice(0, 20).join(', ')
+    return [
+      `No header looks like a signature (seen: ${seen}).`,
+      'Check that the sender signs, and that no proxy removes the header.',
+      'A capture keeps only headers whose names suggest a signature.',
+    ].join(' ')
   }
 }
 
 const MILLISECONDS =
-  'The timestamp is in milliseconds, not in seconds as is usual. Pin the scheme with timestampUnit "ms", or let the sender send seconds.'
-const OLD_SECRET =
-  'The delivery is signed with a secret that does not hold any more: enter the current one at the sender.'
+  'The timestamp is in milliseconds, not seconds. Pin the scheme with timestampUnit "ms", or send seconds.'
+const OLD_SECRET = 'The delivery is signed with a secret that is no longer valid: enter the current one at the sender.'
 
 function describeSkew({ skewSeconds }: { skewSeconds: number }): string {
   const age = `${Math.abs(skewSeconds)} s ${skewSeconds < 0 ? 'ahead of' : 'behind'} our clock`
-  return `The signature is right, but its timestamp is ${age}: set the clocks by a time server, or see what held the delivery up.`
+  return `The signature is right, but its timestamp is ${age}: synchronize the clocks, or find what delays deliveries.`
 }
 
 /**
- * A delivery may carry several signatures: the one that covers more and is harder to forge is the
- * one to rely on.
+ * Prefers the signature that covers more and is harder to forge, when a delivery carries several.
  */
 function byStrength(one: SignatureScheme, other: SignatureScheme): number {
   return strengthOf(other) - strengthOf(one)
@@ -179,7 +175,7 @@ function strengthOf({ signed, algorithm }: SignatureScheme): number {
   return covered + { sha512: 2, sha256: 1, sha1: 0 }[algorithm]
 }
 
-/** The preset that a scheme is, whatever its headers are called. */
+/** The preset that equals a scheme, header names aside. */
 function findPreset(scheme: SignatureScheme): SchemePreset | null {
   const presets = Object.entries(SCHEME_PRESETS) as [SchemePreset, SignatureScheme][]
   return presets.find(([, preset]) => withoutHeaders(preset) === withoutHeaders(scheme))?.[0] ?? null

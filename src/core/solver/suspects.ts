@@ -1,6 +1,6 @@
 import { isPlainObject } from '../json.ts'
 
-/** What may have gone wrong between a sender's signature and our secret. */
+/** Possible differences between a sender's signature and our secret. */
 export const CAUSES = [
   'missing_header',
   'timestamp_in_milliseconds',
@@ -16,37 +16,40 @@ export const CAUSES = [
 export type Cause = (typeof CAUSES)[number]
 
 /**
- * Another secret that the sender may have signed with: as text, or as key bytes that no form of the
- * text gives.
+ * A secret that the sender may have signed with: text, or key bytes that no encoding of the text
+ * gives.
  */
 type SuspectSecret = { cause: Cause; advice: string } & ({ text: string } | { key: Buffer })
 
-/** Another body that the sender may have signed. */
+/** A body that the sender may have signed. */
 interface SuspectBody {
   cause: Cause
   advice: string
   body: Buffer
 }
 
+/** Shortest part of a secret that is tried, in characters. */
 const MIN_PART = 8
+/** Longest secret whose parts are tried, in characters. */
 const MAX_SECRET = 128
 
 /**
- * The mishaps of copying and decoding a secret, the likely ones first. No advice repeats any of it.
+ * Common mistakes in copying and decoding a secret, the likely ones first. No advice contains any
+ * of it.
  */
 export function* suspectSecrets(secret: string): Generator<SuspectSecret> {
   yield* texts('secret_whitespace', [
-    [secret.trim(), 'Our secret has white space around it that the sender does not sign with: store it again without.'],
+    [secret.trim(), 'Our secret has white space around it that the sender does not sign with: store it without.'],
     [secret.replace(/\s+/g, ''), 'Our secret has white space in it that the sender does not sign with: remove it.'],
     [secret.replace(/^(["'`])(.*)\1$/s, '$2'), 'Our secret is in quotes that do not belong to it: remove them.'],
     ...['\n', '\r\n', ' ', '\t'].map((end): [string, string] => [
       secret + end,
-      'The sender signs with a line break or blank behind the secret: enter it there again, or store ours with it.',
+      'The sender signs with a line break or space after the secret: enter it there again, or store ours with it.',
     ]),
   ])
   const bare = secret.replace(/^[a-z]{2,10}_/i, '')
   yield* texts('secret_prefix', [
-    [bare, 'The sender signs without what stands before the "_" of the secret: store ours without it.'],
+    [bare, 'The sender signs without the prefix before the "_" of the secret: store ours without it.'],
     [`whsec_${secret}`, 'The sender signs with "whsec_" in front of the secret: store ours with it.'],
   ])
   yield* suspectKeys(secret, bare)
@@ -56,14 +59,14 @@ export function* suspectSecrets(secret: string): Generator<SuspectSecret> {
 function* suspectKeys(secret: string, bare: string): Generator<SuspectSecret> {
   const cause = 'secret_misdecoded'
   const keys: [Buffer, string][] = [
-    [Buffer.from(bare, 'base64url'), 'base64, and leniently'],
-    [Buffer.from(secret, 'base64'), 'base64 with its prefix, and leniently'],
-    [Buffer.from(secret.replace(/^0x|[^\da-f]/gi, ''), 'hex'), 'hex, and leniently'],
+    [Buffer.from(bare, 'base64url'), 'base64, decoded leniently'],
+    [Buffer.from(secret, 'base64'), 'base64 with its prefix, decoded leniently'],
+    [Buffer.from(secret.replace(/^0x|[^\da-f]/gi, ''), 'hex'), 'hex, decoded leniently'],
     [Buffer.from(Buffer.from(secret).toString('base64')), 'text, encoded in base64 first'],
     [Buffer.from(Buffer.from(secret).toString('hex')), 'text, encoded in hex first'],
     [Buffer.from(Buffer.from(bare, 'base64').toString('hex')), 'base64, and the key as hex text'],
-    [Buffer.from(secret.toLowerCase()), 'text in small letters'],
-    [Buffer.from(secret.toUpperCase()), 'text in capitals'],
+    [Buffer.from(secret.toLowerCase()), 'text in lower case'],
+    [Buffer.from(secret.toUpperCase()), 'text in upper case'],
     [Buffer.from(decodePercents(secret)), 'percent-encoded text'],
   ]
   for (const [key, how] of keys) {
@@ -72,7 +75,7 @@ function* suspectKeys(secret: string, bare: string): Generator<SuspectSecret> {
   }
 }
 
-/** A field that is too short, or a selection that missed a character. */
+/** A field that was too short, or a selection that missed a character. */
 function* suspectParts(secret: string): Generator<SuspectSecret> {
   const cause = 'secret_truncated'
   const { length } = secret
@@ -100,11 +103,10 @@ function decodePercents(text: string): string {
   }
 }
 
-/** The mishaps of a body on its way, most often in a proxy or in middleware. */
+/** Common changes to a body on its way, most often by a proxy or middleware. */
 export function* suspectBodies(body: Uint8Array): Generator<SuspectBody> {
   const text = Buffer.from(body).toString('utf8')
-  const lineEnds =
-    'Line breaks at the end, or a byte order mark, were added or removed on the way: find the proxy that does.'
+  const lineEnds = 'Line breaks or a byte order mark were added or removed on the way: find the proxy that does it.'
   const newlines = [
     text.replace(/[\r\n]+$/, ''),
     `${text}\n`,
@@ -116,16 +118,16 @@ export function* suspectBodies(body: Uint8Array): Generator<SuspectBody> {
   ]
   for (const each of newlines) yield { cause: 'body_newline', advice: lineEnds, body: Buffer.from(each) }
   const advice =
-    'A proxy or middleware has parsed the JSON and written it again, so the bytes are not those that were signed: let it pass the body untouched.'
+    'A proxy or middleware has rewritten the JSON, so these are not the signed bytes: make it pass the body unchanged.'
   for (const each of rewriteJson(text)) yield { cause: 'body_reserialised', advice, body: Buffer.from(each) }
 }
 
-/** The same JSON as the usual writers of it would have written it. */
+/** The same JSON, as common serializers write it. */
 function rewriteJson(text: string): string[] {
   try {
     return writeAgain(JSON.parse(text))
   } catch {
-    // No JSON, or nested deeper than the stack: nobody has written that again.
+    // Not JSON, or nested too deeply to parse: no proxy has rewritten it either.
     return []
   }
 }
@@ -141,7 +143,10 @@ function writeAgain(value: unknown): string[] {
   ]
 }
 
-/** One line with a blank after each comma and colon. Line breaks of a text are escaped, so those here are the layout's. */
+/**
+ * On one line, with a space after each comma and colon. Line breaks within texts are escaped, so
+ * only those of the layout go.
+ */
 function spaceOut(value: unknown): string {
   return JSON.stringify(value, null, 1)
     .replace(/,\n\s*/g, ', ')

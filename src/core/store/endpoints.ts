@@ -5,29 +5,30 @@ export interface EndpointWrites {
   /** Refuses a name that is taken with `conflict`. */
   addEndpoint(endpoint: Endpoint): Promise<void>
   /**
-   * Changes everything about an endpoint but its id, name, path and age, and raises its revision.
-   * Refused with `not_found` where there is none, with `conflict` where it was changed since the
-   * given revision was read. One that does not learn any more loses its captures in the same
-   * commit.
+   * Changes everything but id, name, path and `createdAt`, and raises the revision; once it no
+   * longer learns, its captures go. `not_found` without the endpoint, `conflict` when its revision
+   * has risen since.
    */
   updateEndpoint(endpoint: Endpoint): Promise<void>
   /**
-   * Ends an endpoint and its secrets for ever; its name is free again, what it received stays.
-   * `not_found` where there is none.
+   * Removes an endpoint and its secrets for good; its name is free again, its deliveries stay.
+   * `not_found` without the endpoint.
    */
   removeEndpoint(endpoint: Pick<Endpoint, 'id' | 'name'>, now: number): Promise<void>
-  /** Adds an account, or changes everything about the one of that name but its age. */
+  /** Adds an account, or changes everything about the one with its name but `createdAt`. */
   saveAccount(account: Account): Promise<void>
-  /** Refused with `conflict` while an endpoint uses it, with `not_found` where there is none. */
+  /** `conflict` while an endpoint uses it, `not_found` without the account. */
   removeAccount(name: string): Promise<void>
 }
 
 export interface EndpointReads {
+  /** By the last part of its URL. */
   findEndpoint(path: string): Promise<Endpoint | null>
+  /** Oldest first, without removed ones. */
   listEndpoints(): Promise<Endpoint[]>
-  /** Every endpoint that there ever was, removed ones too; oldest first. */
+  /** Every endpoint, removed ones included; oldest first. */
   listEndpointNames(): Promise<EndpointName[]>
-  /** By position. Exact to the minute. */
+  /** By position; exact to the minute. */
   listSecretUses(endpointId: string): Promise<SecretUse[]>
   findAccount(name: string): Promise<Account | null>
   /** By name. */

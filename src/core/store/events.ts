@@ -1,26 +1,27 @@
 import type { EventRecord } from '../incoming/event.ts'
 
-/** Which events are meant; every part narrows. */
+/** Selects events; every part narrows. */
 export interface EventFilter {
   type?: string
-  /** Received at this moment or later … */
+  /** Received at this moment or later, in epoch milliseconds. */
   since?: number
-  /** … and before this one. */
+  /** Received before this moment, in epoch milliseconds. */
   until?: number
-  /** Arrived before this one, by its `seq`: where the page before ended. */
+  /** Numbered below this `seq`: the last one of the page before. */
   before?: number
 }
 
 export interface EventWrites {
   /**
-   * New runs of an event that is stored, one for each workflow. Gives their ids; `not_found`
-   * without the event, `conflict` once its body is pruned.
+   * Starts new runs of a stored event, one for each workflow, and returns their ids. `not_found`
+   * without the event, `conflict` when its body is pruned.
    */
   replayEvent(event: { id: string; account: string }, workflows: readonly string[], now: number): Promise<string[]>
 }
 
 export interface EventReads {
+  /** Newest first. */
   listEvents(query: EventFilter & { limit: number }): Promise<EventRecord[]>
-  /** The events with this id: one for each account that has it. */
+  /** Events with this id: one for each account that received it. */
   findEvents(id: string): Promise<EventRecord[]>
 }

@@ -3,36 +3,39 @@ import type { Lease } from '../runs/lease.ts'
 import type { Checkpoint, PackedOutput } from '../runs/step.ts'
 import type { SavedWithStep } from '../runs/wait.ts'
 
+/** One failed attempt of a step. */
 export interface StepFailure {
   key: string
+  /** Counted from 1. */
   attempt: number
+  /** Epoch milliseconds. */
   at: number
   error: Failure
 }
 
 export interface JournalWrites {
   /**
-   * Adds a step to the run's journal or brings it up to date, with all that comes `alongside`;
-   * `failure`, one attempt that failed, is appended.
+   * Adds or updates a step of the run's journal, together with everything in `savedWith`. `failure`
+   * is appended to the step's failed attempts.
    */
-  saveCheckpoint(lease: Lease, checkpoint: Checkpoint, failure?: StepFailure, alongside?: SavedWithStep): Promise<void>
+  saveCheckpoint(lease: Lease, checkpoint: Checkpoint, failure?: StepFailure, savedWith?: SavedWithStep): Promise<void>
 }
 
 export interface JournalReads {
   /**
-   * The journal of a run in the order in which its steps began. Results of more than `inlineBytes`
-   * are left out, with their size instead; those that lie apart always are.
+   * The journal of a run, in the order in which its steps began. Results above `inlineBytes`, and
+   * those stored apart, are replaced by their size.
    */
   listSteps(runId: string, inlineBytes?: number): Promise<Checkpoint[]>
   /**
-   * JSON text of a step's result, wherever it lies; of the run's own output for null. `not_found`
-   * where there is none.
+   * JSON text of a step's result, or of the run's output when `key` is null. `not_found` where
+   * there is none.
    */
   readOutput(runId: string, key: string | null): Promise<string>
-  /** Compresses JSON text that is too large for a row. Writes nothing. */
+  /** Compresses JSON text that is too large for a row; writes nothing. */
   packOutput(json: string): Promise<PackedOutput>
-  /** The failed attempts of a run's steps, oldest first. */
+  /** Failed attempts of a run's steps, oldest first. */
   listStepFailures(runId: string): Promise<StepFailure[]>
-  /** Steps of an account's runs that deleted, or were to delete, one of these targets. */
+  /** Steps of an account's runs that deleted one of these targets, or were about to. */
   listDeletes(account: string, targets: readonly string[]): Promise<Checkpoint[]>
 }

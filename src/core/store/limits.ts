@@ -1,5 +1,6 @@
+/** The shared state of an API key's request limit. See decision 22. */
 export interface KeptLimit {
-  /** JSON of the Files client's own. */
+  /** JSON text of the Files client. */
   state: string
   /** Rises with each change. */
   version: number
@@ -7,16 +8,16 @@ export interface KeptLimit {
 
 export interface LimitWrites {
   /**
-   * Replaces what {@link ReadStore.loadLimit} gave if nobody has replaced it since; false when
-   * somebody has. A key that has nothing yet has version 0.
+   * Compare-and-set: replaces the state of `version`; false when another process was first. A key
+   * without state has version 0.
    */
   saveLimit(key: string, state: string, version: number): Promise<boolean>
 }
 
 export interface LimitReads {
   /**
-   * What the processes that use an API key have agreed on; `key` is a hash of it. Null when there
-   * is nothing yet.
+   * The state shared by all processes that use an API key; `key` is its hash. Null when there is
+   * none yet.
    */
   loadLimit(key: string): Promise<KeptLimit | null>
 }

@@ -5,26 +5,27 @@ import type { EventWait } from '../runs/wait.ts'
 
 export interface MatchWrites {
   /**
-   * Names the events that end the run. False, and the run is canceled, when one of them is known to
-   * have come.
+   * Registers the events that cancel a run. False, and the run is canceled, when one of them has
+   * already been matched.
    */
   watchRun(lease: Lease, cancels: readonly EventWait[], now: number): Promise<boolean>
   /**
-   * Begins to match events for a key, from the oldest wait for it on; for a process whose functions
-   * are new.
+   * Starts matching events for a key, from its oldest wait on; called when a process has new key
+   * functions.
    */
-  openMatchCursor(watch: Pick<MatchCursor, 'type' | 'name' | 'version'>, now: number): Promise<void>
+  openMatchCursor(cursor: Pick<MatchCursor, 'type' | 'name' | 'version'>, now: number): Promise<void>
   /**
-   * Keeps the keys of a batch of events, resolves what waited for them, and moves the cursors on.
+   * Saves the keys of a batch, wakes and cancels the runs that waited for them, and advances the
+   * cursors.
    */
   saveMatches(batch: MatchBatch, now: number): Promise<MatchResult>
 }
 
 export interface MatchReads {
-  /** The event that a step waited for; null: none has come so far. */
+  /** The event that resolved a step's wait; null: none so far. */
   findMatch(runId: string, key: string): Promise<EventRecord | null>
-  /** The keys that somebody waits for, in any version, and the number of the newest event. */
+  /** The keys that a wait needs, in every version, and the number of the newest event. */
   listMatchCursors(): Promise<{ cursors: MatchCursor[]; newest: number }>
-  /** Events numbered after `after` up to `upTo`, of these types (null: of all), in order. */
+  /** Events numbered above `after` and up to `upTo`, in order; `types` null: of every type. */
   listEventsAfter(query: { after: number; upTo: number; types: readonly string[] | null }): Promise<NumberedEvent[]>
 }

@@ -1,30 +1,30 @@
-/** What a new run takes over from another one. */
+/** The part of a run that a new one takes over. */
 export interface Fork {
-  /** Finished steps that it takes over. */
+  /** Keys of finished steps to copy. */
   keys: readonly string[]
-  /** A step whose result is given by hand, as JSON text. */
+  /** A step with a result given by hand, as JSON text; null: none. */
   edited: { key: string; output: string } | null
 }
 
 export interface OperationWrites {
   /**
-   * Ends a run that is not finished yet, at once, with the runs that it invoked: whoever works on
-   * them can write no more. False when it had finished.
+   * Cancels a run and the runs that it invoked; their workers can write nothing more. False when it
+   * had finished.
    */
   cancelRun(runId: string, reason: string, now: number): Promise<boolean>
   /**
-   * A failed or canceled run goes on from its failed step, with the same id. False when it is in
-   * another state.
+   * Continues a failed or canceled run from its failed step, under the same id. False in any other
+   * state.
    */
   retryRun(runId: string): Promise<boolean>
   /**
-   * A run that waits for a person goes on; from scratch, it forgets every step. False when it waits
-   * for none.
+   * Continues a run that waits for a person; `fromScratch` first deletes its journal. False when it
+   * does not wait for a person.
    */
   resumeRun(runId: string, options: { fromScratch: boolean }): Promise<boolean>
   /**
-   * A new run of the same cause with copies of these finished steps, and perhaps a result of our
-   * own for one more. Gives its id.
+   * Creates a run with the same cause, copies of these steps, and perhaps one edited result.
+   * Returns its id.
    */
   forkRun(runId: string, fork: Fork, now: number): Promise<string>
 }

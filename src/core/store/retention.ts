@@ -1,32 +1,33 @@
 /**
- * What retention removes: finished runs with all that hangs on them, ledger rows, and the bodies of
- * events.
+ * The kinds of rows that retention removes: finished runs with everything attached, ledger rows,
+ * and event bodies.
  */
 export const PRUNE_KINDS = ['runs', 'failures', 'refusals', 'deliveries', 'payloads'] as const
 
 export type PruneKind = (typeof PRUNE_KINDS)[number]
 
-/** How old each kind may get, in milliseconds; null: for ever. */
+/** Age at which each kind is removed, in milliseconds; null: never. */
 export type Retention = Record<PruneKind, number | null>
 
+/** One small commit of pruning. */
 export interface PruneSlice {
   kind: PruneKind
-  /** Older than this moment. */
+  /** Older than this moment, in epoch milliseconds. */
   before: number
-  /** Rows that are looked at or removed, at most. */
+  /** Most rows to read or remove. */
   limit: number
-  /** Where the slice before ended; null at first. */
+  /** The `next` of the slice before; null at first. */
   after: string | null
 }
 
 export interface PruneProgress {
-  /** Runs, deliveries or bodies that are gone now. */
+  /** Runs, deliveries or bodies that this slice removed. */
   pruned: number
-  /** Where to go on; null: there is nothing more. */
+  /** Position of the next slice; null: nothing is left. */
   next: string | null
 }
 
 export interface RetentionWrites {
-  /** Removes what is older than its bound, in one small commit; see {@link PruneSlice}. */
+  /** Removes rows older than the bound, in one small commit. */
   prune(slice: PruneSlice): Promise<PruneProgress>
 }

@@ -8,52 +8,50 @@ import type { PackedOutput } from '../runs/step.ts'
 
 export interface RunWrites {
   /**
-   * Runs that are due, those that waited first, then by priority and age; each now belongs to
-   * `worker`.
+   * Claims up to `limit` due runs for `worker`: those that waited first, then by priority and age.
    */
   claimRuns(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
   /**
-   * Decides whether a run may go on now, waits for its turn, or joins another one, and writes that.
-   * Whoever's turn comes when a run ends or waits is let in by the commit that says so.
+   * Decides whether a run goes on, queues, is skipped or is folded, and writes that. A freed place
+   * goes to the first run in line in the commit that frees it.
    */
   admitRun(lease: Lease, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer>
   /**
-   * Limited runs that nobody has looked at yet, oldest first; they need no slot, because most are
-   * only put in line.
+   * Claims limited runs that are not admitted yet, oldest first. They need no slot, because most
+   * only join a line.
    */
   claimUnadmittedRuns(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
-  /** However a run ends, it waits for nothing any more, and the run that invoked it goes on. */
+  /**
+   * Ends the run, all its waits, and the wait of the run that invoked it. So do `failRun` and
+   * `skipRun`.
+   */
   completeRun(lease: Lease, output: string | PackedOutput, now: number): Promise<void>
   /**
-   * `followUp`: starts the workflow's `onFailure` as a run of its own in the same commit, unless
-   * this run is such a one itself.
+   * `followUp` starts `onFailure` as a run of its own, in the same commit. A run of `onFailure`
+   * itself gets none.
    */
   failRun(lease: Lease, error: Failure, now: number, followUp?: boolean): Promise<void>
   skipRun(lease: Lease, reason: string, now: number): Promise<void>
   /**
-   * The run waits until `dueAt`, or for a person (null). With `awaits`, the keys of steps that wait
-   * for an event or a run, it goes on when one of them is resolved, and at once where that has
-   * happened already. `hasNotStarted`: its own clock starts with a later pass.
+   * Waits until `dueAt`, for a person (null), or for a step in `awaits`, which may be resolved
+   * already. `hasNotStarted`: a later pass sets `startedAt`.
    */
   parkRun(
     lease: Lease,
     park: { dueAt: number | null; reason: string; awaits?: readonly string[]; hasNotStarted?: boolean },
   ): Promise<void>
-  /** Its code failed outside a step: counts the attempt and waits until `dueAt`. */
+  /** Its code failed outside a step: counts the attempt, and waits until `dueAt`. */
   postponeRun(lease: Lease, retry: { dueAt: number; error: Failure }): Promise<void>
-  /** Gives the run back unfinished, to be claimed by anyone at once. */
+  /** Gives the run back unfinished; any worker may claim it at once. */
   releaseRun(lease: Lease): Promise<void>
 }
 
 export interface RunReads {
-  /** `account` says whose event `eventId` is; every account's without it. */
+  /** Newest first. */
   listRuns(query: RunFilter & { limit: number }): Promise<Run[]>
   findRun(id: string): Promise<Run | null>
-  /**
-   * The run's own event and those of the runs that it has absorbed, in the order in which they
-   * came.
-   */
+  /** The run's own event and those of runs folded into it, in the order of arrival. */
   listRunEvents(runId: string): Promise<EventRecord[]>
-  /** When the next waiting run is due; null when none is. */
+  /** Earliest `dueAt` of the waiting runs; null when there is none. */
   nextDueAt(): Promise<number | null>
 }

@@ -12,9 +12,11 @@ import type { WorkerReads, WorkerWrites } from './workers.ts'
 import type { WorkflowReads, WorkflowWrites } from './workflows.ts'
 
 /**
- * Every write of the store. Writes take effect in the order of their calls; a promise resolves
- * after its commit. A write that carries a lease is refused with `stale_lease` when another worker,
- * or a person, has the run now. A store that cannot write rejects with `store_unavailable`.
+ * Every write of the store. Writes take effect in the order of their calls, and a promise resolves
+ * after its commit.
+ *
+ * A write whose lease is outdated is refused with `stale_lease`. A store that cannot write rejects
+ * with `store_unavailable`.
  */
 export interface StoreWrites
   extends DeliveryWrites,
@@ -30,15 +32,13 @@ export interface StoreWrites
     RetentionWrites,
     LimitWrites {
   /**
-   * Writes, so that `/readyz` knows that writing works. `isMigrated`: the schema is the one that
-   * this Upshot knows.
+   * Writes a row, so that `/readyz` knows that writing works. `isMigrated`: the schema is this
+   * version's.
    */
   checkWritable(now: number): Promise<{ isMigrated: boolean }>
 }
 
-/**
- * Every read of the store: what the command line and the admin API see, and stages that only read.
- */
+/** Every read of the store, for the command line, the admin server, and stages that only read. */
 export interface ReadStore
   extends DeliveryReads,
     EventReads,
@@ -50,16 +50,13 @@ export interface ReadStore
     JournalReads,
     MatchReads,
     LimitReads {
-  /**
-   * Another number than before when this or another process has written since. Costs next to
-   * nothing.
-   */
+  /** A number that differs after any write, of this process or another. Costs next to nothing. */
   changeCount(): Promise<number>
 }
 
 /**
- * The one place where anything lasts. Every moment is a parameter, in epoch milliseconds; the store
- * reads no clock.
+ * The database behind the port. Every moment is a parameter in epoch milliseconds: the store reads
+ * no clock.
  */
 export interface Store extends ReadStore, StoreWrites {
   close(): Promise<void>

@@ -3,32 +3,27 @@ import type { LoadedWorkflows, WorkflowRecord } from '../runs/workflow-record.ts
 
 export interface WorkflowWrites {
   /**
-   * Makes the author's workflows, their routes and schedules known to every process, in one commit.
-   * Those of a file that is broken now stay as they were: their events are kept for when it is
-   * mended. Gives whether anything changed.
+   * Saves workflows, routes and schedules in one commit; true when anything changed. The rows of a
+   * broken module stay, so that its events are kept until it is mended.
    */
   saveWorkflows(loaded: LoadedWorkflows, now: number): Promise<boolean>
-  /**
-   * From now on its runs wait; passes at work go on to their end. False when it was paused already.
-   */
+  /** Runs claimed from now on are held; passes under way continue. False when it was paused. */
   pauseWorkflow(workflow: string, now: number): Promise<boolean>
   /**
-   * Sets `limit` pending runs of a paused workflow aside; gives their number. Claiming does the
-   * same with those it meets.
+   * Holds up to `limit` pending runs of a paused workflow; returns how many. Claims hold the others
+   * as they meet them.
    */
   holdRuns(workflow: string, limit: number): Promise<number>
   /** Ends the pause. False when there was none. */
   resumeWorkflow(workflow: string): Promise<boolean>
-  /**
-   * Makes `limit` of the runs that waited for it pending again, oldest first; gives their number.
-   */
+  /** Makes up to `limit` held runs pending again, oldest first; returns how many. */
   releaseHeldRuns(workflow: string, limit: number): Promise<number>
 }
 
 export interface WorkflowReads {
   /**
-   * Event types and the workflows that they start; null while no process has loaded any. Cheap:
-   * kept until somebody changes it.
+   * Event types and the workflows that they start; null until a process has loaded workflows.
+   * Cached until they change.
    */
   listRoutes(): Promise<readonly Route[] | null>
   /** By id. */

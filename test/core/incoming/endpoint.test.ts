@@ -38,7 +38,7 @@ describe('planEndpoint', () => {
   })
 
   it.each(['', 'Main', '-main', 'a b', 'a/b', '../x', 'a'.repeat(41)])('refuses the name %j', (name) =>
-    expect(() => planEndpoint({ name }, 0)).toThrow(/is no endpoint name/),
+    expect(() => planEndpoint({ name }, 0)).toThrow(/is not an endpoint name/),
   )
 
   it.each(['', 'short', 'x'.repeat(23), 'é'.repeat(11)])('refuses the weak secret %j', (secret) =>

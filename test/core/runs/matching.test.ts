@@ -97,5 +97,5 @@ test('finds keys that two modules define otherwise, and takes a declaration back
 })
 
 test.each(['a b', '', 'a+b', 'x'.repeat(51)])('refuses %j as the name of a key', (name) => {
-  expect(() => new KeyRegistry().declare(keyed('a.b', { [name]: () => 1 }))).toThrow(/no name of a key/)
+  expect(() => new KeyRegistry().declare(keyed('a.b', { [name]: () => 1 }))).toThrow(/is not a key name/)
 })

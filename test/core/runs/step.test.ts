@@ -28,8 +28,8 @@ describe('stepKeys', () => {
   })
 
   it.each(['', 'a#2', 'a[b]', ']', 'x'.repeat(201), undefined, 7])('refuses the name %j', (name) => {
-    expect(() => stepKeys()(name as string)).toThrow(/is no step name/)
-    expect(() => stepKeys()([name as string, 'key'])).toThrow(/is no step name/)
+    expect(() => stepKeys()(name as string)).toThrow(/is not a step name/)
+    expect(() => stepKeys()([name as string, 'key'])).toThrow(/is not a step name/)
   })
 })
 

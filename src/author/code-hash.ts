@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 import type { AnyWorkflow } from './workflow.ts'
 
 /**
- * The code of a workflow as far as it is known: a module by its files, one that was made in place
- * by its function.
+ * Hash of a workflow's module and the files that it imports, or of its function's text. The hash
+ * may change when behaviour does not; alone it never parks a run.
  */
 export function codeHashOf(workflow: AnyWorkflow): string {
   const known = workflow.codeHash ?? inPlace.get(workflow.run)
@@ -13,9 +13,10 @@ export function codeHashOf(workflow: AnyWorkflow): string {
   return digested
 }
 
-/** Hashes of functions without a file, which are asked for in every pass. */
+/** Hashes of functions without a file; a cache, because every pass asks for them. */
 const inPlace = new WeakMap<AnyWorkflow['run'], string>()
 
+/** The first 16 hexadecimal digits (64 bits) of a text's SHA-256. */
 export function digest(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 16)
 }

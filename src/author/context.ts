@@ -6,37 +6,59 @@ import type { Tick } from './cron.ts'
 import type { StepApi } from './step-api.ts'
 import type { CallableTrigger, EventOf, Trigger } from './trigger.ts'
 
-/** Writes to the log, with the run's id. Silent while finished steps are replayed. */
+/**
+ * Writes to the app's log, with the run's id. Silent while a replay repeats finished steps, so that
+ * each line appears once.
+ *
+ * `facts` become fields of the line; secrets in them are hidden.
+ */
 export interface RunLog {
+  /** Writes a line of level `info`. */
   info(message: string, facts?: Record<string, unknown>): void
+  /** Writes a line of level `warn`. */
   warn(message: string, facts?: Record<string, unknown>): void
+  /** Writes a line of level `error`. */
   error(message: string, facts?: Record<string, unknown>): void
 }
 
+/** Tools that the function of every workflow gets. */
 interface BaseContext {
+  /** The run's id (`run_…`) and the id of its workflow. */
   run: { id: string; workflow: string }
+  /** The durable verbs: what they finish is never done again. */
   step: StepApi
-  /** Each call is a step of the run. */
+  /** The Files API of the event's account; each call is a step. */
   files: FilesApi
+  /** The app's log. */
   log: RunLog
+  /** Aborts when the run is canceled, its `timeout.run` is over, or the process stops. */
   signal: AbortSignal
-  /** Remembered: the same in a replay. Epoch milliseconds. */
+  /**
+   * The run's own time, the same in every replay: the end of its newest step, or its start. Epoch
+   * milliseconds.
+   */
   now(): number
+  /** A number from 0 up to, but not including, 1; the same in every replay. */
   random(): number
+  /** A random UUID, the same in every replay. */
   uuid(): string
 }
 
-/** What an author's function gets. */
+/**
+ * The argument of a workflow's `run`, with the cause of the run: `event`, `tick` (cron) or `input`
+ * (callable).
+ */
 export type RunContext<On extends Trigger = Trigger> = BaseContext & CauseOf<On>
 
 /**
- * What the function of a workflow with `batch` gets: its events in the order in which they came.
+ * The argument of `run` in a workflow with `batch`: `events`, at least one, in the order of
+ * arrival.
  */
 export type BatchContext<On extends Trigger> = BaseContext & { events: [EventOf<On>, ...EventOf<On>[]] }
 
 /**
- * What the function of a workflow with `debounce` gets: the newest event, and how many earlier ones
- * were folded into it.
+ * The argument of `run` in a workflow with `debounce`: the newest `event`, and `folded`, the number
+ * of earlier ones.
  */
 export type DebounceContext<On extends Trigger> = BaseContext & { event: EventOf<On>; folded: number }
 
@@ -46,11 +68,14 @@ type CauseOf<On extends Trigger> = On extends CronTrigger
     ? { input: z.output<Schema> }
     : { event: EventOf<On> }
 
-/** What keys are computed from: the event, tick or input that caused the run. */
+/** The argument of keys and rules: the event, tick or input that started the run. */
 export type CauseValue<On extends Trigger> = CauseOf<On>[keyof CauseOf<On>]
 
-/** What `onFailure` gets: `run` is its own run, `failed` the one that it follows. */
+/**
+ * The argument of `onFailure`: everything that `run` got, with `error` and `failed`. `run.id` is
+ * the id of this run, `failed.id` that of the failed one.
+ */
 export type FailureContext<On extends Trigger = Trigger> = AfterFailure<RunContext<On>>
 
-/** The context of the run that failed, and how it failed. */
+/** A context with the failed run's id and its error. */
 export type AfterFailure<Context> = Context & { error: Failure; failed: { id: string } }

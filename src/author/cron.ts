@@ -2,16 +2,33 @@ import type { CronTrigger, Overlap, Schedule } from '../core/runs/schedule.ts'
 import type { Duration } from '../core/time.ts'
 import { parseDuration } from '../core/time.ts'
 
+/** Options of `cron`. */
 export interface ScheduleOptions {
+  /** IANA name, such as `Europe/Berlin`. Default `UTC`. */
   timezone?: string
+  /**
+   * Moments that were missed: `latest` makes one run for all of them, `all` one each, `skip` none.
+   * Default `latest`.
+   */
   catchUp?: Schedule['catchUp']
-  /** Default 24h. */
+  /** Moments missed longer ago than this are only counted. Default 24h. */
   within?: Duration
-  /** Default `queue`. */
+  /**
+   * The rule for a tick that falls due before the previous tick's run has finished. Default
+   * `queue`.
+   */
   overlap?: Overlap
 }
 
-/** A schedule for a workflow's `on`. Fields and zone are checked when the module is loaded. */
+/**
+ * A schedule, for a workflow's `on`. Throws `invalid_duration` for a wrong `within`.
+ *
+ * `expression` has five fields: minute, hour, day of month, month and day of week. A sixth field in
+ * front counts seconds.
+ *
+ * Day of month and day of week must both match; Vixie cron takes either. A module does not load
+ * when its line or time zone is not valid, or when no day fits.
+ */
 export function cron(expression: string, options: ScheduleOptions = {}): CronTrigger {
   return {
     kind: 'cron',
@@ -23,11 +40,12 @@ export function cron(expression: string, options: ScheduleOptions = {}): CronTri
   }
 }
 
-/** One due moment of a schedule, as the author sees it. */
+/** A due moment of a schedule, as the workflow's code gets it. */
 export interface Tick {
+  /** The moment that was due, not the moment at which the run began. */
   scheduledFor: Date
-  /** The moment of the tick before this one; null for the first. */
+  /** The moment of the previous tick; null for the first one. */
   lastRunAt: Date | null
-  /** Moments before this one that got no run of their own. */
+  /** Moments since the previous tick that got no run of their own. */
   missed: number
 }

@@ -1,71 +1,92 @@
 import type { Duration } from '../core/time.ts'
 
 /**
- * What `config/upshot.config.ts` may say. Secrets and addresses come from the environment, never
- * from here.
+ * The content of `config/upshot.config.ts`. Every setting is optional; one that is not known or not
+ * valid stops the app with `invalid_config`.
+ *
+ * Secrets and the service's address come from the environment, never from here.
  */
 export interface ConfigFile {
-  /** Folder of the workflow modules, from the project's root. Default `workflows`. */
+  /** Folder of the workflow modules, relative to the project's root. Default `workflows`. */
   workflows?: string
-  /** Runs at work at the same time. Default 100. */
+  /**
+   * Runs that execute at the same time, 1 to 10,000; sleeping and waiting ones do not count.
+   * Default 100.
+   */
   slots?: number
-  /** How long a stop waits for steps at work. Default 10s. */
+  /** Time that a stopping app gives its running steps. Default 10s. */
   drain?: Duration
   /**
-   * Where the service reaches the receiver, such as `https://hooks.example.com`; what prints an
-   * endpoint's address uses it.
+   * Address at which the service reaches the receiver, such as `https://hooks.example.com`. It must
+   * be https, except on this machine.
+   *
+   * Commands that print an endpoint's address use it. Default: the address that the receiver
+   * listens on.
    */
   publicUrl?: string
+  /** Limits of the receiver. */
   receive?: {
-    /** Largest body of a delivery. Default 1 MiB. */
+    /**
+     * Largest body of a delivery in bytes, 1 KiB to 100 MiB; a larger one is answered 413. Default
+     * 1 MiB (1,048,576).
+     */
     bodyBytes?: number
     /**
-     * Deliveries whose body is here and that wait for their commit before more are answered 503.
+     * Deliveries that are read but not committed, 1 to 100,000; beyond, new ones are answered 503.
      * Default 1,000.
      */
     inFlight?: number
-    /** Bytes of all bodies that are here and not yet committed. Default 64 MiB. */
+    /**
+     * Bytes of all bodies that are read but not committed, 1 MiB to 16 GiB, at least `bodyBytes`.
+     * Default 64 MiB (67,108,864).
+     */
     bytesInFlight?: number
-    /** Open connections; one more is closed at once. Default 5,000. */
+    /** Open connections, 1 to 1,000,000; further ones are closed at once. Default 5,000. */
     connections?: number
     /**
-     * Deliveries to one endpoint a second for long, and at once, before more are answered 503.
-     * Default 20,000 and 40,000.
+     * Steady rate of deliveries to one endpoint, per second, up to 1,000,000; more are answered
+     * 503. Default 20,000.
      */
     endpointPerSecond?: number
+    /**
+     * Deliveries to one endpoint at once, above the steady rate, 1 to 1,000,000. Default 40,000.
+     */
     endpointBurst?: number
     /**
-     * The same for deliveries from one address. Behind a proxy all of them come from one. Default
-     * 20,000 and 40,000.
+     * Steady rate of deliveries from one IP address, per second, up to 1,000,000; more are answered
+     * 503. A proxy counts as one address. Default 20,000.
      */
     addressPerSecond?: number
+    /**
+     * Deliveries from one IP address at once, above the steady rate, 1 to 1,000,000. Default
+     * 40,000.
+     */
     addressBurst?: number
   }
   /**
-   * How old things may get before they are removed, as durations; `forever` keeps them. An event
-   * stays known for ever.
+   * Age at which things are removed: a duration, or `forever` to keep them. Events stay known
+   * without their bodies, so a repeated delivery starts nothing.
    */
   retention?: {
     /**
-     * Runs that completed or were skipped, from their end on, with their steps and ticks. Default
-     * 30d.
+     * Completed and skipped runs with their steps and ticks, counted from their end. Default 30d.
      */
     runs?: Duration
-    /** Runs that failed or were canceled. Default 90d. */
+    /** Failed and canceled runs with their steps, counted from their end. Default 90d. */
     failures?: Duration
     /** Ledger rows of refused deliveries. Default 7d. */
     refusals?: Duration
-    /** The other rows of the ledger. Default 90d. */
+    /** Ledger rows of all other deliveries. Default 90d. */
     deliveries?: Duration
     /**
-     * Bodies of events that no unfinished run needs; without its body an event cannot be replayed.
+     * Bodies of events that no unfinished run needs; an event without its body cannot be replayed.
      * Default 90d.
      */
     payloads?: Duration
   }
 }
 
-/** Checks nothing yet: it gives the file its types. */
+/** Gives the configuration file its types. The values are checked when the app loads the file. */
 export function defineConfig(config: ConfigFile): ConfigFile {
   return config
 }

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import type { KeyValue } from './event-keys.ts'
 import { declaredKeys } from './event-keys.ts'
 
-/** An event type together with what the author relies on in its `data`. */
+/** An event type with the shape that the author relies on. Made by `defineEvent`. */
 export interface EventDefinition<
   Type extends string = string,
   Data = unknown,
@@ -10,23 +10,27 @@ export interface EventDefinition<
   Keys extends object = object,
 > {
   kind: 'event'
+  /** The event type, such as `file.created`. */
   type: Type
-  /** Takes what the service sends and gives what the author's code is handed. */
+  /** Schema of `data`: parses what the service sends into what the author's code gets. */
   data: z.ZodType<Data, Sent>
-  /** Compute what waits and cancels match on. */
+  /** Functions that compute the keys of an event. */
   keys: Record<string, (data: never) => KeyValue>
-  /** Never there: carries the values of the keys for the types of `step`. */
+  /** Never set: carries the types of the key values. */
   carries?: Keys
 }
 
 /**
- * Names an event type and states the shape of its `data`. The service documents none, so the author
- * says once what the workflow relies on; an event that does not fit parks its run where a person
- * sees it.
+ * Names an event type and the shape of its `data`, which the service does not document. Call it
+ * while the module is loaded, not within a run.
  *
- * `keys` are what `step.waitFor` and `cancelOn` can match on: pure functions of the data, kept as
- * an index. An event whose data does not fit, or where the function throws, is not found by its
- * key. To be called when the module is loaded, not within a run.
+ * `data` is a zod schema. An event that does not fit starts no code: its run waits for a person.
+ *
+ * `keys` are the values that `step.waitFor` and `cancelOn` can match. They are pure functions of
+ * `data` and return text or a number; null or undefined means no key. An event whose data does not
+ * fit, or whose function throws, is not found by its key.
+ *
+ * Throws `invalid_workflow` for a key name other than 1 to 50 letters, digits, `_` and `-`.
  */
 export function defineEvent<
   const Type extends string,

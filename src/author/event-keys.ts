@@ -4,16 +4,17 @@ import { UpshotError } from '../core/errors.ts'
 import type { ReadKeys } from '../core/runs/matching.ts'
 import { joinValues, keyText } from '../core/runs/matching.ts'
 
-/** What a key function gives for an event; null or undefined: the event has no such key. */
+/** The value of a key for one event; null or undefined: the event has no such key. */
 export type KeyValue = string | number | null | undefined
 
-/** An event definition as far as its keys go. */
+/** The part of an event definition that computes keys. */
 export interface KeyedEvent {
   type: string
   data: z.ZodType
   keys: Record<string, (data: never) => KeyValue>
 }
 
+/** A key function with the definition it belongs to. */
 interface KeyEntry {
   definition: KeyedEvent
   read: (data: never) => KeyValue
@@ -24,13 +25,13 @@ interface KeyEntry {
 export type DeclaredKeys = ReadonlyMap<string, KeyEntry>
 
 /**
- * The keys that the modules of this process declare. An event is matched long after the module was
- * loaded and before any run of it is replayed, so its functions must be known by type and name. The
- * newest declaration holds.
+ * The key functions of this process by event type and key name; the newest declaration of a key
+ * wins. Waits outlive the code that made them, so a function must be found by name.
  */
 export class KeyRegistry {
   #entries = new Map<string, KeyEntry>()
 
+  /** Throws `invalid_workflow` for a key name other than 1 to 50 letters, digits, `_` and `-`. */
   declare(definition: KeyedEvent): void {
     for (const [name, read] of Object.entries(definition.keys)) {
       if (!/^[\w-]{1,50}$/.test(name)) {
@@ -45,15 +46,15 @@ export class KeyRegistry {
   }
 
   /**
-   * Tells one set of functions from another, also in another process; null where one is not
-   * declared.
+   * Version of the functions of a key, the same in every process; null when one is not declared.
+   * `name` joins several keys with `+`.
    */
   version(type: string, name: string): string | null {
     const entries = this.#find(type, name)
     return entries?.map((entry) => entry.version).join('+') ?? null
   }
 
-  /** What computes the keys of a watch; null where one is not declared. */
+  /** Computes the keys of a cursor; null when one is not declared. */
   reader(type: string, name: string): ReadKeys | null {
     const entries = this.#find(type, name)
     if (!entries) return null
@@ -65,18 +66,17 @@ export class KeyRegistry {
     }
   }
 
-  /**
-   * What is declared now, to be put back by {@link restore} or compared by {@link declaredSince}.
-   */
+  /** The present declarations, for `restore` and `declaredSince`. */
   snapshot(): DeclaredKeys {
     return new Map(this.#entries)
   }
 
+  /** Replaces all declarations by those of a snapshot. */
   restore(snapshot: DeclaredKeys): void {
     this.#entries = new Map(snapshot)
   }
 
-  /** The keys that have been declared, or declared anew, since a snapshot. */
+  /** The keys that were declared, or declared again, since a snapshot. */
   declaredSince(snapshot: DeclaredKeys): DeclaredKeys {
     return new Map([...this.#entries].filter(([key, entry]) => snapshot.get(key) !== entry))
   }
@@ -96,8 +96,8 @@ function listNames(name: string): string[] {
 }
 
 /**
- * A key that two sets of declarations give different functions, as `type key`; null when there is
- * none.
+ * The first key, as `type key`, that two sets of declarations compute differently; null when there
+ * is none.
  */
 export function findClash(some: DeclaredKeys, others: DeclaredKeys): string | null {
   for (const [key, { version }] of some) {
@@ -107,5 +107,8 @@ export function findClash(some: DeclaredKeys, others: DeclaredKeys): string | nu
   return null
 }
 
-/** The one of this process, which `defineEvent` writes to. */
+/**
+ * The key functions of this process. Global on purpose: `defineEvent` declares keys while modules
+ * load, outside any run. See decision 11.
+ */
 export const declaredKeys = new KeyRegistry()

@@ -1,4 +1,4 @@
-/** What workflow authors import. The only barrel. */
+/** The door `upshot`: everything that workflow modules and the configuration file import. */
 export { z } from 'zod'
 export { type Failure, Interrupted, RetryAt, StepError, TerminalError } from '../core/errors.ts'
 export type { ReceivedEvent, ServiceEvent } from '../core/incoming/event.ts'

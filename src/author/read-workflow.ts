@@ -10,8 +10,7 @@ import { isDefinition, listTriggers } from './trigger.ts'
 import type { AnyCancelRule, AnyWorkflow } from './workflow.ts'
 
 /**
- * The event definition that an event of `type` is read with; undefined where the author relies on
- * no shape.
+ * The definition that parses an event of `type`; undefined where the author relies on no shape.
  */
 export function findDefinition(on: Trigger, type: string): EventDefinition | undefined {
   return listTriggers(on).find(
@@ -19,7 +18,7 @@ export function findDefinition(on: Trigger, type: string): EventDefinition | und
   )
 }
 
-/** The routes of a workflow; one that runs on a cron line, or is invoked, has none. */
+/** The routes of a workflow; none for one that is invoked or runs on a cron line. */
 export function planRoutes(workflow: AnyWorkflow): Route[] {
   const priority = planFirstPriority(workflow)
   return listTriggers(workflow.on).map((trigger) => ({
@@ -29,18 +28,18 @@ export function planRoutes(workflow: AnyWorkflow): Route[] {
   }))
 }
 
-/** The cron line of a workflow, or null for one that runs on events. */
+/** The schedule of a cron workflow; null for any other. */
 export function scheduleOf(workflow: AnyWorkflow): CronTrigger | null {
   const { on } = workflow
   return typeof on === 'object' && 'kind' in on && on.kind === 'cron' ? on : null
 }
 
-/** The shape of a callable workflow's input; null for any other. */
+/** The input schema of a callable workflow; null for any other. */
 export function inputOf({ on }: AnyWorkflow): z.ZodType | null {
   return typeof on === 'object' && 'kind' in on && on.kind === 'callable' ? on.input : null
 }
 
-/** What starts a workflow, in words. */
+/** The trigger of a workflow, for people. */
 export function describeTrigger(workflow: AnyWorkflow): string {
   if (inputOf(workflow)) return 'being invoked'
   const schedule = scheduleOf(workflow)
@@ -50,21 +49,21 @@ export function describeTrigger(workflow: AnyWorkflow): string {
     .join(', ')
 }
 
-/** What ends the runs of a workflow, as a list. */
+/** The rules of `cancelOn` as a list. */
 export function listCancelRules({ cancelOn }: AnyWorkflow): readonly AnyCancelRule[] {
   if (cancelOn === undefined) return []
   return 'on' in cancelOn ? [cancelOn] : cancelOn
 }
 
-/** Whether the runs of a workflow have to be admitted by the store. */
-export function isGated(flow: AnyLimits & { timeout?: TimeoutOptions }): boolean {
-  const { concurrency, throttle, singleton, batch, debounce, priority, timeout } = flow
+/** True when the store must admit the runs of a workflow. */
+export function isGated(workflow: AnyLimits & { timeout?: TimeoutOptions }): boolean {
+  const { concurrency, throttle, singleton, batch, debounce, priority, timeout } = workflow
   const limits = [concurrency, throttle, singleton, batch, debounce, timeout?.start]
   return typeof priority === 'function' || limits.some((limit) => limit !== undefined)
 }
 
-/** The priority of a run that has not been looked at yet. */
-export function planFirstPriority(flow: AnyLimits & { timeout?: TimeoutOptions }): number {
-  if (isGated(flow)) return UNADMITTED_PRIORITY
-  return typeof flow.priority === 'number' ? flow.priority : 0
+/** Priority of a new run until it is admitted. */
+export function planFirstPriority(workflow: AnyLimits & { timeout?: TimeoutOptions }): number {
+  if (isGated(workflow)) return UNADMITTED_PRIORITY
+  return typeof workflow.priority === 'number' ? workflow.priority : 0
 }

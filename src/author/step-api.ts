@@ -7,27 +7,37 @@ import type { Duration } from '../core/time.ts'
 import type { EventDefinition } from './define-event.ts'
 import type { CallableTrigger, Trigger } from './trigger.ts'
 
+/** Options of `step.run` and `step.map`. */
 export interface StepOptions {
+  /** Retries of this step. Default: the workflow's `retry`. */
   retry?: RetryOptions
-  /** Longest time for one attempt; default 5m, or the workflow's `timeout.step`. */
+  /**
+   * Longest time for one attempt, which then fails with `step_timeout`. Default: the workflow's
+   * `timeout.step`, else 5m.
+   */
   timeout?: Duration
-  /** Default `write`. */
+  /** The effect of the step: `read`, `write` or `delete`. Default `write`. */
   effect?: Effect
-  /** What it acts on, for the ledger. */
+  /**
+   * The target of the effect, such as a URL or a file id. `upshot runs show` prints it. Default:
+   * none.
+   */
   target?: string
 }
 
+/** Options of a step that can run at most once. */
 export interface OnceStepOptions extends StepOptions {
   /**
-   * At most once: its start is on disk before `fn` begins. After a crash it throws `Interrupted`
-   * instead of running again, and neither a failure nor a timeout is tried again.
+   * True: at most once. Its start is on disk before `fn` begins, and no failure or timeout is
+   * retried. Default false.
+   *
+   * After a crash during the step, it throws `Interrupted` instead of running again.
    */
   once?: boolean
 }
 
 /**
- * What invokes a workflow: the input of a callable one; for one that runs on events, what its event
- * is to say.
+ * The input with which `step.invoke` starts a workflow: a callable one's own, or an event's data.
  */
 type InputOf<On> = On extends CronTrigger
   ? never
@@ -52,22 +62,25 @@ type InvokeArguments<On> =
     ? [input?: InputOf<On>, options?: { timeout?: Duration }]
     : [input: InputOf<On>, options?: { timeout?: Duration }]
 
+/** Options of `step.waitFor`. */
 interface WaitOptions {
-  /** From now; then the step gives null. */
+  /** Longest wait, from the step's start. Then the step returns null. */
   timeout: Duration
   /**
-   * `now` (default): events stored after the step began to wait. `run`: also those that were stored
-   * before, if after the run was made; the run's own event never counts.
+   * Events that count. `now`: those stored after the wait began. `run`: also earlier ones, stored
+   * since the run was created. Default `now`.
+   *
+   * The event that started the run never counts.
    */
   since?: 'now' | 'run'
 }
 
-/** What the function of a step is told. */
+/** The argument of a step's function. */
 export interface StepContext {
-  /** Counted from 1. */
+  /** Counted from 1. Attempts that `RetryAt` or `RetryAfter` ended do not count. */
   attempt: number
   /**
-   * The same in every attempt, also after a crash: hand it to an API that takes one, and the effect
+   * The same in every attempt, also after a crash. Pass it to an API that takes one, and the effect
    * happens once.
    */
   idempotencyKey: string
@@ -75,18 +88,34 @@ export interface StepContext {
   signal: AbortSignal
 }
 
-/** The durable verbs. A finished step never runs again: a replay gives back its result. */
+/**
+ * The durable verbs. A finished step never runs again: a replay returns its kept result.
+ *
+ * Results are kept as JSON, at most 32 MiB; a larger one fails the step with `output_too_large`.
+ *
+ * A step that fails for good throws `StepError`. A step that has to wait leaves its promise open,
+ * and the run continues from its top later.
+ */
 export interface StepApi {
   /**
-   * Runs `fn` once and keeps its result as JSON. After its last failed attempt it throws a
-   * `StepError`. In a loop, give `[name, key]` instead of a name, so that each turn keeps its own
-   * result when the list changes.
+   * Runs `fn` until it succeeds once, and returns its result.
+   *
+   * A process that dies meanwhile repeats the step, with the same `idempotencyKey`; see `once` for
+   * the opposite. In a loop pass `[name, key]`, so that each turn keeps its own result.
+   *
+   * Throws `StepError` after the last attempt, and `Interrupted` for a `once` step without a known
+   * end.
    */
   run<T>(name: StepName, fn: (context: StepContext) => T | Promise<T>, options?: OnceStepOptions): Promise<T>
   /**
-   * A step `[name, key]` for each item, at most `parallel` (default 8) at work, and their results
-   * in the order of the items. An item that waits for its next attempt holds up none of the others.
-   * When items fail for good, those at work are finished and the first failure is thrown.
+   * Runs a step `[name, key]` for each item, and returns the results in the order of the items. At
+   * most `parallel` run at once, 1 or more; default 8.
+   *
+   * `keyOf` must return a different key for each item; `invalid_workflow` otherwise. An item that
+   * waits for its next attempt delays no other.
+   *
+   * When an item fails for good, no further item begins. Its error is thrown once the running ones
+   * end.
    */
   map<Item, T>(
     name: string,
@@ -96,45 +125,60 @@ export interface StepApi {
     options?: OnceStepOptions & { parallel?: number },
   ): Promise<T[]>
   /**
-   * Frees the worker until an event of the account comes, and gives it back; null when none has
-   * come in time. `where` names keys of its definition and the values that they must all have;
-   * without it any event of the type will do. The event is not used up: it still starts its runs,
-   * and others that wait for it get it too.
+   * Frees the worker until an event of the run's account arrives, and returns it. Returns null
+   * after `timeout`.
+   *
+   * `where` names keys of the definition with the values that all must match. Default: any event of
+   * the type. The event is not used up: it starts its own runs and resolves other waits.
+   *
+   * An event that does not fit its definition makes the run wait for a person.
    */
   waitFor<Type extends string, Data, Keys extends object>(
     name: StepName,
     options: WaitOptions & { on: EventDefinition<Type, Data, unknown, Keys>; where?: Partial<Keys> },
   ): Promise<ServiceEvent<Type, Data> | null>
+  /**
+   * Frees the worker until an event of this type, or of a family such as `file.*`, arrives. Returns
+   * null after `timeout`.
+   */
   waitFor<const Type extends string>(
     name: StepName,
     options: WaitOptions & { on: Type },
   ): Promise<ServiceEvent<Type extends `${string}*` ? string : Type> | null>
   /**
-   * Makes an event of one's own, once: it starts its workflows like one that was delivered. Its id
-   * is the same in every attempt. 1 MiB at most.
+   * Makes an event of your own, exactly once, and returns its id. It starts workflows like a
+   * delivered one.
+   *
+   * At most 1 MiB; a larger event fails with `output_too_large`.
    */
   send<Type extends string, Input>(
     name: StepName,
     type: EventDefinition<Type, unknown, Input>,
     data: NoInfer<Input>,
   ): Promise<{ id: string }>
+  /** Makes an event of your own, exactly once, with any `data`. At most 1 MiB. */
   send(name: StepName, type: string, data: Record<string, unknown>): Promise<{ id: string }>
   /**
-   * Runs another workflow, once, and gives back its output. The run that waits holds no slot.
-   * Throws a `StepError` when the other one fails, is skipped or canceled. After `timeout` the
-   * other one is canceled; so it is when this run is.
+   * Runs another workflow exactly once, and returns its output. The waiting run holds no worker.
+   *
+   * Throws `StepError` when the other run fails, is skipped or canceled. After `timeout` (default:
+   * none) the other run is canceled, as it is with this run. The input has at most 1 MiB.
    */
   invoke<On extends Trigger, Output>(
     name: StepName,
     workflow: Invocable<On, Output>,
     ...input: InvokeArguments<On>
   ): Promise<Awaited<Output>>
-  /** Frees the worker and goes on after `duration`, restarts or not. */
+  /** Frees the worker and continues after `duration`, across restarts. */
   sleep(name: StepName, duration: Duration): Promise<void>
+  /**
+   * Frees the worker and continues at `moment`, a date or epoch milliseconds. A moment that has
+   * passed is no pause.
+   */
   sleepUntil(name: StepName, moment: Date | number): Promise<void>
 }
 
-/** A workflow as far as `step.invoke` looks at it. */
+/** The part of a workflow that `step.invoke` needs. */
 export type Invocable<On extends Trigger = Trigger, Output = unknown> = {
   kind: 'workflow'
   id: string

@@ -2,12 +2,13 @@ import { z } from 'zod'
 import type { StorageName, StorageSpellings } from '../core/service/storage.ts'
 import { findStorage } from '../core/service/storage.ts'
 
+/**
+ * The spellings for the parse that is running. A zod schema gets no context from its caller, so
+ * they are set around each synchronous parse.
+ */
 let spellingsAtHand: StorageSpellings = {}
 
-/**
- * Lets {@link storageName} take an account's spellings while `read` runs, which must not wait for
- * anything.
- */
+/** Runs `read` with an account's spellings for `storageName`; `read` must be synchronous. */
 export function withStorageNames<T>(spellings: StorageSpellings, read: () => T): T {
   const before = spellingsAtHand
   spellingsAtHand = spellings
@@ -19,8 +20,8 @@ export function withStorageNames<T>(spellings: StorageSpellings, read: () => T):
 }
 
 /**
- * For the schema of an event: takes a storage as the service writes it, which depends on the
- * account that the event came from, and gives our own name of it.
+ * A zod schema for the storage in an event's `data`. It takes the spelling of the account that sent
+ * the event, in any case, and returns our name: `storage_a`, `storage_b` or `storage_c`.
  */
 export const storageName = z.string().transform((name, context): StorageName => {
   const storage = findStorage(name, spellingsAtHand)

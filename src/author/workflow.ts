@@ -4,72 +4,104 @@ import type { KeyValue } from './event-keys.ts'
 import type { AnyLimits, BatchOptions, DebounceOptions, LimitOptions, TimeoutOptions } from './limits.ts'
 import type { EventOf, EventTrigger, EventTriggers, Trigger } from './trigger.ts'
 
-/** Ends the unfinished runs of a workflow when an event says so. */
+/** A rule that cancels unfinished runs when an event arrives. */
 export interface CancelRule<On extends Trigger = Trigger> {
-  /** Counts when it is stored after the run was made. */
+  /** The events of the rule; they count when stored after the run was created. */
   on: EventTrigger
   /**
-   * For each key of `on` the value it must have, computed from what caused the run: its event, tick
-   * or input. One that gives null leaves the run alone; one that throws parks it for a person.
+   * The value that each named key of `on` must have, computed from the run's event, tick or input.
+   * Default: any event counts.
+   *
+   * Keys that are left out may have any value. A function that returns null leaves the run alone;
+   * one that throws makes it wait for a person.
    */
   where?: Record<string, (cause: CauseValue<On>) => KeyValue>
 }
 
+/** Options of every workflow. */
 interface CommonOptions<On extends Trigger> extends LimitOptions<CauseValue<On>> {
-  /** Unique; names the runs for ever. */
+  /**
+   * Unique among workflows: words of a-z and 0-9 joined by `-`, at most 80 characters. Runs are
+   * stored under it, so do not change it.
+   */
   id: string
+  /**
+   * The start of its runs: event types, event definitions, `cron(…)` or `callable(…)`.
+   *
+   * `file.*` is a family and `*` every event. A list starts a run for an event of any of its kinds.
+   */
   on: On
   /**
-   * Runs only for events where this is true. Pure; one that throws parks the run where a person
-   * sees it.
+   * Narrows `on`: true runs the code, false leaves the run `skipped`. Default: all events.
+   *
+   * A pure function of the event. One that throws makes the run wait for a person.
    */
   where?: (event: EventOf<On>) => boolean
-  /** For each step, and for code outside steps. */
+  /** Retries of each step, unless it sets its own, and of code outside steps. */
   retry?: RetryOptions
+  /** Time limits of the run and its steps. */
   timeout?: TimeoutOptions
 }
 
+/** Options of a workflow without `batch` and `debounce`. */
 export interface WorkflowOptions<On extends Trigger, Output> extends CommonOptions<On> {
   batch?: undefined
   debounce?: undefined
   /**
-   * Any of these events ends a run that is not finished, at once. One that has not started is ended
-   * when it would.
+   * Events that cancel an unfinished run at once. A run that has not started is canceled instead of
+   * starting. Default: none.
    */
   cancelOn?: CancelRule<On> | readonly CancelRule<On>[]
+  /**
+   * The code. It starts again at its top in each pass, and finished steps return their kept
+   * results.
+   *
+   * Its result is kept as JSON, at most 32 MiB. An error that it does not catch is retried by
+   * `retry`, then fails the run.
+   */
   run: (context: RunContext<On>) => Promise<Output> | Output
   /**
-   * Follows a run that failed for good, as a run of its own with the same tools and retries. One
-   * that fails itself is followed by none, and a canceled run by none either.
+   * Runs after a run that failed for good, as a run of its own with the same tools and retries.
+   *
+   * A canceled run gets none, and neither does a failed run of `onFailure` itself.
    */
   onFailure?: (context: FailureContext<On>) => unknown
 }
 
+/** Options of a workflow with `batch`: one run for many events. */
 export interface BatchWorkflowOptions<On extends EventTriggers, Output> extends CommonOptions<On> {
+  /** Gathers events into one run. */
   batch: BatchOptions<EventOf<On>>
   debounce?: undefined
+  /** The code, as in any workflow; it gets `events`. */
   run: (context: BatchContext<On>) => Promise<Output> | Output
-  /** As of any other workflow; it gets the events of the run that failed. */
+  /** As in any workflow; it gets the events of the run that failed. */
   onFailure?: (context: AfterFailure<BatchContext<On>>) => unknown
 }
 
+/** Options of a workflow with `debounce`: one run for events in quick succession. */
 export interface DebounceWorkflowOptions<On extends EventTriggers, Output> extends CommonOptions<On> {
+  /** Folds events in quick succession into one run. */
   debounce: DebounceOptions<EventOf<On>>
   batch?: undefined
+  /**
+   * Events that cancel an unfinished run at once. A run that has not started is canceled instead of
+   * starting. Default: none.
+   */
   cancelOn?: CancelRule<On> | readonly CancelRule<On>[]
+  /** The code, as in any workflow; it gets the newest `event` and `folded`. */
   run: (context: DebounceContext<On>) => Promise<Output> | Output
+  /** As in any workflow; it gets the newest event of the run that failed. */
   onFailure?: (context: AfterFailure<DebounceContext<On>>) => unknown
 }
 
-/** Any rule, whatever the workflow runs on. */
+/** A rule of any workflow, as the engine sees it. */
 export interface AnyCancelRule {
   on: EventTrigger
   where?: Record<string, (cause: never) => KeyValue>
 }
 
-/**
- * A workflow as its module gives it to the engine, which knows what its function is to be given.
- */
+/** A workflow as `defineWorkflow` returns it and its module exports it. */
 export interface Workflow<On extends Trigger = Trigger, Output = unknown> extends CommonOptions<On> {
   kind: 'workflow'
   batch?: BatchOptions<EventOf<On>> | undefined
@@ -79,12 +111,12 @@ export interface Workflow<On extends Trigger = Trigger, Output = unknown> extend
   onFailure?: (context: never) => unknown
 }
 
-/** Any workflow, whatever it runs on. */
+/** Any workflow, as the engine sees it. */
 export interface AnyWorkflow extends Pick<Workflow, 'kind' | 'id' | 'on' | 'retry' | 'timeout'>, AnyLimits {
   where?: (event: never) => boolean
   cancelOn?: AnyCancelRule | readonly AnyCancelRule[]
   run: (context: never) => unknown
   onFailure?: (context: never) => unknown
-  /** Hash of the module and of the project's files that it imports; set by the loader. */
+  /** Hash of the module and the project's files that it imports; set by the loader. */
   codeHash?: string
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { describeError, RetryAt, redactUrls, StepError, TerminalError, UpshotError } from '../../src/core/errors.ts'
 
 describe('UpshotError', () => {
-  it('knows its status and whether another try can help', () => {
+  it('an UpshotError has the status of its code and says whether another try can help', () => {
     const full = new UpshotError('overloaded', 'full', { cause: new Error('queue'), details: { waiting: 3 } })
     expect(full).toMatchObject({ code: 'overloaded', status: 503, retryable: true, details: { waiting: 3 } })
     expect(full.cause).toEqual(new Error('queue'))
@@ -11,19 +11,19 @@ describe('UpshotError', () => {
   })
 })
 
-it('says which step failed, how often, and why', () => {
+it('a StepError names its step, the attempts and the reason', () => {
   const error = new StepError('pay', 3, { name: 'Error', message: 'declined' })
   expect(error.message).toBe('step "pay" failed after 3 attempt(s): declined')
   expect(error).toMatchObject({ step: 'pay', attempts: 3, failure: { message: 'declined' } })
 })
 
-it('takes the moment of RetryAt as a date or a number', () => {
+it('RetryAt takes its moment as a date or a number', () => {
   expect(new RetryAt(new Date(5)).moment).toBe(5)
   expect(new RetryAt(5).moment).toBe(5)
 })
 
 describe('describeError', () => {
-  it('keeps name, message, code and at most five frames', () => {
+  it('describeError keeps name, message, code and at most five frames', () => {
     const error = Object.assign(new TerminalError('no'), { code: 'E_NO', headers: { authorization: 'Bearer x' } })
     const failure = describeError(error)
     expect(failure).toMatchObject({ name: 'TerminalError', message: 'no', code: 'E_NO' })
@@ -33,24 +33,24 @@ describe('describeError', () => {
   })
 
   it.each<[string, Error]>([
-    ['a message without a text', Object.assign(new Error(), { message: { toString: 0 } })],
-    ['a name without a text', Object.assign(new Error('no'), { name: { toString: 0 } })],
+    ['a message that cannot become text', Object.assign(new Error(), { message: { toString: 0 } })],
+    ['a name that cannot become text', Object.assign(new Error('no'), { name: { toString: 0 } })],
     ...['name', 'message', 'stack', 'code', 'cause'].map((property): [string, Error] => {
       const thrower = () => {
         throw new Error('not to be read')
       }
       return [`a ${property} that cannot be read`, Object.defineProperty(new Error('no'), property, { get: thrower })]
     }),
-  ])('reads an error with %s', (_, thrown) => {
+  ])('describeError reads an error with %s', (_, thrown) => {
     const failure = describeError(thrown)
     expect([typeof failure.name, typeof failure.message]).toEqual(['string', 'string'])
   })
 
-  it('cuts long messages', () => {
+  it('describeError cuts a message at 2,000 characters', () => {
     expect(describeError(new Error('x'.repeat(1_000_000))).message).toHaveLength(2_000)
   })
 
-  it('cuts a signed address out of a message', () => {
+  it('describeError cuts the query of an address out of a message', () => {
     const { message } = describeError(new Error('GET https://dl.example/f/1?sig=abc#frag failed'))
     expect(message).toBe('GET https://dl.example/f/1?… failed')
   })
@@ -60,11 +60,13 @@ describe('describeError', () => {
     ['text', 'a text', 'a text'],
     ['nothing', undefined, 'undefined'],
     ['a symbol', Symbol('s'), 'Symbol(s)'],
-    ['an object without a text', Object.create(null), 'a value that has no text'],
-    ['an error whose parts are no texts', broken, '[object Object]'],
-  ])('reads %s that was thrown', (_, thrown, message) => expect(describeError(thrown).message).toBe(message))
+    ['an object that cannot become text', Object.create(null), 'a value that has no text'],
+    ['an error whose parts are not text', broken, '[object Object]'],
+  ])('describeError describes %s that was thrown', (_, thrown, message) =>
+    expect(describeError(thrown).message).toBe(message),
+  )
 
-  it('takes no longer over a message made to confuse it', () => {
+  it('describeError stays fast on a message made to slow it down', () => {
     const startedAt = performance.now()
     describeError(new Error('http://'.repeat(200_000)))
     expect(performance.now() - startedAt).toBeLessThan(500)
@@ -79,5 +81,5 @@ describe('redactUrls', () => {
     ['https://user:pass@a.example/b', 'https://…@a.example/b'],
     ['https://a.example/b#access_token=1 and http://c.example/?q', 'https://a.example/b?… and http://c.example/?…'],
     ['is it 5? yes', 'is it 5? yes'],
-  ])('turns %j into %j', (text, kept) => expect(redactUrls(text)).toBe(kept))
+  ])('redactUrls turns %j into %j', (text, kept) => expect(redactUrls(text)).toBe(kept))
 })

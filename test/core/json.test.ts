@@ -8,9 +8,9 @@ it.each([
   [Number.NaN, 'null'],
   [{ a: undefined, b: 1 }, '{"b":1}'],
   ['é"\n', '"é\\"\\n"'],
-])('writes %j as %s', (value, text) => expect(toJson(value)).toBe(text))
+])('toJson writes %j as %s', (value, text) => expect(toJson(value)).toBe(text))
 
-it('throws for a value that no row can hold', () => {
+it('toJson throws for a value that JSON cannot hold', () => {
   const ring: { self?: unknown } = {}
   ring.self = ring
   expect(() => toJson(ring)).toThrow(TypeError)
@@ -22,4 +22,4 @@ it.each([
   [[], false],
   [null, false],
   ['text', false],
-])('says whether %j is an object with names: %s', (value, is) => expect(isPlainObject(value)).toBe(is))
+])('isPlainObject of %j is %s', (value, is) => expect(isPlainObject(value)).toBe(is))

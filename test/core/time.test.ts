@@ -17,17 +17,17 @@ describe('parseDuration', () => {
     ['1h30m', 5_400_000],
     ['1.5h', 5_400_000],
     [' 2 s ', 2_000],
-  ])('reads %j as %d ms', (text, ms) => expect(parseDuration(text)).toBe(ms))
+  ])('parseDuration reads %j as %d ms', (text, ms) => expect(parseDuration(text)).toBe(ms))
 
   it.each(['', ' ', '5', 's', '5 parsecs', '-5s', '1h-30m', '1..5h', '5S', -1, Number.NaN, Number.POSITIVE_INFINITY])(
-    'refuses %j and says how to write it',
+    'parseDuration refuses %j and says how to write a duration',
     (text) => {
       expect(() => parseDuration(text)).toThrow(UpshotError)
       expect(() => parseDuration(text)).toThrow(/is not a duration.*"30s"/)
     },
   )
 
-  it('takes no longer over a text made to confuse it', () => {
+  it('parseDuration stays fast on a text made to slow it down', () => {
     const startedAt = performance.now()
     expect(() => parseDuration(`${'1s '.repeat(20_000)}x`)).toThrow(UpshotError)
     expect(performance.now() - startedAt).toBeLessThan(500)
@@ -35,7 +35,7 @@ describe('parseDuration', () => {
 })
 
 describe('ManualClock', () => {
-  it('fires what is due in order of time, each once', () => {
+  it('a ManualClock fires due timers in order of time, each once', () => {
     const clock = new ManualClock(0)
     const fired: string[] = []
     clock.at(20, () => fired.push('second'))
@@ -47,7 +47,7 @@ describe('ManualClock', () => {
     expect(clock.nextAt()).toBe(30)
   })
 
-  it('fires nothing that was cancelled', () => {
+  it('a ManualClock fires no cancelled timer', () => {
     const clock = new ManualClock(0)
     const wake = vi.fn()
     clock.at(10, wake)()
@@ -56,13 +56,13 @@ describe('ManualClock', () => {
     expect(clock.nextAt()).toBeNull()
   })
 
-  it('fires a moment that has passed without being moved', async () => {
+  it('a ManualClock fires a timer for the past without being moved', async () => {
     const clock = new ManualClock(100)
     await new Promise<void>((resolve) => void clock.at(50, resolve))
     expect(clock.now()).toBe(100)
   })
 
-  it('fires nothing when it is set back', () => {
+  it('a ManualClock fires nothing when it is set back', () => {
     const clock = new ManualClock(100)
     const wake = vi.fn()
     clock.at(150, wake)
@@ -75,14 +75,14 @@ describe('ManualClock', () => {
 })
 
 describe('waitUntil', () => {
-  it('resolves at its moment', async () => {
+  it('waitUntil resolves at its moment', async () => {
     const clock = new ManualClock(0)
     const wait = waitUntil(clock, 10)
     clock.advance(10)
     await expect(wait).resolves.toBeUndefined()
   })
 
-  it('leaves no listener on a signal that outlives it', async () => {
+  it('waitUntil leaves no listener on a signal that outlives it', async () => {
     const clock = new ManualClock(0)
     const { signal } = new AbortController()
     const wait = waitUntil(clock, 10, signal)
@@ -92,7 +92,7 @@ describe('waitUntil', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
-  it("rejects with the signal's reason and leaves no timer behind", async () => {
+  it("waitUntil rejects with the signal's reason and leaves no timer behind", async () => {
     const clock = new ManualClock(0)
     const controller = new AbortController()
     const wait = waitUntil(clock, 10, controller.signal)
@@ -101,7 +101,7 @@ describe('waitUntil', () => {
     expect(clock.nextAt()).toBeNull()
   })
 
-  it('rejects at once for a signal that has aborted', async () => {
+  it('waitUntil rejects at once for a signal that has aborted', async () => {
     const clock = new ManualClock(0)
     await expect(waitUntil(clock, 10, AbortSignal.abort(new Error('stop')))).rejects.toThrow('stop')
     expect(clock.nextAt()).toBeNull()
@@ -112,7 +112,7 @@ describe('systemClock', () => {
   beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }))
   afterEach(() => void vi.useRealTimers())
 
-  it('wakes at a moment weeks ahead, longer than one timer can run', () => {
+  it('the system clock wakes at a moment weeks ahead, beyond the longest timer', () => {
     const wake = vi.fn()
     const moment = 1_000_000 + parseDuration('30d')
     systemClock.at(moment, () => wake(systemClock.now()))
@@ -122,7 +122,7 @@ describe('systemClock', () => {
     expect(wake).toHaveBeenCalledExactlyOnceWith(moment)
   })
 
-  it('notices a clock set forward within half a minute', () => {
+  it('the system clock notices within half a minute that it was set forward', () => {
     const wake = vi.fn()
     systemClock.at(1_000_000 + parseDuration('1d'), wake)
     vi.setSystemTime(1_000_000 + parseDuration('2d'))
@@ -130,7 +130,7 @@ describe('systemClock', () => {
     expect(wake).toHaveBeenCalledOnce()
   })
 
-  it('stops when it is cancelled, between two pieces too', () => {
+  it('a long timer of the system clock can be cancelled between two of its parts', () => {
     const wake = vi.fn()
     const cancel = systemClock.at(1_000_000 + 90_000, wake)
     vi.advanceTimersByTime(45_000)
@@ -141,4 +141,4 @@ describe('systemClock', () => {
   })
 })
 
-it('writes a moment as ISO text', () => expect(isoTime(0)).toBe('1970-01-01T00:00:00.000Z'))
+it('isoTime writes a moment as ISO text', () => expect(isoTime(0)).toBe('1970-01-01T00:00:00.000Z'))

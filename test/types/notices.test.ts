@@ -5,17 +5,17 @@ import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 
 const bus = createNoticeBus()
 
-it('a listener gets the notice of its kind', () => {
+it('a listener of a kind gets notices of that kind', () => {
   bus.subscribe('run.failed', (notice) => expectTypeOf(notice.error).toEqualTypeOf<Failure>())()
   bus.subscribe('*', (notice) => expectTypeOf(notice).toEqualTypeOf<Notice>())()
 })
 
-it('a notice that is awaited has its kind', () => {
+it('an awaited notice has the type of its kind', () => {
   const awaited = () => bus.once('run.completed', (notice) => notice.steps > 1)
   expectTypeOf(awaited).returns.resolves.toEqualTypeOf<NoticeOf<'run.completed'>>()
 })
 
-it('misuse does not compile', () => {
+it('misuse of the notice bus does not compile', () => {
   const misuse = () => {
     // @ts-expect-error: there is no such kind.
     bus.subscribe('run.exploded', () => {})

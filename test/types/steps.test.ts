@@ -25,7 +25,7 @@ const onMoved = defineWorkflow({ id: 'on-moved', on: moved, run: ({ event }) => 
 const onAny = defineWorkflow({ id: 'on-any', on: [moved, 'file.created'], run: () => 1n })
 const nightly = defineWorkflow({ id: 'nightly', on: cron('0 3 * * *'), run: () => null })
 
-it('keys are computed from what the schema gives out', () => {
+it('keys are computed from the output of the schema', () => {
   defineEvent('a.b', {
     data: z.object({ n: z.string().transform(Number) }),
     keys: {
@@ -44,7 +44,7 @@ it('keys are computed from what the schema gives out', () => {
   expectTypeOf(misuse).toBeFunction()
 })
 
-it('a wait gives the event of its definition or null', () => {
+it('a wait returns the event of its definition or null', () => {
   const waits = async (step: StepApi) =>
     [
       await step.waitFor('a', {
@@ -79,7 +79,7 @@ it('a misused wait does not compile', () => {
   expectTypeOf(misuse).toBeFunction()
 })
 
-it('an invoked workflow gives its output and takes its input', () => {
+it('step.invoke takes the input of a workflow and returns its output', () => {
   const invokes = async (step: StepApi) =>
     [
       await step.invoke('a', child, { n: '1' }),
@@ -107,7 +107,7 @@ it('a misused invocation does not compile', () => {
   expectTypeOf(misuse).toBeFunction()
 })
 
-it('sends what a definition takes and maps items to what their function gives', () => {
+it('step.send takes the input of a definition, and step.map returns the results of its function', () => {
   const uses = async (step: StepApi) => {
     expectTypeOf(await step.send('a', moved, { id: 't', bytes: '7' })).toEqualTypeOf<{ id: string }>()
     expectTypeOf(await step.send('b', 'order.shipped', { order: 1 })).toEqualTypeOf<{ id: string }>()

@@ -22,16 +22,16 @@ test('a run has the output of its workflow, or none yet', () => {
 test('an event is sent as its definition reads it, before any transformation', () => {
   const send = (t: Testbed) => [
     t.send(counted, { count: '2' }),
-    // @ts-expect-error: what the author's code gets is not what the service sends
+    // @ts-expect-error: the author's code gets another type than the service sends.
     t.send(counted, { count: 2 }),
-    // @ts-expect-error: without its data
+    // @ts-expect-error: the data is missing.
     t.send(counted),
     t.send('file.counted', { anything: true }),
   ]
   expectTypeOf(send).toBeFunction()
 })
 
-test('a crash report keeps the type of what the scenario returned', () => {
+test('a crash report keeps the type of the value that the scenario returned', () => {
   const play = () => crashEverywhere({ workflows: [double] }, async (t) => t.run(double).output)
   expectTypeOf(play).returns.resolves.toHaveProperty('value').toEqualTypeOf<{ twice: number } | null>()
 })

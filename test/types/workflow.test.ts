@@ -13,7 +13,7 @@ const transferCompleted = defineEvent('transfer.completed', {
 })
 const fileCreated = defineEvent('file.created', { data: z.object({ file: z.object({ id: z.string() }) }) })
 
-it('an event definition keeps its type and what its schema gives out', () => {
+it('an event definition keeps its type and the output of its schema', () => {
   expectTypeOf(transferCompleted.type).toEqualTypeOf<'transfer.completed'>()
   expectTypeOf(transferCompleted.data).toExtend<z.ZodType<{ transferId: string; bytes: number }>>()
 })
@@ -47,12 +47,12 @@ it('an event known by its type alone has unknown data', () => {
   })
 })
 
-it('a pattern leaves the type open', () => {
+it('a pattern leaves the type of the event open', () => {
   defineWorkflow({ id: 'a', on: 'file.*', run: ({ event }) => expectTypeOf(event.type).toEqualTypeOf<string>() })
   defineWorkflow({ id: 'a', on: '*', run: ({ event }) => expectTypeOf(event.type).toEqualTypeOf<string>() })
 })
 
-it('a list gives one of its events, told apart by type', () => {
+it('a list of triggers gives one of their events, told apart by type', () => {
   defineWorkflow({
     id: 'a',
     on: [fileCreated, transferCompleted, 'file.deleted'],
@@ -64,7 +64,7 @@ it('a list gives one of its events, told apart by type', () => {
   })
 })
 
-it('a cron workflow has a tick and no event, any other an event and no tick', () => {
+it('a cron workflow gets a tick and no event, and any other gets an event and no tick', () => {
   defineWorkflow({
     id: 'nightly',
     on: cron('0 3 * * *', { timezone: 'Europe/Berlin', catchUp: 'latest', within: '24h' }),
@@ -96,7 +96,7 @@ it('keys and priorities are functions of the event, or of the due moment of a cr
   })
 })
 
-it('a batch gets its events, one at least, and a debounce the newest and a count', () => {
+it('a batch gets at least one event, and a debounce gets the newest one and a count', () => {
   const batch = defineWorkflow({
     id: 'a',
     on: [fileCreated, transferCompleted],
@@ -162,7 +162,7 @@ it('a step result keeps its type', () => {
   expectTypeOf(workflow).toExtend<Workflow<'file.created', { total: number; named: { name: string } }>>()
 })
 
-it('any workflow, whatever it runs on, is one to the engine', () => {
+it('any workflow can be handed to the engine, whatever it runs on', () => {
   const run = () => null
   const workflows: AnyWorkflow[] = [
     defineWorkflow({ id: 'a', on: transferCompleted, where: (event) => event.data.bytes > 0, run }),
@@ -172,7 +172,7 @@ it('any workflow, whatever it runs on, is one to the engine', () => {
   expectTypeOf(workflows).toEqualTypeOf<AnyWorkflow[]>()
 })
 
-it('misuse does not compile', () => {
+it('misuse of defineWorkflow does not compile', () => {
   const misuse = () => {
     // @ts-expect-error: an id is missing.
     defineWorkflow({ on: 'file.created', run: () => null })
@@ -204,7 +204,7 @@ it('misuse does not compile', () => {
   expectTypeOf(misuse).toBeFunction()
 })
 
-it('onFailure knows the error, the failed run and what caused it', () => {
+it('onFailure gets the error, the failed run and the event that caused it', () => {
   const created = defineEvent('file.created', { data: z.looseObject({ file: z.looseObject({ id: z.string() }) }) })
   defineWorkflow({
     id: 'careful',

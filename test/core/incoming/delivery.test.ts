@@ -3,18 +3,18 @@ import { VERDICTS } from '../../../src/core/incoming/delivery.ts'
 
 const refusals = Object.entries(VERDICTS).filter(([, { status }]) => status >= 300)
 
-it('answers a success for what is safe in the store, and for nothing else', () => {
+it('only deliveries that are safe in the store are answered with success', () => {
   const safe = Object.entries(VERDICTS).filter(([, { status }]) => status < 300)
   expect(safe.map(([verdict]) => verdict)).toEqual(['accepted', 'duplicate', 'conflict'])
 })
 
-it('gives all refusals of trust the same face', () => {
+it('all refusals for lack of trust have the same status', () => {
   for (const verdict of ['bad_signature', 'stale', 'unknown_endpoint', 'disabled'] as const) {
     expect(VERDICTS[verdict].status).toBe(401)
   }
 })
 
-it('never tells a sender to unsubscribe, and asks for another try only where one can help', () => {
+it('no refusal tells a sender to unsubscribe, and only some ask for another try', () => {
   for (const [, { status }] of refusals) expect([404, 410]).not.toContain(status)
   const again = refusals.filter(([, { status }]) => status >= 500).map(([verdict]) => verdict)
   expect(again).toEqual(['consumed', 'learning', 'overloaded', 'draining'])

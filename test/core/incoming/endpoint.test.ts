@@ -16,7 +16,7 @@ import { parseSecret, SCHEME_PRESETS, signatureScheme } from '../../../src/core/
 const SECRET = 'a secret of a good 24 bytes'
 
 describe('planEndpoint', () => {
-  it('completes what a user gives', () => {
+  it('planEndpoint fills in everything that a user leaves out', () => {
     const endpoint = planEndpoint({ name: 'main', secret: SECRET }, 5)
     expect(endpoint).toMatchObject({
       name: 'main',
@@ -31,46 +31,49 @@ describe('planEndpoint', () => {
     expect(endpoint.path).toMatch(/^main-[0-9a-z]{32}$/)
   })
 
-  it('gives two endpoints of one name different paths and secrets', () => {
+  it('two endpoints of one name get different paths and secrets', () => {
     const [one, other] = [planEndpoint({ name: 'main' }, 0), planEndpoint({ name: 'main' }, 0)]
     expect(one.path).not.toBe(other.path)
     expect(one.secrets[0]?.value).not.toBe(other.secrets[0]?.value)
   })
 
-  it.each(['', 'Main', '-main', 'a b', 'a/b', '../x', 'a'.repeat(41)])('refuses the name %j', (name) =>
+  it.each(['', 'Main', '-main', 'a b', 'a/b', '../x', 'a'.repeat(41)])('planEndpoint refuses the name %j', (name) =>
     expect(() => planEndpoint({ name }, 0)).toThrow(/is not an endpoint name/),
   )
 
-  it.each(['', 'short', 'x'.repeat(23), 'é'.repeat(11)])('refuses the weak secret %j', (secret) =>
+  it.each(['', 'short', 'x'.repeat(23), 'é'.repeat(11)])('planEndpoint refuses the weak secret %j', (secret) =>
     expect(() => planEndpoint({ name: 'main', secret }, 0)).toThrow(UpshotError),
   )
 
-  it('counts the bytes of a secret, not its characters', () => {
+  it('the strength of a secret counts its bytes, not its characters', () => {
     expect(planEndpoint({ name: 'main', secret: 'é'.repeat(12) }, 0).secrets).toHaveLength(1)
   })
 
-  it('never repeats a secret in an error', () => {
+  it('an error about a secret never repeats it', () => {
     expect(() => planEndpoint({ name: 'main', secret: 'hunter2' }, 0)).toThrow(/^(?!.*hunter2)/)
   })
 
-  it.each(['utf8', 'base64', 'hex'] as const)('generates a secret that is a strong key as %s', (secret) => {
-    const scheme = signatureScheme.parse({ secret })
-    const { secrets } = planEndpoint({ name: 'main', scheme }, 0)
-    expect(parseSecret(scheme, secrets[0]?.value ?? '')?.length).toBeGreaterThanOrEqual(24)
-  })
+  it.each(['utf8', 'base64', 'hex'] as const)(
+    'planEndpoint generates a secret that is a strong key as %s',
+    (secret) => {
+      const scheme = signatureScheme.parse({ secret })
+      const { secrets } = planEndpoint({ name: 'main', scheme }, 0)
+      expect(parseSecret(scheme, secrets[0]?.value ?? '')?.length).toBeGreaterThanOrEqual(24)
+    },
+  )
 
   it.each([
     ['hex', 'this text is long, but it is not hexadecimal'],
     ['base64', '!!! long, yet not base64 at all !!!'],
     ['hex', 'abcdef0123456789abcdef0123456789'],
-  ] as const)('refuses as %s a secret whose key is weak or none: %s', (form, secret) => {
+  ] as const)('planEndpoint refuses as %s a secret whose key is weak or missing: %s', (form, secret) => {
     const scheme = signatureScheme.parse({ secret: form })
     expect(isStrongSecret(secret, scheme)).toBe(false)
     expect(() => planEndpoint({ name: 'main', secret, scheme }, 0)).toThrow(UpshotError)
   })
 })
 
-it('uses a secret from its first moment until just before its last', () => {
+it('a secret is active from its first moment until just before its last', () => {
   const endpoint = planEndpoint({ name: 'main', secret: SECRET }, 0)
   endpoint.secrets = [
     { position: 0, value: 'old', activeFrom: 0, until: 100 },
@@ -84,29 +87,29 @@ it('uses a secret from its first moment until just before its last', () => {
   ])
 })
 
-describe('a rotation', () => {
+describe('planRotation', () => {
   const endpoint = planEndpoint({ name: 'main', secret: 'the-first-secret-of-them-all' }, 1_000)
   const second = 'the-second-secret-of-them-all'
 
-  it('takes both secrets while they overlap, then the new one only', () => {
+  it('a rotation keeps both secrets active for the overlap, then the new one only', () => {
     const rotated = planRotation(endpoint, second, { overlapMs: 500, now: 2_000 })
     expect(activeSecrets(rotated, 2_499)).toEqual(['the-first-secret-of-them-all', second])
     expect(activeSecrets(rotated, 2_500)).toEqual([second])
     expect(currentSecret(rotated)).toBe(second)
   })
 
-  it('without overlap ends the old secret at once', () => {
+  it('a rotation without overlap ends the old secret at once', () => {
     expect(activeSecrets(planRotation(endpoint, second, { overlapMs: 0, now: 2_000 }), 2_000)).toEqual([second])
   })
 
-  it('never lengthens the time of a secret that was to end sooner', () => {
+  it('a rotation never extends a secret that was to end sooner', () => {
     const once = planRotation(endpoint, second, { overlapMs: 100, now: 2_000 })
     const twice = planRotation(once, 'the-third-secret-of-them-all', { overlapMs: 1_000, now: 2_050 })
     expect(activeSecrets(twice, 2_099)).toHaveLength(3)
     expect(activeSecrets(twice, 2_100)).toEqual([second, 'the-third-secret-of-them-all'])
   })
 
-  it('back to a secret that is still valid keeps it, once and without an end', () => {
+  it('a rotation back to a valid secret keeps it once and without an end', () => {
     const back = planRotation(
       planRotation(endpoint, second, { overlapMs: 500, now: 2_000 }),
       'the-first-secret-of-them-all',
@@ -115,27 +118,27 @@ describe('a rotation', () => {
     expect(activeSecrets(back, 9_999)).toEqual(['the-first-secret-of-them-all'])
   })
 
-  it('refuses a weak secret', () => {
+  it('a rotation refuses a weak secret', () => {
     expect(() => planRotation(endpoint, 'short', { overlapMs: 0, now: 2_000 })).toThrow(/shorter than 24 bytes/)
   })
 })
 
-describe('a retirement', () => {
+describe('planRetirement', () => {
   const first = planEndpoint({ name: 'main', secret: 'the-first-secret-of-them-all' }, 1_000)
   const rotated = planRotation(first, 'the-second-secret-of-them-all', { overlapMs: 9_000, now: 2_000 })
 
-  it('leaves the newest secret only, from now on', () => {
+  it('a retirement leaves only the newest secret active', () => {
     const retired = planRetirement(rotated, 2_001)
     expect(activeSecrets(retired, 2_001)).toEqual(['the-second-secret-of-them-all'])
     expect(retired.secrets.map(({ position }) => position)).toEqual([1])
   })
 
-  it('of an endpoint with one secret changes nothing', () => {
+  it('a retirement changes nothing on an endpoint with one secret', () => {
     expect(planRetirement(first, 2_000)).toEqual(first)
   })
 })
 
-it('never gives the position of a secret to another one', () => {
+it('the position of a secret is never given to another one', () => {
   const secrets = ['the-second-secret-of-them-all', 'the-third-secret-of-them-all', 'the-fourth-secret-of-them-all']
   const last = secrets.reduce(
     (endpoint, secret, index) => planRotation(endpoint, secret, { overlapMs: index * 1_000, now: index * 10 }),
@@ -146,7 +149,7 @@ it('never gives the position of a secret to another one', () => {
   expect(positionOf(planRetirement(last, 30), 0, 30)).toBe(3)
 })
 
-it('pins no scheme under which the newest secret is no strong key', () => {
+it('planScheme refuses a scheme under which the newest secret is not a strong key', () => {
   const endpoint = planEndpoint({ name: 'main', secret: SECRET }, 0)
   expect(planScheme(endpoint, SCHEME_PRESETS.timestamped).scheme).toBe(SCHEME_PRESETS.timestamped)
   expect(() => planScheme(endpoint, SCHEME_PRESETS['standard-webhooks'])).toThrow(/not written as base64/)
@@ -160,8 +163,11 @@ it.each([
   ['newest_unused', 3 * 3_600_000, null],
   ['newest_unused', null, null],
   ['safe', null, 0],
-] as const)('calls an old secret %s that was used %s ms ago, the newest %s ms ago', (decision, oldAgo, newestAgo) => {
-  const now = 100 * 3_600_000
-  const use = (ago: number | null) => ({ lastUsedAt: ago === null ? null : now - ago })
-  expect(decideRetirement({ old: use(oldAgo), newest: use(newestAgo) }, now)).toBe(decision)
-})
+] as const)(
+  'decideRetirement says %s for an old secret used %s ms ago and a newest used %s ms ago',
+  (decision, oldAgo, newestAgo) => {
+    const now = 100 * 3_600_000
+    const use = (ago: number | null) => ({ lastUsedAt: ago === null ? null : now - ago })
+    expect(decideRetirement({ old: use(oldAgo), newest: use(newestAgo) }, now)).toBe(decision)
+  },
+)

@@ -14,18 +14,19 @@ function faultsOf(body: unknown): unknown {
 }
 
 describe('parseEvent', () => {
-  it('gives the event back with everything it does not know', () => {
+  it('parseEvent keeps fields that it does not know', () => {
     const body = { ...EVENT, account: 'a1', data: { file: { id: '1', colour: 'red' } } }
     expect(parseEvent(body)).toEqual(body)
   })
 
   it.each(['transfer.completed', 'something.entirely.new', 'single', 'with_underscore.and-dash'])(
-    'takes the type %s',
+    'parseEvent accepts the type %s',
     (type) => expect(parseEvent({ ...EVENT, type }).type).toBe(type),
   )
 
-  it.each(['2026-01-01T00:00:00Z', '2026-01-01T02:00:00.123456+02:00'])('takes %s as a moment', (created) =>
-    expect(parseEvent({ ...EVENT, created }).created).toBe(created),
+  it.each(['2026-01-01T00:00:00Z', '2026-01-01T02:00:00.123456+02:00'])(
+    'parseEvent accepts %s as the creation time',
+    (created) => expect(parseEvent({ ...EVENT, created }).created).toBe(created),
   )
 
   it.each([
@@ -42,15 +43,15 @@ describe('parseEvent', () => {
     ['a moment without an offset', { created: '2026-01-01T00:00:00' }, 'created'],
     ['a list for data', { data: [] }, 'data'],
     ['no data', { data: null }, 'data'],
-  ])('refuses %s and says where it is', (_, part, at) => {
+  ])('parseEvent refuses %s and says where it is', (_, part, at) => {
     expect(faultsOf({ ...EVENT, ...part })).toEqual([{ at, fault: expect.any(String) }])
   })
 
-  it('lists every fault at once', () => {
+  it('parseEvent lists every fault at once', () => {
     expect(faultsOf({})).toMatchObject([{ at: 'id' }, { at: 'type' }, { at: 'created' }, { at: 'data' }])
   })
 
-  it.each([null, undefined, 'text', 7, []])('refuses a body that is %j', (body) =>
+  it.each([null, undefined, 'text', 7, []])('parseEvent refuses a body that is %j', (body) =>
     expect(faultsOf(body)).toMatchObject([{ at: '(body)' }]),
   )
 })
@@ -70,5 +71,7 @@ describe('matchType', () => {
     ['upshot.*', 'upshot.test', true],
     ['upshot.test', 'upshot.test', true],
     ['*', 'upshots.test', true],
-  ])('%s and %s: %s', (pattern, type, is) => expect(matchType(pattern, type)).toBe(is))
+  ])('matchType of the pattern %s and the type %s is %s', (pattern, type, is) =>
+    expect(matchType(pattern, type)).toBe(is),
+  )
 })

@@ -8,10 +8,10 @@ const ROUTES = [
   { eventType: 'transfer.failed', workflow: 'alert' },
 ]
 
-it('starts each matching workflow once, in the order of the routes', () => {
+it('planRuns lists each matching workflow once, in the order of the routes', () => {
   expect(planRuns('file.created', ROUTES)).toEqual(['archive', 'intake'])
   expect(planRuns('transfer.failed', ROUTES)).toEqual(['archive', 'alert'])
   expect(planRuns('something.new', ROUTES)).toEqual(['archive'])
 })
 
-it('starts nothing where no route matches', () => expect(planRuns('file.created', [])).toEqual([]))
+it('planRuns lists nothing when no route matches', () => expect(planRuns('file.created', [])).toEqual([]))

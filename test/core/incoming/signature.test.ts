@@ -40,29 +40,32 @@ function verify(
 
 const signed = (prefix: string) => Buffer.concat([Buffer.from(prefix), BODY])
 
-describe('a signature by openssl', () => {
-  it.each(['sha256', 'sha512', 'sha1'] as const)('is accepted: %s, hex and base64', (algorithm) => {
-    for (const encoding of ['hex', 'base64'] as const) {
-      const scheme = signatureScheme.parse({ algorithm, encoding })
-      const headers = { 'X-Service-Signature': openssl(algorithm, SECRET, BODY, encoding) }
-      expect(verify(scheme, headers)).toEqual({ kind: 'valid', secret: 0, skewSeconds: null })
-    }
-  })
+describe('verifySignature with openssl', () => {
+  it.each(['sha256', 'sha512', 'sha1'] as const)(
+    'a %s signature by openssl is accepted in hex and base64',
+    (algorithm) => {
+      for (const encoding of ['hex', 'base64'] as const) {
+        const scheme = signatureScheme.parse({ algorithm, encoding })
+        const headers = { 'X-Service-Signature': openssl(algorithm, SECRET, BODY, encoding) }
+        expect(verify(scheme, headers)).toEqual({ kind: 'valid', secret: 0, skewSeconds: null })
+      }
+    },
+  )
 
-  it('is accepted after a prefix, and not without it', () => {
+  it('a signature with a prefix is accepted, and refused without it', () => {
     const mac = openssl('sha256', SECRET, BODY)
     const scheme = SCHEME_PRESETS['sha256-prefix']
     expect(verify(scheme, { 'X-Service-Signature': `sha256=${mac}` })).toMatchObject({ kind: 'valid' })
     expect(verify(scheme, { 'X-Service-Signature': mac })).toMatchObject({ reason: 'malformed_header' })
   })
 
-  it('is accepted with its timestamp in the same header', () => {
+  it('a signature is accepted with its timestamp in the same header', () => {
     const mac = openssl('sha256', SECRET, signed(`${SECONDS - 7}.`))
     const headers = { 'X-Service-Signature': `t=${SECONDS - 7}, v0=old, v1=${mac}` }
     expect(verify(SCHEME_PRESETS.timestamped, headers)).toEqual({ kind: 'valid', secret: 0, skewSeconds: 7 })
   })
 
-  it('is accepted with its timestamp in another header', () => {
+  it('a signature is accepted with its timestamp in another header', () => {
     const scheme = signatureScheme.parse({ signed: 'timestamp.body', timestampHeader: 'X-Time' })
     const headers = { 'X-Service-Signature': openssl('sha256', SECRET, signed(`${SECONDS}.`)), 'X-Time': `${SECONDS}` }
     expect(verify(scheme, headers)).toMatchObject({ kind: 'valid', skewSeconds: 0 })
@@ -73,21 +76,21 @@ describe('a signature by openssl', () => {
     ['base64', 'base64', Buffer.alloc(32, 7).toString('base64')],
     ['base64 without padding', 'base64', Buffer.alloc(32, 7).toString('base64').replace('=', '')],
     ['base64 behind whsec_', 'base64', `whsec_${Buffer.alloc(32, 7).toString('base64')}`],
-  ] as const)('is accepted where the secret is written as %s', (_, form, secret) => {
+  ] as const)('a signature is accepted when the secret is written as %s', (_, form, secret) => {
     const scheme = signatureScheme.parse({ secret: form })
     const headers = { 'X-Service-Signature': openssl('sha256', Buffer.alloc(32, 7), BODY) }
     expect(verify(scheme, headers, { secrets: [secret] })).toMatchObject({ kind: 'valid' })
   })
 })
 
-describe('published vectors', () => {
-  it('hold: RFC 4231, test case 2', () => {
+describe('verifySignature with published vectors', () => {
+  it('the vector of RFC 4231, test case 2, is accepted', () => {
     const mac = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'
     const part = { secrets: ['Jefe'], body: Buffer.from('what do ya want for nothing?') }
     expect(verify(SCHEME_PRESETS.hex, { 'X-Service-Signature': mac }, part)).toMatchObject({ kind: 'valid' })
   })
 
-  it("hold: GitHub's example of a webhook", () => {
+  it("GitHub's example of a webhook is accepted", () => {
     const mac = '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17'
     const part = { secrets: ["It's a Secret to Everybody"], body: Buffer.from('Hello, World!') }
     const headers = { 'X-Service-Signature': `sha256=${mac}` }
@@ -101,7 +104,7 @@ describe('Standard Webhooks', () => {
   const body = Buffer.from('{"id":"evt_1","name":"Grüße"}')
   const library = new Webhook(secret)
 
-  it("accepts what the standard's own library signs", () => {
+  it('a signature by the Standard Webhooks library is accepted', () => {
     const headers = {
       'webhook-id': 'msg_1',
       'webhook-timestamp': `${SECONDS}`,
@@ -111,12 +114,12 @@ describe('Standard Webhooks', () => {
     expect(verify(scheme, headers, part)).toEqual({ kind: 'valid', secret: 2, skewSeconds: 0 })
   })
 
-  it("signs what the standard's own library accepts", () => {
+  it('the Standard Webhooks library accepts our signature', () => {
     const headers = signBody(scheme, secret, { id: 'msg_1', body }, Date.now())
     expect(library.verify(body, headers)).toEqual(JSON.parse(body.toString()))
   })
 
-  it('refuses a delivery whose id was exchanged', () => {
+  it('a Standard Webhooks delivery with an exchanged id is refused', () => {
     const headers = signBody(scheme, secret, { id: 'msg_1', body }, NOW)
     expect(verify(scheme, { ...headers, 'webhook-id': 'msg_2' }, { secrets: [secret], body })).toMatchObject({
       reason: 'mismatch',
@@ -129,29 +132,29 @@ describe('signBody', () => {
     ['hex', '', (mac: string) => mac],
     ['sha256-prefix', '', (mac: string) => `sha256=${mac}`],
     ['timestamped', `${SECONDS}.`, (mac: string) => `t=${SECONDS},v1=${mac}`],
-  ] as const)('makes for %s what openssl makes', (preset, prefix, write) => {
+  ] as const)('signBody signs for the preset %s as openssl does', (preset, prefix, write) => {
     expect(signBody(SCHEME_PRESETS[preset], SECRET, { id: 'evt_1', body: BODY }, NOW)).toEqual({
       'X-Service-Signature': write(openssl('sha256', SECRET, signed(prefix))),
     })
   })
 
-  it('refuses to sign with a secret that is no key', () => {
+  it('signBody refuses a secret that is not a key of the scheme', () => {
     const scheme = signatureScheme.parse({ secret: 'hex' })
     expect(() => signBody(scheme, 'not hex', { id: 'evt_1', body: BODY }, NOW)).toThrow(/not written as hex/)
   })
 })
 
-describe('a delivery is refused', () => {
+describe('verifySignature refuses', () => {
   const scheme = SCHEME_PRESETS.hex
   const good = openssl('sha256', SECRET, BODY)
 
-  it('without its header', () => {
+  it('a delivery without its signature header is refused', () => {
     const missing = { kind: 'invalid', reason: 'missing_header', header: 'X-Service-Signature' }
     expect(verify(scheme, {})).toEqual(missing)
     expect(verify(scheme, { 'X-Service-Signature': '  ' })).toEqual(missing)
   })
 
-  it('without a secret', () => {
+  it('a delivery is refused when its endpoint has no secret', () => {
     expect(verify(scheme, { 'X-Service-Signature': good }, { secrets: [] })).toMatchObject({ reason: 'mismatch' })
   })
 
@@ -160,9 +163,9 @@ describe('a delivery is refused', () => {
     ['base64', 'whsec_'],
     ['hex', 'a long secret, but in no way hexadecimal'],
     ['base64', '?? a long secret, but in no way base64 ??'],
-  ] as const)('when signed with the little that a bad %s secret leaves of a key: %j', (form, secret) => {
-    // openssl takes no empty key; a zero byte at the end of a key changes nothing, as keys are
-    // filled up with zeros.
+  ] as const)('a delivery signed with the remains of a bad %s secret is refused: %j', (form, secret) => {
+    // openssl takes no empty key. A zero byte at its end changes nothing, because HMAC pads keys
+    // with zeros.
     const left = Buffer.concat([Buffer.from(secret.replace('whsec_', ''), form), Buffer.alloc(1)])
     const headers = { 'X-Service-Signature': openssl('sha256', left, BODY) }
     expect(verify(signatureScheme.parse({ secret: form }), headers, { secrets: [secret] })).toMatchObject({
@@ -173,15 +176,15 @@ describe('a delivery is refused', () => {
   it.each([
     ['cut short', good.slice(0, -1)],
     ['too long', `${good}0`],
-    ['in capitals', good.toUpperCase()],
+    ['in upper case', good.toUpperCase()],
     ['of another encoding', Buffer.from(good, 'hex').toString('base64')],
     ['twice in one header', `${good}, ${good}`],
-    ['no ASCII', 'ß'.repeat(64)],
-  ])('with a signature that is %s', (_, mac) =>
+    ['not ASCII', 'ß'.repeat(64)],
+  ])('a delivery with a signature that is %s is refused', (_, mac) =>
     expect(verify(scheme, { 'X-Service-Signature': mac })).toMatchObject({ kind: 'invalid', reason: 'mismatch' }),
   )
 
-  it.each([-301, 301])('when it was signed %d seconds from now', (skew) => {
+  it.each([-301, 301])('a delivery signed %d seconds ago is stale', (skew) => {
     const headers = signBody(SCHEME_PRESETS.timestamped, SECRET, { id: 'evt_1', body: BODY }, NOW - skew * 1000)
     expect(verify(SCHEME_PRESETS.timestamped, headers)).toEqual({ kind: 'stale', skewSeconds: skew })
     const near = signBody(
@@ -200,11 +203,11 @@ describe('a delivery is refused', () => {
     ['a negative timestamp', 't=-1,v1=abc', 'malformed_header'],
     ['no signature', `t=${SECONDS}`, 'malformed_header'],
     ['an empty signature', `t=${SECONDS},v1=`, 'malformed_header'],
-  ])('with %s', (_, value, reason) =>
+  ])('a delivery with %s is refused', (_, value, reason) =>
     expect(verify(SCHEME_PRESETS.timestamped, { 'X-Service-Signature': value })).toMatchObject({ reason }),
   )
 
-  it('when the right signature stands behind more than ten others', () => {
+  it('a right signature behind ten others is ignored', () => {
     const listed = (before: number) =>
       `t=${SECONDS},${'v1=no,'.repeat(before)}v1=${openssl('sha256', SECRET, signed(`${SECONDS}.`))}`
     expect(verify(SCHEME_PRESETS.timestamped, { 'X-Service-Signature': listed(9) })).toMatchObject({ kind: 'valid' })
@@ -214,12 +217,12 @@ describe('a delivery is refused', () => {
   })
 })
 
-it('says which of several secrets signed', () => {
+it('verifySignature says which of several secrets signed', () => {
   const headers = { 'X-Service-Signature': openssl('sha256', SECRET, BODY) }
   expect(verify(SCHEME_PRESETS.hex, headers, { secrets: ['another secret', SECRET] })).toMatchObject({ secret: 1 })
 })
 
-it('refuses a scheme with a setting that nobody knows', () => {
+it('a scheme with an unknown setting is refused', () => {
   expect(signatureScheme.safeParse({ algoritm: 'sha256' }).success).toBe(false)
   expect(signatureScheme.safeParse({ algorithm: 'md5' }).success).toBe(false)
 })

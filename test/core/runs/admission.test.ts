@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest'
-import { isGated } from '../../../src/author/read-workflow.ts'
 import { computeDue, describeGathering, describeWait, type Gate } from '../../../src/core/runs/admission.ts'
 
 const NOW = Date.UTC(2026, 5, 1, 12)
 const gate: Gate = { name: 'concurrency-1', key: '', most: 4, perMs: null }
 
-it('says what a run in line waits for', () => {
+it('describeWait says which gate a run waits at', () => {
   const known = { taken: 4, nextAt: null }
   expect(describeWait(gate, known)).toBe('concurrency: 4 of 4 runs are at work')
   expect(describeWait({ ...gate, name: 'concurrency-2', key: 'storage_b' }, known)).toBe(
@@ -22,14 +21,14 @@ it.each([
   [7_200_000, '2h'],
   [86_400_000, '1d'],
   [1_500, '1500ms'],
-])('writes a throttle of %d ms as %s', (perMs, text) => {
+])('describeWait writes a throttle of %d ms as %s', (perMs, text) => {
   const throttle: Gate = { name: 'throttle', key: '', most: 4, perMs }
   expect(describeWait(throttle, { taken: 4, nextAt: NOW })).toBe(
     `throttle: 4 of 4 runs started within ${text}, next start at 2026-06-01T12:00:00.000Z`,
   )
 })
 
-it('says how far a gathering is', () => {
+it('describeGathering and computeDue say how many events are folded and when the run starts', () => {
   const batch = { kind: 'batch', key: '', size: 200, waitMs: 10 } as const
   const debounce = { kind: 'debounce', key: '', waitMs: 10, maxMs: 15 } as const
   expect(describeGathering(batch, { gathered: 17, dueAt: NOW })).toBe(
@@ -40,11 +39,4 @@ it('says how far a gathering is', () => {
   expect(computeDue(batch, { since: NOW, now: NOW + 5 })).toBe(NOW + 10)
   expect(computeDue(debounce, { since: NOW, now: NOW + 4 })).toBe(NOW + 14)
   expect(computeDue(debounce, { since: NOW, now: NOW + 9 })).toBe(NOW + 15)
-})
-
-it('asks the store about those workflows only that limit something', () => {
-  expect(isGated({})).toBe(false)
-  expect(isGated({ priority: 5, timeout: { run: '1h', step: '1m' } })).toBe(false)
-  expect(isGated({ singleton: true })).toBe(true)
-  expect(isGated({ throttle: { limit: 1, per: '1m' } })).toBe(true)
 })

@@ -7,9 +7,10 @@ const decide = (error: unknown, part: Partial<Parameters<typeof decideRetry>[0]>
   decideRetry({ error, attempt: 1, policy: POLICY, now: 10_000, random: 0.5, ...part })
 
 describe('planRetries', () => {
-  it('has defaults', () => expect(planRetries()).toEqual({ attempts: 4, minMs: 1_000, maxMs: 300_000 }))
+  it('planRetries fills in the defaults', () =>
+    expect(planRetries()).toEqual({ attempts: 4, minMs: 1_000, maxMs: 300_000 }))
 
-  it("takes a step's own options before its workflow's, one by one", () => {
+  it('planRetries takes each option of the step before that of its workflow', () => {
     expect(planRetries({ attempts: 2 }, undefined, { attempts: 9, min: '2s', max: '1m' })).toEqual({
       attempts: 2,
       minMs: 2_000,
@@ -19,12 +20,12 @@ describe('planRetries', () => {
 })
 
 describe('decideRetry', () => {
-  it('doubles the pause up to its bound', () => {
+  it('the pause before a retry doubles up to its bound', () => {
     const pauses = [1, 2, 3, 4].map((attempt) => decide(new Error(), { attempt, policy: { ...POLICY, attempts: 9 } }))
     expect(pauses).toEqual([500, 1_000, 1_500, 1_500].map((ms) => ({ kind: 'retry', at: 10_000 + ms, counts: true })))
   })
 
-  it('gives up after the last attempt', () => {
+  it('decideRetry gives up after the last attempt', () => {
     expect(decide(new Error(), { attempt: 2 })).toMatchObject({ kind: 'retry' })
     expect(decide(new Error(), { attempt: 3 })).toEqual({ kind: 'give_up' })
   })
@@ -35,36 +36,37 @@ describe('decideRetry', () => {
     ['an error of ours that no second try can change', new UpshotError('not_found', 'no')],
     ["a client's error that says so", Object.assign(new Error(), { retryable: false })],
     ['one that says so and names a moment', Object.assign(new Error(), { retryable: false, retryAt: 99_999 })],
-  ])('gives up at once after %s', (_, error) => expect(decide(error)).toEqual({ kind: 'give_up' }))
+  ])('decideRetry gives up at once after %s', (_, error) => expect(decide(error)).toEqual({ kind: 'give_up' }))
 
   it.each([
     ['a RetryAt', new RetryAt(99_999)],
     ["a client's error with a moment", Object.assign(new Error(), { retryAt: 99_999, retryable: true })],
-  ])('waits as long as %s says, and counts no attempt', (_, error) => {
+  ])('decideRetry waits as long as %s says, and counts no attempt', (_, error) => {
     expect(decide(error, { attempt: 100 })).toEqual({ kind: 'retry', at: 99_999, counts: false })
   })
 
   it.each([
     ['has passed', new RetryAt(9_999)],
     ['is now', new RetryAt(10_000)],
-    ['is none', new RetryAt(new Date('nonsense'))],
+    ['is not a date', new RetryAt(new Date('nonsense'))],
     ['never comes', new RetryAt(Number.POSITIVE_INFINITY)],
-  ])('counts the attempt when the moment named %s', (_, error) => {
+  ])('decideRetry counts the attempt when the moment named %s', (_, error) => {
     expect(decide(error)).toEqual({ kind: 'retry', at: 10_500, counts: true })
     expect(decide(error, { attempt: 3 })).toEqual({ kind: 'give_up' })
   })
 
-  it('waits as long as a RetryAfter says, from now, and counts no attempt', () => {
+  it('decideRetry waits as long as a RetryAfter says, and counts no attempt', () => {
     expect(decide(new RetryAfter('30s'), { attempt: 100 })).toEqual({ kind: 'retry', at: 40_000, counts: false })
     expect(decide(new RetryAfter(0), { attempt: 3 })).toEqual({ kind: 'give_up' })
     expect(() => new RetryAfter('soon')).toThrow(/is not a duration/)
   })
 
-  it.each([['text'], [undefined], [null], [{ retryable: false }]])('tries again after %j was thrown', (thrown) =>
-    expect(decide(thrown)).toMatchObject({ kind: 'retry' }),
+  it.each([['text'], [undefined], [null], [{ retryable: false }]])(
+    'decideRetry tries again after %j was thrown',
+    (thrown) => expect(decide(thrown)).toMatchObject({ kind: 'retry' }),
   )
 
-  it('keeps its pause a number after any number of attempts', () => {
+  it('the pause before a retry stays finite after any number of attempts', () => {
     const policy = { attempts: Number.POSITIVE_INFINITY, minMs: 0, maxMs: 3_000 }
     expect(decide(new Error(), { attempt: 5_000, policy })).toEqual({ kind: 'retry', at: 10_000, counts: true })
   })

@@ -1,13 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { decideMismatch, type Effect, type StepKind, type StepStatus, stepKeys } from '../../../src/core/runs/step.ts'
+import {
+  decideMismatch,
+  type Effect,
+  planFork,
+  planReset,
+  type StepKind,
+  type StepStatus,
+  stepKeys,
+} from '../../../src/core/runs/step.ts'
+import { checkpoint, NOW } from '../../support/fixtures.ts'
 
 describe('stepKeys', () => {
-  it('counts steps of one name', () => {
+  it('stepKeys numbers the steps of one name', () => {
     const key = stepKeys()
     expect(['pay', 'ship', 'pay', 'pay'].map(key)).toEqual(['pay', 'ship', 'pay#2', 'pay#3'])
   })
 
-  it('keeps the turns of a loop apart by their keys, whatever their order', () => {
+  it('stepKeys tells the turns of a loop apart by their keys, in any order', () => {
     const key = stepKeys()
     expect([key(['check', 'b']), key(['check', 'a']), key(['check', 7]), key('check')]).toEqual([
       'check[b]',
@@ -17,17 +26,17 @@ describe('stepKeys', () => {
     ])
   })
 
-  it('counts a repeated key too', () => {
+  it('stepKeys numbers a repeated key too', () => {
     const key = stepKeys()
     expect([key(['check', 1]), key(['check', '1'])]).toEqual(['check[1]', 'check[1]#2'])
   })
 
-  it('starts anew with each pass', () => {
+  it('stepKeys starts again with each pass', () => {
     expect(stepKeys()('pay')).toBe('pay')
     expect(stepKeys()('pay')).toBe('pay')
   })
 
-  it.each(['', 'a#2', 'a[b]', ']', 'x'.repeat(201), undefined, 7])('refuses the name %j', (name) => {
+  it.each(['', 'a#2', 'a[b]', ']', 'x'.repeat(201), undefined, 7])('stepKeys refuses the name %j', (name) => {
     expect(() => stepKeys()(name as string)).toThrow(/is not a step name/)
     expect(() => stepKeys()([name as string, 'key'])).toThrow(/is not a step name/)
   })
@@ -39,22 +48,22 @@ describe('decideMismatch', () => {
   const end = (...statuses: StepStatus[]) =>
     ({ at: 'end', unreached: statuses.map((status) => ({ key: 'pay', status })) }) as const
 
-  it('lets a step be reached as what it was', () => {
+  it('a step may be reached with its verb and effect unchanged', () => {
     expect(decideMismatch(step('run', 'write'), false)).toBeNull()
     expect(decideMismatch(step('run', 'write'), true)).toBeNull()
   })
 
-  it('refuses another verb, under any code', () => {
+  it('a step with another verb is a mismatch under any code', () => {
     expect(decideMismatch(step('sleep', 'write'), false)).toBe('step "pay" was a `run` and is a `sleep` now')
     expect(decideMismatch(step('sleep', 'write'), true)).toMatch(/^code changed: step "pay" was/)
   })
 
-  it('refuses another effect under changed code', () => {
+  it('a step with another effect is a mismatch under changed code', () => {
     expect(decideMismatch(step('run', 'delete'), false)).toBeNull()
     expect(decideMismatch(step('run', 'delete'), true)).toMatch(/had the effect `write` and has `delete` now/)
   })
 
-  it('refuses an end without a step that has happened, under changed code', () => {
+  it('an end without a step that has happened is a mismatch under changed code', () => {
     expect(decideMismatch(end('completed'), false)).toBeNull()
     expect(decideMismatch(end(), true)).toBeNull()
     expect(decideMismatch(end('waiting'), true)).toBeNull()
@@ -63,4 +72,29 @@ describe('decideMismatch', () => {
     }
     expect(decideMismatch(end('started'), true)).toBe('code changed: step "pay" was started but not reached')
   })
+})
+
+const failed = (key: string, position: number, finishedAt: number) =>
+  checkpoint(key, { position, status: 'failed', startedAt: finishedAt - 3, finishedAt })
+
+it('a retry resets the failed steps after which nothing began, and the one that ended the run', () => {
+  const caught = failed('caught', 0, NOW)
+  const after = checkpoint('after', { position: 1, startedAt: NOW, finishedAt: NOW + 1 })
+  const sides = [failed('x', 2, NOW + 5), failed('y', 3, NOW + 6)]
+  expect(planReset([caught, after, ...sides], null)).toEqual(['x', 'y'])
+  expect(planReset([caught, after], { name: 'Error', message: '' })).toEqual([])
+  expect(planReset([caught, after], { name: 'Error', message: '', step: 'caught' })).toEqual(['caught'])
+})
+
+it('a fork takes over the finished steps that began before its step', () => {
+  const steps = [
+    checkpoint('a'),
+    failed('b', 1, NOW),
+    checkpoint('nap', { position: 2, status: 'waiting', dueAt: NOW }),
+    checkpoint('c', { position: 3 }),
+  ]
+  expect(planFork(steps, 'c')).toEqual(['a', 'b'])
+  expect(planFork(steps, 'a')).toEqual([])
+  expect(() => planFork(steps, 'd')).toThrow('no step "d"')
+  expect(() => planFork([], 'd')).toThrow('no step "d"')
 })

@@ -1,26 +1,18 @@
 import { sign as signAsOctokit } from '@octokit/webhooks-methods'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../../src/core/ids.ts'
 import { SCHEME_PRESETS, type SignatureScheme, verifySignature } from '../../../src/core/incoming/signature.ts'
-import { type Evidence, solveCaptures, solveScheme } from '../../../src/core/solver/solve-scheme.ts'
+import { type Evidence, solveScheme } from '../../../src/core/solver/solve-scheme.ts'
 import { CAUSES } from '../../../src/core/solver/suspects.ts'
 import { eventBody } from '../../support/fixtures.ts'
 import { opensslMac } from '../../support/sign.ts'
-
-const NOW = Date.UTC(2026, 5, 1, 12)
-const SECONDS = String(NOW / 1_000)
-const SECRET = 'a-canary-secret-of-the-solver-42'
-const BODY = Buffer.from(eventBody('evt_1', 'file.created', { file: { id: 'fil_1', name: 'Grüße/ü.txt' }, n: 1.5 }))
-
-const bytes = (...parts: (string | Buffer)[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)))
-const hex = (key: string | Buffer, signed: Buffer = BODY) => opensslMac('sha256', key, signed).toString('hex')
+import { BODY, bytes, hex, NOW, SECONDS, SECRET, signatureOf } from '../support/solver-fixtures.ts'
 
 function solve(headers: Record<string, string>, part: Partial<Evidence> = {}) {
   return solveScheme({ headers, body: BODY, secrets: [SECRET], receivedAt: NOW, ...part })
 }
 
-/** What was found must be what the receiver accepts. */
+/** Whether the receiver accepts the delivery under the scheme that was found. */
 function accepts(scheme: SignatureScheme | null, headers: Record<string, string>, part: Partial<Evidence> = {}) {
   if (scheme === null) return false
   const { body = BODY, secrets = [SECRET] } = part
@@ -28,7 +20,7 @@ function accepts(scheme: SignatureScheme | null, headers: Record<string, string>
   return verifySignature(scheme, secrets, { header: (name) => lower.get(name), body }, NOW).kind === 'valid'
 }
 
-describe('finds the scheme of a delivery signed by openssl', () => {
+describe('solveScheme with openssl', () => {
   const algorithms = ['sha256', 'sha512', 'sha1'] as const
   const encodings = {
     hex: (mac: Buffer) => mac.toString('hex'),
@@ -47,7 +39,7 @@ describe('finds the scheme of a delivery signed by openssl', () => {
     writings.flatMap((encoding) => forms.map((secret) => ({ algorithm, encoding, secret }))),
   )
 
-  it.each(combinations)('with $algorithm in $encoding, the secret as $secret', (scheme) => {
+  it.each(combinations)('the solver finds $algorithm in $encoding with the secret as $secret', (scheme) => {
     const { text, key } = secrets[scheme.secret]
     const headers = { 'X-Service-Signature': encodings[scheme.encoding](opensslMac(scheme.algorithm, key, BODY)) }
     const solution = solve(headers, { secrets: [text] })
@@ -90,15 +82,15 @@ describe('finds the scheme of a delivery signed by openssl', () => {
       { 'X-Sig': hex(SECRET, bytes(id['X-Service-Event-Id'], '.', SECONDS, '.', BODY)), ...time, ...id },
       { signed: 'id.timestamp.body', idHeader: 'X-Service-Event-Id', timestampHeader: 'X-Service-Timestamp' },
     ],
-  ])('with %s', (_how, headers, scheme) => {
+  ])('the solver finds a scheme with %s', (_how, headers, scheme) => {
     const solution = solve(headers)
     expect(solution).toMatchObject({ kind: 'match', scheme: { ...scheme, header: 'X-Sig' } })
     if (solution.kind === 'match') expect(accepts(solution.scheme, headers)).toBe(true)
   })
 })
 
-describe('agrees with other libraries and published vectors', () => {
-  it("on GitHub's example of a webhook", () => {
+describe('solveScheme with other libraries', () => {
+  it("the solver solves GitHub's example of a webhook", () => {
     const mac = '757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17'
     const headers = {
       'X-Hub-Signature-256': `sha256=${mac}`,
@@ -108,12 +100,12 @@ describe('agrees with other libraries and published vectors', () => {
     expect(solve(headers, given)).toMatchObject({ kind: 'match', preset: 'sha256-prefix' })
   })
 
-  it('on what @octokit/webhooks-methods signs', async () => {
+  it('the solver solves a signature by @octokit/webhooks-methods', async () => {
     const headers = { 'X-Hub-Signature-256': await signAsOctokit(SECRET, BODY.toString()) }
     expect(solve(headers)).toMatchObject({ kind: 'match', preset: 'sha256-prefix' })
   })
 
-  it('on the vector in the specification of Standard Webhooks', () => {
+  it('the solver solves the vector in the Standard Webhooks specification', () => {
     const headers = {
       'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       'webhook-timestamp': '1614265330',
@@ -127,7 +119,7 @@ describe('agrees with other libraries and published vectors', () => {
     })
   })
 
-  it('on what the library of Standard Webhooks signs', () => {
+  it('the solver solves a signature by the Standard Webhooks library', () => {
     const secret = `whsec_${Buffer.alloc(24, 9).toString('base64')}`
     const headers = {
       'webhook-id': 'msg_2KWPBgLlAfxdpx2AI54pPJ85f4W',
@@ -137,7 +129,7 @@ describe('agrees with other libraries and published vectors', () => {
     expect(solve(headers, { secrets: [secret] })).toMatchObject({ kind: 'match', preset: 'standard-webhooks' })
   })
 
-  it('prefers, of two right signatures, the one that is harder to forge', () => {
+  it('the solver prefers the signature that is harder to forge', () => {
     const headers = {
       'X-Hub-Signature': `sha1=${opensslMac('sha1', SECRET, BODY).toString('hex')}`,
       'X-Hub-Signature-256': `sha256=${hex(SECRET)}`,
@@ -146,11 +138,10 @@ describe('agrees with other libraries and published vectors', () => {
   })
 })
 
-const signatureOf = (signed: Buffer, key: string | Buffer = SECRET) => ({ 'X-Service-Signature': hex(key, signed) })
 const json = JSON.parse(BODY.toString())
 const base64Secret = Buffer.alloc(32, 251).toString('base64')
 
-describe('names the nearest cause', () => {
+describe('near matches', () => {
   const cases: [cause: (typeof CAUSES)[number], what: string, Record<string, string>, Partial<Evidence>][] = [
     ['missing_header', 'no header at all', {}, {}],
     ['missing_header', 'headers that hold no signature', { 'X-Request-Id': '1', 'X-Timestamp': SECONDS }, {}],
@@ -222,37 +213,37 @@ describe('names the nearest cause', () => {
     ['body_reserialised', 'slashes unescaped', signatureOf(bytes(BODY.toString().replaceAll('/', '\\/'))), {}],
   ]
 
-  it.each(cases)('%s: %s', (cause, _what, headers, part) => {
+  it.each(cases)('the solver names the cause %s for %s', (cause, _what, headers, part) => {
     const solution = solve(headers, part)
     expect(solution).toMatchObject({ kind: 'near', cause, advice: expect.stringMatching(/^[A-Z].{30,}\.$/) })
     for (const secret of [SECRET, ...(part.secrets ?? [])]) expect(JSON.stringify(solution)).not.toContain(secret)
   })
 
-  it('has a case for each cause', () => {
+  it('these tests have a case for each cause', () => {
     expect([...new Set(cases.map(([cause]) => cause))].sort()).toEqual([...CAUSES].sort())
   })
 
-  it("for JSON that was re-serialised on the way from Python's way of writing it", () => {
+  it("the solver recognizes Python's JSON that was re-serialised on its way", () => {
     const python = bytes('{"id": "evt_1", "list": [1, 2, {}], "name": "Gr\\u00fc\\u00dfe"}')
     const body = bytes(JSON.stringify(JSON.parse(python.toString())))
     expect(solve(signatureOf(python), { body })).toMatchObject({ kind: 'near', cause: 'body_reserialised' })
   })
 
-  it('with a scheme by which the receiver accepts the delivery once the cause is mended', () => {
+  it('the scheme of a near match verifies the delivery once the cause is fixed', () => {
     const headers = { 'X-Sig': hex(SECRET, bytes(`${NOW}`, '.', BODY)), 'X-Timestamp': `${NOW}` }
     const solution = solve(headers)
     expect(solution.kind === 'near' && accepts(solution.scheme, headers)).toBe(true)
   })
 })
 
-describe('when nothing fits', () => {
+describe('no match', () => {
   const headers = {
     ...signatureOf(BODY, 'a secret that nobody here knows'),
     'X-Timestamp': SECONDS,
     'X-Event-Id': 'evt_1',
   }
 
-  it('says how much it has tried, at least 200 combinations, in a moment', () => {
+  it('an unsolvable delivery costs at least 200 combinations and under half a second', () => {
     const large = bytes(eventBody('evt_1', 'file.created', { note: 'n'.repeat(900) }))
     solve(headers, { body: large })
     const before = process.threadCpuUsage()
@@ -260,18 +251,17 @@ describe('when nothing fits', () => {
     const { user, system } = process.threadCpuUsage(before)
     expect(solution.kind).toBe('none')
     expect(solution.tried).toBeGreaterThanOrEqual(200)
-    // About 30 ms of processor time, all suspects included; others' work on the machine does not
-    // count.
+    // About 30 ms of processor time, all suspects included; other programs do not count.
     expect((user + system) / 1_000).toBeLessThan(500)
   })
 
-  it('ends soon also for a body of a mebibyte', () => {
+  it('an unsolvable delivery of a mebibyte is given up', () => {
     const body = bytes(eventBody('evt_1', 'file.created', { note: 'n'.repeat(1_048_576) }))
     const solution = solve(headers, { body })
     expect(solution).toMatchObject({ kind: 'none' })
   })
 
-  it('keeps its head with hostile headers and bodies', () => {
+  it('hostile headers and bodies get an answer, never an error', () => {
     const hostile = Object.fromEntries(
       Array.from({ length: 200 }, (_, n) => [`x-sig-${n}-id`, n % 2 ? 'v1=,'.repeat(500) : `t=1,${'a'.repeat(64)}`]),
     )
@@ -280,27 +270,5 @@ describe('when nothing fits', () => {
     }
     expect(solve(headers, { secrets: [] }).kind).toBe('none')
     expect(solve(headers, { secrets: [''] }).kind).toBe('none')
-  })
-})
-
-describe('captures', () => {
-  const capture = (headers: Record<string, string>, body: Buffer = BODY) => ({
-    ...{ id: newId('dlv', NOW), endpointId: 'end_1', receivedAt: NOW },
-    ...{ headers, body },
-  })
-  const signed = (body: Buffer) => capture({ 'x-sig': `sha256=${hex(SECRET, body)}` }, body)
-
-  it('give the scheme that most of them match, whatever else is among them', () => {
-    const captures = [
-      ...[signed(bytes('{"n":1}')), capture({}), signed(bytes('{"n":2}'))],
-      ...[capture({ 'x-sig': hex(SECRET) }), capture(signatureOf(BODY, 'a forger knows no secret'))],
-    ]
-    expect(solveCaptures(captures, { secrets: [SECRET] })).toMatchObject({ kind: 'match', preset: 'sha256-prefix' })
-  })
-
-  it('give the cause of the newest that has one, and nothing where nothing is captured', () => {
-    const captures = [capture({}), capture(signatureOf(bytes(BODY, '\n')))]
-    expect(solveCaptures(captures, { secrets: [SECRET] })).toMatchObject({ kind: 'near', cause: 'body_newline' })
-    expect(solveCaptures([], { secrets: [SECRET] })).toEqual({ kind: 'none', tried: 0 })
   })
 })

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { cron } from '../../src/author/cron.ts'
+
+it('cron fills in the defaults', () => {
+  expect(cron('0 3 * * *')).toEqual({
+    kind: 'cron',
+    expression: '0 3 * * *',
+    timezone: 'UTC',
+    catchUp: 'latest',
+    overlap: 'queue',
+    withinMs: 86_400_000,
+  })
+})
+
+it('cron refuses a window that is not a duration', () => {
+  expect(() => cron('0 3 * * *', { within: 'long' })).toThrow(/is not a duration/)
+})

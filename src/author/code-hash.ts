@@ -6,15 +6,15 @@ import type { AnyWorkflow } from './workflow.ts'
  * may change when behaviour does not; alone it never parks a run.
  */
 export function codeHashOf(workflow: AnyWorkflow): string {
-  const known = workflow.codeHash ?? inPlace.get(workflow.run)
+  const known = workflow.codeHash ?? knownHashes.get(workflow.run)
   if (known !== undefined) return known
   const digested = digest(String(workflow.run))
-  inPlace.set(workflow.run, digested)
+  knownHashes.set(workflow.run, digested)
   return digested
 }
 
 /** Hashes of functions without a file; a cache, because every pass asks for them. */
-const inPlace = new WeakMap<AnyWorkflow['run'], string>()
+const knownHashes = new WeakMap<AnyWorkflow['run'], string>()
 
 /** The first 16 hexadecimal digits (64 bits) of a text's SHA-256. */
 export function digest(text: string): string {

@@ -9,6 +9,7 @@ export interface EventDefinition<
   Sent = unknown,
   Keys extends object = object,
 > {
+  /** Tells definitions from other triggers. */
   kind: 'event'
   /** The event type, such as `file.created`. */
   type: Type

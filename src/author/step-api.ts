@@ -173,7 +173,7 @@ export interface StepApi {
   sleep(name: StepName, duration: Duration): Promise<void>
   /**
    * Frees the worker and continues at `moment`, a date or epoch milliseconds. A moment that has
-   * passed is no pause.
+   * passed does not pause.
    */
   sleepUntil(name: StepName, moment: Date | number): Promise<void>
 }

@@ -101,13 +101,22 @@ export interface AnyCancelRule {
   where?: Record<string, (cause: never) => KeyValue>
 }
 
-/** A workflow as `defineWorkflow` returns it and its module exports it. */
+/**
+ * A workflow as `defineWorkflow` returns it and its module exports it. Its options are those it was
+ * defined with.
+ */
 export interface Workflow<On extends Trigger = Trigger, Output = unknown> extends CommonOptions<On> {
+  /** Tells workflows from other exports. */
   kind: 'workflow'
+  /** Gathers events into one run; see `BatchOptions`. */
   batch?: BatchOptions<EventOf<On>> | undefined
+  /** Folds events in quick succession into one run; see `DebounceOptions`. */
   debounce?: DebounceOptions<EventOf<On>> | undefined
+  /** Events that cancel an unfinished run. */
   cancelOn?: CancelRule<On> | readonly CancelRule<On>[]
+  /** The code. */
   run: (context: never) => Promise<Output> | Output
+  /** Runs after a run that failed for good. */
   onFailure?: (context: never) => unknown
 }
 

@@ -98,7 +98,9 @@ export class StepError extends Error {
  */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
+  /** Tells an interruption from other errors. */
   readonly code = 'interrupted'
+  /** False, because a retry could repeat the effect. */
   readonly retryable = false
   /** Key of the step, as in `StepError`. */
   readonly step: string

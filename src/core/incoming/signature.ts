@@ -93,7 +93,7 @@ export function verifySignature(
   delivery: { header: HeaderLookup; body: Uint8Array },
   now: number,
 ): SignatureVerdict {
-  const claimed = parseClaim(scheme, delivery.header)
+  const claimed = parseSignature(scheme, delivery.header)
   if (claimed.kind !== 'claim') return claimed
   const matched = secrets.map((secret) => {
     const key = parseSecret(scheme, secret)
@@ -137,11 +137,11 @@ export function signBody(
 }
 
 /** The signatures, timestamp and id that a delivery's headers claim; nothing is verified yet. */
-export type Claim = { kind: 'claim'; candidates: string[]; timestamp: string | null; id: string | null }
-type Refusal = Extract<SignatureVerdict, { kind: 'invalid' }>
+export type SignatureClaim = { kind: 'claim'; candidates: string[]; timestamp: string | null; id: string | null }
+type InvalidSignature = Extract<SignatureVerdict, { kind: 'invalid' }>
 
 /** Reads the headers as the scheme says, without verifying anything. */
-export function parseClaim(scheme: SignatureScheme, header: HeaderLookup): Claim | Refusal {
+export function parseSignature(scheme: SignatureScheme, header: HeaderLookup): SignatureClaim | InvalidSignature {
   const value = header(scheme.header.toLowerCase())?.trim()
   if (!value) return { kind: 'invalid', reason: 'missing_header', header: scheme.header }
   const { candidates, inlineTimestamp } = parseGrammar(scheme, value)

@@ -109,7 +109,7 @@ export function findObstacle(operation: RunOperation, run: FittingRun): string |
       if (status === 'failed' || status === 'canceled') return null
       return isFinished(status) ? `it is ${status}, there is nothing to go on from` : `it is ${status}, not finished`
     case 'resume':
-      if (status !== 'waiting') return `it is ${status}, it waits for nobody`
+      if (status !== 'waiting') return `it is ${status}, it does not wait for a person`
       if (dueAt !== null || awaits || isInLine) return 'it goes on by itself'
       return reason === PAUSED_REASON || reason === QUEUED_TICK_REASON
         ? `${reason}, it goes on by itself after that`

@@ -63,7 +63,7 @@ export interface ScheduleRecord {
 export interface TickOptions {
   /** Default `allow`. */
   overlap?: Overlap
-  /** Made by a person: it is no moment of the line, and a paused schedule does not hold it. */
+  /** Made by a person: it is not a moment of the line, and a paused schedule does not hold it. */
   isManual?: boolean
 }
 

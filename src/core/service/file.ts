@@ -8,6 +8,7 @@ export interface FileEntry {
   id: string
   /** Last part of the path. */
   name: string
+  /** A folder has no size and no bytes. */
   type: 'file' | 'folder'
   /** Media type, such as `text/plain`; null for folders. */
   mimeType: string | null

@@ -73,18 +73,17 @@ export interface DeleteOptions {
   expect?: { path?: string; modifiedAt?: string | null; size?: number | null }
 }
 
-/**
- * The result of a delete.
- *
- * `deleted`: the service confirmed it. `already_gone`: it was there before, or an earlier attempt
- * may have deleted it. `not_found`: it was never seen. `changed`: it no longer fits `expect` and
- * stays. `dry_run`: nothing was sent.
- *
- * `proof` says how we know: `reply` from the service's answer, `verified` from a look afterwards,
- * or `none`.
- */
+/** The result of a delete, and how it is known. */
 export type DeleteOutcome = {
+  /**
+   * `deleted`: the service confirmed it. `already_gone`: it was there before, or an earlier attempt
+   * may have deleted it. `not_found`: it was never seen. `changed`: it no longer fits `expect` and
+   * stays. `dry_run`: nothing was sent.
+   */
   outcome: 'deleted' | 'already_gone' | 'not_found' | 'changed' | 'dry_run'
+  /**
+   * `reply`: from the service's answer. `verified`: from a look afterwards. `none`: not at all.
+   */
   proof: 'reply' | 'verified' | 'none'
 }
 

@@ -1,4 +1,4 @@
-import { parseClaim, SCHEME_PRESETS, type SignatureScheme } from '../incoming/signature.ts'
+import { parseSignature, SCHEME_PRESETS, type SignatureScheme } from '../incoming/signature.ts'
 
 /** Headers of a delivery by name; case is ignored. */
 export type Headers = Readonly<Record<string, string>>
@@ -97,7 +97,7 @@ const MAC_BYTES = { sha1: 20, sha256: 32, sha512: 64 } as const
  * here, before any hashing.
  */
 export function isPlausible(scheme: SignatureScheme, header: (name: string) => string | undefined): boolean {
-  const claim = parseClaim(scheme, header)
+  const claim = parseSignature(scheme, header)
   return claim.kind === 'claim' && claim.candidates.some((candidate) => isMacText(scheme, candidate))
 }
 

@@ -2,7 +2,7 @@ import type { Endpoint, EndpointName, SecretUse } from '../incoming/endpoint.ts'
 import type { Account } from '../service/account.ts'
 
 export interface EndpointWrites {
-  /** Refuses a name that is taken with `conflict`. */
+  /** `conflict` for a name that is taken. */
   addEndpoint(endpoint: Endpoint): Promise<void>
   /**
    * Changes everything but id, name, path and `createdAt`, and raises the revision; once it no

@@ -7,7 +7,9 @@ export interface WorkflowWrites {
    * broken module stay, so that its events are kept until it is mended.
    */
   saveWorkflows(loaded: LoadedWorkflows, now: number): Promise<boolean>
-  /** Runs claimed from now on are held; passes under way continue. False when it was paused. */
+  /**
+   * Runs claimed from now on are held; passes under way continue. False when it was paused already.
+   */
   pauseWorkflow(workflow: string, now: number): Promise<boolean>
   /**
    * Holds up to `limit` pending runs of a paused workflow; returns how many. Claims hold the others

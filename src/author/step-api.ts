@@ -57,6 +57,10 @@ type InputOf<On> = On extends CronTrigger
 type RequireType<Each, Input> =
   Each extends EventDefinition<infer Type> ? Input & { type: Type } : Input & { type: Each }
 
+/**
+ * Arguments of `step.invoke` after the workflow. The input may be left out where it may be
+ * undefined.
+ */
 type InvokeArguments<On> =
   undefined extends InputOf<On>
     ? [input?: InputOf<On>, options?: { timeout?: Duration }]
@@ -91,7 +95,8 @@ export interface StepContext {
 /**
  * The durable verbs. A finished step never runs again: a replay returns its kept result.
  *
- * Results are kept as JSON, at most 32 MiB; a larger one fails the step with `output_too_large`.
+ * Results are kept as JSON, so a `Date` comes back as text. Larger than 32 MiB, they fail the step
+ * with `output_too_large`.
  *
  * A step that fails for good throws `StepError`. A step that has to wait leaves its promise open,
  * and the run continues from its top later.
@@ -131,7 +136,8 @@ export interface StepApi {
    * `where` names keys of the definition with the values that all must match. Default: any event of
    * the type. The event is not used up: it starts its own runs and resolves other waits.
    *
-   * An event that does not fit its definition makes the run wait for a person.
+   * An event that does not fit its definition makes the run wait for a person. Throws
+   * `invalid_workflow` for a key that no loaded module declares.
    */
   waitFor<Type extends string, Data, Keys extends object>(
     name: StepName,
@@ -149,7 +155,7 @@ export interface StepApi {
    * Makes an event of your own, exactly once, and returns its id. It starts workflows like a
    * delivered one.
    *
-   * At most 1 MiB; a larger event fails with `output_too_large`.
+   * At most 1 MiB; throws `output_too_large` for a larger event.
    */
   send<Type extends string, Input>(
     name: StepName,
@@ -162,7 +168,9 @@ export interface StepApi {
    * Runs another workflow exactly once, and returns its output. The waiting run holds no worker.
    *
    * Throws `StepError` when the other run fails, is skipped or canceled. After `timeout` (default:
-   * none) the other run is canceled, as it is with this run. The input has at most 1 MiB.
+   * none) the other run is canceled, as it is with this run.
+   *
+   * The input has at most 1 MiB; throws `output_too_large` for a larger one.
    */
   invoke<On extends Trigger, Output>(
     name: StepName,

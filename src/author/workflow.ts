@@ -68,7 +68,10 @@ export interface WorkflowOptions<On extends Trigger, Output> extends CommonOptio
   onFailure?: (context: FailureContext<On>) => unknown
 }
 
-/** Options of a workflow with `batch`: one run for many events. */
+/**
+ * Options of a workflow with `batch`: one run for many events. It has no `cancelOn`, because its
+ * runs have several events.
+ */
 export interface BatchWorkflowOptions<On extends EventTriggers, Output> extends CommonOptions<On> {
   /** Gathers events into one run. */
   batch: BatchOptions<EventOf<On>>

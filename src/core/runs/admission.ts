@@ -27,7 +27,8 @@ export interface AdmissionPlan {
   /** Canceled when it has not started by this moment; null: no limit. */
   startBy: number | null
   /**
-   * A queued run is admitted again at this moment at the latest; null: only when a place is free.
+   * A queued run asks for admission again at this moment at the latest; null: only when a place is
+   * free.
    */
   wakeAt: number | null
   /** False: once admitted it becomes `pending` and waits for a worker's free slot. */

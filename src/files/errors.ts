@@ -1,25 +1,23 @@
 import type { StorageName } from '../core/service/storage.ts'
 
-/** What the client was asked to do when it failed. */
+/** The client's operation that failed. */
 export type Operation = 'list' | 'find' | 'get' | 'download_url' | 'download' | 'hash' | 'delete'
 
-/** One request of a call, as it is shown to people. */
+/** One request of a call, for people to read. */
 export interface AttemptRecord {
-  /** Counted from 1. */
+  /** Counts from 1. */
   n: number
-  /** Null when no reply came. */
+  /** HTTP status; null when no reply came. */
   status: number | null
+  /** Milliseconds from the request to the end of its reply. */
   ms: number
-  /** Pause before this attempt. */
+  /** Milliseconds waited before this attempt: the pause, and the queue for the limit. */
   waitedMs: number
-  /** `ok`, the service's error code, or a word for what went wrong on the way. */
+  /** `ok`, the service's error code, or the name of the failure. */
   reason: string
 }
 
-/**
- * What an error knows of its call. Never headers, never the key, never a download URL with its
- * query.
- */
+/** Facts about the failed call. They never hold headers, the API key, or a download URL's query. */
 export interface ErrorFacts {
   operation: Operation
   service: StorageName | null
@@ -32,29 +30,31 @@ export interface ErrorFacts {
   cause?: Error
 }
 
-/** Every failed call. Its subclasses differ in what a caller does about them. */
+/** Base class of every error of a failed call. Each subclass needs another reaction. */
 export class FilesError extends Error {
   override readonly name: string = 'FilesError'
-  /** Whether the same call may succeed later. */
-  readonly retryable: boolean = false
+  /** True when the same call may succeed later. */
+  readonly retryable: boolean
   readonly operation: Operation
+  /** Null when the call named no known storage. */
   readonly service: StorageName | null
   /** HTTP status of the last reply; null when there was none. */
   readonly status: number | null
-  /** The service's own code, such as `resource_not_found`. */
+  /** The service's own code, such as `resource_not_found`; null when it sent none. */
   readonly code: string | null
-  /** As the service sent it; an object in one form, text in the other. */
+  /** The service's details as it sent them: an object in one form, text in the other. */
   readonly details: unknown
+  /** The id that the service gave this request; null when it sent none. */
   readonly requestId: string | null
+  /** Every request of the call, oldest first. */
   readonly attempts: readonly AttemptRecord[]
-  /**
-   * Epoch milliseconds before which the service does not want to see this call again; null where it
-   * named no moment.
-   */
+  /** Epoch milliseconds: do not repeat the call earlier. Null when no moment is known. */
   readonly retryAt: number | null
 
-  constructor(message: string, facts: ErrorFacts) {
+  /** `retryable` defaults to false. */
+  constructor(message: string, facts: ErrorFacts & { retryable?: boolean }) {
     super(message, facts.cause === undefined ? {} : { cause: facts.cause })
+    this.retryable = facts.retryable ?? false
     this.operation = facts.operation
     this.service = facts.service
     this.status = facts.status ?? null
@@ -66,43 +66,41 @@ export class FilesError extends Error {
   }
 }
 
-/** 401: the key is wrong, revoked or expired. Give the client another one. */
+/**
+ * 401: the key is wrong, revoked or expired; set another one. `retryable` is true only when the
+ * key's provider failed: then call again.
+ */
 export class AuthenticationError extends FilesError {
   override readonly name = 'AuthenticationError'
-  override readonly retryable: boolean
-
-  /** `retryable`: no key was refused, it could only not be had right now. */
-  constructor(message: string, facts: ErrorFacts & { retryable?: boolean }) {
-    super(message, facts)
-    this.retryable = facts.retryable ?? false
-  }
 }
 
-/** 403: the key's scope does not cover this call. */
+/** 403: the key's scope does not cover this call. Use a key with a wider scope. */
 export class PermissionError extends FilesError {
   override readonly name = 'PermissionError'
 }
 
-/** 400 and its relatives, or refused here before anything was sent. Mend the call. */
+/** 400 or another 4xx, or the client refused the call before sending it. Fix the call. */
 export class InvalidRequestError extends FilesError {
   override readonly name = 'InvalidRequestError'
 }
 
 /**
- * 404: there is no such entry. `code` is null when the reply was not the service's own, such as a
- * proxy's page.
+ * 404 or 410: there is no such entry. A null `code` proves nothing: the reply came from a proxy or
+ * an unknown route.
  */
 export class NotFoundError extends FilesError {
   override readonly name = 'NotFoundError'
 }
 
-/** 429: the service's limit is used up until `retryAt`. */
+/** 429: the service's limit is used up. Call again at `retryAt`. */
 export class RateLimitError extends FilesError {
   override readonly name = 'RateLimitError'
   override readonly retryable = true
+  /** Epoch milliseconds. */
   override readonly retryAt: number
-  /** Requests per minute and requests left, where the service said so. */
+  /** Requests per minute that the service allows; null when it did not say. */
   readonly limit: number | null
+  /** Requests left in the service's window; null when it did not say. */
   readonly remaining: number | null
 
   constructor(
@@ -117,12 +115,13 @@ export class RateLimitError extends FilesError {
 }
 
 /**
- * Nothing was sent: our own limiter has no place before `retryAt`, and that is longer than a call
- * may wait.
+ * The client's own limiter cannot start the request within `retry.maxWait`; nothing was sent. Call
+ * again at `retryAt`.
  */
 export class LocalRateLimitError extends FilesError {
   override readonly name = 'LocalRateLimitError'
   override readonly retryable = true
+  /** Epoch milliseconds. */
   override readonly retryAt: number
 
   constructor(message: string, facts: ErrorFacts & { retryAt: number }) {
@@ -131,49 +130,45 @@ export class LocalRateLimitError extends FilesError {
   }
 }
 
-/** The storage behind the service failed, not the service itself. */
+/** 502 or `service_error`: the storage behind the service failed. Call again later. */
 export class UpstreamError extends FilesError {
   override readonly name = 'UpstreamError'
   override readonly retryable = true
 }
 
-/** Any other 5xx, 408 and 425, and a failure reported without a code that we know. */
+/** 408, 425, any other 5xx, or a failure reported with an unknown code. Call again later. */
 export class ServerError extends FilesError {
   override readonly name = 'ServerError'
   override readonly retryable = true
 }
 
-/** A reply that is no answer: not JSON, cut off, or without what this call needs. */
+/**
+ * The reply or the file is not what this call needs: a wrong shape, another size, a forbidden
+ * redirect. `retryable` is true only when the body was not readable as JSON.
+ */
 export class ProtocolError extends FilesError {
   override readonly name = 'ProtocolError'
-  override readonly retryable: boolean
-
-  /** `unreadable`: no JSON at all, which another attempt may mend; a wrong shape stays wrong. */
-  constructor(message: string, facts: ErrorFacts & { unreadable?: boolean }) {
-    super(message, facts)
-    this.retryable = facts.unreadable ?? false
-  }
 }
 
-/** No connection, or it broke before the reply was complete. */
+/** No connection, or it broke before the reply was complete. Call again later. */
 export class ConnectionError extends FilesError {
   override readonly name = 'ConnectionError'
   override readonly retryable = true
 }
 
-/** An attempt, or the whole call, took longer than it may. */
+/** An attempt exceeded `timeouts.attempt`, or the call its total time. Call again later. */
 export class TimeoutError extends FilesError {
   override readonly name = 'TimeoutError'
   override readonly retryable = true
 }
 
-/** The connection stayed open, but no byte came for too long. */
+/** The connection stayed open, but sent no byte for `timeouts.stall`. Call again later. */
 export class StalledError extends FilesError {
   override readonly name = 'StalledError'
   override readonly retryable = true
 }
 
-/** The caller's signal, or `stop()`, ended the call. */
+/** The caller's signal or `stop()` ended the call. Call again if you still want the result. */
 export class AbortedError extends FilesError {
   override readonly name = 'AbortedError'
   override readonly retryable = true

@@ -1,32 +1,43 @@
-/** The client of the Files API: usable inside a workflow and as a plain library. */
-export type { FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
-export type {
-  CallLimits,
-  DeleteOutcome,
-  DownloadedFile,
-  FilesApi,
-  ListQuery,
-  Snapshot,
-} from '../core/service/files-api.ts'
-export type { StorageName } from '../core/service/storage.ts'
+/** The client of the Files API. Use it inside a workflow, or alone as a library. */
+
+// Client and options
+
 export type { KeySource } from './call/key-ring.ts'
 export type { CallOptions } from './call/open-calls.ts'
 export type { FilesClientOptions, ListForm, WireName } from './call/options.ts'
 export { createFilesClient, type FilesClient } from './client.ts'
-export * from './errors.ts'
+
+// Arguments of the calls
+
+export type { FilePlace, FileRef } from '../core/service/file.ts'
+export type { CallLimits, FilesApi, ListQuery } from '../core/service/files-api.ts'
+export type { StorageName } from '../core/service/storage.ts'
+export type { DeleteRequest } from './operations/delete.ts'
+export type { Downloadable, DownloadRequest } from './operations/download.ts'
+export type { Collection } from './operations/iterate.ts'
+export type { FileQuery } from './operations/list-page.ts'
+
+// Results of the calls
+
+export type { FileDetails, FileEntry, FileHash } from '../core/service/file.ts'
+export type { DeleteOutcome, DownloadedFile, Snapshot } from '../core/service/files-api.ts'
 export { localName } from './http/request-url.ts'
+export type { DownloadUrl } from './operations/download-url.ts'
+export type { FilePage } from './operations/list-page.ts'
+export { Secret } from './secret.ts'
+
+// Errors and log lines
+
+export * from './errors.ts'
+export type { FilesLogLine } from './log-line.ts'
+
+// The rate limit, and how processes share it
+
+export type { Plan } from '../core/service/account.ts'
 export {
   type LimiterState,
   type LimiterStore,
   memoryLimiterStore,
   OPEN_STATE,
-  type Plan,
   type Priority,
 } from './limit/limiter-store.ts'
-export type { FilesLogLine } from './log-line.ts'
-export type { DeleteRequest } from './operations/delete.ts'
-export type { Downloadable, DownloadRequest } from './operations/download.ts'
-export type { DownloadUrl } from './operations/download-url.ts'
-export type { Collection } from './operations/iterate.ts'
-export type { FilePage, FileQuery } from './operations/list-page.ts'
-export { Secret } from './secret.ts'

@@ -1,21 +1,35 @@
 import type { StorageName } from '../core/service/storage.ts'
 import type { AttemptRecord, Operation } from './errors.ts'
 
-/** What the client tells whoever logs: ids, never names, keys or addresses. */
+/** One line for the client's `log`. It holds ids, never names, keys or addresses. */
 export type FilesLogLine =
+  /** A call has ended. */
   | {
       kind: 'call'
       operation: Operation
       service: StorageName
-      /** Of the last reply. */
+      /** HTTP status of the last reply; null when there was none. */
       status: number | null
+      /** Milliseconds that the whole call took. */
       ms: number
+      /** Requests that the call sent. */
       attempts: number
-      /** `ok`, or the class of the error. */
+      /** `ok`, `left` for a stream that its caller stopped reading, or the error's name. */
       outcome: string
+      /** The entry's id, where the call is about one entry. */
       id?: string
     }
+  /** A request has ended. */
   | ({ kind: 'attempt'; operation: Operation; service: StorageName } & AttemptRecord)
-  /** A pause begins, before another attempt or for a place under the limit. */
-  | { kind: 'wait'; operation: Operation; service: StorageName; until: number; reason: string }
+  /** A pause begins: before another attempt, or for a start under the limit. */
+  | {
+      kind: 'wait'
+      operation: Operation
+      service: StorageName
+      /** Epoch milliseconds. */
+      until: number
+      /** `limit`, or the name of the error that the pause follows. */
+      reason: string
+    }
+  /** The service or the caller does something unexpected that fails no call. */
   | { kind: 'warning'; message: string; service?: StorageName }

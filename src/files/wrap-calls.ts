@@ -14,7 +14,7 @@ import type { FilesLogLine } from './log-line.ts'
 import { type Collection, iterateEntries, iteratePages, takeSnapshot } from './operations/iterate.ts'
 import type { FilePage, FileQuery } from './operations/list-page.ts'
 
-/** The calls of a client that go to the service; each takes a signal that aborts it. */
+/** The client's calls to the service. The signal aborts a call. */
 interface WrappedClient {
   list(query: FileQuery, options: Abortable): Promise<FilePage>
   find(place: FilePlace, options: Abortable): Promise<FileEntry | null>
@@ -30,18 +30,16 @@ interface Abortable {
 }
 
 /**
- * A client with every call to the service performed through `around`: inside a run, as a step of
- * its own. What is made of several calls stays made of them, so a listing that a crash interrupts
- * goes on at its next page. `find` gives the client; it is asked within each call, so a client that
- * cannot be had fails the call and not the run.
+ * A client that passes every call to the service through `wrap`: inside a run, as a step of its
+ * own. Each page of a listing is one call, so a listing continues at its next page after a crash.
  */
 export function wrapCalls(
-  find: () => WrappedClient | Promise<WrappedClient>,
-  around: WrapCall,
+  openClient: () => WrappedClient | Promise<WrappedClient>,
+  wrap: WrapCall,
   log: (line: FilesLogLine) => void,
 ): FilesApi {
   const list = (query: FileQuery, limits: CallLimits = {}): Promise<FilePage> =>
-    around(read('list', pageTarget(query), limits), async (signal) => (await find()).list(query, { signal }))
+    wrap(read('list', pageTarget(query), limits), async (signal) => (await openClient()).list(query, { signal }))
   const pages = (collection: Collection, limits?: CallLimits) =>
     iteratePages((query) => list(query, limits), collection, log)
   return {
@@ -49,30 +47,30 @@ export function wrapCalls(
     iterate: (collection, limits) => iterateEntries(pages(collection, limits)),
     snapshot: (collection, { max, ...limits } = {}) => takeSnapshot(pages(collection, limits), max),
     find: (place, limits) =>
-      around(read('find', placeTarget(place), limits), async (signal) => (await find()).find(place, { signal })),
+      wrap(read('find', placeTarget(place), limits), async (signal) => (await openClient()).find(place, { signal })),
     get: (file, limits) =>
-      around(read('get', fileTarget(file), limits), async (signal) => (await find()).get(file, { signal })),
+      wrap(read('get', fileTarget(file), limits), async (signal) => (await openClient()).get(file, { signal })),
     downloadUrl: (file, limits) =>
-      around({ ...read('downloadUrl', fileTarget(file), limits), keep: false }, async (signal) =>
-        (await find()).downloadUrl(file, { signal }),
+      wrap({ ...read('downloadUrl', fileTarget(file), limits), keep: false }, async (signal) =>
+        (await openClient()).downloadUrl(file, { signal }),
       ),
     download: (file, options) => {
       const { rest, limits } = splitLimits(options)
-      return around(read('download', fileTarget(file), limits), async (signal) =>
-        (await find()).download(file, { ...rest, signal }),
+      return wrap(read('download', fileTarget(file), limits), async (signal) =>
+        (await openClient()).download(file, { ...rest, signal }),
       )
     },
     hash: (file, limits) =>
-      around(read('hash', fileTarget(file), limits), async (signal) => (await find()).hash(file, { signal })),
+      wrap(read('hash', fileTarget(file), limits), async (signal) => (await openClient()).hash(file, { signal })),
     delete: (file, options = {}) => {
       const { rest, limits } = splitLimits(options)
       const call: FileCall = { ...read('delete', fileTarget(file), limits), effect: 'delete' }
-      return around(call, async (signal) => (await find()).delete(file, { ...rest, signal }))
+      return wrap(call, async (signal) => (await openClient()).delete(file, { ...rest, signal }))
     },
   }
 }
 
-/** Tries and time of a step are the engine's matter; what is left is the client's. */
+/** Attempts and time belong to the step; the other options belong to the client. */
 function splitLimits<T extends CallLimits>({ retry, timeout, ...rest }: T) {
   return { rest, limits: { ...(retry && { retry }), ...(timeout !== undefined && { timeout }) } satisfies CallLimits }
 }

@@ -7,7 +7,8 @@ import { type Pagination, parseReply } from '../reply/parse-reply.ts'
 import { requestIdOf, toReplyError } from '../reply/reply-error.ts'
 import { parseCount } from '../reply/wait-hint.ts'
 import { redactSecret, type Secret } from '../secret.ts'
-import { type Call, type ClientParts, factsOf } from './call.ts'
+import { type Call, factsOf } from './call.ts'
+import type { ClientParts } from './client-parts.ts'
 import type { Resend } from './decide-resend.ts'
 
 /** A request of the API. */
@@ -19,30 +20,32 @@ export interface ApiRequest {
   resend: Resend
 }
 
-/** A reply that answers. */
+/** A successful reply. */
 export interface Reply {
   status: number
   data: unknown
   pagination: Pagination | null
 }
 
-/** What one attempt brought. */
-export interface Attempted {
+/** The result of one attempt. */
+interface Attempted {
   outcome: Reply | FilesError
-  /** Null when no reply came. */
+  /** HTTP status; null when no reply came. */
   status: number | null
+  /** Requests per minute from `X-RateLimit-Limit`; null when it was not sent. */
   limit: number | null
 }
 
 /**
- * One HTTP exchange within its time. A failure is a value here: the caller decides what follows.
+ * Sends a request once, within the attempt's time. A failure is returned, not thrown: the caller
+ * decides what follows.
  */
 export async function attempt(
-  wire: ClientParts,
+  parts: ClientParts,
   call: Call,
   { request, key }: { request: ApiRequest; key: Secret },
 ): Promise<Attempted> {
-  const { settings } = wire
+  const { settings } = parts
   const facts = factsOf(call)
   const moment = Math.min(settings.clock.now() + settings.attemptMs, call.deadlineAt)
   const { signal, done } = limitUntil(settings, { signal: call.signal, moment, facts })
@@ -55,7 +58,7 @@ export async function attempt(
     status = response.status
     const text = await readText(response, { clock: settings.clock, stallMs: settings.stallMs, facts })
     const limit = parseCount(response.headers, 'x-ratelimit-limit')
-    return { outcome: interpret(wire, call, { response, text, key }), status, limit }
+    return { outcome: interpret(parts, call, { response, text, key }), status, limit }
   } catch (error) {
     return {
       outcome: toTransportError(error, { signal, facts: { ...facts, status }, secret: key }),
@@ -81,7 +84,7 @@ function toOutgoing(request: ApiRequest, { key, transport }: { key: Secret; tran
 }
 
 function interpret(
-  wire: ClientParts,
+  parts: ClientParts,
   call: Call,
   { response, text, key }: { response: HttpReply; text: string; key: Secret },
 ): Reply | FilesError {
@@ -89,14 +92,17 @@ function interpret(
   const parsed = parseReply(status, text)
   if (parsed.kind === 'ok') {
     if (!parsed.hasFlag && parsed.data !== null) {
-      wire.log({ kind: 'warning', service: call.service, message: 'A reply carries neither "success" nor "status".' })
+      parts.log({ kind: 'warning', service: call.service, message: 'A reply carries neither "success" nor "status".' })
     }
     return { status, data: parsed.data, pagination: parsed.pagination }
   }
   if (status >= 200 && status < 300 && parsed.kind === 'unreadable') {
-    const facts = { ...factsOf(call), status, requestId: requestIdOf(headers), unreadable: true }
-    return new ProtocolError('The reply is no answer: no JSON object, or one with neither data nor an error.', facts)
+    const facts = { ...factsOf(call), status, requestId: requestIdOf(headers), retryable: true }
+    return new ProtocolError(
+      'The reply cannot be read: it is no JSON object, or it holds neither data nor an error.',
+      facts,
+    )
   }
   const safe = redactSecret(parsed, key)
-  return toReplyError({ status, headers, parsed: safe }, { facts: factsOf(call), now: wire.settings.clock.now() })
+  return toReplyError({ status, headers, parsed: safe }, { facts: factsOf(call), now: parts.settings.clock.now() })
 }

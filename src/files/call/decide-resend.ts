@@ -1,36 +1,39 @@
 import { type FilesError, LocalRateLimitError, NotFoundError, ProtocolError, RateLimitError } from '../errors.ts'
 
+/** How often and how late a request is sent again; times are in milliseconds. */
 export interface ResendPolicy {
-  /** Tries in all. */
+  /** Attempts per call, the first included. */
   attempts: number
+  /** The largest first pause; it doubles with each attempt. */
   baseMs: number
+  /** The largest pause. */
   capMs: number
+  /** A longer wait that the server asks for ends the call. */
   maxWaitMs: number
 }
 
-/** `throttled`: resend only what the service surely did not carry out. */
+/** `throttled`: resend only after a 429, which proves that the service did nothing. */
 export type Resend = 'any' | 'throttled'
 
-export type ResendDecision = { kind: 'resend'; at: number; isThrottled: boolean } | { kind: 'give_up' }
+type ResendDecision = { kind: 'resend'; at: number; isThrottled: boolean } | { kind: 'give_up' }
 
-/**
- * Told to wait, we come up to this much later than allowed, so that many clients do not come at
- * once.
- */
+/** Random delay added to a moment that the server named, so that clients return one by one. */
 const SPREAD_MS = 1_000
 
 /**
- * Whether a failed attempt is followed by another, and when. A moment that the server named is
- * never shortened.
+ * Decides whether and when to resend a failed request. It never shortens a wait that the server
+ * named.
  */
 export function decideResend(tried: {
   error: FilesError
   resend: Resend
-  /** Attempts up to now, this one included, and how many of them brought an unreadable body. */
+  /** Attempts so far, this one included. */
   tries: number
+  /** Attempts whose body could not be read. */
   unreadable: number
   policy: ResendPolicy
   now: number
+  /** Epoch milliseconds: a resend at or after it comes too late. */
   deadlineAt: number
   /** In [0, 1). */
   random: number
@@ -49,16 +52,16 @@ export function decideResend(tried: {
 }
 
 /**
- * Faults that may be gone at the next attempt. Our own limiter's refusal is final for the call: it
- * names a later moment.
+ * Failures that another attempt may pass. The client's own limiter is final: it names a later
+ * moment.
  */
 export function isTransient(error: FilesError): boolean {
   return error.retryable && !(error instanceof LocalRateLimitError) && error.name !== 'AbortedError'
 }
 
 /**
- * A 404 of the service itself; a proxy's page or an unknown route carries no code and proves
- * nothing.
+ * A 404 from the service itself. One without a code comes from a proxy or an unknown route and
+ * proves nothing.
  */
 export function isProvenMissing(error: unknown): boolean {
   return error instanceof NotFoundError && error.code !== null

@@ -1,11 +1,11 @@
 import { AuthenticationError, type ErrorFacts } from '../errors.ts'
 import { Secret } from '../secret.ts'
 
-/** A key, or where to ask for it. */
+/** The API key, or a function that gives it. */
 export type KeySource = string | (() => string | Promise<string>)
 
 /**
- * The keys of one client: the one in use, where to get another, and which the service has refused.
+ * The keys of one client: the current one, the sources of others, and the ones that were refused.
  */
 export class KeyRing {
   readonly #sources: KeySource[]
@@ -13,32 +13,32 @@ export class KeyRing {
   #current: Secret | null = null
   #asking: Promise<Secret | null> | null = null
 
-  /** Earlier sources are preferred. */
+  /** Earlier sources come first. */
   constructor(sources: KeySource[]) {
     this.#sources = sources
   }
 
   /**
-   * The key to use. Throws `AuthenticationError` without any request while every key at hand has
-   * been refused.
+   * The key to use. Throws `AuthenticationError` without a request when every known key was
+   * refused.
    */
   async take(facts: ErrorFacts): Promise<Secret> {
     const key = this.#current ?? (await this.#ask(facts))
     if (key !== null) return key
     throw new AuthenticationError(
-      'The service has refused this API key; it is not tried again until the provider returns another one.',
+      'The service refused this API key. It is not sent again; give the client another one.',
       facts,
     )
   }
 
-  /** Parks a key that got 401 and gives another one, or null when there is none. */
+  /** Marks a key as refused with 401. Resolves to another key, or null when there is none. */
   async replace(refused: Secret, facts: ErrorFacts): Promise<Secret | null> {
     this.#refused.add(refused.fingerprint())
     if (this.#current?.fingerprint() === refused.fingerprint()) this.#current = null
     return this.#current ?? (await this.#ask(facts))
   }
 
-  /** Any number of calls that find the key refused ask for another one together. */
+  /** Calls that find the key refused at the same time share one question to the sources. */
   #ask(facts: ErrorFacts): Promise<Secret | null> {
     this.#asking ??= this.#askSources(facts).finally(() => {
       this.#asking = null
@@ -62,17 +62,17 @@ async function askSource(source: KeySource, facts: ErrorFacts): Promise<string> 
   try {
     return await source()
   } catch {
-    // Whatever a provider throws may quote what it holds.
-    throw new AuthenticationError('The provider of the API key failed; look there for the reason.', {
+    // The provider's error is dropped: it may quote the key.
+    throw new AuthenticationError('The function that provides the API key failed. Look there for the reason.', {
       ...facts,
       retryable: true,
     })
   }
 }
 
-/** Checked here because `fetch` would quote a key that makes no header. */
+/** Checked here because `fetch` quotes an invalid header value in its error. */
 function requireKey(key: unknown, facts: ErrorFacts): Secret {
   const trimmed = typeof key === 'string' ? key.trim() : ''
   if (/^[\x21-\x7e]+$/.test(trimmed)) return new Secret(trimmed)
-  throw new AuthenticationError('The API key is empty or holds characters that no header can carry.', facts)
+  throw new AuthenticationError('The API key is empty or holds a character that no HTTP header can carry.', facts)
 }

@@ -1,20 +1,30 @@
 import type { RetryOptions } from '../../core/runs/retry.ts'
 import type { CallLimits } from '../../core/service/files-api.ts'
 import type { StorageName } from '../../core/service/storage.ts'
-import { parseDuration } from '../../core/time.ts'
+import { type Duration, parseDuration } from '../../core/time.ts'
 import { AbortedError, type ErrorFacts, FilesError, type Operation } from '../errors.ts'
 import type { Priority } from '../limit/limiter-store.ts'
-import { type Call, type ClientParts, factsOf } from './call.ts'
+import { type Call, factsOf } from './call.ts'
+import type { ClientParts } from './client-parts.ts'
 import type { ResendPolicy } from './decide-resend.ts'
 import { SharedCalls } from './shared-calls.ts'
 
-/** What any call may be told. */
+/** Options of every call. */
 export interface CallOptions extends CallLimits {
-  /** Ends the call at once, in a pause too. */
+  /** Aborts the call at once, also during a pause. Default: nothing does. */
   signal?: AbortSignal
+  /** Attempts and pauses of this call. Default: the client's `retry`. */
+  retry?: RetryOptions
+  /**
+   * Bound of the whole call; for a download, of the time without any byte. Default:
+   * `timeouts.total`.
+   */
+  timeout?: Duration
+  /** Order among the calls that wait for the limit. Default: the client's `priority`. */
   priority?: Priority
 }
 
+/** The part of a call that its log line names. */
 interface Asked {
   operation: Operation
   service: StorageName
@@ -22,20 +32,20 @@ interface Asked {
 }
 
 /**
- * Opens a call, hands it out, and closes it: its limits in time, its one log line, its errors, and
- * the end of all of them.
+ * The calls that are open. Each gets its bounds in time, one log line, and the errors of this
+ * client.
  */
 export class OpenCalls {
-  readonly #wire: ClientParts
+  readonly #parts: ClientParts
   readonly #stopping = new AbortController()
   readonly #shared = new SharedCalls()
   readonly #open = new Set<Promise<unknown>>()
 
-  constructor(wire: ClientParts) {
-    this.#wire = wire
+  constructor(parts: ClientParts) {
+    this.#parts = parts
   }
 
-  /** Does `work` as one call. */
+  /** Runs `work` as one call. */
   async run<T>(asked: Asked, options: CallOptions, work: (call: Call) => Promise<T>): Promise<T> {
     const call = this.#begin(asked, options)
     const done = this.#track()
@@ -54,8 +64,7 @@ export class OpenCalls {
   }
 
   /**
-   * The same for a call whose results come one by one; `left` is its outcome when the caller has
-   * enough.
+   * The same for results that come one by one. The outcome is `left` when the caller stops early.
    */
   async *stream<T>(asked: Asked, options: CallOptions, work: (call: Call) => AsyncIterable<T>): AsyncGenerator<T> {
     const call = this.#begin(asked, options)
@@ -76,8 +85,8 @@ export class OpenCalls {
   }
 
   /**
-   * The same for a read: equal ones at the same time are one call, whose place in line the first of
-   * them decided.
+   * The same for a read. Equal reads at the same time share one call, with the priority of the
+   * first.
    */
   async share<T>(asked: Asked, key: string, options: CallOptions, work: (call: Call) => Promise<T>): Promise<T> {
     const { signal = new AbortController().signal, ...rest } = options
@@ -91,21 +100,21 @@ export class OpenCalls {
     }
   }
 
-  /** Ends every call, refuses new ones, and resolves when all have ended. */
+  /** Aborts every call and refuses new ones; resolves when all have ended. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await Promise.allSettled(this.#open)
   }
 
   #begin({ operation, service }: Asked, options: CallOptions): Call {
-    const { settings } = this.#wire
+    const { settings } = this.#parts
     const startedAt = settings.clock.now()
     const totalMs = options.timeout === undefined ? settings.totalMs : parseDuration(options.timeout)
     const stopping = this.#stopping.signal
     return {
       operation,
       service,
-      // A signal of its own, whose listeners go with the call.
+      // A signal per call, so that its listeners are collected with the call.
       signal: AbortSignal.any(options.signal === undefined ? [stopping] : [stopping, options.signal]),
       priority: options.priority ?? settings.priority,
       startedAt,
@@ -126,8 +135,8 @@ export class OpenCalls {
   }
 
   #report(asked: Asked, call: Call, outcome: string): void {
-    const { clock } = this.#wire.settings
-    this.#wire.log({
+    const { clock } = this.#parts.settings
+    this.#parts.log({
       kind: 'call',
       ...asked,
       status: call.attempts.at(-1)?.status ?? null,

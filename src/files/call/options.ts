@@ -1,98 +1,103 @@
 import { UpshotError } from '../../core/errors.ts'
+import type { Plan } from '../../core/service/account.ts'
 import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import { type Clock, type Duration, parseDuration, systemClock } from '../../core/time.ts'
 import { rawTransport } from '../http/raw-transport.ts'
 import { isSafeOrigin } from '../http/request-url.ts'
 import { fetchTransport, nodeTransport, type Transport } from '../http/transport.ts'
-import { type LimiterStore, type Plan, type Priority, planLimit } from '../limit/limiter-store.ts'
+import { type LimiterStore, type Priority, planLimit } from '../limit/limiter-store.ts'
 import type { FilesLogLine } from '../log-line.ts'
 import type { KeySource } from './key-ring.ts'
 
-/**
- * How the service spells a storage. `alternative` is for `/files/list`, which writes it with an
- * underscore.
- */
+/** How the service spells the name of one storage. */
 export interface WireName {
+  /** The spelling in every address. */
   wire: string
+  /** The spelling for `POST /files/list`. Default: `wire` with `_` for each space and `-`. */
   alternative?: string
 }
 
+/** `primary` is `GET /files`, `alternative` is `POST /files/list`. */
+export type ListForm = 'auto' | 'primary' | 'alternative'
+
+/** Options of `createFilesClient`. Only `baseUrl` and `apiKey` are required. */
 export interface FilesClientOptions {
-  /**
-   * The service's base address with its version segment: `https://…/v1`. Plain http is for loopback
-   * only.
-   */
+  /** The service's address with its version: `https://…/v1`. Plain http works on loopback only. */
   baseUrl: string
-  /** A provider is asked at the first call, and again when the service answers 401. */
+  /** The API key, or a function that gives it: asked at the first call and after each 401. */
   apiKey: KeySource
-  /** Tried when `apiKey` is refused: set it to the new key while keys are being rotated. */
+  /** Used when the service refuses `apiKey`. Set it to the new key while you rotate keys. */
   fallbackKey?: KeySource
-  /** Default: our own names, `storage_a` to `storage_c`. */
+  /** The service's spelling of each storage. Default: `storage_a`, `storage_b`, `storage_c`. */
   services?: Partial<Record<StorageName, string | WireName>>
-  /**
-   * `auto`, the default, tries `GET /files` and keeps to `POST /files/list` where the first does
-   * not exist.
-   */
+  /** Default `auto`: `primary`, or `alternative` once the service shows that it has no other. */
   listForm?: ListForm
-  /** Field in which the alternative form takes a page token back; default `page_token`. */
+  /** The field that carries a page token back to the service. Default `page_token`. */
   pageTokenField?: string
   /**
-   * Requests per minute: a plan's, until the service names its own limit; a number is final.
-   * Default `free`.
+   * Requests per minute. A plan's name gives 60 (`free`, `pro`) or 300 (`enterprise`) until the
+   * service names its limit; a number is final. Default `free`.
    */
-  plan?: Plan | number
-  /** Who waits first when requests queue for the limit; default `workflow`. */
+  plan?: Plan
+  /** Order of the calls that wait for the limit. Default `workflow`. */
   priority?: Priority
+  /** Bounds in time. */
   timeouts?: {
-    /** Until a request has a connection. Default 5s. */
+    /** Until a request has its connection. Default 5s. */
     connect?: Duration
-    /** One attempt: connection, headers and body; of a download only the first two. Default 30s. */
+    /**
+     * For one attempt: connection, headers and body; for a download without its body. Default 30s.
+     */
     attempt?: Duration
-    /** Longest silence while bytes are awaited. Default 20s. */
+    /** The longest silence while bytes are awaited. Default 20s. */
     stall?: Duration
-    /** A whole call with its pauses; of a download, the time without any bytes. Default 120s. */
+    /**
+     * For a whole call with its pauses; for a download, the time without any byte. Default 120s.
+     */
     total?: Duration
   }
+  /** Attempts after a failure that may pass. */
   retry?: {
-    /** Tries in all. Default 4. */
+    /** Attempts per call, the first included; at least 1. Default 4. */
     attempts?: number
     /**
-     * Ceiling of the first pause, which doubles up to `cap`; a random part of it is taken. Defaults
-     * 500ms and 15s.
+     * The largest first pause; it doubles with each attempt. A pause is random below it. Default
+     * 500ms.
      */
     base?: Duration
+    /** The largest pause. Default 15s. */
     cap?: Duration
-    /** A longer pause is not waited for: the call fails with `retryAt`. Default 60s. */
+    /**
+     * The longest wait that the service or the limit may ask for; beyond it the call fails. Default
+     * 60s.
+     */
     maxWait?: Duration
-    /** Retry tokens of a key; each retry takes 5, each success gives 1 back. Default 100. */
+    /** Tokens for retries: each takes 5; each success and each second gives 1 back. Default 100. */
     quota?: number
   }
-  /** Hosts that bytes may come from, such as `files.example.com`; default: any. */
+  /** Hosts that bytes may come from, such as `files.example.com`. Default: any host. */
   downloadHosts?: readonly string[]
-  /** Deletes are looked at, never sent. */
+  /** True: `delete` sends nothing and answers `dry_run`. Default false. */
   dryRun?: boolean
-  /**
-   * Shares the limit with other processes and keeps it over restarts; default: this client alone,
-   * in memory.
-   */
+  /** Where the limit's state is kept. Default: in memory, for this client only. */
   limiter?: LimiterStore
+  /** Source of time. Default: the system's clock. */
   clock?: Clock
-  /** In [0, 1). */
+  /** Gives random numbers in [0, 1) for pauses. Default `Math.random`. */
   random?: () => number
-  /** Sends the requests instead of Node's own HTTP client. */
+  /** Sends every request. Default: Node's HTTP client. */
   fetch?: typeof fetch
+  /** Receives every log line. Default: none is kept. */
   log?: (line: FilesLogLine) => void
 }
 
-export type ListForm = 'auto' | 'primary' | 'alternative'
-
-/** The options with every default filled in. */
-export interface Settings {
+/** The client's options with every default filled in; durations are in milliseconds. */
+export interface ClientSettings {
   baseUrl: string
   services: Readonly<Record<StorageName, Required<WireName>>>
   listForm: ListForm
   pageTokenField: string
-  /** Requests per minute to start with, and whether the service's own word may change it. */
+  /** Requests per minute to start with; a final limit ignores what the service says. */
   limit: { perMinute: number; isFinal: boolean }
   priority: Priority
   connectMs: number
@@ -100,17 +105,19 @@ export interface Settings {
   stallMs: number
   totalMs: number
   retry: { attempts: number; baseMs: number; capMs: number; maxWaitMs: number; quota: number }
+  /** In lower case; null allows every host. */
   downloadHosts: readonly string[] | null
   dryRun: boolean
   clock: Clock
   random: () => number
-  /** Sends the requests of the API, and those for the bytes of files. */
+  /** Sends the requests of the API. */
   transport: Transport
+  /** Sends the requests for files' bytes. */
   bytesTransport: Transport
 }
 
-/** Throws `invalid_config` for what can never work. */
-export function resolveSettings(options: FilesClientOptions): Settings {
+/** Fills in the defaults. Throws `invalid_config` for a base address that can never work. */
+export function resolveSettings(options: FilesClientOptions): ClientSettings {
   const { timeouts = {}, retry = {} } = options
   return Object.freeze({
     baseUrl: requireBaseUrl(options.baseUrl),
@@ -138,15 +145,12 @@ export function resolveSettings(options: FilesClientOptions): Settings {
   })
 }
 
-/**
- * True where the version segment is missing, which the specification says is part of the base
- * address.
- */
+/** True when the path does not end with the version segment that the specification asks for. */
 export function lacksVersion(baseUrl: string): boolean {
   return !/\/v\d+$/.test(new URL(baseUrl).pathname)
 }
 
-function transportsOf(own: typeof fetch | undefined): Pick<Settings, 'transport' | 'bytesTransport'> {
+function transportsOf(own: typeof fetch | undefined): Pick<ClientSettings, 'transport' | 'bytesTransport'> {
   if (own === undefined) return { transport: nodeTransport, bytesTransport: rawTransport }
   const transport = fetchTransport(own)
   return { transport, bytesTransport: transport }
@@ -158,16 +162,17 @@ function requireBaseUrl(baseUrl: string): string {
   if (url !== null && isPlain && isSafeOrigin(url)) return url.href.replace(/\/+$/, '')
   throw new UpshotError(
     'invalid_config',
-    'The base address of the service must be an https URL such as "https://api.example.com/v1", without user, query and fragment; http is for loopback only.',
+    'The base address of the service must be an https URL such as "https://api.example.com/v1". ' +
+      'It has no user, query or fragment; plain http works on loopback only.',
   )
 }
 
-function wireNames(given: NonNullable<FilesClientOptions['services']>): Settings['services'] {
+function wireNames(given: NonNullable<FilesClientOptions['services']>): ClientSettings['services'] {
   const names = STORAGES.map((storage) => {
     const name = given[storage] ?? storage
     const wire = typeof name === 'string' ? name : name.wire
     const alternative = typeof name === 'string' ? undefined : name.alternative
     return [storage, { wire, alternative: alternative ?? wire.replace(/[-\s]+/g, '_') }]
   })
-  return Object.fromEntries(names) as Settings['services']
+  return Object.fromEntries(names) as ClientSettings['services']
 }

@@ -1,10 +1,13 @@
 import type { Clock } from '../../core/time.ts'
 
+/** Tokens per retry. */
 const COST = 5
+
+/** One token comes back in this time. */
 const REFILL_MS = 1_000
 
 /**
- * Tokens that retries are paid with, so that a service in trouble is not hit several times as hard.
+ * Tokens that pay for retries, so that a failing service does not get several times its usual load.
  */
 export class RetryQuota {
   readonly #clock: Clock
@@ -19,7 +22,7 @@ export class RetryQuota {
     this.#refilledAt = clock.now()
   }
 
-  /** Pays for one retry; false when there is not enough left. */
+  /** Takes the tokens of one retry; false when too few are left. */
   take(): boolean {
     this.#refill()
     if (this.#tokens < COST) return false
@@ -27,12 +30,12 @@ export class RetryQuota {
     return true
   }
 
-  /** A success gives one token back. */
+  /** Gives one token back after a success. */
   reward(): void {
     this.#tokens = Math.min(this.#capacity, this.#tokens + 1)
   }
 
-  /** One token a second: a quiet client is forgiven. */
+  /** Adds one token per second. */
   #refill(): void {
     const now = this.#clock.now()
     const earned = Math.max(0, Math.floor((now - this.#refilledAt) / REFILL_MS))

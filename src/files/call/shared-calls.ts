@@ -1,13 +1,10 @@
-/**
- * Equal questions at the same time are asked once; each caller may leave without ending it for the
- * others.
- */
+/** Runs equal calls at the same time once. A caller may leave without ending it for the others. */
 export class SharedCalls {
   readonly #running = new Map<string, Running>()
 
   /**
-   * Joins the call of this key, or begins it. `begin` is given a signal that aborts when the last
-   * caller has left.
+   * Joins the running call of this key, or begins it. Its signal aborts when the last caller has
+   * left.
    */
   join<T>(key: string, signal: AbortSignal, begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (signal.aborted) return Promise.reject(signal.reason)
@@ -34,7 +31,7 @@ export class SharedCalls {
     return running
   }
 
-  /** Forgotten first: whoever asks from now on must not join a call that is ending. */
+  /** Forgets the call before it aborts: a new caller must not join a call that is ending. */
   #abandon(key: string, running: Running, reason: unknown): void {
     this.#forget(key, running)
     running.controller.abort(reason)

@@ -3,22 +3,20 @@ import { PassingHash } from './part-hash.ts'
 import { ThreadedHash } from './threaded-hash.ts'
 import type { UncachedFile } from './uncached-file.ts'
 
-/** A file larger than this is worth the thread: beside its hash, nothing else would get a turn. */
+/** A larger file is hashed in a thread: in this one its hash would block everything else. */
 const WORTH_THE_THREAD_BYTES = 8 * 1024 * 1024
 
-/** Small enough to stay in the processor's cache between the read and the hash. */
+/** Small enough to stay in the processor's cache between read and hash. */
 const READ_AT_ONCE_BYTES = 256 * 1024
 
-/**
- * The hash of a file that begins empty and will have about `size` bytes, or nobody knows how many.
- */
+/** The hash of an empty file that will have about `size` bytes; null for an unknown size. */
 export function emptyHash(size: number | null): PartHash {
   return size === null || size > WORTH_THE_THREAD_BYTES ? ThreadedHash.empty() : new PassingHash()
 }
 
 /**
- * The hash of a file that has `bytes` bytes already and will have about `size`. They are read:
- * those of a very large file while more is appended. Rejects when `signal` aborts.
+ * The hash of a file with `bytes` bytes that will have about `size`. A very large file is read
+ * while more is appended; rejects when `signal` aborts.
  */
 export async function continuedHash(
   file: UncachedFile,

@@ -3,39 +3,37 @@ import { pageMemory } from './page-io.ts'
 import type { PartHash } from './part-hash.ts'
 import type { UncachedFile } from './uncached-file.ts'
 
-/** Written at once: large enough that a disk is busy with one of them. */
+/** Bytes per write: large enough to keep a disk busy. */
 const BLOCK_BYTES = 2 * 1024 * 1024
 
-/** Of one file: one is filled while the others are hashed and written. */
-const BLOCKS = 4
+/** Blocks per file: one is filled while the others are hashed and written. */
+const BLOCK_COUNT = 4
 
-/**
- * However slowly a block fills, what came is written by then: a process that is killed loses no
- * more than that.
- */
-const WRITTEN_WITHIN_MS = 1_000
+/** A block that fills slowly is written after this time: a killed process loses no more. */
+const MAX_UNWRITTEN_MS = 1_000
 
-/** Memory of files that are done, to be used again. */
+/** Memory of finished files, for the next ones. */
 const idle: Uint8Array[] = []
 const MAX_IDLE = 2
 
-/** Bytes of one block of the file, at the place in memory that they have in it. */
+/** One block of the file. Its bytes lie in memory at their offset in the block. */
 interface Block {
   memory: Uint8Array
-  /** Position in the file of the block's first byte. */
+  /** Position of the block's first byte in the file. */
   base: number
+  /** The filled part of the block, as offsets in it. */
   from: number
   to: number
 }
 
 /**
- * Appends to a file in blocks, which are written one after the other, so that a process that is
- * killed leaves no hole, and hashed meanwhile. A failure shows at the next call.
+ * Appends to a file in blocks and hashes them. They are written in order, so a kill leaves no hole;
+ * a failure rejects the next call.
  */
 export class BlockWriter {
   readonly #file: Pick<UncachedFile, 'write'>
   readonly #hash: Pick<PartHash, 'update' | 'reach'>
-  readonly #memory = idle.pop() ?? pageMemory(BLOCKS * BLOCK_BYTES)
+  readonly #memory = idle.pop() ?? pageMemory(BLOCK_COUNT * BLOCK_BYTES)
   readonly #free: Uint8Array[]
   readonly #clock: Clock
   #block: Block | null = null
@@ -47,7 +45,7 @@ export class BlockWriter {
   #failure: { error: unknown } | null = null
   #isClosed = false
 
-  /** The file has `at` bytes, and `hash` is to be told of what follows. */
+  /** Appends from byte `at` on and passes the bytes to `hash`. */
   constructor(
     file: Pick<UncachedFile, 'write'>,
     { hash, at, clock }: { hash: Pick<PartHash, 'update' | 'reach'>; at: number; clock: Clock },
@@ -56,7 +54,7 @@ export class BlockWriter {
     this.#hash = hash
     this.#clock = clock
     this.#at = at
-    this.#free = Array.from({ length: BLOCKS }, (_, index) =>
+    this.#free = Array.from({ length: BLOCK_COUNT }, (_, index) =>
       this.#memory.subarray(index * BLOCK_BYTES, (index + 1) * BLOCK_BYTES),
     )
   }
@@ -73,9 +71,7 @@ export class BlockWriter {
     }
   }
 
-  /**
-   * Resolves when everything has been handed to the system, and nobody reads this memory any more.
-   */
+  /** Writes the begun block. Resolves when every byte is written and hashed. */
   async drain(): Promise<void> {
     this.#sendBegun()
     await Promise.all(this.#busy)
@@ -83,8 +79,8 @@ export class BlockWriter {
   }
 
   /**
-   * Waits for what goes on, and gives the memory back. What is not in a whole block yet is lost
-   * unless it was drained.
+   * Waits for the running writes and gives the memory back. A begun block that was not drained is
+   * lost.
    */
   async close(): Promise<void> {
     this.#cancelTimer()
@@ -98,7 +94,7 @@ export class BlockWriter {
     const from = this.#at % BLOCK_BYTES
     const block = { memory, base: this.#at - from, from, to: from }
     this.#block = block
-    this.#cancelTimer = this.#clock.at(this.#clock.now() + WRITTEN_WITHIN_MS, () => this.#sendBegun())
+    this.#cancelTimer = this.#clock.at(this.#clock.now() + MAX_UNWRITTEN_MS, () => this.#sendBegun())
     return block
   }
 

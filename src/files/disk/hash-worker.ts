@@ -3,31 +3,31 @@ import { parentPort } from 'node:worker_threads'
 import { type Descriptors, PAGE_BYTES, pageMemory, readAt } from './page-io.ts'
 import type { HashAnswer, HashCall, HashOrder } from './threaded-hash.ts'
 
-/**
- * One read of a file; so many of them are on their way at a time, or a fast disk would wait for us.
- */
+/** Bytes per read. Several reads run at a time, so that a fast disk never waits. */
 const READ_AT_ONCE_BYTES = 1024 * 1024
 const READ_AHEAD = 4
 
-/** Memory that was read into, to be used again. */
+/** Memory for reads, used again by later hashes. */
 const idle: Uint8Array[] = []
 
+/** A hash in progress. */
 interface Hashing {
   hash: Hash
-  /** Bytes taken in. */
+  /** Bytes hashed so far. */
   bytes: number
-  /** Settles after the last order so far; once one has failed, so do all that follow. */
+  /** Settles after the last order. After a failed order all later ones fail. */
   turn: Promise<unknown>
   hasEnded: boolean
 }
 
+/** By the number that the other thread gave. */
 const hashings = new Map<number, Hashing>()
 
 parentPort?.on('message', ({ call, hash, order }: HashCall) => {
-  const hashing = hashings.get(hash) ?? (order.kind === 'begin' ? begin(hash) : lost())
+  const hashing = hashings.get(hash) ?? (order.kind === 'begin' ? begin(hash) : endedHashing())
   if (order.kind === 'end') hashing.hasEnded = true
   if (order.kind === 'end' || order.kind === 'digest') hashings.delete(hash)
-  const turn = hashing.turn.then(() => carryOut(hashing, order))
+  const turn = hashing.turn.then(() => runOrder(hashing, order))
   hashing.turn = turn
   turn.then(
     (digest) => answer({ call, bytes: hashing.bytes, digest }),
@@ -45,21 +45,21 @@ function begin(hash: number): Hashing {
   return hashing
 }
 
-/** A hash of a thread that has ended, or that has ended itself. */
-function lost(): Hashing {
-  const turn = Promise.reject(new Error('nothing is known any more of this hash'))
+/** A hash that has ended, or that an earlier thread kept: every order to it fails. */
+function endedHashing(): Hashing {
+  const turn = Promise.reject(new Error('this hash has ended'))
   return { hash: createHash('sha256'), bytes: 0, turn, hasEnded: true }
 }
 
-/** Resolves to the digest, where that is what was ordered. */
-async function carryOut(hashing: Hashing, order: HashOrder): Promise<string> {
-  if (order.kind === 'bytes') takeIn(hashing, order.bytes)
+/** Resolves to the digest for that order, otherwise to an empty text. */
+async function runOrder(hashing: Hashing, order: HashOrder): Promise<string> {
+  if (order.kind === 'bytes') addBytes(hashing, order.bytes)
   else if (order.kind === 'file') await readUpTo(hashing, order.file, order.upTo)
   else if (order.kind === 'digest') return hashing.hash.digest('hex')
   return ''
 }
 
-function takeIn(hashing: Hashing, bytes: Uint8Array): void {
+function addBytes(hashing: Hashing, bytes: Uint8Array): void {
   hashing.hash.update(bytes)
   hashing.bytes += bytes.byteLength
 }
@@ -68,7 +68,7 @@ async function readUpTo(hashing: Hashing, file: Descriptors, upTo: number): Prom
   const memory = Array.from({ length: READ_AHEAD }, () => idle.pop() ?? pageMemory(READ_AT_ONCE_BYTES))
   try {
     for await (const bytes of readPieces(file, { from: hashing.bytes, upTo, memory })) {
-      takeIn(hashing, bytes)
+      addBytes(hashing, bytes)
       if (hashing.hasEnded) return
     }
   } finally {
@@ -77,9 +77,8 @@ async function readUpTo(hashing: Hashing, file: Descriptors, upTo: number): Prom
 }
 
 /**
- * The bytes from one position to another, read in whole pages. While one piece of memory is being
- * looked at the others are on their way from the disk; it is read into again when the next is asked
- * for.
+ * The bytes from one position to another, read in whole pages. Each piece of memory is read into
+ * again when the next piece is requested.
  */
 async function* readPieces(
   file: Descriptors,
@@ -97,7 +96,7 @@ async function* readPieces(
       const end = piece.at + (await piece.read)
       pieces.shift()
       const wanted = Math.min(piece.at + piece.memory.byteLength, upTo)
-      if (end < wanted) throw new Error(`the part has ${end} bytes, and was to have ${upTo}`)
+      if (end < wanted) throw new Error(`the part has ${end} bytes instead of ${upTo}`)
       yield piece.memory.subarray(Math.max(0, from - piece.at), wanted - piece.at)
       begin(piece.memory)
     }

@@ -1,18 +1,17 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { PartHash } from './part-hash.ts'
 
-/** Of so many parts; the oldest makes room, and is read again when it is continued. */
+/** Bound of the kept hashes. The oldest is dropped: its part is read again when it is continued. */
 const MAX_KEPT = 1_000
 
 /**
- * The hashes of parts that downloads of this process have left, so that the next one goes on
- * without reading them again. One that anybody has touched since is not known any more: its inode,
- * its size or one of its times is another.
+ * Hashes of parts that downloads of this process left, so that the next need not read them. A
+ * changed inode, size or time drops a hash. See decision 26.
  */
 export class KeptHashes {
   readonly #kept = new Map<string, { hash: PartHash; state: string }>()
 
-  /** The hash of everything in the file that is open here. */
+  /** Keeps the hash of all bytes of the open file. */
   async keep(path: string, hash: PartHash, handle: FileHandle): Promise<void> {
     const state = await describeState(handle)
     await this.#forget(path)
@@ -21,10 +20,7 @@ export class KeptHashes {
     if (this.#kept.size > MAX_KEPT && oldest !== undefined) await this.#forget(oldest)
   }
 
-  /**
-   * Gives a hash away, to be continued; null where there is none, or the file is another one by
-   * now.
-   */
+  /** Removes a hash and resolves to it; null when there is none, or the file has changed. */
   async take(path: string, handle: FileHandle): Promise<PartHash | null> {
     const kept = this.#kept.get(path)
     if (kept === undefined || kept.state !== (await describeState(handle))) {

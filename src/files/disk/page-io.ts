@@ -4,34 +4,31 @@ import { promisify } from 'node:util'
 const readFrom = promisify(read)
 const writeTo = promisify(write)
 
-/**
- * Direct access wants addresses, positions and lengths in whole blocks of the disk; a page is a
- * whole number of any disk's.
- */
+/** Alignment for direct access: addresses, positions and lengths are whole pages. */
 export const PAGE_BYTES = 4096
 
-/** A file that is open twice, as numbers that any thread of the process can use. */
+/** The descriptors of a file that is open twice. Any thread of the process can use them. */
 export interface Descriptors {
   plain: number
-  /** Past the system's cache (`O_DIRECT`); null where that cannot be had. */
+  /** With `O_DIRECT`, which bypasses the system's cache; null where that is not available. */
   direct: number | null
 }
 
 /**
- * Memory that begins with a page and that threads can share: V8 lays a buffer that might grow into
- * pages of its own.
+ * Page-aligned memory that threads can share. It is growable because V8 puts such buffers into
+ * whole pages.
  */
 export function pageMemory(bytes: number): Uint8Array {
   return new Uint8Array(new SharedArrayBuffer(bytes, { maxByteLength: bytes }), 0, bytes)
 }
 
-/** Reads into memory that begins with a page; bytes read, 0 at the end of the file. */
+/** Reads into page-aligned memory. Resolves to the bytes read, 0 at the end of the file. */
 export function readAt(file: Descriptors, memory: Uint8Array, at: number): Promise<number> {
   return inBestWay(file, memory, at, async (fd) => (await readFrom(fd, memory, 0, memory.byteLength, at)).bytesRead)
 }
 
 /**
- * Writes bytes that begin within their page of memory where they do in that of the file; bytes
+ * Writes bytes whose offset within a page is the same in memory and file. Resolves to the bytes
  * written.
  */
 export function writeAt(file: Descriptors, bytes: Uint8Array, at: number): Promise<number> {
@@ -49,7 +46,7 @@ async function inBestWay(
   try {
     return await move(file.direct)
   } catch (error) {
-    // Some file systems let a file be opened in this way, but not be used.
+    // Some file systems open a file for direct access and then refuse to write.
     if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error
     file.direct = null
     return move(file.plain)

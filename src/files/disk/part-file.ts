@@ -8,7 +8,7 @@ import type { KeptHashes } from './kept-hashes.ts'
 import type { PartHash } from './part-hash.ts'
 import { UncachedFile } from './uncached-file.ts'
 
-/** By which a part on disk is known to belong to a file as it is now. */
+/** The marks that tell whether a part still belongs to the file. */
 const marks = z.object({
   service: z.string(),
   id: z.string(),
@@ -18,12 +18,12 @@ const marks = z.object({
 })
 export type Marks = z.infer<typeof marks>
 
-/** What is to be written where. */
+/** The part to open. */
 interface PartRequest {
-  /** Path of the whole file. */
+  /** Path of the finished file. */
   to: string
   wanted: Omit<Marks, 'etag'>
-  /** Whether to continue what an earlier download left. */
+  /** True: continue the part that an earlier download left. */
   resume: boolean
   kept: KeptHashes
   clock: Clock
@@ -31,8 +31,8 @@ interface PartRequest {
 }
 
 /**
- * A file that is being written beside its target: `<target>.part`, and `<target>.part.json` for its
- * marks.
+ * A partial download beside its target: the bytes in `<target>.part`, its marks in
+ * `<target>.part.json`.
  */
 export class PartFile {
   readonly #target: string
@@ -59,8 +59,7 @@ export class PartFile {
   }
 
   /**
-   * Continues the part of an earlier download when its marks agree with `wanted`; else begins an
-   * empty one.
+   * Continues an earlier part when its marks agree with `wanted`; otherwise begins an empty one.
    */
   static async open(request: PartRequest): Promise<PartFile> {
     const { to, wanted, resume, kept, signal } = request
@@ -88,10 +87,7 @@ export class PartFile {
     return this.#marks.etag
   }
 
-  /**
-   * Prepares for bytes that begin at `offset`: either where this part ends, or at 0, which empties
-   * it.
-   */
+  /** Prepares for bytes from `offset` on: the end of this part, or 0, which empties it. */
   async expectFrom(offset: number, etag: string | null): Promise<void> {
     if (offset === 0 && this.#bytes > 0) await this.#empty()
     this.#marks = { ...this.#marks, etag }
@@ -105,8 +101,8 @@ export class PartFile {
   }
 
   /**
-   * Puts the part in the target's place, after its bytes are on the disk: a reader sees the whole
-   * file or the one before.
+   * Renames the part to the target once its bytes are on the disk. A reader sees the old file or
+   * the new one.
    */
   async finish(): Promise<{ bytes: number; sha256: string }> {
     await this.#writer.drain()
@@ -119,14 +115,13 @@ export class PartFile {
     return { bytes: this.#bytes, sha256 }
   }
 
-  /** Leaves the part for a later download to continue. */
+  /** Keeps the part for a later download. */
   async leave(): Promise<void> {
     try {
       await this.#writer.drain()
       if (await this.#hash.settle(this.#bytes)) await this.#kept.keep(this.#target, this.#hash, this.#file.plain)
     } catch {
-      // The disk did not take everything: what the part holds is read again by whoever continues
-      // it.
+      // A write failed. The next download reads the part again to hash it.
       await this.#hash.end()
     } finally {
       await this.#writer.close()
@@ -134,7 +129,7 @@ export class PartFile {
     }
   }
 
-  /** Removes the part: nothing can be made of it. */
+  /** Removes the part: a later download starts anew. */
   async discard(): Promise<void> {
     await this.leave()
     await rm(partPath(this.#target), { force: true })
@@ -159,7 +154,7 @@ function marksPath(target: string): string {
   return `${target}.part.json`
 }
 
-/** Null when there are none that can be read: then nothing is known of the part. */
+/** The marks of a part; null when there are none that can be parsed. */
 async function readMarks(target: string): Promise<Marks | null> {
   try {
     return marks.parse(JSON.parse(await readFile(marksPath(target), 'utf8')))
@@ -169,8 +164,8 @@ async function readMarks(target: string): Promise<Marks | null> {
 }
 
 /**
- * Without an ETag, and without a size and a date on both sides, nothing tells that the file is
- * still the same.
+ * Whether a part belongs to the wanted file. That takes an ETag, or a size and a date on both
+ * sides.
  */
 function isSame(kept: Marks, wanted: Omit<Marks, 'etag'>): boolean {
   const isNamed = kept.service === wanted.service && kept.id === wanted.id
@@ -181,7 +176,7 @@ function isSame(kept: Marks, wanted: Omit<Marks, 'etag'>): boolean {
   return isNamed && isAlike && isMarked
 }
 
-/** A rename is on the disk only when its directory is. */
+/** Syncs a directory: only then is a rename in it on the disk. */
 async function syncDirectory(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {

@@ -1,25 +1,26 @@
 import { createHash } from 'node:crypto'
 
-/** The SHA-256 of a file that is being written at its end. */
+/** The SHA-256 of a file that grows at its end. */
 export interface PartHash {
-  /** Takes in bytes that are appended; resolves when their memory may be used for others. */
+  /** Adds appended bytes. Resolves when the caller may reuse their memory. */
   update(bytes: Uint8Array): Promise<void>
-  /** So many bytes from the beginning can be read from the file by now. */
+  /** Tells that the file's first `bytes` bytes can be read from it. */
   reach(bytes: number): void
   /**
-   * The hash of the first `bytes` bytes, all of which were taken in and reached. It ends with that.
+   * Resolves to the hash of the first `bytes` bytes, which must all be added and readable. Ends
+   * this hash.
    */
   digest(bytes: number): Promise<string>
   /**
-   * Whether it knows the first `bytes` bytes and can be continued from there without the file.
-   * Otherwise it has ended.
+   * True when this hash covers the first `bytes` bytes and needs no file to continue. If false, it
+   * has ended.
    */
   settle(bytes: number): Promise<boolean>
-  /** Ends whatever is still going on. */
+  /** Stops all work of this hash. */
   end(): Promise<void>
 }
 
-/** Hashes bytes as they pass by. */
+/** Hashes bytes in this thread as they are appended. */
 export class PassingHash implements PartHash {
   readonly #hash = createHash('sha256')
   #hasEnded = false

@@ -3,47 +3,50 @@ import type { Descriptors } from './page-io.ts'
 import type { PartHash } from './part-hash.ts'
 import { untilAborted } from './until-aborted.ts'
 
+/** An order to the hashing thread, about one hash. */
 export type HashOrder =
   | { kind: 'begin' }
-  /** Bytes in memory that both threads see. */
+  /** Hash these bytes, which lie in memory that both threads share. */
   | { kind: 'bytes'; bytes: Uint8Array }
-  /** The file's next bytes, up to a position. */
+  /** Read and hash the file up to this position. */
   | { kind: 'file'; file: Descriptors; upTo: number }
   | { kind: 'digest' }
   | { kind: 'end' }
 
+/** An order with the numbers of its call and its hash. */
 export interface HashCall {
   call: number
   hash: number
   order: HashOrder
 }
 
+/** The answer to a call. */
 export interface HashAnswer {
   call: number
-  /** Taken in by the hash so far. */
+  /** Bytes hashed so far. */
   bytes: number
-  /** What it came to; empty unless that was asked for. */
+  /** The digest in hex; empty for every other order. */
   digest: string
+  /** The message of the failure. */
   error?: string
 }
 
 /**
- * So much of a file is read before more is appended, which takes a good disk a second: read beside
- * the download, it would hold up the disk, and what is written meanwhile would have to be read,
- * too.
+ * A part up to this size is read before more is appended: that takes a good disk a second. A larger
+ * one is read beside the download.
  */
-const READ_FIRST_BYTES = 1024 * 1024 * 1024
+const MAX_READ_FIRST_BYTES = 1024 * 1024 * 1024
 
 /**
- * The thread in which the files of this process are hashed, in turns. It begins with the first, and
- * keeps no process alive.
+ * The one thread that hashes files for this process. It starts with the first hash and never keeps
+ * the process alive.
  */
 class HashThread {
   #worker: Worker | null = null
   readonly #calls = new Map<number, { resolve: (answer: HashAnswer) => void; reject: (error: Error) => void }>()
   #count = 0
 
-  /** A name for a new hash. */
+  /** Begins a hash; returns its number. */
   begin(): number {
     const hash = ++this.#count
     this.ask(hash, { kind: 'begin' }).catch(() => {})
@@ -51,8 +54,8 @@ class HashThread {
   }
 
   /**
-   * Carries out an order after those before of the same hash. Rejects when one of them failed, or
-   * the thread has ended since.
+   * Runs an order after the earlier orders to this hash. Rejects when one of them failed, or the
+   * thread has ended.
    */
   ask(hash: number, order: HashOrder): Promise<HashAnswer> {
     this.#worker ??= this.#start()
@@ -66,15 +69,15 @@ class HashThread {
   }
 
   #start(): Worker {
-    // The same ending as this file: source here, JavaScript in the package.
+    // The extension is that of this file: TypeScript here, JavaScript in the package.
     const worker = new Worker(new URL(import.meta.url.replace(/threaded-hash(\.\w+)$/, 'hash-worker$1')))
-    worker.on('message', (answer: HashAnswer) => this.#hear(worker, answer))
-    worker.on('error', (error) => this.#lose(worker, error))
-    worker.on('exit', () => this.#lose(worker, new Error('the thread that hashes has ended')))
+    worker.on('message', (answer: HashAnswer) => this.#receive(worker, answer))
+    worker.on('error', (error) => this.#fail(worker, error))
+    worker.on('exit', () => this.#fail(worker, new Error('the thread that hashes has ended')))
     return worker
   }
 
-  #hear(worker: Worker, answer: HashAnswer): void {
+  #receive(worker: Worker, answer: HashAnswer): void {
     const waiting = this.#calls.get(answer.call)
     this.#calls.delete(answer.call)
     if (this.#calls.size === 0) worker.unref()
@@ -82,7 +85,7 @@ class HashThread {
     else waiting?.reject(new Error(answer.error))
   }
 
-  #lose(worker: Worker, error: unknown): void {
+  #fail(worker: Worker, error: unknown): void {
     if (this.#worker !== worker) return
     this.#worker = null
     for (const { reject } of this.#calls.values()) reject(error instanceof Error ? error : new Error(String(error)))
@@ -93,38 +96,40 @@ class HashThread {
 const thread = new HashThread()
 
 /**
- * A hash that is made beside the download. What the file has already is read by the thread, and so
- * is what is appended meanwhile; once the thread has caught up, it takes what follows from memory.
+ * A hash in another thread. It reads the file until it has caught up with the download, and then
+ * takes the bytes from memory. See decision 26.
  */
 export class ThreadedHash implements PartHash {
   readonly #hash = thread.begin()
-  /** Bytes that the file has, with those that are being written. */
+  /** Bytes in the file, including running writes. */
   #bytes: number
-  /** Bytes that the thread has read. */
+  /** Bytes that the thread has read from the file. */
   #read = 0
-  #follows: Descriptors | null
+  /** The file to read; null once the bytes come from memory. */
+  #file: Descriptors | null
   #hasEnded = false
 
   private constructor(file: Descriptors | null, bytes: number) {
-    this.#follows = file
+    this.#file = file
     this.#bytes = bytes
   }
 
+  /** The hash of an empty file. */
   static empty(): ThreadedHash {
     return new ThreadedHash(null, 0)
   }
 
   /**
-   * Of a file that has `bytes` bytes. Resolves when those of a short one are known, else at once;
-   * rejects when `signal` aborts.
+   * The hash of a file with `bytes` bytes. Resolves once a small file is read, at once for a large
+   * one; rejects when `signal` aborts.
    */
   static async ofFile(
     file: Descriptors,
     bytes: number,
-    { signal, readFirstBytes = READ_FIRST_BYTES }: { signal: AbortSignal; readFirstBytes?: number },
+    { signal, readFirstBytes = MAX_READ_FIRST_BYTES }: { signal: AbortSignal; readFirstBytes?: number },
   ): Promise<ThreadedHash> {
     const hash = new ThreadedHash(file, bytes)
-    // What fails here is told again with the hash.
+    // A failure also rejects the digest.
     const isRead = hash.#readUpTo(bytes).catch(() => {})
     try {
       if (bytes <= readFirstBytes) await untilAborted(isRead, signal)
@@ -136,13 +141,13 @@ export class ThreadedHash implements PartHash {
   }
 
   async update(bytes: Uint8Array): Promise<void> {
-    if (this.#read === this.#bytes) this.#follows = null
+    if (this.#read === this.#bytes) this.#file = null
     this.#bytes += bytes.byteLength
-    if (this.#follows === null) await thread.ask(this.#hash, { kind: 'bytes', bytes })
+    if (this.#file === null) await thread.ask(this.#hash, { kind: 'bytes', bytes })
   }
 
   reach(bytes: number): void {
-    // What fails here is told again with the hash.
+    // A failure also rejects the digest.
     this.#readUpTo(bytes).catch(() => {})
   }
 
@@ -153,8 +158,8 @@ export class ThreadedHash implements PartHash {
   }
 
   async settle(bytes: number): Promise<boolean> {
-    if (this.#follows !== null && this.#read !== bytes) await this.end()
-    this.#follows = null
+    if (this.#file !== null && this.#read !== bytes) await this.end()
+    this.#file = null
     return !this.#hasEnded
   }
 
@@ -164,8 +169,8 @@ export class ThreadedHash implements PartHash {
   }
 
   async #readUpTo(bytes: number): Promise<void> {
-    if (this.#follows === null) return
-    const answer = await thread.ask(this.#hash, { kind: 'file', file: this.#follows, upTo: bytes })
+    if (this.#file === null) return
+    const answer = await thread.ask(this.#hash, { kind: 'file', file: this.#file, upTo: bytes })
     this.#read = answer.bytes
   }
 }

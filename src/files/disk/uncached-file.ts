@@ -2,16 +2,12 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { type Descriptors, writeAt } from './page-io.ts'
 
-/**
- * Where writes go through the cache, the disk is told to catch up this often: a download waits for
- * what the last sync finds.
- */
+/** A file in the system's cache is synced after so many bytes, so that the last sync is short. */
 const SYNC_EVERY_BYTES = 8 * 1024 * 1024
 
 /**
- * A large file that is written once and not read soon: where it can, it passes by the system's
- * cache. That saves a copy into pages that have to be found first, keeps what others have in the
- * cache, and leaves the last sync nothing to do.
+ * A file that bypasses the system's cache where that is possible. It is written once and not read
+ * soon. See decision 25.
  */
 export class UncachedFile {
   readonly plain: FileHandle
@@ -27,23 +23,23 @@ export class UncachedFile {
     this.descriptors = { plain: plain.fd, direct: direct?.fd ?? null }
   }
 
-  /** Opens a file for reading and writing; makes it where there is none. */
+  /** Opens a file for reading and writing; creates it if there is none. */
   static async open(path: string): Promise<UncachedFile> {
     const plain = await open(path, constants.O_RDWR | constants.O_CREAT, 0o666)
     return new UncachedFile(plain, await openDirect(path))
   }
 
-  /** Writes all of the bytes, as {@link writeAt} does. */
+  /** Writes all bytes. Their offset within a page is the same in memory and file. */
   async write(bytes: Uint8Array, at: number): Promise<void> {
     if (this.#failure !== null) throw this.#failure.error
-    // A disk that is nearly full takes a part; the rest then fails with the reason.
+    // A nearly full disk writes a part of the bytes; the next write then fails with the reason.
     for (let done = 0; done < bytes.byteLength; ) {
       done += await writeAt(this.descriptors, bytes.subarray(done), at + done)
     }
     if (this.descriptors.direct === null) this.#keepSynced(bytes.byteLength)
   }
 
-  /** Resolves when everything is on the disk. */
+  /** Resolves when every byte is on the disk. */
   async sync(): Promise<void> {
     await this.#syncing
     await this.plain.sync()
@@ -71,7 +67,7 @@ export class UncachedFile {
   }
 }
 
-/** Null where the system knows no such way, or the file system refuses it. */
+/** Null where the system or the file system has no direct access. */
 async function openDirect(path: string): Promise<FileHandle | null> {
   if (constants.O_DIRECT === undefined) return null
   return await open(path, constants.O_RDWR | constants.O_DIRECT).catch(() => null)

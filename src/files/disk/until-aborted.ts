@@ -1,6 +1,6 @@
 /**
- * Resolves once the other promise has settled, in either way; rejects with the signal's reason when
- * that aborts before.
+ * Resolves when `other` settles, either way. Rejects with the signal's reason when that aborts
+ * first.
  */
 export function untilAborted(other: Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

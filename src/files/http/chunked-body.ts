@@ -1,25 +1,26 @@
 const LF = 10
+/** The longest line between two chunks. */
 const MAX_LINE_CHARACTERS = 4_096
 
-/** Takes the marks out of a body in chunked transfer coding (RFC 9112, section 7.1). */
+/** Removes the chunk framing from a body in chunked transfer coding (RFC 9112, section 7.1). */
 export class ChunkedBody {
   #state: 'size' | 'data' | 'gap' | 'trailer' | 'end' = 'size'
   #left = 0
   #line = ''
 
+  /** True after the last chunk and its trailer. */
   get isComplete(): boolean {
     return this.#state === 'end'
   }
 
   /**
-   * Moves the content in `bytes` to their front, and gives back how much it is. Throws when the
-   * marks make no sense.
+   * Moves the content of `bytes` to their front; returns its length. Throws for invalid framing.
    */
   compact(bytes: Uint8Array): number {
     let kept = 0
     for (let at = 0; at < bytes.byteLength && this.#state !== 'end'; ) {
       if (this.#state !== 'data') {
-        this.#readMark(bytes[at++] ?? LF)
+        this.#readFraming(bytes[at++] ?? LF)
         continue
       }
       const count = Math.min(this.#left, bytes.byteLength - at)
@@ -32,10 +33,10 @@ export class ChunkedBody {
     return kept
   }
 
-  #readMark(byte: number): void {
+  #readFraming(byte: number): void {
     if (byte === LF) this.#endLine(this.#line.replace(/\r$/, ''))
     else this.#line += String.fromCharCode(byte)
-    if (this.#line.length > MAX_LINE_CHARACTERS) throw new Error('a mark in the chunked body is too long')
+    if (this.#line.length > MAX_LINE_CHARACTERS) throw new Error('a line between the chunks of the body is too long')
   }
 
   #endLine(line: string): void {
@@ -49,7 +50,7 @@ export class ChunkedBody {
       return
     }
     const [, digits] = /^([0-9a-f]{1,12})[ \t]*(?:;[^\r]*)?$/i.exec(this.#state === 'size' ? line : '') ?? []
-    if (digits === undefined) throw new Error('a mark in the chunked body makes no sense')
+    if (digits === undefined) throw new Error('a line between the chunks of the body is invalid')
     this.#left = Number.parseInt(digits, 16)
     this.#state = this.#left === 0 ? 'trailer' : 'data'
   }

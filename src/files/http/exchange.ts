@@ -7,8 +7,8 @@ const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
 /**
- * One HTTP request. `authorization` goes to its origin only and never along with a redirect to
- * another.
+ * One HTTP request. `authorization` goes to the URL's own origin and never follows a redirect
+ * elsewhere.
  */
 export interface Outgoing {
   method: 'GET' | 'POST' | 'DELETE'
@@ -16,22 +16,19 @@ export interface Outgoing {
   headers: Record<string, string>
   authorization?: string
   body?: string
-  /** Null: any. */
+  /** Hosts that may be asked; null or absent allows any. */
   hosts?: readonly string[] | null
   transport: Transport
 }
 
-/** What an exchange needs of the client's settings. */
-export interface ExchangeSettings {
+/** The settings that an exchange needs. */
+interface ExchangeSettings {
   clock: Clock
-  /** How long a connection may take, in milliseconds. */
+  /** The longest wait for a connection, in milliseconds. */
   connectMs: number
 }
 
-/**
- * Sends a request and follows redirects of a GET; resolves when the headers of the last reply are
- * there.
- */
+/** Sends a request and follows redirects of a GET; resolves at the headers of the last reply. */
 export async function exchange(
   settings: ExchangeSettings,
   outgoing: Outgoing,
@@ -46,13 +43,13 @@ export async function exchange(
     const location = REDIRECTS.has(reply.status) ? reply.headers.get('location') : null
     if (location === null) return reply
     reply.discard()
-    // A redirected DELETE could remove something else than was asked for.
+    // A redirected DELETE could remove another entry.
     if (outgoing.method !== 'GET' || !URL.canParse(location, url.href)) break
     url = new URL(location, url)
-    // For good: whoever redirects back to our origin chose what is asked for there.
+    // Never true again: a foreign host that redirects back here chose the address.
     isAtHome &&= url.origin === outgoing.url.origin
   }
-  throw new ProtocolError('The server redirects in a way that is not followed.', facts)
+  throw new ProtocolError('The server redirects too often, or in a way that is not allowed.', facts)
 }
 
 function withUrl({ method, headers, authorization, body }: Outgoing, url: URL, isAtHome: boolean) {
@@ -83,15 +80,15 @@ function requireAllowed(url: URL, { hosts }: Outgoing, facts: ErrorFacts): void 
   if (isSafeOrigin(url) && isListed) return
   throw new ProtocolError(
     isListed
-      ? 'The server points to an address without https.'
-      : 'The server points to a host that is not on the list.',
+      ? 'The server points to an address without https. Bytes and keys travel over https only.'
+      : 'The server points to a host that `downloadHosts` does not list.',
     facts,
   )
 }
 
 /**
- * Limits an exchange in time: a signal that aborts with the caller's, or with `TimeoutError` at
- * `moment`.
+ * Limits an exchange in time: the signal aborts with the caller's, or at `moment` with
+ * `TimeoutError`.
  */
 export function limitUntil(
   settings: Pick<ExchangeSettings, 'clock'>,

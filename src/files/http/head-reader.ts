@@ -1,25 +1,23 @@
-/** Larger than any head that a server of good will sends. */
+/** Bound of a response's head; an honest server sends far less. */
 const MAX_HEAD_BYTES = 64 * 1024
 
+/** Status line, headers and framing of a response. */
 export interface ResponseHead {
   status: number
   headers: Headers
   framing: Framing
 }
 
-/**
- * How the end of a body is known: by its length in bytes, by its own marks, or by the end of the
- * connection.
- */
-export type Framing = { kind: 'length'; bytes: number } | { kind: 'chunked' } | { kind: 'close' }
+/** How a body ends: after a length in bytes, after its chunks, or with the connection. */
+type Framing = { kind: 'length'; bytes: number } | { kind: 'chunked' } | { kind: 'close' }
 
 /** Collects the bytes of a response until its head is complete. */
 export class HeadReader {
   #bytes = Buffer.alloc(0)
 
   /**
-   * The head and how many of `bytes` belonged to it; null while more is needed. Throws when it is
-   * no head of HTTP/1.
+   * The head, and how many of `bytes` belong to it; null until it is complete. Throws when it is
+   * not HTTP/1.
    */
   read(bytes: Uint8Array): { head: ResponseHead; used: number } | null {
     const before = this.#bytes.byteLength
@@ -38,7 +36,7 @@ export class HeadReader {
 }
 
 function parseHead(text: string): ResponseHead {
-  // A line that begins with space goes on with the one before (RFC 9112, section 5.2).
+  // A line that begins with a space continues the one before (RFC 9112, section 5.2).
   const [first = '', ...lines] = text.replace(/\r\n[ \t]+/g, ' ').split('\r\n')
   const [, digits] = /^HTTP\/1\.[01] ([1-9]\d\d)(?: |$)/.exec(first) ?? []
   if (digits === undefined || digits === '101') throw new Error('the response is not HTTP/1')
@@ -57,7 +55,7 @@ function decideFraming(status: number, headers: Headers): Framing {
   const length = headers.get('content-length')
   if (coding !== null) {
     if (coding.toLowerCase() !== 'chunked') throw new Error('the response comes in an unknown transfer coding')
-    // One of the two is wrong, and with it the end of the body (RFC 9112, section 6.3).
+    // One of the two is wrong, and so is the end of the body (RFC 9112, section 6.3).
     if (length !== null) throw new Error('the response tells its length in two ways')
     return { kind: 'chunked' }
   }

@@ -7,9 +7,8 @@ import { ReusedMemory } from './reused-memory.ts'
 import { type HttpReply, type HttpRequest, nodeTransport, type Transport } from './transport.ts'
 
 /**
- * For the bytes of files: one GET on a connection of its own, read into memory that is used again.
- * Node's HTTP client takes fresh memory for every 64 KiB, which costs half of the speed and 70 MiB
- * of uncollected buffers. What it alone can do, such as going through a proxy, is left to it.
+ * Reads the bytes of files: one GET per connection, into memory that is used again. Proxied and
+ * other requests go through Node's client. See decision 24.
  */
 export const rawTransport: Transport = async (request) => {
   const isProxied = globalAgent.options.proxyEnv !== undefined
@@ -22,8 +21,8 @@ function rawGet(request: HttpRequest): Promise<HttpReply> {
   const body = new RawBody()
   return new Promise((resolve, reject) => {
     const socket = connect(request, {
-      buffer: () => body.nextSlot(),
-      callback: (count, slot) => body.take(slot.subarray(0, count)),
+      buffer: () => body.nextBuffer(),
+      callback: (count, buffer) => body.take(buffer.subarray(0, count)),
     })
     body.attach(socket, { onHead: ({ status, headers }) => resolve(toReply(body, status, headers)), onFailure: reject })
     socket.once(request.url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
@@ -37,11 +36,11 @@ function toReply(body: RawBody, status: number, headers: Headers): HttpReply {
   return { status, headers, body, discard: () => body.discard(), release: (bytes) => body.release(bytes) }
 }
 
-/** Where a socket puts what it reads, and whom it tells. */
+/** The callbacks through which a socket reads into given memory. */
 interface Reading {
   buffer: () => Uint8Array
-  /** Reading pauses when it gives back false. */
-  callback: (count: number, slot: Uint8Array) => boolean
+  /** Reading pauses when it returns false. */
+  callback: (count: number, buffer: Uint8Array) => boolean
 }
 
 function connect({ url, signal }: HttpRequest, onread: Reading): Socket {
@@ -54,19 +53,16 @@ function connect({ url, signal }: HttpRequest, onread: Reading): Socket {
 
 function requestHead({ url, headers }: HttpRequest): string {
   const fields = Object.entries({ host: url.host, ...headers, connection: 'close' })
-  // An ETag may come from a file beside the download, which anyone may have written.
+  // An ETag may come from a file beside the download, which any program may have written.
   for (const [name, value] of fields)
     if (/[^\t\x20-\x7e]/.test(value)) throw new Error(`the header ${name} cannot be sent`)
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`)
   return `GET ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n`
 }
 
-/**
- * A body as it arrives: chunks wait here for whoever reads them, and reading pauses when slots run
- * short.
- */
+/** A body as it arrives. Chunks wait for their reader; reading pauses while buffers are short. */
 class RawBody implements AsyncIterator<Uint8Array> {
-  readonly #slots = new ReusedMemory()
+  readonly #memory = new ReusedMemory()
   readonly #heads = new HeadReader()
   readonly #chunked = new ChunkedBody()
   readonly #ready: Uint8Array[] = []
@@ -94,21 +90,21 @@ class RawBody implements AsyncIterator<Uint8Array> {
     socket.on('close', () => this.#fail(new Error('the connection closed before the response was complete')))
   }
 
-  nextSlot(): Uint8Array {
-    return this.#slots.take()
+  nextBuffer(): Uint8Array {
+    return this.#memory.take()
   }
 
-  /** Takes in what was read; gives back whether to go on reading. */
+  /** Takes in the bytes that were read; false pauses reading. */
   take(bytes: Uint8Array): boolean {
     try {
       const content = this.#contentOf(bytes)
-      if (content.byteLength === 0) this.#slots.release(bytes)
+      if (content.byteLength === 0) this.#memory.release(bytes)
       else this.#ready.push(content)
     } catch (error) {
       this.#socket?.destroy(error instanceof Error ? error : new Error(String(error)))
     }
     this.#wake?.()
-    this.#isPaused = this.#slots.isShort
+    this.#isPaused = this.#memory.isShort
     return !this.#isPaused
   }
 
@@ -125,7 +121,7 @@ class RawBody implements AsyncIterator<Uint8Array> {
   }
 
   release(bytes: Uint8Array): void {
-    this.#slots.release(bytes)
+    this.#memory.release(bytes)
     if (!this.#isPaused) return
     this.#isPaused = false
     this.#socket?.resume()
@@ -135,7 +131,7 @@ class RawBody implements AsyncIterator<Uint8Array> {
     this.#socket?.destroy()
   }
 
-  /** The part of what was read that is content; it lies in the same slot. */
+  /** The part of the bytes that is content; it lies in the same buffer. */
   #contentOf(bytes: Uint8Array): Uint8Array {
     const used = this.#head === null ? this.#readHead(bytes) : 0
     return this.#head === null ? bytes.subarray(0, 0) : this.#unframe(this.#head, bytes.subarray(used))

@@ -2,20 +2,20 @@ import type { Clock } from '../../core/time.ts'
 import { type ErrorFacts, ProtocolError, StalledError } from '../errors.ts'
 import type { HttpReply } from './transport.ts'
 
-/** A reply of the API larger than this is no reply of the API. */
+/** Bound of an API reply; a larger body is refused. */
 const MAX_TEXT_BYTES = 32 * 1024 * 1024
 
+/** How long a reader waits for the next bytes. */
 export interface Patience {
   clock: Clock
-  /** Longest silence of the server. */
+  /** The longest silence of the server, in milliseconds. */
   stallMs: number
   facts: ErrorFacts
 }
 
 /**
- * The bytes of a body as they come. Throws `StalledError` when the server is silent while bytes are
- * awaited. The time that the consumer takes between two chunks does not count: a slow disk is no
- * stall, and it cannot hide a dead server either.
+ * The bytes of a body as they arrive. Throws `StalledError` when the server is silent; the
+ * consumer's own time does not count.
  */
 export async function* readChunks(
   reply: Pick<HttpReply, 'body' | 'discard'>,
@@ -28,7 +28,7 @@ export async function* readChunks(
       yield value
     }
   } finally {
-    // Not `body.return()`: that would wait for the very chunk that does not come.
+    // Not `body.return()`: it would wait for the chunk that does not come.
     reply.discard()
   }
 }
@@ -45,14 +45,14 @@ function nextWithin(
   })
 }
 
-/** The whole body as text. */
+/** The whole body as text. Throws `ProtocolError` above 32 MiB. */
 export async function readText(reply: Pick<HttpReply, 'body' | 'discard'>, patience: Patience): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of readChunks(reply, patience)) {
     bytes += chunk.byteLength
     if (bytes > MAX_TEXT_BYTES) {
-      throw new ProtocolError('The reply is larger than any reply of this API.', patience.facts)
+      throw new ProtocolError('The reply is larger than 32 MiB, the bound for a reply of the API.', patience.facts)
     }
     chunks.push(chunk)
   }

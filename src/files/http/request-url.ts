@@ -2,18 +2,16 @@ import type { FileRef } from '../../core/service/file.ts'
 import type { StorageName } from '../../core/service/storage.ts'
 import { type ErrorFacts, InvalidRequestError } from '../errors.ts'
 
-/** Where the service is, and how it spells the storages. */
+/** The service's address, and its spelling of the storages. */
 interface Addressing {
   baseUrl: string
   services: Readonly<Record<StorageName, { wire: string }>>
 }
 
-/** Control characters, and halves of a surrogate pair, which no URL can carry. */
+/** Control characters, and single surrogates, which no URL can carry. */
 const UNSENDABLE = /[\p{Cc}\p{Cs}]/u
 
-/**
- * The address of an entry, or of what hangs below it. Refuses ids that would lead to another path.
- */
+/** The address of an entry or of its download. Refuses ids that would lead to another path. */
 export function entryUrl(settings: Addressing, file: FileRef, below: '' | '/download', facts: ErrorFacts): URL {
   const id = encodeURIComponent(requireId(file.id, facts))
   const url = new URL(`${settings.baseUrl}/files/${id}${below}`)
@@ -21,7 +19,7 @@ export function entryUrl(settings: Addressing, file: FileRef, below: '' | '/down
   return url
 }
 
-/** The address of a collection, with its query. */
+/** The address of a collection with its query. */
 export function filesUrl(settings: Addressing, tail: '' | '/list', query: Record<string, string> = {}): URL {
   const url = new URL(`${settings.baseUrl}/files${tail}`)
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
@@ -29,15 +27,11 @@ export function filesUrl(settings: Addressing, tail: '' | '/list', query: Record
 }
 
 /**
- * `encodeURIComponent('..')` is `..`, and a URL parser also takes `%2e%2e` for it: such ids would
- * name another resource.
+ * Refuses dot segments: `encodeURIComponent` keeps them, and URL parsers resolve `%2e` like them.
  */
 function requireId(id: unknown, facts: ErrorFacts): string {
   if (typeof id === 'string' && id !== '' && !UNSENDABLE.test(id) && !isDotSegment(id)) return id
-  throw new InvalidRequestError(
-    'This is no id of an entry: it is empty, a dot segment, or holds control characters.',
-    facts,
-  )
+  throw new InvalidRequestError('The id of the entry is empty, a dot segment, or holds control characters.', facts)
 }
 
 function isDotSegment(text: string): boolean {
@@ -45,7 +39,7 @@ function isDotSegment(text: string): boolean {
 }
 
 /**
- * A storage path as the service wants it: a leading `/`, none at the end, NFC; refuses dot
+ * A storage path as the service expects it: leading `/`, no trailing one, NFC. Refuses dot
  * segments.
  */
 export function storagePath(path: string, facts: ErrorFacts): string {
@@ -57,10 +51,7 @@ export function storagePath(path: string, facts: ErrorFacts): string {
   throw new InvalidRequestError('The path holds a dot segment or a control character.', facts)
 }
 
-/**
- * Whether a credential or a file may travel there: https, or plain http that never leaves this
- * machine.
- */
+/** Whether a key or a file may go there: https, or plain http on loopback. */
 export function isSafeOrigin(url: URL): boolean {
   return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))
 }
@@ -69,7 +60,7 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
 }
 
-/** A name that came from the service, as one harmless name in a local directory. */
+/** Turns a name from the service into a safe name of a local file, at most 200 bytes long. */
 export function localName(name: string): string {
   const plain = name
     .normalize('NFC')
@@ -78,11 +69,11 @@ export function localName(name: string): string {
   return plain === '' ? '_' : cut(plain, 200)
 }
 
-/** File systems count bytes, and a name cut in the middle of a character is none. */
-function cut(text: string, mostBytes: number): string {
+/** Cuts at a character: file systems bound the bytes, and half a character is no valid name. */
+function cut(text: string, maxBytes: number): string {
   let kept = ''
   for (const character of text) {
-    if (Buffer.byteLength(kept + character) > mostBytes) break
+    if (Buffer.byteLength(kept + character) > maxBytes) break
     kept += character
   }
   return kept

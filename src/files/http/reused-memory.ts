@@ -1,31 +1,31 @@
-/** One read from a socket fills at most this much. */
-const SLOT_BYTES = 256 * 1024
+/** The size of a buffer, which bounds one read from a socket. */
+const BUFFER_BYTES = 256 * 1024
 
-/** Slots of one connection: enough to go on reading while some wait to be copied. */
-const MAX_SLOTS = 8
+/** Buffers of one connection: some are read into while others wait to be copied. */
+const MAX_BUFFERS = 8
 
 /**
- * Memory that is read into again and again: a file of any size takes two megabytes, and nothing is
- * left to collect.
+ * Memory that is read into again and again. A file of any size needs 2 MiB and leaves nothing to
+ * collect.
  */
 export class ReusedMemory {
   readonly #free: ArrayBufferLike[] = []
   #made = 0
 
-  /** True when the last slot is left: Node takes that one even though it was told to pause. */
+  /** True when one buffer is left: Node still fills one after it was told to pause. */
   get isShort(): boolean {
-    return this.#free.length + MAX_SLOTS - this.#made <= 1
+    return this.#free.length + MAX_BUFFERS - this.#made <= 1
   }
 
-  /** A slot to read into. */
+  /** A buffer to read into. */
   take(): Uint8Array {
     const known = this.#free.pop()
     if (known !== undefined) return new Uint8Array(known)
     this.#made++
-    return new Uint8Array(SLOT_BYTES)
+    return new Uint8Array(BUFFER_BYTES)
   }
 
-  /** Gives back the slot that holds these bytes. */
+  /** Returns the buffer that holds these bytes. */
   release(bytes: Uint8Array): void {
     this.#free.push(bytes.buffer)
   }

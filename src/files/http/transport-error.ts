@@ -4,7 +4,7 @@ import type { Secret } from '../secret.ts'
 import { redactSecret } from '../secret.ts'
 
 /**
- * What went wrong on the way, as one of our errors: sockets and streams throw all sorts of things.
+ * Turns a failure of sockets and streams, which may throw anything, into an error of this client.
  */
 export function toTransportError(
   error: unknown,
@@ -17,9 +17,7 @@ export function toTransportError(
   return new ConnectionError('The connection to the server failed or broke off.', { ...facts, cause })
 }
 
-/**
- * The system's own words without what it hangs on them: requests, sockets, addresses with a query.
- */
+/** The system's message only: the original error also holds requests, sockets and addresses. */
 function plainCause(error: unknown, secret: Secret | null): Error {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = inner instanceof Error && 'code' in inner && typeof inner.code === 'string' ? `${inner.code}: ` : ''

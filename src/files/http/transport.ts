@@ -3,43 +3,40 @@ import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { Socket } from 'node:net'
 
-/** One request to one address; redirects are not followed. */
+/** One request to one address. Redirects are not followed. */
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'DELETE'
   url: URL
   headers: Record<string, string>
   body?: string
   signal: AbortSignal
-  /** Called as soon as there is a connection, new or kept. */
+  /** Called once there is a connection, new or kept alive. */
   onConnected: () => void
 }
 
+/** A reply whose body has not been read. */
 export interface HttpReply {
   status: number
   headers: Headers
   body: AsyncIterator<Uint8Array>
-  /** Ends the connection unless the body has been read to its end. */
+  /** Closes the connection, unless the body was read to its end. */
   discard: () => void
-  /**
-   * Gives the memory of a chunk back to be read into again; one that is kept instead is lost to the
-   * transport.
-   */
+  /** Returns a chunk's memory for another read. A chunk that is kept is not returned. */
   release: (bytes: Uint8Array) => void
 }
 
-/** Sends a request; resolves when the headers of the reply are there. */
+/** Sends a request; resolves at the headers of the reply. */
 export type Transport = (request: HttpRequest) => Promise<HttpReply>
 
 /**
- * Node's own HTTP client with its global agents. Not `fetch`: the undici 7 in Node 24 ends the
- * process with an assertion that nobody can catch when a server closes the connection while a body
- * waits for its reader (nodejs/undici#5360), and tells nobody when it has connected.
+ * Node's HTTP client with its global agents. `fetch` can end the process (nodejs/undici#5360) and
+ * does not tell when it has connected: see decision 24.
  */
 export const nodeTransport: Transport = ({ url, method, headers, signal, body, onConnected }) =>
   new Promise((resolve, reject) => {
     const open = url.protocol === 'https:' ? requestHttps : requestHttp
     const outgoing = open(url, { method, headers, signal })
-    // Listens to the end: an abort after the reply is an error event, too.
+    // An abort after the reply is also an error event.
     outgoing.on('error', reject)
     outgoing.on('socket', (socket) => whenConnected(socket, onConnected))
     outgoing.on('response', (incoming) => resolve(toReply(incoming)))
@@ -53,7 +50,7 @@ function whenConnected(socket: Socket, onConnected: () => void): void {
 
 function toReply(incoming: IncomingMessage): HttpReply {
   const headers = new Headers()
-  // `incoming.headers` would keep only the first of two Retry-After.
+  // `incoming.headers` keeps only the first of two Retry-After.
   for (let index = 0; index + 1 < incoming.rawHeaders.length; index += 2) {
     headers.append(incoming.rawHeaders[index] ?? '', incoming.rawHeaders[index + 1] ?? '')
   }
@@ -67,7 +64,7 @@ function toReply(incoming: IncomingMessage): HttpReply {
   }
 }
 
-/** A transport over somebody's own `fetch`, which says nothing about its connections. */
+/** A transport over a given `fetch`, which tells nothing about its connections. */
 export function fetchTransport(fetch: typeof globalThis.fetch): Transport {
   return async ({ url, method, headers, signal, body, onConnected }) => {
     onConnected()

@@ -1,41 +1,41 @@
-/** Who goes first when requests queue for the service's limit. */
+import type { Plan } from '../../core/service/account.ts'
+
+/** Order of the requests that wait for the limit: `interactive` first, `background` last. */
 export type Priority = 'interactive' | 'workflow' | 'background'
 
-/** What every process that uses one key has to agree on. Plain data: it is stored as JSON. */
+/** The state of one key, on which all its processes agree. Plain data: it is stored as JSON. */
 export interface LimiterState {
   /**
-   * Epoch milliseconds of the starts of the last window, oldest first; of those taken ahead, when
-   * they end.
+   * Starts of the last window in epoch milliseconds, oldest first. A reserved start stands at the
+   * end of its reservation.
    */
   starts: readonly number[]
-  /** No request before this moment; 0 when open. */
+  /** No request may start before this epoch millisecond; 0 when the key is open. */
   blockedUntil: number
-  /** Since when one probe is out after a block; null when none is. */
+  /** Epoch milliseconds at which the one probe after a block started; null when none is out. */
   probeSince: number | null
-  /** Requests per minute as the service named them; null until it did. */
+  /** Requests per minute as the service named them; null until it does. */
   limit: number | null
 }
 
+/** The state of a key that nothing is known about. */
 export const OPEN_STATE: LimiterState = { starts: [], blockedUntil: 0, probeSince: null, limit: null }
 
-/**
- * Keeps the state of each key (a fingerprint) where all find it who use the key. Two that read the
- * same state must not both replace it: both would take the last place.
- */
+/** Keeps the state of each key where every process that uses it finds it. */
 export interface LimiterStore {
   /**
-   * Null where a key has no state yet. Asked before each request, so it should cost no more than a
-   * read.
+   * The state of the key with this fingerprint; null when there is none. It is called before each
+   * request, so it should cost no more than a read.
    */
   load(key: string): Promise<{ state: LimiterState; version: number } | null>
   /**
-   * Replaces the state that had this version (0: none); false when another one has been saved
-   * since.
+   * A compare-and-set: replaces the state of this version, 0 for none. False when another version
+   * is stored: of two callers that read one version, one must fail.
    */
   save(key: string, state: LimiterState, version: number): Promise<boolean>
 }
 
-/** State of one process, gone with it. */
+/** A store in this process's memory. */
 export function memoryLimiterStore(): LimiterStore {
   const states = new Map<string, { state: LimiterState; version: number }>()
   return {
@@ -48,13 +48,11 @@ export function memoryLimiterStore(): LimiterStore {
   }
 }
 
-export type Plan = keyof typeof PLANS
+/** Requests per minute: the lower of the two figures that the specification gives for a plan. */
+const PLANS: Record<Exclude<Plan, number>, number> = { free: 60, pro: 60, enterprise: 300 }
 
-/** The lower of the two figures that the service gives for each plan. */
-const PLANS = { free: 60, pro: 60, enterprise: 300 } as const
-
-/** Requests per minute of a plan, or as a person who knows better said. */
-export function planLimit(plan: Plan | number): { perMinute: number; isFinal: boolean } {
+/** Requests per minute of a plan; a number is at least 1, whole and final. */
+export function planLimit(plan: Plan): { perMinute: number; isFinal: boolean } {
   if (typeof plan === 'number') return { perMinute: Math.max(1, Math.floor(plan)), isFinal: true }
   return { perMinute: PLANS[plan], isFinal: false }
 }

@@ -12,24 +12,27 @@ import { type LimiterState, type LimiterStore, OPEN_STATE, type Priority } from 
 import { SharedStarts } from './shared-starts.ts'
 
 /** A request that asks to start. */
-export interface Ticket {
+interface Ticket {
   priority: Priority
   signal: AbortSignal
-  /** It would rather fail than wait beyond this moment. */
+  /** Epoch milliseconds; a request that cannot start by then is refused. */
   latestAt: number
   facts: ErrorFacts
-  /** Told whenever it is first in line and the line has to wait. */
+  /**
+   * Called with the next start (epoch milliseconds) each time this request is first and has to
+   * wait.
+   */
   onWait: (until: number) => void
 }
 
-/** What became of a request that started. */
-export interface Report {
+/** The result of a request that started. */
+interface Report {
   isProbe: boolean
   /** False when no reply came. */
   isAnswered: boolean
-  /** Until when a 429 closed the key; null for any other end. */
+  /** Epoch milliseconds until which a 429 closed the key; null after any other reply. */
   blockedUntil: number | null
-  /** `X-RateLimit-Limit`, where it was sent. */
+  /** The value of `X-RateLimit-Limit`; null when it was not sent. */
   limit: number | null
 }
 
@@ -41,8 +44,7 @@ interface Waiting extends Ticket {
 const ORDER: readonly Priority[] = ['interactive', 'workflow', 'background']
 
 /**
- * Keeps the requests of one key under the service's limit, together with every other limiter on the
- * same store.
+ * Keeps the requests of one key under the limit, together with every other limiter on the store.
  */
 export class Limiter {
   readonly #starts: SharedStarts
@@ -55,7 +57,7 @@ export class Limiter {
   #cancelTimer: (() => void) | null = null
   #promisedAt = 0
 
-  /** `key` is a fingerprint of the API key: the service counts per key. */
+  /** `key` is a fingerprint of the API key: the service counts requests per key. */
   constructor(parts: {
     key: string
     store: LimiterStore
@@ -67,14 +69,14 @@ export class Limiter {
     this.#limit = parts.limit
   }
 
-  /** Requests in the queue; never more than can start before they would rather fail. */
+  /** Requests in the queue. Those that could not start in time are not kept in it. */
   get waiting(): number {
     return this.#queue.length
   }
 
   /**
-   * Resolves when the request may start; rejects with `LocalRateLimitError` as soon as that will be
-   * too late.
+   * Resolves when the request may start. Rejects with `LocalRateLimitError` once that cannot be in
+   * time, with the signal's reason, or with the store's error.
    */
   enter(ticket: Ticket): Promise<{ isProbe: boolean }> {
     return new Promise((resolve, reject) => {
@@ -98,11 +100,11 @@ export class Limiter {
     })
   }
 
-  /** Takes in what a reply said about the limit. */
+  /** Applies the limit, the block or the probe's result that a reply carried. */
   async report(report: Report): Promise<void> {
     const learned = this.#limit.isFinal || report.limit === null || report.limit < 1 ? null : report.limit
     if (!report.isProbe && report.blockedUntil === null && (learned ?? this.#known.limit) === this.#known.limit) return
-    await this.#change((state) => {
+    await this.#update((state) => {
       const limited = learned === null ? state : { ...state, limit: learned }
       if (report.blockedUntil !== null) return blockedState(limited, report.blockedUntil)
       return report.isProbe ? probedState(limited, report.isAnswered) : limited
@@ -116,10 +118,7 @@ export class Limiter {
     this.#queue.splice(behind === -1 ? this.#queue.length : behind, 0, waiting)
   }
 
-  /**
-   * Lets requests start, first in line first, until the next has to wait; then sets the timer for
-   * that moment.
-   */
+  /** Starts requests in queue order until one has to wait; then sets a timer for its moment. */
   async #pump(): Promise<void> {
     this.#isPumpStale = true
     if (this.#pumping) return
@@ -132,8 +131,8 @@ export class Limiter {
           () => this.#queue.length,
           (state) => this.#perMinute(state),
         )
-        // Known together with the starts it holds: sooner, and the first in line would seem to come
-        // too late for its own place.
+        // Set only with the new starts in it; earlier, the first request would look too late for
+        // its own start.
         this.#known = known
         if (decision.kind === 'start') await this.#startFirst(decision)
         else if (!this.#isPumpStale) return this.#sleep(decision.until)
@@ -146,13 +145,13 @@ export class Limiter {
   }
 
   /**
-   * Whoever is first by now: the line may have changed, or have emptied, while the store was asked.
+   * Starts the requests that are first now: the queue may have changed during the store's answer.
    */
   async #startFirst({ at, count, isProbe }: Extract<StartDecision, { kind: 'start' }>): Promise<void> {
     const first = this.#queue.splice(0, count)
     for (const waiting of first) waiting.start(isProbe)
     const unused = count - first.length
-    if (unused > 0) await this.#change((state) => unstartedState(state, { at, count: unused }))
+    if (unused > 0) await this.#update((state) => unstartedState(state, { at, count: unused }))
   }
 
   #sleep(until: number): void {
@@ -161,8 +160,8 @@ export class Limiter {
     this.#queue[0]?.onWait(until)
   }
 
-  async #change(turn: (state: LimiterState) => LimiterState): Promise<void> {
-    this.#known = await this.#starts.change(turn)
+  async #update(change: (state: LimiterState) => LimiterState): Promise<void> {
+    this.#known = await this.#starts.update(change)
   }
 
   #perMinute(state: LimiterState): number {
@@ -170,8 +169,7 @@ export class Limiter {
   }
 
   /**
-   * Whoever cannot start in time leaves now, so that the queue stays short and a run can sleep
-   * durably instead.
+   * Refuses requests that cannot start in time: the queue stays short, and a run can park instead.
    */
   #refuseLate(): void {
     const now = this.#clock.now()
@@ -183,7 +181,7 @@ export class Limiter {
       const retryAt = this.#promise(predictStart(this.#known, { now, limit, ahead: this.#queue.length - 1 }), limit)
       this.#refuse(
         waiting,
-        new LocalRateLimitError('The limit leaves no place soon enough; call again at `retryAt`.', {
+        new LocalRateLimitError('The limit allows no request soon enough. Call again at `retryAt`.', {
           ...waiting.facts,
           retryAt,
         }),
@@ -192,8 +190,7 @@ export class Limiter {
   }
 
   /**
-   * Gives each refused request a moment of its own, as far apart as the limit allows, so that they
-   * do not return in a crowd.
+   * A retry moment per refused request, spaced as the limit allows, so that they return one by one.
    */
   #promise(earliest: number, limit: number): number {
     this.#promisedAt = Math.max(earliest, this.#promisedAt + Math.ceil(WINDOW_MS / limit))
@@ -205,7 +202,7 @@ export class Limiter {
     if (position === -1) return
     this.#queue.splice(position, 1)
     waiting.refuse(reason)
-    // A timer nobody waits for would keep the process from ending.
+    // A timer that no request needs would keep the process alive.
     if (this.#queue.length === 0) this.#cancelTimer?.()
   }
 }

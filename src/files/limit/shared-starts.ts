@@ -1,34 +1,38 @@
 import type { Clock } from '../../core/time.ts'
-import { decideStarts, isOpen, recentStarts, SPARE_MS, type StartDecision, settledStarts } from './decide-start.ts'
+import {
+  decideStarts,
+  isOpen,
+  RESERVED_FOR_MS,
+  recentStarts,
+  type StartDecision,
+  settledStarts,
+} from './decide-start.ts'
 import { type LimiterState, type LimiterStore, OPEN_STATE } from './limiter-store.ts'
 
-/** More are not taken ahead, however high the limit is. */
-const MAX_SPARE = 50
+/** The largest reservation, however high the limit is. */
+const MAX_RESERVED = 50
 
-/**
- * Starts that were taken ahead: in the shared state each stands at `until`, the last moment at
- * which it may be used.
- */
-export interface ReservedStart {
+/** Starts that this process has reserved; the shared state lists each of them at `until`. */
+interface ReservedStarts {
   from: number
+  /** The last moment at which they may be used. */
   until: number
   left: number
   used: number[]
 }
 
-/** What a change of the state comes to; the same state again is not written. */
+/** A change of the state. Giving back the same object writes nothing. */
 type Change<T> = (state: LimiterState) => { state: LimiterState; result: T }
 
 /**
- * The starts of one key, as all agree on them who share its store. While calls keep coming, a few
- * starts are taken ahead, so that the next of them need no commit: only a look whether somebody has
- * closed the key.
+ * The starts of one key, shared by every process on its store. Under load it reserves a few starts:
+ * using one costs a read, not a commit. See decision 22.
  */
 export class SharedStarts {
   readonly #key: string
   readonly #store: LimiterStore
   readonly #clock: Clock
-  #spare: ReservedStart | null = null
+  #reserved: ReservedStarts | null = null
   #takenAt = Number.NEGATIVE_INFINITY
   #last: Promise<unknown> = Promise.resolve()
 
@@ -39,71 +43,72 @@ export class SharedStarts {
   }
 
   /**
-   * Takes starts for as many of the `wanted` requests as there is room for; `known` is the state
-   * after that.
+   * Takes starts for as many of the `wanted` requests as may start; `known` is the state
+   * afterwards.
    */
   take(
     wanted: () => number,
     limitOf: (state: LimiterState) => number,
   ): Promise<{ decision: StartDecision; known: LimiterState }> {
-    return this.#inTurn(async () => (await this.#takeSpare(wanted, limitOf)) ?? this.#takeNew(wanted, limitOf))
+    return this.#inTurn(async () => (await this.#takeReserved(wanted, limitOf)) ?? this.#takeNew(wanted, limitOf))
   }
 
-  /** Changes the state for everybody, and gives it back. */
-  change(turn: (state: LimiterState) => LimiterState): Promise<LimiterState> {
+  /** Changes the shared state; resolves to the new one. */
+  update(change: (state: LimiterState) => LimiterState): Promise<LimiterState> {
     return this.#inTurn(() =>
-      this.#change((before) => {
-        const state = turn(before)
+      this.#update((before) => {
+        const state = change(before)
         return { state, result: state }
       }),
     )
   }
 
-  async #takeSpare(wanted: () => number, limitOf: (state: LimiterState) => number) {
-    const spare = this.#spare
-    if (spare === null || spare.left === 0) return null
+  async #takeReserved(wanted: () => number, limitOf: (state: LimiterState) => number) {
+    const reserved = this.#reserved
+    if (reserved === null || reserved.left === 0) return null
     const { state } = await this.#load()
     const now = this.#clock.now()
-    const isInTime = now >= spare.from && now <= spare.until
+    const isInTime = now >= reserved.from && now <= reserved.until
     if (!isInTime || !isOpen(state, { now, limit: limitOf(state) })) return null
-    const count = Math.min(spare.left, wanted())
-    spare.left -= count
-    for (let used = 0; used < count; used++) spare.used.push(now)
-    const decision: StartDecision = { kind: 'start', at: now, count, spare: 0, isProbe: false }
+    const count = Math.min(reserved.left, wanted())
+    reserved.left -= count
+    for (let used = 0; used < count; used++) reserved.used.push(now)
+    const decision: StartDecision = { kind: 'start', at: now, count, reserved: 0, isProbe: false }
     return { decision, known: { ...state, starts: recentStarts(state.starts, now) } }
   }
 
   async #takeNew(wanted: () => number, limitOf: (state: LimiterState) => number) {
     let now = 0
-    const taken = await this.#change((state) => {
+    const taken = await this.#update((state) => {
       now = this.#clock.now()
       const limit = limitOf(state)
-      // Whoever calls once a minute would only keep others from what it does not use.
-      const spare = Math.abs(now - this.#takenAt) <= SPARE_MS ? Math.min(MAX_SPARE, Math.floor(limit / 10)) : 0
-      const made = decideStarts(state, { now, limit, wanted: wanted(), spare })
+      // A process that calls rarely reserves nothing: its unused starts would delay the others.
+      const isBusy = Math.abs(now - this.#takenAt) <= RESERVED_FOR_MS
+      const reserve = isBusy ? Math.min(MAX_RESERVED, Math.floor(limit / 10)) : 0
+      const made = decideStarts(state, { now, limit, wanted: wanted(), reserve })
       return { state: made.state, result: made }
     })
     const { decision, known } = taken
     if (decision.kind === 'start') {
       this.#takenAt = now
-      const { spare } = decision
-      this.#spare = spare > 0 ? { from: now, until: now + SPARE_MS, left: spare, used: [] } : null
+      const { reserved } = decision
+      this.#reserved = reserved > 0 ? { from: now, until: now + RESERVED_FOR_MS, left: reserved, used: [] } : null
     }
     return { decision, known }
   }
 
   /**
-   * With each change goes what became of the starts taken ahead: the used ones as of when they were
-   * used, the others not at all.
+   * Saves a change and settles the reservation in the same write. Repeats it when another process
+   * saved first.
    */
-  async #change<T>(turn: Change<T>): Promise<T> {
+  async #update<T>(change: Change<T>): Promise<T> {
     for (;;) {
-      const { state: kept, version } = await this.#load()
-      const before = settledStarts(kept, this.#spare)
-      const { state, result } = turn(before)
+      const { state: stored, version } = await this.#load()
+      const before = settledStarts(stored, this.#reserved)
+      const { state, result } = change(before)
       if (state === before) return result
       if (await this.#store.save(this.#key, state, version)) {
-        this.#spare = null
+        this.#reserved = null
         return result
       }
     }
@@ -113,7 +118,7 @@ export class SharedStarts {
     return (await this.#store.load(this.#key)) ?? { state: OPEN_STATE, version: 0 }
   }
 
-  /** One after the other: two at once would both settle the same spare starts. */
+  /** Runs one piece of work at a time: two at once would settle one reservation twice. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     const mine = this.#last.then(work, work)
     this.#last = mine.catch(() => {})

@@ -2,7 +2,7 @@ import type { Store } from '../../core/store/store.ts'
 import type { LimiterStore } from './limiter-store.ts'
 
 /**
- * Keeps limits in the database, where all find them who use it, and where they outlive a restart.
+ * Keeps limits in the database: every process that uses it shares them, and they survive restarts.
  */
 export function storedLimits(store: Pick<Store, 'loadLimit' | 'saveLimit'>): LimiterStore {
   return {

@@ -1,6 +1,7 @@
 import type { FileDetails, FileRef } from '../../core/service/file.ts'
 import type { DeleteOptions, DeleteOutcome } from '../../core/service/files-api.ts'
-import { type Call, type ClientParts, factsOf } from '../call/call.ts'
+import { type Call, factsOf } from '../call/call.ts'
+import type { ClientParts } from '../call/client-parts.ts'
 import { isProvenMissing, isTransient } from '../call/decide-resend.ts'
 import { pauseBeforeResend } from '../call/pause-before-resend.ts'
 import { sendRequest } from '../call/send-request.ts'
@@ -8,34 +9,35 @@ import { FilesError, InvalidRequestError, NotFoundError } from '../errors.ts'
 import { entryUrl } from '../http/request-url.ts'
 import { getDetails } from './get.ts'
 
+/** Options of `delete`. */
 export interface DeleteRequest extends DeleteOptions {
-  /** What a first 404 is: an outcome, the default, or a `NotFoundError`. */
+  /** `throw` turns a first 404 into a `NotFoundError`. Default `ok`: the outcome is `not_found`. */
   ifMissing?: 'ok' | 'throw'
-  /** Without it a folder, which would take all it holds along, is refused. */
+  /** Allows deleting a folder with everything in it. Default false. */
   allowFolder?: boolean
 }
 
 /**
- * Deletes one entry for good. After a fault that leaves open whether the service carried it out, it
- * looks first: gone is `already_gone`, unchanged is deleted again, changed is left alone.
+ * Deletes one entry for good. After an uncertain failure it reads the entry, and deletes it again
+ * only when it is unchanged.
  */
 export async function deleteFile(
-  wire: ClientParts,
+  parts: ClientParts,
   call: Call,
   file: FileRef & { type?: 'file' | 'folder' },
   options: DeleteRequest,
 ): Promise<DeleteOutcome> {
-  const url = entryUrl(wire.settings, file, '', factsOf(call))
+  const url = entryUrl(parts.settings, file, '', factsOf(call))
   if (file.type === 'folder') requireFolderAllowed(call, options)
-  if (wire.settings.dryRun) return { outcome: 'dry_run', proof: 'none' }
+  if (parts.settings.dryRun) return { outcome: 'dry_run', proof: 'none' }
   if (options.expect !== undefined) {
-    const seen = await look(wire, call, { file, options })
-    if (seen !== 'unchanged') return afterFirstLook(seen, options)
+    const seen = await inspect(parts, call, { file, options })
+    if (seen !== 'unchanged') return afterFirstInspection(seen, options)
   }
   let doubt: FilesError | null = null
   for (let tries = 1; ; tries++) {
     try {
-      await sendRequest(wire, call, { method: 'DELETE', url, resend: 'throttled' })
+      await sendRequest(parts, call, { method: 'DELETE', url, resend: 'throttled' })
       return { outcome: 'deleted', proof: 'reply' }
     } catch (error) {
       const wasSeen = doubt !== null || options.expect !== undefined
@@ -43,27 +45,28 @@ export async function deleteFile(
       if (!isDoubtful(error)) throw error
       doubt = error
     }
-    await pauseBeforeResend(wire, call, { error: doubt, resend: 'any', tries, unreadable: 0 })
-    const seen = await lookAfter(wire, call, { file, options, doubt })
+    await pauseBeforeResend(parts, call, { error: doubt, resend: 'any', tries, unreadable: 0 })
+    const seen = await inspectAfter(parts, call, { file, options, doubt })
     if (seen === 'changed') return { outcome: 'changed', proof: 'verified' }
     if (seen !== 'unchanged') return { outcome: 'already_gone', proof: 'verified' }
   }
 }
 
-/** The service may have deleted the entry although the reply is a failure, or never came. */
+/** Whether the service may have deleted the entry in spite of this failure. */
 function isDoubtful(error: unknown): error is FilesError {
   return error instanceof FilesError && isTransient(error) && error.name !== 'RateLimitError'
 }
 
+/** A `NotFoundError` is the service's proof that there is no entry. */
 type Seen = 'unchanged' | 'changed' | NotFoundError
 
-async function look(
-  wire: ClientParts,
+async function inspect(
+  parts: ClientParts,
   call: Call,
   { file, options }: { file: FileRef; options: DeleteRequest },
 ): Promise<Seen> {
   try {
-    const details = await getDetails(wire, call, file)
+    const details = await getDetails(parts, call, file)
     if (details.type === 'folder') requireFolderAllowed(call, options)
     return isAsExpected(details, options.expect) ? 'unchanged' : 'changed'
   } catch (error) {
@@ -73,15 +76,16 @@ async function look(
 }
 
 /**
- * A look that fails leaves the doubt in place, so the fault that caused it is what the caller gets.
+ * Reads the entry after an uncertain failure. When that fails too, the caller gets the first
+ * failure, or the one that names a moment.
  */
-async function lookAfter(
-  wire: ClientParts,
+async function inspectAfter(
+  parts: ClientParts,
   call: Call,
   { file, options, doubt }: { file: FileRef; options: DeleteRequest; doubt: FilesError },
 ): Promise<Seen> {
   try {
-    return await look(wire, call, { file, options })
+    return await inspect(parts, call, { file, options })
   } catch (error) {
     const isOwn = call.signal.aborted || error instanceof InvalidRequestError
     throw isOwn || (error instanceof FilesError && error.retryAt !== null) ? error : doubt
@@ -97,11 +101,11 @@ function isAsExpected(details: FileDetails, expect: DeleteOptions['expect'] = {}
   return isSamePath && isSameSize && isSameTime
 }
 
-function afterFirstLook(seen: 'changed' | NotFoundError, options: DeleteRequest): DeleteOutcome {
+function afterFirstInspection(seen: 'changed' | NotFoundError, options: DeleteRequest): DeleteOutcome {
   return seen === 'changed' ? { outcome: 'changed', proof: 'verified' } : missing(seen, options)
 }
 
-/** A 404 proves that the entry is gone only where it was seen before. */
+/** A 404 proves a deletion only when the entry was seen before. */
 function afterNotFound(
   error: NotFoundError,
   { wasSeen, options }: { wasSeen: boolean; options: DeleteRequest },
@@ -118,7 +122,7 @@ function missing(error: NotFoundError, options: DeleteRequest): DeleteOutcome {
 function requireFolderAllowed(call: Call, options: DeleteRequest): void {
   if (options.allowFolder === true) return
   throw new InvalidRequestError(
-    'This is a folder; deleting it with all it holds takes `allowFolder: true`.',
+    'This is a folder. To delete it with everything in it, set `allowFolder: true`.',
     factsOf(call),
   )
 }

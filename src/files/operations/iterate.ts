@@ -3,17 +3,18 @@ import type { ListQuery, Snapshot } from '../../core/service/files-api.ts'
 import type { FilesLogLine } from '../log-line.ts'
 import type { FilePage, FileQuery } from './list-page.ts'
 
+/** The entries of a storage below one path. */
 export type Collection = Omit<ListQuery, 'page' | 'limit' | 'sort'>
 
 /** Lists one page of a collection. */
-export type ListPage = (query: FileQuery) => Promise<FilePage>
+type ListPage = (query: FileQuery) => Promise<FilePage>
 
+/** The default bound of a snapshot, in entries. */
 const MAX_PER_SNAPSHOT = 50_000
 
 /**
- * Every page of a collection, oldest entries first: what is added meanwhile lands at the end and
- * shifts nothing. Each id comes once. Ends where the service says so, and at a page that brings
- * nothing new, for a server that ignores `page`.
+ * The pages of a collection, each id once. Oldest entries come first: new ones land at the end and
+ * shift nothing.
  */
 export async function* iteratePages(
   list: ListPage,
@@ -27,12 +28,13 @@ export async function* iteratePages(
     const page: FilePage = await list(token === null ? query : { ...query, pageToken: token })
     const fresh = page.items.filter((entry) => !seen.has(entry.id))
     for (const entry of fresh) seen.add(entry.id)
+    // A server that ignores `page` sends the same entries for ever.
     const isRepeated = page.items.length > 0 && fresh.length === 0
     if (isRepeated) {
       log({
         kind: 'warning',
         service: collection.service,
-        message: 'A page repeated known entries only; listing ends there.',
+        message: 'A page held only entries that were listed before. The listing ends there.',
       })
     }
     const isLast = page.nextPage === null || isRepeated
@@ -42,14 +44,14 @@ export async function* iteratePages(
   }
 }
 
-/** Every entry of the pages, one by one. */
+/** The entries of the pages, one by one. */
 export async function* iterateEntries(pages: AsyncIterable<FilePage>): AsyncGenerator<FileEntry> {
   for await (const page of pages) yield* page.items
 }
 
 /**
- * All pages before anything is done with them, so that what is done cannot shift them. `max` counts
- * entries.
+ * Reads up to `max` entries before the caller acts on them: a change cannot shift the pages
+ * meanwhile.
  */
 export async function takeSnapshot(pages: AsyncIterable<FilePage>, max: number = MAX_PER_SNAPSHOT): Promise<Snapshot> {
   const items: FileEntry[] = []

@@ -1,44 +1,49 @@
 import type { FileEntry } from '../../core/service/file.ts'
 import type { ListQuery, Page } from '../../core/service/files-api.ts'
 import type { Reply } from '../call/attempt.ts'
-import { type Call, type ClientParts, factsOf } from '../call/call.ts'
+import { type Call, factsOf } from '../call/call.ts'
+import type { ClientParts } from '../call/client-parts.ts'
 import type { ListForm } from '../call/options.ts'
 import { sendRequest } from '../call/send-request.ts'
 import { FilesError, InvalidRequestError, ProtocolError } from '../errors.ts'
 import { filesUrl, storagePath } from '../http/request-url.ts'
 import { parseEntry, parseItems } from '../reply/parse-entry.ts'
 
+/** The largest page of the service. */
 const MAX_PER_PAGE = 100
 
-/** A page with what the next one needs, in whichever form it came. */
+/** A page of entries, and the token of the next one. */
 export interface FilePage extends Page {
-  /** The service's token of the next page; null where it gave none. */
+  /** The service's token of the next page; null when it gave none. */
   nextToken: string | null
 }
 
-/** `pageToken` is the `nextToken` of the page before; it goes before `page`. */
+/** A page to list. Default: the first, newest entries first. */
 export interface FileQuery extends ListQuery {
+  /** The `nextToken` of the page before; it replaces `page`. */
   pageToken?: string
 }
 
-/** The form in which this client lists; `auto` until the service has shown which one it serves. */
+/** The form that this client uses; `auto` until the service has shown which one it has. */
 export interface ListForms {
   current: ListForm
 }
 
 type Asked = Required<Omit<FileQuery, 'pageToken'>> & { pageToken: string | null }
 
-/** One page. */
-export async function listPage(wire: ClientParts, call: Call, query: FileQuery, forms: ListForms): Promise<FilePage> {
+/**
+ * Lists one page. In `auto` it changes to the alternative form, for good, after an unknown route.
+ */
+export async function listPage(parts: ClientParts, call: Call, query: FileQuery, forms: ListForms): Promise<FilePage> {
   const asked = completeQuery(call, query)
-  if (forms.current === 'alternative') return readPage(call, asked, await sendAlternative(wire, call, asked))
+  if (forms.current === 'alternative') return readPage(call, asked, await sendAlternative(parts, call, asked))
   try {
-    const reply = await sendPrimary(wire, call, asked)
+    const reply = await sendPrimary(parts, call, asked)
     if (forms.current === 'auto') forms.current = 'primary'
     return readPage(call, asked, reply)
   } catch (error) {
     if (forms.current !== 'auto' || !isUnknownRoute(error)) throw error
-    const reply = await sendAlternative(wire, call, asked).catch((second: unknown) => {
+    const reply = await sendAlternative(parts, call, asked).catch((second: unknown) => {
       throw isUnknownRoute(second) ? error : second
     })
     forms.current = 'alternative'
@@ -46,7 +51,7 @@ export async function listPage(wire: ClientParts, call: Call, query: FileQuery, 
   }
 }
 
-/** The same page of the same collection has the same key. */
+/** Equal for equal queries. */
 export function pageKey(query: FileQuery): string {
   const { service, path = '/', recursive = false, page = 1, limit, sort, pageToken } = query
   return JSON.stringify([service, path, recursive, page, limit, sort, pageToken])
@@ -66,11 +71,11 @@ function completeQuery(call: Call, query: FileQuery): Asked {
 
 function requireCount(call: Call, name: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 1) return value
-  throw new InvalidRequestError(`"${name}" is a whole number from 1 up.`, factsOf(call))
+  throw new InvalidRequestError(`"${name}" must be a whole number of at least 1.`, factsOf(call))
 }
 
-function sendPrimary(wire: ClientParts, call: Call, asked: Asked): Promise<Reply> {
-  const { settings } = wire
+function sendPrimary(parts: ClientParts, call: Call, asked: Asked): Promise<Reply> {
+  const { settings } = parts
   const query: Record<string, string> = {
     service: settings.services[asked.service].wire,
     path: asked.path,
@@ -79,15 +84,15 @@ function sendPrimary(wire: ClientParts, call: Call, asked: Asked): Promise<Reply
     limit: String(asked.limit),
     sort: asked.sort,
   }
-  return sendRequest(wire, call, { method: 'GET', url: filesUrl(settings, '', query), resend: 'any' })
+  return sendRequest(parts, call, { method: 'GET', url: filesUrl(settings, '', query), resend: 'any' })
 }
 
 /**
- * The specification gives this form a JSON body and no method. `fetch` refuses a GET with a body,
- * so it goes as POST.
+ * The specification gives this form a JSON body and no method. It goes as POST, because `fetch`
+ * refuses a GET with a body.
  */
-function sendAlternative(wire: ClientParts, call: Call, asked: Asked): Promise<Reply> {
-  const { settings } = wire
+function sendAlternative(parts: ClientParts, call: Call, asked: Asked): Promise<Reply> {
+  const { settings } = parts
   const body = {
     service: settings.services[asked.service].alternative,
     path: asked.path,
@@ -96,10 +101,10 @@ function sendAlternative(wire: ClientParts, call: Call, asked: Asked): Promise<R
     limit: asked.limit,
     sort: asked.sort,
   }
-  return sendRequest(wire, call, { method: 'POST', url: filesUrl(settings, '/list'), body, resend: 'any' })
+  return sendRequest(parts, call, { method: 'POST', url: filesUrl(settings, '/list'), body, resend: 'any' })
 }
 
-/** No route, as opposed to a missing folder, which the service reports with a code. */
+/** Whether the route is unknown. A missing folder has the code `resource_not_found`. */
 function isUnknownRoute(error: unknown): boolean {
   if (!(error instanceof FilesError) || error.code === 'resource_not_found') return false
   return error.status === 404 || error.status === 405
@@ -122,7 +127,7 @@ function readPage(call: Call, asked: Asked, reply: Reply): FilePage {
   }
 }
 
-/** Whoever says something about the end is believed; else a page that is not full is the last. */
+/** The token decides, then the page count. Without both, a page that is not full is the last. */
 function hasMore(
   nextToken: string | null | undefined,
   totalPages: number | null,

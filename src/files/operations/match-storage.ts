@@ -4,8 +4,8 @@ import { type ErrorFacts, InvalidRequestError } from '../errors.ts'
 type Spellings = Readonly<Record<StorageName, { wire: string; alternative: string }>>
 
 /**
- * The storage that is meant by one of our names or of the service's, in any spelling of case, `-`,
- * `_` and space: events carry the service's. Throws `InvalidRequestError` for any other name.
+ * The storage with this name: ours or the service's, whatever the case, `-`, `_` and spaces. Throws
+ * `InvalidRequestError` for any other name.
  */
 export function matchStorage(spellings: Spellings, name: unknown, facts: Omit<ErrorFacts, 'service'>): StorageName {
   const { storage_a: a, storage_b: b, storage_c: c } = spellings

@@ -1,5 +1,6 @@
 import type { FileRef } from '../../core/service/file.ts'
-import { type Call, type ClientParts, factsOf, noteAttempt, reasonOf } from '../call/call.ts'
+import { type Call, factsOf, noteAttempt, reasonOf } from '../call/call.ts'
+import type { ClientParts } from '../call/client-parts.ts'
 import { type FilesError, ProtocolError } from '../errors.ts'
 import { exchange, limitUntil, type Outgoing } from '../http/exchange.ts'
 import type { HttpReply } from '../http/transport.ts'
@@ -7,70 +8,70 @@ import { toTransportError } from '../http/transport-error.ts'
 import { toReplyError } from '../reply/reply-error.ts'
 import { type DownloadUrl, fetchDownloadUrl } from './download-url.ts'
 
-/** A URL with less time left than this is exchanged before it is used. */
+/** A URL that expires sooner is replaced before use. */
 const MIN_LEFT_MS = 30_000
 
-/** What the download host answers once a URL has expired, or was withdrawn. */
+/** Statuses of a URL that has expired or was withdrawn. */
 const STALE_URL = new Set([401, 403, 404, 410])
 
-/** Fresh URLs for one position of a file; then the answer is believed. */
+/** Fresh URLs per position; after them the refusal is final. */
 const MAX_FRESH_URLS = 3
 
-/** Where reading goes on, and by which marks the file is still the same. */
+/** A position in a file, and the marks by which the file is still the same. */
 export interface Position {
   file: FileRef
   offset: number
-  /** A strong ETag, or null. */
+  /** A strong ETag; null when there is none. */
   etag: string | null
-  /** The whole size, where it is known. */
+  /** Bytes of the whole file; null while unknown. */
   size: number | null
 }
 
-export type OpenedBytes =
-  /** `offset` is where the body begins: as asked for, or 0. */
+type OpenedBytes =
+  /** The body begins at `offset`: the requested position, or 0. */
   | { kind: 'body'; offset: number; etag: string | null; size: number | null; reply: HttpReply }
-  /** Nothing is left to read. */
+  /** The position is the end of the file. */
   | { kind: 'complete' }
 
-/** Keeps the URL of one download: fetched when needed, exchanged before it expires. */
+/** The URL of one download; null before the first, and after one was refused. */
 export interface UrlHolder {
   current: DownloadUrl | null
 }
 
 /**
- * Opens the bytes of a file at a position. A URL that no longer works is exchanged a few times;
- * other failures are thrown.
+ * Opens the bytes of a file at a position. An expired URL is replaced a few times; other failures
+ * are thrown.
  */
 export async function openBytes(
-  wire: ClientParts,
+  parts: ClientParts,
   call: Call,
   position: Position,
   urls: UrlHolder,
 ): Promise<OpenedBytes> {
   for (let fresh = 0; ; fresh++) {
-    if (isExpiring(wire, urls.current)) urls.current = await fetchDownloadUrl(wire, call, position.file)
-    const response = await request(wire, call, position, urls.current)
-    if (!STALE_URL.has(response.status)) return readOpening(wire, call, position, response)
+    if (isExpiring(parts, urls.current)) urls.current = await fetchDownloadUrl(parts, call, position.file)
+    const response = await request(parts, call, position, urls.current)
+    if (!STALE_URL.has(response.status)) return readOpening(parts, call, position, response)
     urls.current = null
-    if (fresh >= MAX_FRESH_URLS) throw replyError(wire, call, response)
+    if (fresh >= MAX_FRESH_URLS) throw replyError(parts, call, response)
     response.discard()
   }
 }
 
-function isExpiring(wire: ClientParts, url: DownloadUrl | null): url is null {
+function isExpiring(parts: ClientParts, url: DownloadUrl | null): url is null {
   if (url === null) return true
-  return url.expiresAt !== null && url.expiresAt - wire.settings.clock.now() < MIN_LEFT_MS
+  return url.expiresAt !== null && url.expiresAt - parts.settings.clock.now() < MIN_LEFT_MS
 }
 
-async function request(wire: ClientParts, call: Call, position: Position, url: DownloadUrl): Promise<HttpReply> {
-  const { settings } = wire
+async function request(parts: ClientParts, call: Call, position: Position, url: DownloadUrl): Promise<HttpReply> {
+  const { settings } = parts
   const facts = factsOf(call)
   const startedAt = settings.clock.now()
   const moment = Math.min(startedAt + settings.attemptMs, call.deadlineAt)
   const { signal, done } = limitUntil(settings, { signal: call.signal, moment, facts })
   try {
-    const response = await exchange(settings, toOutgoing(wire, position, url), { signal, facts })
-    noteAttempt(wire, call, {
+    const response = await exchange(settings, toOutgoing(parts, position, url), { signal, facts })
+    noteAttempt(parts, call, {
       status: response.status,
       startedAt,
       waitedMs: 0,
@@ -79,28 +80,28 @@ async function request(wire: ClientParts, call: Call, position: Position, url: D
     return response
   } catch (error) {
     const failure = toTransportError(error, { signal, facts, secret: url.url })
-    noteAttempt(wire, call, { status: null, startedAt, waitedMs: 0, reason: reasonOf(failure) })
+    noteAttempt(parts, call, { status: null, startedAt, waitedMs: 0, reason: reasonOf(failure) })
     throw failure
   } finally {
     done()
   }
 }
 
-/** No key goes there: the URL itself is the permission, and the host may be anyone's. */
-function toOutgoing(wire: ClientParts, { offset, etag }: Position, url: DownloadUrl): Outgoing {
+/** No key is sent: the URL itself is the permission, and the host may belong to anyone. */
+function toOutgoing(parts: ClientParts, { offset, etag }: Position, url: DownloadUrl): Outgoing {
   const range = offset > 0 ? { range: `bytes=${offset}-` } : {}
   const ifRange = offset > 0 && etag !== null ? { 'if-range': etag } : {}
   return {
     method: 'GET',
     url: new URL(url.url.reveal()),
-    // A compressed transfer would count other bytes than the range does.
+    // The range counts bytes of the file, not of a compressed transfer.
     headers: { accept: '*/*', 'accept-encoding': 'identity', ...range, ...ifRange },
-    hosts: wire.settings.downloadHosts,
-    transport: wire.settings.bytesTransport,
+    hosts: parts.settings.downloadHosts,
+    transport: parts.settings.bytesTransport,
   }
 }
 
-function readOpening(wire: ClientParts, call: Call, position: Position, response: HttpReply): OpenedBytes {
+function readOpening(parts: ClientParts, call: Call, position: Position, response: HttpReply): OpenedBytes {
   const { status, headers } = response
   const etag = strongEtag(headers.get('etag'))
   if (status === 200)
@@ -114,12 +115,12 @@ function readOpening(wire: ClientParts, call: Call, position: Position, response
         : { kind: 'body', offset: position.offset, etag: etag ?? position.etag, size: range.size, reply: response }
     }
     response.discard()
-    throw new RangeMismatch('The server answers with another part of the file than was asked for.', factsOf(call))
+    throw new RangeMismatch('The server sent another part of the file than the one requested.', factsOf(call))
   }
-  throw replyError(wire, call, response)
+  throw replyError(parts, call, response)
 }
 
-/** The part on disk cannot be continued: reading starts again at the beginning. */
+/** The server's range does not continue the part: reading starts again at 0. */
 export class RangeMismatch extends ProtocolError {}
 
 interface ContentRange {
@@ -148,11 +149,11 @@ function strongEtag(value: string | null): string | null {
   return value !== null && /^"[^"]*"$/.test(value) ? value : null
 }
 
-/** Its body is not read: a storage's error page may hold anything. */
-function replyError(wire: ClientParts, call: Call, response: HttpReply): FilesError {
+/** The error of a download host's reply. The body is not read: it may hold anything. */
+function replyError(parts: ClientParts, call: Call, response: HttpReply): FilesError {
   response.discard()
   const { status, headers } = response
   if (status < 400) return new ProtocolError(`The download host answered ${status}.`, { ...factsOf(call), status })
-  const context = { facts: factsOf(call), now: wire.settings.clock.now() }
+  const context = { facts: factsOf(call), now: parts.settings.clock.now() }
   return toReplyError({ status, headers, parsed: { kind: 'unreadable' } }, context)
 }

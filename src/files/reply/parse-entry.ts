@@ -3,10 +3,7 @@ import type { FileDetails, FileEntry } from '../../core/service/file.ts'
 import type { StorageName } from '../../core/service/storage.ts'
 import { readCount, readText } from './parse-reply.ts'
 
-/**
- * An entry in either form, field by field; null for anything without an id, which could never be
- * asked for again.
- */
+/** Parses an entry in either form; null without an id, since such an entry cannot be requested. */
 export function parseEntry(service: StorageName, raw: unknown): FileEntry | null {
   if (!isPlainObject(raw)) return null
   const id = typeof raw.id === 'number' ? String(raw.id) : raw.id
@@ -19,7 +16,7 @@ export function parseEntry(service: StorageName, raw: unknown): FileEntry | null
     name: readText(raw.name) ?? path.slice(path.lastIndexOf('/') + 1),
     type,
     mimeType: type === 'folder' ? null : readText(raw.mimeType ?? raw.mime_type),
-    // The alternative form gives folders a size of 0, which is true of empty files only.
+    // The alternative form gives folders a size of 0. Only an empty file has that size.
     size: type === 'folder' ? null : readCount(raw.size),
     path,
     createdAt: parseMoment(raw.createdAt ?? raw.created_at),
@@ -27,7 +24,7 @@ export function parseEntry(service: StorageName, raw: unknown): FileEntry | null
   }
 }
 
-/** What only the detail reply adds. */
+/** Parses an entry with its details; null without an id. */
 export function parseDetails(service: StorageName, raw: unknown): FileDetails | null {
   const entry = parseEntry(service, raw)
   if (entry === null || !isPlainObject(raw)) return null
@@ -41,7 +38,7 @@ export function parseDetails(service: StorageName, raw: unknown): FileDetails | 
   }
 }
 
-/** The items of a list reply: `data` itself, or `data.files`. Null when neither is a list. */
+/** The items of a list reply: `data` itself or `data.files`. Null when neither is a list. */
 export function parseItems(data: unknown): { items: unknown[]; nextToken: string | null | undefined } | null {
   if (Array.isArray(data)) return { items: data, nextToken: undefined }
   if (!isPlainObject(data) || !Array.isArray(data.files)) return null
@@ -50,7 +47,9 @@ export function parseItems(data: unknown): { items: unknown[]; nextToken: string
   return { items: data.files, nextToken: isSaid ? readText(token) : undefined }
 }
 
-/** Where the bytes are, and until when (epoch milliseconds, null where the service did not say). */
+/**
+ * The download URL, and when it expires (epoch milliseconds; null where the service did not say).
+ */
 export function parseDownloadUrl(data: unknown): { url: string; expiresAt: number | null } | null {
   if (!isPlainObject(data)) return null
   const url = readText(data.downloadUrl ?? data.download_url)
@@ -60,7 +59,7 @@ export function parseDownloadUrl(data: unknown): { url: string; expiresAt: numbe
 }
 
 /**
- * ISO text in UTC of text with any offset, or of epoch seconds or milliseconds; null for anything
+ * ISO text in UTC from ISO text with any offset, epoch seconds or milliseconds; null for anything
  * else.
  */
 export function parseMoment(value: unknown): string | null {
@@ -70,7 +69,7 @@ export function parseMoment(value: unknown): string | null {
 
 function parseIso(value: unknown): number {
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}/.test(value)) return Number.NaN
-  // Without an offset the service means UTC; Date.parse would take the zone of this machine.
+  // Without an offset the service means UTC; Date.parse would use this machine's zone.
   const isLocal = /T\d{2}:\d{2}/.test(value) && !/(Z|[+-]\d{2}:?\d{2})$/i.test(value)
   return Date.parse(isLocal ? `${value}Z` : value)
 }

@@ -1,13 +1,13 @@
 import { isPlainObject } from '../../core/json.ts'
 
-/** A reply of the API in one shape, whichever of the service's two forms it came in. */
+/** A reply of the API in one shape, whichever of the two forms it came in. */
 export type ParsedReply =
   | { kind: 'ok'; data: unknown; pagination: Pagination | null; hasFlag: boolean }
   | { kind: 'error'; code: string | null; message: string | null; details: unknown }
-  /** No JSON object, or one that is neither an answer nor an error. */
+  /** Not a JSON object, or one that is neither an answer nor an error. */
   | { kind: 'unreadable' }
 
-/** Null fields were not sent. */
+/** Pagination of a list; a field is null when it was not sent. */
 export interface Pagination {
   page: number | null
   limit: number | null
@@ -15,13 +15,10 @@ export interface Pagination {
   totalPages: number | null
 }
 
-/** A message is for a person to read. */
+/** Bound of an error's message, which is for people. */
 const MAX_MESSAGE_CHARACTERS = 500
 
-/**
- * Reads the text of a reply by its shape; `status` only tells an empty success from an empty
- * failure.
- */
+/** Parses a reply by its shape. `status` only tells an empty success from an empty failure. */
 export function parseReply(status: number, text: string): ParsedReply {
   const isSuccess = status >= 200 && status < 300
   if (text.trim() === '' && isSuccess) return { kind: 'ok', data: null, pagination: null, hasFlag: false }
@@ -64,12 +61,12 @@ function parsePagination(raw: unknown): Pagination | null {
   }
 }
 
-/** A text with something in it, or null. */
+/** The value if it is a text that is not blank, otherwise null. */
 export function readText(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null
 }
 
-/** A whole number of zero or more, also written as text; or null. */
+/** A whole number of at least 0, as a number or as text; otherwise null. */
 export function readCount(value: unknown): number | null {
   const count = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
   return Number.isSafeInteger(count) && Number(count) >= 0 ? Number(count) : null

@@ -32,8 +32,8 @@ const STATUSES: Record<number, new (message: string, facts: ErrorFacts) => Files
 }
 
 /**
- * The error of a reply that is none of success. The service's code says more than the status,
- * except that 429 always means waiting and a 5xx never proves that something is missing.
+ * The error of a reply that is not a success. The code decides before the status; but 429 always
+ * means a wait, and 5xx never a missing entry.
  */
 export function toReplyError(
   reply: { status: number; headers: HeaderSource; parsed: Exclude<ParsedReply, { kind: 'ok' }> },
@@ -44,7 +44,8 @@ export function toReplyError(
   const isThrottled = status === 429 || said.code === 'rate_limit_exceeded'
   const waitMs = isThrottled ? parseThrottleWait(headers, now) : parseRetryAfter(headers, now)
   const retryAt = waitMs === null ? null : now + waitMs
-  const message = `The service answered ${status}${said.code === null ? '' : ` ${said.code}`}${said.message === null ? '.' : `: ${said.message}`}`
+  const code = said.code === null ? '' : ` ${said.code}`
+  const message = `The service answered ${status}${code}${said.message === null ? '.' : `: ${said.message}`}`
   const full = { ...facts, status, code: said.code, details: said.details, requestId: requestIdOf(headers), retryAt }
   if (isThrottled) {
     const limit = parseCount(headers, 'x-ratelimit-limit')
@@ -60,7 +61,7 @@ function errorClass(status: number, code: string | null): new (message: string, 
   return STATUSES[status] ?? (status >= 400 && status < 500 ? InvalidRequestError : ServerError)
 }
 
-/** The service documents no request id; these are the usual names. */
+/** The request id, by its two usual header names: the service documents none. */
 export function requestIdOf(headers: HeaderSource): string | null {
   return headers.get('x-request-id') ?? headers.get('request-id')
 }

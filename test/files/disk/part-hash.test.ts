@@ -168,7 +168,7 @@ describe('a thread that reads what the file has', () => {
     await hash.end()
     expect(await hash.settle(0)).toBe(false)
     expect(await errorOf(hash.update(Buffer.from('more')))).toMatchObject({
-      message: expect.stringContaining('nothing'),
+      message: expect.stringContaining('has ended'),
     })
   })
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ManualClock } from '../../../src/core/time.ts'
 import { type LimiterStore, memoryLimiterStore } from '../../../src/files/index.ts'
-import { blockedState, SPARE_MS, WINDOW_MS } from '../../../src/files/limit/decide-start.ts'
+import { blockedState, RESERVED_FOR_MS, WINDOW_MS } from '../../../src/files/limit/decide-start.ts'
 import { SharedStarts } from '../../../src/files/limit/shared-starts.ts'
 
 const LIMIT = 60
@@ -48,7 +48,7 @@ describe('starts that are taken ahead', () => {
     const { clock, take, store } = open()
     for (let call = 0; call < 5; call++) {
       await take()
-      clock.advance(SPARE_MS + 1)
+      clock.advance(RESERVED_FOR_MS + 1)
     }
     expect((await store.load('k'))?.state.starts).toHaveLength(5)
   })
@@ -65,7 +65,7 @@ describe('starts that are taken ahead', () => {
     const other = open({ store, clock })
     await take()
     await take()
-    await other.starts.change((state) => blockedState(state, clock.now() + 1_000))
+    await other.starts.update((state) => blockedState(state, clock.now() + 1_000))
     expect(await take()).toBe(0)
   })
 
@@ -74,7 +74,7 @@ describe('starts that are taken ahead', () => {
     await take()
     await take()
     expect((await store.load('k'))?.state.starts.length).toBeGreaterThan(2)
-    clock.advance(2 * SPARE_MS)
+    clock.advance(2 * RESERVED_FOR_MS)
     await take()
     expect((await store.load('k'))?.state.starts).toHaveLength(3)
   })
@@ -85,7 +85,7 @@ describe('starts that are taken ahead', () => {
     await take()
     const after = open({ store, clock })
     expect(await after.take(LIMIT)).toBe(LIMIT - 2 - 6)
-    clock.advance(WINDOW_MS + SPARE_MS)
+    clock.advance(WINDOW_MS + RESERVED_FOR_MS)
     expect(await after.take(LIMIT)).toBe(LIMIT)
   })
 })
@@ -119,7 +119,7 @@ test('three processes never start more than the limit in any 61 seconds, and use
       }
       const crowded = started.filter((at, index) => index >= 20 && at - (started[index - 20] ?? 0) < WINDOW_MS)
       expect(crowded).toEqual([])
-      clock.advance(WINDOW_MS + SPARE_MS)
+      clock.advance(WINDOW_MS + RESERVED_FOR_MS)
       expect(await processes[0]?.take(20)).toBe(20)
     }),
     { numRuns: 60 },

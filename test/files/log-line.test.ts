@@ -5,7 +5,7 @@ import { entry } from './support/entries.ts'
 import { failure, ok, ScriptedServer, type Seen, text } from './support/scripted-server.ts'
 import { errorOf, testClient } from './support/test-client.ts'
 
-test('a call is one line, with ids and not names, and a line per attempt below it', async () => {
+test('a call is one log line with ids and no names, and a line per attempt', async () => {
   await using server = await ScriptedServer.start()
   server.script(text(500, ''), ok(entry('a', { name: 'salaries.xlsx', path: '/hr/salaries.xlsx' })))
   const { files, lines } = testClient({ baseUrl: server.baseUrl })
@@ -21,7 +21,7 @@ test('a call is one line, with ids and not names, and a line per attempt below i
   expect(JSON.stringify(lines)).not.toContain('salaries')
 })
 
-test('a call that fails is one line, too', async () => {
+test('a failed call is one log line, too', async () => {
   await using server = await ScriptedServer.start()
   server.otherwise(failure(403, 'permission_denied'))
   const { files, lines } = testClient({ baseUrl: server.baseUrl })
@@ -31,7 +31,7 @@ test('a call that fails is one line, too', async () => {
   ])
 })
 
-test('a stream is one line, whether it was read to its end or left', async () => {
+test('a stream is one log line, whether it is read to its end or left', async () => {
   await using server = await ScriptedServer.start()
   const bytes = Buffer.alloc(1_000)
   const giveUrl = (response: ServerResponse, request: Seen) =>

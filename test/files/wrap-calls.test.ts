@@ -1,26 +1,29 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { FileCall, WrapCall } from '../../src/core/service/files-api.ts'
-import { giveUrls, serveBytes, someBytes, tempDirectory } from './support/download-host.ts'
+import { tempFolder } from './../support/temp-folder.ts'
+import { giveUrls, serveBytes, someBytes } from './support/download-host.ts'
 import { entry } from './support/entries.ts'
 import { ok, ScriptedServer } from './support/scripted-server.ts'
 import { testClient } from './support/test-client.ts'
 
-/** Performs every call, and remembers it. */
+/** Passes every call on, and remembers it. */
 function recorder() {
   const calls: FileCall[] = []
-  const around: WrapCall = (call, perform) => {
+  const wrap: WrapCall = (call, perform) => {
     calls.push(call)
     return perform(new AbortController().signal)
   }
-  return { calls, around }
+  return { calls, wrap }
 }
+
+const page = (from: number, count: number) => Array.from({ length: count }, (_, index) => entry(String(from + index)))
 
 test('each page of a listing is a call of its own', async () => {
   await using server = await ScriptedServer.start()
-  const page = (from: number, count: number) => Array.from({ length: count }, (_, index) => entry(String(from + index)))
   server.script(ok(page(0, 100)), ok(page(100, 1)))
-  const { calls, around } = recorder()
-  const files = testClient({ baseUrl: server.baseUrl }).files.within(around)
+  const { calls, wrap } = recorder()
+  const files = testClient({ baseUrl: server.baseUrl }).files.within(wrap)
   expect(await files.snapshot({ service: 'storage_a', path: '/in' })).toMatchObject({ items: { length: 101 } })
   expect(calls.map((call) => call.operation)).toEqual(['list', 'list'])
   expect(new Set(calls.map((call) => call.target)).size).toBe(2)
@@ -28,9 +31,9 @@ test('each page of a listing is a call of its own', async () => {
 
 test('a delete is told from the reads, and a download URL is not to be kept', async () => {
   await using server = await ScriptedServer.start()
-  await using directory = await tempDirectory()
-  const { calls, around } = recorder()
-  const files = testClient({ baseUrl: server.baseUrl }).files.within(around)
+  const folder = tempFolder()
+  const { calls, wrap } = recorder()
+  const files = testClient({ baseUrl: server.baseUrl }).files.within(wrap)
   const ref = { service: 'storage_a', id: 'x' } as const
 
   server.script(ok(entry('x')))
@@ -38,7 +41,7 @@ test('a delete is told from the reads, and a download URL is not to be kept', as
   giveUrls(server, server)
   await files.downloadUrl(ref)
   server.script(ok({ downloadUrl: `${server.origin}/bytes` }), serveBytes(someBytes(10)))
-  await files.download(ref, { to: directory.path('x') })
+  await files.download(ref, { to: join(folder, 'x') })
   server.script(ok({ message: 'gone' }))
   await files.delete(ref)
 
@@ -50,11 +53,10 @@ test('a delete is told from the reads, and a download URL is not to be kept', as
   ])
 })
 
-test('a find is one call however many pages it reads, and a hash keeps no bytes', async () => {
+test('find() is one call however many pages it reads, and hash() keeps no bytes', async () => {
   await using server = await ScriptedServer.start()
-  const { calls, around } = recorder()
-  const files = testClient({ baseUrl: server.baseUrl }).files.within(around)
-  const page = (from: number, count: number) => Array.from({ length: count }, (_, index) => entry(String(from + index)))
+  const { calls, wrap } = recorder()
+  const files = testClient({ baseUrl: server.baseUrl }).files.within(wrap)
   server.script(ok(page(0, 100)), ok(page(100, 1)))
   expect(await files.find({ service: 'storage_a', path: '/in/100.txt' })).toMatchObject({ id: '100' })
   server.script(ok({ downloadUrl: `${server.origin}/bytes` }), serveBytes(someBytes(10)))
@@ -65,10 +67,10 @@ test('a find is one call however many pages it reads, and a hash keeps no bytes'
   ])
 })
 
-test('what is said about tries and time is said about each call', async () => {
+test('retry and timeout of a call come with each of its calls', async () => {
   await using server = await ScriptedServer.start()
-  const { calls, around } = recorder()
-  const files = testClient({ baseUrl: server.baseUrl }).files.within(around)
+  const { calls, wrap } = recorder()
+  const files = testClient({ baseUrl: server.baseUrl }).files.within(wrap)
   const limits = { retry: { attempts: 9 }, timeout: '1h' } as const
   const ref = { service: 'storage_a', id: 'x' } as const
   server.otherwise(ok([entry('x')]))

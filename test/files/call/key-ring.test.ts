@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { AuthenticationError } from '../../../src/files/index.ts'
 import { entry } from '../support/entries.ts'
 import { failure, ok, ScriptedServer } from '../support/scripted-server.ts'
@@ -16,69 +16,67 @@ async function serviceFor(goodKey: () => string): Promise<ScriptedServer> {
 
 const ref = (id: string) => ({ service: 'storage_a', id }) as const
 
-describe('after a 401', () => {
-  test('the provider is asked again, and its new key used', async () => {
-    await using server = await serviceFor(() => 'key-two')
-    const keys = ['key-one', 'key-two']
-    let asked = 0
-    const { files } = testClient({ baseUrl: server.baseUrl, apiKey: async () => keys[Math.min(asked++, 1)] ?? '' })
-    expect(await files.get(ref('a'))).toMatchObject({ id: 'a' })
-    expect(await files.get(ref('b'))).toMatchObject({ id: 'b' })
-    expect(asked).toBe(2)
-    expect(server.seen.map((seen) => seen.headers.authorization)).toEqual([
-      'Bearer key-one',
-      'Bearer key-two',
-      'Bearer key-two',
-    ])
-  })
+test('the provider is asked again after a 401, and its new key is used', async () => {
+  await using server = await serviceFor(() => 'key-two')
+  const keys = ['key-one', 'key-two']
+  let asked = 0
+  const { files } = testClient({ baseUrl: server.baseUrl, apiKey: async () => keys[Math.min(asked++, 1)] ?? '' })
+  expect(await files.get(ref('a'))).toMatchObject({ id: 'a' })
+  expect(await files.get(ref('b'))).toMatchObject({ id: 'b' })
+  expect(asked).toBe(2)
+  expect(server.seen.map((seen) => seen.headers.authorization)).toEqual([
+    'Bearer key-one',
+    'Bearer key-two',
+    'Bearer key-two',
+  ])
+})
 
-  test('calls at the same time ask for one new key together', async () => {
-    await using server = await serviceFor(() => 'key-two')
-    const keys = ['key-one', 'key-two']
-    let asked = 0
-    const { files } = testClient({ baseUrl: server.baseUrl, apiKey: async () => keys[Math.min(asked++, 1)] ?? '' })
-    await Promise.all(['a', 'b', 'c', 'd'].map((id) => files.get(ref(id))))
-    expect(asked).toBe(2)
-  })
+test('calls that get a 401 at the same time ask for one new key together', async () => {
+  await using server = await serviceFor(() => 'key-two')
+  const keys = ['key-one', 'key-two']
+  let asked = 0
+  const { files } = testClient({ baseUrl: server.baseUrl, apiKey: async () => keys[Math.min(asked++, 1)] ?? '' })
+  await Promise.all(['a', 'b', 'c', 'd'].map((id) => files.get(ref(id))))
+  expect(asked).toBe(2)
+})
 
-  test('the fallback key takes over', async () => {
-    await using server = await serviceFor(() => 'key-new')
-    const { files } = testClient({ baseUrl: server.baseUrl, apiKey: 'key-old', fallbackKey: 'key-new' })
-    expect(await files.get(ref('a'))).toMatchObject({ id: 'a' })
-    expect(await files.get(ref('b'))).toMatchObject({ id: 'b' })
-    expect(server.seen).toHaveLength(3)
-  })
+test('the fallback key is used after a 401', async () => {
+  await using server = await serviceFor(() => 'key-new')
+  const { files } = testClient({ baseUrl: server.baseUrl, apiKey: 'key-old', fallbackKey: 'key-new' })
+  expect(await files.get(ref('a'))).toMatchObject({ id: 'a' })
+  expect(await files.get(ref('b'))).toMatchObject({ id: 'b' })
+  expect(server.seen).toHaveLength(3)
+})
 
-  test('the key is parked: later calls fail without a request', async () => {
-    await using server = await serviceFor(() => 'key-two')
-    const { files } = testClient({ baseUrl: server.baseUrl, apiKey: 'key-one' })
-    const first = await errorOf(files.get(ref('a')))
-    expect(first).toBeInstanceOf(AuthenticationError)
-    expect(first).toMatchObject({ status: 401, retryable: false })
-    const later = await errorOf(files.get(ref('b')))
-    expect(later).toBeInstanceOf(AuthenticationError)
-    expect(later).toMatchObject({ status: null, attempts: [] })
-    expect(server.seen).toHaveLength(1)
-  })
+test('a key that got a 401 is not sent again: later calls fail without a request', async () => {
+  await using server = await serviceFor(() => 'key-two')
+  const { files } = testClient({ baseUrl: server.baseUrl, apiKey: 'key-one' })
+  const first = await errorOf(files.get(ref('a')))
+  expect(first).toBeInstanceOf(AuthenticationError)
+  expect(first).toMatchObject({ status: 401, retryable: false })
+  const later = await errorOf(files.get(ref('b')))
+  expect(later).toBeInstanceOf(AuthenticationError)
+  expect(later).toMatchObject({ status: null, attempts: [] })
+  expect(server.seen).toHaveLength(1)
+})
 
-  test('a parked key is forgotten when the provider returns another one', async () => {
-    await using server = await serviceFor(() => 'key-two')
-    let key = 'key-one'
-    const { files } = testClient({ baseUrl: server.baseUrl, apiKey: () => key })
-    await errorOf(files.get(ref('a')))
-    await errorOf(files.get(ref('a')))
-    expect(server.seen).toHaveLength(1)
-    key = 'key-two'
-    expect(await files.get(ref('a'))).toMatchObject({ id: 'a' })
-  })
+test('a key that got a 401 is replaced as soon as its provider returns another one', async () => {
+  await using server = await serviceFor(() => 'key-two')
+  let key = 'key-one'
+  const { files } = testClient({ baseUrl: server.baseUrl, apiKey: () => key })
+  await errorOf(files.get(ref('a')))
+  await errorOf(files.get(ref('a')))
+  expect(server.seen).toHaveLength(1)
+  key = 'key-two'
+  expect(await files.get(ref('a'))).toMatchObject({ id: 'a' })
+})
 
-  test('a provider that returns one bad key after the other is not asked for ever', async () => {
-    await using server = await serviceFor(() => 'none')
-    let asked = 0
-    const { files } = testClient({ baseUrl: server.baseUrl, apiKey: () => `key-${asked++}` })
-    expect(await errorOf(files.get(ref('a')))).toBeInstanceOf(AuthenticationError)
-    expect(server.seen.length).toBeLessThanOrEqual(3)
-  })
+test('a provider that returns one bad key after the other is not asked for ever', async () => {
+  await using server = await serviceFor(() => 'none')
+  let asked = 0
+  const { files } = testClient({ baseUrl: server.baseUrl, apiKey: () => `key-${asked++}` })
+  expect(await errorOf(files.get(ref('a')))).toBeInstanceOf(AuthenticationError)
+  expect(server.seen.length).toBeLessThanOrEqual(3)
 })
 
 test('a provider that fails is asked again by the next call', async () => {

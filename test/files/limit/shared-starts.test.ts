@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ManualClock } from '../../../src/core/time.ts'
 import { type LimiterStore, memoryLimiterStore } from '../../../src/files/index.ts'
 import { blockedState, RESERVED_FOR_MS, WINDOW_MS } from '../../../src/files/limit/decide-start.ts'
@@ -7,6 +7,7 @@ import { SharedStarts } from '../../../src/files/limit/shared-starts.ts'
 
 const LIMIT = 60
 
+/** The starts of one process, which counts its writes to the store. */
 function open({ limit = LIMIT, store = memoryLimiterStore(), clock = new ManualClock() } = {}) {
   let saves = 0
   const counting: LimiterStore = {
@@ -27,77 +28,75 @@ function open({ limit = LIMIT, store = memoryLimiterStore(), clock = new ManualC
   return { store, clock, starts, take, saves: () => saves }
 }
 
-describe('starts that are taken ahead', () => {
-  test('save most commits while calls keep coming', async () => {
-    const { clock, take, saves } = open({ limit: 300 })
-    for (let call = 0; call < 120; call++) {
-      expect(await take()).toBe(1)
-      clock.advance(100)
-    }
-    expect(saves()).toBeLessThan(10)
-  })
-
-  test('are few also where the limit knows no bounds', async () => {
-    const { take, store } = open({ limit: Number.MAX_SAFE_INTEGER })
-    await take()
+test('reserved starts save most commits while calls keep coming', async () => {
+  const { clock, take, saves } = open({ limit: 300 })
+  for (let call = 0; call < 120; call++) {
     expect(await take()).toBe(1)
-    expect((await store.load('k'))?.state.starts.length).toBeLessThan(100)
-  })
-
-  test('are none where a call comes once in a while: the others can have them', async () => {
-    const { clock, take, store } = open()
-    for (let call = 0; call < 5; call++) {
-      await take()
-      clock.advance(RESERVED_FOR_MS + 1)
-    }
-    expect((await store.load('k'))?.state.starts).toHaveLength(5)
-  })
-
-  test('are none once half of the limit is used', async () => {
-    const { take, store } = open()
-    await take(30)
-    await take()
-    expect((await store.load('k'))?.state.starts).toHaveLength(31)
-  })
-
-  test('are given up when another process is told to wait', async () => {
-    const { clock, take, store } = open()
-    const other = open({ store, clock })
-    await take()
-    await take()
-    await other.starts.update((state) => blockedState(state, clock.now() + 1_000))
-    expect(await take()).toBe(0)
-  })
-
-  test('are given up when their time is over, and then are free for everybody', async () => {
-    const { clock, take, store } = open()
-    await take()
-    await take()
-    expect((await store.load('k'))?.state.starts.length).toBeGreaterThan(2)
-    clock.advance(2 * RESERVED_FOR_MS)
-    await take()
-    expect((await store.load('k'))?.state.starts).toHaveLength(3)
-  })
-
-  test('are lost for one window with a process that dies', async () => {
-    const { clock, take, store } = open()
-    await take()
-    await take()
-    const after = open({ store, clock })
-    expect(await after.take(LIMIT)).toBe(LIMIT - 2 - 6)
-    clock.advance(WINDOW_MS + RESERVED_FOR_MS)
-    expect(await after.take(LIMIT)).toBe(LIMIT)
-  })
+    clock.advance(100)
+  }
+  expect(saves()).toBeLessThan(10)
 })
 
-test('of two that read the same state only one takes the last place', async () => {
+test('reserved starts are few even under a limit without bounds', async () => {
+  const { take, store } = open({ limit: Number.MAX_SAFE_INTEGER })
+  await take()
+  expect(await take()).toBe(1)
+  expect((await store.load('k'))?.state.starts.length).toBeLessThan(100)
+})
+
+test('no starts are reserved for calls that come rarely: others can have them', async () => {
+  const { clock, take, store } = open()
+  for (let call = 0; call < 5; call++) {
+    await take()
+    clock.advance(RESERVED_FOR_MS + 1)
+  }
+  expect((await store.load('k'))?.state.starts).toHaveLength(5)
+})
+
+test('no starts are reserved once half of the limit is used', async () => {
+  const { take, store } = open()
+  await take(30)
+  await take()
+  expect((await store.load('k'))?.state.starts).toHaveLength(31)
+})
+
+test('reserved starts are given up when another process is told to wait', async () => {
+  const { clock, take, store } = open()
+  const other = open({ store, clock })
+  await take()
+  await take()
+  await other.starts.update((state) => blockedState(state, clock.now() + 1_000))
+  expect(await take()).toBe(0)
+})
+
+test('reserved starts that expired are free for everyone', async () => {
+  const { clock, take, store } = open()
+  await take()
+  await take()
+  expect((await store.load('k'))?.state.starts.length).toBeGreaterThan(2)
+  clock.advance(2 * RESERVED_FOR_MS)
+  await take()
+  expect((await store.load('k'))?.state.starts).toHaveLength(3)
+})
+
+test('reserved starts of a process that dies are lost for one window', async () => {
+  const { clock, take, store } = open()
+  await take()
+  await take()
+  const after = open({ store, clock })
+  expect(await after.take(LIMIT)).toBe(LIMIT - 2 - 6)
+  clock.advance(WINDOW_MS + RESERVED_FOR_MS)
+  expect(await after.take(LIMIT)).toBe(LIMIT)
+})
+
+test('of two processes that read the same state only one takes the last start', async () => {
   const one = open({ limit: 1 })
   const two = open({ limit: 1, store: one.store, clock: one.clock })
   const taken = await Promise.all([one.take(), two.take()])
   expect(taken.toSorted()).toEqual([0, 1])
 })
 
-test('writes nothing while there is nothing to do but to wait', async () => {
+test('a process that can only wait writes nothing', async () => {
   const { take, saves } = open()
   await take(LIMIT)
   for (let look = 0; look < 10; look++) expect(await take()).toBe(0)

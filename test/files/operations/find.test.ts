@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { FilePlace } from '../../../src/core/service/file.ts'
 import { entry } from '../support/entries.ts'
 import { failure, ok, ScriptedServer, text } from '../support/scripted-server.ts'
@@ -13,59 +13,55 @@ async function start() {
   return { server, find, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
-describe('a place is looked for', () => {
-  test('by its id where one is known', async () => {
-    await using rig = await start()
-    rig.server.script(ok(entry('a', { owner: 'somebody' })))
-    expect(await rig.find({ id: 'a', path: '/elsewhere' })).toEqual({ service: 'storage_a', ...entry('a') })
-    expect(rig.server.seen.map(({ path }) => path)).toEqual(['/v1/files/a'])
-  })
-
-  test('by its path among the entries of its folder, and no further than it takes', async () => {
-    await using rig = await start()
-    rig.server.script(ok(page(0, 100)), ok(page(100, 100)))
-    expect(await rig.find({ id: null, path: 'in//142.txt' })).toMatchObject({ id: '142' })
-    expect(rig.server.seen.map(({ query }) => [query.get('path'), query.get('page')])).toEqual([
-      ['/in', '1'],
-      ['/in', '2'],
-    ])
-  })
-
-  test('by its name however its letters are composed', async () => {
-    await using rig = await start()
-    rig.server.script(ok([entry('a', { path: '/in/a\u0308.txt' })]))
-    expect(await rig.find({ path: '/in/\u00e4.txt' })).toMatchObject({ id: 'a' })
-  })
+test('find() reads an entry by its id where one is known', async () => {
+  await using bench = await start()
+  bench.server.script(ok(entry('a', { owner: 'somebody' })))
+  expect(await bench.find({ id: 'a', path: '/elsewhere' })).toEqual({ service: 'storage_a', ...entry('a') })
+  expect(bench.server.seen.map(({ path }) => path)).toEqual(['/v1/files/a'])
 })
 
-describe('an absence', () => {
-  test.each([
-    ['an id that the service does not know', { id: 'x' }, failure(404, 'resource_not_found')],
-    ['a folder that the service does not know', { path: '/gone/x.txt' }, failure(404, 'resource_not_found')],
-    ['a folder that was read to its end', { path: '/in/x.txt' }, ok(page(0, 3))],
-  ])('is proven by %s', async (_name, place, reply) => {
-    await using rig = await start()
-    rig.server.otherwise(reply)
-    expect(await rig.find(place)).toBe(null)
-  })
+test('find() reads the pages of a folder until the path is found', async () => {
+  await using bench = await start()
+  bench.server.script(ok(page(0, 100)), ok(page(100, 100)))
+  expect(await bench.find({ id: null, path: 'in//142.txt' })).toMatchObject({ id: '142' })
+  expect(bench.server.seen.map(({ query }) => [query.get('path'), query.get('page')])).toEqual([
+    ['/in', '1'],
+    ['/in', '2'],
+  ])
+})
 
-  test.each([
-    ['a 404 that is not the service\u2019s own', text(404, '<h1>Not found</h1>'), 'NotFoundError'],
-    ['a storage that does not answer', failure(502, 'service_error'), 'UpstreamError'],
-    ['a key that may not look', failure(403, 'permission_denied'), 'PermissionError'],
-  ])('is not proven by %s', async (_name, reply, name) => {
-    await using rig = await start()
-    rig.server.otherwise(reply)
-    for (const place of [{ id: 'x' }, { path: '/in/x.txt' }])
-      expect(await errorOf(rig.find(place))).toMatchObject({ name })
-  })
+test('find() finds a name however its letters are composed', async () => {
+  await using bench = await start()
+  bench.server.script(ok([entry('a', { path: '/in/a\u0308.txt' })]))
+  expect(await bench.find({ path: '/in/\u00e4.txt' })).toMatchObject({ id: 'a' })
+})
+
+test.each([
+  ['an id that the service does not know', { id: 'x' }, failure(404, 'resource_not_found')],
+  ['a folder that the service does not know', { path: '/gone/x.txt' }, failure(404, 'resource_not_found')],
+  ['a folder that was read to its end', { path: '/in/x.txt' }, ok(page(0, 3))],
+])('the absence of an entry is proven by %s', async (_name, place, reply) => {
+  await using bench = await start()
+  bench.server.otherwise(reply)
+  expect(await bench.find(place)).toBe(null)
+})
+
+test.each([
+  ['a 404 that is not the service\u2019s own', text(404, '<h1>Not found</h1>'), 'NotFoundError'],
+  ['a storage that does not answer', failure(502, 'service_error'), 'UpstreamError'],
+  ['a key that may not look', failure(403, 'permission_denied'), 'PermissionError'],
+])('the absence of an entry is not proven by %s', async (_name, reply, name) => {
+  await using bench = await start()
+  bench.server.otherwise(reply)
+  for (const place of [{ id: 'x' }, { path: '/in/x.txt' }])
+    expect(await errorOf(bench.find(place))).toMatchObject({ name })
 })
 
 test.each([[{}], [{ path: '/' }], [{ path: '/in/../x' }], [{ id: '' }]])(
-  'a place that is none is refused before anything is sent: %j',
+  'the place %j names no entry and is refused before anything is sent',
   async (place) => {
-    await using rig = await start()
-    expect(await errorOf(rig.find(place))).toMatchObject({ name: 'InvalidRequestError' })
-    expect(rig.server.seen).toEqual([])
+    await using bench = await start()
+    expect(await errorOf(bench.find(place))).toMatchObject({ name: 'InvalidRequestError' })
+    expect(bench.server.seen).toEqual([])
   },
 )

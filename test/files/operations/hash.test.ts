@@ -1,47 +1,30 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { cutAt, giveUrls, serveBytes, sha256, someBytes } from '../support/download-host.ts'
-import { failure, ScriptedServer } from '../support/scripted-server.ts'
-import { errorOf, testClient } from '../support/test-client.ts'
+import { REF, startDownloads } from '../support/download-bench.ts'
+import { cutAt, serveBytes, sha256, someBytes } from '../support/download-host.ts'
+import { failure } from '../support/scripted-server.ts'
+import { errorOf } from '../support/test-client.ts'
 
-const REF = { service: 'storage_a', id: 'a' } as const
 const CONTENT = someBytes(700_000)
 
-async function start() {
-  const api = await ScriptedServer.start()
-  const host = await ScriptedServer.start()
-  giveUrls(api, host)
-  return {
-    api,
-    host,
-    ...testClient({ baseUrl: api.baseUrl }),
-    async [Symbol.asyncDispose]() {
-      await host[Symbol.asyncDispose]()
-      await api[Symbol.asyncDispose]()
-    },
-  }
-}
-
-test('tells length and hash of what the file holds', async () => {
-  await using rig = await start()
-  rig.host.script(serveBytes(CONTENT), serveBytes(Buffer.alloc(0)))
-  expect(await rig.files.hash(REF)).toEqual({ sha256: sha256(CONTENT), bytes: CONTENT.length })
-  expect(await rig.files.hash(REF)).toEqual({ sha256: sha256(Buffer.alloc(0)), bytes: 0 })
+test('hash() tells length and SHA-256 of the file', async () => {
+  await using bench = await startDownloads()
+  bench.host.script(serveBytes(CONTENT), serveBytes(Buffer.alloc(0)))
+  expect(await bench.files.hash(REF)).toEqual({ sha256: sha256(CONTENT), bytes: CONTENT.length })
+  expect(await bench.files.hash(REF)).toEqual({ sha256: sha256(Buffer.alloc(0)), bytes: 0 })
 })
 
-test('goes on where the connection broke', async () => {
-  await using rig = await start()
-  rig.host.script(
-    cutAt(CONTENT, 300_000, { seen: new Promise((resolve) => setImmediate(resolve)) }),
-    serveBytes(CONTENT),
-  )
-  expect(await rig.files.hash(REF)).toEqual({ sha256: sha256(CONTENT), bytes: CONTENT.length })
+test('hash() continues where the connection broke', async () => {
+  await using bench = await startDownloads()
+  bench.host.script(cutAt(CONTENT, 300_000, { seen: turn() }), serveBytes(CONTENT))
+  expect(await bench.files.hash(REF)).toEqual({ sha256: sha256(CONTENT), bytes: CONTENT.length })
 })
 
-test('begins anew where the file changed on the way', async () => {
-  await using rig = await start()
+test('hash() starts again when the file has changed on the way', async () => {
+  await using bench = await startDownloads()
   const changed = someBytes(500_000).reverse()
   const size = CONTENT.length
-  rig.host.script(
+  bench.host.script(
     (response) => {
       response.writeHead(200, { etag: '"v1"', 'content-length': size })
       response.write(CONTENT.subarray(0, 100_000), () => response.destroy())
@@ -49,12 +32,12 @@ test('begins anew where the file changed on the way', async () => {
     serveBytes(Buffer.concat([changed, CONTENT.subarray(0, 200_000)]), { etag: '"v2"' }),
   )
   const now = Buffer.concat([changed, CONTENT.subarray(0, 200_000)])
-  expect(await rig.files.hash(REF)).toEqual({ sha256: sha256(now), bytes: now.length })
+  expect(await bench.files.hash(REF)).toEqual({ sha256: sha256(now), bytes: now.length })
 })
 
-test('is null for a file that the service says is gone, and an error for one that it does not give', async () => {
-  await using rig = await start()
-  rig.api.script(failure(404, 'resource_not_found'), failure(403, 'permission_denied'))
-  expect(await rig.files.hash(REF)).toBe(null)
-  expect(await errorOf(rig.files.hash(REF))).toMatchObject({ name: 'PermissionError', operation: 'hash' })
+test('hash() is null for a missing file, and an error for a refused one', async () => {
+  await using bench = await startDownloads()
+  bench.api.script(failure(404, 'resource_not_found'), failure(403, 'permission_denied'))
+  expect(await bench.files.hash(REF)).toBe(null)
+  expect(await errorOf(bench.files.hash(REF))).toMatchObject({ name: 'PermissionError', operation: 'hash' })
 })

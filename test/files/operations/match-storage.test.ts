@@ -13,7 +13,7 @@ test.each([
   ['DESK-DRIVE', 'storage_b', 'desk drive'],
   ['deskdrive_2', 'storage_b', 'desk drive'],
   ['storage-c', 'storage_c', 'storage_c'],
-])('%s is known as %s, and sent as %s', async (given, known, sent) => {
+])('the storage name %s means %s and is sent as %s', async (given, known, sent) => {
   await using server = await ScriptedServer.start()
   server.otherwise(ok(entry('x')))
   const { files } = testClient({ baseUrl: server.baseUrl, services: SERVICES })
@@ -21,7 +21,7 @@ test.each([
   expect(server.seen[0]?.query.get('service')).toBe(sent)
 })
 
-test('a storage nobody knows is refused before anything is sent', async () => {
+test('an unknown storage name is refused before anything is sent', async () => {
   await using server = await ScriptedServer.start()
   const { files } = testClient({ baseUrl: server.baseUrl, services: SERVICES })
   const ref = { service: 'tape' as StorageName, id: 'x' }

@@ -1,17 +1,17 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parseEntry, parseMoment } from '../../../src/files/reply/parse-entry.ts'
 import { entry, snakeEntry } from '../support/entries.ts'
 
-test('both forms of an entry are one', () => {
+test('both forms of an entry are parsed to the same entry', () => {
   expect(parseEntry('storage_a', snakeEntry('a'))).toEqual(parseEntry('storage_a', entry('a')))
 })
 
-test('fields may come in either form within one entry, and unknown ones do no harm', () => {
+test('an entry may mix both forms and hold unknown fields', () => {
   const { mimeType: _, ...rest } = entry('a', { mime_type: 'image/png', novelty: { x: 1 } })
   expect(parseEntry('storage_a', rest)).toMatchObject({ mimeType: 'image/png', modifiedAt: '2026-01-02T00:00:00.000Z' })
 })
 
-test('what is missing is null, and what can be derived is', () => {
+test('a missing field of an entry is null, unless another field tells it', () => {
   expect(parseEntry('storage_b', { id: 7, path: 'in/x.txt' })).toEqual({
     service: 'storage_b',
     id: '7',
@@ -25,24 +25,22 @@ test('what is missing is null, and what can be derived is', () => {
   })
 })
 
-test.each([null, 'x', [], {}, { id: '' }, { id: null }])('%j is no entry', (raw) => {
+test.each([null, 'x', [], {}, { id: '' }, { id: null }])('the value %j is not an entry', (raw) => {
   expect(parseEntry('storage_a', raw)).toBe(null)
 })
 
-describe('a moment', () => {
-  test.each([
-    ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.000Z'],
-    ['2026-01-02T03:04:05.678+02:00', '2026-01-02T01:04:05.678Z'],
-    ['2026-01-02T03:04:05', '2026-01-02T03:04:05.000Z'],
-    ['2026-01-02', '2026-01-02T00:00:00.000Z'],
-    [1_767_322_800, '2026-01-02T03:00:00.000Z'],
-    [1_767_322_800_000, '2026-01-02T03:00:00.000Z'],
-    ['yesterday', null],
-    ['', null],
-    [null, null],
-    [Number.NaN, null],
-    [1e300, null],
-  ])('%j is %j', (value, moment) => {
-    expect(parseMoment(value)).toBe(moment)
-  })
+test.each([
+  ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.000Z'],
+  ['2026-01-02T03:04:05.678+02:00', '2026-01-02T01:04:05.678Z'],
+  ['2026-01-02T03:04:05', '2026-01-02T03:04:05.000Z'],
+  ['2026-01-02', '2026-01-02T00:00:00.000Z'],
+  [1_767_322_800, '2026-01-02T03:00:00.000Z'],
+  [1_767_322_800_000, '2026-01-02T03:00:00.000Z'],
+  ['yesterday', null],
+  ['', null],
+  [null, null],
+  [Number.NaN, null],
+  [1e300, null],
+])('the moment %j is parsed to %j', (value, moment) => {
+  expect(parseMoment(value)).toBe(moment)
 })

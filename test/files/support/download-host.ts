@@ -1,12 +1,7 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { ok, type Reply, type ScriptedServer } from './scripted-server.ts'
 
-/**
- * Makes the API give out download URLs on `host`, numbered: `/bytes/1?signature=…`, `/bytes/2?…`.
- */
+/** Lets the API give out numbered download URLs on `host`: `/bytes/1?signature=…`, `/bytes/2?…`. */
 export function giveUrls(api: ScriptedServer, host: ScriptedServer, expiresInMs = 900_000): ScriptedServer {
   let number = 0
   return api.otherwise((response, request) => {
@@ -15,7 +10,7 @@ export function giveUrls(api: ScriptedServer, host: ScriptedServer, expiresInMs 
   })
 }
 
-/** Serves bytes as a good host does: ranges, a strong ETag, If-Range. */
+/** Serves bytes as a good host does: with ranges, a strong ETag and If-Range. */
 export function serveBytes(content: Buffer, options: { etag?: string | null; ranges?: boolean } = {}): Reply {
   const { etag = '"v1"', ranges = true } = options
   return (response, request) => {
@@ -34,8 +29,7 @@ export function serveBytes(content: Buffer, options: { etag?: string | null; ran
 }
 
 /**
- * Announces all the bytes, sends those before `until`, and breaks the connection once `seen` has
- * resolved.
+ * Announces all bytes, sends those before `until`, and breaks the connection when `seen` resolves.
  */
 export function cutAt(
   content: Buffer,
@@ -52,7 +46,7 @@ export function cutAt(
 }
 
 /**
- * Turns progress into promises: bytes that were received but not read yet are lost with their
+ * Turns progress into promises. Bytes that were received and not read are lost with their
  * connection.
  */
 export function watchProgress() {
@@ -74,13 +68,4 @@ export function someBytes(count: number): Buffer {
 
 export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
-}
-
-/** A directory that is gone after the test. */
-export async function tempDirectory(): Promise<AsyncDisposable & { path: (name: string) => string }> {
-  const root = await mkdtemp(join(tmpdir(), 'files-'))
-  return {
-    path: (name) => join(root, name),
-    [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
-  }
 }

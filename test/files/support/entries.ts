@@ -13,7 +13,7 @@ export function entry(id: string, more: Record<string, unknown> = {}): Record<st
   }
 }
 
-/** The same in the alternative form. */
+/** An entry in the alternative form. */
 export function snakeEntry(id: string, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     id,

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 /** One request as it reached the server. */
 export interface Seen {
   method: string
-  /** Undecoded, as sent. */
+  /** Not decoded. */
   path: string
   query: URLSearchParams
   headers: IncomingMessage['headers']
@@ -14,7 +14,7 @@ export interface Seen {
 
 export type Reply = (response: ServerResponse, request: Seen) => void
 
-/** A server that answers as it is told, however wrong: real HTTP on a loopback port. */
+/** A server with scripted replies, however wrong: real HTTP on a loopback port. */
 export class ScriptedServer {
   readonly seen: Seen[] = []
   #server = createServer((request, response) => void this.#handle(request, response))
@@ -36,19 +36,19 @@ export class ScriptedServer {
     return `${this.origin}/v1`
   }
 
-  /** Replies to the next requests, in this order. */
+  /** Sets the replies to the next requests, in this order. */
   script(...replies: Reply[]): this {
     this.#script.push(...replies)
     return this
   }
 
-  /** The reply to every request beyond the script. */
+  /** Sets the reply to every request after the script. */
   otherwise(reply: Reply): this {
     this.#otherwise = reply
     return this
   }
 
-  /** Resolves when `count` requests have come in all. */
+  /** Resolves when `count` requests have arrived since the start. */
   received(count: number): Promise<void> {
     if (this.seen.length >= count) return Promise.resolve()
     return new Promise((resolve) => this.#waiting.push({ count, resolve }))
@@ -100,10 +100,10 @@ export function failure(status: number, code: string, headers: Headers = {}): Re
 /** Breaks the connection without a reply. */
 export const reset: Reply = (response) => response.destroy()
 
-/** Accepts the request and never says a word. */
+/** Accepts the request and never replies. */
 export const silence: Reply = () => {}
 
-/** Headers and the beginning of a body, then nothing more. */
+/** Sends headers and the beginning of a body, then nothing more. */
 export function stall(headers: Headers, beginning: string | Uint8Array): Reply {
   return (response) => response.writeHead(200, headers).write(beginning)
 }

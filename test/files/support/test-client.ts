@@ -8,19 +8,20 @@ import {
 
 export const KEY = 'sk_sandbox_0123456789abcdefWXYZ'
 
+/** A client and the means to watch it. */
 export interface Bench {
   files: FilesClient
   clock: ManualClock
   lines: FilesLogLine[]
-  /** Length of every pause that the client took, in milliseconds. */
+  /** Every pause of the client, in milliseconds. */
   pauses: number[]
-  /** Resolves with the next line of a kind, unless one has been logged already. */
+  /** Resolves to the next line of a kind, or to one that was logged before. */
   logged: (kind: FilesLogLine['kind']) => Promise<FilesLogLine>
 }
 
 /**
- * A client on a clock that stands still, except that a pause is over as soon as it begins
- * (`skipPauses`, the default). Chance is 0 unless it is given.
+ * A client on a clock that stands still; `skipPauses`, the default, ends each pause as it begins.
+ * Its random numbers are 0.
  */
 export function testClient(
   options: Partial<FilesClientOptions> & { baseUrl: string; skipPauses?: boolean; startAt?: number },
@@ -47,7 +48,7 @@ export function testClient(
   return { files, clock, lines, pauses, logged }
 }
 
-/** What a call rejects with. */
+/** The error that a call rejects with. */
 export async function errorOf<T>(call: Promise<T>): Promise<unknown> {
   return call.then(
     (value) => {

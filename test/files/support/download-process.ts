@@ -1,6 +1,6 @@
 import { createFilesClient } from '../../../src/files/index.ts'
 
-/** A script that downloads a file to several paths, says the hashes, and does nothing to end. */
+/** A process that downloads a file to several paths, prints the hashes, and does nothing to end. */
 const [, , baseUrl = '', file = '', ...paths] = process.argv
 
 const files = createFilesClient({ baseUrl, apiKey: 'sk_sandbox_download_key_1' })

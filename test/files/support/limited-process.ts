@@ -2,7 +2,7 @@ import { createFilesClient, FilesError } from '../../../src/files/index.ts'
 import { storedLimits } from '../../../src/files/limit/stored-limits.ts'
 import { openThreadedStore } from '../../../src/store/sqlite/thread/threaded-store.ts'
 
-/** A process that reads as many entries as it may, and says how each call ended. */
+/** A process that makes `calls` reads at once and prints how each of them ended. */
 const [, , baseUrl = '', file = '', calls = '0'] = process.argv
 
 const store = openThreadedStore({ file, vaultKey: Buffer.alloc(32) })
@@ -11,8 +11,7 @@ const files = createFilesClient({
   apiKey: 'sk_sandbox_shared_key_1',
   plan: 6,
   limiter: storedLimits(store),
-  // Less than a window by more than two processes take to start: who does not start now does not
-  // wait either.
+  // Far below one window, however late a process starts: a read that cannot start now fails.
   retry: { maxWait: '10s' },
 })
 const ends = await Promise.all(

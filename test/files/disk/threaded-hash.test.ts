@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process'
+import { appendFile, copyFile, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { continuedHash, emptyHash } from '../../../src/files/disk/begin-hash.ts'
+import { ThreadedHash } from '../../../src/files/disk/threaded-hash.ts'
+import { UncachedFile } from '../../../src/files/disk/uncached-file.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { sha256 } from '../support/download-host.ts'
+import { BEGINNING, LARGE_FILE, MIB, NEVER, startLargePart, WHOLE } from '../support/large-part.ts'
+import { errorOf } from '../support/test-client.ts'
+
+/** The file is read beside the download, not before it. */
+const BESIDE = { signal: NEVER, readFirstBytes: 0 }
+const SCRIPT = fileURLToPath(new URL('../support/download-process.ts', import.meta.url))
+
+async function openPart() {
+  const path = join(tempFolder(), 'file')
+  await writeFile(path, BEGINNING)
+  const file = await UncachedFile.open(path)
+  return { path, file, [Symbol.asyncDispose]: () => file.close() }
+}
+
+test('the thread takes appended bytes from memory once it has caught up', async () => {
+  await using part = await openPart()
+  const hash = await continuedHash(part.file, { bytes: BEGINNING.length, size: null, signal: NEVER })
+  await hash.update(Buffer.from('only in memory'))
+  hash.reach(BEGINNING.length + 14)
+  expect(await hash.digest(BEGINNING.length + 14)).toBe(
+    sha256(Buffer.concat([BEGINNING, Buffer.from('only in memory')])),
+  )
+})
+
+test('the thread reads appended bytes from the file while it has not caught up', async () => {
+  await using part = await openPart()
+  const hash = await ThreadedHash.ofFile(part.file.descriptors, BEGINNING.length, BESIDE)
+  await hash.update(Buffer.from('only in memory'))
+  await appendFile(part.path, 'in the file!!!')
+  hash.reach(BEGINNING.length + 14)
+  expect(await hash.digest(BEGINNING.length + 14)).toBe(
+    sha256(Buffer.concat([BEGINNING, Buffer.from('in the file!!!')])),
+  )
+})
+
+test.each(['before', 'while'])('a caller that aborts %s the thread reads is not kept waiting', async (moment) => {
+  await using part = await openPart()
+  const caller = new AbortController()
+  if (moment === 'before') caller.abort('enough')
+  const begun = ThreadedHash.ofFile(part.file.descriptors, BEGINNING.length, { signal: caller.signal })
+  caller.abort('enough')
+  expect(await errorOf(begun)).toBe('enough')
+})
+
+test('a hash that has not caught up cannot be continued', async () => {
+  await using part = await openPart()
+  const hash = await ThreadedHash.ofFile(part.file.descriptors, BEGINNING.length, BESIDE)
+  expect(await hash.settle(BEGINNING.length)).toBe(false)
+})
+
+test('a hash fails when its file was cut', async () => {
+  await using part = await openPart()
+  await truncate(part.path, MIB)
+  const hash = await continuedHash(part.file, { bytes: BEGINNING.length, size: null, signal: NEVER })
+  expect(await errorOf(hash.digest(BEGINNING.length))).toMatchObject({
+    message: expect.stringContaining('the part has'),
+  })
+})
+
+test('a hash that has ended refuses further bytes', async () => {
+  const hash = emptyHash(null)
+  await hash.end()
+  expect(await hash.settle(0)).toBe(false)
+  expect(await errorOf(hash.update(Buffer.from('more')))).toMatchObject({
+    message: expect.stringContaining('has ended'),
+  })
+})
+
+test('the thread keeps a script alive until the hash is there, and no longer', async () => {
+  await using rig = await startLargePart()
+  const paths = [`${rig.to}-1`, `${rig.to}-2`]
+  for (const path of paths) {
+    // Only the hash is left to do.
+    await writeFile(`${path}.part`, WHOLE)
+    await copyFile(`${rig.to}.part.json`, `${path}.part.json`)
+  }
+  const run = promisify(execFile)(process.execPath, [SCRIPT, rig.api.baseUrl, JSON.stringify(LARGE_FILE), ...paths])
+  expect((await run).stdout).toBe(`${sha256(WHOLE)} ${sha256(WHOLE)} `)
+  expect(rig.host.seen).toEqual([])
+})

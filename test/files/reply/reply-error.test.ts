@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import {
+  AuthenticationError,
+  FilesError,
+  InvalidRequestError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+  UpstreamError,
+} from '../../../src/files/index.ts'
+import { failure, json, type Reply, ScriptedServer, text } from '../support/scripted-server.ts'
+import { errorOf, testClient } from '../support/test-client.ts'
+
+const REF = { service: 'storage_a', id: 'a' } as const
+
+async function errorAfter(reply: Reply): Promise<unknown> {
+  await using server = await ScriptedServer.start()
+  server.otherwise(reply)
+  return await errorOf(testClient({ baseUrl: server.baseUrl, retry: { attempts: 1 } }).files.get(REF))
+}
+
+test.each<[number, string, typeof FilesError]>([
+  [401, 'authentication_error', AuthenticationError],
+  [403, 'permission_denied', PermissionError],
+  [400, 'invalid_request', InvalidRequestError],
+  [400, 'invalid_parameter', InvalidRequestError],
+  [400, 'something_new', InvalidRequestError],
+  [404, 'resource_not_found', NotFoundError],
+  [400, 'resource_not_found', NotFoundError],
+  [502, 'service_error', UpstreamError],
+  [500, 'service_error', UpstreamError],
+  [500, 'resource_not_found', ServerError],
+  [418, 'teapot', InvalidRequestError],
+  [200, 'something_new', ServerError],
+])('a reply %d %s becomes the error of its code, or else of its status', async (status, code, expected) => {
+  const error = await errorAfter(failure(status, code))
+  expect(error).toBeInstanceOf(expected)
+  expect(error).toBeInstanceOf(FilesError)
+  expect(error).toMatchObject({ status, code, operation: 'get', service: 'storage_a', details: { hint: 1 } })
+})
+
+test('the details of an error may be text', async () => {
+  const error = await errorAfter(
+    json(400, { status: 'error', error: { code: 'invalid_parameter', details: 'bad path' } }),
+  )
+  expect(error).toMatchObject({
+    details: 'bad path',
+    message: 'The service answered 400 invalid_parameter: bad path',
+  })
+})
+
+test('an error page that is not JSON becomes the error of its status', async () => {
+  const error = await errorAfter(text(403, '<html>no</html>', { 'x-request-id': 'r-17' }))
+  expect(error).toMatchObject({
+    name: 'PermissionError',
+    code: null,
+    requestId: 'r-17',
+    message: 'The service answered 403.',
+  })
+})
+
+test('a 429 is a RateLimitError whatever code it carries', async () => {
+  expect(await errorAfter(failure(429, 'service_error', { 'retry-after': '300' }))).toBeInstanceOf(RateLimitError)
+})

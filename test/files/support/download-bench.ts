@@ -1,0 +1,29 @@
+import { join } from 'node:path'
+import type { FilesClientOptions } from '../../../src/files/index.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { giveUrls, someBytes } from './download-host.ts'
+import { ScriptedServer } from './scripted-server.ts'
+import { testClient } from './test-client.ts'
+
+export const REF = { service: 'storage_a', id: 'a' } as const
+export const CONTENT = someBytes(300_000)
+export const FILE = { ...REF, size: CONTENT.length, modifiedAt: '2026-01-02T00:00:00.000Z' }
+
+/** An API that gives out URLs of a download host, a client, and a folder to download into. */
+export async function startDownloads(options: Partial<FilesClientOptions> & { urlsLastMs?: number } = {}) {
+  const { urlsLastMs, ...client } = options
+  const folder = tempFolder()
+  const api = await ScriptedServer.start()
+  const host = await ScriptedServer.start()
+  giveUrls(api, host, urlsLastMs)
+  return {
+    api,
+    host,
+    path: (name: string) => join(folder, name),
+    ...testClient({ baseUrl: api.baseUrl, ...client }),
+    async [Symbol.asyncDispose]() {
+      await host[Symbol.asyncDispose]()
+      await api[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,31 @@
+import { ManualClock } from '../../../src/core/time.ts'
+import { type LimiterStore, memoryLimiterStore, type Priority } from '../../../src/files/index.ts'
+import { Limiter } from '../../../src/files/limit/limiter.ts'
+
+const FACTS = { operation: 'get', service: 'storage_a' } as const
+
+/** The report of a request that was answered without a word about the limit. */
+export const ANSWERED = { isProbe: false, isAnswered: true, blockedUntil: null, limit: null }
+
+/** A limiter of three requests per minute whose starts are recorded by name. */
+export function makeLimiter(
+  options: { perMinute?: number; isFinal?: boolean; store?: LimiterStore; clock?: ManualClock } = {},
+) {
+  const { perMinute = 3, isFinal = true, store = memoryLimiterStore(), clock = new ManualClock() } = options
+  const limiter = new Limiter({ key: 'k', store, clock, limit: { perMinute, isFinal } })
+  const starts: { name: string; at: number; isProbe: boolean }[] = []
+  const enter = (name: string, ticket: { priority?: Priority; maxWaitMs?: number; signal?: AbortSignal } = {}) =>
+    limiter
+      .enter({
+        priority: ticket.priority ?? 'workflow',
+        signal: ticket.signal ?? new AbortController().signal,
+        latestAt: clock.now() + (ticket.maxWaitMs ?? 1e9),
+        facts: FACTS,
+        onWait: () => {},
+      })
+      .then(({ isProbe }) => {
+        starts.push({ name, at: clock.now(), isProbe })
+      })
+  const names = () => starts.map((start) => start.name).join('')
+  return { limiter, clock, store, starts, names, enter }
+}

@@ -27,13 +27,13 @@ test.each<[string, Reply]>([
   ['JSON without data, error or flag', json(200, {})],
   ['truncated JSON', text(200, '{"success":true,"data":{"id":"a"')],
   [
-    'a read is sent again after %s',
+    'JSON that breaks off with its connection',
     (response) => {
       response.writeHead(200, { 'content-length': 100 })
       response.write('{"success":true', () => response.destroy())
     },
   ],
-])('is sent again after %s', async (_name, reply) => {
+])('a read is sent again after %s', async (_name, reply) => {
   const { result, requests } = await getAfter([reply])
   expect(result).toMatchObject({ id: 'a' })
   expect(requests).toBe(2)

@@ -44,7 +44,7 @@ test('the hash of a part is continued by the process that left it, and by no oth
 
 test.each([
   [
-    'the hash of a part that %s is dropped',
+    'was written to',
     (path: string) => writeFile(path, Buffer.alloc(BEGINNING.length, 'x')),
     'x'.repeat(BEGINNING.length),
   ],
@@ -58,7 +58,7 @@ test.each([
     },
     'x'.repeat(BEGINNING.length),
   ],
-])('is not believed where the part %s', async (_what, touch, content) => {
+])('the hash of a part that %s is dropped', async (_what, touch, content) => {
   const left = await leave(BEGINNING)
   await touch(left.path)
   expect(await finish(left.request, Buffer.from('!'))).toBe(

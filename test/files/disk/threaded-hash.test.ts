@@ -78,14 +78,14 @@ test('a hash that has ended refuses further bytes', async () => {
 })
 
 test('the thread keeps a script alive until the hash is there, and no longer', async () => {
-  await using rig = await startLargePart()
-  const paths = [`${rig.to}-1`, `${rig.to}-2`]
+  await using bench = await startLargePart()
+  const paths = [`${bench.to}-1`, `${bench.to}-2`]
   for (const path of paths) {
     // Only the hash is left to do.
     await writeFile(`${path}.part`, WHOLE)
-    await copyFile(`${rig.to}.part.json`, `${path}.part.json`)
+    await copyFile(`${bench.to}.part.json`, `${path}.part.json`)
   }
-  const run = promisify(execFile)(process.execPath, [SCRIPT, rig.api.baseUrl, JSON.stringify(LARGE_FILE), ...paths])
+  const run = promisify(execFile)(process.execPath, [SCRIPT, bench.api.baseUrl, JSON.stringify(LARGE_FILE), ...paths])
   expect((await run).stdout).toBe(`${sha256(WHOLE)} ${sha256(WHOLE)} `)
-  expect(rig.host.seen).toEqual([])
+  expect(bench.host.seen).toEqual([])
 })

@@ -30,9 +30,9 @@ async function deleteWith(replies: Reply[], options: DeleteRequest = {}, client:
 test.each<[string, Reply]>([
   ['a message', DELETED],
   ['the other form', json(200, { status: 'success', data: { message: 'ok' } })],
-  ['delete() takes %s for success', (response) => response.writeHead(204).end()],
+  ['an empty 204', (response) => response.writeHead(204).end()],
   ['an empty 200', text(200, '')],
-])('takes %s for success', async (_name, reply) => {
+])('delete() takes %s for success', async (_name, reply) => {
   const { result, requests } = await deleteWith([reply])
   expect(result).toEqual({ outcome: 'deleted', proof: 'reply' })
   expect(requests).toBe('DELETE')

@@ -143,8 +143,8 @@ export class ServerError extends FilesError {
 }
 
 /**
- * The reply or the file is not what this call needs: a wrong shape, another size, a forbidden
- * redirect. `retryable` is true only when the body was not readable as JSON.
+ * The reply or the file is not what this call needs, such as a wrong shape or size. Repeat the call
+ * only if `retryable`: its body could not be read.
  */
 export class ProtocolError extends FilesError {
   override readonly name = 'ProtocolError'

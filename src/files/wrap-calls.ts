@@ -14,7 +14,7 @@ import type { FilesLogLine } from './log-line.ts'
 import { type Collection, iterateEntries, iteratePages, takeSnapshot } from './operations/iterate.ts'
 import type { FilePage, FileQuery } from './operations/list-page.ts'
 
-/** The client's calls to the service. The signal aborts a call. */
+/** The part of a client whose calls go to the service. */
 interface WrappedClient {
   list(query: FileQuery, options: Abortable): Promise<FilePage>
   find(place: FilePlace, options: Abortable): Promise<FileEntry | null>

@@ -29,7 +29,7 @@ test('each page of a listing is a call of its own', async () => {
   expect(new Set(calls.map((call) => call.target)).size).toBe(2)
 })
 
-test('a delete is told from the reads, and a download URL is not to be kept', async () => {
+test('a delete has an effect of its own, and a download URL is not kept', async () => {
   await using server = await ScriptedServer.start()
   const folder = tempFolder()
   const { calls, wrap } = recorder()

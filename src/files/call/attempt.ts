@@ -27,7 +27,6 @@ export interface Reply {
   pagination: Pagination | null
 }
 
-/** The result of one attempt. */
 interface Attempted {
   outcome: Reply | FilesError
   /** HTTP status; null when no reply came. */

@@ -8,14 +8,14 @@ import type { ResendPolicy } from './decide-resend.ts'
 export interface Call {
   operation: Operation
   service: StorageName
-  /** Aborts with the caller's signal and with the client. */
+  /** Aborts when the caller's signal does, or when the client stops. */
   signal: AbortSignal
   priority: Priority
   /** Epoch milliseconds. */
   startedAt: number
   /** Bound of the whole call in milliseconds; of a download, of the time without any byte. */
   totalMs: number
-  /** Epoch milliseconds: after it nothing begins and no pause ends. */
+  /** Epoch milliseconds: no request begins and no pause lasts beyond it. */
   deadlineAt: number
   policy: ResendPolicy
   /** The requests so far. */

@@ -1,5 +1,5 @@
 const LF = 10
-/** The longest line between two chunks. */
+/** The longest line between two chunks, in characters. */
 const MAX_LINE_CHARACTERS = 4_096
 
 /** Removes the chunk framing from a body in chunked transfer coding (RFC 9112, section 7.1). */

@@ -7,8 +7,8 @@ import { ReusedMemory } from './reused-memory.ts'
 import { type HttpReply, type HttpRequest, nodeTransport, type Transport } from './transport.ts'
 
 /**
- * Reads the bytes of files: one GET per connection, into memory that is used again. Proxied and
- * other requests go through Node's client. See decision 24.
+ * Reads the bytes of files: one GET per connection, into memory that is used again. Node's client
+ * takes requests through a proxy and all others: see decision 24.
  */
 export const rawTransport: Transport = async (request) => {
   const isProxied = globalAgent.options.proxyEnv !== undefined

@@ -25,7 +25,7 @@ export class ReusedMemory {
     return new Uint8Array(BUFFER_BYTES)
   }
 
-  /** Returns the buffer that holds these bytes. */
+  /** Takes the buffer of these bytes back. */
   release(bytes: Uint8Array): void {
     this.#free.push(bytes.buffer)
   }

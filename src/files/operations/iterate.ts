@@ -14,7 +14,7 @@ const MAX_PER_SNAPSHOT = 50_000
 
 /**
  * The pages of a collection, each id once. Oldest entries come first: new ones land at the end and
- * shift nothing.
+ * shift no page.
  */
 export async function* iteratePages(
   list: ListPage,

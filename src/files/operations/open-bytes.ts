@@ -17,7 +17,7 @@ const STALE_URL = new Set([401, 403, 404, 410])
 /** Fresh URLs per position; after them the refusal is final. */
 const MAX_FRESH_URLS = 3
 
-/** A position in a file, and the marks by which the file is still the same. */
+/** A position in a file, and the marks that prove that the file is still the same. */
 export interface Position {
   file: FileRef
   offset: number

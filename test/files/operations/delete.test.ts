@@ -138,7 +138,7 @@ test('delete() with an expectation deletes an entry that still looks like it', a
 test.each([
   ['size', { size: 6 }],
   ['date', { modifiedAt: '2026-01-02T00:00:01.000Z' }],
-  ['lost date', { modifiedAt: null }],
+  ['date, for it was lost', { modifiedAt: null }],
   ['path, for it was moved', { path: '/kept/a.txt' }],
 ])('delete() with an expectation leaves an entry with another %s', async (_name, difference) => {
   const { result, requests } = await deleteWith([ok(entry('a', difference))], { expect: SAME })

@@ -25,7 +25,7 @@ test('a missing field of an entry is null, unless another field tells it', () =>
   })
 })
 
-test.each([null, 'x', [], {}, { id: '' }, { id: null }])('the value %j is not an entry', (raw) => {
+test.each([null, 'x', [[]], {}, { id: '' }, { id: null }])('the value %j is not an entry', (raw) => {
   expect(parseEntry('storage_a', raw)).toBe(null)
 })
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { serveBytes } from './support/download-host.ts'
-import { entry } from './support/entries.ts'
+import { entry, REF } from './support/entries.ts'
 import { failure, ok, ScriptedServer, type Seen, text } from './support/scripted-server.ts'
 import { errorOf, testClient } from './support/test-client.ts'
 
@@ -9,7 +9,7 @@ test('a call is one log line with ids and no names, and a line per attempt', asy
   await using server = await ScriptedServer.start()
   server.script(text(500, ''), ok(entry('a', { name: 'salaries.xlsx', path: '/hr/salaries.xlsx' })))
   const { files, lines } = testClient({ baseUrl: server.baseUrl })
-  await files.get({ service: 'storage_a', id: 'a' })
+  await files.get(REF)
 
   expect(lines.filter((line) => line.kind === 'call')).toEqual([
     { kind: 'call', operation: 'get', service: 'storage_a', id: 'a', status: 200, ms: 0, attempts: 2, outcome: 'ok' },

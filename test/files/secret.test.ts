@@ -2,10 +2,9 @@ import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { describeError } from '../../src/core/errors.ts'
 import { AuthenticationError, Secret } from '../../src/files/index.ts'
+import { REF } from './support/entries.ts'
 import { json, type Reply, ScriptedServer, text } from './support/scripted-server.ts'
 import { errorOf, KEY, testClient } from './support/test-client.ts'
-
-const REF = { service: 'storage_a', id: 'a' } as const
 
 async function errorAfter(reply: Reply): Promise<unknown> {
   await using server = await ScriptedServer.start()

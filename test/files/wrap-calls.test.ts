@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { FileCall, WrapCall } from '../../src/core/service/files-api.ts'
 import { tempFolder } from './../support/temp-folder.ts'
 import { giveUrls, serveBytes, someBytes } from './support/download-host.ts'
-import { entry } from './support/entries.ts'
+import { entries, entry } from './support/entries.ts'
 import { ok, ScriptedServer } from './support/scripted-server.ts'
 import { testClient } from './support/test-client.ts'
 
@@ -17,11 +17,9 @@ function recorder() {
   return { calls, wrap }
 }
 
-const page = (from: number, count: number) => Array.from({ length: count }, (_, index) => entry(String(from + index)))
-
 test('each page of a listing is a call of its own', async () => {
   await using server = await ScriptedServer.start()
-  server.script(ok(page(0, 100)), ok(page(100, 1)))
+  server.script(ok(entries(0, 100)), ok(entries(100, 1)))
   const { calls, wrap } = recorder()
   const files = testClient({ baseUrl: server.baseUrl }).files.within(wrap)
   expect(await files.snapshot({ service: 'storage_a', path: '/in' })).toMatchObject({ items: { length: 101 } })
@@ -57,7 +55,7 @@ test('find() is one call however many pages it reads, and hash() keeps no bytes'
   await using server = await ScriptedServer.start()
   const { calls, wrap } = recorder()
   const files = testClient({ baseUrl: server.baseUrl }).files.within(wrap)
-  server.script(ok(page(0, 100)), ok(page(100, 1)))
+  server.script(ok(entries(0, 100)), ok(entries(100, 1)))
   expect(await files.find({ service: 'storage_a', path: '/in/100.txt' })).toMatchObject({ id: '100' })
   server.script(ok({ downloadUrl: `${server.origin}/bytes` }), serveBytes(someBytes(10)))
   expect(await files.hash({ service: 'storage_a', id: 'x' })).toMatchObject({ bytes: 10 })

@@ -1,11 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { StalledError, TimeoutError } from '../../../src/files/index.ts'
-import { entry } from '../support/entries.ts'
+import { entry, REF } from '../support/entries.ts'
 import { ok, ScriptedServer, silence, stall } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
-
-const REF = { service: 'storage_a', id: 'a' } as const
 
 test('an attempt without a reply in its time ends, and another one follows', async () => {
   await using server = await ScriptedServer.start()

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest'
 import { type FilesClientOptions, RateLimitError } from '../../../src/files/index.ts'
-import { entry } from '../support/entries.ts'
+import { entry, REF } from '../support/entries.ts'
 import { failure, json, ok, type Reply, reset, ScriptedServer, text } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
-
-const REF = { service: 'storage_a', id: 'a' } as const
 
 /** Reads an entry after these replies, which a good one follows. */
 async function getAfter(replies: Reply[], options: Partial<FilesClientOptions> & { startAt?: number } = {}) {

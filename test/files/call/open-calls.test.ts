@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { AbortedError, TimeoutError } from '../../../src/files/index.ts'
+import { REF } from '../support/entries.ts'
 import { failure, ScriptedServer, silence, text } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
-
-const REF = { service: 'storage_a', id: 'a' } as const
 
 test('a whole call, pauses included, ends in its time', async () => {
   await using server = await ScriptedServer.start()

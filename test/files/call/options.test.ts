@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { createFilesClient } from '../../../src/files/index.ts'
+import { REF } from '../support/entries.ts'
 import { ScriptedServer } from '../support/scripted-server.ts'
 import { errorOf, KEY, testClient } from '../support/test-client.ts'
-
-const REF = { service: 'storage_a', id: 'a' } as const
 
 test.each([
   'http://api.example.com/v1',

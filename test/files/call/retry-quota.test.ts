@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
-import { entry } from '../support/entries.ts'
+import { entry, REF } from '../support/entries.ts'
 import { failure, ok, ScriptedServer, text } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
-
-const REF = { service: 'storage_a', id: 'a' } as const
 
 test('retries stop when the quota is used up, and come back with time', async () => {
   await using server = await ScriptedServer.start()

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest'
 import { AbortedError } from '../../../src/files/index.ts'
-import { entry } from '../support/entries.ts'
+import { entry, REF } from '../support/entries.ts'
 import { ok, ScriptedServer } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
-
-const REF = { service: 'storage_a', id: 'a' } as const
 
 test('equal reads at the same time are one request', async () => {
   await using server = await ScriptedServer.start()

@@ -1,11 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
-import { entry } from '../support/entries.ts'
+import { entry, REF } from '../support/entries.ts'
 import { ok, ScriptedServer, text } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
-
-const REF = { service: 'storage_a', id: 'a' } as const
 
 test('a server that accepts and never shakes hands fails when the connection is overdue', async () => {
   const sockets = Promise.withResolvers<void>()

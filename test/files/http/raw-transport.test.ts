@@ -8,8 +8,9 @@ import { expect, test } from 'vitest'
 import { rawTransport } from '../../../src/files/http/raw-transport.ts'
 import type { HttpReply } from '../../../src/files/http/transport.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
-import { REF, startDownloads } from '../support/download-bench.ts'
+import { startDownloads } from '../support/download-bench.ts'
 import { sha256, someBytes } from '../support/download-host.ts'
+import { REF } from '../support/entries.ts'
 import { errorOf } from '../support/test-client.ts'
 
 async function listen(server: Server) {

@@ -1,8 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { StalledError } from '../../../src/files/index.ts'
-import { REF, startDownloads } from '../support/download-bench.ts'
+import { startDownloads } from '../support/download-bench.ts'
 import { someBytes } from '../support/download-host.ts'
+import { REF } from '../support/entries.ts'
 import { stall } from '../support/scripted-server.ts'
 import { errorOf } from '../support/test-client.ts'
 

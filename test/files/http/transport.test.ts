@@ -2,17 +2,14 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { startDownloads } from '../support/download-bench.ts'
 import { someBytes } from '../support/download-host.ts'
-import { entry } from '../support/entries.ts'
+import { entry, REF, requestedEntry } from '../support/entries.ts'
 import { ok, ScriptedServer, silence, text } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
-
-const REF = { service: 'storage_a', id: 'a' } as const
 
 test('a server that closes an idle connection costs no more than an attempt', async () => {
   await using server = await ScriptedServer.start()
   server.otherwise((response, request) => {
-    const id = request.path.split('/').at(-1) ?? ''
-    ok(entry(id), {}, { connection: 'keep-alive' })(response, request)
+    requestedEntry({ connection: 'keep-alive' })(response, request)
     response.on('close', () => setImmediate(() => response.req.socket.destroy()))
   })
   const { files } = testClient({ baseUrl: server.baseUrl })

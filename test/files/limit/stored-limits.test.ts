@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { tempFolder } from '../../support/temp-folder.ts'
-import { entry } from '../support/entries.ts'
-import { failure, ok, ScriptedServer } from '../support/scripted-server.ts'
+import { requestedEntry } from '../support/entries.ts'
+import { failure, ScriptedServer } from '../support/scripted-server.ts'
 
 const PROCESS = fileURLToPath(new URL('../support/limited-process.ts', import.meta.url))
 
@@ -17,7 +17,7 @@ async function run(baseUrl: string, path: string, calls: number): Promise<string
 test('two processes with one key keep to one limit', async () => {
   await using server = await ScriptedServer.start()
   const folder = tempFolder()
-  server.otherwise((response, request) => ok(entry(request.path.split('/').at(-1) ?? ''))(response, request))
+  server.otherwise(requestedEntry())
   const path = join(folder, 'limiter.db')
   const ends = (await Promise.all([run(server.baseUrl, path, 5), run(server.baseUrl, path, 5)])).flat()
   expect(ends.toSorted()).toEqual([...Array(4).fill('LocalRateLimitError'), ...Array(6).fill('ok')])

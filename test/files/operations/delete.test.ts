@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import type { DeleteRequest, FilesClientOptions } from '../../../src/files/index.ts'
-import { entry } from '../support/entries.ts'
+import { entry, REF } from '../support/entries.ts'
 import { failure, json, ok, type Reply, reset, ScriptedServer, text } from '../support/scripted-server.ts'
 import { testClient } from '../support/test-client.ts'
 
-const REF = { service: 'storage_a', id: 'a' } as const
 const DELETED = ok({ message: 'gone for good' })
 const MISSING = failure(404, 'resource_not_found')
 const SAME = { path: '/in/a.txt', size: 5, modifiedAt: '2026-01-02T00:00:00.000Z' }

@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest'
 import type { FilePlace } from '../../../src/core/service/file.ts'
-import { entry } from '../support/entries.ts'
+import { entries, entry } from '../support/entries.ts'
 import { failure, ok, ScriptedServer, text } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
-
-const page = (from: number, count: number) => Array.from({ length: count }, (_, index) => entry(String(from + index)))
 
 async function start() {
   const server = await ScriptedServer.start()
@@ -22,7 +20,7 @@ test('find() reads an entry by its id where one is known', async () => {
 
 test('find() reads the pages of a folder until the path is found', async () => {
   await using bench = await start()
-  bench.server.script(ok(page(0, 100)), ok(page(100, 100)))
+  bench.server.script(ok(entries(0, 100)), ok(entries(100, 100)))
   expect(await bench.find({ id: null, path: 'in//142.txt' })).toMatchObject({ id: '142' })
   expect(bench.server.seen.map(({ query }) => [query.get('path'), query.get('page')])).toEqual([
     ['/in', '1'],
@@ -39,7 +37,7 @@ test('find() finds a name however its letters are composed', async () => {
 test.each([
   ['an id that the service does not know', { id: 'x' }, failure(404, 'resource_not_found')],
   ['a folder that the service does not know', { path: '/gone/x.txt' }, failure(404, 'resource_not_found')],
-  ['a folder that was read to its end', { path: '/in/x.txt' }, ok(page(0, 3))],
+  ['a folder that was read to its end', { path: '/in/x.txt' }, ok(entries(0, 3))],
 ])('the absence of an entry is proven by %s', async (_name, place, reply) => {
   await using bench = await start()
   bench.server.otherwise(reply)

@@ -1,7 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { REF, startDownloads } from '../support/download-bench.ts'
+import { startDownloads } from '../support/download-bench.ts'
 import { cutAt, serveBytes, sha256, someBytes } from '../support/download-host.ts'
+import { REF } from '../support/entries.ts'
 import { failure } from '../support/scripted-server.ts'
 import { errorOf } from '../support/test-client.ts'
 

@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
-import { entry, snakeEntry } from '../support/entries.ts'
+import { entries, entry, snakeEntry } from '../support/entries.ts'
 import { json, ok, type Reply, ScriptedServer } from '../support/scripted-server.ts'
 import { testClient } from '../support/test-client.ts'
-
-const ids = (from: number, count: number) => Array.from({ length: count }, (_, index) => entry(String(from + index)))
 
 /** Serves a collection by page number. */
 function paged(all: () => Record<string, unknown>[], withPagination = true): Reply {
@@ -26,25 +24,25 @@ async function collect(reply: Reply) {
 }
 
 test('iterate() reads every page, oldest entries first', async () => {
-  const { found, requests } = await collect(paged(() => ids(0, 250)))
-  expect(found).toEqual(ids(0, 250).map((one) => one.id))
+  const { found, requests } = await collect(paged(() => entries(0, 250)))
+  expect(found).toEqual(entries(0, 250).map((one) => one.id))
   expect(requests.map((seen) => seen.query.get('page'))).toEqual(['1', '2', '3'])
   expect(requests.every((seen) => seen.query.get('sort') === 'createdAt')).toBe(true)
 })
 
 test('iterate() ends at a page that is not full when there is no pagination', async () => {
-  const { found, requests } = await collect(paged(() => ids(0, 230), false))
+  const { found, requests } = await collect(paged(() => entries(0, 230), false))
   expect(found).toHaveLength(230)
   expect(requests).toHaveLength(3)
 })
 
 test('iterate() ends after a last full page when there is no pagination', async () => {
-  const { found } = await collect(paged(() => ids(0, 200), false))
+  const { found } = await collect(paged(() => entries(0, 200), false))
   expect(found).toHaveLength(200)
 })
 
 test('iterate() ends with a warning when the server ignores the page', async () => {
-  const { found, requests, lines } = await collect(ok(ids(0, 100)))
+  const { found, requests, lines } = await collect(ok(entries(0, 100)))
   expect(found).toHaveLength(100)
   expect(requests).toHaveLength(2)
   expect(lines).toContainEqual(expect.objectContaining({ kind: 'warning', service: 'storage_a' }))
@@ -67,15 +65,15 @@ test('iterate() follows page tokens, and ends at a null one', async () => {
 test('iterate() gives each entry once, and those that arrive meanwhile too', async () => {
   let calls = 0
   const { found } = await collect((response, request) => {
-    const all = ids(0, calls++ === 0 ? 150 : 210)
+    const all = entries(0, calls++ === 0 ? 150 : 210)
     paged(() => [...all.slice(0, 100), entry('7'), ...all.slice(100)])(response, request)
   })
-  expect(found).toEqual(ids(0, 210).map((one) => one.id))
+  expect(found).toEqual(entries(0, 210).map((one) => one.id))
 })
 
 test('a delete during iterate() logs that pages may skip entries', async () => {
   await using server = await ScriptedServer.start()
-  server.otherwise(paged(() => ids(0, 120)))
+  server.otherwise(paged(() => entries(0, 120)))
   const { files, lines } = testClient({ baseUrl: server.baseUrl, dryRun: true })
   for await (const file of files.iterate({ service: 'storage_a' })) {
     if (file.id === '3') await files.delete(file)
@@ -87,7 +85,7 @@ test('a delete during iterate() logs that pages may skip entries', async () => {
 
 test('a snapshot is complete when every entry fits', async () => {
   await using server = await ScriptedServer.start()
-  server.otherwise(paged(() => ids(0, 200)))
+  server.otherwise(paged(() => entries(0, 200)))
   const { files, lines } = testClient({ baseUrl: server.baseUrl, dryRun: true })
   const all = await files.snapshot({ service: 'storage_a' }, { max: 200 })
   expect(all).toMatchObject({ complete: true, items: { length: 200 } })
@@ -97,7 +95,7 @@ test('a snapshot is complete when every entry fits', async () => {
 
 test.each([199, 100, 1])('a snapshot that is cut at %d entries says so', async (max) => {
   await using server = await ScriptedServer.start()
-  server.otherwise(paged(() => ids(0, 200)))
+  server.otherwise(paged(() => entries(0, 200)))
   const { files } = testClient({ baseUrl: server.baseUrl })
   expect(await files.snapshot({ service: 'storage_a' }, { max })).toMatchObject({
     complete: false,
@@ -107,7 +105,7 @@ test.each([199, 100, 1])('a snapshot that is cut at %d entries says so', async (
 
 test('pages() gives whole pages', async () => {
   await using server = await ScriptedServer.start()
-  server.otherwise(paged(() => ids(0, 101)))
+  server.otherwise(paged(() => entries(0, 101)))
   const { files } = testClient({ baseUrl: server.baseUrl })
   const sizes: number[] = []
   for await (const page of files.pages({ service: 'storage_a' })) sizes.push(page.items.length)

@@ -9,10 +9,9 @@ import {
   ServerError,
   UpstreamError,
 } from '../../../src/files/index.ts'
+import { REF } from '../support/entries.ts'
 import { failure, json, type Reply, ScriptedServer, text } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
-
-const REF = { service: 'storage_a', id: 'a' } as const
 
 async function errorAfter(reply: Reply): Promise<unknown> {
   await using server = await ScriptedServer.start()

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import type { FilesClientOptions } from '../../../src/files/index.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { giveUrls, someBytes } from './download-host.ts'
+import { REF } from './entries.ts'
 import { ScriptedServer } from './scripted-server.ts'
 import { testClient } from './test-client.ts'
 
-export const REF = { service: 'storage_a', id: 'a' } as const
 export const CONTENT = someBytes(300_000)
 export const FILE = { ...REF, size: CONTENT.length, modifiedAt: '2026-01-02T00:00:00.000Z' }
 

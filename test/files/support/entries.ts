@@ -1,3 +1,8 @@
+import { ok, type Reply } from './scripted-server.ts'
+
+/** The entry that most tests ask for. */
+export const REF = { service: 'storage_a', id: 'a' } as const
+
 /** An entry in the primary form. */
 export function entry(id: string, more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
@@ -26,4 +31,14 @@ export function snakeEntry(id: string, more: Record<string, unknown> = {}): Reco
     modified_at: '2026-01-02T00:00:00.000Z',
     ...more,
   }
+}
+
+/** Entries whose ids are the numbers from `from` on. */
+export function entries(from: number, count: number): Record<string, unknown>[] {
+  return Array.from({ length: count }, (_, index) => entry(String(from + index)))
+}
+
+/** Replies with the entry that the request names. */
+export function requestedEntry(headers: Record<string, string> = {}): Reply {
+  return (response, request) => ok(entry(request.path.split('/').at(-1) ?? ''), {}, headers)(response, request)
 }

@@ -21,7 +21,7 @@ export type { FileQuery } from './operations/list-page.ts'
 
 export type { FileDetails, FileEntry, FileHash } from '../core/service/file.ts'
 export type { DeleteOutcome, DownloadedFile, Snapshot } from '../core/service/files-api.ts'
-export { localName } from './http/request-url.ts'
+export { localName } from './disk/local-name.ts'
 export type { DownloadUrl } from './operations/download-url.ts'
 export type { FilePage } from './operations/list-page.ts'
 export { Secret } from './secret.ts'

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { localName } from '../../../src/files/index.ts'
 import { entry } from '../support/entries.ts'
 import { ok, ScriptedServer } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
@@ -58,17 +57,4 @@ test.each(['/in/../etc', '..', '/./x', '/%2e%2e/x', '/a\u0007'])('the path %j is
   const { files } = testClient({ baseUrl: server.baseUrl })
   expect(await errorOf(files.list({ service: 'storage_a', path }))).toMatchObject({ name: 'InvalidRequestError' })
   expect(server.seen).toHaveLength(0)
-})
-
-test.each([
-  ['report.pdf', 'report.pdf'],
-  ['../../etc/passwd', '___.._etc_passwd'],
-  ['..', '__'],
-  ['.hidden', '_hidden'],
-  ['a\\b:c*', 'a_b_c_'],
-  ['', '_'],
-  ['end. ', 'end__'],
-  ['ä'.repeat(300), 'ä'.repeat(100)],
-])('localName(%j) is %j', (name, local) => {
-  expect(localName(name)).toBe(local)
 })

@@ -1,7 +1,7 @@
 import { logNotices } from '../notices/log/log-notices.ts'
 import { createNoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
-import { type App, createApp } from './app.ts'
+import { App } from './app.ts'
 import type { AppUrls } from './app-urls.ts'
 
 export interface ServeOptions {
@@ -31,7 +31,7 @@ const LEFT_AT_ONCE = 130
 export async function serve(config: Config, { log, colour = false }: ServeOptions): Promise<Served> {
   const notices = createNoticeBus()
   logNotices(notices, { level: config.logLevel, pretty: log === 'pretty', colour })
-  const app = await createApp(config, { notices })
+  const app = await App.create(config, { notices })
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
   let isLeaving = false
   const leave = (reason: string) => {

@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type App, type AppParts, createApp } from '../../src/app/app.ts'
+import { App } from '../../src/app/app.ts'
+import type { AppParts } from '../../src/app/open-parts.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { NO_SERVICE, testConfig } from '../support/test-config.ts'
 
@@ -37,7 +38,7 @@ export function createScenario(dataDir: string, life: string, openStore: AppPart
     run: ({ run, step }) =>
       Promise.all(['a', 'b'].map((key) => step.run(['side', key], () => effect(run.id, `side[${key}]`)))),
   })
-  return createApp(testConfig(dataDir, { service: NO_SERVICE }), {
+  return App.create(testConfig(dataDir, { service: NO_SERVICE }), {
     random: () => 0.5,
     workflows: [followUp, count],
     openStore,

@@ -1,4 +1,4 @@
-import { createApp } from '../../src/app/app.ts'
+import { App } from '../../src/app/app.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { NO_SERVICE, testConfig } from '../support/test-config.ts'
@@ -22,7 +22,7 @@ const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 notices.subscribe('run.completed', say)
 notices.subscribe('run.parked', say)
 const service = { ...NO_SERVICE, baseUrl, apiKey, plan: Number(plan) }
-const app = await createApp(testConfig(dataDir, { service, slots: 4 }), { workflows: [look], notices })
+const app = await App.create(testConfig(dataDir, { service, slots: 4 }), { workflows: [look], notices })
 const { endpoints } = await app.start()
 say({ kind: 'ready', endpoint: endpoints.service })
 process.stdin.resume().on('end', () => void app.stop())

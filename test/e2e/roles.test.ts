@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createApp } from '../../src/app/app.ts'
+import { App } from '../../src/app/app.ts'
 import type { Run } from '../../src/core/runs/run.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { openStore } from '../../src/project/data-dir/open-store.ts'
@@ -199,7 +199,7 @@ export default defineWorkflow({ id: 'speak', on: 'file.created', run: ({ log }) 
 }, 120_000)
 
 test('refuses a role beside the sandbox, and a role that there is not', async () => {
-  await expect(createApp(testConfig(tempFolder(), { role: 'worker' }), { workflows: [] })).rejects.toMatchObject({
+  await expect(App.create(testConfig(tempFolder(), { role: 'worker' }), { workflows: [] })).rejects.toMatchObject({
     code: 'invalid_config',
   })
   const wrong = startIn(makeProject({}), SERVICE, ['--role', 'janitor'])

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest'
-import { type App, type AppParts, createApp } from '../../src/app/app.ts'
+import { App } from '../../src/app/app.ts'
 import type { AppUrls } from '../../src/app/app-urls.ts'
+import type { AppParts } from '../../src/app/open-parts.ts'
 import type { Notice, NoticeKind, NoticeOf } from '../../src/core/notices.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
@@ -49,7 +50,7 @@ export async function startServedApp(
   const notices = createNoticeBus()
   const heard: Notice[] = []
   notices.subscribe('*', (notice) => heard.push(notice))
-  const app = await createApp(testConfig(dataDir, { service, ...config }), {
+  const app = await App.create(testConfig(dataDir, { service, ...config }), {
     notices,
     clock,
     random: () => 0,

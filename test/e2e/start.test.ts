@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createApp } from '../../src/app/app.ts'
+import { App } from '../../src/app/app.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { opensslHmac } from '../support/sign.ts'
@@ -57,14 +57,14 @@ test('names every variable that is missing or malformed, and what it should look
 test('keeps the header that was pinned for its endpoint where the environment names none', async () => {
   const dataDir = tempFolder()
   const config = testConfig(dataDir, { service: { ...NO_SERVICE, signatureHeader: null } })
-  const first = await createApp(config, { workflows: [] })
+  const first = await App.create(config, { workflows: [] })
   await first.start()
   const [endpoint] = await first.store.listEndpoints()
   if (endpoint === undefined) throw new Error('the app has no endpoint')
   expect(endpoint.scheme.header).toBe('X-Service-Signature')
   await first.store.updateEndpoint({ ...endpoint, scheme: { ...endpoint.scheme, header: 'X-Pinned' } })
   await first.stop()
-  const second = await createApp(config, { workflows: [] })
+  const second = await App.create(config, { workflows: [] })
   onTestFinished(() => second.stop())
   await second.start()
   expect((await second.store.listEndpoints())[0]?.scheme.header).toBe('X-Pinned')
@@ -72,12 +72,12 @@ test('keeps the header that was pinned for its endpoint where the environment na
 
 test('takes a new webhook secret from the environment, and the old one for a day', async () => {
   const dataDir = tempFolder()
-  const old = await createApp(testConfig(dataDir, { service: NO_SERVICE }), { workflows: [] })
+  const old = await App.create(testConfig(dataDir, { service: NO_SERVICE }), { workflows: [] })
   await old.start()
   await old.stop()
   const service = { ...NO_SERVICE, webhookSecret: 'the-secret-that-comes-next', signatureHeader: 'X-Other' } as const
   const clock = new ManualClock(Date.now())
-  const app = await createApp(testConfig(dataDir, { service }), { workflows: [], clock })
+  const app = await App.create(testConfig(dataDir, { service }), { workflows: [], clock })
   onTestFinished(() => app.stop())
   const { endpoints } = await app.start()
   const post = async (id: string, secret: string) => {

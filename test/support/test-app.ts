@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest'
-import { type App, type AppParts, createApp } from '../../src/app/app.ts'
+import { App } from '../../src/app/app.ts'
 import type { AppUrls } from '../../src/app/app-urls.ts'
+import type { AppParts } from '../../src/app/open-parts.ts'
 import type { Notice, NoticeKind, NoticeOf } from '../../src/core/notices.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import type { Config } from '../../src/project/config/load-config.ts'
@@ -26,7 +27,7 @@ export async function startTestApp(
   const notices = createNoticeBus()
   const heard: Notice[] = []
   notices.subscribe('*', (notice) => heard.push(notice))
-  const app = await createApp(testConfig(dataDir, config), { workflows: [], notices, ...parts })
+  const app = await App.create(testConfig(dataDir, config), { workflows: [], notices, ...parts })
   onTestFinished(() => app.stop())
   const urls = await app.start()
   if (!app.sandbox) throw new Error('the app was to start a sandbox')

@@ -1,0 +1,127 @@
+import { AdminServer } from '../admin/admin-server.ts'
+import { createHealth } from '../admin/health.ts'
+import { isGated } from '../author/read-workflow.ts'
+import type { AnyWorkflow } from '../author/workflow.ts'
+import { UpshotError } from '../core/errors.ts'
+import type { Route } from '../core/incoming/route.ts'
+import type { Store } from '../core/store/store.ts'
+import type { Clock } from '../core/time.ts'
+import { Worker } from '../engine/worker.ts'
+import type { NoticeBus } from '../notices/notice-bus.ts'
+import type { Config } from '../project/config/load-config.ts'
+import { ChangeWatch } from '../project/data-dir/change-watch.ts'
+import { locateDatabase } from '../project/data-dir/open-store.ts'
+import { ModuleWatch } from '../project/workflows/module-watch.ts'
+import type { WorkflowSet } from '../project/workflows/workflow-set.ts'
+import { Receiver } from '../receive/receiver.ts'
+import { Pruner } from '../schedule/pruner.ts'
+import { Scheduler } from '../schedule/scheduler.ts'
+import type { SqliteStoreOptions } from '../store/sqlite/open-sqlite-store.ts'
+import { type Access, AccountClients } from './account-clients.ts'
+import type { EmbeddedSandbox } from './embedded-sandbox.ts'
+import { readinessChecks } from './readiness.ts'
+import type { RolePlan } from './role.ts'
+
+/** Parts that a test or a program may replace. */
+export interface AppParts {
+  clock: Clock
+  random: () => number
+  notices: NoticeBus
+  /** Default: the store with its writer thread. */
+  openStore: (options: SqliteStoreOptions) => Store
+  /** Default: the modules in the workflows folder. */
+  workflows: readonly AnyWorkflow[]
+}
+
+/** The app as its parts see it. */
+export interface AppHooks {
+  phase(): 'new' | 'starting' | 'started' | 'stopping'
+  /** Null before the sandbox has started, and where the app works with the real service. */
+  embedded(): EmbeddedSandbox | null
+  /** This or another process has written to the store. */
+  onStoreChange(): void
+  /** The source of the workflows has changed. */
+  onSourceChange(version: string): Promise<void>
+}
+
+interface Wiring extends Omit<AppParts, 'workflows'> {
+  plan: RolePlan
+  /** Null in a process without a worker. */
+  workflows: WorkflowSet | null
+  /** Whether changed modules are loaded again. */
+  isWatching: boolean
+  hooks: AppHooks
+}
+
+export type OpenParts = ReturnType<typeof openParts>
+
+/** Opens the store and makes every part on it; none of them has started. */
+export function openParts(config: Config, wiring: Wiring) {
+  const { clock, random, notices, openStore, plan, workflows, isWatching, hooks } = wiring
+  const { publish } = notices
+  const store = openStore(locateDatabase(config))
+  const routes = () => readRoutes(store)
+  const defaultAccess = () => accessTo(config, hooks.embedded())
+  const clients = new AccountClients({ store, defaultAccess, clock, random, publish })
+  const worker = new Worker({
+    store,
+    clock,
+    random,
+    publish,
+    findWorkflow: (id) => workflows?.find(id),
+    filesFor: (account, wrap) => clients.filesFor(account, wrap),
+    spellingsOf: (account) => clients.spellingsOf(account),
+    routes,
+    slots: config.slots,
+    admitsAhead: () => workflows?.some(isGated) ?? false,
+    drainMs: config.drainMs,
+  })
+  const receiver = new Receiver({
+    store,
+    intake: { saveDelivery: (delivery) => worker.saveDelivery(delivery) },
+    clock,
+    publish,
+    routes,
+    limits: config.receive,
+  })
+  const checks = readinessChecks({
+    role: config.role,
+    store,
+    clock,
+    phase: hooks.phase,
+    readRoutes: routes,
+    checkEndpoints: plan.receive ? () => receiver.checkEndpoints() : null,
+  })
+  notices.subscribe('run.queued', () => worker.wake())
+  return {
+    store,
+    worker,
+    receiver,
+    clients,
+    scheduler: new Scheduler({ store, clock, publish, schedules: [] }),
+    pruner: new Pruner({ store, clock, publish, retention: config.retention }),
+    admin: new AdminServer(createHealth(checks)),
+    changes: new ChangeWatch({ store, clock, onChange: hooks.onStoreChange }),
+    modules: isWatching
+      ? new ModuleWatch({ folder: config.workflowsDir, clock, onChange: hooks.onSourceChange })
+      : null,
+  }
+}
+
+/**
+ * Throws `not_running` while there are no routes: an event stored without them would start no run.
+ * Its sender gets a 503 and tries again.
+ */
+async function readRoutes(store: Store): Promise<readonly Route[]> {
+  const routes = await store.listRoutes()
+  if (routes) return routes
+  throw new UpshotError('not_running', 'No process has loaded the workflows yet. Start one with the role worker.')
+}
+
+/** Access to the default account: the service that the environment names, or the sandbox. */
+function accessTo({ service }: Config, embedded: EmbeddedSandbox | null): Access {
+  if (service.kind === 'real') return service
+  if (embedded === null) throw new UpshotError('not_running', 'The app has not started.')
+  const { sandbox, apiKey } = embedded
+  return { baseUrl: sandbox.url, apiKey, fallbackKey: null, storages: {}, plan: 'enterprise' }
+}

@@ -1,0 +1,35 @@
+import type { HealthCheck } from '../admin/health.ts'
+import type { Store } from '../core/store/store.ts'
+import type { Clock } from '../core/time.ts'
+import type { Config } from '../project/config/load-config.ts'
+
+interface ReadinessParts {
+  role: Config['role']
+  store: Pick<Store, 'checkWritable'>
+  clock: Clock
+  /** `started`, or the phase that the app is in instead. */
+  phase: () => string
+  /** Rejects until a process has loaded the workflows. */
+  readRoutes: () => Promise<unknown>
+  /** Sends a signed delivery to each endpoint; null in a process without a receiver. */
+  checkEndpoints: (() => Promise<void>) | null
+}
+
+/** The checks behind `/readyz`, by the name that its answer gives them. */
+export function readinessChecks(parts: ReadinessParts): Record<string, HealthCheck> {
+  const { role, store, clock, phase, readRoutes, checkEndpoints } = parts
+  return {
+    async migrated() {
+      if ((await store.checkWritable(clock.now())).isMigrated) return
+      throw new Error('a newer Upshot has migrated the database: start that version')
+    },
+    async writable() {
+      await store.checkWritable(clock.now())
+    },
+    async app() {
+      if (phase() !== 'started') throw new Error(phase())
+    },
+    ...(checkEndpoints === null ? {} : { endpoints: checkEndpoints }),
+    ...(role === 'receiver' ? { workflows: async () => void (await readRoutes()) } : {}),
+  }
+}

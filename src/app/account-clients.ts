@@ -10,44 +10,39 @@ import { createFilesClient, type FilesClient, type FilesLogLine, type LimiterSto
 import { storedLimits } from '../files/limit/stored-limits.ts'
 import { wrapCalls } from '../files/wrap-calls.ts'
 
-/** Where an account of the service is, and by which key it lets us in. */
+/** How to reach an account of the service. */
 export interface Access {
   baseUrl: string
   apiKey: string
   /** Tried when `apiKey` is refused; null outside a rotation. */
   fallbackKey: string | null
   plan: Plan
-  /** How the service writes the names of the three storages. */
+  /** Names of the storages in the service's API; default: our own names. */
   storages: Partial<Record<StorageName, string>>
 }
 
-/**
- * A run whose account cannot be called looks again after this long, in case somebody has mended it.
- */
-const LOOK_AGAIN_MS = 60_000
+/** Pause of a run whose account is missing or has an unfit key, until somebody repairs that. */
+const RETRY_AFTER_MS = 60_000
 
-/** In a run a longer wait costs nothing but its slot, which it gives back. */
+/** A call that must wait longer ends its pass: the run parks and frees its slot. */
 const MAX_WAIT = '5s'
 
 export interface AccountClientsParts {
   store: Pick<Store, 'loadLimit' | 'saveLimit' | 'findAccount'>
-  /** Asked when the default account is called for the first time. */
+  /** Called at the first call of the default account. */
   defaultAccess: () => Access
   clock: Clock
   random: () => number
   publish: Publish
 }
 
-/**
- * A Files client for each account, made when a run first calls it, and made anew when the account
- * is changed.
- */
+/** A Files client for each account, made at its first call and again after a change of it. */
 export class AccountClients {
   readonly #parts: AccountClientsParts
   readonly #limiter: LimiterStore
-  readonly #others = new Map<string, { account: Account; client: FilesClient }>()
-  /** Calls that began with an account as it was end as they began. */
-  readonly #every = new Set<FilesClient>()
+  readonly #named = new Map<string, { account: Account; client: FilesClient }>()
+  /** Includes replaced clients, whose calls in progress go on. */
+  readonly #opened = new Set<FilesClient>()
   #default: FilesClient | null = null
 
   constructor(parts: AccountClientsParts) {
@@ -55,50 +50,50 @@ export class AccountClients {
     this.#limiter = storedLimits(parts.store)
   }
 
-  /** The Files API of an account, with each call performed through `around`. */
-  filesFor(name: string, around: WrapCall): FilesApi {
+  /** The Files API of an account, with each call performed through `wrap`. */
+  filesFor(name: string, wrap: WrapCall): FilesApi {
     return wrapCalls(
       () => this.#clientOf(name),
-      around,
-      (line) => this.#tell(line),
+      wrap,
+      (line) => this.#report(line),
     )
   }
 
-  /** How an account writes the storages; nothing of an account that is not known. */
+  /** The storage names of an account; empty for an unknown account. */
   spellingsOf(name: string): StorageSpellings | Promise<StorageSpellings> {
     if (name === DEFAULT_ACCOUNT) return this.#parts.defaultAccess().storages
     return this.#parts.store.findAccount(name).then((account) => account?.storages ?? {})
   }
 
-  /** Ends all calls and refuses new ones; resolves when nothing more is sent. */
+  /** Aborts all calls and refuses new ones; resolves when nothing more is sent. */
   async stop(): Promise<void> {
-    await Promise.all([...this.#every].map((client) => client.stop()))
+    await Promise.all([...this.#opened].map((client) => client.stop()))
   }
 
   #clientOf(name: string): FilesClient | Promise<FilesClient> {
-    if (name !== DEFAULT_ACCOUNT) return this.#otherClient(name)
+    if (name !== DEFAULT_ACCOUNT) return this.#namedClient(name)
     this.#default ??= this.#open(this.#parts.defaultAccess())
     return this.#default
   }
 
-  /** Asked for each call, so that a new key holds from the next one on. */
-  async #otherClient(name: string): Promise<FilesClient> {
+  /** Reads the account at each call, so that a new key is used at once. */
+  async #namedClient(name: string): Promise<FilesClient> {
     const account = await this.#parts.store.findAccount(name)
-    if (account === null)
-      throw this.#lookAgain(
-        `There is no account "${name}". Add it with "upshot accounts add ${name}", and the run goes on.`,
-      )
-    const known = this.#others.get(name)
+    if (account === null) {
+      const fix = `Add it with "upshot accounts add ${name}", and the run goes on.`
+      throw this.#retryLater(`There is no account "${name}". ${fix}`)
+    }
+    const known = this.#named.get(name)
     if (known && isDeepStrictEqual(known.account, account)) return known.client
     const fault = findKeyFault(account)
-    if (fault !== null) throw this.#lookAgain(`The account "${name}" is not called: ${fault}`)
+    if (fault !== null) throw this.#retryLater(`The account "${name}" cannot be called: ${fault}`)
     const client = this.#open(account)
-    this.#others.set(name, { account, client })
+    this.#named.set(name, { account, client })
     return client
   }
 
-  #lookAgain(message: string): RetryAt {
-    return new RetryAt(this.#parts.clock.now() + LOOK_AGAIN_MS, message)
+  #retryLater(message: string): RetryAt {
+    return new RetryAt(this.#parts.clock.now() + RETRY_AFTER_MS, message)
   }
 
   #open({ baseUrl, apiKey, fallbackKey, plan, storages }: Access): FilesClient {
@@ -113,13 +108,13 @@ export class AccountClients {
       limiter: this.#limiter,
       clock,
       random,
-      log: (line) => this.#tell(line),
+      log: (line) => this.#report(line),
     })
-    this.#every.add(client)
+    this.#opened.add(client)
     return client
   }
 
-  #tell(line: FilesLogLine): void {
+  #report(line: FilesLogLine): void {
     const { publish } = this.#parts
     if (line.kind === 'call') {
       const { operation, service, id = null, status, outcome, attempts, ms } = line

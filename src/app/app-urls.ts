@@ -4,22 +4,19 @@ import { isoTime } from '../core/time.ts'
 import type { Runtime } from '../project/data-dir/runtime-file.ts'
 import type { EmbeddedSandbox } from './embedded-sandbox.ts'
 
-/** Where a running app is reached. */
+/** Addresses of a running app. */
 export interface AppUrls {
-  /** Empty where this process has no receiver. */
+  /** Empty in a process without a receiver. */
   receiver: string
   admin: string
-  /** Full addresses that deliveries are sent to, by the endpoint's name. */
+  /** Full URLs that deliveries are sent to, by the endpoint's name. */
   endpoints: Record<string, string>
-  /**
-   * The sandbox's account page, and the folder of its storages, when the sandbox runs in this
-   * process.
-   */
+  /** The account page of the sandbox in this process. */
   sandbox?: string
+  /** Folder of that sandbox's storages. */
   storages?: string
 }
 
-/** The addresses of an app that has just started. */
 export async function describeUrls(
   store: Store,
   at: { receiverUrl: string; adminUrl: string; embedded: EmbeddedSandbox | null; publicUrl: string | null },
@@ -39,7 +36,7 @@ export async function describeUrls(
   }
 }
 
-/** The same by name, for the line that a start leaves in the log. */
+/** The addresses by name, for the log line `started`. */
 export function listUrls({ receiver, admin, endpoints, sandbox, storages }: AppUrls): Record<string, string> {
   return {
     ...(receiver === '' ? {} : { receiver }),
@@ -50,7 +47,7 @@ export function listUrls({ receiver, admin, endpoints, sandbox, storages }: AppU
   }
 }
 
-/** What the command line finds an app by. */
+/** The facts that the command line finds an app by. */
 export function describeRuntime({ receiver, admin }: AppUrls, embedded: EmbeddedSandbox | null, now: number): Runtime {
   return {
     pid: process.pid,

@@ -4,21 +4,18 @@ import type { Publish } from '../core/notices.ts'
 import type { Config } from '../project/config/load-config.ts'
 import { type Sandbox, startSandbox } from '../sandbox/index.ts'
 
-/** Name of the API key and of the endpoint that belong to the sandbox. */
-export const SANDBOX_NAME = SANDBOX_ENDPOINT
+/** Name of the app's API key in the sandbox. */
+const KEY_NAME = SANDBOX_ENDPOINT
 
-/** The stand-in of the service, and the key that the app calls it with. */
+/** The sandbox in this process, and the key that the app calls it with. */
 export interface EmbeddedSandbox {
   sandbox: Sandbox
   apiKey: string
-  /** True when it knew nothing of this app yet. */
+  /** True where the sandbox had no webhook of this app yet. */
   isNew: boolean
 }
 
-/**
- * Starts the sandbox in this process and introduces the app to it: a read-write key, and a webhook
- * to our endpoint.
- */
+/** Starts the sandbox with a read-write key for the app and a webhook to `endpoint`. */
 export async function startEmbeddedSandbox(
   config: Pick<Config, 'dataDir' | 'ports'>,
   { endpoint, receiverUrl, publish }: { endpoint: Endpoint; receiverUrl: string; publish: Publish },
@@ -36,8 +33,8 @@ export async function startEmbeddedSandbox(
 }
 
 /**
- * Gives true when the webhook was not known. The receiver's address, or its secret, may have
- * changed since the last start.
+ * Returns true when it added the webhook. It updates a known one: the receiver's address or the
+ * secret may have changed since the last start.
  */
 async function registerWebhook(sandbox: Sandbox, endpoint: Endpoint, receiverUrl: string): Promise<boolean> {
   const url = `${receiverUrl}/hooks/${endpoint.path}`
@@ -53,12 +50,12 @@ async function registerWebhook(sandbox: Sandbox, endpoint: Endpoint, receiverUrl
 }
 
 async function findOrMakeKey(sandbox: Sandbox): Promise<string> {
-  const known = sandbox.keys.list().find((key) => key.name === SANDBOX_NAME)
-  const { key } = known ?? (await sandbox.keys.create({ name: SANDBOX_NAME, scope: 'read-write' }))
+  const known = sandbox.keys.list().find((key) => key.name === KEY_NAME)
+  const { key } = known ?? (await sandbox.keys.create({ name: KEY_NAME, scope: 'read-write' }))
   return key
 }
 
-/** Sends a few files through once, so that a newcomer sees runs at the very first start. */
+/** Puts two files and transfers one, so that a newcomer sees runs at the first start. */
 export async function makeSampleTransfer(sandbox: Sandbox): Promise<void> {
   await sandbox.storage('storage_a').put('/samples/hello.txt', 'Hello from Upshot.\n')
   await sandbox.storage('storage_a').put('/samples/figures.csv', 'month,files\n2026-01,120\n2026-02,134\n')

@@ -10,15 +10,12 @@ import { SCHEME_PRESETS } from '../core/incoming/signature.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Config } from '../project/config/load-config.ts'
 
-/**
- * How long deliveries signed with the secret before are taken after the environment names a new
- * one.
- */
+/** How long the former secret stays valid after the environment names a new one. */
 const ROTATION_OVERLAP_MS = 24 * 3_600_000
 
 /**
- * The endpoint of the sandbox, or of the service as the environment describes it; made at the first
- * start, and kept as the environment has it.
+ * Adds the endpoint of the sandbox or of the configured service, where there is none. A secret or
+ * header that changed in the environment is written to it.
  */
 export async function ensureEndpoint(store: Store, { service }: Config, now: number): Promise<Endpoint> {
   const name = service.kind === 'sandbox' ? SANDBOX_ENDPOINT : SERVICE_ENDPOINT
@@ -36,7 +33,7 @@ export async function ensureEndpoint(store: Store, { service }: Config, now: num
   return changed
 }
 
-/** The endpoint as it is now: of two processes that start on a new database, one comes second. */
+/** Returns the endpoint of another process that started at the same time and added it first. */
 async function addEndpoint(store: Store, endpoint: Endpoint): Promise<Endpoint> {
   try {
     await store.addEndpoint(endpoint)

@@ -4,7 +4,7 @@ import { adoptEnvFile, processEnvironment } from '../project/config/environment.
 import { loadConfig } from '../project/config/load-config.ts'
 import { serve } from './serve.ts'
 
-/** The process of `npm start [-- --role <role>]`: configuration, app, signals, exit code. */
+/** The program of `npm start [-- --role <role>]`. Exits with 2 for `invalid_config`. */
 async function main(): Promise<void> {
   adoptEnvFile(process.cwd())
   const environment = processEnvironment()

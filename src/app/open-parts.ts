@@ -10,7 +10,7 @@ import { Worker } from '../engine/worker.ts'
 import type { NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
 import { ChangeWatch } from '../project/data-dir/change-watch.ts'
-import { locateDatabase } from '../project/data-dir/open-store.ts'
+import { storeOptions } from '../project/data-dir/open-store.ts'
 import { ModuleWatch } from '../project/workflows/module-watch.ts'
 import type { WorkflowSet } from '../project/workflows/workflow-set.ts'
 import { Receiver } from '../receive/receiver.ts'
@@ -59,7 +59,7 @@ export type OpenParts = ReturnType<typeof openParts>
 export function openParts(config: Config, wiring: Wiring) {
   const { clock, random, notices, openStore, plan, workflows, isWatching, hooks } = wiring
   const { publish } = notices
-  const store = openStore(locateDatabase(config))
+  const store = openStore(storeOptions(config))
   const routes = () => readRoutes(store)
   const defaultAccess = () => accessTo(config, hooks.embedded())
   const clients = new AccountClients({ store, defaultAccess, clock, random, publish })

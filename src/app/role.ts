@@ -9,8 +9,8 @@ export interface RolePlan {
 }
 
 /**
- * Throws `invalid_config` for a role with the embedded sandbox: the sandbox calls the receiver and
- * workers call the sandbox, so only the whole app can hold it.
+ * Throws `invalid_config` for a role with the sandbox. Only the whole app can run the sandbox: it
+ * calls the receiver, and workers call it.
  */
 export function planParts({ role, service }: Pick<Config, 'role' | 'service'>): RolePlan {
   if (role !== 'all' && service.kind === 'sandbox') {

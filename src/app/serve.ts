@@ -5,29 +5,29 @@ import { App } from './app.ts'
 import type { AppUrls } from './app-urls.ts'
 
 export interface ServeOptions {
-  /** `pretty` for a person who watches, `json` for whoever collects lines. */
+  /** `pretty` for a person, `json` for a log collector. */
   log: 'pretty' | 'json'
   /** Only for `pretty`. */
   colour?: boolean
 }
 
-/** The app as the work of a whole process. */
+/** An app that a process exists for. */
 export interface Served {
   app: App
   urls: AppUrls
   /**
-   * The first call drains, the second leaves the process at once: nothing acknowledged is lost
-   * either way. Signals do the same.
+   * The first call drains the app; the second one exits at once with 130. Signals do the same, and
+   * no acknowledged delivery is lost.
    */
   leave(reason: string): void
-  /** Resolves once it has drained; rejects with what kept it from ending in order. */
+  /** Resolves when the app has drained; rejects with the error of its stop. */
   ended: Promise<void>
 }
 
-/** What a process says that was told a second time to stop. */
-const LEFT_AT_ONCE = 130
+/** Exit code after a second request to stop. */
+const EXIT_FORCED = 130
 
-/** Runs the app in this process with its log on standard output, until a signal or `leave`. */
+/** Runs the app until a signal or `leave`, with its log on standard output. */
 export async function serve(config: Config, { log, colour = false }: ServeOptions): Promise<Served> {
   const notices = createNoticeBus()
   logNotices(notices, { level: config.logLevel, pretty: log === 'pretty', colour })
@@ -35,7 +35,7 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
   let isLeaving = false
   const leave = (reason: string) => {
-    if (isLeaving) process.exit(LEFT_AT_ONCE)
+    if (isLeaving) process.exit(EXIT_FORCED)
     isLeaving = true
     app.stop(reason).then(resolve, reject)
   }
@@ -44,12 +44,12 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
     process.on(signal, listener)
     return () => process.off(signal, listener)
   })
-  const forget = () => {
-    for (const stop of listeners) stop()
+  const removeListeners = () => {
+    for (const remove of listeners) remove()
   }
-  ended.then(forget, forget)
+  ended.then(removeListeners, removeListeners)
   const urls = await app.start().catch(async (error: unknown) => {
-    forget()
+    removeListeners()
     await app.stop('it could not start')
     throw error
   })

@@ -4,7 +4,7 @@ import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { UpshotError } from '../../src/core/errors.ts'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { SCHEME_PRESETS } from '../../src/core/incoming/signature.ts'
-import { locateDatabase } from '../../src/project/data-dir/open-store.ts'
+import { storeOptions } from '../../src/project/data-dir/open-store.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
@@ -55,7 +55,7 @@ test('is not ready when the database cannot be written, and alive all the same',
 test('is not ready when a newer Upshot has changed the database', async () => {
   const dataDir = tempFolder()
   const { urls } = await startTestApp({}, { dataDir })
-  const db = new Database(locateDatabase(testConfig(dataDir)).file)
+  const db = new Database(storeOptions(testConfig(dataDir)).file)
   const schema = db.pragma('user_version', { simple: true })
   db.pragma('user_version = 99')
   expect(await ask(urls.admin)).toMatchObject({ status: 503, checks: { migrated: expect.stringContaining('newer') } })

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { UpshotError } from '../../core/errors.ts'
 import type { Config } from '../../project/config/load-config.ts'
-import { databaseFile } from '../../project/data-dir/maintain-database.ts'
+import { databaseFile } from '../../project/data-dir/data-files.ts'
 
 /** The project's database, for a command that must not make one; throws `not_found`. */
 export function requireDatabase(config: Pick<Config, 'dataDir'>): string {

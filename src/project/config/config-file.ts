@@ -18,11 +18,11 @@ const age = (fallback: string) =>
         return z.NEVER
       }
     })
-/** What a public address looks like. */
-export const PUBLIC_URL_LOOKS_LIKE =
-  'the https address that the service reaches the receiver at (http on this machine only), without query or login'
 
-/** An address that paths are appended to, without a slash at its end. */
+export const PUBLIC_URL_LOOKS_LIKE =
+  'the https address at which the service reaches the receiver (http on this machine only), without query or login'
+
+/** Parses to the address without a slash at its end: paths are appended to it. */
 export const publicUrl = z
   .url({ protocol: /^https?$/, error: `should be ${PUBLIC_URL_LOOKS_LIKE}` })
   .refine(isFitPublicUrl, `should be ${PUBLIC_URL_LOOKS_LIKE}`)
@@ -36,6 +36,7 @@ function isFitPublicUrl(text: string): boolean {
   const { protocol, hostname, search, hash, username, password } = new URL(text)
   return (protocol === 'https:' || isLoopback(hostname)) && `${search}${hash}${username}${password}` === ''
 }
+
 const perSecond = z.number().positive().max(1_000_000).default(20_000)
 const burst = z.int().min(1).max(1_000_000).default(40_000)
 
@@ -57,7 +58,7 @@ const configFile = z.strictObject({
     })
     .refine(({ bodyBytes, bytesInFlight }) => bodyBytes <= bytesInFlight, {
       path: ['bytesInFlight'],
-      error: 'must be at least bodyBytes, or the largest body would never be taken',
+      error: 'must be at least bodyBytes, or the largest body would never fit',
     })
     .prefault({}),
   retention: z
@@ -71,16 +72,17 @@ const configFile = z.strictObject({
     .prefault({}),
 })
 
-/** Every setting of the file, or its default. */
+/** The settings of the project file, with defaults. `null` as an age keeps rows for ever. */
 export type Settings = Omit<z.output<typeof configFile>, 'drain'> & { drainMs: number }
 
-/** What the file exports, unchecked; an empty object where there is no file. */
+/** The default export, unchecked; an empty object where there is no file. */
 export async function readConfigFile(path: string): Promise<unknown> {
   return existsSync(path) ? (await import(pathToFileURL(path).href)).default : {}
 }
 
 /**
- * Reads the file where there is one; throws `invalid_config` that names it and every fault in it.
+ * Reads the file, or takes the defaults where there is none. Throws one `invalid_config` that lists
+ * every fault of the file.
  */
 export async function loadConfigFile(path: string): Promise<Settings> {
   const content = await readConfigFile(path)

@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 
-/** Variables by name; an empty one counts as not set. */
+/** Variables by name. An empty value counts as not set. */
 export type Environment = Record<string, string | undefined>
 
 /**
- * Takes the variables of the project's `.env` into this process where they are not set; gives the
- * names of those it took.
+ * Sets the variables of the project's `.env` that this process does not have yet. Returns the names
+ * of those that it set.
  */
 export function adoptEnvFile(root: string): ReadonlySet<string> {
   const path = join(root, '.env')
@@ -17,7 +17,7 @@ export function adoptEnvFile(root: string): ReadonlySet<string> {
   return new Set(found.map(([name]) => name))
 }
 
-/** This process's environment; the only place that reads it. */
+/** The environment of this process. No other file of `src` reads `process.env`. */
 export function processEnvironment(): Environment {
   return process.env
 }

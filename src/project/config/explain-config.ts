@@ -5,24 +5,23 @@ import type { Environment } from './environment.ts'
 import { type Config, findConfigFile, loadConfig } from './load-config.ts'
 import { type ConfigFlags, VARIABLES } from './variables.ts'
 
-/** One setting, and who said so. */
+/** One setting, its value, and the source of the value. */
 export interface Explained {
-  /** The variable, or the path within the project file. */
+  /** Name of the variable, or path in the project file, such as `receive.bodyBytes`. */
   setting: string
-  /** Null where it is not set; secrets show that they are there, and nothing of themselves. */
+  /** Null where nothing is set; `(hidden)` for a secret that is set. */
   value: string | null
   origin: 'flag' | 'environment' | '.env' | 'file' | 'default'
-  /** The flag, or the file. */
+  /** Name of the flag or file; null for the other origins. */
   from: string | null
 }
 
-/** Shown instead of these. */
 const SECRETS = /KEY$|SECRET$|TOKEN$|PASSWORD$/i
 const HIDDEN = '(hidden)'
 
 /**
- * Every setting with its value and where that comes from: flag over environment over project file
- * over default. Throws `invalid_config` as the app itself would.
+ * Every setting in the order of precedence: flag, environment, project file, default. Throws
+ * `invalid_config` as the app would. `adopted`: variables that came from `.env`.
  */
 export async function explainConfig(
   environment: Environment,
@@ -43,7 +42,7 @@ export async function explainConfig(
       explainVariable(name, environment, { flags, adopted, ports: config.ports }),
     ),
     ...[...settings].map(([name, value]): Explained => {
-      // A duration is written under another name than the one it is kept under.
+      // `drain` in the file becomes `drainMs` once it is parsed.
       const isWritten = written.has(name) || written.has(name.replace(/Ms$/, ''))
       return { setting: name, value, origin: isWritten ? 'file' : 'default', from: isWritten ? place : null }
     }),
@@ -67,7 +66,7 @@ function explainVariable(
 }
 
 function readDefault(name: string, ports: Config['ports']): string | null {
-  // It depends on the role.
+  // The default of this port depends on the role.
   if (name === 'UPSHOT_ADMIN_PORT') return String(ports.admin)
   const parsed = VARIABLES[name]?.[0].safeParse(undefined)
   return parsed?.success && parsed.data !== undefined ? String(parsed.data) : null

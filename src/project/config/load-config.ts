@@ -3,50 +3,47 @@ import { join, resolve } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
 import { loadConfigFile, type Settings } from './config-file.ts'
 import type { Environment } from './environment.ts'
-import type { ConfigFlags, LogLevel, Role, ServiceConfig } from './variables.ts'
-import { ADMIN_PORTS, GENERAL, readService, readTable } from './variables.ts'
+import type { ConfigFlags, LogThreshold, Role, ServiceConfig } from './variables.ts'
+import { ADMIN_PORTS, GENERAL, readService, readVariables } from './variables.ts'
 
-/** Everything the app is told from outside, checked and frozen. */
+/** Configuration of the app, checked and frozen. */
 export interface Config extends Omit<Settings, 'workflows'> {
   dataDir: string
   workflowsDir: string
-  /** Address the receiver listens on; the admin server and the sandbox stay on loopback. */
+  /** Address that the receiver listens on. Admin server and sandbox listen on loopback only. */
   host: string
-  /** 0 takes a free one. */
+  /** Port 0 takes a free one. */
   ports: { receiver: number; admin: number; sandbox: number; sandboxDownload: number }
-  logLevel: LogLevel
-  /** Which parts of the app this process runs. */
+  logLevel: LogThreshold
+  /** The part of the app that this process runs, or `all`. */
   role: Role
-  /** Modules are loaded anew when their source changes. */
+  /** Whether changed modules are loaded again. */
   dev?: boolean
-  /** Key that seals secrets in the database; null: a key file in the data directory. */
+  /** Key that seals secrets in the database; null where the data directory has a key file. */
   secretKey: string | null
   service: ServiceConfig
 }
 
-/**
- * Where a project's file is when nobody names another one; the second for a project that is
- * compiled.
- */
+/** Default places of the project file; the second is for a compiled project. */
 const CONFIG_FILES = ['config/upshot.config.ts', 'config/upshot.config.js'] as const
 
 /**
- * The configuration of a project: flags over environment over file over defaults. Throws one
- * `invalid_config` with every fault. A `configFile` that is named, from `root`, must exist.
+ * Configuration of the project in `root`. Precedence: flags, environment, project file, defaults.
+ * Throws one `invalid_config` that lists every fault of the environment, or of the file.
  */
 export async function loadConfig(
-  surroundings: Environment,
+  inherited: Environment,
   root: string,
   { flags = {}, configFile }: { flags?: ConfigFlags; configFile?: string } = {},
 ): Promise<Config> {
-  const environment = { ...surroundings, ...flagValues(flags) }
+  const environment = { ...inherited, ...flagValues(flags) }
   const faults: string[] = []
-  const general = readTable(GENERAL, environment, faults, (name) => flags[name]?.flag ?? name)
+  const general = readVariables(GENERAL, environment, faults, (name) => flags[name]?.flag ?? name)
   const service = readService(environment, faults)
   if (faults.length > 0 || !general || !service) {
     throw new UpshotError(
       'invalid_config',
-      `The environment is not complete:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+      `Variables are missing or not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
     )
   }
   const { workflows, ...settings } = await loadConfigFile(findConfigFile(root, configFile))
@@ -70,12 +67,12 @@ export async function loadConfig(
   })
 }
 
-/** The file that is named, which must exist, or the one in the usual place. */
+/** The named file, which must exist, or the one in the default place, which need not. */
 export function findConfigFile(root: string, named: string | undefined): string {
   const usual = CONFIG_FILES.find((file) => existsSync(join(root, file))) ?? CONFIG_FILES[0]
   const path = resolve(root, named ?? usual)
   if (named === undefined || existsSync(path)) return path
-  throw new UpshotError('invalid_config', `There is no project file ${path}. Name one that exists with --config.`)
+  throw new UpshotError('invalid_config', `The project file ${path} does not exist. Name another one with --config.`)
 }
 
 function flagValues(flags: ConfigFlags): Environment {

@@ -7,9 +7,9 @@ import type { StorageName } from '../../core/service/storage.ts'
 import { PUBLIC_URL_LOOKS_LIKE, publicUrl } from './config-file.ts'
 import type { Environment } from './environment.ts'
 
-/** The service that events come from and calls go to. */
+/** The service that sends the events and answers the calls. */
 export type ServiceConfig =
-  /** The local stand-in, started with the app. */
+  /** The stand-in on this machine, started with the app. */
   | { kind: 'sandbox' }
   | {
       kind: 'real'
@@ -18,25 +18,26 @@ export type ServiceConfig =
       /** Tried when `apiKey` is refused; null outside a rotation. */
       fallbackKey: string | null
       webhookSecret: string
-      /** Null: the one that the endpoint has, `X-Service-Signature` until another is pinned. */
+      /** Null: the endpoint keeps its header, which is `X-Service-Signature` when it is new. */
       signatureHeader: string | null
       /** The account's plan, or its requests per minute. */
       plan: Plan
-      /** How the service writes the names of the three storages. */
+      /** Names of the three storages in the service's API. */
       storages: Record<StorageName, string>
     }
 
-/** One process may be all of the app, or one of its parts beside others on the same database. */
+/** Parts of the app that a process may run beside others on the same database. */
 export const ROLES = ['all', 'receiver', 'worker', 'scheduler'] as const
 
 export type Role = (typeof ROLES)[number]
 
-/** Unless the environment names another one: so that one of each may run on one machine. */
+/** Default admin ports; they differ so that one process of each role fits on a machine. */
 export const ADMIN_PORTS: Record<Role, number> = { all: 4701, receiver: 4701, worker: 4702, scheduler: 4703 }
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+/** Least urgent level that is logged; `silent` logs nothing. */
+const LOG_THRESHOLDS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
-export type LogLevel = (typeof LOG_LEVELS)[number]
+export type LogThreshold = (typeof LOG_THRESHOLDS)[number]
 
 const portNumber = z
   .string()
@@ -46,7 +47,7 @@ const portNumber = z
 
 const port = (fallback: number) => portNumber.default(fallback)
 
-/** Variables that are always read. The text says what a good value looks like. */
+/** Variables that are always read, each with a text that completes "it should be …". */
 export const GENERAL = {
   UPSHOT_DATA_DIR: [z.string().min(1).default('data'), 'a folder'],
   UPSHOT_WORKFLOWS_DIR: [z.string().min(1).optional(), 'a folder'],
@@ -61,14 +62,14 @@ export const GENERAL = {
   UPSHOT_ADMIN_PORT: [portNumber.optional(), 'a port from 0 to 65535'],
   UPSHOT_SANDBOX_PORT: [port(4747), 'a port from 0 to 65535'],
   UPSHOT_SANDBOX_DOWNLOAD_PORT: [port(4748), 'a port from 0 to 65535'],
-  UPSHOT_LOG_LEVEL: [z.enum(LOG_LEVELS).default('info'), `one of ${LOG_LEVELS.join(', ')}`],
+  UPSHOT_LOG_LEVEL: [z.enum(LOG_THRESHOLDS).default('info'), `one of ${LOG_THRESHOLDS.join(', ')}`],
   UPSHOT_ROLE: [z.enum(ROLES).default('all'), `one of ${ROLES.join(', ')}`],
-  UPSHOT_DEV: [z.enum(['0', '1']).default('0'), '1 to load workflows anew when they change, or 0'],
+  UPSHOT_DEV: [z.enum(['0', '1']).default('0'), '1 to load changed workflows again, or 0'],
   UPSHOT_SECRET_KEY: [z.string().min(1).optional(), '32 bytes in base64 or hex'],
   UPSHOT_PUBLIC_URL: [publicUrl.optional(), PUBLIC_URL_LOOKS_LIKE],
 } as const
 
-/** Variables of the real service: none of them, or all that have no default. */
+/** Variables of the real service. With any of them set, those without a default must be set. */
 const SERVICE = {
   SERVICE_BASE_URL: [
     z.url({ protocol: /^https?$/ }),
@@ -80,11 +81,11 @@ const SERVICE = {
       .string()
       .regex(/^[\x21-\x7e]+$/)
       .optional(),
-    'the API key that is tried when SERVICE_API_KEY is refused, while keys are being changed',
+    'the API key to try when SERVICE_API_KEY is refused, during a rotation',
   ],
   SERVICE_WEBHOOK_SECRET: [
     z.string().refine(isStrongSecret),
-    'the secret that the service signs deliveries with, 24 bytes at least',
+    'the secret that the service signs deliveries with, at least 24 bytes',
   ],
   SERVICE_SIGNATURE_HEADER: [
     z
@@ -103,26 +104,27 @@ const SERVICE = {
           .transform(Number),
       ])
       .default('free'),
-    'free, pro, enterprise, or the requests per minute that the account may make',
+    'free, pro, enterprise, or a number of requests per minute',
   ],
   SERVICE_STORAGE_A: [z.string().min(1), 'the name of the document-suite storage in API calls'],
   SERVICE_STORAGE_B: [z.string().min(1), 'the name of the desktop-suite storage in API calls'],
   SERVICE_STORAGE_C: [z.string().min(1), 'the name of the file-sync storage in API calls'],
 } as const
 
-/** Every variable that is read, in the order in which they are explained. */
-export const VARIABLES: Table = { ...GENERAL, ...SERVICE }
+/** Every variable, in the order of `upshot config show`. */
+export const VARIABLES: Variables = { ...GENERAL, ...SERVICE }
 
-type Table = Record<string, readonly [z.ZodType, string]>
+type Variables = Record<string, readonly [z.ZodType, string]>
 
-type Values<T extends Table> = { [Name in keyof T]: z.output<T[Name][0]> }
+type Values<T extends Variables> = { [Name in keyof T]: z.output<T[Name][0]> }
 
-/** Values of flags by the variable that they stand for, each with the flag's name for messages. */
+/** Flags by the variable that each overrides; `flag` is the name in messages. */
 export type ConfigFlags = { readonly [Name in keyof typeof GENERAL]?: { flag: string; value: string } }
 
+/** Null where `faults` got new entries; the sandbox where no variable of the service is set. */
 export function readService(environment: Environment, faults: string[]): ServiceConfig | null {
   if (!Object.keys(SERVICE).some((name) => environment[name])) return { kind: 'sandbox' }
-  const values = readTable(SERVICE, environment, faults)
+  const values = readVariables(SERVICE, environment, faults)
   if (!values) return null
   const { SERVICE_BASE_URL: baseUrl, SERVICE_API_KEY_FALLBACK: fallbackKey } = values
   const url = new URL(baseUrl)
@@ -146,30 +148,32 @@ export function readService(environment: Environment, faults: string[]): Service
   }
 }
 
-export function readTable<T extends Table>(
-  table: T,
+/** Parses each variable and appends a sentence to `faults` for each that fails; null if any did. */
+export function readVariables<T extends Variables>(
+  variables: T,
   environment: Environment,
   faults: string[],
   nameOf: (name: Extract<keyof T, string>) => string = (name) => name,
 ): Values<T> | null {
   const values: Record<string, unknown> = {}
   const before = faults.length
-  for (const [name, [schema, looksLike]] of Object.entries(table)) {
+  for (const [name, [schema, looksLike]] of Object.entries(variables)) {
     const text = environment[name] || undefined
     const parsed = schema.safeParse(text)
-    if (parsed.success) values[name] = parsed.data
-    // The value itself stays out of the message: it may be a secret.
-    else
-      faults.push(
-        `${nameOf(name as Extract<keyof T, string>)} ${text === undefined ? 'is missing' : 'is not valid'}: it should be ${looksLike}.`,
-      )
+    if (parsed.success) {
+      values[name] = parsed.data
+      continue
+    }
+    // The value stays out of the message: it may be a secret.
+    const fault = text === undefined ? 'is missing' : 'is not valid'
+    faults.push(`${nameOf(name as Extract<keyof T, string>)} ${fault}: it should be ${looksLike}.`)
   }
   return faults.length === before ? (values as Values<T>) : null
 }
 
-/** What `planAccount` says of an account, in terms of the environment. */
+/** The faults that `decideKeyFault` finds, told with the names of the variables. */
 const KEY_FAULTS = {
   sandbox_key_elsewhere: 'SERVICE_API_KEY is a key of the sandbox, but SERVICE_BASE_URL is not on this machine.',
   real_key_here: 'SERVICE_BASE_URL is on this machine, but SERVICE_API_KEY is not a key of the sandbox (sk_sandbox_…).',
-  key_in_the_clear: 'SERVICE_BASE_URL must begin with https://, or the API key would travel in the clear.',
+  key_in_the_clear: 'SERVICE_BASE_URL must begin with https://, or the API key would be sent unencrypted.',
 } as const satisfies Record<KeyFault, string>

@@ -2,23 +2,20 @@ import type { ReadStore } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 
 /**
- * While something happens it is looked this often, and ever less often, down to the second figure,
- * while nothing does.
+ * Poll interval: the first after a change, growing by 5 ms up to the second while nothing changes.
  */
 const MIN_MS = 25
 const MAX_MS = 50
+const STEP_MS = 5
 
-/**
- * Notices what other processes write to the store, within 50 ms. A look costs a few microseconds
- * and no lock.
- */
+/** Notices writes of other processes within 50 ms. A poll takes no lock and a few microseconds. */
 export class ChangeWatch {
   readonly #store: Pick<ReadStore, 'changeCount'>
   readonly #clock: Clock
   readonly #onChange: () => void
   #count: number | null = null
   #pauseMs = MIN_MS
-  #looking: Promise<void> = Promise.resolve()
+  #polling: Promise<void> = Promise.resolve()
   #cancel = () => {}
   #isStopped = false
 
@@ -32,22 +29,22 @@ export class ChangeWatch {
     this.#cancel()
     if (this.#isStopped) return
     this.#cancel = this.#clock.at(this.#clock.now() + this.#pauseMs, () => {
-      this.#looking = this.#look()
+      this.#polling = this.#poll()
     })
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancel()
-    await this.#looking
+    await this.#polling
   }
 
-  async #look(): Promise<void> {
-    // A store that cannot be read now is asked again; whoever needs it reports the fault.
+  async #poll(): Promise<void> {
+    // A failed read counts as no change: the parts that use the store report its faults.
     const count = await this.#store.changeCount().catch(() => this.#count)
     const isChanged = count !== this.#count
     this.#count = count
-    this.#pauseMs = isChanged ? MIN_MS : Math.min(this.#pauseMs + 5, MAX_MS)
+    this.#pauseMs = isChanged ? MIN_MS : Math.min(this.#pauseMs + STEP_MS, MAX_MS)
     if (isChanged && !this.#isStopped) this.#onChange()
     this.start()
   }

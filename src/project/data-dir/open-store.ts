@@ -1,39 +1,35 @@
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
 import type { Store } from '../../core/store/store.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
 import { loadVaultKey, parseVaultKey } from '../../store/vault.ts'
 import type { Config } from '../config/load-config.ts'
+import { databaseFile, vaultKeyFile } from './data-files.ts'
 
 type Place = Pick<Config, 'dataDir' | 'secretKey'>
 
 /**
- * The database of a data directory and the key to its secrets; both are made at the first start.
+ * Path of the database and the key that seals its secrets. Makes the directory, and a key file
+ * unless `secretKey` is set.
  */
-export function locateDatabase({ dataDir, secretKey }: Place): SqliteStoreOptions {
+export function storeOptions({ dataDir, secretKey }: Place): SqliteStoreOptions {
   makeDataDir(dataDir)
   const vaultKey =
-    secretKey === null ? loadVaultKey(keyFileOf({ dataDir })) : parseVaultKey(secretKey, 'UPSHOT_SECRET_KEY')
-  return { file: join(dataDir, 'upshot.db'), vaultKey }
+    secretKey === null ? loadVaultKey(vaultKeyFile({ dataDir })) : parseVaultKey(secretKey, 'UPSHOT_SECRET_KEY')
+  return { file: databaseFile({ dataDir }), vaultKey }
 }
 
-/** Where the key is that a data directory has for itself. */
-export function keyFileOf({ dataDir }: Pick<Config, 'dataDir'>): string {
-  return join(dataDir, 'secret.key')
-}
-
-/** Opens it beside a running app, as the command line does. */
+/** Opens the store on this thread, for the command line; the app may be running. */
 export function openStore(place: Place): Store {
-  return openSqliteStore(locateDatabase(place))
+  return openSqliteStore(storeOptions(place))
 }
 
 function makeDataDir(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : 'unknown fault'
-    const message = `The data folder ${folder} cannot be made (${code}). Choose one that you may write to with UPSHOT_DATA_DIR.`
-    throw new UpshotError('invalid_config', message, { cause })
+    const code = cause instanceof Error && 'code' in cause ? cause.code : 'unknown error'
+    const fix = 'Set UPSHOT_DATA_DIR to a folder that you may write to.'
+    throw new UpshotError('invalid_config', `The data folder ${folder} cannot be made (${code}). ${fix}`, { cause })
   }
 }

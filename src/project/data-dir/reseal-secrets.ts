@@ -5,24 +5,26 @@ import { opensDatabase, type Resealed, resealDatabase } from '../../store/sqlite
 import { syncFile } from '../../store/sync-file.ts'
 import { makeVaultKey, parseVaultKey, readVaultKey, writeVaultKey } from '../../store/vault.ts'
 import type { Config } from '../config/load-config.ts'
-import { keyFileOf, locateDatabase } from './open-store.ts'
+import { vaultKeyFile } from './data-files.ts'
+import { storeOptions } from './open-store.ts'
 
-/** `keyFiles` is null where the key is not ours to keep. */
+/**
+ * `keyFiles`: paths of the new key and of the old one; null where the key is in the environment.
+ */
 export type ResealedSecrets = Resealed & { keyFiles: { present: string; before: string } | null }
 
 /**
- * Seals the secrets of the project's database under another key: the one in `given`, or in the data
- * directory's key file one that is made for it. The file's old key stays beside it, for backups.
- * Cut off anywhere, it is finished by doing it again.
+ * Seals all secrets under another key: `given`, or a new one for the key file. A call that was
+ * interrupted is finished by the next one; the old key file stays, for backups.
  */
 export function resealSecrets(place: Pick<Config, 'dataDir' | 'secretKey'>, given: string | null): ResealedSecrets {
-  const { file, vaultKey } = locateDatabase(place)
+  const { file, vaultKey } = storeOptions(place)
   const asked = given === null ? null : parseVaultKey(given, 'The new key')
-  if (place.secretKey === null) return resealWithFile(file, keyFileOf(place), { present: vaultKey, asked })
+  if (place.secretKey === null) return resealWithFile(file, vaultKeyFile(place), { present: vaultKey, asked })
   if (asked !== null) return { ...resealDatabase(file, { present: vaultKey, next: asked }), keyFiles: null }
-  throw new UpshotError('invalid_request', 'The key is in UPSHOT_SECRET_KEY, and no new one is named.', {
+  throw new UpshotError('invalid_request', 'UPSHOT_SECRET_KEY holds the key, so a new key must be given.', {
     details: {
-      fix: 'Name the new one with --key-file, --key-env or --key-stdin: "openssl rand -base64 32" makes one.',
+      fix: 'Give it with --key-file, --key-env or --key-stdin; "openssl rand -base64 32" makes one.',
     },
   })
 }
@@ -33,13 +35,13 @@ function resealWithFile(
   { present, asked }: { present: Buffer; asked: Buffer | null },
 ): ResealedSecrets {
   const [prepared, before] = [`${keyFile}.next`, `${keyFile}.old`]
-  // Sealed already, when the one before was cut off between the commit and the change of files.
+  // An earlier call was interrupted between its commit and the rename of the key file.
   const isSealed = existsSync(prepared) && !opensDatabase(file, present) && opensDatabase(file, readVaultKey(prepared))
   if (!isSealed) replaceKey(prepared, asked ?? makeVaultKey())
   const next = readVaultKey(prepared)
   if (asked !== null && !asked.equals(next)) {
-    throw new UpshotError('conflict', 'Sealing under another key was cut off here before.', {
-      details: { fix: 'Run "upshot db reseal" without a key first: it finishes that.' },
+    throw new UpshotError('conflict', 'An earlier change of the key was interrupted.', {
+      details: { fix: 'Run "upshot db reseal" without a key to finish it.' },
     })
   }
   const resealed = resealDatabase(file, { present: isSealed ? next : present, next })

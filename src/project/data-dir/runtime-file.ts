@@ -11,20 +11,20 @@ const runtime = z.object({
   sandbox: z.object({ baseUrl: z.string(), origin: z.string(), apiKey: z.string() }).nullable(),
 })
 
-/** Where a running app is found by the command line: its addresses, also those that port 0 took. */
+/** Addresses of a running app, for the command line. */
 export type Runtime = z.infer<typeof runtime>
 
-/** Writes it for the owner of the data directory only: it holds the sandbox's key. */
+/** Only the owner may read the file: it holds the sandbox's API key. */
 export function writeRuntimeFile(dataDir: string, facts: Runtime): void {
   const file = runtimeFile(dataDir)
-  // Renamed into place, so that nobody reads half of it.
+  // The rename keeps readers from seeing half a file.
   writeFileSync(`${file}.new`, `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600 })
   renameSync(`${file}.new`, file)
 }
 
 /**
- * Null when no app has started here, or it has stopped. After a crash it is still there: ask before
- * you believe it.
+ * Null where no app has started, or it has stopped. A crash leaves the file behind, so a caller has
+ * to ask the app.
  */
 export function readRuntimeFile(dataDir: string): Runtime | null {
   const file = runtimeFile(dataDir)

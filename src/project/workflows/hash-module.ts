@@ -2,13 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { digest } from '../../author/code-hash.ts'
 
-/** `from './x.ts'`, `import './x.ts'`, `import('./x.ts')`: what the project's own files name. */
+/** Relative specifiers of `from './x.ts'`, `import './x.ts'` and `import('./x.ts')`. */
 const RELATIVE_IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g
 
 /**
- * Tells one state of a module's code from another: a hash of its file and of the files of the
- * project that it imports, however far. Packages are not in it. It says too often rather than too
- * seldom that code has changed; that alone parks no run.
+ * Hash of a module and of the project's files that it imports, directly or not; packages are left
+ * out. It may change when behaviour does not, and alone never parks a run. See decision 8.
  */
 export async function hashModule(file: string): Promise<string> {
   const texts = new Map<string, string>()

@@ -3,16 +3,15 @@ import { sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const VERSION = 'upshot-version'
-/** Our own files are never loaded twice: errors of one copy would be strangers to the other. */
+/** Files of Upshot itself are loaded once: `instanceof` fails between two copies of a class. */
 const OWN = new URL('../../', import.meta.url).href
 
 const imported = new Set<string>()
 let isHooked = false
 
 /**
- * Imports a module, and every file of the project that it imports, as they are on disk now. Node
- * keeps each address that it has loaded for ever, so each version has addresses of its own; the
- * former ones stay in memory, which is why only development does this.
+ * Imports a module and the project's files that it imports as they are on disk now. Node never
+ * unloads a version, so only development may call this.
  */
 export async function importFresh(url: string, version: string): Promise<{ default?: unknown }> {
   hook()
@@ -20,12 +19,12 @@ export async function importFresh(url: string, version: string): Promise<{ defau
   return import(`${url}?${VERSION}=${version}`)
 }
 
-/** Paths of the project's files that were imported this way, in whatever version. */
+/** Paths of all project files that `importFresh` has loaded, in any version. */
 export function listImported(): string[] {
   return [...imported]
 }
 
-/** Hands the version of an importing file on to what it imports. */
+/** Adds the version of an importing file to the URLs of its imports. */
 function hook(): void {
   if (isHooked) return
   isHooked = true

@@ -7,19 +7,19 @@ import { UpshotError } from '../../core/errors.ts'
 import { hashModule } from './hash-module.ts'
 import { importFresh } from './import-fresh.ts'
 
-/** An author's module: its workflow, or why it has none. */
+/** An author's module: its workflow, or the reason that it has none. */
 export type LoadedModule =
   | { kind: 'loaded'; file: string; workflow: AnyWorkflow }
   | { kind: 'broken'; file: string; error: unknown }
 
 /**
- * Imports every `*.workflow.ts` (or `.js`) of a folder, by name. A module that is broken takes no
- * other down; two modules with one id are refused, because nobody could tell whose runs are whose.
- * A `version` loads them anew.
+ * Imports every `*.workflow.ts` or `.js` of a folder, sorted by name; a new `version` loads them
+ * again. Throws `invalid_workflow` where two modules have one id; other faults stay with their
+ * module.
  */
 export async function loadWorkflows(folder: string, version: string | null = null): Promise<LoadedModule[]> {
   const files = (await readFolder(folder)).filter((file) => /\.workflow\.[jt]s$/.test(file)).sort()
-  // One after the other, so that it is known which module declares which key.
+  // One by one, so that each declared key belongs to a known module.
   const modules: LoadedModule[] = []
   const declared: DeclaredKeys[] = []
   for (const file of files) modules.push(await loadDeclaring({ folder, file, version }, declared))
@@ -33,23 +33,20 @@ async function readFolder(folder: string): Promise<string[]> {
   } catch (cause) {
     throw new UpshotError(
       'invalid_config',
-      `The workflows folder ${folder} cannot be read. Make it, or set UPSHOT_WORKFLOWS_DIR.`,
+      `The workflows folder ${folder} cannot be read. Create it, or set UPSHOT_WORKFLOWS_DIR.`,
       { cause },
     )
   }
 }
 
-/** Where a module is; with a version, it is loaded anew. */
 interface ModuleSource {
   folder: string
   file: string
+  /** Null: the module as it was loaded first. */
   version: string | null
 }
 
-/**
- * Loads a module; one that gives a key another meaning than those before it is broken, and its keys
- * are forgotten.
- */
+/** A module that declares a known key with another function is broken; its keys are dropped. */
 async function loadDeclaring(source: ModuleSource, declared: DeclaredKeys[]): Promise<LoadedModule> {
   const { file } = source
   const before = declaredKeys.snapshot()
@@ -62,7 +59,8 @@ async function loadDeclaring(source: ModuleSource, declared: DeclaredKeys[]): Pr
   }
   declaredKeys.restore(before)
   const [type, key] = clash.split(' ')
-  const message = `${file} defines the key "${key}" of ${type} otherwise than a module before it. Define it once and import it.`
+  const fault = `${file} and another module define the key "${key}" of ${type} differently.`
+  const message = `${fault} Define it once and import it.`
   return { kind: 'broken', file, error: new UpshotError('invalid_workflow', message) }
 }
 

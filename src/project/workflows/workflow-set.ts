@@ -6,7 +6,7 @@ import type { LoadedWorkflows } from '../../core/runs/workflow-record.ts'
 import { parseCronLine } from '../../schedule/cron-line.ts'
 import { type LoadedModule, loadWorkflows } from './load-workflows.ts'
 
-/** The author's workflows in this process, by the file that each comes from. */
+/** The author's workflows in this process, by file and by id. */
 export class WorkflowSet {
   readonly #folder: string
   readonly #publish: Publish
@@ -20,22 +20,22 @@ export class WorkflowSet {
   }
 
   /**
-   * Loads every module of the folder. Throws `invalid_workflow` where two have one id; a broken one
-   * only leaves a notice.
+   * Loads every module of the folder. Throws `invalid_workflow` where two have one id; a broken
+   * module only causes a notice.
    */
   static async load(folder: string, publish: Publish): Promise<WorkflowSet> {
     const set = new WorkflowSet(folder, publish)
-    set.#take(await loadWorkflows(folder))
+    set.#replace(await loadWorkflows(folder))
     for (const [file, workflow] of set.#byFile) {
       publish({ kind: 'workflow.loaded', workflow: workflow.id, file, on: describeTrigger(workflow) })
     }
     return set
   }
 
-  /** Of workflows that are here already. */
+  /** Makes a set of workflows that need no loading. */
   static of(workflows: readonly AnyWorkflow[], publish: Publish): WorkflowSet {
     const set = new WorkflowSet('', publish)
-    set.#take(workflows.map((workflow) => ({ kind: 'loaded', file: `${workflow.id}.workflow.ts`, workflow })))
+    set.#replace(workflows.map((workflow) => ({ kind: 'loaded', file: `${workflow.id}.workflow.ts`, workflow })))
     return set
   }
 
@@ -47,7 +47,7 @@ export class WorkflowSet {
     return [...this.#byId.values()].some(fits)
   }
 
-  /** What other processes are told of it. */
+  /** The set as `saveWorkflows` tells other processes. */
   describe(): LoadedWorkflows {
     const workflows = [...this.#byFile].map(([file, workflow]) => ({
       id: workflow.id,
@@ -60,13 +60,12 @@ export class WorkflowSet {
   }
 
   /**
-   * Loads the modules anew. Passes at work keep the code that they began with; a module that is
-   * broken now keeps the version it had. False when nothing could be loaded at all, and everything
-   * stays.
+   * Loads the modules again; a broken one keeps its former version, and active passes keep their
+   * code. False, with nothing changed, where the folder cannot be loaded.
    */
   async reload(version: string): Promise<boolean> {
     try {
-      this.#take(await loadWorkflows(this.#folder, version))
+      this.#replace(await loadWorkflows(this.#folder, version))
     } catch (error) {
       this.#publish({ kind: 'workflow.broken', file: this.#folder, error: describeError(error), kept: true })
       return false
@@ -75,7 +74,7 @@ export class WorkflowSet {
     return true
   }
 
-  #take(modules: readonly LoadedModule[]): void {
+  #replace(modules: readonly LoadedModule[]): void {
     const sound = new Map<string, AnyWorkflow>()
     const faults: NoticeOf<'workflow.broken'>[] = []
     for (const module of modules) {
@@ -97,7 +96,7 @@ export class WorkflowSet {
   }
 }
 
-/** A cron line that cannot be read takes its own workflow down, not the scheduler. */
+/** Checked here so that a bad cron line breaks its own workflow, not the scheduler. */
 function findScheduleFault(workflow: AnyWorkflow): unknown {
   const schedule = scheduleOf(workflow)
   if (schedule === null) return null

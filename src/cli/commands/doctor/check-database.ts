@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Config } from '../../../project/config/load-config.ts'
-import { databaseFile, shortenLog, verify } from '../../../project/data-dir/maintain-database.ts'
+import { databaseFile } from '../../../project/data-dir/data-files.ts'
+import { shortenLog, verify } from '../../../project/data-dir/maintain-database.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 

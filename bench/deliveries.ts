@@ -2,11 +2,11 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The secret of every endpoint that is measured. */
+/** The secret of every measured endpoint. */
 export const SECRET = 'bench-secret-of-32-bytes-or-more'
 export const EVENT_TYPE = 'file.created'
 
-/** What tells one delivery from the next: the rest of the request is the same for all. */
+/** Bytes of the two parts that differ between deliveries, both hex. */
 export const ID_BYTES = 32
 export const SIGNATURE_BYTES = 64
 export const RECORD_BYTES = ID_BYTES + SIGNATURE_BYTES
@@ -14,21 +14,18 @@ export const RECORD_BYTES = ID_BYTES + SIGNATURE_BYTES
 const BODY_BYTES = 1_024
 const BATCH = 4_096
 
-/**
- * Signed deliveries in a file: one record each, the random part of its event id and its signature,
- * both hex.
- */
+/** A file of signed deliveries: per record the random part of an event id, then a signature. */
 export interface DeliveryFile {
   path: string
   count: number
 }
 
-/** Records `from` to `from + count` of a file. */
+/** Records `from` up to `from + count`. */
 export interface Slice extends DeliveryFile {
   from: number
 }
 
-/** What stands before and after the random part of the event id in a body of about 1 KB. */
+/** A body of 1,024 bytes, split around the random part of its event id. */
 export const BODY_PARTS: readonly [before: string, after: string] = bodyParts()
 
 function bodyParts(): [string, string] {
@@ -52,21 +49,19 @@ function bodyParts(): [string, string] {
   return [before, after]
 }
 
-/** The body with this random part in its event id. */
+/** The body with `id` as the random part of its event id. */
 export function renderBody(id: string): string {
   return BODY_PARTS.join(id)
 }
 
-/** A delivery for a single request of one's own. */
+/** A new signed delivery. */
 export function makeDelivery(): { id: string; signature: string; body: string } {
   const id = randomBytes(ID_BYTES / 2).toString('hex')
   const body = renderBody(id)
   return { id, signature: sign(body), body }
 }
 
-/**
- * Makes `count` deliveries ahead of time: signing is the sender's work and is not to be measured.
- */
+/** Signs `count` deliveries before a measurement, which must not include the sender's work. */
 export function writeDeliveries(folder: string, count: number): DeliveryFile {
   const path = join(folder, 'deliveries.bin')
   const descriptor = openSync(path, 'w')
@@ -91,9 +86,7 @@ function sign(body: string): string {
   return createHmac('sha256', SECRET).update(body).digest('hex')
 }
 
-/**
- * The bytes of a request around its signature and its id: `before, signature, between, id, after`.
- */
+/** A request without its two variable parts: `before, signature, between, id, after`. */
 export function requestParts(url: string): [before: string, between: string, after: string] {
   const { host, pathname } = new URL(url)
   const head = [

@@ -2,15 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { describeError } from '../src/core/errors.ts'
-import type { Bench, Suite } from './bench.ts'
-import { killChildren, startTarget } from './child.ts'
 import { type DeliveryFile, writeDeliveries } from './deliveries.ts'
-import type { LoadGenerator } from './load.ts'
-import { startSenders } from './load-node.ts'
-import { findWrk } from './load-wrk.ts'
-import { describeMachine, type Machine, measureSpeed } from './machine.ts'
-import { createPatience } from './patience.ts'
-import type { Result } from './result.ts'
+import type { LoadGenerator } from './load/load-generator.ts'
+import { startNodeSenders } from './load/node-senders.ts'
+import { openWrk } from './load/wrk.ts'
+import { killChildren, startProcess } from './processes/child.ts'
+import { type Machine, measureMachine, measureSpeed } from './report/machine.ts'
+import { createPatience } from './report/patience.ts'
+import type { Result } from './report/result.ts'
 import { claim } from './suites/claim.ts'
 import { download } from './suites/download.ts'
 import { engine } from './suites/engine.ts'
@@ -20,33 +19,39 @@ import { receive } from './suites/receive.ts'
 import { replay } from './suites/replay.ts'
 import { sandbox } from './suites/sandbox.ts'
 import { start } from './suites/start.ts'
+import type { Bench, Suite } from './suites/suite.ts'
 
 const SUITES: readonly Suite[] = [ingest, receive, growth, start, engine, claim, replay, download, sandbox]
 
-/** Enough for the longest burst, and for all bursts together that may not repeat a delivery. */
+/** Enough for the longest burst, and for all bursts to one store together. */
 const DELIVERIES = { quick: 600_000, full: 3_300_000 }
 
-/** How long all rounds together wait for other work on the machine to pause. */
+/** Time that all rounds together may wait for other work on the machine. */
 const PATIENCE_MS = { quick: 10_000, full: 120_000 }
 
 const OPTIONS = {
   help: { type: 'boolean', default: false },
-  /** Under two minutes instead of ten. */
   quick: { type: 'boolean', default: false },
-  /** Where the report goes as JSON. */
   json: { type: 'string' },
-  /** Only results whose names begin like this. */
   only: { type: 'string', default: '' },
-  /** Sends with Node processes even where wrk is installed. */
   'node-load': { type: 'boolean', default: false },
-  /** Writes a CPU profile of each server into this folder. */
   profile: { type: 'string' },
 } as const
 
+const USAGE = `npm run bench -- [options]
+
+  --quick           fewer and shorter rounds: under two minutes instead of ten
+  --only <prefix>   only results whose names begin with this prefix
+  --json <file>     write machine and results to a file
+  --node-load       send with Node processes even where wrk is installed
+  --profile <dir>   write a CPU profile of each target into this folder
+  --help            print this help
+
+Results:`
+
 const options = readOptions()
 
-// In the project's folder and not in the system's temporary one, which may lie in memory: there a
-// commit costs nothing.
+// Not in the system's temporary folder, which may lie in memory, where a commit costs nothing.
 const folder = mkdtempSync(join(import.meta.dirname, 'tmp-'))
 process.on('exit', () => {
   killChildren()
@@ -55,19 +60,17 @@ process.on('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 
 await using load = await chooseLoad()
-const machine = describeMachine(folder, load.name)
-say(describe(machine))
+const machine = measureMachine(folder, load.name)
+say(describeMachine(machine))
 const results = await runSuites()
 const bodiesPerMsAfter = measureSpeed()
 report(results)
-say(`\none core parses ${bodiesPerMsAfter} bodies in a millisecond by now, ${machine.bodiesPerMs} before`)
+say(`\none core parses ${bodiesPerMsAfter} bodies per millisecond now, ${machine.bodiesPerMs} before`)
 if (options.json !== undefined)
   writeFileSync(options.json, `${JSON.stringify({ machine: { ...machine, bodiesPerMsAfter }, results }, null, 2)}\n`)
 process.exitCode = results.every(isGoodEnough) ? 0 : 1
 
-/**
- * What cannot be read, or names nothing, ends it here: a benchmark of something else helps nobody.
- */
+/** Exits with 2 for options that cannot be parsed, or a prefix that no result has. */
 function readOptions() {
   try {
     const { values } = parseArgs({ options: OPTIONS })
@@ -84,19 +87,16 @@ function readOptions() {
 
 function describeUsage(): string {
   const suites = SUITES.map(({ names }) => `  ${names.join(' ')}`)
-  return [`Options: --${Object.keys(OPTIONS).join(', --')}`, 'Results, for --only:', ...suites].join('\n')
+  return [USAGE, ...suites].join('\n')
 }
 
-/**
- * A full run must hold every goal. A quick one, often beside other work, reports them all and fails
- * where one could not be measured.
- */
+/** A full run must reach every goal. A quick run fails only where a figure was not measured. */
 function isGoodEnough({ holds, value }: Result): boolean {
   return holds || (options.quick && Number.isFinite(value))
 }
 
 async function chooseLoad(): Promise<LoadGenerator> {
-  return (options['node-load'] ? null : findWrk(folder)) ?? (await startSenders())
+  return (options['node-load'] ? null : openWrk(folder)) ?? (await startNodeSenders())
 }
 
 async function runSuites(): Promise<Result[]> {
@@ -110,7 +110,8 @@ async function runSuites(): Promise<Result[]> {
       deliveries ??= writeDeliveries(folder, options.quick ? DELIVERIES.quick : DELIVERIES.full)
       return deliveries
     },
-    startTarget: (file) => startTarget(file, options.profile === undefined ? [] : profiling(options.profile)),
+    startTarget: (file) =>
+      startProcess(`targets/${file}`, options.profile === undefined ? [] : profiling(options.profile)),
     patience: createPatience(options.quick ? PATIENCE_MS.quick : PATIENCE_MS.full),
     say,
   }
@@ -119,7 +120,7 @@ async function runSuites(): Promise<Result[]> {
     say(`\n${suite.names[0]?.split('.')[0]}`)
     results.push(...(await suite.run(bench)))
   }
-  if (bench.patience.leftMs <= 0) say('\nThe machine was busy with other work: some figures are too low.')
+  if (bench.patience.leftMs <= 0) say('\nOther work kept the machine busy: some figures are too low.')
   return results.filter(({ name }) => isAskedFor(name))
 }
 
@@ -127,12 +128,12 @@ function profiling(folder: string): string[] {
   return ['--cpu-prof', `--cpu-prof-dir=${folder}`]
 }
 
-function describe(machine: Machine): string {
+function describeMachine(machine: Machine): string {
   const { cpu, cores, memoryGb, system, node, sqlite, fsyncMs, loadBefore, bodiesPerMs, loadGenerator } = machine
   return [
     `${cpu}, ${cores} cores, ${memoryGb} GB, ${system}`,
     `node ${node}, sqlite ${sqlite}, fsync ${fsyncMs} ms, load before ${loadBefore.toFixed(1)}`,
-    `one core parses ${bodiesPerMs} bodies of a delivery in a millisecond`,
+    `one core parses ${bodiesPerMs} delivery bodies per millisecond`,
     `${options.quick ? 'quick' : 'full'} run, load generator: ${loadGenerator}`,
   ].join('\n')
 }

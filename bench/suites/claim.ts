@@ -1,19 +1,19 @@
 import { join } from 'node:path'
-import type { Bench, Suite } from '../bench.ts'
-import { type Backlog, prefillRuns } from '../prefill-runs.ts'
-import { type Goal, judge, median, type Result } from '../result.ts'
-import { measureRounds } from '../rounds.ts'
+import { type Backlog, prefillRuns } from '../prefill/prefill-runs.ts'
+import { type Goal, judge, median, type Result } from '../report/result.ts'
+import { measureRounds } from '../report/rounds.ts'
+import type { Bench, Suite } from './suite.ts'
 
 const GOALS = { at1MPending: { atLeast: 0.85 }, at5MFinished: { atLeast: 0.85 } } as const satisfies Record<
   string,
   Goal
 >
 
-/** Enough for every claim of a round: the store that others are compared with holds no more. */
+/** Pending runs of the empty store, enough for all claims of a round. */
 const PENDING = 1_000
 const LIMIT = 50
 
-/** What a claim costs with a long queue and with a long past, against a store that has neither. */
+/** Cost of a claim with a long queue, and with many finished runs, against an empty store. */
 export const claim: Suite = {
   names: ['claim.at1MPending', 'claim.at5MFinished', 'claim.emptyMicros'],
   run: runClaim,
@@ -30,7 +30,7 @@ async function runClaim(bench: Bench): Promise<Result[]> {
   const claimAll = async (rounds: number) =>
     (await target.call<number[][]>('claim', { files, rounds, limit: LIMIT })).map(median)
   await claimAll(200)
-  const plan = bench.isQuick ? { least: 3, most: 7 } : { least: 9, most: 15 }
+  const plan = bench.isQuick ? { min: 3, max: 7 } : { min: 9, max: 15 }
   const figures = await measureRounds(plan, GOALS, async () => {
     await bench.patience.waitForCalm()
     return compare(bench, await claimAll(bench.isQuick ? 100 : 300))
@@ -47,7 +47,7 @@ function fill(bench: Bench, name: string, backlog: Backlog): string {
   const begunAt = performance.now()
   prefillRuns(file, backlog)
   const seconds = ((performance.now() - begunAt) / 1_000).toFixed(1)
-  bench.say(`  ${backlog.finished} finished and ${backlog.pending} pending runs stored ahead in ${seconds} s`)
+  bench.say(`  ${backlog.finished} finished and ${backlog.pending} pending runs prefilled in ${seconds} s`)
   return file
 }
 

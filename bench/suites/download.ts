@@ -1,11 +1,11 @@
 import { statSync, truncateSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Bench, Suite } from '../bench.ts'
-import { runToEnd, type Target } from '../child.ts'
-import { type Goal, judge, type Result } from '../result.ts'
-import { inTurn, measureRounds } from '../rounds.ts'
+import { runProgram, type Target } from '../processes/child.ts'
+import { type Goal, judge, type Result } from '../report/result.ts'
+import { inTurn, measureRounds } from '../report/rounds.ts'
 import type { Hosted } from '../targets/file-host.ts'
+import type { Bench, Suite } from './suite.ts'
 
 const MIB = 2 ** 20
 
@@ -19,10 +19,7 @@ const GOALS = {
 const RIVALS = ['curl', 'client'] as const
 type Rival = (typeof RIVALS)[number]
 
-/**
- * How fast a large file comes down, whole and resumed, against curl, which hashes nothing and syncs
- * nothing.
- */
+/** Speed of a large download, whole and resumed, against curl, which neither hashes nor syncs. */
 export const download: Suite = {
   names: [
     'download.vsCurl',
@@ -43,7 +40,7 @@ async function runDownload(bench: Bench): Promise<Result[]> {
   await using client = bench.startTarget('downloader.ts')
   await client.call('start', hosted)
   const contest = { bench, bytes, host, client, paths }
-  const rounds = bench.isQuick ? { least: 5, most: 7 } : { least: 5, most: 9 }
+  const rounds = bench.isQuick ? { min: 5, max: 7 } : { min: 5, max: 9 }
   const { vsCurl, resumedVsCurl, retriedVsCurl } = GOALS
   const figures = await measureRounds(rounds, { vsCurl, resumedVsCurl, retriedVsCurl }, (round) =>
     measureRound(contest, round),
@@ -58,7 +55,7 @@ async function runDownload(bench: Bench): Promise<Result[]> {
   ]
 }
 
-/** In a process of its own, because the most that a process ever had is all that it knows. */
+/** A process of its own, because a peak covers the whole life of a process. */
 async function measureMemory(bench: Bench, hosted: Hosted, to: string): Promise<number> {
   await using client = bench.startTarget('downloader.ts')
   await client.call('start', hosted)
@@ -66,12 +63,12 @@ async function measureMemory(bench: Bench, hosted: Hosted, to: string): Promise<
   await client.call('download', { to })
   await client.call('halve', { to })
   await client.call('download', { to })
-  return (await client.call<Memory>('memory')).mostMiB - nowMiB
+  return (await client.call<Memory>('memory')).peakMiB - nowMiB
 }
 
 interface Memory {
   nowMiB: number
-  mostMiB: number
+  peakMiB: number
 }
 
 interface Contest {
@@ -82,7 +79,7 @@ interface Contest {
   paths: Record<Rival, string>
 }
 
-/** Leaves a rival's file as the race is to find it; gives the bytes that are there. */
+/** Brings a rival's file into the state that the race starts from; returns its bytes. */
 type Preparation = Record<Rival, () => Promise<number>>
 
 async function measureRound(contest: Contest, round: number) {
@@ -97,19 +94,19 @@ async function measureRound(contest: Contest, round: number) {
     curl: () => removeFile(paths.curl),
     client: () => removeFile(paths.client),
   })
-  // What a process that died has left: its bytes have to be read again for the hash of the whole.
+  // As after a crash: the client reads the first half again to hash the whole file.
   const resumed = await race(contest, round, {
     curl: halve,
     client: () => client.call<number>('halve', { to: paths.client }),
   })
-  // What the process itself has left, as before a retry: it knows their hash.
+  // As before a retry in the same process: the client has the hash of the first half.
   const retried = await race(contest, round, {
     curl: halve,
     client: () => client.call<number>('interrupt', { to: paths.client }),
   })
   const describe = (rates: Rates) => `${rates.client.toFixed(0)} MiB/s, curl ${rates.curl.toFixed(0)}`
   bench.say(
-    `  whole ${describe(whole)}; second half ${describe(resumed)}; second half after a break ${describe(retried)}`,
+    `  whole ${describe(whole)}; after a crash ${describe(resumed)}; in the same process ${describe(retried)}`,
   )
   return {
     vsCurl: whole.client / whole.curl,
@@ -128,27 +125,26 @@ async function removeFile(path: string): Promise<number> {
 type Rates = Record<Rival, number>
 
 /**
- * How fast each brings what is missing of its file, one after the other. Each starts right after
- * its own file was made ready, with a disk that has nothing left to write: curl syncs nothing, and
- * the next one would pay for it.
+ * Download rates of the rivals, one after the other. A `sync` comes before each, or a rival would
+ * pay for pages that curl left unwritten.
  */
 async function race({ bytes, host, client, paths }: Contest, round: number, prepare: Preparation): Promise<Rates> {
   const rates: Rates = { curl: 0, client: 0 }
   for (const rival of inTurn(RIVALS, round)) {
     const found = await prepare[rival]()
-    await runToEnd('sync', [], 300)
+    await runProgram('sync', [], 300)
     const ms =
       rival === 'curl'
         ? await runCurl(await host.call<string>('url'), paths.curl)
         : (await client.call<{ ms: number }>('download', { to: paths.client })).ms
-    if (statSync(paths[rival]).size !== bytes) throw new Error(`${rival} did not bring the whole file`)
+    if (statSync(paths[rival]).size !== bytes) throw new Error(`${rival} did not download the whole file`)
     rates[rival] = (bytes - found) / MIB / (ms / 1_000)
   }
   return rates
 }
 
-/** By its own watch, so that the start of its process is not held against it. */
+/** Milliseconds by curl's own clock, without the start of its process. */
 async function runCurl(url: string, to: string): Promise<number> {
   const options = ['--silent', '--show-error', '--fail', '--continue-at', '-', '--write-out', '%{time_total}']
-  return Number(await runToEnd('curl', [...options, '--output', to, url], 300)) * 1_000
+  return Number(await runProgram('curl', [...options, '--output', to, url], 300)) * 1_000
 }

@@ -1,15 +1,13 @@
 import { join } from 'node:path'
-import type { Bench, Suite } from '../bench.ts'
-import type { Target } from '../child.ts'
-import { CONNECTIONS, MAX_STORED_PER_SECOND } from '../ingest-burst.ts'
-import { type Goal, judge, median, percentile, type Result } from '../result.ts'
-import { inTurn, measureRounds } from '../rounds.ts'
+import type { Target } from '../processes/child.ts'
+import { type Goal, judge, median, percentile, type Result } from '../report/result.ts'
+import { inTurn, measureRounds, type RoundPlan } from '../report/rounds.ts'
+import { CONNECTIONS, MAX_STORED_PER_SECOND } from './ingest-burst.ts'
+import type { Bench, Suite } from './suite.ts'
 
 /**
- * Figures per second say as much of the machine as of us, so the same written by hand runs beside
- * it, and `vsByHand` compares the two. Where these goals come from it made 79,000 runs (their steps
- * alone, while ours bring their event along) and 16,600 events a second: they ask for 0.13 and 0.48
- * of that.
+ * Goals for two cores. On the machine that they were set on, the belt by hand made 79,000 runs and
+ * 16,600 events per second.
  */
 const GOALS = {
   runsPerSecond: { atLeast: 10_000 },
@@ -20,8 +18,7 @@ const GOALS = {
 const IN_FLIGHT = 200
 
 /**
- * How fast runs of three durable steps go, with many at once and one at a time, and how fast the
- * whole belt goes.
+ * Speed of runs with three durable steps, many at once and one at a time, and of the whole belt.
  */
 export const engine: Suite = {
   names: [
@@ -37,7 +34,7 @@ export const engine: Suite = {
   run: runEngine,
 }
 
-/** A process that has a belt, and where it takes deliveries. */
+/** A process with receiver, store and worker, and the URL that it takes deliveries at. */
 interface Belt {
   target: Target
   url: string
@@ -55,7 +52,7 @@ async function runEngine(bench: Bench): Promise<Result[]> {
     url: await target.call<string>('open', { file: join(bench.folder, name), slots: IN_FLIGHT }),
   })
   const rivals = { engine: await open(target, 'engine.db'), byHand: await open(handTarget, 'by-hand.db') }
-  const rounds = bench.isQuick ? { least: 3, most: 5 } : { least: 7, most: 11 }
+  const rounds = bench.isQuick ? { min: 3, max: 5 } : { min: 7, max: 11 }
   const many = await measureRuns(bench, rivals, rounds)
   const singles = await measureSingles(bench, target)
   const belt = await measureBelts(bench, rivals, rounds)
@@ -76,10 +73,10 @@ interface ManyRuns {
   cpuMicrosPerRun: number
 }
 
-async function measureRuns(bench: Bench, rivals: Rivals, rounds: { least: number; most: number }) {
+async function measureRuns(bench: Bench, rivals: Rivals, rounds: RoundPlan) {
   const run = (rival: Rival, count: number) =>
     rivals[rival].target.call<ManyRuns>('runMany', { count, inFlight: IN_FLIGHT })
-  // The compiler needs some seconds of this until it has made up its mind.
+  // Warm-up: V8 takes some seconds to optimize this code.
   for (const rival of RIVALS) await run(rival, bench.isQuick ? 10_000 : 40_000)
   return measureRounds(rounds, { runsPerSecond: GOALS.runsPerSecond }, async (round) => {
     await bench.patience.waitForCalm()
@@ -107,30 +104,27 @@ async function measureSingles(bench: Bench, target: Target): Promise<number[]> {
   return times
 }
 
-async function measureBelts(bench: Bench, rivals: Rivals, rounds: { least: number; most: number }) {
-  // What receives has not been called before, and is compiled on the way.
+async function measureBelts(bench: Bench, rivals: Rivals, rounds: RoundPlan) {
+  // Warm-up of the receiver, which has not been called so far.
   for (const rival of RIVALS) await sendThroughBelt(bench, rivals[rival], 0)
   return measureRounds(rounds, { eventsPerSecond: GOALS.eventsPerSecond }, async (round) => {
     await bench.patience.waitForCalm()
     const { engine, byHand } = await measureEach(round, (rival) => sendThroughBelt(bench, rivals[rival], round + 1))
     bench.say(
       `  ${Math.round(engine.eventsPerSecond)} events/s from delivery to end, ` +
-        `${Math.round(engine.acceptedPerSecond)} accepted per second, ${CONNECTIONS} connections, ${IN_FLIGHT} slots, ` +
-        `by hand ${Math.round(byHand.eventsPerSecond)}`,
+        `${Math.round(engine.acceptedPerSecond)} accepted per second, ` +
+        `${CONNECTIONS} connections, ${IN_FLIGHT} slots, by hand ${Math.round(byHand.eventsPerSecond)}`,
     )
     return { ...engine, vsByHand: engine.eventsPerSecond / byHand.eventsPerSecond }
   })
 }
 
-/**
- * Sends for a while as fast as the receiver takes it, and waits until the last run is done: a
- * backlog counts as time.
- */
+/** Sends as fast as the receiver answers, then waits for the last run: a backlog costs time. */
 async function sendThroughBelt(bench: Bench, { target, url }: Belt, round: number) {
   const seconds = bench.isQuick ? 1 : 5
-  const most = seconds * MAX_STORED_PER_SECOND
+  const count = seconds * MAX_STORED_PER_SECOND
   const before = await target.call<number>('expectBurst')
-  const deliveries = { ...bench.deliveries, from: round * most, count: most }
+  const deliveries = { ...bench.deliveries, from: round * count, count }
   const { answered, perSecond } = await bench.load.send({ url, connections: CONNECTIONS, seconds, deliveries })
   const ms = await target.call<number>('msOfBurst', before + answered)
   return { eventsPerSecond: answered / (ms / 1_000), acceptedPerSecond: perSecond }

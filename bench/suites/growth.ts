@@ -1,18 +1,15 @@
 import { join } from 'node:path'
-import type { Bench, Suite } from '../bench.ts'
-import { sendFreshRecords, sendToEmptyStore } from '../ingest-burst.ts'
-import type { BurstResult } from '../load.ts'
-import { prefill } from '../prefill.ts'
-import { type Goal, judge, type Result } from '../result.ts'
-import { inTurn, measureRounds } from '../rounds.ts'
+import type { BurstResult } from '../load/load-generator.ts'
+import { prefillEvents } from '../prefill/prefill-events.ts'
+import { type Goal, judge, type Result } from '../report/result.ts'
+import { inTurn, measureRounds } from '../report/rounds.ts'
+import { emptyStoreSender, freshSender } from './ingest-burst.ts'
+import type { Bench, Suite } from './suite.ts'
 
 const STORED = 1_000_000
 const GOALS = { at1M: { atLeast: 0.9 } } as const satisfies Record<string, Goal>
 
-/**
- * What a million stored events cost the next ones: one receiver, one process, two databases in
- * turn.
- */
+/** Cost of a delivery with a million stored events: one process, two databases in turn. */
 export const growth: Suite = {
   names: ['ingest.at1M', 'ingest.perSecondAt1M'],
   run: runGrowth,
@@ -22,16 +19,16 @@ async function runGrowth(bench: Bench): Promise<Result[]> {
   await using receiver = bench.startTarget('receiver.ts')
   const file = join(bench.folder, 'million.db')
   const begunAt = performance.now()
-  prefill(file, STORED)
-  bench.say(`  ${STORED} events stored ahead in ${((performance.now() - begunAt) / 1_000).toFixed(1)} s`)
+  prefillEvents(file, STORED)
+  bench.say(`  ${STORED} events prefilled in ${((performance.now() - begunAt) / 1_000).toFixed(1)} s`)
 
   const seconds = bench.isQuick ? 1 : 4
   const rivals = {
-    empty: sendToEmptyStore(bench, { receiver, file: join(bench.folder, 'empty.db'), commit: 'group' }),
-    full: sendFreshRecords(bench, { receiver, file, commit: 'group' }),
+    empty: emptyStoreSender(bench, { receiver, file: join(bench.folder, 'empty.db'), commit: 'group' }),
+    full: freshSender(bench, { receiver, file, commit: 'group' }),
   }
   for (const send of Object.values(rivals)) await send(bench.isQuick ? 3 : 5)
-  const rounds = bench.isQuick ? { least: 5, most: 9 } : { least: 9, most: 15 }
+  const rounds = bench.isQuick ? { min: 5, max: 9 } : { min: 9, max: 15 }
   const figures = await measureRounds(rounds, GOALS, async (round) => {
     await bench.patience.waitForCalm()
     const results: Partial<Record<keyof typeof rivals, BurstResult>> = {}

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import type { Bench, Suite } from '../bench.ts'
-import { CONNECTIONS, MAX_PER_SECOND, sendToEmptyStore } from '../ingest-burst.ts'
-import type { BurstResult } from '../load.ts'
-import { type Goal, judge, type Result } from '../result.ts'
-import { inTurn, measureRounds } from '../rounds.ts'
+import type { BurstResult } from '../load/load-generator.ts'
+import { type Goal, judge, type Result } from '../report/result.ts'
+import { inTurn, measureRounds } from '../report/rounds.ts'
+import { CONNECTIONS, emptyStoreSender, MAX_PER_SECOND } from './ingest-burst.ts'
+import type { Bench, Suite } from './suite.ts'
 
 const GOALS = {
   vsStorageFree: { atLeast: 0.55 },
@@ -11,19 +11,14 @@ const GOALS = {
   p99Ms: { atMost: 15 },
 } as const satisfies Record<string, Goal>
 
-/**
- * What the generator manages against a server that does nothing, in units of the fastest server
- * measured.
- */
+/** Rate of the generator against a server without work, over that of the storage-free server. */
 const HEADROOM: Goal = { atLeast: 1.3 }
 
 const RIVALS = ['storageFree', 'groupCommit', 'oneCommit'] as const
 type Rival = (typeof RIVALS)[number]
 type Send = (seconds: number) => Promise<BurstResult>
 
-/**
- * How fast deliveries come in, against the same work without a store, and with a commit for each.
- */
+/** Rate of accepted deliveries, against a server without a store and one commit per delivery. */
 export const ingest: Suite = {
   names: [
     'ingest.vsStorageFree',
@@ -39,20 +34,19 @@ export const ingest: Suite = {
 }
 
 async function runIngest(bench: Bench): Promise<Result[]> {
-  // A process each: what one rival makes of the code, the compiler would remember for the other.
+  // A process for each, because V8 would optimize shared code for both.
   await using grouped = bench.startTarget('receiver.ts')
   await using alone = bench.startTarget('receiver.ts')
   await using plain = bench.startTarget('storage-free.ts')
   const rivals: Record<Rival, Send> = {
     storageFree: sendWithoutStore(bench, await plain.call('start')),
-    groupCommit: sendToEmptyStore(bench, { receiver: grouped, file: join(bench.folder, 'group.db'), commit: 'group' }),
-    oneCommit: sendToEmptyStore(bench, { receiver: alone, file: join(bench.folder, 'each.db'), commit: 'each' }),
+    groupCommit: emptyStoreSender(bench, { receiver: grouped, file: join(bench.folder, 'group.db'), commit: 'group' }),
+    oneCommit: emptyStoreSender(bench, { receiver: alone, file: join(bench.folder, 'each.db'), commit: 'each' }),
   }
   const seconds = bench.isQuick ? 1 : 5
-  // A server is slow until its code has been compiled; without this the first round would measure
-  // the compiler.
+  // Warm-up: a server is slow until V8 has compiled its code.
   for (const send of Object.values(rivals)) await send(bench.isQuick ? 3 : 5)
-  const rounds = bench.isQuick ? { least: 5, most: 9 } : { least: 9, most: 15 }
+  const rounds = bench.isQuick ? { min: 5, max: 9 } : { min: 9, max: 15 }
   const figures = await measureRounds(rounds, GOALS, async (round) => {
     await bench.patience.waitForCalm()
     const results: Partial<Record<Rival, BurstResult>> = {}
@@ -88,8 +82,8 @@ function compare(bench: Bench, { storageFree, groupCommit, oneCommit }: Record<R
 async function measureGenerator(bench: Bench): Promise<number> {
   await using bare = bench.startTarget('bare.ts')
   const url = await bare.call<string>('start')
-  const most = { ...bench.deliveries, from: 0, count: bench.deliveries.count }
-  const send = (seconds: number) => bench.load.send({ url, connections: CONNECTIONS, seconds, deliveries: most })
+  const deliveries = { ...bench.deliveries, from: 0, count: bench.deliveries.count }
+  const send = (seconds: number) => bench.load.send({ url, connections: CONNECTIONS, seconds, deliveries })
   await send(1)
   return (await send(1)).perSecond
 }

@@ -1,21 +1,18 @@
 import { join } from 'node:path'
-import type { Bench, Suite } from '../bench.ts'
-import type { Target } from '../child.ts'
-import { CONNECTIONS, MAX_PER_SECOND, sendToEmptyStore } from '../ingest-burst.ts'
-import { type Goal, judge, type Result } from '../result.ts'
-import { measureRounds } from '../rounds.ts'
+import type { Target } from '../processes/child.ts'
+import { type Goal, judge, type Result } from '../report/result.ts'
+import { measureRounds } from '../report/rounds.ts'
 import type { Stage } from '../targets/receive-stages.ts'
 import type { CpuUse } from '../targets/receiver.ts'
+import { CONNECTIONS, emptyStoreSender, MAX_PER_SECOND } from './ingest-burst.ts'
+import type { Bench, Suite } from './suite.ts'
 
 const GOALS = {
   vsStorageFree: { atLeast: 0.55 },
   hardeningShare: { atMost: 0.1 },
 } as const satisfies Record<string, Goal>
 
-/**
- * What an accepted delivery costs, stage by stage, and what the checks for a hostile world are of
- * it.
- */
+/** Processor time of an accepted delivery by stage, and the share of the hardening checks. */
 export const receive: Suite = {
   names: [
     'receive.readUs',
@@ -35,14 +32,14 @@ async function runReceive(bench: Bench): Promise<Result[]> {
   await using plain = bench.startTarget('storage-free.ts')
   await using stages = bench.startTarget('receive-stages.ts')
   const plainUrl = await plain.call<string>('start')
-  const send = sendToEmptyStore(bench, { receiver, file: join(bench.folder, 'receive.db'), commit: 'group' })
+  const send = emptyStoreSender(bench, { receiver, file: join(bench.folder, 'receive.db'), commit: 'group' })
   const deliveries = { ...bench.deliveries, from: 0, count: MAX_PER_SECOND }
   const sendPlain = (seconds: number) =>
     bench.load.send({ url: plainUrl, connections: CONNECTIONS, seconds, deliveries })
   for (const warmUp of [send, sendPlain]) await warmUp(bench.isQuick ? 2 : 4)
   await stages.call('measure', { rounds: 20 })
 
-  const rounds = bench.isQuick ? { least: 3, most: 5 } : { least: 7, most: 11 }
+  const rounds = bench.isQuick ? { min: 3, max: 5 } : { min: 7, max: 11 }
   const figures = await measureRounds(rounds, GOALS, async () => {
     await bench.patience.waitForCalm()
     return measureOnce({ send, sendPlain, receiver, stages })
@@ -61,22 +58,19 @@ async function runReceive(bench: Bench): Promise<Result[]> {
 }
 
 interface Rivals {
-  send: ReturnType<typeof sendToEmptyStore>
-  sendPlain: ReturnType<typeof sendToEmptyStore>
+  send: ReturnType<typeof emptyStoreSender>
+  sendPlain: ReturnType<typeof emptyStoreSender>
   receiver: Target
   stages: Target
 }
 
-/**
- * Processor time of one burst, shared out: the main thread's by stage, the rest is the thread that
- * commits.
- */
+/** Divides the processor time of a burst: stages on the main thread, then the writer thread. */
 async function measureOnce({ send, sendPlain, receiver, stages }: Rivals) {
   const before = await receiver.call<CpuUse>('cpu')
   const burst = await send(1)
   const after = await receiver.call<CpuUse>('cpu')
   const plain = await sendPlain(1)
-  const { gate, verify, scan, parse, plan } = await stages.call<Record<Stage, number>>('measure', { rounds: 5 })
+  const { intake, verify, scan, parse, plan } = await stages.call<Record<Stage, number>>('measure', { rounds: 5 })
   const mainUs = (after.mainUs - before.mainUs) / burst.answered
   const totalUs = (after.allUs - before.allUs) / burst.answered
   return {
@@ -87,7 +81,7 @@ async function measureOnce({ send, sendPlain, receiver, stages }: Rivals) {
     commitUs: totalUs - mainUs,
     totalUs,
     mainUs,
-    hardeningShare: (gate + scan) / mainUs,
+    hardeningShare: (intake + scan) / mainUs,
     vsStorageFree: burst.perSecond / plain.perSecond,
   }
 }

@@ -1,12 +1,9 @@
 import { join } from 'node:path'
-import type { Bench, Suite } from '../bench.ts'
-import { prefillJournal } from '../prefill-runs.ts'
-import { judge, median, type Result } from '../result.ts'
+import { prefillJournal } from '../prefill/prefill-runs.ts'
+import { judge, median, type Result } from '../report/result.ts'
+import type { Bench, Suite } from './suite.ts'
 
-/**
- * How long a run of 10,000 finished steps takes from its claim to its end: reading them, replaying
- * them, one commit.
- */
+/** Time from claim to end of a run of 10,000 finished steps: read, replay, one commit. */
 export const replay: Suite = { names: ['replay.10kStepsMs'], run: runReplay }
 
 async function runReplay(bench: Bench): Promise<Result[]> {

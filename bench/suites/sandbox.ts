@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { Bench, Suite } from '../bench.ts'
-import { judge, median, type Result } from '../result.ts'
+import { judge, median, type Result } from '../report/result.ts'
+import type { Bench, Suite } from './suite.ts'
 
 const FILES = { quick: 20_000, full: 100_000 }
 const PAGES_COMPARED = 20
@@ -14,7 +14,7 @@ interface Scan {
   rssMb: number
 }
 
-/** What a directory of a hundred thousand files costs the sandbox. */
+/** Cost of a directory of 100,000 files for the sandbox. */
 export const sandbox: Suite = {
   names: [
     'sandbox.scan100kMs',
@@ -35,15 +35,13 @@ async function runSandbox(bench: Bench): Promise<Result[]> {
 
   const scans: Scan[] = []
   for (let n = 0; n < SCANS; n++) scans.push(await target.call<Scan>('scan', dir))
-  // Other work on the machine only ever adds to a scan; memory is that of the first, which found
-  // the process fresh.
+  // The fastest scan had the least other work beside it. Memory counts from a fresh process.
   const ms = Math.min(...scans.map((scan) => scan.ms))
   const cpuMs = Math.min(...scans.map((scan) => scan.cpuMs))
   const { entries = 0, rssMb = Number.NaN } = scans[0] ?? {}
   await target.call('list')
   const rounds: number[][] = []
-  // Everything is warm now; and where the regular scan of the directory slows one round's end, the
-  // others know better.
+  // The median over rounds ignores one that the periodic scan of the directory has slowed down.
   for (let round = 0; round < ROUNDS; round++) rounds.push(await target.call<number[]>('list'))
   const ratios = rounds.map((pages) => median(pages.slice(-PAGES_COMPARED)) / median(pages.slice(0, PAGES_COMPARED)))
   const drops: number[] = []
@@ -51,12 +49,11 @@ async function runSandbox(bench: Bench): Promise<Result[]> {
     drops.push(await target.call<number>('drop', { dir, name: `dropped-${n}.txt` }))
   }
   await target.call('stop', dir)
-  bench.say(
-    `  ${entries} entries scanned in ${Math.round(ms)} ms (${Math.round(cpuMs)} ms of processor), listed on ${rounds[0]?.length} pages`,
-  )
+  const times = `${Math.round(ms)} ms (${Math.round(cpuMs)} ms of CPU)`
+  bench.say(`  ${entries} entries scanned in ${times}, listed on ${rounds[0]?.length} pages`)
 
   return [
-    // Per hundred thousand, so that a short run can be read beside a long one.
+    // Scaled to 100,000 files, so that quick and full runs can be compared.
     judge('sandbox.scan100kMs', ms * (FILES.full / FILES[size]), 'ms', { atMost: 10_000 }),
     judge('sandbox.lastPageVsFirst', median(ratios), 'ratio', { atMost: 2 }),
     judge('sandbox.pageMs', median(rounds.flat()), 'ms'),

@@ -1,13 +1,13 @@
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
-import type { Bench, Suite } from '../bench.ts'
 import { makeDelivery } from '../deliveries.ts'
-import { type Goal, judge, median, percentile, type Result } from '../result.ts'
+import { type Goal, judge, median, percentile, type Result } from '../report/result.ts'
+import type { Bench, Suite } from './suite.ts'
 
 const GOAL: Goal = { atMost: 5 }
 const WARM_UPS = 100
 
-/** How soon author code runs after the sender has its answer, when nothing else is going on. */
+/** Time from the sender's answer to the first line of author code, in an idle app. */
 export const start: Suite = { names: ['start.medianMs', 'start.p99Ms'], run: runStart }
 
 async function runStart(bench: Bench): Promise<Result[]> {
@@ -17,8 +17,7 @@ async function runStart(bench: Bench): Promise<Result[]> {
   const times: number[] = []
   const wanted = WARM_UPS + (bench.isQuick ? 400 : 2_000)
   await bench.patience.waitForCalm()
-  // One at a time: the next delivery is sent when the run of the last one is over and its process
-  // idle again.
+  // One delivery at a time: the next one is sent once the run of the last one has ended.
   for (let sent = 0; sent < wanted; sent++) {
     const next = target.call<number>('nextStart')
     await deliver(url, agent)

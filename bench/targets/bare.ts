@@ -1,11 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { answerCalls } from './answer-calls.ts'
+import { answerCalls } from '../processes/answer-calls.ts'
 
-/**
- * Reads each request and answers 200: the most that a load generator can be asked for on this
- * machine.
- */
+/** Reads each request and answers 200: the highest rate that a load generator can reach here. */
 const server = createServer((request, response) => {
   request.resume().on('end', () => response.writeHead(200, { 'Content-Length': 2 }).end('ok'))
 })

@@ -1,13 +1,11 @@
 import Database from 'better-sqlite3'
-import { answerCalls } from './answer-calls.ts'
+import { answerCalls } from '../processes/answer-calls.ts'
 import { FinishLine } from './finish-line.ts'
 import { listenByHand } from './hand-written.ts'
 
 /**
- * The belt as one writes it by hand for this one workflow: an event is kept before the answer, each
- * step before the next one, everything that comes in one turn of the loop in one commit at
- * `synchronous=FULL`. It promises nothing else: no lease, no retry, no timeout, no replay, no
- * second process. What the engine costs beside it is the price of its promises.
+ * The belt written by hand for one workflow, with the same group commit at `synchronous=FULL`. It
+ * has no leases, retries, timeouts, replay or second process.
  */
 let belt: ReturnType<typeof openBelt>
 const finish = new FinishLine()
@@ -24,7 +22,7 @@ function openBelt(file: string) {
   const addStep = db.prepare<[number, string, string]>('INSERT INTO step VALUES (?, ?, ?)')
   const commit = createGroupCommit(db)
   return {
-    /** The event's row, whose run it starts, or null for one that is known. */
+    /** Row of the event, which is its run's id too; null for a known event. */
     addEvent: (id: string, body: string) =>
       commit(() => {
         const { changes, lastInsertRowid } = addEvent.run(id, body, Date.now())
@@ -35,7 +33,7 @@ function openBelt(file: string) {
   }
 }
 
-/** Gives what performs a write in the next commit, and resolves after it. */
+/** Returns a function that runs a write in the next commit and resolves after it. */
 function createGroupCommit(db: Database.Database) {
   let waiting: (() => () => void)[] = []
   const commitAll = db.transaction((writes: typeof waiting) => writes.map((write) => write()))
@@ -54,7 +52,7 @@ function createGroupCommit(db: Database.Database) {
     })
 }
 
-/** Keeps an event; its run goes on by itself. */
+/** Resolves once the event is stored; its run goes on in the background. */
 async function keep(id: string, body: string): Promise<void> {
   finish.delivered()
   const run = await belt.addEvent(id, body)
@@ -75,10 +73,7 @@ answerCalls({
     belt = openBelt(file)
     return listenByHand(keep)
   },
-  /**
-   * Runs per second with `inFlight` at once: their steps alone, whose event is in the store
-   * already.
-   */
+  /** Runs per second with `inFlight` at once. Counts the steps only: no event is stored. */
   async runMany({ count, inFlight }: { count: number; inFlight: number }) {
     const startedAt = performance.now()
     let left = count

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { Store } from '../../src/core/store/store.ts'
 import { systemClock } from '../../src/core/time.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
-import { answerCalls } from './answer-calls.ts'
+import { answerCalls } from '../processes/answer-calls.ts'
 
-/** The store on one connection: what a claim costs it, with the commit. */
+/** Claims on stores without a writer thread, commit included. */
 const WORKER = 'wrk_bench'
 const vaultKey = randomBytes(32)
 const stores = new Map<string, Store>()
@@ -18,7 +18,7 @@ async function openStore(file: string): Promise<Store> {
   return store
 }
 
-/** Microseconds per run of one claim; what it claimed is handed back. */
+/** Microseconds per run of one claim; releases the claimed runs. */
 async function claimOnce(store: Store, limit: number): Promise<number> {
   const begunAt = performance.now()
   const claimed = await store.claimRuns(WORKER, limit, systemClock.now())
@@ -29,10 +29,7 @@ async function claimOnce(store: Store, limit: number): Promise<number> {
 }
 
 answerCalls({
-  /**
-   * Times of `rounds` claims from each store. One store follows the other, so that a slow moment
-   * hits them all.
-   */
+  /** Times of `rounds` claims from each store, in turn, so that a slow moment hits them all. */
   async claim({ files, rounds, limit }: { files: string[]; rounds: number; limit: number }) {
     const times = files.map((): number[] => [])
     for (let round = 0; round < rounds * files.length; round++) {

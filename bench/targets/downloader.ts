@@ -1,6 +1,6 @@
 import { rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { createFilesClient, type FilesClient } from '../../src/files/index.ts'
-import { answerCalls } from './answer-calls.ts'
+import { answerCalls } from '../processes/answer-calls.ts'
 import type { Hosted } from './file-host.ts'
 
 let files: FilesClient | null = null
@@ -13,10 +13,7 @@ answerCalls({
     file = hosted.file
   },
 
-  /**
-   * Downloads the file, or what is missing of it: milliseconds until it is whole, checked and on
-   * the disk, and its hash.
-   */
+  /** Downloads the file or its missing part; `ms` ends when it is hashed and synced. */
   async download({ to }: { to: string }): Promise<{ ms: number; sha256: string; resumedFrom: number }> {
     if (!files || !file) throw new Error('it has not started')
     const begunAt = performance.now()
@@ -24,12 +21,12 @@ answerCalls({
     return { ms: performance.now() - begunAt, sha256, resumedFrom }
   },
 
-  /** Memory in MiB: what the process has now, and the most that it ever had. */
-  async memory(): Promise<{ nowMiB: number; mostMiB: number }> {
-    return { nowMiB: process.memoryUsage.rss() / 2 ** 20, mostMiB: process.resourceUsage().maxRSS / 2 ** 10 }
+  /** Resident memory in MiB: now, and the peak of this process. */
+  async memory(): Promise<{ nowMiB: number; peakMiB: number }> {
+    return { nowMiB: process.memoryUsage.rss() / 2 ** 20, peakMiB: process.resourceUsage().maxRSS / 2 ** 10 }
   },
 
-  /** Begins the download and ends it halfway; bytes that it left. */
+  /** Aborts a download halfway; returns the bytes of its part file. */
   async interrupt({ to }: { to: string }): Promise<number> {
     if (!files || !file) throw new Error('it has not started')
     const { size } = file
@@ -42,7 +39,7 @@ answerCalls({
     return (await stat(`${to}.part`)).size
   },
 
-  /** Leaves half of a download behind, as a process would that was killed; bytes of it. */
+  /** Leaves half a part file, as a killed process would; returns its bytes. */
   async halve({ to }: { to: string }): Promise<number> {
     if (!file) throw new Error('it has not started')
     const part = `${to}.part`

@@ -11,15 +11,12 @@ import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { Receiver } from '../../src/receive/receiver.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import { EVENT_TYPE, ID_BYTES, renderBody, SECRET } from '../deliveries.ts'
-import { manySteps } from '../many-steps.ts'
-import { threeSteps } from '../three-steps.ts'
-import { answerCalls } from './answer-calls.ts'
+import { answerCalls } from '../processes/answer-calls.ts'
+import { manySteps } from '../workflows/many-steps.ts'
+import { threeSteps } from '../workflows/three-steps.ts'
 import { FinishLine } from './finish-line.ts'
 
-/**
- * The belt of the app in one process: receiver, store with its writer thread, worker. Nothing is
- * logged.
- */
+/** The app's belt in one process: receiver, store with writer thread, worker. No log. */
 const bus = createNoticeBus()
 const workflows = new Map<string, AnyWorkflow>([threeSteps, manySteps].map((workflow) => [workflow.id, workflow]))
 let store: Store
@@ -59,13 +56,13 @@ async function open({ file, slots }: { file: string; slots: number }): Promise<s
   return `${await receiver.start({ host: '127.0.0.1', port: 0 })}/hooks/${endpoint.path}`
 }
 
-/** As the app wires it: the worker takes the delivery's runs with it. */
+/** As the app wires it: the worker claims the delivery's runs in the same commit. */
 const saveDelivery: Store['saveDelivery'] = (delivery) => {
   finish.delivered()
   return worker.saveDelivery(delivery)
 }
 
-/** What the receiver does behind its HTTP server: the event and its run, in one commit. */
+/** Saves an event and its run in one commit, as the receiver does after its checks. */
 async function startRun(): Promise<void> {
   const now = systemClock.now()
   events += 1
@@ -77,10 +74,7 @@ async function startRun(): Promise<void> {
 
 answerCalls({
   open,
-  /**
-   * Runs per second with `inFlight` at once, each from the saving of its event to its end, and what
-   * one costs.
-   */
+  /** Rate and CPU time of runs with `inFlight` at once, from saving the event to the end. */
   async runMany({ count, inFlight }: { count: number; inFlight: number }) {
     const begunAt = performance.now()
     const cpuBefore = process.cpuUsage()
@@ -99,7 +93,7 @@ answerCalls({
     const runsPerSecond = count / ((performance.now() - begunAt) / 1_000)
     return { runsPerSecond, cpuMicrosPerRun: (user + system) / count }
   },
-  /** Milliseconds of `count` runs, one after the other, each begun when the process is idle. */
+  /** Milliseconds of each of `count` runs, one after the other in an idle process. */
   async runSingly(count: number) {
     const times: number[] = []
     for (let each = 0; each < count; each++) {
@@ -112,10 +106,7 @@ answerCalls({
     }
     return times
   },
-  /**
-   * Milliseconds from the start of the worker until `count` runs that it found in the store were
-   * completed.
-   */
+  /** Milliseconds from the worker's start to the end of `count` runs that were in the store. */
   async msUntilDone(count: number) {
     await finish.reach(count)
     return finish.lastEndAt - startedAt

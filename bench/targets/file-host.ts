@@ -3,11 +3,11 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createFilesClient } from '../../src/files/index.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
-import { answerCalls } from './answer-calls.ts'
+import { answerCalls } from '../processes/answer-calls.ts'
 
 const BLOCK_BYTES = 1024 * 1024
 
-/** What another process needs to read the file. */
+/** Access to the hosted file, for another process. */
 export interface Hosted {
   baseUrl: string
   apiKey: string
@@ -18,7 +18,7 @@ let sandbox: Sandbox | null = null
 let hosted: Hosted | null = null
 
 answerCalls({
-  /** The sandbox with one file of random bytes. */
+  /** Starts a sandbox with one file of random bytes. */
   async start({ folder, bytes }: { folder: string; bytes: number }): Promise<Hosted> {
     sandbox = await startSandbox({ dir: join(folder, 'sandbox'), plan: 'unlimited', hints: false })
     const storage = sandbox.storage('storage_a')
@@ -36,7 +36,7 @@ answerCalls({
     return hosted
   },
 
-  /** A fresh address of the file's bytes. */
+  /** A new download URL of the file. */
   async url(): Promise<string> {
     if (!hosted) throw new Error('it has not started')
     const { baseUrl, apiKey, file } = hosted

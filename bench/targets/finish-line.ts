@@ -1,6 +1,4 @@
-/**
- * Counts the runs that are completed, and times a burst from its first delivery to its last run.
- */
+/** Counts completed runs, and times a burst from its first delivery to the end of its last run. */
 export class FinishLine {
   #completed = 0
   #begunAt = 0
@@ -11,24 +9,22 @@ export class FinishLine {
     return this.#completed
   }
 
-  /** By `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   get lastEndAt(): number {
     return this.#lastEndAt
   }
 
-  /** A delivery has come. */
   delivered(): void {
     if (this.#begunAt === 0) this.#begunAt = performance.now()
   }
 
-  /** A run is completed. */
   passed(): void {
     this.#completed += 1
     this.#lastEndAt = performance.now()
     if (this.#completed >= this.#awaited.count) this.#awaited.resolve()
   }
 
-  /** Resolves when so many runs of this process are completed. */
+  /** Resolves when this process has completed `count` runs. One caller at a time. */
   reach(count: number): Promise<void> {
     return new Promise((resolve) => {
       this.#awaited = { count, resolve }
@@ -36,14 +32,14 @@ export class FinishLine {
     })
   }
 
-  /** What a target with a belt answers about its bursts. */
+  /** Calls about bursts, for `answerCalls` of a target with a belt. */
   readonly calls = {
-    /** Gives the number of runs completed so far; the next delivery begins a burst. */
+    /** Returns the runs completed so far. The next delivery begins a burst. */
     expectBurst: () => {
       this.#begunAt = 0
       return this.#completed
     },
-    /** Milliseconds from the first delivery of a burst until so many runs in all were completed. */
+    /** Milliseconds from the first delivery of a burst until `count` runs are completed. */
     msOfBurst: async (count: number) => {
       await this.reach(count)
       return this.#lastEndAt - this.#begunAt

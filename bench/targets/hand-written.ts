@@ -14,10 +14,8 @@ const event = z.looseObject({
 const ANSWER = JSON.stringify({ received: true })
 
 /**
- * What one writes by hand to take webhooks: Express, an HMAC over the raw bytes, JSON, a schema. It
- * shares no code with the receiver, and takes the quick way everywhere: no body parser, no
- * `response.json`. Answers 200 after `keep` has taken what is signed and an event; gives the URL to
- * deliver to.
+ * A webhook receiver written by hand: Express, HMAC over the raw bytes, JSON, a schema. Answers 200
+ * once `keep` has stored a signed event; returns its URL.
  */
 export function listenByHand(keep: (id: string, body: string) => Promise<void> | null): Promise<string> {
   const app = express().disable('x-powered-by').disable('etag')

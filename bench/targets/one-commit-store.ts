@@ -8,10 +8,7 @@ import { createVault } from '../../src/store/vault.ts'
 
 export type IngestStore = ReceiverStore & Pick<Store, 'saveDelivery' | 'addEndpoint'>
 
-/**
- * The part of the store that takes deliveries, on the same tables and settings, each delivery in a
- * commit of its own.
- */
+/** The receiver's part of the store on the same tables and settings, one commit per write. */
 export function openOneCommitStore({ file, vaultKey }: SqliteStoreOptions): IngestStore {
   const db = openDatabase(file)
   migrate(db)

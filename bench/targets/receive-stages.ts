@@ -4,18 +4,15 @@ import { verifySignature } from '../../src/core/incoming/signature.ts'
 import { IntakeLimit } from '../../src/receive/limits/intake.ts'
 import { readEvent, scanJson } from '../../src/receive/read-event.ts'
 import { EVENT_TYPE, makeDelivery, SECRET } from '../deliveries.ts'
-import { answerCalls } from './answer-calls.ts'
+import { answerCalls } from '../processes/answer-calls.ts'
 
-/**
- * The processor time that each pure stage of an accepted delivery takes, alone in a process and
- * over deliveries that all differ.
- */
+/** Measures each pure stage of an accepted delivery on its own, over different deliveries. */
 const NOW = Date.UTC(2026, 0, 5, 9, 31, 14)
 const DIFFERENT = 2_000
 
 const endpoint = planEndpoint({ name: 'bench', secret: SECRET }, NOW)
 const routes = [{ eventType: EVENT_TYPE, workflow: 'measured' }]
-const gate = new IntakeLimit({ endpointBurst: 1e9, addressBurst: 1e9 }, () => false)
+const intake = new IntakeLimit({ endpointBurst: 1e9, addressBurst: 1e9 }, () => false)
 const deliveries = Array.from({ length: DIFFERENT }, () => {
   const { signature, body } = makeDelivery()
   return { body: Buffer.from(body), text: body, header: () => signature }
@@ -23,16 +20,16 @@ const deliveries = Array.from({ length: DIFFERENT }, () => {
 type Delivery = (typeof deliveries)[number]
 
 const STAGES = {
-  gate: () => [gate.admit('127.0.0.1', NOW), gate.admitTo(endpoint.id, NOW), gate.checkQueue()],
+  intake: () => [intake.admit('127.0.0.1', NOW), intake.admitTo(endpoint.id, NOW), intake.checkQueue()],
   verify: (delivery: Delivery) => verifySignature(endpoint.scheme, activeSecrets(endpoint, NOW), delivery, NOW),
   scan: ({ text }: Delivery) => scanJson(text),
-  /** With the scan. */
+  /** Includes the scan. */
   parse: ({ body }: Delivery) => readEvent(body),
   plan: () => planRuns(EVENT_TYPE, routes),
 } satisfies Record<string, (delivery: Delivery) => unknown>
 export type Stage = keyof typeof STAGES
 
-/** Keeps results alive, or the compiler would see that nobody wants them. */
+/** Keeps results alive: V8 removes code whose result is unused. */
 let sink: unknown
 
 function measure(stage: Stage, rounds: number): number {
@@ -44,7 +41,7 @@ function measure(stage: Stage, rounds: number): number {
 }
 
 answerCalls({
-  /** Microseconds of processor time of each stage, once. */
+  /** Microseconds of processor time per delivery, by stage. */
   measure({ rounds }: { rounds: number }): Record<Stage, number> {
     const stages = Object.keys(STAGES) as Stage[]
     return Object.fromEntries(stages.map((stage) => [stage, measure(stage, rounds)])) as Record<Stage, number>

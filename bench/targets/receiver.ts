@@ -7,19 +7,15 @@ import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { Receiver } from '../../src/receive/receiver.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import { EVENT_TYPE, SECRET } from '../deliveries.ts'
-import { answerCalls } from './answer-calls.ts'
+import { answerCalls } from '../processes/answer-calls.ts'
 import { type IngestStore, openOneCommitStore } from './one-commit-store.ts'
 
 /**
- * The real receiver, on a store that may change from burst to burst while the process stays: the
- * same warm code meets an empty store and a full one. No worker runs here and nothing is logged:
- * what is measured is the way to the 2xx.
+ * The real receiver without worker and log, up to its 2xx. Bursts may use different stores, so that
+ * the same warm code is measured on each.
  */
 const OPENERS = { group: openThreadedStore, each: openOneCommitStore }
-/**
- * Everything comes from one address to one endpoint, faster than any sender should: the buckets
- * count, and never run dry.
- */
+/** All load comes from one address, so the token buckets must never run empty. */
 const UNLIMITED = { endpointPerSecond: 1e9, endpointBurst: 1e9, addressPerSecond: 1e9, addressBurst: 1e9 }
 const ROUTES = [{ eventType: EVENT_TYPE, workflow: 'measured' }]
 
@@ -38,7 +34,7 @@ async function openStore(file: string, commit: keyof typeof OPENERS) {
   return opened
 }
 
-/** The store's intake; remembers the last write. */
+/** The store's intake, noting the last write. */
 function watchSaves(store: IngestStore): DeliveryIntake {
   return {
     saveDelivery(delivery) {
@@ -49,7 +45,7 @@ function watchSaves(store: IngestStore): DeliveryIntake {
   }
 }
 
-/** A sender that went away leaves deliveries behind that are still on their way into the store. */
+/** Waits for deliveries whose sender has gone and that are still being saved. */
 async function settleSaves(): Promise<void> {
   let seen: Promise<unknown> | undefined
   while (seen !== lastSaved) {
@@ -59,7 +55,7 @@ async function settleSaves(): Promise<void> {
   }
 }
 
-/** Processor time of this process so far: of its main thread, and of all threads. */
+/** Processor time of this process so far, on its main thread and on all threads. */
 export interface CpuUse {
   mainUs: number
   allUs: number
@@ -70,7 +66,7 @@ answerCalls({
     const sum = ({ user, system }: NodeJS.CpuUsage) => user + system
     return { mainUs: sum(process.threadCpuUsage()), allUs: sum(process.cpuUsage()) }
   },
-  /** Receives into the store in `file`, which stays open; gives the URL to deliver to. */
+  /** Starts a receiver on the store in `file`, which stays open; returns its URL. */
   async start({ file, commit }: { file: string; commit: keyof typeof OPENERS }) {
     const { store, path } = stores.get(file) ?? (await openStore(file, commit))
     const bus = createNoticeBus()
@@ -88,10 +84,7 @@ answerCalls({
     })
     return `${await receiver.start({ host: '127.0.0.1', port: 0 })}/hooks/${path}`
   },
-  /**
-   * Ends what `start` began, after the last answer; gives the number of deliveries that it
-   * accepted.
-   */
+  /** Stops the receiver after its last answer; returns the number of accepted deliveries. */
   async stop() {
     await receiver?.stop()
     await turn()

@@ -4,15 +4,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
-import { answerCalls } from './answer-calls.ts'
+import { answerCalls } from '../processes/answer-calls.ts'
 
 const FILES_PER_FOLDER = 1_000
-/** Pages of this size are counted as one. */
+/** Entries per page. */
 const LIMIT = 100
 
 let sandbox: Sandbox | undefined
 let key = ''
-/** Resolves with the moment of the next delivery. */
+/** Resolves with the time of the next delivery. */
 let arrived = Promise.withResolvers<number>()
 
 const receiver = createServer((request, response) => {
@@ -27,7 +27,7 @@ function opened(): Sandbox {
   return sandbox
 }
 
-/** Writes so many small files, in folders of a thousand. */
+/** Writes `files` empty files, 1,000 per folder. */
 function fill({ dir, files }: { dir: string; files: number }): void {
   for (let n = 0; n < files; n++) {
     const folder = join(dir, 'storages/storage_a', `folder-${Math.floor(n / FILES_PER_FOLDER)}`)
@@ -36,10 +36,7 @@ function fill({ dir, files }: { dir: string; files: number }): void {
   }
 }
 
-/**
- * A first start: everything in the directory is read and indexed. What an earlier one knew is
- * forgotten.
- */
+/** Starts the sandbox without a database, so that it reads and indexes the whole directory. */
 async function scan(dir: string): Promise<{ ms: number; cpuMs: number; entries: number; rssMb: number }> {
   await sandbox?.stop()
   for (const end of ['', '-wal', '-shm']) rmSync(join(dir, `sandbox.db${end}`), { force: true })
@@ -56,7 +53,7 @@ async function scan(dir: string): Promise<{ ms: number; cpuMs: number; entries: 
   return { ms, cpuMs: (user + system) / 1_000, entries: sandbox.storage('storage_a').list().length, rssMb }
 }
 
-/** The time of each page of a recursive list of everything, read one after another. */
+/** Milliseconds of each page of a recursive list of all files. */
 async function list(): Promise<number[]> {
   const times: number[] = []
   for (let page = 1, last = 1; page <= last; page++) {
@@ -71,7 +68,7 @@ async function list(): Promise<number[]> {
   return times
 }
 
-/** From the end of the write to the arrival of its event. */
+/** Milliseconds from the write of a file to the arrival of its event. */
 async function drop({ dir, name }: { dir: string; name: string }): Promise<number> {
   arrived = Promise.withResolvers<number>()
   writeFileSync(join(dir, 'storages/storage_a/folder-0', name), 'dropped')

@@ -1,5 +1,5 @@
-import { answerCalls } from './answer-calls.ts'
+import { answerCalls } from '../processes/answer-calls.ts'
 import { listenByHand } from './hand-written.ts'
 
-/** A receiver written by hand that keeps nothing. */
+/** The receiver written by hand, without a store. */
 answerCalls({ start: () => listenByHand(() => null) })

@@ -10,12 +10,9 @@ import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { Receiver } from '../../src/receive/receiver.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import { EVENT_TYPE, SECRET } from '../deliveries.ts'
-import { answerCalls } from './answer-calls.ts'
+import { answerCalls } from '../processes/answer-calls.ts'
 
-/**
- * The belt in one process: receiver, store, worker, and a workflow that notes when its first line
- * runs.
- */
+/** The belt in one process, with a workflow that notes the time of its first line. */
 let answeredAt = 0
 let begunAt = 0
 const workflow = defineWorkflow({
@@ -39,7 +36,7 @@ async function start({ file }: { file: string }): Promise<string> {
   const routes = planRoutes(workflow)
   const receiver = new Receiver({
     store,
-    // As the app wires it: the worker claims the delivery's runs in its commit.
+    // As the app wires it: the worker claims the delivery's runs in the same commit.
     intake: { saveDelivery: (delivery) => worker.saveDelivery(delivery) },
     routes: () => routes,
     clock: systemClock,
@@ -63,7 +60,7 @@ async function start({ file }: { file: string }): Promise<string> {
 
 answerCalls({
   start,
-  /** Milliseconds from the end of the answer to the first line of the run that completes next. */
+  /** Milliseconds from the end of the answer to the first line of the next completed run. */
   async nextStart() {
     await bus.once('run.completed')
     return begunAt - answeredAt

@@ -1,17 +1,16 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
-import { migrate } from '../src/store/sqlite/database/migrate.ts'
-import { openDatabase } from '../src/store/sqlite/database/open-database.ts'
-import { STRETCH_ROWS } from '../src/store/sqlite/incoming/bloom-filter.ts'
-import { BODY_PARTS, EVENT_TYPE } from './deliveries.ts'
+import { migrate } from '../../src/store/sqlite/database/migrate.ts'
+import { openDatabase } from '../../src/store/sqlite/database/open-database.ts'
+import { STRETCH_ROWS } from '../../src/store/sqlite/incoming/bloom-filter.ts'
+import { BODY_PARTS, EVENT_TYPE } from '../deliveries.ts'
 
 const BATCH = 100_000
 
 /**
- * Makes a database with `count` events, each with its delivery and its finished run, with ids as
- * random as real ones and bodies of the usual size. All of it is on disk afterwards, so that no
- * writing goes on behind the measurement.
+ * Makes a database of `count` events with random ids, each with a delivery and a finished run. It
+ * syncs the file, so that no write continues during a measurement.
  */
-export function prefill(file: string, count: number): void {
+export function prefillEvents(file: string, count: number): void {
   const db = openDatabase(file)
   migrate(db)
   db.pragma('synchronous = OFF')
@@ -21,8 +20,8 @@ export function prefill(file: string, count: number): void {
     `WITH RECURSIVE n (i) AS (SELECT @from UNION ALL SELECT i + 1 FROM n WHERE i + 1 < @from + @count),
        made (i, word) AS MATERIALIZED (SELECT i, lower(hex(randomblob(16))) FROM n)
      INSERT INTO event (seq, stretch, id, account, type, origin, created_at, received_at, identity, body)
-     SELECT i, CAST(i / ${STRETCH_ROWS} AS INTEGER), 'evt_' || word, 'default', @type, 'webhook', @at + i, @at + i, randomblob(16),
-       @before || word || @after FROM made`,
+     SELECT i, CAST(i / ${STRETCH_ROWS} AS INTEGER), 'evt_' || word, 'default', @type, 'webhook',
+       @at + i, @at + i, randomblob(16), @before || word || @after FROM made`,
   )
   const ids = { delivery: idLike('dlv'), run: idLike('run') }
   const fillDeliveries = db.prepare(
@@ -46,20 +45,17 @@ export function prefill(file: string, count: number): void {
   }
   db.pragma('wal_checkpoint(TRUNCATE)')
   db.close()
-  flushFile(file)
+  syncFile(file)
 }
 
-/** Returns when all of a file is on disk. */
-export function flushFile(file: string): void {
+/** Syncs a file to disk. */
+export function syncFile(file: string): void {
   const descriptor = openSync(file, 'r')
   fsyncSync(descriptor)
   closeSync(descriptor)
 }
 
-/**
- * An id with the row's number where real ones have their time: older than any real one, and as
- * long.
- */
+/** SQL for an id of the real length whose time part is the row's number, so older than real ids. */
 function idLike(prefix: string): string {
   return `'${prefix}_' || printf('%09d', seq) || substr(lower(hex(randomblob(7))), 1, 14)`
 }

@@ -1,17 +1,14 @@
 import Database from 'better-sqlite3'
-import type { Bench } from './bench.ts'
-import type { Target } from './child.ts'
-import type { BurstResult } from './load.ts'
+import type { BurstResult } from '../load/load-generator.ts'
+import type { Target } from '../processes/child.ts'
+import type { Bench } from './suite.ts'
 
 export const CONNECTIONS = 50
 
-/**
- * More than any server here takes in a second: so many records are at hand for each second of a
- * burst.
- */
+/** Records for each second of a burst, more than any measured server takes. */
 export const MAX_PER_SECOND = 60_000
 
-/** More than the receiver stores in a second. */
+/** Records for each second of a burst to the receiver with its store, which takes fewer. */
 export const MAX_STORED_PER_SECOND = 40_000
 
 export interface IngestBurst {
@@ -19,21 +16,18 @@ export interface IngestBurst {
   file: string
   commit: 'group' | 'each'
   seconds: number
-  /** First record to send; 0 for a store that has none. */
+  /** First record to send. Default 0. */
   from?: number
-  /** Records it may send; by default as many as the seconds may need. */
-  most?: number
+  /** Records that it may send. Default: `MAX_PER_SECOND` for each second. */
+  maxRecords?: number
 }
 
-/**
- * Sends a burst to the receiver on this store, and makes sure that the store has what was answered
- * and nothing else.
- */
-export async function sendToStore(bench: Bench, burst: IngestBurst): Promise<BurstResult> {
+/** Sends a burst to the receiver. Throws unless the store has one row of each kind per answer. */
+export async function sendBurst(bench: Bench, burst: IngestBurst): Promise<BurstResult> {
   const { receiver, file, commit, seconds, from = 0 } = burst
   const url = await receiver.call<string>('start', { file, commit })
   const marks = mark(file)
-  const deliveries = { ...bench.deliveries, from, count: burst.most ?? seconds * MAX_PER_SECOND }
+  const deliveries = { ...bench.deliveries, from, count: burst.maxRecords ?? seconds * MAX_PER_SECOND }
   const result = await bench.load.send({ url, connections: CONNECTIONS, seconds, deliveries })
   const accepted = await receiver.call<number>('stop')
   requireEqual(countSince(file, marks), accepted, result.answered)
@@ -41,26 +35,22 @@ export async function sendToStore(bench: Bench, burst: IngestBurst): Promise<Bur
 }
 
 /**
- * Sends bursts to one store whose process and threads stay warm, each with records that no other
- * burst of it had: what a store has seen it knows, even when the rows are gone. Gives the sender of
- * the next burst.
+ * Returns a function that sends bursts to one store, each with new records. A store keeps knowing
+ * an event after its row is deleted.
  */
-export function sendFreshRecords(bench: Bench, to: Pick<IngestBurst, 'receiver' | 'file' | 'commit'>) {
+export function freshSender(bench: Bench, to: Pick<IngestBurst, 'receiver' | 'file' | 'commit'>) {
   let sent = 0
   return (seconds: number): Promise<BurstResult> => {
-    const most = seconds * MAX_STORED_PER_SECOND
+    const maxRecords = seconds * MAX_STORED_PER_SECOND
     const from = sent
-    sent += most
-    return sendToStore(bench, { ...to, seconds, from, most })
+    sent += maxRecords
+    return sendBurst(bench, { ...to, seconds, from, maxRecords })
   }
 }
 
-/**
- * The same, with the rows taken out again after each burst, so that the store stays as good as
- * empty.
- */
-export function sendToEmptyStore(bench: Bench, to: Pick<IngestBurst, 'receiver' | 'file' | 'commit'>) {
-  const send = sendFreshRecords(bench, to)
+/** The same, but each burst deletes its rows, so that the store stays nearly empty. */
+export function emptyStoreSender(bench: Bench, to: Pick<IngestBurst, 'receiver' | 'file' | 'commit'>) {
+  const send = freshSender(bench, to)
   return async (seconds: number): Promise<BurstResult> => {
     const result = await send(seconds)
     const db = new Database(to.file)
@@ -77,7 +67,7 @@ interface Marks {
   run: string
 }
 
-/** The newest row of each table. */
+/** Reads the newest row of each table. */
 function mark(file: string): Marks {
   return read(file, (db) => ({
     event: db.prepare<[], number>('SELECT coalesce(max(seq), 0) FROM event').pluck().get() ?? 0,
@@ -86,7 +76,7 @@ function mark(file: string): Marks {
   }))
 }
 
-/** Rows that came after the marks, by table. */
+/** Rows after the marks, by table. */
 function countSince(file: string, marks: Marks): number[] {
   return read(file, (db) => [
     db.prepare<[number], number>('SELECT count(*) FROM event WHERE seq > ?').pluck().get(marks.event) ?? 0,
@@ -107,13 +97,10 @@ function read<T>(file: string, query: (db: Database.Database) => T): T {
   }
 }
 
-/**
- * A generator that stops at its time may leave one delivery per connection unanswered on its side.
- */
+/** A generator that stops in time may leave one delivery per connection without an answer. */
 function requireEqual(stored: readonly number[], accepted: number, answered: number): void {
   const isExact = stored.every((rows) => rows === accepted)
   if (isExact && answered <= accepted && accepted <= answered + CONNECTIONS) return
-  throw new Error(
-    `Rows do not match answers: events, deliveries and runs ${stored.join(', ')}; accepted ${accepted}; answered 200 ${answered}.`,
-  )
+  const rows = `events, deliveries and runs ${stored.join(', ')}`
+  throw new Error(`Rows do not match answers: ${rows}; accepted ${accepted}; answered 200 ${answered}.`)
 }

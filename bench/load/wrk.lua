@@ -1,5 +1,6 @@
--- Sends each record of a slice once. Arguments: the file, the size of a record's id and signature, the first record and
--- the number of records of the slice, and three files with what stands around signature and id in a request.
+-- Sends each record of a slice once.
+-- Arguments: record file, bytes of an id, bytes of a signature, first record, number of records,
+-- number of threads, then three files: the request before, between and after signature and id.
 
 local threads = 0
 
@@ -28,7 +29,8 @@ end
 
 function request()
   sent = sent + 1
-  -- Past the end of its share a thread sends rubbish, whose refusal fails the burst: better than a known delivery.
+  -- A request past the thread's share is refused, which fails the burst. A repeated delivery would
+  -- pass unnoticed.
   if sent > share then return before .. "used-up" .. between .. string.rep("0", id_bytes) .. after end
   local id = records:read(id_bytes)
   local signature = records:read(signature_bytes)

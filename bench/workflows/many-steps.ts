@@ -1,8 +1,8 @@
-import { defineWorkflow } from '../src/author/define-workflow.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
 
 export const MANY_STEPS = 10_000
 
-/** A run with a long past. */
+/** A run with a long journal. */
 export const manySteps = defineWorkflow({
   id: 'many-steps',
   on: 'bench.many',

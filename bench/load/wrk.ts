@@ -3,13 +3,13 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { runToEnd } from './child.ts'
-import { ID_BYTES, requestParts, SIGNATURE_BYTES } from './deliveries.ts'
-import type { Burst, BurstResult, LoadGenerator } from './load.ts'
+import { ID_BYTES, requestParts, SIGNATURE_BYTES } from '../deliveries.ts'
+import { runProgram } from '../processes/child.ts'
+import type { Burst, BurstResult, LoadGenerator } from './load-generator.ts'
 
-const SCRIPT = join(import.meta.dirname, 'load-wrk.lua')
+const SCRIPT = join(import.meta.dirname, 'wrk.lua')
 
-/** What the script prints at the end; times in microseconds. */
+/** The line that the script prints at the end. Times are in microseconds. */
 const summary = z.object({
   requests: z.number(),
   micros: z.number(),
@@ -19,11 +19,10 @@ const summary = z.object({
   p99: z.number(),
 })
 
-/** The generator on wrk, or null where it is not installed. */
-export function findWrk(folder: string): LoadGenerator | null {
+/** A load generator that runs wrk; null where wrk is not installed. */
+export function openWrk(folder: string): LoadGenerator | null {
   if (spawnSync('wrk', ['-v']).error) return null
-  // One thread of wrk outruns any Node server several times; on two cores a second one would only
-  // take from it.
+  // One thread of wrk outruns any Node server. On two cores a second thread would slow the server.
   const threads = availableParallelism() >= 4 ? 2 : 1
   return {
     name: `wrk, threads: ${threads}`,
@@ -41,7 +40,7 @@ async function send(folder: string, threads: number, burst: Burst): Promise<Burs
   })
   const settings = ['-t', threads, '-c', burst.connections, '-d', `${burst.seconds}s`, '--timeout', '10s', '-s', SCRIPT]
   const given = [path, ID_BYTES, SIGNATURE_BYTES, from, count, threads, ...parts]
-  const output = await runToEnd('wrk', [...settings, burst.url, '--', ...given].map(String), burst.seconds + 20)
+  const output = await runProgram('wrk', [...settings, burst.url, '--', ...given].map(String), burst.seconds + 20)
   return readSummary(output)
 }
 

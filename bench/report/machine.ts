@@ -2,10 +2,10 @@ import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { arch, availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { ID_BYTES, renderBody } from './deliveries.ts'
+import { ID_BYTES, renderBody } from '../deliveries.ts'
 import { median } from './result.ts'
 
-/** What the figures depend on. */
+/** Facts about the machine that the figures depend on. */
 export interface Machine {
   cpu: string
   cores: number
@@ -13,21 +13,16 @@ export interface Machine {
   system: string
   node: string
   sqlite: string
-  /** Median time for 4 KB to reach the disk that the databases lie on. */
+  /** Median time of a 4 KB write with fsync on the disk of the databases. */
   fsyncMs: number
-  /**
-   * Processes at work over the last minute, before the first measurement: above 0.5 somebody else
-   * is measured too.
-   */
+  /** Load average of the minute before the run. Above 0.5 other work distorts the figures. */
   loadBefore: number
-  /**
-   * Bodies that one core parses in a millisecond: a virtual one may be half as fast an hour later.
-   */
+  /** Delivery bodies that one core parses per millisecond; virtual cores vary by the hour. */
   bodiesPerMs: number
   loadGenerator: string
 }
 
-export function describeMachine(folder: string, loadGenerator: string): Machine {
+export function measureMachine(folder: string, loadGenerator: string): Machine {
   return {
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     cores: availableParallelism(),
@@ -42,7 +37,7 @@ export function describeMachine(folder: string, loadGenerator: string): Machine 
   }
 }
 
-/** See {@link Machine.bodiesPerMs}; takes half a second. */
+/** Measures {@link Machine.bodiesPerMs} for half a second. */
 export function measureSpeed(): number {
   const body = renderBody('0'.repeat(ID_BYTES))
   const slices = Array.from({ length: 25 }, () => {

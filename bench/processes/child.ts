@@ -6,7 +6,7 @@ const EXIT_WITHIN_MS = 10_000
 
 const living = new Set<ChildProcess>()
 
-/** Ends every child that still lives; for the end of the process, however it comes. */
+/** Kills every child that is still running. */
 export function killChildren(): void {
   for (const child of living) child.kill('SIGKILL')
 }
@@ -16,11 +16,8 @@ function adopt(child: ChildProcess): void {
   child.once('exit', () => living.delete(child))
 }
 
-/**
- * Runs a program and gives what it printed; rejects when it fails or takes longer than
- * `withinSeconds`.
- */
-export async function runToEnd(command: string, args: readonly string[], withinSeconds: number): Promise<string> {
+/** Returns a program's output. Rejects when it fails or runs longer than `withinSeconds`. */
+export async function runProgram(command: string, args: readonly string[], withinSeconds: number): Promise<string> {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   adopt(child)
   const timer = setTimeout(() => child.kill('SIGKILL'), withinSeconds * 1_000)
@@ -33,16 +30,14 @@ export async function runToEnd(command: string, args: readonly string[], withinS
   return text
 }
 
-/** A process that answers calls; its side of it is `answerCalls`. */
+/** A process that answers calls with `answerCalls`. A call rejects after two minutes. */
 export interface Target extends AsyncDisposable {
   call<T>(name: string, argument?: unknown): Promise<T>
 }
 
-/**
- * Starts a module of `targets/`. It ends when it is disposed of, and with this process in any case.
- */
-export function startTarget(file: string, execArgv: readonly string[] = []): Target {
-  const child = fork(new URL(`./targets/${file}`, import.meta.url), { execArgv: [...execArgv] })
+/** Starts a module of `bench/` in a process that ends when disposed of, or with this process. */
+export function startProcess(file: string, execArgv: readonly string[] = []): Target {
+  const child = fork(new URL(`../${file}`, import.meta.url), { execArgv: [...execArgv] })
   adopt(child)
   let calls = 0
   return {

@@ -2,7 +2,7 @@ import { describeError } from '../../src/core/errors.ts'
 
 type Calls = Record<string, (argument: never) => unknown>
 
-/** Answers the calls of the process that started this one, and ends with it. */
+/** Answers the calls of the parent process, and exits when that ends. */
 export function answerCalls(calls: Calls): void {
   process.on('message', async ({ id, name, argument }: { id: number; name: string; argument: unknown }) => {
     try {

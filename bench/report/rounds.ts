@@ -1,27 +1,25 @@
 import { type Goal, isReached, median } from './result.ts'
 
 export interface RoundPlan {
-  /** After so many rounds it ends, when all of them say the same about each goal. */
-  least: number
-  /** After so many it ends in any case. */
-  most: number
+  /** Rounds after which it may end, if all of them agree about each goal. */
+  min: number
+  /** Rounds after which it ends in any case. */
+  max: number
 }
 
 /**
- * Measures again and again and gives the median of each figure. A round measures all rivals one
- * right after the other, so that a ratio compares neighbours in time and a slow minute of the
- * machine hits both. Where single rounds fall on both sides of a goal, chance is close to deciding:
- * then more rounds are made, in favour of neither side.
+ * Returns the median of each figure. A round measures all rivals right after one another, so a slow
+ * minute hits both sides of a ratio.
  */
 export async function measureRounds<Figure extends string>(
-  { least, most }: RoundPlan,
+  { min, max }: RoundPlan,
   goals: Partial<Record<Figure, Goal>>,
   measure: (round: number) => Promise<Record<Figure, number>>,
 ): Promise<Record<Figure, number>> {
   const rounds: Record<Figure, number>[] = []
-  while (rounds.length < most) {
+  while (rounds.length < max) {
     rounds.push(await measure(rounds.length))
-    if (rounds.length >= least && isUnanimous(rounds, goals)) break
+    if (rounds.length >= min && isUnanimous(rounds, goals)) break
   }
   const figures = Object.keys(rounds[0] ?? {}) as Figure[]
   const medians = figures.map((figure) => [figure, median(rounds.map((round) => round[figure]))])
@@ -38,10 +36,7 @@ function isUnanimous<Figure extends string>(
   })
 }
 
-/**
- * The rivals in the order of this round: every second round goes backwards, so that none always
- * comes first.
- */
+/** The rivals in reverse order in every second round, so that none is always first. */
 export function inTurn<T>(rivals: readonly T[], round: number): T[] {
   return round % 2 === 0 ? [...rivals] : rivals.toReversed()
 }

@@ -1,23 +1,18 @@
 import { cpus } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Others may use this much of all cores while we measure. */
+/** Share of all cores that other work may use while we measure. */
 const MAX_BUSY = 0.15
 const SAMPLE_MS = 150
 
-/** Waits for others on the machine; `leftMs` of waiting remain for the whole run. */
+/** A budget of waiting for other work on the machine to pause. */
 export interface Patience {
   leftMs: number
-  /**
-   * Resolves when the machine is idle but for us, who are idle here too; or at once when no
-   * patience is left.
-   */
+  /** Resolves when the machine is idle, or at once when the budget is used up. */
   waitForCalm(): Promise<void>
 }
 
-/**
- * Between two rounds nothing of ours is at work, so whatever the cores do then is somebody else's.
- */
+/** Between two rounds our processes are idle, so all measured load is other work. */
 export function createPatience(budgetMs: number): Patience {
   const patience: Patience = {
     leftMs: budgetMs,

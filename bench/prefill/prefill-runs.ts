@@ -1,23 +1,20 @@
 import type { Database } from 'better-sqlite3'
-import { migrate } from '../src/store/sqlite/database/migrate.ts'
-import { openDatabase } from '../src/store/sqlite/database/open-database.ts'
-import { MANY_STEPS } from './many-steps.ts'
-import { flushFile } from './prefill.ts'
+import { migrate } from '../../src/store/sqlite/database/migrate.ts'
+import { openDatabase } from '../../src/store/sqlite/database/open-database.ts'
+import { MANY_STEPS } from '../workflows/many-steps.ts'
+import { syncFile } from './prefill-events.ts'
 
-/**
- * Events that all runs of a prefilled database share: a claim reads one, and millions of bodies
- * would only fill the disk.
- */
+/** Events that all runs share: a claim reads one, and a million bodies would only fill the disk. */
 const EVENTS = 1_000
 const AT = Date.UTC(2026, 0, 1)
 
-/** How many runs of which kind; the pending ones are the youngest. */
+/** Numbers of runs by kind. The pending ones are the youngest. */
 export interface Backlog {
   finished: number
   pending: number
 }
 
-/** Makes a database with so many runs, all of it on disk afterwards. */
+/** Makes a database with these runs, and syncs it. */
 export function prefillRuns(file: string, { finished, pending }: Backlog): void {
   const db = openUnsafely(file)
   db.transaction(() => {
@@ -27,10 +24,10 @@ export function prefillRuns(file: string, { finished, pending }: Backlog): void 
   })()
   db.pragma('wal_checkpoint(TRUNCATE)')
   db.close()
-  flushFile(file)
+  syncFile(file)
 }
 
-/** Adds a run of `many-steps` that has done all its steps and only has to go through them again. */
+/** Makes a database with a pending run of `many-steps` whose steps are all finished. */
 export function prefillJournal(file: string): void {
   const db = openUnsafely(file)
   const run = 'run_0000000000000000000000a'
@@ -62,7 +59,8 @@ function fillEvents(db: Database): void {
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${EVENTS})
      INSERT OR IGNORE INTO event (seq, stretch, identity, id, account, type, origin, created_at, received_at, body)
      SELECT i, CAST(i / 512 AS INTEGER), randomblob(16), 'evt_' || i, 'default', 'bench.many', 'webhook', ?, ?,
-       json_object('id', 'evt_' || i, 'type', 'bench.many', 'created', '2026-01-01T00:00:00Z', 'data', json_object('note', printf('%.900c', 'n')))
+       json_object('id', 'evt_' || i, 'type', 'bench.many', 'created', '2026-01-01T00:00:00Z',
+         'data', json_object('note', printf('%.900c', 'n')))
      FROM n`,
   ).run(AT, AT)
 }
@@ -72,8 +70,8 @@ function fillRuns(db: Database, { from, count, status }: { from: number; count: 
   db.prepare(
     `WITH RECURSIVE n (i) AS (SELECT @from UNION ALL SELECT i + 1 FROM n WHERE i + 1 < @from + @count)
      INSERT INTO run (id, workflow, status, event_seq, fence, created_at, started_at, finished_at, output)
-     SELECT 'run_' || printf('%013d', i) || substr(lower(hex(randomblob(5))), 1, 10), 'measured', @status, i % ${EVENTS} + 1,
-       @fence, @at, @startedAt, @startedAt, @output FROM n WHERE @count > 0`,
+     SELECT 'run_' || printf('%013d', i) || substr(lower(hex(randomblob(5))), 1, 10), 'measured',
+       @status, i % ${EVENTS} + 1, @fence, @at, @startedAt, @startedAt, @output FROM n WHERE @count > 0`,
   ).run({
     from,
     count,

@@ -1,15 +1,12 @@
 import { availableParallelism } from 'node:os'
-import { startTarget, type Target } from './child.ts'
-import type { Burst, BurstResult, LoadGenerator } from './load.ts'
-import { percentile } from './result.ts'
-import type { ShareResult } from './targets/sender.ts'
+import { startProcess, type Target } from '../processes/child.ts'
+import { percentile } from '../report/result.ts'
+import type { Burst, BurstResult, LoadGenerator } from './load-generator.ts'
+import type { ShareResult } from './sender.ts'
 
-/**
- * The generator for machines without wrk: several Node processes that share connections and
- * deliveries.
- */
-export async function startSenders(): Promise<LoadGenerator> {
-  const senders = Array.from({ length: Math.max(2, availableParallelism() >> 1) }, () => startTarget('sender.ts'))
+/** A load generator of several Node processes, for machines without wrk. */
+export async function startNodeSenders(): Promise<LoadGenerator> {
+  const senders = Array.from({ length: Math.max(2, availableParallelism() >> 1) }, () => startProcess('load/sender.ts'))
   return {
     name: `node, processes: ${senders.length}`,
     send: (burst) => send(senders, burst),

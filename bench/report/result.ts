@@ -1,4 +1,4 @@
-/** What a figure must reach; a figure without one is there to be read. */
+/** Bound that a figure must keep. */
 export type Goal = { atLeast: number } | { atMost: number }
 
 /** One line of the report, and one entry of the JSON file. */
@@ -6,13 +6,13 @@ export interface Result {
   name: string
   value: number
   unit: string
-  /** Such as `>= 0.55`; null for a figure without a goal. */
+  /** Such as `>= 0.55`; null without a goal. */
   goal: string | null
-  /** True where there is no goal. */
+  /** True without a goal. */
   holds: boolean
 }
 
-/** A result with its verdict. The value is rounded for its readers; the verdict is made before. */
+/** A result with its verdict, which is decided before the value is rounded to four digits. */
 export function judge(name: string, value: number, unit: string, goal?: Goal): Result {
   return {
     name,
@@ -23,7 +23,7 @@ export function judge(name: string, value: number, unit: string, goal?: Goal): R
   }
 }
 
-/** False for NaN too: what was not measured does not hold. */
+/** False for NaN, the value of a figure that was not measured. */
 export function isReached(goal: Goal, value: number): boolean {
   return 'atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost
 }
@@ -32,15 +32,12 @@ function describeGoal(goal: Goal): string {
   return 'atLeast' in goal ? `>= ${goal.atLeast}` : `<= ${goal.atMost}`
 }
 
-/** The middle value, NaN of none. */
+/** NaN for no values. */
 export function median(values: readonly number[]): number {
   return percentile(values, 0.5)
 }
 
-/**
- * The value that `share` (0 to 1) of the values do not exceed, between two of them where it falls
- * there.
- */
+/** The value that `share` (0 to 1) of the values do not exceed, interpolated between two values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   const position = (sorted.length - 1) * share

@@ -1,10 +1,10 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { ID_BYTES, RECORD_BYTES, requestParts, type Slice } from '../deliveries.ts'
-import type { Burst } from '../load.ts'
-import { answerCalls } from './answer-calls.ts'
+import { answerCalls } from '../processes/answer-calls.ts'
+import type { Burst } from './load-generator.ts'
 
-/** What one process sent: the time of each answer with status 200, and the number of others. */
+/** Response times of the 200s of one process; `refused` counts all other answers. */
 export interface ShareResult {
   timesMs: number[]
   refused: number
@@ -25,7 +25,7 @@ async function sendShare({ url, connections, seconds, deliveries }: Burst): Prom
   return result
 }
 
-/** Gives one request after the other; null when all have been given. */
+/** Returns the next request at each call; null after the last record. */
 function readRequests(url: string, { path, from, count }: Slice): () => string | null {
   const records = Buffer.alloc(count * RECORD_BYTES)
   const descriptor = openSync(path, 'r')
@@ -41,7 +41,7 @@ function readRequests(url: string, { path, from, count }: Slice): () => string |
   }
 }
 
-/** Sends one request after the other, without pipelining, and resolves after the last answer. */
+/** Sends requests one by one, without pipelining. Resolves after the last answer. */
 function sendOnConnection(url: string, until: number, next: () => string | null, result: ShareResult): Promise<void> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
@@ -62,8 +62,8 @@ function sendOnConnection(url: string, until: number, next: () => string | null,
   })
 }
 
-/** Tells of each whole answer. Reads no more of it than its status and its length. */
-function readAnswers(socket: Socket, tell: (isOk: boolean) => void): void {
+/** Calls `onAnswer` for each complete answer; parses only its status and length. */
+function readAnswers(socket: Socket, onAnswer: (isOk: boolean) => void): void {
   let pending: Buffer = Buffer.alloc(0)
   socket.on('data', (chunk: Buffer) => {
     pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
@@ -73,6 +73,6 @@ function readAnswers(socket: Socket, tell: (isOk: boolean) => void): void {
     const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
     if (pending.length < headEnd + HEAD_END.length + length) return
     pending = Buffer.alloc(0)
-    tell(head.startsWith('HTTP/1.1 200'))
+    onAnswer(head.startsWith('HTTP/1.1 200'))
   })
 }

@@ -1,10 +1,7 @@
-import { defineWorkflow } from '../src/author/define-workflow.ts'
-import { EVENT_TYPE } from './deliveries.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import { EVENT_TYPE } from '../deliveries.ts'
 
-/**
- * The least that is durable three times over: every step is a `write`, so each one waits for the
- * commit of the one before.
- */
+/** Three `write` steps: each waits until the one before is on disk. */
 export const threeSteps = defineWorkflow({
   id: 'measured',
   on: EVENT_TYPE,

@@ -1,0 +1,27 @@
+import type { DeliveryFile } from '../deliveries.ts'
+import type { LoadGenerator } from '../load/load-generator.ts'
+import type { Target } from '../processes/child.ts'
+import type { Patience } from '../report/patience.ts'
+import type { Result } from '../report/result.ts'
+
+/** Everything that a suite works with. */
+export interface Bench {
+  /** Folder for databases, on the disk whose fsync time is in the report. */
+  folder: string
+  /** Fewer and shorter rounds. */
+  isQuick: boolean
+  load: LoadGenerator
+  /** Made at the first access. */
+  readonly deliveries: DeliveryFile
+  /** Starts a module of `targets/` in a process of its own. */
+  startTarget: (file: string) => Target
+  patience: Patience
+  /** Prints a line. */
+  say: (line: string) => void
+}
+
+export interface Suite {
+  /** Names of its results, from which `--only` selects the suites to run. */
+  names: readonly string[]
+  run(bench: Bench): Promise<Result[]>
+}

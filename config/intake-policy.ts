@@ -1,11 +1,11 @@
 export const intakePolicy = {
-  /** Only files below these folders, in any storage, are looked at. All others are left alone. */
+  /** Folders of every storage whose new files are checked. Files elsewhere are left alone. */
   folders: ['/inbox'],
   /**
-   * Files with such a name are deleted. A file system may drop dots and spaces at the end, so they
-   * are no way around.
+   * Files with such a name are deleted. Dots and spaces at the end do not help: some file systems
+   * drop them.
    */
   forbiddenNames: [/\.(bat|cmd|com|exe|js|msi|ps1|scr|vbs)[. ]*$/i, /^(desktop\.ini|thumbs\.db)$/i],
   /** Larger files are deleted, too. */
-  largestBytes: 1024 ** 3,
+  maxBytes: 1024 ** 3,
 }

@@ -1,6 +1,6 @@
 export const inventory = {
-  /** Minute, hour, day of the month, month, day of the week. */
+  /** Minute, hour, day of month, month, day of week. */
   schedule: '0 3 * * *',
-  /** IANA name, such as Europe/Berlin. */
+  /** IANA name of the time zone, such as Europe/Berlin. */
   timezone: 'UTC',
 }

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 
-/** The folders that the workflows write to, below the folder of the app's own data. */
+/** Folders that the workflows write to, inside the app's data directory. */
 export function pathsIn(dataFolder: string) {
   return {
     reports: join(dataFolder, 'reports'),

@@ -1,7 +1,4 @@
 export const verification = {
-  /**
-   * Of a larger file only the size and the name are compared, since comparing contents takes two
-   * downloads.
-   */
-  largestBytes: 256 * 1024 ** 2,
+  /** Larger files are compared by size and name only: comparing contents takes two downloads. */
+  maxBytes: 256 * 1024 ** 2,
 }

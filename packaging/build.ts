@@ -5,10 +5,7 @@ import { join, resolve } from 'node:path'
 const ROOT = resolve(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
 
-/**
- * Compiles what the published package holds into `dist`: all code with maps, the types of what can
- * be imported, and the samples that the demo plays.
- */
+/** Compiles the package into `dist`: code with maps, types of the doors, samples for the demo. */
 function build(): void {
   rmSync(DIST, { recursive: true, force: true })
   compile('tsconfig.json')
@@ -24,8 +21,8 @@ function compile(project: string): void {
 }
 
 /**
- * The compiler rewrites the ending of imports in JavaScript only. Both endings are as long, so the
- * maps stay true.
+ * Renames `.ts` in the imports of declarations, which the compiler leaves alone. The new ending has
+ * the same length, so the maps stay valid.
  */
 function nameDeclarations(): void {
   for (const file of filesIn(DIST).filter((name) => name.endsWith('.d.ts'))) {
@@ -35,7 +32,7 @@ function nameDeclarations(): void {
   }
 }
 
-/** What the code reads beside itself: migrations, and the styles, scripts and pictures of pages. */
+/** Copies migrations, and the styles, scripts and pictures of pages. */
 function copyAssets(): void {
   const assets = filesIn(join(ROOT, 'src')).filter((name) => !name.endsWith('.ts'))
   for (const asset of assets) cpSync(join(ROOT, 'src', asset), join(DIST, asset))

@@ -1,11 +1,9 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/**
- * Within the repository the package is its source, which Node runs as it is. Under `node_modules`
- * Node strips no types, and npm has no setting that gives a published package other entry points.
- * So `prepack` puts the published manifest in the place of ours, `postpack` puts ours back, and an
- * interrupted pack is mended by the next one.
+/*
+ * `prepack` replaces our manifest, whose entry points are source, and `postpack` restores it. The
+ * next pack repairs an interrupted one. See decision 32.
  */
 const ROOT = resolve(import.meta.dirname, '..')
 const MANIFEST = join(ROOT, 'package.json')
@@ -17,10 +15,10 @@ interface Manifest {
   [field: string]: unknown
 }
 
-/** What only work on the repository needs. */
+/** Fields that only the repository needs. */
 const LEFT_OUT = ['devDependencies', 'scripts', 'allowScripts']
 
-/** The manifest of the package: the same, with every entry point compiled. */
+/** The manifest with compiled entry points. */
 export function publishedManifest(ours: Manifest): Record<string, unknown> {
   const kept = Object.entries(ours).filter(([field]) => !LEFT_OUT.includes(field))
   return {

@@ -14,7 +14,7 @@ const out = useOutput()
 const SOURCE = '/in/film.mp4'
 const TARGET = '/archive/film.mp4'
 
-/** A transfer that failed halfway, with what the service tells of it. */
+/** Makes a transfer fail halfway; returns the event that the service sends about it. */
 async function failTransfer(t: Testbed): Promise<ServiceEvent<string, { transfer: TransferRecord }>> {
   const sandbox = await t.sandbox()
   await t.storage('storage_a').put(SOURCE, 'a long film')
@@ -30,7 +30,7 @@ interface Posted {
   body: Record<string, unknown>
 }
 
-/** A receiver of alerts that answers with these statuses, then 200; `ALERT_URL` leads to it. */
+/** Opens a receiver at `ALERT_URL` that answers with these statuses, then with 200. */
 async function openReceiver(...statuses: number[]): Promise<Posted[]> {
   const posted: Posted[] = []
   const server = createServer(async (request, response) => {
@@ -51,7 +51,7 @@ async function openReceiver(...statuses: number[]): Promise<Posted[]> {
   return posted
 }
 
-test('writes down what is known, and posts nothing where no URL is configured', async () => {
+test('an alert about a failed transfer is written to disk and not posted without ALERT_URL', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const event = await failTransfer(t)
   const { id } = event.data.transfer
@@ -70,7 +70,7 @@ test('writes down what is known, and posts nothing where no URL is configured', 
 })
 
 test.each<[string, (t: Testbed) => Promise<unknown>, object]>([
-  ['a source that is gone', (t) => t.storage('storage_a').remove(SOURCE), { source: 'gone' }],
+  ['a deleted source', (t) => t.storage('storage_a').remove(SOURCE), { source: 'gone' }],
   [
     'a partial file at the destination',
     (t) => t.storage('storage_b').put(TARGET, 'a lon'),
@@ -81,7 +81,7 @@ test.each<[string, (t: Testbed) => Promise<unknown>, object]>([
     (t) => t.storage('storage_b').put('/archive/other.mp4', 'x'),
     { destination: 'nothing there' },
   ],
-])('tells of %s', async (_, change, facts) => {
+])('the alert mentions %s', async (_, change, facts) => {
   await using t = await testbed({ workflows: [workflow] })
   const event = await failTransfer(t)
   await change(t)
@@ -89,7 +89,7 @@ test.each<[string, (t: Testbed) => Promise<unknown>, object]>([
   expect(out.document('alerts', `${event.data.transfer.id}.json`)).toMatchObject(facts)
 })
 
-test('tells an older file at the destination from a partial one', async () => {
+test('the alert tells an older file at the destination from a partial one', async () => {
   await using t = await testbed({ workflows: [workflow] })
   await t.storage('storage_b').put(TARGET, 'last year')
   const event = await failTransfer(t)
@@ -98,7 +98,7 @@ test('tells an older file at the destination from a partial one', async () => {
   expect(alert).toMatchObject({ destination: 'an older file is there' })
 })
 
-test('alerts also when the storages do not answer', async () => {
+test('the alert goes out even if the storages do not answer', async () => {
   const posted = await openReceiver()
   await using t = await testbed({ workflows: [workflow] })
   const event = await failTransfer(t)
@@ -110,7 +110,7 @@ test('alerts also when the storages do not answer', async () => {
   })
 })
 
-test('posts the alert with a key by which the receiver knows it again', async () => {
+test('the alert carries an idempotency key for its receiver', async () => {
   const posted = await openReceiver()
   await using t = await testbed({ workflows: [workflow] })
   const event = await failTransfer(t)
@@ -121,7 +121,7 @@ test('posts the alert with a key by which the receiver knows it again', async ()
   ])
 })
 
-test('posts again, with the same key, while the receiver is busy or broken', async () => {
+test('the alert is posted again with the same key while its receiver fails', async () => {
   const posted = await openReceiver(500, 429, 503)
   await using t = await testbed({ workflows: [workflow] })
   expect(outputOf(await follow(t, await failTransfer(t)))).toMatchObject({ posted: true })
@@ -130,7 +130,7 @@ test('posts again, with the same key, while the receiver is busy or broken', asy
 })
 
 test.each([400, 404, 410, 302])(
-  'gives up at once when the receiver answers %i, and keeps the record',
+  'the alert is not posted again after an answer %i, and its record stays',
   async (status) => {
     const posted = await openReceiver(status)
     await using t = await testbed({ workflows: [workflow] })
@@ -143,7 +143,7 @@ test.each([400, 404, 410, 302])(
   },
 )
 
-test('keeps the URL, which may hold a secret, out of the journal, the log and the record', async () => {
+test('ALERT_URL, which may contain a secret, appears in no journal, log or record', async () => {
   await openReceiver(500, 400)
   await using t = await testbed({ workflows: [workflow] })
   const heard: unknown[] = []
@@ -155,7 +155,7 @@ test('keeps the URL, which may hold a secret, out of the journal, the log and th
   expect(JSON.stringify([kept, record])).not.toContain('canary-secret')
 })
 
-test('posts under one key and leaves the same record wherever it crashes', { timeout: 60_000 }, async () => {
+test('the alert has one key and one record wherever the app crashes', { timeout: 60_000 }, async () => {
   const { writes } = await crashEverywhere({ workflows: [workflow] }, async (t) => {
     const posted = await openReceiver()
     out.renew()
@@ -167,7 +167,7 @@ test('posts under one key and leaves the same record wherever it crashes', { tim
   expect(writes).toBe(5)
 })
 
-test('parks an event of another shape for a person', async () => {
+test('a run of the alert workflow waits for a person when its event does not fit the schema', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const event = { ...(await failTransfer(t)), data: { transferId: 'trf_1' } }
   expect(await follow(t, event)).toMatchObject({
@@ -180,7 +180,7 @@ test('parks an event of another shape for a person', async () => {
 afterEach(() => void vi.unstubAllEnvs())
 
 test.each(['chat.example.org/T1', 'ftp://example.org/T1', 'https://user:pass@example.org/T1', 'https://:0/T1'])(
-  'refuses %s as ALERT_URL without repeating it',
+  'ALERT_URL must not be %s, and the error does not repeat it',
   async (value) => {
     vi.stubEnv('ALERT_URL', value)
     vi.resetModules()

@@ -4,9 +4,7 @@ import { paths } from '../config/paths.ts'
 import { type Transfer, transferFailed } from './events.ts'
 import { writeJson } from './write-whole.ts'
 
-/**
- * Gathers what is known of a failed transfer, writes it down, and posts it where `ALERT_URL` says.
- */
+/** Writes an alert about a failed transfer to disk, and posts it to `ALERT_URL`. */
 export default defineWorkflow({
   id: 'alert-failed-transfer',
   on: transferFailed,
@@ -34,10 +32,7 @@ export default defineWorkflow({
   },
 })
 
-/**
- * The alert must go out also when the storage does not answer, which may be why the transfer
- * failed.
- */
+/** The alert goes out even if a storage does not answer: that may be why the transfer failed. */
 function describeFailure(error: unknown): string {
   if (error instanceof StepError) return `unknown: ${error.failure.message}`
   throw error
@@ -65,6 +60,6 @@ async function post(url: string, alert: object, { signal, idempotencyKey }: Step
   })
   await response.body?.cancel()
   if (response.ok) return
-  const message = `the alert's receiver answered ${response.status}`
+  const message = `the receiver of the alert answered ${response.status}`
   throw response.status === 429 || response.status >= 500 ? new Error(message) : new TerminalError(message)
 }

@@ -18,9 +18,9 @@ test.each([
   ["'quoted", "''quoted"],
   [-1, '-1'],
   [null, ''],
-])('writes %j as %s', (value, written) => expect(toCsv([[value, 'end']])).toBe(`${written},end\r\n`))
+])('toCsv writes %j as %s', (value, written) => expect(toCsv([[value, 'end']])).toBe(`${written},end\r\n`))
 
-test('reads back what it wrote, whatever the text is', () => {
+test('parseCsv reads any text that toCsv wrote', () => {
   const cell = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'=+-@\'",;\r\n\t a＝') }))
   const rows = fc.array(fc.array(cell, { minLength: 1, maxLength: 5 }), { maxLength: 5 })
   fc.assert(
@@ -30,7 +30,7 @@ test('reads back what it wrote, whatever the text is', () => {
   )
 })
 
-test('begins no cell with what a spreadsheet takes for a formula', () => {
+test('toCsv begins no cell with a character that a spreadsheet reads as a formula', () => {
   const text = fc.string({ unit: fc.constantFrom(...'=+-@",;\r\n\tx'), minLength: 1 })
   fc.assert(
     fc.property(text, (given) => {

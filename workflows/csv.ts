@@ -1,12 +1,9 @@
-/**
- * Text at the start of a cell that a spreadsheet may take for a formula, and the apostrophe that
- * prevents it.
- */
+/** First characters that a spreadsheet may read as a formula, and the apostrophe itself. */
 const FORMULA_START = /^['=+\-@＝＋－＠\s]/
 
 /**
- * CSV as RFC 4180 has it, safe to open in a spreadsheet: text that looks like a formula gets an
- * apostrophe in front.
+ * Writes CSV as in RFC 4180 that is safe to open in a spreadsheet. Text that looks like a formula
+ * gets an apostrophe in front.
  */
 export function toCsv(rows: Iterable<readonly (string | number | null)[]>): string {
   let csv = ''
@@ -14,7 +11,7 @@ export function toCsv(rows: Iterable<readonly (string | number | null)[]>): stri
   return csv
 }
 
-/** The rows that {@link toCsv} wrote, every cell as text. */
+/** Reads rows that {@link toCsv} wrote, with every cell as text. */
 export function parseCsv(csv: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []

@@ -1,7 +1,7 @@
 import { defineEvent, storageName, z } from 'upshot'
 
-// The service documents no shape for `data`, so this says once what the workflows rely on. An event
-// that is different parks its run, where a person sees it.
+// The service does not document the shape of `data`, so these schemas say what the workflows rely
+// on. An event that does not fit parks its run for a person.
 const moment = z.iso.datetime({ offset: true })
 const bytes = z.int().nonnegative()
 
@@ -19,10 +19,7 @@ const transfer = z.looseObject({
   error: z.looseObject({ code: z.string(), message: z.string() }).optional(),
 })
 
-/**
- * A copy from one storage to another. The `id` of an end is null where the service knows no file
- * there.
- */
+/** A transfer between two storages. An `id` is null where the service knows no file. */
 export type Transfer = z.output<typeof transfer>
 
 const createdFile = z
@@ -38,7 +35,7 @@ const createdFile = z
   })
   .transform(({ service, file }) => ({ file: { ...file, service } }))
 
-/** A file as it was when the service told of it. */
+/** A file as it was when the service sent the event. */
 export type CreatedFile = z.output<typeof createdFile>['file']
 
 export const transferCompleted = defineEvent('transfer.completed', { data: z.object({ transfer }) })

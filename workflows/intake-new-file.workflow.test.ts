@@ -22,7 +22,7 @@ async function stored(t: Testbed): Promise<string[]> {
   return entries.filter((entry) => entry.type === 'file').map((entry) => entry.path)
 }
 
-test('records a new file with its hash and keeps it', async () => {
+test('a permitted new file is recorded with its hash and kept', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const event = await drop(t, '/inbox/2026/notes.txt')
   expect(outputOf(await follow(t, event))).toEqual({
@@ -41,7 +41,7 @@ test('records a new file with its hash and keeps it', async () => {
 })
 
 test.each(['setup.exe', 'SETUP.EXE', 'invoice.pdf.js', 'trick.exe. .', 'Thumbs.db'])(
-  'deletes a file named %s, and keeps its hash',
+  'a forbidden file named %s is deleted after its hash was recorded',
   async (name) => {
     await using t = await testbed({ workflows: [workflow] })
     out.renew()
@@ -56,8 +56,8 @@ test.each(['setup.exe', 'SETUP.EXE', 'invoice.pdf.js', 'trick.exe. .', 'Thumbs.d
   },
 )
 
-test('deletes a file that is too large without downloading it', async () => {
-  override(intakePolicy, { largestBytes: 4 })
+test('a file over the size limit is deleted without a download', async () => {
+  override(intakePolicy, { maxBytes: 4 })
   await using t = await testbed({ workflows: [workflow] })
   const event = await drop(t, '/inbox/film.mp4')
   const run = await follow(t, event)
@@ -71,7 +71,7 @@ test('deletes a file that is too large without downloading it', async () => {
 })
 
 test.each([['/setup.exe'], ['/documents/setup.exe'], ['/inbox-old/setup.exe'], ['/documents/inbox/setup.exe']])(
-  'leaves %s alone: it is in no folder of the policy',
+  'the file %s is left alone because it is in no folder of the policy',
   async (path) => {
     await using t = await testbed({ workflows: [workflow] })
     out.renew()
@@ -81,7 +81,7 @@ test.each([['/setup.exe'], ['/documents/setup.exe'], ['/inbox-old/setup.exe'], [
   },
 )
 
-test('looks at every file where the policy names the root', async () => {
+test('a policy with the root folder covers every file', async () => {
   override(intakePolicy, { folders: ['/'] })
   await using t = await testbed({ workflows: [workflow] })
   expect(outputOf(await follow(t, await drop(t, '/a/setup.exe')))).toMatchObject({ decision: 'deleted' })
@@ -99,7 +99,7 @@ test.each<[string, (t: Testbed) => Promise<void>]>([
       storage.adopt(passing, '/documents/setup.exe')
     },
   ],
-])('never deletes a file that %s since the event', async (_, change) => {
+])('a forbidden file that %s since its event is never deleted', async (_, change) => {
   await using t = await testbed({ workflows: [workflow] })
   const event = await drop(t, '/inbox/setup.exe')
   await t.advance('1s')
@@ -110,7 +110,7 @@ test.each<[string, (t: Testbed) => Promise<void>]>([
   expect(await stored(t)).toHaveLength(1)
 })
 
-test('never deletes a file that is changed just before', async () => {
+test('a forbidden file that changes just before its deletion is not deleted', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const event = await drop(t, '/inbox/setup.exe')
   const storage = (await t.sandbox()).storage('storage_a')
@@ -124,14 +124,14 @@ test('never deletes a file that is changed just before', async () => {
   expect(await stored(t)).toEqual(['/inbox/setup.exe'])
 })
 
-test('records a file that is gone before anyone could look', async () => {
+test('a file that is gone before the run begins is recorded as gone', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const event = await drop(t, '/inbox/setup.exe')
   await t.storage('storage_a').remove('/inbox/setup.exe')
   expect(outputOf(await follow(t, event))).toMatchObject({ decision: 'gone', sha256: null })
 })
 
-test('does not mistake a new file at the same path for the one of the event', async () => {
+test('a new file at the path of a deleted one is not taken for it', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const event = await drop(t, '/inbox/setup.exe')
   await t.storage('storage_a').remove('/inbox/setup.exe')
@@ -140,7 +140,9 @@ test('does not mistake a new file at the same path for the one of the event', as
   expect(await stored(t)).toEqual(['/inbox/setup.exe'])
 })
 
-test('decides the same, deletes once and leaves the same files wherever it crashes', { timeout: 60_000 }, async () => {
+test('a forbidden file is deleted once and recorded the same wherever the app crashes', {
+  timeout: 60_000,
+}, async () => {
   const { writes } = await crashEverywhere({ workflows: [workflow] }, async (t) => {
     out.renew()
     const event = await drop(t, '/inbox/setup.exe')
@@ -153,7 +155,7 @@ test('decides the same, deletes once and leaves the same files wherever it crash
   expect(writes).toBe(6)
 })
 
-test('names its record safely whatever the id of the event is', async () => {
+test('the name of an intake record is safe for any event id', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const event = { ...(await drop(t, '/inbox/notes.txt')), id: 'evt_/../../x' }
   outputOf(await follow(t, event))
@@ -162,9 +164,9 @@ test('names its record safely whatever the id of the event is', async () => {
 
 test.each([
   ['no size', { size: undefined }, /data\.file\.size/],
-  ['a date that is none', { modifiedAt: 'yesterday' }, /data\.file\.modifiedAt/],
+  ['an invalid date', { modifiedAt: 'yesterday' }, /data\.file\.modifiedAt/],
   ['an empty id', { id: '' }, /data\.file\.id/],
-])('parks an event with %s for a person, and touches nothing', async (_, part, reason) => {
+])('a run whose event has %s waits for a person and changes nothing', async (_, part, reason) => {
   await using t = await testbed({ workflows: [workflow] })
   const event = await drop(t, '/inbox/setup.exe')
   Object.assign((event.data as { file: object }).file, part)

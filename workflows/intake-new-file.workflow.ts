@@ -5,10 +5,7 @@ import { paths } from '../config/paths.ts'
 import { type CreatedFile, fileCreated } from './events.ts'
 import { writeJson } from './write-whole.ts'
 
-/**
- * Hashes each new file, deletes what the policy forbids, and writes a record of it named by the
- * event's id.
- */
+/** Hashes each new file, deletes it if the policy forbids it, and writes a record. */
 export default defineWorkflow({
   id: 'intake-new-file',
   on: fileCreated,
@@ -16,7 +13,7 @@ export default defineWorkflow({
   timeout: { step: '15m' },
   async run({ event, files, step, log }) {
     const { file } = event.data
-    const isTooLarge = file.size > intakePolicy.largestBytes
+    const isTooLarge = file.size > intakePolicy.maxBytes
     const hash = isTooLarge ? null : await files.hash(file)
     const sha256 = hash?.sha256 ?? null
 
@@ -32,7 +29,7 @@ export default defineWorkflow({
 
 type Decision = 'gone' | 'changed' | 'kept' | 'deleted'
 
-/** Deletes a forbidden file, unless anything about it is not as the event said. */
+/** Deletes a forbidden file, unless it has changed since the event. */
 async function settle(files: FilesApi, file: CreatedFile, forbidden: string | null): Promise<Decision> {
   const entry = await files.find(file)
   if (!entry) return 'gone'
@@ -40,19 +37,18 @@ async function settle(files: FilesApi, file: CreatedFile, forbidden: string | nu
   if (!forbidden) return 'kept'
   const { outcome } = await files.delete(file, { expect: file })
   if (outcome === 'changed') return 'changed'
-  // One that is gone by now was there a moment ago: a crash came between its deletion and our
-  // knowing of it.
+  // `gone` counts as deleted: the file was there just now, so a crash hid the result of our delete.
   return outcome === 'dry_run' ? 'kept' : 'deleted'
 }
 
-/** Why the policy forbids a file; null when it does not. */
+/** Reason that the policy forbids a file, or null. */
 function findFault({ name, size }: CreatedFile): string | null {
   if (intakePolicy.forbiddenNames.some((pattern) => pattern.test(name))) return 'its name'
-  if (size > intakePolicy.largestBytes) return `its size: more than ${intakePolicy.largestBytes} bytes`
+  if (size > intakePolicy.maxBytes) return `its size: more than ${intakePolicy.maxBytes} bytes`
   return null
 }
 
-/** A file that is not what the event told of is another matter, and none of ours. */
+/** Whether the file is still the one that the event describes. */
 function isAsAnnounced(entry: FileEntry, file: CreatedFile): boolean {
   const isSamePlace = entry.type === 'file' && entry.path === file.path && entry.name === file.name
   const isSameDate = Date.parse(entry.modifiedAt ?? '') === Date.parse(file.modifiedAt)

@@ -17,13 +17,13 @@ function csv(name: string, storage = 'storage_a'): string {
   return readFileSync(join(out.path, 'inventory', storage, name), 'utf8')
 }
 
-/** What the run says of one storage. */
+/** Runs the tick of `moment` and returns its result for the first storage. */
 async function take(t: Testbed, moment: string): Promise<Record<string, unknown>> {
   const [first] = outputOf(await t.tick(workflow, moment)) as unknown as Record<string, unknown>[]
   return first ?? {}
 }
 
-test('lists the files of each storage by path, and says where and with which hash', async () => {
+test('the inventory lists the files of each storage by path, and returns place and hash', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const storage = t.storage('storage_a')
   await storage.put('/b.txt', 'hello')
@@ -31,9 +31,10 @@ test('lists the files of each storage by path, and says where and with which has
   const run = await t.tick(workflow, MONDAY)
   const [, row] = parseCsv(csv('2026-06-01T03-00-00.csv'))
   expect(row?.slice(0, 4)).toEqual([id, '/a/c, d.txt', '0', 'text/plain'])
-  expect(csv('2026-06-01T03-00-00.csv')).toMatch(
-    /^id,path,size,mimeType,createdAt,modifiedAt\r\n[^\r\n]*,"\/a\/c, d\.txt",0,[^\r\n]*\r\n[^\r\n]*,\/b\.txt,5,[^\r\n]*\r\n$/,
-  )
+  const [head, first, second, end] = csv('2026-06-01T03-00-00.csv').split('\r\n')
+  expect([head, end]).toEqual(['id,path,size,mimeType,createdAt,modifiedAt', ''])
+  expect(first).toContain(',"/a/c, d.txt",0,')
+  expect(second).toContain(',/b.txt,5,')
   const sha256 = createHash('sha256').update(csv('2026-06-01T03-00-00.csv')).digest('hex')
   const path = join(out.path, 'inventory/storage_a/2026-06-01T03-00-00.csv')
   expect(outputOf(run)).toMatchObject([
@@ -44,7 +45,7 @@ test('lists the files of each storage by path, and says where and with which has
   expect(out.written()).toEqual(['a', 'b', 'c'].map((letter) => `inventory/storage_${letter}/2026-06-01T03-00-00.csv`))
 })
 
-test('lists what was added, removed and changed since the snapshot before', async () => {
+test('the inventory lists files that were added, removed or changed since the previous snapshot', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const storage = t.storage('storage_a')
   await storage.put('/same.txt', 'same')
@@ -75,7 +76,7 @@ test('lists what was added, removed and changed since the snapshot before', asyn
   ])
 })
 
-test('finds the latest snapshot before its own, also when a tick comes late', async () => {
+test('the inventory of a late tick is compared with the latest snapshot before it', async () => {
   await using t = await testbed({ workflows: [workflow] })
   await take(t, '2026-05-30T03:00:00.000Z')
   await take(t, TUESDAY)
@@ -83,7 +84,7 @@ test('finds the latest snapshot before its own, also when a tick comes late', as
   expect(await take(t, MONDAY)).toMatchObject({ changes: { since: '2026-05-30T03-00-00.csv', added: 1 } })
 })
 
-test('knows files again whose ids and names need quoting', async () => {
+test('the inventory recognizes files whose ids and names need quotes', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const sandbox = await t.sandbox()
   sandbox.settings.update({ hostileIds: true })
@@ -95,7 +96,7 @@ test('knows files again whose ids and names need quoting', async () => {
   expect(await take(t, TUESDAY)).toMatchObject({ changes: { added: 0, removed: 0, changed: 0 } })
 })
 
-test('lists a storage whose entries would not fit into the result of a step', { timeout: 60_000 }, async () => {
+test('the inventory lists a storage that is too large for the result of one step', { timeout: 60_000 }, async () => {
   const storagesDir = tempFolder()
   const folder = join(storagesDir, 'storage_a', 'many')
   mkdirSync(folder, { recursive: true })
@@ -105,7 +106,7 @@ test('lists a storage whose entries would not fit into the result of a step', { 
   expect(csv('2026-06-01T03-00-00.csv').split('\r\n')).toHaveLength(4_502)
 })
 
-test('lists the other storages when one is down, and fails in the end', async () => {
+test('the inventory lists the other storages when one is down, and fails in the end', async () => {
   await using t = await testbed({ workflows: [workflow] })
   await t.faults.add({ on: 'files.list', status: 403, times: 1 })
   const run = await t.tick(workflow, MONDAY)
@@ -116,7 +117,7 @@ test('lists the other storages when one is down, and fails in the end', async ()
   expect(out.written()).toHaveLength(2)
 })
 
-test('comes to the same files and the same changes wherever it crashes', { timeout: 60_000 }, async () => {
+test('the inventory writes the same files wherever the app crashes', { timeout: 60_000 }, async () => {
   const { writes } = await crashEverywhere({ workflows: [workflow] }, async (t) => {
     out.renew()
     await t.storage('storage_a').put('/a.txt', 'hello')

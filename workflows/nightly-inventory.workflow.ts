@@ -9,10 +9,7 @@ import { writeWhole } from './write-whole.ts'
 
 const COLUMNS = ['id', 'path', 'size', 'mimeType', 'createdAt', 'modifiedAt'] as const
 
-/**
- * Lists the files of each storage as CSV, and what was added, removed or changed since the snapshot
- * before.
- */
+/** Writes a CSV list of each storage's files, and the changes since the previous snapshot. */
 export default defineWorkflow({
   id: 'nightly-inventory',
   on: cron(inventory.schedule, { timezone: inventory.timezone }),
@@ -22,14 +19,13 @@ export default defineWorkflow({
       const found: FileEntry[] = []
       for await (const entry of files.iterate({ service, recursive: true }))
         if (entry.type === 'file') found.push(entry)
-      // What a step returns is limited, so it writes the list to disk and returns where; each page
-      // above was a step, too.
+      // The result of a step is limited in size, so this one writes the list to disk. Each page
+      // above is a step of its own.
       const snapshot = await step.run(['write snapshot', service], () => writeSnapshot(service, takenAt, found))
       const changes = await step.run(['write changes', service], () => writeChanges(service, takenAt))
       return { service, snapshot, changes }
     }
-    // A storage that is down does not keep the others from being listed, but the run fails in the
-    // end.
+    // A storage that is down does not stop the others, but it fails the run in the end.
     const results = await Promise.allSettled(STORAGES.map(takeInventory))
     return results.map((result) => {
       if (result.status === 'rejected') throw result.reason
@@ -45,7 +41,7 @@ async function writeSnapshot(service: StorageName, takenAt: string, found: FileE
   return { path, files: found.length, sha256: createHash('sha256').update(csv).digest('hex') }
 }
 
-/** Null for the first snapshot of a storage. */
+/** Returns null for the first snapshot of a storage. */
 async function writeChanges(service: StorageName, takenAt: string) {
   const taken = (await readdir(join(paths.inventory, service))).filter((name) => /^[\dT-]{19}\.csv$/.test(name))
   const previous = taken.sort().findLast((name) => name < `${takenAt}.csv`)
@@ -63,7 +59,7 @@ async function writeChanges(service: StorageName, takenAt: string) {
   return { since: previous, path, added: added.length, removed: removed.length, changed: changed.length }
 }
 
-/** The rows of a snapshot by the id of their file. */
+/** Rows of a snapshot by file id. */
 async function readSnapshot(path: string): Promise<Map<string, string[]>> {
   const [, ...rows] = parseCsv(await readFile(path, 'utf8'))
   return new Map(rows.map((row) => [row[0] ?? '', row]))

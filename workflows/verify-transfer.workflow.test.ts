@@ -15,8 +15,8 @@ const SENT = 'what was sent'
 const SPOILT = 'what was sEnt'
 
 /**
- * A transfer, what was done to either file before it ended, as `spoil` says, and what was done a
- * minute later. Gives the event of its end.
+ * Makes a transfer and returns the event of its end. `spoil` changes files before the end, `after`
+ * a minute later.
  */
 async function transfer(
   t: Testbed,
@@ -38,7 +38,7 @@ const put = (service: 'storage_a' | 'storage_b', path: string, bytes: string) =>
   t.storage(service).put(path, bytes)
 const remove = (service: 'storage_a' | 'storage_b', path: string) => (t: Testbed) => t.storage(service).remove(path)
 
-test('finds a match where the contents are the same, and writes a report', async () => {
+test('the report on equal contents says that they match', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const event = await transfer(t)
   const { id } = event.data.transfer
@@ -57,7 +57,7 @@ test('finds a match where the contents are the same, and writes a report', async
   expect(out.written()).toEqual([`reports/${id}.json`])
 })
 
-test('says of a transferred folder that only files are compared', async () => {
+test('the report on a transferred folder says that only files are compared', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const sandbox = await t.sandbox()
   await t.storage('storage_a').put(SOURCE, SENT)
@@ -72,10 +72,15 @@ test.each([
   ['other bytes of the same size arrived', { spoil: put('storage_b', TARGET, SPOILT) }, 'mismatch', 'contents differ'],
   ['half of the bytes arrived', { spoil: put('storage_b', TARGET, 'what') }, 'mismatch', '4 bytes arrived of 13'],
   ['the copy is gone', { after: remove('storage_b', TARGET) }, 'missing', 'no file at the destination'],
-  ['the copy was changed since', { after: put('storage_b', TARGET, SPOILT) }, 'unverifiable', 'copy was changed'],
+  ['the copy was changed afterwards', { after: put('storage_b', TARGET, SPOILT) }, 'unverifiable', 'copy was changed'],
   ['the source is gone', { after: remove('storage_a', SOURCE) }, 'unverifiable', 'source is gone'],
-  ['the source was changed since', { after: put('storage_a', SOURCE, SPOILT) }, 'unverifiable', 'source was changed'],
-])('where %s', async (_, what, verdict, reason) => {
+  [
+    'the source was changed afterwards',
+    { after: put('storage_a', SOURCE, SPOILT) },
+    'unverifiable',
+    'source was changed',
+  ],
+])('the report is right when %s', async (_, what, verdict, reason) => {
   await using t = await testbed({ workflows: [workflow] })
   const event = await transfer(t, what)
   const finding = { verdict, reason: expect.stringContaining(reason) }
@@ -84,7 +89,7 @@ test.each([
   expect(out.written()).toHaveLength(1)
 })
 
-test('blames the transfer for half a copy also when the source is gone', async () => {
+test('the report says that half a copy is a mismatch even if the source is gone', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const event = await transfer(t, {
     spoil: put('storage_b', TARGET, 'what'),
@@ -93,8 +98,8 @@ test('blames the transfer for half a copy also when the source is gone', async (
   expect(outputOf(await follow(t, event))).toMatchObject({ verdict: 'mismatch' })
 })
 
-test('downloads nothing that is larger than the limit, and compares size and name', async () => {
-  override(verification, { largestBytes: SENT.length - 1 })
+test('a file over the size limit is compared by size and name, without a download', async () => {
+  override(verification, { maxBytes: SENT.length - 1 })
   await using t = await testbed({ workflows: [workflow] })
   const event = await transfer(t, { spoil: put('storage_b', TARGET, SPOILT) })
   const run = await follow(t, event)
@@ -109,7 +114,7 @@ test.each([
     (t: Testbed) => Promise.all([remove('storage_a', SOURCE)(t), remove('storage_b', TARGET)(t)]),
     'missing',
   ],
-])('looks again when %s vanished before the download', async (_, vanish, verdict) => {
+])('the verification looks again when %s vanished before the download', async (_, vanish, verdict) => {
   await using t = await testbed({ workflows: [workflow] })
   const event = await transfer(t)
   t.notices
@@ -119,21 +124,21 @@ test.each([
   expect(out.written()).toHaveLength(1)
 })
 
-test('finds the copy by its path where the event names no id', async () => {
+test('the verification finds the copy by its path where the event names no id', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const event = await transfer(t)
   Object.assign(event.data.transfer, { destination: { service: 'storage_b', path: TARGET } })
   expect(outputOf(await follow(t, event))).toMatchObject({ verdict: 'match' })
 })
 
-test('reads the names of the storages as the service writes them', async () => {
+test('the verification understands the service’s own names of the storages', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const event = await transfer(t)
   Object.assign(event.data.transfer.source, { service: 'Storage-A' })
   expect(outputOf(await follow(t, event))).toMatchObject({ verdict: 'match' })
 })
 
-test('comes to the same verdict and leaves the same files wherever it crashes', { timeout: 60_000 }, async () => {
+test('the verification has one verdict and one report wherever the app crashes', { timeout: 60_000 }, async () => {
   const { writes } = await crashEverywhere({ workflows: [workflow] }, async (t) => {
     out.renew()
     const event = await transfer(t)
@@ -143,7 +148,7 @@ test('comes to the same verdict and leaves the same files wherever it crashes', 
   expect(writes).toBe(6)
 })
 
-test('parks an event of another shape for a person, and says what is wrong with it', async () => {
+test('a run of the verification waits for a person when its event does not fit the schema, and says why', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const event = await transfer(t)
   Object.assign(event.data.transfer, { destination: { service: 'storage_x', path: 'nowhere' } })

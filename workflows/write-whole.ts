@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Writes a file and gives its path back. Readers see all of it or what was there before, even after
+ * Writes a file and returns its path. Readers see either the old content or the new one, even after
  * a power cut.
  */
 export async function writeWhole(path: string, text: string): Promise<string> {
@@ -18,7 +18,7 @@ export async function writeWhole(path: string, text: string): Promise<string> {
   return path
 }
 
-/** The same for one JSON document. `id` names it: any text, such as an event's id, is safe. */
+/** Writes a JSON document named by `id`, which may be any text. */
 export function writeJson(folder: string, id: string, document: unknown): Promise<string> {
   return writeWhole(`${folder}/${encodeURIComponent(id)}.json`, `${JSON.stringify(document, null, 2)}\n`)
 }

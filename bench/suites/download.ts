@@ -105,9 +105,7 @@ async function measureRound(contest: Contest, round: number) {
     client: () => client.call<number>('interrupt', { to: paths.client }),
   })
   const describe = (rates: Rates) => `${rates.client.toFixed(0)} MiB/s, curl ${rates.curl.toFixed(0)}`
-  bench.say(
-    `  whole ${describe(whole)}; after a crash ${describe(resumed)}; in the same process ${describe(retried)}`,
-  )
+  bench.say(`  whole ${describe(whole)}; after a crash ${describe(resumed)}; in the same process ${describe(retried)}`)
   return {
     vsCurl: whole.client / whole.curl,
     resumedVsCurl: resumed.client / resumed.curl,

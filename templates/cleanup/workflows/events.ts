@@ -1,8 +1,7 @@
 import { defineEvent, STORAGES, z } from 'upshot'
 
-// The service documents no shape for `data`, so this says what the workflow relies on. An event
-// that is different makes its run wait for you, and nothing is deleted. See what you get with
-// "upshot events list --json".
+// The service does not document the shape of `data`, so this schema says what the workflow relies
+// on. Run "upshot events list --json" to see yours; an event that does not fit waits for you.
 const end = z
   .object({ service: z.enum(STORAGES), path: z.string().startsWith('/'), fileId: z.string().min(1) })
   .transform(({ service, path, fileId }) => ({ service, path, id: fileId }))

@@ -19,7 +19,7 @@ afterEach(() => {
   Object.assign(cleanup, untouched)
 })
 
-/** A transfer that the sandbox has completed, and the event of its end. */
+/** Completes a transfer in the sandbox and returns its event. */
 async function transfer(t: Testbed, path = SOURCE, content = 'the report') {
   await t.storage('storage_a').put(path, content)
   const sandbox = await t.sandbox()
@@ -28,20 +28,20 @@ async function transfer(t: Testbed, path = SOURCE, content = 'the report') {
   return t.told('transfer.completed')
 }
 
-async function left(t: Testbed): Promise<string[]> {
+async function sources(t: Testbed): Promise<string[]> {
   const entries = await t.storage('storage_a').list()
   return entries.filter(({ type }) => type === 'file').map(({ path }) => path)
 }
 
-test('deletes the source once its copy has been the same for the whole grace', async () => {
+test('a source is deleted once its copy has been the same for the whole grace', async () => {
   await using t = await testbed({ workflows: [workflow] })
   await t.send(await transfer(t))
-  assert.deepEqual(await left(t), [SOURCE])
+  assert.deepEqual(await sources(t), [SOURCE])
   await t.advance('14m')
-  assert.deepEqual(await left(t), [SOURCE])
+  assert.deepEqual(await sources(t), [SOURCE])
   await t.advance('1m')
   assert.deepEqual(t.run(workflow).output, { decision: 'deleted', outcome: 'deleted' })
-  assert.deepEqual(await left(t), [])
+  assert.deepEqual(await sources(t), [])
   assert.equal((await t.storage('storage_b').get(COPY)).toString(), 'the report')
 })
 
@@ -52,7 +52,7 @@ const accidents: [string, (t: Testbed) => Promise<unknown>, string][] = [
   ['the source is gone', (t) => t.storage('storage_a').remove(SOURCE), 'the source is gone already'],
 ]
 for (const [accident, happen, why] of accidents) {
-  test(`keeps the source when ${accident}`, async () => {
+  test(`a source is kept when ${accident}`, async () => {
     await using t = await testbed({ workflows: [workflow] })
     const event = await transfer(t)
     await happen(t)
@@ -62,17 +62,17 @@ for (const [accident, happen, why] of accidents) {
   })
 }
 
-test('keeps a source that is changed during the grace', async () => {
+test('a source that changes during the grace is kept', async () => {
   await using t = await testbed({ workflows: [workflow] })
   await t.send(await transfer(t))
   await t.advance('10m')
   await t.storage('storage_a').put(SOURCE, 'a new report')
   await t.advance('5m')
   assert.equal(t.run(workflow).output?.decision, 'kept')
-  assert.deepEqual(await left(t), [SOURCE])
+  assert.deepEqual(await sources(t), [SOURCE])
 })
 
-test('keeps the source when the copy is lost during the grace', async () => {
+test('a source is kept when its copy is lost during the grace', async () => {
   await using t = await testbed({ workflows: [workflow] })
   await t.send(await transfer(t))
   await t.storage('storage_b').remove(COPY)
@@ -80,13 +80,13 @@ test('keeps the source when the copy is lost during the grace', async () => {
   assert.deepEqual(t.run(workflow).output, { decision: 'kept', why: 'the copy did not stay as it was' })
 })
 
-test('leaves everything outside of its folders alone', async () => {
+test('a source outside of the configured folders is left alone', async () => {
   await using t = await testbed({ workflows: [workflow] })
   await t.send(await transfer(t, '/outbox-old/report.txt'))
   assert.equal(t.run(workflow).status, 'skipped')
 })
 
-test('deletes nothing in a rehearsal, and says what it would', async () => {
+test('a rehearsal deletes nothing and logs each deletion', async () => {
   cleanup.isRehearsal = true
   await using t = await testbed({ workflows: [workflow] })
   await t.send(await transfer(t))
@@ -98,14 +98,14 @@ test('deletes nothing in a rehearsal, and says what it would', async () => {
       .logs()
       .some(({ message }) => message === `would delete storage_a:${SOURCE}`),
   )
-  assert.deepEqual(await left(t), [SOURCE])
+  assert.deepEqual(await sources(t), [SOURCE])
 })
 
-test('deletes once, wherever it crashes', async () => {
+test('a source is deleted once wherever the app crashes', async () => {
   const { crashes } = await crashEverywhere({ workflows: [workflow] }, async (t) => {
     await t.send(await transfer(t))
     await t.advance('15m')
-    return { decision: t.run(workflow).output?.decision, left: await left(t) }
+    return { decision: t.run(workflow).output?.decision, sources: await sources(t) }
   })
   assert.ok(crashes > 0)
 })

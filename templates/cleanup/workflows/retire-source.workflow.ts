@@ -5,8 +5,8 @@ import { cleanup } from '../config/cleanup.ts'
 import { transferCompleted } from './events.ts'
 
 /**
- * Deletes the source of a transfer once its copy is proven: same size, same content, twice, with
- * the grace between. What is not exactly as expected is kept, and the result says why.
+ * Deletes the source of a transfer once its copy has the same content, and the same size
+ * after the grace. In all other cases it keeps the source, and the result says why.
  */
 export default defineWorkflow({
   id: 'retire-source',
@@ -18,26 +18,26 @@ export default defineWorkflow({
     const { source, destination } = event.data.transfer
     if (source.service === destination.service && source.id === destination.id) return keep('it is its own copy')
 
-    const sent = await look(files, source)
+    const sent = await findDetails(files, source)
     if (!sent) return keep('the source is gone already')
     if (sent.path !== source.path) return keep('the source was moved')
-    if ((sent.size ?? 0) > cleanup.largestBytes) return keep('it is too large to compare')
-    if (!(await isSameContent(context, sent, await look(files, destination)))) return keep('the copy is not the same')
+    if ((sent.size ?? 0) > cleanup.maxBytes) return keep('it is too large to compare')
+    if (!(await isSameContent(context, sent, await findDetails(files, destination))))
+      return keep('the copy is not the same')
 
     await step.sleep('grace', cleanup.grace)
-    const copy = await look(files, destination)
+    const copy = await findDetails(files, destination)
     if (copy?.size !== sent.size) return keep('the copy did not stay as it was')
 
     if (cleanup.isRehearsal) {
       log.info(`would delete ${sent.service}:${sent.path}`)
       return keep('this is a rehearsal: CLEANUP_DELETES is not "yes"')
     }
-    // Only while the source is what was compared: a file that changed in the meantime is another
-    // file.
+    // `expect` deletes the source only while it is the file that was compared.
     const { outcome } = await files.delete(sent, { expect: sent })
     log.info(`${sent.service}:${sent.path} ${outcome}`)
-    if (outcome === 'changed') return keep('the source was changed meanwhile')
-    if (outcome === 'dry_run') return keep('the Files client only rehearses')
+    if (outcome === 'changed') return keep('the source was changed during the grace')
+    if (outcome === 'dry_run') return keep('the Files client is set to rehearse')
     return { decision: 'deleted' as const, outcome }
   },
 })
@@ -50,8 +50,8 @@ function isBelow(path: string, folders: readonly string[]): boolean {
   return folders.some((parent) => path.startsWith(posix.join(parent, '/')))
 }
 
-/** The entry as it is now; null when the service says that there is none. */
-async function look(
+/** Current details of a file; null where the service has none. */
+async function findDetails(
   files: FilesApi,
   file: { service: FileDetails['service']; id: string },
 ): Promise<FileDetails | null> {
@@ -70,10 +70,7 @@ async function isSameContent(tools: Tools, sent: FileDetails, copy: FileDetails 
   return (await hashOf(tools, 'sent', sent)) === (await hashOf(tools, 'copy', copy))
 }
 
-/**
- * SHA-256 of a file's content. The download is a step of its own, so a crash does not repeat a
- * finished one.
- */
+/** SHA-256 of a file. The download is a step: a crash does not repeat a finished one. */
 async function hashOf({ files, step, run }: Tools, which: string, file: FileDetails): Promise<string> {
   const to = join(cleanup.workFolder, run.id, which)
   const { sha256 } = await files.download(file, { to })

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
 export const arrivals = {
-  /** Where the records of new files are written, beside the database. */
+  /** Folder for the records of new files. */
   folder: resolve(process.env.UPSHOT_DATA_DIR || 'data', 'arrivals'),
 }

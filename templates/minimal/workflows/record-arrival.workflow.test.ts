@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(arrivals.folder, { recursive: true, force: true }))
 
-test('writes down what a new file is', async () => {
+test('a new file is recorded with its path and size', async () => {
   await using t = await testbed({ workflows: [workflow] })
   await t.storage('storage_a').put('/in/report.txt', 'hello')
   await t.send(t.told('file.created'))
@@ -22,14 +22,14 @@ test('writes down what a new file is', async () => {
   assert.equal(JSON.parse(readFileSync(run.output?.record ?? '', 'utf8')).path, '/in/report.txt')
 })
 
-test('waits for a person when an event is not what it relies on', async () => {
+test('a run waits for a person when its event does not fit the schema', async () => {
   await using t = await testbed({ workflows: [workflow] })
   await t.send('file.created', { something: 'else' })
   assert.deepEqual([t.run(workflow).status, t.run(workflow).dueAt], ['waiting', null])
   assert.deepEqual(t.effects(), [])
 })
 
-test('ends the same wherever it crashes', async () => {
+test('a run ends the same wherever the app crashes', async () => {
   const { crashes } = await crashEverywhere({ workflows: [workflow] }, async (t) => {
     await t.storage('storage_a').put('/in/report.txt', 'hello')
     const [file] = await t.storage('storage_a').list('/in')

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { defineEvent, defineWorkflow, STORAGES, z } from 'upshot'
 import { arrivals } from '../config/arrivals.ts'
 
-// The service documents no shape for `data`, so this says what the workflow relies on. An event
-// that is different makes its run wait for you instead of doing the wrong thing.
+// The service does not document the shape of `data`, so this schema says what the workflow relies
+// on. The run of an event that does not fit waits for you.
 export const fileCreated = defineEvent('file.created', {
   data: z.object({
     service: z.enum(STORAGES),
@@ -12,18 +12,16 @@ export const fileCreated = defineEvent('file.created', {
   }),
 })
 
-/** Looks at each new file and writes down what it found. */
+/** Writes a record of each new file. */
 export default defineWorkflow({
   id: 'record-arrival',
   on: fileCreated,
   async run({ event, files, step, log }) {
     const { service, file } = event.data
-    // A call of the Files API is a step: after a crash its result is known, and it is not called
-    // again.
+    // A call of the Files API is a step: after a crash, its saved result is used again.
     const found = await files.get({ service, id: file.id })
     log.info(`${service}:${found.path} has ${found.size} bytes`)
-    // A step may be repeated after a crash, so it writes the same file again instead of adding a
-    // line.
+    // A crash may repeat a step, so it writes the same file again instead of appending a line.
     const record = await step.run('write record', async () => {
       const path = join(arrivals.folder, `${encodeURIComponent(event.id)}.json`)
       await mkdir(arrivals.folder, { recursive: true })

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path'
 import type { StorageName } from 'upshot'
 
-/** What is kept on this machine. */
+/** The storage to mirror, and the place of its copies. */
 export const mirror = {
   service: 'storage_a' as StorageName,
-  /** This folder with everything in it; `/` is the whole storage. */
+  /** Folder to mirror with everything in it; `/` is the whole storage. */
   path: '/',
-  /** Where copies and the inventory are written to. */
+  /** Local folder of the copies and the inventory. */
   folder: resolve(process.env.UPSHOT_DATA_DIR || 'data', 'mirror'),
-  /** Larger files are listed, not copied. */
-  largestBytes: 1024 ** 3,
-  /** Minute, hour, day of the month, month, day of the week. */
+  /** Larger files are listed but not copied. */
+  maxBytes: 1024 ** 3,
+  /** Minute, hour, day of month, month, day of week. */
   schedule: '*/15 * * * *',
   timezone: 'UTC',
 }

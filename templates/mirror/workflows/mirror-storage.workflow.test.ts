@@ -27,7 +27,7 @@ function copies(): string[] {
   return readdirSync(mirror.folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.txt'))
 }
 
-test('copies every file at the first tick, and only what is new or changed at the next', async () => {
+test('the first tick copies every file, the next one only new and changed files', async () => {
   await using t = await testbed({ workflows: [workflow], now: '2026-01-01T00:01:00Z' })
   await t.storage('storage_a').put('/a.txt', 'one')
   await t.storage('storage_a').put('/deep/b.txt', 'two')
@@ -48,7 +48,7 @@ test('copies every file at the first tick, and only what is new or changed at th
   assert.equal(copies().length, 3)
 })
 
-test('keeps the copy of a file that is deleted, and takes it off the inventory', async () => {
+test('the copy of a deleted file stays, but leaves the inventory', async () => {
   await using t = await testbed({ workflows: [workflow] })
   await t.storage('storage_a').put('/a.txt', 'one')
   await t.storage('storage_a').put('/b.txt', 'two')
@@ -62,7 +62,7 @@ test('keeps the copy of a file that is deleted, and takes it off the inventory',
   assert.equal(copies().length, 2)
 })
 
-test('writes nothing outside of its folder, whatever a file is called', () => {
+test('a copy lies inside the mirror folder whatever its file is called', () => {
   const entry = { service: 'storage_a', id: 'f1', type: 'file', mimeType: null, size: 1, createdAt: null } as const
   for (const path of ['/../../etc/passwd', '/a/../../b', '/..', '/nul\u0000l', '/C:\\x']) {
     const place = placeOf({ ...entry, path, name: path.split('/').at(-1) ?? '', modifiedAt: null })
@@ -71,7 +71,7 @@ test('writes nothing outside of its folder, whatever a file is called', () => {
   }
 })
 
-test('ends the same wherever it crashes', async () => {
+test('a run ends the same wherever the app crashes', async () => {
   const { crashes } = await crashEverywhere({ workflows: [workflow] }, async (t) => {
     rmSync(mirror.folder, { recursive: true, force: true })
     await t.storage('storage_a').put('/a.txt', 'one')

@@ -6,9 +6,8 @@ import { localName } from 'upshot/files'
 import { mirror } from '../config/mirror.ts'
 
 /**
- * Copies what is new or changed in a folder of a storage to this machine, and writes an inventory
- * of what is there. A copy stays when its original is deleted: each version has a name of its own,
- * and the inventory tells which ones are current.
+ * Downloads new and changed files of a storage, and writes an inventory of the current ones. Each
+ * version has a name of its own, and stays when its original is deleted.
  */
 export default defineWorkflow({
   id: 'mirror-storage',
@@ -16,7 +15,7 @@ export default defineWorkflow({
   timeout: { step: '1h' },
   async run(context) {
     const { files, step, log, tick } = context
-    // All pages before the first copy: pages shift while files come and go.
+    // Lists all pages before the first download: pages shift while files come and go.
     const { items, complete } = await files.snapshot({ service: mirror.service, path: mirror.path, recursive: true })
     if (!complete) log.warn(`only the first ${items.length} entries were listed`)
     const found = items.filter((entry) => entry.type === 'file')
@@ -27,25 +26,22 @@ export default defineWorkflow({
   },
 })
 
-/** Ids of the files whose present version is not on this machine yet. */
+/** Ids of the files whose current version has no copy yet. */
 async function listMissing(found: readonly FileEntry[]): Promise<string[]> {
-  const wanted = found.filter(({ size }) => (size ?? 0) <= mirror.largestBytes)
+  const wanted = found.filter(({ size }) => (size ?? 0) <= mirror.maxBytes)
   const isHere = await Promise.all(wanted.map((file) => exists(placeOf(file))))
   return wanted.filter((_, index) => !isHere[index]).map(({ id }) => id)
 }
 
-/**
- * A download is a step: it goes on where it broke off, and appears under its name only when it is
- * whole.
- */
+/** A download is a step: a crash resumes it, and the file appears only when it is complete. */
 async function copy({ files, log }: Pick<RunContext, 'files' | 'log'>, file: FileEntry): Promise<void> {
   const { bytes, sha256 } = await files.download(file, { to: placeOf(file) })
   log.info(`${file.service}:${file.path} copied`, { bytes, sha256 })
 }
 
 /**
- * Where a version lies. Names come from outside, so each is made harmless; id and date keep
- * versions and namesakes apart.
+ * Path of a version's copy. `localName` makes foreign names safe; the hash keeps versions and files
+ * of one name apart.
  */
 export function placeOf(file: FileEntry): string {
   const folders = dirname(file.path).split('/').filter(Boolean).map(localName)
@@ -53,7 +49,7 @@ export function placeOf(file: FileEntry): string {
   return join(mirror.folder, file.service, ...folders, `${mark} ${localName(file.name)}`)
 }
 
-/** One line of JSON per file, in order of paths. Readers see the whole list or the one before. */
+/** One line of JSON per file, sorted by path. Readers see either the old list or the new one. */
 async function writeInventory(takenAt: Date, found: readonly FileEntry[]): Promise<string> {
   const lines = found
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))

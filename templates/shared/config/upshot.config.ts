@@ -1,13 +1,13 @@
 import { defineConfig } from 'upshot'
 
 /**
- * What is no secret and no address. "upshot config show --origins" says where each value comes
- * from.
+ * Settings of this project. Secrets and addresses come from the environment or from `.env`; see
+ * "upshot config show --origins".
  */
 export default defineConfig({
   workflows: 'workflows',
-  /** Runs at work at the same time. */
+  /** Number of runs at the same time. */
   slots: 100,
-  /** How long a stop waits for steps at work. */
+  /** How long a stop waits for active steps. */
   drain: '10s',
 })

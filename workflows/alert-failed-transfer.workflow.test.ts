@@ -6,7 +6,7 @@ import { alerts } from '../config/alerts.ts'
 import type { ServiceEvent } from '../src/core/incoming/event.ts'
 import type { TransferRecord } from '../src/sandbox/transfers/transfer-table.ts'
 import { crashEverywhere, type Testbed, testbed } from '../src/testing/index.ts'
-import { follow, outputOf, override, useOutput } from '../test/support/sample.ts'
+import { follow, outputOf, override, useOutput } from '../test/support/sample-output.ts'
 import workflow from './alert-failed-transfer.workflow.ts'
 
 const out = useOutput()

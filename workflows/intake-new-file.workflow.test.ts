@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { intakePolicy } from '../config/intake-policy.ts'
 import type { ServiceEvent } from '../src/core/incoming/event.ts'
 import { crashEverywhere, type Testbed, testbed } from '../src/testing/index.ts'
-import { follow, outputOf, override, useOutput } from '../test/support/sample.ts'
+import { follow, outputOf, override, useOutput } from '../test/support/sample-output.ts'
 import workflow from './intake-new-file.workflow.ts'
 
 const out = useOutput()

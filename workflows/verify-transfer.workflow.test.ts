@@ -4,7 +4,7 @@ import { verification } from '../config/verification.ts'
 import type { ServiceEvent } from '../src/core/incoming/event.ts'
 import type { TransferRecord } from '../src/sandbox/transfers/transfer-table.ts'
 import { crashEverywhere, type Testbed, testbed } from '../src/testing/index.ts'
-import { follow, outputOf, override, useOutput } from '../test/support/sample.ts'
+import { follow, outputOf, override, useOutput } from '../test/support/sample-output.ts'
 import workflow from './verify-transfer.workflow.ts'
 
 const out = useOutput()

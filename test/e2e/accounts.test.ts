@@ -6,7 +6,7 @@ import { storageName } from '../../src/author/storage-name.ts'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import type { NoticeOf } from '../../src/core/notices.ts'
 import type { Account } from '../../src/core/service/account.ts'
-import { startServedApp, startService } from './served-app.ts'
+import { startServedApp, startService } from './support/served-app.ts'
 
 const entry = z.looseObject({ id: z.string(), path: z.string() })
 const file = z.looseObject({ service: storageName, file: entry })
@@ -24,7 +24,7 @@ const look = defineWorkflow({
 
 const SECRET = 'a-secret-of-the-second-account'
 
-/** A second account of the service, whose events come to an endpoint of its own. */
+/** Starts an app, and a second account whose events come to an endpoint of its own. */
 async function startSecondAccount() {
   const first = await startService()
   const second = await startService()
@@ -55,7 +55,7 @@ test('a run calls the account that its event came from', async () => {
   expect(second.sandbox.audit.requests()).toHaveLength(1)
 })
 
-test('a run whose account nobody knows says so, and goes on once somebody has added it', async () => {
+test('a run whose account is unknown says so, and goes on once the account is added', async () => {
   const { second, account, hear, app, clock, advance } = await startSecondAccount()
   await second.sandbox.storage('storage_b').put('/theirs.txt', 'x')
   const { run, reason, dueAt } = await hear('run.parked')
@@ -71,10 +71,14 @@ test('a run whose account nobody knows says so, and goes on once somebody has ad
 })
 
 test.each([
-  ['a key of the sandbox abroad', { baseUrl: 'https://api.example.com/v1' }, 'The API key is one of the sandbox'],
-  ['a real key at home', { apiKey: 'canary_real_key' }, 'The base URL is on this machine'],
-  ['a second key of that kind', { fallbackKey: 'canary_real_key' }, 'the API key is not one of the sandbox'],
-  ['a key in the clear', { apiKey: 'canary_real_key', baseUrl: 'http://api.example.com/v1' }, 'must begin with https'],
+  [
+    'a sandbox key for a remote service',
+    { baseUrl: 'https://api.example.com/v1' },
+    'The API key is one of the sandbox',
+  ],
+  ['a real key for this machine', { apiKey: 'canary_real_key' }, 'The base URL is on this machine'],
+  ['a real fallback key for this machine', { fallbackKey: 'canary_real_key' }, 'the API key is not one of the sandbox'],
+  ['a key without https', { apiKey: 'canary_real_key', baseUrl: 'http://api.example.com/v1' }, 'must begin with https'],
 ])('%s is never sent, and the run says why', async (_name, part, why) => {
   const { second, account, hear, app } = await startSecondAccount()
   await app.store.saveAccount({ ...account, ...part })
@@ -85,7 +89,7 @@ test.each([
   expect(second.sandbox.audit.requests()).toEqual([])
 })
 
-test('a changed account holds from the next call on', async () => {
+test('a changed account is used from the next call on', async () => {
   const { second, account, hear, app } = await startSecondAccount()
   await app.store.saveAccount(account)
   await second.sandbox.storage('storage_b').put('/one.txt', 'x')
@@ -98,7 +102,7 @@ test('a changed account holds from the next call on', async () => {
   expect(second.sandbox.audit.requests().map(({ status }) => status)).toEqual([200, 200])
 })
 
-test('a key is revoked while runs go on: they take the next one, and the old one is never tried again', async () => {
+test('a key that is revoked during runs is replaced by the fallback key and never tried again', async () => {
   const served = await startService()
   const next = await served.makeKey('next')
   const service = { ...served.service, fallbackKey: next.key }
@@ -117,7 +121,7 @@ test('a key is revoked while runs go on: they take the next one, and the old one
   expect(served.sandbox.audit.requests().filter(({ status }) => status === 401)).toHaveLength(refused.length)
 })
 
-test('keys that are all refused fail the runs without a further request', async () => {
+test('runs whose keys are all refused fail without another request', async () => {
   const served = await startService()
   const { hear } = await startServedApp(served, { workflows: [look] })
   await served.sandbox.keys.revoke(served.keyId)
@@ -130,7 +134,7 @@ test('keys that are all refused fail the runs without a further request', async 
   expect(served.sandbox.audit.findings()).toEqual([])
 })
 
-test('a delete of ours comes back as an event that is known as ours, and one of somebody else does not', async () => {
+test('the event of our own delete is marked as self-caused, and that of another delete is not', async () => {
   const served = await startService()
   const sweep = defineWorkflow({
     id: 'sweep',
@@ -155,7 +159,7 @@ test('a delete of ours comes back as an event that is known as ours, and one of 
         notice.kind === kind && 'workflow' in notice && notice.workflow === 'tell',
     )
   for (let waits = 0; ofTell('run.completed').length < 2; await new Promise(setImmediate)) {
-    // The first may have come before the end of the delete, and looks again a second later.
+    // An event that came before the delete ended parks its run for a second.
     if (ofTell('run.parked').length > waits) await advance(1_000).then(() => waits++)
   }
   const told = ofTell('run.completed')

@@ -4,12 +4,9 @@ import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
-import { startServedApp, startService } from './served-app.ts'
+import { startServedApp, startService } from './support/served-app.ts'
 
-/**
- * Events of the burst. Ten thousand take a few minutes;
- * `UPSHOT_BURST=10000 npx vitest run test/e2e/burst.test.ts`.
- */
+/** Events of the burst. Run it with `UPSHOT_BURST=10000` for a few minutes of load. */
 const EVENTS = Number(process.env.UPSHOT_BURST ?? 600)
 const PER_MINUTE = 60
 const SLOTS = 50
@@ -20,10 +17,7 @@ const look = defineWorkflow({
   run: ({ event, files }) => files.find({ service: 'storage_a', id: String(event.data.file) }),
 })
 
-/**
- * Counts what an app waits for besides its clock: calls of its store, and requests of the API that
- * nobody has reported yet.
- */
+/** Counts the open calls of an app's store, and API requests without a notice so far. */
 function watchWork() {
   let storeCalls = 0
   let requests = 0
@@ -55,9 +49,9 @@ function watchWork() {
       requests -= attempts
     },
     mostRequests: () => mostRequests,
-    /** Resolves when only a later moment can bring anything on. */
+    /** Resolves when nothing can happen before the clock moves. */
     async idle() {
-      // What one call sets going, another one follows within a few turns.
+      // A call that follows another one begins within five turns of the event loop.
       for (let quiet = 0; quiet < 5; quiet++) {
         if (storeCalls + requests > 0) quiet = 0
         await new Promise(setImmediate)
@@ -66,7 +60,7 @@ function watchWork() {
   }
 }
 
-test(`${EVENTS} events at once under the free plan cause no 429, and are followed up once each in the time that the plan allows`, {
+test(`${EVENTS} events at once cause no 429 under the free plan, and each has one run in the plan’s time`, {
   timeout: 30 * 60_000,
 }, async () => {
   const { sandbox, service } = await startService({ plan: 'free' })
@@ -99,7 +93,7 @@ test(`${EVENTS} events at once under the free plan cause no 429, and are followe
   const crowded = starts.filter((at, index) => index >= PER_MINUTE && at - (starts[index - PER_MINUTE] ?? 0) < 60_000)
   expect(crowded).toEqual([])
   expect(work.mostRequests()).toBeLessThanOrEqual(SLOTS)
-  // A run that waits is looked at again once or twice, not each time a place is free.
+  // A waiting run is tried again once or twice, not at each free place.
   expect(counts.parked).toBeLessThan(3 * EVENTS)
   expect(served.clock.now() - began).toBeLessThan((EVENTS / PER_MINUTE) * 61_000 * 1.05)
 })

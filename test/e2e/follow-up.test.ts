@@ -25,7 +25,7 @@ const look = defineWorkflow({
   },
 })
 
-test('follows up a file that is dropped into a storage directory', async () => {
+test('a file dropped into a storage folder starts a run that reads it', async () => {
   const { sandbox, app, hear } = await startTestApp({ workflows: [look] })
   const inbox = join(sandbox.storage('storage_a').dir, 'in')
   await mkdir(inbox)
@@ -34,7 +34,7 @@ test('follows up a file that is dropped into a storage directory', async () => {
   expect(await app.store.findRun(run)).toMatchObject({ output: '{"name":"report.txt","size":12}' })
 })
 
-test('follows up a transfer the service reports', async () => {
+test('a transfer that the service reports starts a run', async () => {
   const onTransfer = defineWorkflow({ id: 'on-transfer', on: 'transfer.*', run: ({ event }) => event.type })
   const { sandbox, app, hear } = await startTestApp({ workflows: [onTransfer] })
   await sandbox.storage('storage_a').put('/x.txt', 'x')
@@ -45,7 +45,7 @@ test('follows up a transfer the service reports', async () => {
   expect(runs.every((each) => each.workflow === 'on-transfer')).toBe(true)
 })
 
-test('deletes through the API once, and is told of it like of any deletion', async () => {
+test('a delete by a run happens once and comes back as an event', async () => {
   const sweep = defineWorkflow({
     id: 'sweep',
     on: fileCreated,
@@ -68,7 +68,7 @@ test('deletes through the API once, and is told of it like of any deletion', asy
   ).not.toContain('/old.bin')
 })
 
-test('starts a run once for an event that is delivered again, also after a restart', async () => {
+test('an event that is delivered again starts no second run, also after a restart', async () => {
   const dataDir = tempFolder()
   const first = await startTestApp({ workflows: [look] }, { dataDir })
   await first.sandbox.storage('storage_a').put('/in/a.txt', 'a')
@@ -84,7 +84,7 @@ test('starts a run once for an event that is delivered again, also after a resta
   expect(await second.app.store.listRuns({ limit: 10, eventId })).toHaveLength(1)
 })
 
-test('makes one sample transfer at the very first start, and no other', async () => {
+test('the sample transfer happens at the first start only', async () => {
   const dataDir = tempFolder()
   const first = await startTestApp({}, { dataDir })
   await first.hear('delivery.received', (notice) => notice.type === 'transfer.completed')
@@ -99,7 +99,7 @@ test('makes one sample transfer at the very first start, and no other', async ()
   expect(second.sandbox.transfers.list()).toHaveLength(1)
 })
 
-test('sends the calls of a run to the service as durable steps, a page at a time', async () => {
+test('calls of the Files API in a run are durable steps, one per page', async () => {
   const inventory = defineWorkflow({
     id: 'inventory',
     on: 'file.created',
@@ -124,7 +124,7 @@ test('sends the calls of a run to the service as durable steps, a page at a time
   ])
 })
 
-test('keeps no download URL: a replay asks for a new one', async () => {
+test('a download URL is never stored: a replay asks for a new one', async () => {
   const urls: string[] = []
   const fetchTwice = defineWorkflow({
     id: 'fetch-twice',
@@ -145,7 +145,7 @@ test('keeps no download URL: a replay asks for a new one', async () => {
   for (const url of urls) expect(rows).not.toContain(new URL(url).pathname)
 })
 
-test('runs a cron workflow at its moment, once, and catches up with a missed night', async () => {
+test('a cron workflow runs once at its moment, and once for a missed night', async () => {
   const clock = new ManualClock(Date.UTC(2026, 5, 1, 2, 59))
   const nightly = defineWorkflow({
     id: 'nightly',
@@ -169,7 +169,7 @@ test('runs a cron workflow at its moment, once, and catches up with a missed nig
   expect(await second.app.store.listRuns({ limit: 10 })).toHaveLength(2)
 })
 
-test('tells the command line where it is while it runs, and is ready', async () => {
+test('a running app is ready, and its runtime file has its addresses until it stops', async () => {
   const { app, urls, dataDir } = await startTestApp()
   expect(readRuntimeFile(dataDir)).toMatchObject({ pid: process.pid, receiver: urls.receiver, admin: urls.admin })
   const answer = await fetch(`${urls.admin}/readyz`)
@@ -180,7 +180,7 @@ test('tells the command line where it is while it runs, and is ready', async () 
   expect(readRuntimeFile(dataDir)).toBeNull()
 })
 
-test('can be stopped twice, and before it started', async () => {
+test('an app can be stopped more than once', async () => {
   const { app } = await startTestApp()
   await Promise.all([app.stop(), app.stop()])
   await app.stop()

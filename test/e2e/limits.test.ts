@@ -8,7 +8,7 @@ import { defineEvent } from '../../src/author/define-event.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { WEBHOOK_SECRET } from '../support/test-config.ts'
-import { startServedApp, startService } from './served-app.ts'
+import { startServedApp, startService } from './support/served-app.ts'
 
 const fileCreated = defineEvent('file.created', { data: z.looseObject({ file: z.looseObject({ id: z.string() }) }) })
 
@@ -18,7 +18,7 @@ const look = defineWorkflow({
   run: async ({ event, files }) => (await files.get({ service: 'storage_a', id: event.data.file.id })).size,
 })
 
-test('a run that has to wait for the limit gives its slot to others, and goes on at its moment', async () => {
+test('a run that waits for the request limit frees its slot, and goes on at its moment', async () => {
   const served = await startService()
   const plain = defineWorkflow({ id: 'plain', on: 'transfer.*', run: () => 'through' })
   const { hear, app, advance, clock } = await startServedApp(
@@ -39,10 +39,10 @@ test('a run that has to wait for the limit gives its slot to others, and goes on
   expect(served.sandbox.audit.requests().map(({ status }) => status)).toEqual([200, 200, 200])
 })
 
-test('a restart while the service has closed the key sends nothing until its moment', async () => {
+test('a restarted app sends nothing before the moment that a 429 named', async () => {
   const served = await startService()
   const dataDir = tempFolder()
-  // A 429 that does not say how long means a whole minute.
+  // A 429 without a time means a whole minute.
   served.sandbox.settings.update({ retryAfter: false, rateHeaders: false })
   await served.sandbox.faults.add({ on: 'files.get', status: 429, times: 1 })
   const before = await startServedApp(served, { workflows: [look] }, { dataDir })
@@ -62,9 +62,9 @@ test('a restart while the service has closed the key sends nothing until its mom
   expect(served.sandbox.audit.findings()).toEqual([])
 })
 
-/** An app in a process of its own; `lines` is what it says. */
+/** Starts an app in a process of its own. `lines` is its output. */
 function startProcess(dataDir: string, { baseUrl, apiKey }: { baseUrl: string; apiKey: string }, plan: number) {
-  const entry = fileURLToPath(new URL('limited-app.ts', import.meta.url))
+  const entry = fileURLToPath(new URL('support/limited-app.ts', import.meta.url))
   const child = spawn(process.execPath, [entry, dataDir, baseUrl, apiKey, String(plan)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
@@ -78,7 +78,7 @@ function startProcess(dataDir: string, { baseUrl, apiKey }: { baseUrl: string; a
   }
 }
 
-test('two apps with one key keep to one limit', { timeout: 60_000 }, async () => {
+test('two apps with one API key share one request limit', { timeout: 60_000 }, async () => {
   const PLAN = 6
   const RUNS = 20
   const { sandbox, service } = await startService({ clock: 'real', plan: 'unlimited' })

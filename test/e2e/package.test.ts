@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { TEMPLATES } from '../../src/cli/commands/app/project-files.ts'
 import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
 import { followLog } from '../support/process-log.ts'
@@ -32,7 +32,7 @@ const PACKED = [
 const FREE_PORTS = {
   ...{ UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' },
 }
-/** Nothing of this machine's own settings, and the Node that the tests run on. */
+/** No settings of this machine, and the Node that runs the tests. */
 const ENVIRONMENT = { PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`, HOME: process.env.HOME ?? '' }
 
 let folder: string
@@ -51,7 +51,7 @@ function run(
 
 const upshot = (cwd: string, args: string[]) => run(join(cwd, 'node_modules/.bin/upshot'), args, { cwd })
 
-/** A project of a template on the package that is installed once: installing takes seconds. */
+/** Makes a project from a template that shares one installed package. */
 function makeProject(template: string): string {
   const dir = join(mkdtempSync(join(folder, 'own-')), template)
   upshot(project, ['init', dir, '--template', template])
@@ -59,8 +59,7 @@ function makeProject(template: string): string {
   return dir
 }
 
-// Packed from a copy, because packing swaps the manifest for a moment and other tests run
-// meanwhile.
+// A copy is packed: packing replaces the manifest for a moment, while other tests run.
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'upshot-package-'))
   repository = join(folder, 'repository')
@@ -79,12 +78,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const installed = (path = '') => join(project, 'node_modules/upshot', path)
 
-test('leaves the manifest of the repository as it was', () => {
+test('packing leaves the manifest of the repository as it was', () => {
   expect(readFileSync(join(repository, 'package.json'), 'utf8')).toBe(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   expect(existsSync(join(repository, 'package.json.ours'))).toBe(false)
 })
 
-test('holds JavaScript, types and maps for every export, and the command', () => {
+test('the package has JavaScript, types and maps for every export, and the command', () => {
   const ours = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const { exports: doors, bin, engines, devDependencies } = JSON.parse(readFileSync(installed('package.json'), 'utf8'))
   expect(Object.keys(doors)).toEqual([...Object.keys(ours.exports), './package.json'])
@@ -93,7 +92,7 @@ test('holds JavaScript, types and maps for every export, and the command', () =>
     const { types, default: code } = doors[name]
     for (const path of [types, code, `${code}.map`, `${types}.map`])
       expect(existsSync(installed(path)), path).toBe(true)
-    // Maps lead to the sources, which are in the package.
+    // The package contains the sources that the maps name.
     const map = JSON.parse(readFileSync(installed(`${code}.map`), 'utf8'))
     expect(existsSync(resolve(installed(code), '..', map.sources[0]))).toBe(true)
   }
@@ -102,17 +101,18 @@ test('holds JavaScript, types and maps for every export, and the command', () =>
   expect(devDependencies).toBeUndefined()
 })
 
-test('carries no tests, secrets or leftovers of ours', () => {
+test('the package has no tests, secrets, build files or copies of sources', () => {
   const names = readdirSync(installed(), { recursive: true, encoding: 'utf8' })
   const isOdd = (name: string) => /(^|\/)(test|bench|node_modules|data|\.env)(\/|$)|\.tsbuildinfo$|\.tgz$/.test(name)
   expect(names.filter(isOdd)).toEqual([])
   expect(names.filter((name) => name.endsWith('.test.ts') && !name.startsWith('templates/'))).toEqual([])
+  expect(names.filter((name) => name.startsWith('dist/samples/src'))).toEqual([])
   const assets = names.filter((name) => /^src\/.*\.(?!ts$)\w+$/.test(name))
   expect(assets.some((name) => name.endsWith('.sql'))).toBe(true)
   expect(assets.filter((name) => !names.includes(name.replace(/^src/, 'dist')))).toEqual([])
 })
 
-test('has types that hold without skipLibCheck', () => {
+test('the types of the package compile without skipLibCheck', () => {
   const doors = Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).exports)
   const lines = doors.map((door, index) => `export * as door${index} from '${door.replace(/^\./, 'upshot')}'`)
   const dir = join(folder, 'strict')
@@ -128,15 +128,17 @@ test('has types that hold without skipLibCheck', () => {
   expect(run('node_modules/.bin/tsc', [], { cwd: dir })).toBe('')
 })
 
-describe.each(Object.keys(TEMPLATES))('a project of the template "%s"', (template) => {
-  test('type-checks and passes its own test', () => {
+test.each(Object.keys(TEMPLATES))(
+  'a project of the template "%s" compiles and passes its own tests',
+  (template) => {
     const dir = makeProject(template)
     run('npm', ['run', 'check'], { cwd: dir })
     expect(run('npm', ['test'], { cwd: dir })).toMatch(/^ℹ fail 0$/m)
-  }, 180_000)
-})
+  },
+  180_000,
+)
 
-test('does its main job with "upshot dev": a proven copy, and its source deleted', { timeout: 180_000 }, async () => {
+test('upshot dev from the package deletes the source of a proven copy', { timeout: 180_000 }, async () => {
   const dir = makeProject('cleanup')
   const policy = join(dir, 'config/cleanup.ts')
   writeFileSync(policy, readFileSync(policy, 'utf8').replace("grace: '15m'", "grace: '1s'"))
@@ -157,7 +159,7 @@ test('does its main job with "upshot dev": a proven copy, and its source deleted
   const source = join(dir, 'data/storages/storage_a/outbox/report.txt')
   mkdirSync(join(source, '..'), { recursive: true })
   writeFileSync(source, 'the report')
-  // Refused until the sandbox has noticed the file.
+  // The sandbox refuses the transfer until it has noticed the file.
   const transfer = { from: ['storage_a', '/outbox/report.txt'], to: ['storage_b', '/archive/'] }
   await vi.waitFor(() => control('/transfers', transfer), { timeout: 60_000 })
   await log.line(({ message, workflow }) => message === 'run completed' && workflow === 'retire-source')
@@ -169,7 +171,7 @@ test('does its main job with "upshot dev": a proven copy, and its source deleted
   expect(log.lines.at(-1)).toMatchObject({ message: 'stopped' })
 })
 
-test('plays the demo from the package, samples and all', { timeout: 180_000 }, () => {
+test('upshot demo runs from the package with its samples', { timeout: 180_000 }, () => {
   const { ok, data } = JSON.parse(upshot(project, ['demo', '--json']))
   expect(ok).toBe(true)
   expect(data.story.at(-1)).toContain('Everything held')

@@ -17,7 +17,7 @@ async function ask(admin: string) {
   return { status: answer.status, ...((await answer.json()) as { ready: boolean; checks: Record<string, string> }) }
 }
 
-test('is not ready while an endpoint would refuse a delivery that is signed with its own secret', async () => {
+test('an app is not ready while an endpoint refuses deliveries signed with its own secret', async () => {
   const { app, urls, sandbox, hear } = await startTestApp()
   await hear('delivery.received')
   const broken = { ...planEndpoint({ name: 'odd' }, 0), scheme: { ...SCHEME_PRESETS.hex, header: 'Content-Type' } }
@@ -29,13 +29,13 @@ test('is not ready while an endpoint would refuse a delivery that is signed with
   })
   await app.store.updateEndpoint({ ...broken, scheme: SCHEME_PRESETS.timestamped })
   expect(await ask(urls.admin)).toEqual({ status: 200, ready: true, checks: OK })
-  // The probes have left no row: whatever there is, the sandbox has sent.
+  // The probes left no rows: all events came from the sandbox.
   const known = new Set(sandbox.events.list().map((event) => event.id))
   for (const event of await app.store.listEvents({ limit: 100 })) expect(known).toContain(event.id)
   expect((await app.store.listDeliveries({ limit: 100 })).every((row) => row.verdict === 'accepted')).toBe(true)
 })
 
-test('is not ready when the database cannot be written, and alive all the same', async () => {
+test('an app whose database is read-only is alive but not ready', async () => {
   let isFull = false
   const { urls } = await startTestApp({
     openStore(options) {
@@ -52,7 +52,7 @@ test('is not ready when the database cannot be written, and alive all the same',
   expect((await ask(urls.admin)).ready).toBe(true)
 })
 
-test('is not ready when a newer Upshot has changed the database', async () => {
+test('an app is not ready after a newer Upshot has migrated its database', async () => {
   const dataDir = tempFolder()
   const { urls } = await startTestApp({}, { dataDir })
   const db = new Database(storeOptions(testConfig(dataDir)).file)
@@ -64,13 +64,13 @@ test('is not ready when a newer Upshot has changed the database', async () => {
   expect((await ask(urls.admin)).ready).toBe(true)
 })
 
-test('is not ready while it drains, and says so until the last run has been put down', async () => {
+test('an app is not ready while it drains, and answers until its last run has ended', async () => {
   const arrived = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<void>()
   const slow = defineWorkflow({
     id: 'slow',
     on: 'file.created',
-    // A stop waits for steps, not for what an author does outside of them.
+    // A stop waits for steps, not for other code of a workflow.
     run: ({ step }) =>
       step.run('work', async () => {
         arrived.resolve()

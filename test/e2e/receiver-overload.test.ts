@@ -7,13 +7,10 @@ import { createTestReceiver, SECRET } from '../support/test-receiver.ts'
 const SENDERS = 100
 const EACH = 6
 const QUEUE = 10
-/**
- * Of so many deliveries that are answered, the disk of this test commits one: counted, not timed,
- * so that no machine matters.
- */
+/** Answers per commit of this test's disk: counted, not timed, so that every machine passes. */
 const LOAD = 10
 
-/** The real store behind a disk that keeps up with a tenth of what is sent. */
+/** The real store behind a disk that commits a tenth of the load. */
 function slowDown(store: Store) {
   const state = { senders: 0, most: 0 }
   let waiting: (() => void)[] = []
@@ -23,7 +20,7 @@ function slowDown(store: Store) {
     waiting = []
     for (const go of group) go()
   }
-  /** Where every sender waits for the disk, nobody sends any more: then it is not overloaded. */
+  /** Commits once every sender waits for the disk, because then nobody sends. */
   const settle = () => {
     if (waiting.length > 0 && waiting.length >= state.senders) commit()
   }
@@ -41,7 +38,7 @@ function slowDown(store: Store) {
   return { state, noteAnswer, settle, intake: { saveDelivery } }
 }
 
-test('at ten times the load that it can commit, refuses what is over, keeps what it took, and recovers by itself', async () => {
+test('a receiver at ten times its load refuses the excess, keeps accepted deliveries, and recovers', async () => {
   const inner = await createTestReceiver()
   const { state, noteAnswer, settle, intake } = slowDown(inner.store)
   const { url } = await createTestReceiver({ store: inner.store, intake, limits: { inFlight: QUEUE } })
@@ -54,7 +51,6 @@ test('at ten times the load that it can commit, refuses what is over, keeps what
     ;(status === 200 ? taken : refused).push(id)
     noteAnswer()
   }
-  // A hundred senders, ten of which fit.
   const send = async (ids: readonly string[]) => {
     state.senders += 1
     for (const id of ids) await deliver(id)
@@ -71,7 +67,7 @@ test('at ten times the load that it can commit, refuses what is over, keeps what
   const stored = async () => (await inner.store.listEvents({ limit: 10_000 })).map((event) => event.id).sort()
   expect(await stored()).toEqual([...taken].sort())
 
-  // The load ends, the disk stays as it is: what was refused is taken at the first retry.
+  // One sender retries at a time, so each refused delivery is accepted, on the same slow disk.
   await send(refused.splice(0))
   expect(refused).toEqual([])
   expect(new Set(taken).size).toBe(SENDERS * EACH)

@@ -5,13 +5,10 @@ import { type ReceiverProcess, startReceiverProcess } from '../support/receiver-
 
 const SECRET = 'a-secret-that-outlasts-the-siege'
 const MEBIBYTE = 1_048_576
-/**
- * What Node takes for itself under load, its garbage included; what is sent at it is several times
- * that.
- */
+/** Memory that Node needs under load, garbage included. The attack sends several times as much. */
 const MAX_GROWTH = 300 * MEBIBYTE
 
-/** The status of a delivery that is signed as it should be. */
+/** Sends a valid delivery and returns the status of its answer. */
 async function deliver({ url, path }: ReceiverProcess, id: string): Promise<number> {
   return (await postDelivery(`${url}${path}`, SECRET, id)).status
 }
@@ -21,11 +18,11 @@ async function requireModest(receiver: ReceiverProcess): Promise<void> {
   expect(peak - started).toBeLessThan(MAX_GROWTH)
 }
 
-test('holds out against endless, huge and dripping bodies at once, in bounded memory, and goes on serving', async () => {
+test('a receiver under endless, huge and slow bodies stays in bounded memory and keeps serving', async () => {
   const receiver = await startReceiverProcess({ secret: SECRET, limits: {}, timeouts: {} })
   const { url, path } = receiver
   const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`)
-  // Each would send 16 MiB, all of them together nearly a gigabyte.
+  // Each would send 16 MiB, together nearly 1 GiB.
   const endless = Array.from({ length: 60 }, async () => {
     const connection = await openRaw(url)
     await connection.write(requestHead(path, { 'Transfer-Encoding': 'chunked' }))
@@ -54,7 +51,7 @@ test('holds out against endless, huge and dripping bodies at once, in bounded me
   expect(await deliver(receiver, 'evt_after')).toBe(200)
 }, 60_000)
 
-test('takes 5,000 idle connections and not one more, in bounded memory, and serves again when they are gone', async () => {
+test('a receiver holds 5,000 idle connections in bounded memory, and serves again after them', async () => {
   const patient = { requestTimeout: 300_000, headersTimeout: 300_000 }
   const receiver = await startReceiverProcess({ secret: SECRET, limits: {}, timeouts: patient })
   const connections: RawConnection[] = []
@@ -76,7 +73,7 @@ test('takes 5,000 idle connections and not one more, in bounded memory, and serv
   expect(closed).toBe(100)
   for (const { socket } of connections) socket.destroy()
   await Promise.all(connections.map((connection) => connection.closed))
-  // Until the last of them is known to be gone, a new connection may be closed.
+  // A new connection may be closed until the receiver has noticed that all others are gone.
   let status = 0
   for (let attempt = 0; attempt < 1_000 && status !== 200; attempt++) {
     status = await deliver(receiver, 'evt_after').catch(() => 0)

@@ -21,7 +21,7 @@ const SERVICE = {
   SERVICE_STORAGE_C: 'c',
 }
 
-/** Its second step hangs, once told in the log, for as long as there is a file `hang`. */
+/** The second step writes a log line, then hangs while there is a file `hang`. */
 const followUp = `import { appendFileSync, existsSync } from 'node:fs'
 import { defineWorkflow } from '${INDEX}'
 const note = (line) => appendFileSync('effects.txt', line + '\\n')
@@ -41,7 +41,11 @@ export default defineWorkflow({
   },
 })`
 const everySecond = `import { cron, defineWorkflow } from '${INDEX}'
-export default defineWorkflow({ id: 'every-second', on: cron('* * * * * *'), run: ({ tick }) => tick.scheduledFor.getTime() })`
+export default defineWorkflow({
+  id: 'every-second',
+  on: cron('* * * * * *'),
+  run: ({ tick }) => tick.scheduledFor.getTime(),
+})`
 
 type Process = ReturnType<typeof startIn>
 
@@ -97,10 +101,10 @@ async function kill({ child, exited }: Process): Promise<void> {
   await exited
 }
 
-test('receiver, worker and scheduler work as three processes, and killing any of them loses nothing', async () => {
+test('receiver, worker and scheduler in three processes lose nothing when any of them is killed', async () => {
   const stage = new Stage()
   const receiver = await stage.start('receiver')
-  // It knows no routes yet: an event that it took now would be followed by nobody.
+  // There are no routes yet, so an event stored now would start no run.
   expect(await deliver(receiver.url, 'evt_1')).toMatchObject({ status: 503 })
 
   const worker = await stage.start('worker')
@@ -141,7 +145,7 @@ test('receiver, worker and scheduler work as three processes, and killing any of
   expect(new Set(ticks).size).toBe(ticks.length)
 }, 240_000)
 
-test('a run that is canceled beside the worker is aborted there, and writes nothing more', async () => {
+test('a run that another process cancels is aborted in its worker, and writes nothing more', async () => {
   const stage = new Stage()
   const worker = await stage.start('worker')
   const receiver = await stage.start('receiver')
@@ -154,7 +158,7 @@ test('a run that is canceled beside the worker is aborted there, and writes noth
   expect(await stage.runOf('evt_1')).toMatchObject({ status: 'canceled', reason: 'by hand' })
 }, 120_000)
 
-test('a worker takes up what another process puts in the queue, and what a resume lets go', async () => {
+test('a worker claims runs that another process has queued or resumed', async () => {
   const stage = new Stage()
   const worker = await stage.start('worker')
   const receiver = await stage.start('receiver')
@@ -172,7 +176,7 @@ test('a worker takes up what another process puts in the queue, and what a resum
   expect(stage.effects().filter((effect) => effect.startsWith('evt_2'))).toEqual(['evt_2 first', 'evt_2 second'])
 }, 120_000)
 
-test('reloads in development: routes follow, and a shared file that changed is read anew', async () => {
+test('a worker in development loads changed modules and shared files again', async () => {
   const root = tempFolder()
   makeProject(
     {
@@ -198,7 +202,7 @@ export default defineWorkflow({ id: 'speak', on: 'file.created', run: ({ log }) 
   await started.line((line) => line.message === 'says two' && line.run !== run)
 }, 120_000)
 
-test('refuses a role beside the sandbox, and a role that there is not', async () => {
+test('a role with the sandbox and an unknown role are refused', async () => {
   await expect(App.create(testConfig(tempFolder(), { role: 'worker' }), { workflows: [] })).rejects.toMatchObject({
     code: 'invalid_config',
   })

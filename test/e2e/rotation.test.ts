@@ -4,12 +4,12 @@ import { runCli } from '../cli/support/run-cli.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { startTestApp } from '../support/test-app.ts'
 
-// Real processes of the command line beside a busy app.
+// The commands run as processes of their own beside a busy app.
 vi.setConfig({ testTimeout: 120_000 })
 
 const SENDERS = 16
 
-test('refuses no valid delivery while another process rotates under load, and retires from the next request on', async () => {
+test('a rotation under load refuses no valid delivery, and a retired secret fails at once', async () => {
   const { app, dataDir } = await startTestApp()
   const endpoints = async (...args: string[]) => (await runCli(dataDir, ['endpoints', ...args, '--json'])).json.data
   const {
@@ -24,10 +24,7 @@ test('refuses no valid delivery while another process rotates under load, and re
     return (await fetch(url, { method: 'POST', headers, body })).status
   }
 
-  /**
-   * Sends with the secrets in turn until `work` is over, then gives the statuses and how many came
-   * meanwhile.
-   */
+  /** Sends with all secrets in turn until `work` is over; returns its value and the statuses. */
   const during = async <T>(secrets: readonly string[], work: () => Promise<T>) => {
     let isOver = false
     const statuses: number[] = []
@@ -57,7 +54,7 @@ test('refuses no valid delivery while another process rotates under load, and re
   expect(await app.store.countDeliveries(id, 0)).toMatchObject({ accepted: sent - 2 })
 })
 
-test('keeps when a secret was last used while it answers, without a write for each delivery', async () => {
+test('the last use of a secret is stored, and a burst of deliveries causes no fault', async () => {
   const { app, dataDir, heard } = await startTestApp()
   const { data } = (await runCli(dataDir, ['endpoints', 'add', 'shop', '--scheme', 'sha256-prefix', '--json'])).json
   const before = Date.now()

@@ -7,7 +7,7 @@ import type { CliResult } from '../cli/support/run-cli.ts'
 import { runHere } from '../cli/support/run-here.ts'
 import { startTestApp } from '../support/test-app.ts'
 
-// Some thirty commands.
+// The test runs some thirty commands.
 vi.setConfig({ testTimeout: 120_000 })
 
 const SECRET = 'whcanary-given-to-the-endpoint-0123456789'
@@ -16,7 +16,7 @@ const KEY = 'sk_live_keycanary_of_the_account'
 const FALLBACK = 'sk_live_keycanary_of_the_fallback'
 const STORAGES = ['--storage-a', 'a', '--storage-b', 'b', '--storage-c', 'c']
 
-test('no secret that a command is given or makes stands in any output, log line or file but where it is shown once', async () => {
+test('secrets appear in no output, log line or file, except where a command shows a new one once', async () => {
   const notices = createNoticeBus()
   const log: string[] = []
   logNotices(notices, { level: 'debug', destination: { write: (line) => void log.push(line) } })

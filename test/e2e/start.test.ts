@@ -12,7 +12,7 @@ const INDEX = resolve(import.meta.dirname, '../../src/author/index.ts')
 const hello = `import { defineWorkflow } from '${INDEX}'
 export default defineWorkflow({ id: 'hello', on: '*', run: async ({ step }) => step.run('greet', () => 'hello') })`
 
-test('starts with no configuration, follows the sample files up, and drains on SIGTERM', async () => {
+test('an app without configuration runs the sample files and drains on SIGTERM', async () => {
   const started = startProcess({ 'hello.workflow.ts': hello })
   await started.line((line) => line.message === 'started')
   await started.line((line) => line.message === 'run completed' && line.workflow === 'hello')
@@ -22,7 +22,7 @@ test('starts with no configuration, follows the sample files up, and drains on S
   expect(started.errors()).toBe('')
 })
 
-test('takes no other module down with a broken one', async () => {
+test('a broken module does not stop the other modules', async () => {
   const started = startProcess({
     'hello.workflow.ts': hello,
     'broken.workflow.ts': 'export default 42',
@@ -34,13 +34,13 @@ export default defineWorkflow({ id: 'bad-cron', on: cron('61 * * * *'), run: () 
   expect(broken.map((line) => line.file)).toEqual(['broken.workflow.ts', 'cron.workflow.ts'])
 })
 
-test('refuses two modules with one id', async () => {
+test('an app with two modules of one id does not start', async () => {
   const started = startProcess({ 'a.workflow.ts': hello, 'b.workflow.ts': hello })
   expect(await started.exited).toMatchObject({ code: 1 })
   expect(started.errors()).toContain('a.workflow.ts and b.workflow.ts both define the workflow "hello"')
 })
 
-test('names every variable that is missing or malformed, and what it should look like', async () => {
+test('an app that does not start names every missing or invalid variable', async () => {
   const started = startProcess(
     {},
     { SERVICE_BASE_URL: 'api.example.com', UPSHOT_PORT: 'http', SERVICE_API_KEY: 'canary-key' },
@@ -54,7 +54,7 @@ test('names every variable that is missing or malformed, and what it should look
   expect(errors).not.toContain('canary-key')
 })
 
-test('keeps the header that was pinned for its endpoint where the environment names none', async () => {
+test('a pinned header stays where the environment names none', async () => {
   const dataDir = tempFolder()
   const config = testConfig(dataDir, { service: { ...NO_SERVICE, signatureHeader: null } })
   const first = await App.create(config, { workflows: [] })
@@ -70,7 +70,7 @@ test('keeps the header that was pinned for its endpoint where the environment na
   expect((await second.store.listEndpoints())[0]?.scheme.header).toBe('X-Pinned')
 })
 
-test('takes a new webhook secret from the environment, and the old one for a day', async () => {
+test('a new webhook secret in the environment is used, and the old one stays valid for a day', async () => {
   const dataDir = tempFolder()
   const old = await App.create(testConfig(dataDir, { service: NO_SERVICE }), { workflows: [] })
   await old.start()

@@ -1,10 +1,7 @@
 import type { Run } from '../../src/core/runs/run.ts'
 import type { TestEngine } from './test-engine.ts'
 
-/**
- * The runs, oldest first, as soon as they are as a test waits for them; looked at after each
- * notice.
- */
+/** Resolves with all runs, oldest first, once they fit. Checks them after each notice. */
 export async function awaitRuns(
   { store, notices }: Pick<TestEngine, 'store' | 'notices'>,
   fits: (runs: Run[]) => boolean,
@@ -25,7 +22,7 @@ export async function awaitRuns(
   }
 }
 
-/** Whether so many runs have each of these statuses, and no run has another. */
+/** Whether each status has this number of runs, and no run has another status. */
 export function haveStatus(counts: Partial<Record<Run['status'], number>>): (runs: Run[]) => boolean {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
   return (runs) =>

@@ -5,7 +5,7 @@ import type { Store } from '../../src/core/store/store.ts'
 
 export const NOW = Date.UTC(2026, 5, 1, 12)
 
-/** The body of an event as the service would send it. */
+/** Body of an event as the service would send it. */
 export function eventBody(id: string, type = 'file.created', data: object = { file: { id: 'fil_1' } }): string {
   return JSON.stringify({ id, type, created: '2026-06-01T11:59:58.000Z', data })
 }
@@ -27,7 +27,7 @@ export function incoming(eventId: string, part: Partial<IncomingDelivery> & { da
   }
 }
 
-/** Saves an event with one run of `workflow` and gives the run's id. */
+/** Saves an event with one run of `workflow`; returns the id of the run. */
 export async function queueRun(
   store: Store,
   eventId = 'evt_1',

@@ -3,10 +3,7 @@ import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { eventBody } from './fixtures.ts'
 
-/**
- * Delivers an event on a connection of its own, which no idle time can end under it. Signed with
- * the plain hex scheme.
- */
+/** Delivers an event, signed with the scheme `hex`, on a connection of its own. */
 export function postDelivery(url: string, secret: string, eventId: string) {
   const body = eventBody(eventId)
   const signature = createHmac('sha256', secret).update(body).digest('hex')

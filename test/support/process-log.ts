@@ -4,20 +4,17 @@ import { createInterface } from 'node:readline'
 
 export type LogLine = Record<string, unknown>
 
-/** What a process writes to its log as JSON lines, and how it ends. */
+/** JSON log lines of a process, and its end. */
 export interface ProcessLog {
-  /**
-   * The first line that fits, written already or still to come; rejects when the process ends
-   * without one.
-   */
+  /** The first line that fits, past or future. Rejects when the process ends without one. */
   line(fits: (line: LogLine) => boolean): Promise<LogLine>
   lines: LogLine[]
-  /** Everything on standard error so far. */
+  /** Standard error so far. */
   errors(): string
   exited: Promise<{ code: number | null; signal: string | null }>
 }
 
-/** Follows a child whose standard output and error are pipes. */
+/** Follows a child process whose standard output and error are pipes. */
 export function followLog(child: ChildProcess): ProcessLog {
   if (!child.stdout || !child.stderr) throw new Error('the process has no pipes')
   const lines: LogLine[] = []

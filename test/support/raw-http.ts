@@ -2,26 +2,24 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** A connection on which a test writes bytes as they are. */
+/** A TCP connection for raw bytes. */
 export interface RawConnection {
   socket: Socket
-  /** Resolves when the bytes are on their way; false when the other side has closed. */
+  /** Resolves when the bytes are sent, with false if the other side has closed. */
   write(bytes: string | Uint8Array): Promise<boolean>
-  /**
-   * The status line and headers of the first answer; empty when the other side closes without one.
-   */
+  /** Status line and headers of the first answer; empty if the other side closes before it. */
   answer: Promise<string>
   /** Resolves when the other side has closed. */
   closed: Promise<void>
 }
 
-/** Connects; closed when the test is over. */
+/** Opens a connection that is closed after the test. */
 export async function openRaw(url: string): Promise<RawConnection> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
   onTestFinished(() => void socket.destroy())
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
-  // A reset is one of the ways in which the other side may close.
+  // The other side may close with a reset.
   socket.on('error', () => {})
   const answer = readAnswer(socket, closed)
   await Promise.race([once(socket, 'connect'), closed])
@@ -52,7 +50,7 @@ async function readAnswer(socket: Socket, closed: Promise<void>): Promise<string
   return text
 }
 
-/** The head of a delivery's request, ended by an empty line. */
+/** Head of a delivery's request, with its empty line. */
 export function requestHead(path: string, headers: Record<string, string | number>): string {
   const all = { Host: 'receiver', 'Content-Type': 'application/json', ...headers }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`)

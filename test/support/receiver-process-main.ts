@@ -6,7 +6,7 @@ import { Receiver } from '../../src/receive/receiver.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import type { ReceiverSetup } from './receiver-process.ts'
 
-/** The program of `startReceiverProcess`. */
+/** Program of `startReceiverProcess`; it samples its memory every 5 ms. */
 const SAMPLE_EVERY_MS = 5
 
 process.once('message', async ({ folder, secret, limits, timeouts }: ReceiverSetup) => {

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import type { ReceiveLimits } from '../../src/receive/limits/receive-limits.ts'
 import { tempFolder } from './temp-folder.ts'
 
-/** What the process is given to start with. */
+/** Settings of the process. */
 export interface ReceiverSetup {
   folder: string
   secret: string
@@ -15,14 +15,11 @@ export interface ReceiverSetup {
 export interface ReceiverProcess {
   url: string
   path: string
-  /** Bytes of memory: as it started, and the most that was seen since. */
+  /** Resident bytes: at the start, and the peak since. */
   memory(): Promise<{ started: number; peak: number }>
 }
 
-/**
- * The real receiver in a process of its own, so that its memory is nobody else's; ends with the
- * test.
- */
+/** Starts the real receiver in its own process, to measure its memory. It ends with the test. */
 export async function startReceiverProcess(setup: Omit<ReceiverSetup, 'folder'>): Promise<ReceiverProcess> {
   const child = fork(new URL('./receiver-process-main.ts', import.meta.url), [], {
     execArgv: ['--expose-gc', '--max-old-space-size=512'],
@@ -43,7 +40,7 @@ export async function startReceiverProcess(setup: Omit<ReceiverSetup, 'folder'>)
   }
 }
 
-/** It exits by itself when the channel closes; by then nobody sends to it any more. */
+/** Closes the channel, at which the process exits. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exit = once(child, 'exit')

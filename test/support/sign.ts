@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/** Hex HMAC-SHA256 by openssl: never by the code under test. */
+/** Hex HMAC-SHA256 by openssl, so that no code under test signs. */
 export function opensslHmac(secret: string, body: string | Uint8Array): string {
   const key = Buffer.from(secret).toString('hex')
   const output = execFileSync('openssl', ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', `hexkey:${key}`], {
@@ -9,7 +9,7 @@ export function opensslHmac(secret: string, body: string | Uint8Array): string {
   return output.toString().trim().split(' ').at(-1) ?? ''
 }
 
-/** A MAC by openssl as bytes. The key is taken as it is; `signed` is all that is signed. */
+/** HMAC by openssl as bytes. The key is not decoded. */
 export function opensslMac(algorithm: 'sha1' | 'sha256' | 'sha512', key: string | Buffer, signed: Uint8Array): Buffer {
   const hexKey = `hexkey:${Buffer.from(key as string).toString('hex')}`
   return execFileSync('openssl', ['dgst', `-${algorithm}`, '-mac', 'HMAC', '-macopt', hexKey, '-binary'], {

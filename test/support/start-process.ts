@@ -16,19 +16,19 @@ const FREE_PORTS = {
 
 type Line = Record<string, unknown>
 
-/** A project folder with these modules in `workflows`. */
+/** Writes these modules into `workflows` of a project folder. */
 export function makeProject(modules: Record<string, string>, root = tempFolder()): string {
   mkdirSync(join(root, 'workflows'), { recursive: true })
   for (const [file, text] of Object.entries(modules)) writeFileSync(join(root, 'workflows', file), text)
   return root
 }
 
-/** A project folder with these modules, and the real process in it. */
+/** Starts the real process in a new project folder with these modules. */
 export function startProcess(modules: Record<string, string> = {}, environment: Record<string, string> = {}) {
   return startIn(makeProject(modules), environment)
 }
 
-/** The real process in a project folder that is there; killed when the test is over. */
+/** Starts the real process in a project folder. It is killed after the test. */
 export function startIn(root: string, environment: Record<string, string> = {}, args: readonly string[] = []) {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: root,
@@ -52,7 +52,7 @@ export function startIn(root: string, environment: Record<string, string> = {}, 
     lines,
     errors: () => errors,
     exited: once(child, 'exit').then(([code, signal]) => ({ code, signal })),
-    /** The first log line that fits, written already or still to come. */
+    /** The first log line that fits, already written or still to come. */
     line: (fits: (line: Line) => boolean) =>
       new Promise<Line>((done) => {
         const known = lines.find(fits)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A folder of the test's own, removed when the test is over. */
+/** Makes a folder that is removed after the test. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'upshot-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

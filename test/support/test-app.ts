@@ -15,11 +15,11 @@ export interface TestApp {
   sandbox: Sandbox
   dataDir: string
   heard: Notice[]
-  /** The first notice of a kind that fits, already published or still to come. */
+  /** The first notice that fits, already published or still to come. */
   hear<Kind extends NoticeKind>(kind: Kind, fits?: (notice: NoticeOf<Kind>) => boolean): Promise<NoticeOf<Kind>>
 }
 
-/** The whole app with its sandbox on free ports, stopped when the test is over. */
+/** Starts the whole app with its sandbox on free ports. It is stopped after the test. */
 export async function startTestApp(
   parts: Partial<AppParts> = {},
   { dataDir = tempFolder(), config = {} }: { dataDir?: string; config?: Partial<Config> } = {},

@@ -4,10 +4,7 @@ import { DEFAULT_LIMITS } from '../../src/receive/limits/receive-limits.ts'
 
 export const WEBHOOK_SECRET = 'a-webhook-secret-of-the-tests'
 
-/**
- * The configuration of an app on free ports with its data in `dataDir`; the sandbox runs within the
- * app.
- */
+/** Configuration of an app with its sandbox, on free ports, with its data in `dataDir`. */
 export function testConfig(dataDir: string, part: Partial<Config> = {}): Config {
   return {
     dataDir,
@@ -27,7 +24,7 @@ export function testConfig(dataDir: string, part: Partial<Config> = {}): Config 
   }
 }
 
-/** A service that is never called: the app takes deliveries and nothing else. */
+/** A service that a test never calls, for apps that only take deliveries. */
 export const NO_SERVICE: Extract<Config['service'], { kind: 'real' }> = {
   kind: 'real',
   baseUrl: 'http://127.0.0.1:9/v1',

@@ -11,9 +11,7 @@ import { openTestStore } from './test-store.ts'
 
 export const SECRET = 'canary-secret-0123456789abcdef'
 
-/**
- * The real receiver over real HTTP, with one endpoint whose events start the workflow `follow-up`.
- */
+/** Starts the real receiver with one endpoint whose events start the workflow `follow-up`. */
 export async function createTestReceiver(parts: Partial<ReceiverParts> & { endpoint?: Partial<Endpoint> } = {}) {
   const store = openTestStore()
   const clock = new ManualClock(NOW)
@@ -42,14 +40,11 @@ export async function createTestReceiver(parts: Partial<ReceiverParts> & { endpo
     receiver,
     url,
     path,
-    /**
-     * Posts a body as the service would; `headers` replace or (undefined) remove what it would
-     * send.
-     */
+    /** Posts a body as the service would. `headers` replace its headers; undefined removes one. */
     post(body: string | Buffer, headers: Record<string, string | undefined> = {}, to = path) {
       const all: Record<string, string | undefined> = {
         'Content-Type': 'application/json',
-        // Each signature is a process of openssl's.
+        // Signs only when needed: each signature starts an openssl process.
         ...('X-Service-Signature' in headers ? {} : { 'X-Service-Signature': opensslHmac(SECRET, body) }),
         ...headers,
       }

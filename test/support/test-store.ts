@@ -7,10 +7,7 @@ import { tempFolder } from './temp-folder.ts'
 
 const vaultKey = randomBytes(32)
 
-/**
- * A real store on disk, closed when the test is over. `folder` opens a second one on the same
- * database.
- */
+/** Opens a real store that is closed after the test; `folder` opens the database of another. */
 export function openTestStore(folder = tempFolder(), open = openSqliteStore): Store & { folder: string } {
   const store = open({ file: join(folder, 'upshot.db'), vaultKey })
   onTestFinished(() => store.close())

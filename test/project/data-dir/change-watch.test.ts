@@ -16,11 +16,8 @@ function openWatch() {
     watch,
     clock,
     changes: () => changes,
-    /**
-     * Moves to the next look and resolves when it is over; gives how long after the last one it
-     * came.
-     */
-    async look() {
+    /** Moves the clock to the next poll and lets it end; returns the pause before it. */
+    async poll() {
       const pauseMs = (clock.nextAt() ?? Number.NaN) - clock.now()
       clock.advance(pauseMs)
       await new Promise(setImmediate)
@@ -29,28 +26,28 @@ function openWatch() {
   }
 }
 
-test('notices what another process has written at its next look, 25 ms later, and nothing else', async () => {
-  const { store, look, changes } = openWatch()
-  await look()
+test('a change watch notices writes of another process at its next poll, and nothing else', async () => {
+  const { store, poll, changes } = openWatch()
+  await poll()
   const before = changes()
-  await look()
+  await poll()
   expect(changes()).toBe(before)
   const other = openTestStore(store.folder)
   await queueRun(other)
-  await look()
+  await poll()
   expect(changes()).toBe(before + 1)
-  expect(await look()).toBe(25)
+  expect(await poll()).toBe(25)
   expect(changes()).toBe(before + 1)
 })
 
-test('looks less often while nothing happens, but at least every 50 ms', async () => {
-  const { look } = openWatch()
+test('a change watch polls less often while nothing happens, but at least every 50 ms', async () => {
+  const { poll } = openWatch()
   const pauses: number[] = []
-  for (let n = 0; n < 9; n++) pauses.push(await look())
+  for (let n = 0; n < 9; n++) pauses.push(await poll())
   expect(pauses).toEqual([25, 25, 30, 35, 40, 45, 50, 50, 50])
 })
 
-test('looks no more once it is stopped, twice if need be', async () => {
+test('a change watch that was stopped, once or twice, polls no more', async () => {
   const { watch, clock } = openWatch()
   await Promise.all([watch.stop(), watch.stop()])
   watch.start()

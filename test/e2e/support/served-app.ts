@@ -1,22 +1,19 @@
 import { onTestFinished } from 'vitest'
-import { App } from '../../src/app/app.ts'
-import type { AppUrls } from '../../src/app/app-urls.ts'
-import type { AppParts } from '../../src/app/open-parts.ts'
-import type { Notice, NoticeKind, NoticeOf } from '../../src/core/notices.ts'
-import { ManualClock } from '../../src/core/time.ts'
-import { createNoticeBus } from '../../src/notices/notice-bus.ts'
-import type { Config } from '../../src/project/config/load-config.ts'
-import type { ServiceConfig } from '../../src/project/config/variables.ts'
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
-import { tempFolder } from '../support/temp-folder.ts'
-import { NO_SERVICE, testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
+import { App } from '../../../src/app/app.ts'
+import type { AppUrls } from '../../../src/app/app-urls.ts'
+import type { AppParts } from '../../../src/app/open-parts.ts'
+import type { Notice, NoticeKind, NoticeOf } from '../../../src/core/notices.ts'
+import { ManualClock } from '../../../src/core/time.ts'
+import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
+import type { Config } from '../../../src/project/config/load-config.ts'
+import type { ServiceConfig } from '../../../src/project/config/variables.ts'
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../../src/sandbox/index.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { NO_SERVICE, testConfig, WEBHOOK_SECRET } from '../../support/test-config.ts'
 
 type RealService = Extract<ServiceConfig, { kind: 'real' }>
 
-/**
- * The service as a program of its own, and what an app is told of it. Its clock stands still unless
- * it is told otherwise.
- */
+/** Starts a service apart from the app, and returns the app's access. Its clock stands still. */
 export async function startService(options: Partial<SandboxOptions> = {}) {
   const sandbox = await startSandbox({ dir: tempFolder(), plan: 'free', clock: 'manual', hints: false, ...options })
   onTestFinished(() => sandbox.stop())
@@ -31,16 +28,13 @@ export interface ServedApp {
   urls: AppUrls
   clock: ManualClock
   heard: Notice[]
-  /** The first notice of a kind that fits, already published or still to come. */
+  /** The first notice that fits, already published or still to come. */
   hear<Kind extends NoticeKind>(kind: Kind, fits?: (notice: NoticeOf<Kind>) => boolean): Promise<NoticeOf<Kind>>
-  /** Moves the service's clock and the app's together. */
+  /** Moves the clocks of service and app together. */
   advance(ms: number): Promise<void>
 }
 
-/**
- * An app that works with that service, on a clock of its own that is moved along with the
- * service's.
- */
+/** Starts an app that works with that service, on a clock that moves with the service's. */
 export async function startServedApp(
   { sandbox, service }: { sandbox: Sandbox; service: RealService },
   parts: Partial<AppParts>,
@@ -58,7 +52,7 @@ export async function startServedApp(
   })
   onTestFinished(() => app.stop())
   const urls = await app.start()
-  await tellApp(sandbox, urls)
+  await registerWebhook(sandbox, urls)
   return {
     app,
     urls,
@@ -69,14 +63,14 @@ export async function startServedApp(
       return (known as never) ?? notices.once(kind, fits)
     },
     async advance(ms) {
-      // The service first: seen from there, a request must never come too soon.
+      // The service goes first, or it would see requests come too early.
       await sandbox.clock.advance(ms)
       clock.set(clock.now() + ms)
     },
   }
 }
 
-async function tellApp(sandbox: Sandbox, { endpoints }: AppUrls): Promise<void> {
+async function registerWebhook(sandbox: Sandbox, { endpoints }: AppUrls): Promise<void> {
   const url = endpoints.service ?? ''
   const known = sandbox.webhooks.list().find((webhook) => new URL(webhook.url).pathname === new URL(url).pathname)
   if (known) await sandbox.webhooks.move(known.id, url)

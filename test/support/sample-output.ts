@@ -5,21 +5,18 @@ import { afterEach, beforeEach, onTestFinished } from 'vitest'
 import { paths, pathsIn } from '../../config/paths.ts'
 import type { Testbed, TestRun } from '../../src/testing/index.ts'
 
-/**
- * Where the samples of a test file write to, in place of the app's data: a fresh folder for each
- * test.
- */
+/** A new folder for each test, which samples write to instead of the app's data directory. */
 export interface OutputFolder {
   readonly path: string
-  /** Goes on with another fresh folder. */
+  /** Changes to another new folder. */
   renew(): void
-  /** A JSON document in it, or null. */
+  /** Content of a JSON file in the folder, or null. */
   document(...path: string[]): Record<string, unknown> | null
-  /** Every file below it, as paths from it, in order. */
+  /** Paths of all files in the folder, sorted. */
   written(): string[]
 }
 
-/** For the top of a test file. */
+/** Call it at the top of a test file. */
 export function useOutput(): OutputFolder {
   const before = { ...paths }
   const folders: string[] = []
@@ -50,14 +47,14 @@ export function useOutput(): OutputFolder {
   }
 }
 
-/** Changes values of a sample's configuration until the test is over. */
+/** Overrides values of a sample's configuration until the test is over. */
 export function override<T extends object>(config: T, values: Partial<T>): void {
   const before = { ...config }
   Object.assign(config, values)
   onTestFinished(() => void Object.assign(config, before))
 }
 
-/** Sends an event and gives its run a day later, when all retries are over. */
+/** Sends an event and returns its run a day later, when all retries are over. */
 export async function follow(t: Testbed, event: Parameters<Testbed['send']>[0]): Promise<TestRun> {
   const { runs } = await t.send(event)
   await t.advance('1d')
@@ -66,7 +63,7 @@ export async function follow(t: Testbed, event: Parameters<Testbed['send']>[0]):
   return run
 }
 
-/** What a run returned. */
+/** Output of a completed run. Throws for any other status. */
 export function outputOf(run: TestRun): unknown {
   if (run.status !== 'completed') throw new Error(`the run is ${run.status}: ${run.reason ?? run.error?.message}`)
   return run.output

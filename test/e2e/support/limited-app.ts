@@ -1,12 +1,9 @@
-import { App } from '../../src/app/app.ts'
-import { defineWorkflow } from '../../src/author/define-workflow.ts'
-import { createNoticeBus } from '../../src/notices/notice-bus.ts'
-import { NO_SERVICE, testConfig } from '../support/test-config.ts'
+import { App } from '../../../src/app/app.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
+import { NO_SERVICE, testConfig } from '../../support/test-config.ts'
 
-/**
- * An app in a process of its own that reads a file for each event; says how each pass of a run
- * ended. Ends when its input does.
- */
+/** Program of an app that reads a file per event and prints how each pass ends. */
 const [, , dataDir = '', baseUrl = '', apiKey = '', plan = ''] = process.argv
 
 const look = defineWorkflow({

@@ -15,14 +15,14 @@ function project(file?: string): string {
   return root
 }
 
-test('gives each role an admin port of its own, unless the environment names one', async () => {
+test('loadConfig gives each role its own admin port unless the environment names one', async () => {
   const adminOf = async (environment: Record<string, string>) => (await loadConfig(environment, project())).ports.admin
   const roles = ['all', 'receiver', 'worker', 'scheduler'].map((role) => adminOf({ UPSHOT_ROLE: role }))
   expect(await Promise.all(roles)).toEqual([4701, 4701, 4702, 4703])
   expect(await adminOf({ UPSHOT_ROLE: 'worker', UPSHOT_ADMIN_PORT: '0' })).toBe(0)
 })
 
-test('keeps runs for a month, failed ones and bodies for three, refusals for a week, or as the file says', async () => {
+test('loadConfig takes retention from the project file, or 30, 90 and 7 days', async () => {
   expect((await loadConfig({}, project())).retention).toEqual({
     runs: 30 * DAY,
     failures: 90 * DAY,

@@ -6,7 +6,7 @@ import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import { startTestApp } from '../support/test-app.ts'
 
-test('takes the runs of a delivery in its commit, and runs author code only after its answer', async () => {
+test('the runs of a delivery are claimed in its commit, and author code runs after its answer', async () => {
   const order: string[] = []
   const notices = createNoticeBus()
   notices.subscribe('delivery.received', () => void order.push('answered'))
@@ -19,7 +19,7 @@ test('takes the runs of a delivery in its commit, and runs author code only afte
   const { sandbox } = await startTestApp({
     workflows: [workflow],
     notices,
-    // Stands still: no claim but those that somebody caused.
+    // The clock stands still, so no claim comes from polling.
     clock: new ManualClock(),
     openStore(options) {
       const store = openThreadedStore(options)
@@ -42,7 +42,7 @@ test('takes the runs of a delivery in its commit, and runs author code only afte
       }
     },
   })
-  // The three files of the sample transfer are through.
+  // The three events of the sample transfer come first.
   if (completed < 3) await notices.once('run.completed', () => completed === 3)
   do await turn()
   while (claims > 0)

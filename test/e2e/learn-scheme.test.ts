@@ -10,11 +10,11 @@ import { startTestApp } from '../support/test-app.ts'
 const look = defineWorkflow({ id: 'look', on: 'file.created', run: ({ event }) => event.id })
 
 test.each(Object.keys(SCHEME_PRESETS) as SchemePreset[])(
-  'finds out that a service signs with the scheme %s, which nobody has told us, and loses no event meanwhile',
+  'the scheme %s of an unknown service is found from captures, and no event is lost meanwhile',
   async (preset) => {
     const { app, sandbox, urls, hear } = await startTestApp({ workflows: [look] })
     const scheme = { ...SCHEME_PRESETS[preset], header: 'X-Their-Signature' }
-    // Of an account of its own: what the sandbox's first endpoint takes is not the same event.
+    // An account of its own, or the event would be a duplicate of the first endpoint's.
     const planned = planEndpoint({ name: 'unknown', account: 'another', scheme }, systemClock.now())
     const endpoint = { ...planned, scheme: SCHEME_PRESETS.hex, status: 'learning' as const }
     await app.store.addEndpoint(endpoint)

@@ -155,7 +155,7 @@ test('ALERT_URL, which may contain a secret, appears in no journal, log or recor
   expect(JSON.stringify([kept, record])).not.toContain('canary-secret')
 })
 
-test('the alert has one key and one record wherever the app crashes', { timeout: 60_000 }, async () => {
+test('P6: the alert has one key and one record wherever the app crashes', { timeout: 60_000 }, async () => {
   const { writes } = await crashEverywhere({ workflows: [workflow] }, async (t) => {
     const posted = await openReceiver()
     out.renew()

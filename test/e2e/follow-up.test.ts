@@ -68,7 +68,7 @@ test('a delete by a run happens once and comes back as an event', async () => {
   ).not.toContain('/old.bin')
 })
 
-test('an event that is delivered again starts no second run, also after a restart', async () => {
+test('P2: an event that is delivered again starts no second run, also after a restart', async () => {
   const dataDir = tempFolder()
   const first = await startTestApp({ workflows: [look] }, { dataDir })
   await first.sandbox.storage('storage_a').put('/in/a.txt', 'a')
@@ -145,7 +145,7 @@ test('a download URL is never stored: a replay asks for a new one', async () => 
   for (const url of urls) expect(rows).not.toContain(new URL(url).pathname)
 })
 
-test('a cron workflow runs once at its moment, and once for a missed night', async () => {
+test('P3: a cron workflow runs once at its moment, and once for a missed night', async () => {
   const clock = new ManualClock(Date.UTC(2026, 5, 1, 2, 59))
   const nightly = defineWorkflow({
     id: 'nightly',

@@ -1,7 +1,10 @@
 import type { Run } from '../../src/core/runs/run.ts'
 import type { TestEngine } from './test-engine.ts'
 
-/** Resolves with all runs, oldest first, once they fit. Checks them after each notice. */
+/**
+ * The runs, oldest first, as soon as they are as a test waits for them; looked at after each
+ * notice.
+ */
 export async function awaitRuns(
   { store, notices }: Pick<TestEngine, 'store' | 'notices'>,
   fits: (runs: Run[]) => boolean,
@@ -22,7 +25,7 @@ export async function awaitRuns(
   }
 }
 
-/** Whether each status has this number of runs, and no run has another status. */
+/** Whether so many runs have each of these statuses, and no run has another. */
 export function haveStatus(counts: Partial<Record<Run['status'], number>>): (runs: Run[]) => boolean {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
   return (runs) =>

@@ -6,7 +6,7 @@ import type { TestEngine } from './test-engine.ts'
 
 let sent = 0
 
-/** Saves events for a workflow one by one, as the receiver does, then wakes the workers. */
+/** Saves events for a workflow as the receiver does, one after the other, and wakes the workers. */
 export async function sendEvents(
   engine: TestEngine,
   workflow: AnyWorkflow,
@@ -25,7 +25,7 @@ export async function sendEvents(
   return runs
 }
 
-/** Steps that stay active until the test opens their gate. */
+/** Steps that stay at work until the test lets them go. */
 export function createGates({ notices }: TestEngine) {
   const gates = new Map<string, () => void>()
   const started: string[] = []
@@ -38,7 +38,7 @@ export function createGates({ notices }: TestEngine) {
     },
     work: (run: string) => {
       started.push(run)
-      // Wakes `awaitRuns`: a claim publishes no notice.
+      // A claim by itself is no notice.
       notices.publish({ kind: 'run.queued', count: 0 })
       most = Math.max(most, gates.size + 1)
       return isOpen ? Promise.resolve() : new Promise<void>((resolve) => gates.set(run, resolve))
@@ -47,14 +47,14 @@ export function createGates({ notices }: TestEngine) {
       gates.get(run)?.()
       gates.delete(run)
     },
-    /** Lets all active steps end. */
+    /** Those at work now … */
     openAll: () => {
       for (const [run, open] of gates) {
         gates.delete(run)
         open()
       }
     },
-    /** Lets all active and all later steps end. */
+    /** … and those to come: from now on nobody is held up. */
     stayOpen() {
       isOpen = true
       this.openAll()

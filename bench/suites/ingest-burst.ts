@@ -11,7 +11,7 @@ export const MAX_PER_SECOND = 60_000
 /** Records for each second of a burst to the receiver with its store, which takes fewer. */
 export const MAX_STORED_PER_SECOND = 40_000
 
-export interface IngestBurst {
+interface IngestBurst {
   receiver: Target
   file: string
   commit: 'group' | 'each'
@@ -23,7 +23,7 @@ export interface IngestBurst {
 }
 
 /** Sends a burst to the receiver. Throws unless the store has one row of each kind per answer. */
-export async function sendBurst(bench: Bench, burst: IngestBurst): Promise<BurstResult> {
+async function sendBurst(bench: Bench, burst: IngestBurst): Promise<BurstResult> {
   const { receiver, file, commit, seconds, from = 0 } = burst
   const url = await receiver.call<string>('start', { file, commit })
   const marks = mark(file)

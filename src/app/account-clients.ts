@@ -27,7 +27,7 @@ const RETRY_AFTER_MS = 60_000
 /** A call that must wait longer ends its pass: the run parks and frees its slot. */
 const MAX_WAIT = '5s'
 
-export interface AccountClientsParts {
+interface AccountClientsParts {
   store: Pick<Store, 'loadLimit' | 'saveLimit' | 'findAccount'>
   /** Called at the first call of the default account. */
   defaultAccess: () => Access

@@ -53,7 +53,12 @@ export class App {
     this.#plan = plan
     this.#workflows = workflows
     this.#parts = openParts(config, {
-      ...{ clock, random, notices, openStore, plan, workflows },
+      clock,
+      random,
+      notices,
+      openStore,
+      plan,
+      workflows,
       isWatching: config.dev === true && workflows !== null && given.workflows === undefined,
       hooks: {
         phase: () => this.#phase,

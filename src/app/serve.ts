@@ -4,7 +4,7 @@ import type { Config } from '../project/config/load-config.ts'
 import { App } from './app.ts'
 import type { AppUrls } from './app-urls.ts'
 
-export interface ServeOptions {
+interface ServeOptions {
   /** `pretty` for a person, `json` for a log collector. */
   log: 'pretty' | 'json'
   /** Only for `pretty`. */

@@ -6,7 +6,7 @@ import { paths, pathsIn } from '../../config/paths.ts'
 import type { Testbed, TestRun } from '../../src/testing/index.ts'
 
 /** A new folder for each test, which samples write to instead of the app's data directory. */
-export interface OutputFolder {
+interface OutputFolder {
   readonly path: string
   /** Changes to another new folder. */
   renew(): void

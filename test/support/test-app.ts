@@ -9,7 +9,7 @@ import type { Sandbox } from '../../src/sandbox/index.ts'
 import { tempFolder } from './temp-folder.ts'
 import { testConfig } from './test-config.ts'
 
-export interface TestApp {
+interface TestApp {
   app: App
   urls: AppUrls
   sandbox: Sandbox

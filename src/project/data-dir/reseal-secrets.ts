@@ -11,7 +11,7 @@ import { storeOptions } from './open-store.ts'
 /**
  * `keyFiles`: paths of the new key and of the old one; null where the key is in the environment.
  */
-export type ResealedSecrets = Resealed & { keyFiles: { present: string; before: string } | null }
+type ResealedSecrets = Resealed & { keyFiles: { present: string; before: string } | null }
 
 /**
  * Seals all secrets under another key: `given`, or a new one for the key file. A call that was

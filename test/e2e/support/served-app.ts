@@ -23,7 +23,7 @@ export async function startService(options: Partial<SandboxOptions> = {}) {
   return { sandbox, service, keyId: id, makeKey }
 }
 
-export interface ServedApp {
+interface ServedApp {
   app: App
   urls: AppUrls
   clock: ManualClock

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import type { ReceiveLimits } from '../../src/receive/limits/receive-limits.ts'
 import { tempFolder } from './temp-folder.ts'
 
-/** Settings of the process. */
+/** The options that the process starts with. */
 export interface ReceiverSetup {
   folder: string
   secret: string

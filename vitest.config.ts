@@ -5,7 +5,7 @@ export const LONG = [
   'test/cli/commands/{app/dev,doctor,events,files}.test.ts',
   'test/contract/sqlite-threaded.test.ts',
   'test/crash/**/*.test.ts',
-  'test/docs/guides.test.ts',
+  'test/docs/{api,guides}.test.ts',
   'test/e2e/{burst,package,roles,rotation}.test.ts',
   'test/property/{flow,folds}.test.ts',
   'test/sandbox/pages/in-browser.test.ts',

@@ -29,7 +29,7 @@ const deliveries = EVENT_IDS.map((id) => {
 })
 
 test.each<Moment>(['asked', 'answered'])(
-  'loses no event and repeats no finished step, killed at every store call when the store has been %s',
+  'P1: loses no event and repeats no finished step, killed at every store call when the store has been %s',
   async (moment) => {
     const survivedAt = await dieAtEveryCall((call) => surviveCrash(moment, call))
     // The scenario must be long enough to be worth it; it ended by itself when no call was left to

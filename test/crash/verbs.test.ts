@@ -219,7 +219,7 @@ test('every verb works on the store that writes in a thread of its own', async (
 })
 
 test.each<Moment>(['asked', 'answered'])(
-  'every verb survives the death of its process at every write when the store has been %s',
+  'P5: every verb survives the death of its process at every write when the store has been %s',
   async (moment) => {
     let write = 1
     while (await surviveDeath({ moment, write })) write += 1

@@ -1,23 +1,34 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
 import { COMMAND_TREE } from '../../src/cli/commands/command-tree.ts'
 import { collectWords } from '../../src/cli/commands/shell/collect-words.ts'
 import { createOutput, readGlobalOptions } from '../../src/cli/terminal/output.ts'
+import { EXIT } from '../../src/cli/terminal/problem.ts'
 import { VERDICTS } from '../../src/core/incoming/delivery.ts'
 import { SCHEME_PRESETS } from '../../src/core/incoming/signature.ts'
 import { CAUSES } from '../../src/core/solver/suspects.ts'
 import { VARIABLES } from '../../src/project/config/variables.ts'
+import { DEFAULT_LIMITS } from '../../src/receive/limits/receive-limits.ts'
 import { parseCronLine } from '../../src/schedule/cron-line.ts'
 import { tempFolder } from '../support/temp-folder.ts'
-import { type Block, commandsOf, namedCommands, pathOf, ROOT, readPages } from './pages.ts'
+import {
+  type Block,
+  commandsOf,
+  namedCommands,
+  pathOf,
+  ROOT,
+  readDecisions,
+  readPages,
+  readWorkPages,
+} from './pages.ts'
 
 const pages = readPages()
 const blocks = pages.flatMap((page) => page.blocks)
 const inLanguage = (language: string) => blocks.filter((block) => block.language === language)
-const readme = pages.find(({ name }) => name === 'README.md')?.text ?? ''
+const textOf = (name: string) => pages.find((page) => page.name === name)?.text ?? ''
 
 /** Languages that a test here, or in `guides.test.ts`, compiles, runs or checks. */
 const TESTED = ['ts', 'sh', 'json', 'ini', 'dockerfile', 'env', 'text']
@@ -68,44 +79,59 @@ test('every command that is named exists, with every option that it is given', a
   expect(faults).toEqual([])
 })
 
-test('every command of the tree is named somewhere', async () => {
-  const named = pages.flatMap(namedCommands)
+/** Options that every command takes, or every command of the sandbox. */
+const COMMON = /^--(json|ndjson|quiet|verbose|no-color|no-input|yes|dry-run|config|version|help)$/
+const OF_THE_SANDBOX = /^--(url|dir)$/
+
+test('every command has a row in docs/commands.md that names all of its own options', async () => {
   const words = await collectWords(COMMAND_TREE, createOutput(readGlobalOptions([]), process))
-  const isGroup = (path: string) => words.some((other) => other.path.startsWith(`${path} `))
-  const leaves = words.map(({ path }) => path).filter((path) => path !== '' && !isGroup(path))
-  const isNamed = (path: string) => named.some((command) => command === path || command.startsWith(`${path} `))
-  expect(leaves.filter((path) => !isNamed(path))).toEqual([])
+  const isGroup = (path: string) => path === '' || words.some((other) => other.path.startsWith(`${path} `))
+  const rows = textOf('docs/commands.md').split('\n')
+  const faults = words
+    .filter(({ path }) => !isGroup(path))
+    .flatMap(({ path, words }) => {
+      const row = rows.find((line) => line.startsWith(`| \`upshot ${path}\``) || line.startsWith(`| \`upshot ${path} `))
+      const isCommon = (word: string) =>
+        COMMON.test(word) || (path !== 'sandbox start' && path.startsWith('sandbox') && OF_THE_SANDBOX.test(word))
+      const own = words.map(({ word }) => word).filter((word) => word.startsWith('--') && !isCommon(word))
+      const missing = row === undefined ? ['no row'] : own.filter((word) => !new RegExp(`\`${word}\\b`).test(row))
+      return missing.map((word) => `${path}: ${word}`)
+    })
+  expect(faults).toEqual([])
 })
 
-test('every link leads to a file that exists, and to a heading in it', () => {
-  const slug = (heading: string) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} -]/gu, '')
-      .replaceAll(' ', '-')
-  const broken = pages.flatMap(({ name, text }) =>
-    [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)]
-      .filter(([, path = '', anchor]) => {
-        const file = path === '' ? join(ROOT, name) : resolve(ROOT, dirname(name), path)
-        if (!existsSync(file)) return true
-        if (anchor === undefined) return false
-        const headings = [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-          slug(heading),
-        )
-        return !headings.includes(anchor)
-      })
-      .map(([link]) => `${name}: ${link}`),
-  )
-  expect(broken).toEqual([])
+test('every option that docs/commands.md names in the row of a command exists', async () => {
+  const words = await collectWords(COMMAND_TREE, createOutput(readGlobalOptions([]), process))
+  const faults = [
+    ...textOf('docs/commands.md').matchAll(/^\| `upshot ([a-z -]+?)(?: [[<].*?)?` \|.*\| ?(.*?) ?\|$/gm),
+  ].flatMap(([, path = '', options = '']) => {
+    const known = words.find((each) => each.path === path)?.words.map(({ word }) => word)
+    const named = [...options.matchAll(/`(--[a-z-]+)/g)].map(([, word = '']) => word)
+    return named.filter((word) => !known?.includes(word)).map((word) => `${path}: ${word}`)
+  })
+  expect(faults).toEqual([])
 })
 
-test('every variable that is read is in the tables of the front page', () => {
-  const isDocumented = (name: string) => readme.includes(`\`${name}\``) || /_STORAGE_[BC]$/.test(name)
-  expect(Object.keys(VARIABLES).filter((name) => !isDocumented(name))).toEqual([])
+test('docs/commands.md explains every exit code', () => {
+  const codes = [...textOf('docs/commands.md').matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code))
+  expect(codes).toEqual([0, ...Object.values(EXIT)])
+})
+
+/** Settings of the project file, those of `receive` aside. */
+const SETTINGS = [
+  ...['workflows', 'slots', 'drain', 'publicUrl'],
+  ...['runs', 'failures', 'refusals', 'deliveries', 'payloads'].map((name) => `retention.${name}`),
+]
+
+test('docs/configuration.md explains every variable that is read, and every setting of the project file', () => {
+  const text = textOf('docs/configuration.md')
+  const settings = [...SETTINGS, ...Object.keys(DEFAULT_LIMITS).map((name) => `receive.${name}`)]
+  const names = [...Object.keys(VARIABLES), ...settings]
+  expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([])
 })
 
 test('every verdict, every cause of a mismatch and every preset is explained', () => {
-  const find = (name: string) => pages.find((page) => page.name === `docs/${name}.md`)?.text ?? ''
+  const find = (name: string) => textOf(`docs/${name}.md`)
   const explains = (text: string, words: readonly string[]) => words.filter((word) => !text.includes(`\`${word}\``))
   expect(explains(find('endpoints'), [...Object.keys(VERDICTS), ...Object.keys(SCHEME_PRESETS)])).toEqual([])
   expect(explains(find('signatures'), CAUSES)).toEqual([])
@@ -120,10 +146,10 @@ test('every cron line is one', () => {
 test('every npm script that is named exists', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const project = JSON.parse(readFileSync(join(ROOT, 'templates/shared/_package.json'), 'utf8'))
-  const known = { 'README.md': scripts } as Record<string, object>
-  const faults = pages.flatMap(({ name, text }) =>
-    [...text.matchAll(/npm run (?:-s )?([a-z]+)/g)]
-      .filter(([, script = '']) => !(script in (known[name] ?? project.scripts)))
+  const ofProjects = /^docs\/(?!libraries|commands)\w+\.md$/
+  const faults = [...pages, ...readWorkPages(), ...readDecisions()].flatMap(({ name, text }) =>
+    [...text.matchAll(/npm run (?:-s )?([a-z:]+)/g)]
+      .filter(([, script = '']) => !(script in (ofProjects.test(name) ? project.scripts : scripts)))
       .map(([command]) => `${name}: ${command}`),
   )
   expect(faults).toEqual([])

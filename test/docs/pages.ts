@@ -20,8 +20,22 @@ export interface Page {
 
 /** The front page and every guide. */
 export function readPages(): Page[] {
-  const guides = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
-  return ['README.md', ...guides.map((name) => `docs/${name}`)].map(readPage)
+  return ['README.md', ...listPages('docs')].map(readPage)
+}
+
+/** Pages for people who change the code. */
+export function readWorkPages(): Page[] {
+  return ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].map(readPage)
+}
+
+/** A page for each decision, in their order. */
+export function readDecisions(): Page[] {
+  return listPages('docs/decisions').map(readPage)
+}
+
+function listPages(folder: string): string[] {
+  const names = readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.md'))
+  return names.sort().map((name) => `${folder}/${name}`)
 }
 
 function readPage(name: string): Page {

@@ -37,7 +37,7 @@ test('stores an event outside the filter of its endpoint and starts nothing', as
   expect(await store.listRuns({ limit: 10 })).toMatchObject([{ eventId: 'evt_2' }])
 })
 
-test('verifies the bytes as they came, not as they parse', async () => {
+test('P10: verifies the bytes as they came, not as they parse', async () => {
   const { post } = await createTestReceiver()
   const spaced = `  ${eventBody('evt_1').replaceAll(',', ' ,\n ')}\n`
   expect((await post(spaced)).status).toBe(200)
@@ -129,7 +129,7 @@ test('refuses an endless chunked body as soon as it passes the cap', async () =>
   expect(answer).toMatch(/^HTTP\/1\.1 413 /)
 })
 
-test('answers 503 with Retry-After when the queue of uncommitted deliveries is full', async () => {
+test('P14: answers 503 with Retry-After when the queue of uncommitted deliveries is full', async () => {
   const gate = Promise.withResolvers<void>()
   const arrived = Promise.withResolvers<void>()
   const inner = await createTestReceiver()

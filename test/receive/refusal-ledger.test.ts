@@ -8,7 +8,7 @@ import { openTestStore } from '../support/test-store.ts'
 
 const forged = { 'X-Service-Signature': 'f'.repeat(64) }
 
-test('leaves a row with its verdict for every request', async () => {
+test('P15: leaves a row with its verdict for every request', async () => {
   const { post, store, path, receiver } = await createTestReceiver()
   await post(eventBody('evt_1'))
   await post(eventBody('evt_1'))

@@ -30,7 +30,7 @@ test('parks a run for a person when its filter throws', async () => {
   expect(hasRun).toBe(false)
 })
 
-test('parks a run whose event is not what the workflow relies on, and says where', async () => {
+test('P16: parks a run whose event is not what the workflow relies on, and says where', async () => {
   const engine = createTestEngine()
   const created = defineEvent('file.created', { data: z.looseObject({ file: z.looseObject({ size: z.number() }) }) })
   await engine.start([defineWorkflow({ id: 'strict', on: created, run: ({ event }) => event.data.file.size })])

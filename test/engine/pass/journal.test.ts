@@ -93,7 +93,7 @@ test('a run whose output is no JSON fails and says so', async () => {
   })
 })
 
-test('a step that happens at most once is not begun again after its process died', async () => {
+test('P9: a step that happens at most once is not begun again after its process died', async () => {
   const engine = createTestEngine()
   let calls = 0
   const begun = Promise.withResolvers<void>()

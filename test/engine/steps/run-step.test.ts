@@ -24,7 +24,7 @@ test('runs the steps in order and keeps what they returned', async () => {
   ])
 })
 
-test('sleeps without a worker and never runs a finished step again', async () => {
+test('P4: sleeps without a worker and never runs a finished step again', async () => {
   const engine = createTestEngine()
   let calls = 0
   await engine.start([

@@ -26,6 +26,6 @@ test.each(decisions)('$name names the command that measures its figures again', 
 })
 
 test('ARCHITECTURE.md lists every decision, in their order', () => {
-  const listed = [...architecture.matchAll(/^- \[\d{3}\]\((.*?)\) .+/gm)].map(([, path]) => path)
+  const listed = [...architecture.matchAll(/^\| \[\d{3}\]\((.*?)\) \| .+ \|$/gm)].map(([, path]) => path)
   expect(listed).toEqual(decisions.map(({ name }) => name))
 })

@@ -64,7 +64,7 @@ export async function writeApi(folder: string): Promise<void> {
   for (const page of pages) tidy(join(folder, page))
 }
 
-/** Gives each page the name that authors import, and leaves on it what they can reach from there. */
+/** Gives each page the name that authors import, and removes types that they cannot reach. */
 function trim(project: ProjectReflection, serializer: Serializer): void {
   for (const page of project.children ?? []) {
     const { door, room } = DOORS.find((each) => page.name.startsWith(each.room)) ?? { door: page.name, room: page.name }

@@ -7,7 +7,7 @@ const pages = [...readPages(), ...readWorkPages(), ...readDecisions()]
 
 const MAX_COLUMNS = 100
 
-/** The heading as a link to it is written. */
+/** The anchor of a heading, as GitHub makes it. */
 function slug(heading: string): string {
   return heading
     .toLowerCase()

@@ -9,7 +9,7 @@ import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
 import { followLog, type ProcessLog } from '../support/process-log.ts'
 import { commandsOf, pathOf, ROOT, readPages } from './pages.ts'
 
-// One app and many processes, which take their time where the machine is busy.
+// One app and many processes: slow on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 const MAIN = join(ROOT, 'src/cli/main.ts')
@@ -23,8 +23,8 @@ let project: string
 let environment: Record<string, string>
 
 /**
- * A project as `upshot init` makes it, with every TypeScript block of the pages where it says it
- * belongs.
+ * A project as `upshot init` makes it, with every TypeScript block of the pages at the path that
+ * its first line names.
  */
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'upshot-docs-'))
@@ -39,8 +39,8 @@ beforeAll(() => {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, block.code)
   })
-  // Here a project sees our sources, not the declarations of the package, and these use a little
-  // more.
+  // This project sees our sources instead of the declarations of the package; they need more of
+  // the library.
   const compilerOptions = { lib: ['es2024', 'esnext.disposable', 'esnext.iterator'] }
   const config = { extends: './tsconfig.json', compilerOptions, include: ['workflows', 'config', 'scripts'] }
   writeFileSync(join(project, 'tsconfig.all.json'), JSON.stringify(config))
@@ -56,7 +56,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('every TypeScript block compiles, as strictly as a project of one’s own', () => {
+test('every TypeScript block of the guides compiles, as strictly as a project of one’s own', () => {
   expect(sources.length).toBeGreaterThan(0)
   const { stdout, status } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.all.json'], {
     cwd: project,
@@ -65,7 +65,7 @@ test('every TypeScript block compiles, as strictly as a project of one’s own',
   expect([stdout, status]).toEqual(['', 0])
 })
 
-test('every test among the blocks passes', () => {
+test('every test among the blocks of the guides passes', () => {
   const tests = paths.filter((path) => path.endsWith('.test.ts'))
   expect(tests.length).toBeGreaterThan(0)
   const { stdout, status } = spawnSync(process.execPath, ['--test', '--test-concurrency=1', ...tests], {
@@ -74,10 +74,13 @@ test('every test among the blocks passes', () => {
   expect([status, status === 0 ? '' : stdout]).toEqual([0, ''])
 })
 
-test.each(paths.filter((path) => path.startsWith('scripts/')))('%s runs to its end', (path) => {
-  const { status, stderr } = spawnSync(process.execPath, [path], { cwd: project, encoding: 'utf8', env: environment })
-  expect([stderr, status]).toEqual(['', 0])
-})
+test.each(paths.filter((path) => path.startsWith('scripts/')))(
+  'the script %s of the guides runs to its end',
+  (path) => {
+    const { status, stderr } = spawnSync(process.execPath, [path], { cwd: project, encoding: 'utf8', env: environment })
+    expect([stderr, status]).toEqual(['', 0])
+  },
+)
 
 describe('with an app at work', () => {
   let log: ProcessLog
@@ -102,7 +105,7 @@ describe('with an app at work', () => {
 
   afterAll(() => stop())
 
-  test('every module among the blocks is loaded', async () => {
+  test('the app loads every module among the blocks of the guides', async () => {
     const { stdout } = await run('upshot workflows list --json')
     const modules = JSON.parse(stdout).data.map(({ file }: { file: string }) => `workflows/${file}`)
     expect(modules).toEqual(expect.arrayContaining(paths.filter((path) => path.endsWith('.workflow.ts'))))
@@ -119,7 +122,7 @@ describe('with an app at work', () => {
     }
   })
 
-  /** The ids in place of what stands for them, and the ports that this app took. */
+  /** Replaces placeholders such as `<run>` by real ids, and ports by those that this app took. */
   function fill(command: string): string {
     const runtime = readRuntimeFile(join(project, 'data'))
     return (
@@ -127,7 +130,7 @@ describe('with an app at work', () => {
         .replace('<url>', () => learnerUrl(runtime?.receiver ?? ''))
         .replace('npm run -s upshot -- ', 'upshot ')
         .replace(/^npx upshot /, 'upshot ')
-        // 7 says that something is wrong with this machine, which is none of our business here.
+        // Exit code 7 reports a finding on this machine, which is not tested here.
         .replace(/^upshot (doctor|sandbox audit)\b.*$/, '$& || [ $? -eq 7 ]')
         .replace(/^curl /, 'curl --retry 20 --retry-delay 1 --retry-all-errors ')
         .replace('http://127.0.0.1:4701', runtime?.admin ?? '')
@@ -139,7 +142,7 @@ describe('with an app at work', () => {
     )
   }
 
-  /** Asked for once the blocks before it have made the endpoint. */
+  /** Only known once the blocks before it have made the endpoint. */
   function learnerUrl(receiver: string): string {
     const { stdout } = spawnSync('upshot', ['endpoints', 'show', 'learner', '--json'], {
       ...{ cwd: project, env: environment, encoding: 'utf8' },
@@ -166,8 +169,8 @@ describe('with an app at work', () => {
 })
 
 /**
- * These go on until they are stopped, or install something; what they are given is checked against
- * the real tree, and they have tests of their own.
+ * False for commands that run until they are stopped, or that install something. They have tests of
+ * their own, and `pages.test.ts` checks their options.
  */
 function isRunHere(command: string): boolean {
   if (command.startsWith('curl ') && !hasCurl) return false

@@ -33,28 +33,28 @@ const textOf = (name: string) => pages.find((page) => page.name === name)?.text 
 /** Languages that a test here, or in `guides.test.ts`, compiles, runs or checks. */
 const TESTED = ['ts', 'sh', 'json', 'ini', 'dockerfile', 'env', 'text']
 
-test('no block is in a language that nothing tests', () => {
+test('no block of the guides is in a language that nothing tests', () => {
   expect(blocks.filter(({ language }) => !TESTED.includes(language))).toEqual([])
 })
 
-test('each TypeScript block says where to put it, and no two are for one place', () => {
+test('each TypeScript block of the guides names its path, and no two name the same', () => {
   const paths = inLanguage('ts').map(pathOf)
   expect(paths).not.toContain(undefined)
   expect(paths.toSorted()).toEqual([...new Set(paths)].toSorted())
 })
 
-test('every JSON block is JSON', () => {
+test('every JSON block of the guides is JSON', () => {
   for (const { code } of inLanguage('json')) expect(() => JSON.parse(code)).not.toThrow()
 })
 
-test('every variable of an env block is one that is read', () => {
+test('every variable of an env block of the guides is one that is read', () => {
   const own = /^(ALERT_URL|NODE_ENV)$/
   const named = inLanguage('env').flatMap(({ code }) => Object.keys(parseEnv(code)))
   expect(named.length).toBeGreaterThan(0)
   expect(named.filter((name) => !(name in VARIABLES) && !own.test(name))).toEqual([])
 })
 
-test('every command that is named exists, with every option that it is given', async () => {
+test('every command that the guides name exists, with every option that they give it', async () => {
   const words = await collectWords(COMMAND_TREE, createOutput(readGlobalOptions([]), process))
   const find = (path: string) => words.find((each) => each.path === path)
   const isGroup = (path: string) => path === '' || words.some((other) => other.path.startsWith(`${path} `))
@@ -71,7 +71,7 @@ test('every command that is named exists, with every option that it is given', a
       const options = named.filter((word) => word.startsWith('--')).map((word) => word.replace(/=.*/, ''))
       const unknown = options.filter((option) => !known?.words.some(({ word }) => word === option))
       const next = named[path === '' ? 0 : path.split(' ').length]
-      // A group takes no words of its own; prose may leave open which of its commands is meant.
+      // A group takes no words of its own. Prose may leave open which of its commands it means.
       const isCommand = next === undefined || /^[-…]/.test(next) || !isGroup(path)
       return isCommand && unknown.length === 0 ? [] : [`${page.name}: upshot ${command}`]
     }),
@@ -130,20 +130,20 @@ test('docs/configuration.md explains every variable that is read, and every sett
   expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([])
 })
 
-test('every verdict, every cause of a mismatch and every preset is explained', () => {
+test('the guides explain every verdict, every cause of a mismatch and every preset', () => {
   const find = (name: string) => textOf(`docs/${name}.md`)
   const explains = (text: string, words: readonly string[]) => words.filter((word) => !text.includes(`\`${word}\``))
   expect(explains(find('endpoints'), [...Object.keys(VERDICTS), ...Object.keys(SCHEME_PRESETS)])).toEqual([])
   expect(explains(find('signatures'), CAUSES)).toEqual([])
 })
 
-test('every cron line is one', () => {
+test('every cron line of the guides is valid', () => {
   const named = pages.flatMap(({ text }) => [...text.matchAll(/[`'](([\d*/,-]+ ){4}[\d*/,-]+)[`']/g)])
   expect(named.length).toBeGreaterThan(2)
   for (const [, line = ''] of named) expect(() => parseCronLine(line, 'UTC')).not.toThrow()
 })
 
-test('every npm script that is named exists', () => {
+test('every npm script that a page names exists', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const project = JSON.parse(readFileSync(join(ROOT, 'templates/shared/_package.json'), 'utf8'))
   const ofProjects = /^docs\/(?!libraries|commands)\w+\.md$/
@@ -156,8 +156,8 @@ test('every npm script that is named exists', () => {
 })
 
 /**
- * A folder that looks like `/srv/automations` on a server: what the units and files of the guide
- * refer to.
+ * A folder that looks like `/srv/automations` on a server, to which units and files of the guide
+ * refer.
  */
 function serverFolder(): string {
   const folder = tempFolder()
@@ -169,7 +169,7 @@ function serverFolder(): string {
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0
 
-test('every systemd unit runs a command that exists, and names each setting once', () => {
+test('every systemd unit of the guides runs a command that exists, and names each setting once', () => {
   const units = inLanguage('ini')
   expect(units.length).toBeGreaterThan(0)
   for (const { code } of units) {
@@ -180,13 +180,13 @@ test('every systemd unit runs a command that exists, and names each setting once
   }
 })
 
-test.skipIf(!hasSystemd)('systemd finds nothing wrong with any unit', () => {
+test.skipIf(!hasSystemd)('systemd finds nothing wrong with any unit of the guides', () => {
   const folder = serverFolder()
   for (const { code } of inLanguage('ini')) {
     const unit = join(folder, 'upshot.service')
     writeFileSync(unit, code.replaceAll('/srv/automations', folder))
     const { stdout, stderr, status } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
-    // It also tells of what is wrong with this machine's own units.
+    // The output also has faults of this machine's own units.
     const ours = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('upshot.service'))
     expect([ours, status]).toEqual([[], 0])
   }
@@ -200,7 +200,7 @@ function instructionsOf({ code }: Block): string[] {
   return lines.filter((line) => line.trim() !== '' && !line.startsWith('#'))
 }
 
-test('every container file copies what a project has, and runs a command that exists', () => {
+test('every container file of the guides copies what a project has, and runs a command that exists', () => {
   const files = inLanguage('dockerfile')
   expect(files.length).toBeGreaterThan(0)
   const project = join(tempFolder(), 'project')
@@ -220,7 +220,7 @@ test('every container file copies what a project has, and runs a command that ex
   }
 })
 
-test('shell blocks hold commands that are run here, and npm', () => {
+test('shell blocks of the guides hold only commands that are tested, and npm', () => {
   const known = /^(upshot|npm|npx|cp|openssl|curl|cat|printf|echo|mkdir|cd|export) /
   const others = inLanguage('sh').flatMap((block) => commandsOf(block).filter((command) => !known.test(command)))
   expect(others).toEqual([])

@@ -44,12 +44,12 @@ function readPage(name: string): Page {
   return { name, text, blocks: found.map(([, language = '', code = '']) => ({ page: name, language, code })) }
 }
 
-/** The path that a TypeScript block names in its first line, where a reader is to put it. */
+/** The path that the first line of a TypeScript block names. */
 export function pathOf({ code }: Block): string | undefined {
   return /^\/\/ ([\w./-]+\.ts)$/m.exec(code.split('\n')[0] ?? '')?.[1]
 }
 
-/** Lines of a shell block as commands: joined where one goes on, without comments. */
+/** Commands of a shell block: continued lines joined, comments removed. */
 export function commandsOf({ code }: Block): string[] {
   const lines = code.replaceAll('\\\n', ' ').split('\n')
   return lines.map((line) => line.replace(/(^|\s)#\s.*$/, '').trim()).filter((line) => line !== '')

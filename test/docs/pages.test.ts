@@ -143,6 +143,15 @@ test('every cron line of the guides is valid', () => {
   for (const [, line = ''] of named) expect(() => parseCronLine(line, 'UTC')).not.toThrow()
 })
 
+test('docs/libraries.md names every library of the manifest', () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const named = [...textOf('docs/libraries.md').matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, names = '']) =>
+    names.split(/[,:] /),
+  )
+  const libraries = Object.keys({ ...dependencies, ...devDependencies })
+  expect(libraries.filter((name) => !named.includes(name))).toEqual([])
+})
+
 test('every npm script that a page names exists', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const project = JSON.parse(readFileSync(join(ROOT, 'templates/shared/_package.json'), 'utf8'))

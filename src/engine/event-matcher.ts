@@ -1,7 +1,7 @@
 import type { KeyRegistry } from '../author/event-keys.ts'
 import { withStorageNames } from '../author/storage-name.ts'
 import { describeError } from '../core/errors.ts'
-import type { Publish } from '../core/notices.ts'
+
 import {
   computeKey,
   type EventKey,
@@ -11,69 +11,61 @@ import {
   type ReadKeys,
 } from '../core/runs/matching.ts'
 import type { StorageSpellings } from '../core/service/storage.ts'
-import type { Store } from '../core/store/store.ts'
-import type { Clock } from '../core/time.ts'
-import type { SpellingsOf } from './admit/gather-event-facts.ts'
 
-export interface MatcherParts {
-  store: Pick<Store, 'listMatchCursors' | 'listEventsAfter' | 'openMatchCursor' | 'saveMatches'>
-  clock: Clock
-  publish: Publish
-  /** Default: our own names. */
-  spellingsOf?: SpellingsOf
+import type { WorkerParts } from './worker-parts.ts'
+
+interface Parts extends Pick<WorkerParts, 'store' | 'clock' | 'publish' | 'spellingsOf'> {
   /** The key functions of this process's modules. */
   keys: Pick<KeyRegistry, 'reader' | 'version'>
-  /** Runs go on: they can be claimed. */
+  /** Called when matches made runs claimable. */
   woken: () => void
-  /** A run was canceled; it may be at work here. */
+  /** Called for each run that a match canceled; this worker may be executing it. */
   canceled: (runId: string) => void
 }
 
-/** A key that somebody waits for, with what computes it. */
+/** A cursor with the function that computes its keys. */
 type ReadableCursor = MatchCursor & { read: ReadKeys }
 
-/** How often it is looked whether another process has begun to wait. */
-const LOOK_MS = 1_000
+/** How often to check whether another process has begun to wait. */
+const CHECK_MS = 1_000
 
 /**
- * Finds the events that runs wait for. No author's code runs when a delivery is acknowledged, so
- * that keys are computed here, after the commit, and only while somebody waits for them. Any number
- * of processes may do it at once: the store moves each cursor by compare-and-set, and a batch that
- * came second changes nothing.
+ * Finds the events that runs wait for, after their commit and only while a run waits. Several
+ * processes may match at once: a batch moves its cursors by compare-and-set. See decision 11.
  */
 export class EventMatcher {
-  readonly #parts: MatcherParts
-  #isWatching = false
-  #lookAt = 0
+  readonly #parts: Parts
+  #hasWaits = false
+  #nextCheckAt = 0
   #running: Promise<void> | null = null
   #isAsked = false
   #isStopped = false
-  readonly #complained = new Set<string>()
+  readonly #reportedKeys = new Set<string>()
 
-  constructor(parts: MatcherParts) {
+  constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  /** There may be new events. Costs nothing while nobody waits. */
+  /** A hint that there may be new events. Costs nothing while no run waits. */
   wake(): void {
     const now = this.#parts.clock.now()
-    // Also when the clock was set back.
-    const isTimeToLook = now >= this.#lookAt || now < this.#lookAt - LOOK_MS
-    if (!this.#isWatching && !isTimeToLook) return
-    this.#lookAt = now + LOOK_MS
-    this.#ask()
+    // The second condition holds when the clock was set back.
+    const isCheckDue = now >= this.#nextCheckAt || now < this.#nextCheckAt - CHECK_MS
+    if (!this.#hasWaits && !isCheckDue) return
+    this.#nextCheckAt = now + CHECK_MS
+    this.#match()
   }
 
-  /** Somebody begins to wait. */
-  watch(): void {
-    this.#isWatching = true
-    this.#ask()
+  /** To be called when a wait has been stored. */
+  startMatching(): void {
+    this.#hasWaits = true
+    this.#match()
   }
 
-  /** Resolves when every event that was stored before has been matched, or cannot be. */
+  /** Resolves when every event stored before this call has been matched, or cannot be. */
   async catchUp(): Promise<void> {
-    this.#isWatching = true
-    this.#ask()
+    this.#hasWaits = true
+    this.#match()
     await this.#running
   }
 
@@ -83,12 +75,12 @@ export class EventMatcher {
     await this.#running
   }
 
-  #ask(): void {
+  #match(): void {
     this.#isAsked = true
     if (this.#isStopped) return
     this.#running ??= this.#matchWhileAsked().finally(() => {
       this.#running = null
-      if (this.#isAsked && !this.#isStopped) this.#ask()
+      if (this.#isAsked && !this.#isStopped) this.#match()
     })
   }
 
@@ -104,12 +96,12 @@ export class EventMatcher {
     }
   }
 
-  /** False when nothing is left to be matched. */
+  /** False when nothing is left to match. */
   async #matchBatch(): Promise<boolean> {
     const { store, clock } = this.#parts
     const { cursors, newest } = await store.listMatchCursors()
     const open = cursors.filter((cursor) => cursor.isOpen)
-    this.#isWatching = open.length > 0
+    this.#hasWaits = open.length > 0
     if (await this.#openMissing(open)) return true
     const batch = planBatch(this.#readable(open), newest)
     if (!batch) return false
@@ -121,7 +113,7 @@ export class EventMatcher {
         group.flatMap((cursor) => this.#computeKey(cursor, event) ?? []),
       ),
     )
-    // Without their functions: the store may be in another thread, where none can go.
+    // Without their functions, which cannot be sent to a store in another thread.
     const moved = group.map(({ id, type, name }) => ({ id, type, name }))
     const { woken, canceled } = await store.saveMatches({ cursors: moved, from, to, keys }, clock.now())
     for (const { run, workflow, reason } of canceled) {
@@ -132,7 +124,7 @@ export class EventMatcher {
     return true
   }
 
-  /** How the accounts of these events spell the storages, which their schemas may ask for. */
+  /** Storage spellings by account, which the events' schemas may need. */
   async #readSpellings(events: readonly NumberedEvent[]): Promise<Map<string, StorageSpellings>> {
     const { spellingsOf = () => ({}) } = this.#parts
     const accounts = [...new Set(events.map(({ account }) => account))]
@@ -140,15 +132,15 @@ export class EventMatcher {
   }
 
   /**
-   * Waits that were begun by other code than this are matched with the functions that there are
-   * now.
+   * Opens a cursor where a wait was begun under another version of its key functions. True if it
+   * opened one: the cursors must be listed again.
    */
   async #openMissing(open: readonly MatchCursor[]): Promise<boolean> {
     const { store, clock, keys } = this.#parts
     let hasOpened = false
     for (const { type, name } of open) {
       const version = keys.version(type, name)
-      if (version === null) this.#complain(type, name)
+      if (version === null) this.#reportUndeclared(type, name)
       else if (!open.some((cursor) => cursor.type === type && cursor.name === name && cursor.version === version)) {
         await store.openMatchCursor({ type, name, version }, clock.now())
         hasOpened = true
@@ -177,16 +169,17 @@ export class EventMatcher {
     }
   }
 
-  #complain(type: string, key: string): void {
-    if (this.#complained.has(`${type} ${key}`)) return
-    this.#complained.add(`${type} ${key}`)
-    const message = 'A run waits for this key, and no module that is loaded declares it. Bring back its defineEvent.'
+  /** Once per key. */
+  #reportUndeclared(type: string, key: string): void {
+    if (this.#reportedKeys.has(`${type} ${key}`)) return
+    this.#reportedKeys.add(`${type} ${key}`)
+    const message = 'A run waits for this key, but no loaded module declares it. Restore its defineEvent.'
     const error = { name: 'UpshotError', code: 'invalid_workflow', message }
     this.#parts.publish({ kind: 'event.unmatched', event: null, type, key, error })
   }
 }
 
-/** The types whose events must be read; null where a pattern asks for more than a list can say. */
+/** The event types to read; null for all of them, where a cursor has a pattern. */
 function listTypes(group: readonly MatchCursor[]): string[] | null {
   const types = group.map((cursor) => cursor.type)
   return types.some((type) => type.includes('*')) ? null : [...new Set(types)]

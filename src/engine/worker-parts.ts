@@ -1,54 +1,74 @@
 import type { AnyWorkflow } from '../author/workflow.ts'
 import type { Route } from '../core/incoming/route.ts'
 import type { Publish } from '../core/notices.ts'
-import { HEARTBEAT_MS } from '../core/runs/lease.ts'
+import type { FilesApi, WrapCall } from '../core/service/files-api.ts'
+import type { StorageSpellings } from '../core/service/storage.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
-import type { SpellingsOf } from './admit/gather-event-facts.ts'
-import type { MatcherParts } from './event-matcher.ts'
-import type { FilesFor } from './execute/run-context.ts'
-import type { PassParts } from './execute/run-pass.ts'
-import type { SettleStore } from './execute/settle-run.ts'
 
-export type WorkerStore = SettleStore &
-  PassParts['store'] &
-  MatcherParts['store'] &
-  Pick<
-    Store,
-    | 'startWorker'
-    | 'beatWorker'
-    | 'recoverRuns'
-    | 'stopWorker'
-    | 'saveDelivery'
-    | 'claimRuns'
-    | 'claimUnadmittedRuns'
-    | 'nextDueAt'
-    | 'listLeases'
-  >
+/** Gives the Files client of an account; each of its calls runs inside `wrap`. */
+export type FilesFor = (account: string, wrap: WrapCall) => FilesApi
 
+/** How the service spells the storages of an account. */
+export type SpellingsOf = (account: string) => StorageSpellings | Promise<StorageSpellings>
+
+/** Everything that a worker is given. Its parts take a `Pick` of this. */
 export interface WorkerParts {
   store: WorkerStore
   clock: Clock
+  /** In [0, 1). */
   random: () => number
   publish: Publish
   findWorkflow: (id: string) => AnyWorkflow | undefined
   filesFor: FilesFor
-  /** What an event that a step sends starts. */
+  /**
+   * Which event types start which workflows. An event that a step sends starts its runs by these.
+   */
   routes: () => Promise<readonly Route[]> | readonly Route[]
   /** Default: our own names. */
   spellingsOf?: SpellingsOf
-  /** Runs at work at the same time. */
+  /** Maximum number of passes at a time. */
   slots: number
-  /**
-   * Whether some workflow limits its runs: then new ones are looked at even while no slot is free.
-   */
+  /** Whether a workflow limits its runs: then new runs are admitted even while no slot is free. */
   admitsAhead?: () => boolean
-  /** How long `Worker.stop` waits for steps at work before it gives them up. */
+  /** How long `Worker.stop` waits for steps at work before it ends their passes. */
   drainMs: number
-  /**
-   * How often it looks for runs nobody told it of, and says that it is alive; defaults 1 s and
-   * {@link HEARTBEAT_MS}.
-   */
+  /** How often the worker claims without being woken. Default 1 s. */
   pollMs?: number
+  /** How often the worker says that it is alive. Default 5 s. */
   beatMs?: number
 }
+
+/** The part of the store that the engine uses. */
+type WorkerStore = Pick<
+  Store,
+  | 'startWorker'
+  | 'beatWorker'
+  | 'recoverRuns'
+  | 'stopWorker'
+  | 'listLeases'
+  | 'saveDelivery'
+  | 'claimRuns'
+  | 'claimUnadmittedRuns'
+  | 'nextDueAt'
+  | 'listDeletes'
+  | 'listRunEvents'
+  | 'admitRun'
+  | 'listSteps'
+  | 'saveCheckpoint'
+  | 'readOutput'
+  | 'packOutput'
+  | 'findMatch'
+  | 'findRun'
+  | 'watchRun'
+  | 'completeRun'
+  | 'failRun'
+  | 'parkRun'
+  | 'postponeRun'
+  | 'skipRun'
+  | 'releaseRun'
+  | 'listMatchCursors'
+  | 'listEventsAfter'
+  | 'openMatchCursor'
+  | 'saveMatches'
+>

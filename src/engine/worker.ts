@@ -11,21 +11,20 @@ import { ClaimOnArrival } from './claim/claim-on-arrival.ts'
 import { parkBrokenPass } from './claim/park-broken-pass.ts'
 import { QueueEstimate } from './claim/queue-estimate.ts'
 import { EventMatcher } from './event-matcher.ts'
-import { type Claim, type PassParts, runPass } from './execute/run-pass.ts'
+import { type Claim, runPass } from './execute/run-pass.ts'
 import { asLost, describeOutcome, settleRun } from './execute/settle-run.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
-/** A lost wake-up costs this much, never a run. */
+/** The most that a lost wake-up can delay a run. */
 const POLL_MS = 1_000
-/** Runs that are looked at together while no slot is free. */
-const MAX_LOOKS = 20
+/** Maximum number of admission passes at a time while no slot is free. */
+const MAX_ADMISSION_PASSES = 20
 
-/** Claims runs while it has free slots and takes each one pass further. */
+/** Claims runs while it has free slots and executes one pass of each. */
 export class Worker implements DeliveryIntake {
   readonly id: string
   readonly #parts: WorkerParts
   readonly #matcher: EventMatcher
-  readonly #passParts: PassParts
   readonly #passes: ActivePasses
   readonly #arrivals: ClaimOnArrival
   readonly #queue = new QueueEstimate()
@@ -34,8 +33,7 @@ export class Worker implements DeliveryIntake {
   #stopped: Promise<void> | null = null
   #claiming: Promise<void> | null = null
   #isWoken = false
-  /** When the last delivery came. */
-  #deliveredAt = Number.NEGATIVE_INFINITY
+  #lastDeliveryAt = Number.NEGATIVE_INFINITY
   #cancelPoll = () => {}
   #cancelBeat = () => {}
 
@@ -43,8 +41,8 @@ export class Worker implements DeliveryIntake {
     this.#parts = parts
     this.id = newId('wrk', parts.clock.now())
     this.#passes = new ActivePasses({
-      take: (run, claim, pass) =>
-        this.#takeFurther(run, claim, pass).catch((error: unknown) =>
+      execute: (run, claim, pass) =>
+        this.#executePass(run, claim, pass).catch((error: unknown) =>
           parkBrokenPass(parts, run, error, this.#stopping.signal),
         ),
       ended: () => this.wake(),
@@ -53,9 +51,8 @@ export class Worker implements DeliveryIntake {
       ...parts,
       worker: this.id,
       begin: (run) => {
-        // Otherwise the end of this worker hands it back, or has done so: that came after it into
-        // the store.
-        if (this.#state === 'started') this.#passes.begin(run, { hasSlot: true, isAlone: true })
+        // A stopping worker releases this run: `stopWorker` is queued behind the delivery.
+        if (this.#state === 'started') this.#passes.begin(run, { hasSlot: true, isQueueEmpty: true })
       },
     })
     this.#matcher = new EventMatcher({
@@ -64,7 +61,6 @@ export class Worker implements DeliveryIntake {
       woken: () => this.wake(),
       canceled: (runId) => this.#passes.endPass(runId),
     })
-    this.#passParts = { ...parts, matcher: this.#matcher }
   }
 
   /** Ids of the runs at work now. */
@@ -72,7 +68,7 @@ export class Worker implements DeliveryIntake {
     return this.#passes.runIds
   }
 
-  /** Takes back the runs of dead workers and begins to claim. */
+  /** Recovers the runs of dead workers and begins to claim. */
   async start(): Promise<void> {
     if (this.#state !== 'new') return
     this.#state = 'started'
@@ -94,19 +90,19 @@ export class Worker implements DeliveryIntake {
   }
 
   /**
-   * Saves a delivery, and takes its runs further where a slot is free and none waits before them:
-   * they are claimed in the commit that makes them, instead of in another one.
+   * Saves a delivery. With free slots and an empty queue, the same commit claims its runs for this
+   * worker. See decision 13.
    */
   saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
     const count = delivery.workflows.length
-    const mayTake = count > 0 && this.#state === 'started' && this.#freeSlots >= count && this.#queue.isCleared
-    if (!mayTake) this.#queue.add(count)
-    this.#deliveredAt = this.#parts.clock.now()
-    const saved = mayTake ? this.#arrivals.save(delivery) : this.#parts.store.saveDelivery(delivery)
+    const mayClaim = count > 0 && this.#state === 'started' && this.#freeSlots >= count && this.#queue.isCleared
+    if (!mayClaim) this.#queue.add(count)
+    this.#lastDeliveryAt = this.#parts.clock.now()
+    const saved = mayClaim ? this.#arrivals.save(delivery) : this.#parts.store.saveDelivery(delivery)
     saved.then(
-      // What was not taken may wait in the queue, and has kept a slot from others meanwhile.
       ({ claimedWithEvent, runs }) => {
-        if (mayTake && claimedWithEvent === undefined) this.#queue.add(runs.length)
+        // A run that was not claimed waits in the queue; its reserved slot is free again.
+        if (mayClaim && claimedWithEvent === undefined) this.#queue.add(runs.length)
         if (count > 0 && claimedWithEvent === undefined) this.wake()
         else this.matchEvents()
       },
@@ -116,7 +112,7 @@ export class Worker implements DeliveryIntake {
   }
 
   get #freeSlots(): number {
-    return this.#parts.slots - this.#passes.inSlots - this.#queue.asked - this.#arrivals.expected
+    return this.#parts.slots - this.#passes.usedSlots - this.#queue.asked - this.#arrivals.expected
   }
 
   /** A hint that there are new events, whether or not they start a run. */
@@ -124,26 +120,18 @@ export class Worker implements DeliveryIntake {
     if (this.#state === 'started') this.#matcher.wake()
   }
 
-  /**
-   * Ends what this worker does on a run that a person canceled, and on the runs that it invoked.
-   */
+  /** Ends the passes of a run that a person canceled and of the runs that it invoked. */
   endPass(runId: string): void {
     this.#passes.endPass(runId)
     this.checkLeases().catch((error: unknown) => this.#report(`the runs that ${runId} invoked`, error))
   }
 
-  /**
-   * A hint that another process may have canceled or taken over a run that is at work here: what is
-   * lost is ended.
-   */
+  /** Ends the passes whose runs were canceled or taken over, by this process or another. */
   async checkLeases(): Promise<void> {
     if (this.#state === 'started') await this.#passes.endLostPasses(() => this.#parts.store.listLeases(this.id))
   }
 
-  /**
-   * Lets the steps at work finish, hands every run back, and resolves when nothing more will be
-   * written.
-   */
+  /** Lets the steps at work finish and releases every run. Nothing is written after it resolves. */
   stop(): Promise<void> {
     this.#stopped ??= this.#drain()
     return this.#stopped
@@ -167,7 +155,7 @@ export class Worker implements DeliveryIntake {
         this.#isWoken = false
         const free = this.#freeSlots
         if (free > 0) await this.#claim(free)
-        else await this.#look()
+        else await this.#admitAhead()
       }
     } catch (error) {
       this.#report('claiming runs', error)
@@ -178,7 +166,7 @@ export class Worker implements DeliveryIntake {
   async #claim(free: number): Promise<void> {
     const { store, clock } = this.#parts
     const now = clock.now()
-    const asked = this.#queue.ask(free, now - this.#deliveredAt < POLL_MS)
+    const asked = this.#queue.ask(free, now - this.#lastDeliveryAt < POLL_MS)
     try {
       const claimed = await store.claimRuns(this.id, asked, now)
       await this.#begin(claimed, { asked, hasSlot: true })
@@ -188,13 +176,10 @@ export class Worker implements DeliveryIntake {
     }
   }
 
-  /**
-   * Without a slot a run may still learn that it has to wait for its turn, or that another one has
-   * absorbed it.
-   */
-  async #look(): Promise<void> {
+  /** Without a free slot, new runs are still put in line or folded into others. */
+  async #admitAhead(): Promise<void> {
     const { store, clock, admitsAhead = () => false } = this.#parts
-    const asked = admitsAhead() ? MAX_LOOKS - this.#passes.looks : 0
+    const asked = admitsAhead() ? MAX_ADMISSION_PASSES - this.#passes.admissionPasses : 0
     if (asked > 0) {
       await this.#begin(await store.claimUnadmittedRuns(this.id, asked, clock.now()), { asked, hasSlot: false })
     }
@@ -204,29 +189,27 @@ export class Worker implements DeliveryIntake {
     // A claim may be answered together with the deliveries that caused the runs: those are
     // acknowledged first.
     if (claimed.length > 0) await turn()
-    const isAlone = claimed.length < asked
-    for (const run of claimed) this.#passes.begin(run, { hasSlot, isAlone })
-    // There may be more than was asked for.
-    if (!isAlone) this.#isWoken = true
+    const isQueueEmpty = claimed.length < asked
+    for (const run of claimed) this.#passes.begin(run, { hasSlot, isQueueEmpty })
+    if (!isQueueEmpty) this.#isWoken = true
   }
 
-  /** One pass: read facts, let the outcome be decided, settle it. */
-  async #takeFurther(run: ClaimedRun, claim: Claim, running: RunningPass): Promise<void> {
+  async #executePass(run: ClaimedRun, claim: Claim, pass: RunningPass): Promise<void> {
     const { store, clock, publish, findWorkflow } = this.#parts
     const workflow = findWorkflow(run.workflow)
-    const cancelOther = (other: string, reason: string) => this.#end(other, run.workflow, reason)
-    const { outcome, journal } = await runPass(this.#passParts, { run, workflow, claim, cancelOther, ...running })
-    running.isSettling = true
+    const cancelOther = (other: string, reason: string) => this.#cancelOther(other, run.workflow, reason)
+    const request = { run, workflow, claim, cancelOther, matcher: this.#matcher, ...pass }
+    const { outcome, journal } = await runPass(this.#parts, request)
+    pass.isSettling = true
     const settled = await settleRun(store, run, outcome, { now: clock.now(), workflow }).then(() => outcome, asLost)
-    // The last checkpoints went out just before the end and share its commit; one that failed alone
-    // must be heard of.
+    // `barrier` rejects if one of the last checkpoints failed on its own.
     if (settled.kind !== 'lost') await journal?.barrier()
-    // Whoever hears of the end may bring the next run.
-    running.leave()
+    // Before the notice: a listener may deliver the next run at once.
+    pass.releaseSlot()
     publish(describeOutcome(run, settled, { now: clock.now(), steps: journal?.finished ?? 0 }))
   }
 
-  #end(other: string, workflow: string, reason: string): void {
+  #cancelOther(other: string, workflow: string, reason: string): void {
     this.#passes.endPass(other)
     this.#parts.publish({ kind: 'run.canceled', run: other, workflow, reason })
   }
@@ -236,7 +219,7 @@ export class Worker implements DeliveryIntake {
     if (this.#state !== 'started') return
     const { clock, store, slots, pollMs = POLL_MS } = this.#parts
     // Without a free slot a due run cannot be claimed yet; the run that frees one wakes the worker.
-    const hasSlot = this.#passes.inSlots < slots
+    const hasSlot = this.#passes.usedSlots < slots
     const dueAt = hasSlot ? await store.nextDueAt().catch(() => null) : null
     if (this.#state !== 'started') return
     const pollAt = clock.now() + pollMs

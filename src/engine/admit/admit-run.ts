@@ -4,27 +4,25 @@ import { describeError } from '../../core/errors.ts'
 import type { AdmissionPlan } from '../../core/runs/admission.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
-import type { Store } from '../../core/store/store.ts'
+import type { WorkerParts } from '../worker-parts.ts'
 import type { Cause } from './cause.ts'
-import { type EventFacts, type FactSources, gatherEventFacts } from './gather-event-facts.ts'
+import { type EventFacts, gatherEventFacts } from './gather-event-facts.ts'
 import { type AdmissionFacts, planAdmission } from './plan-admission.ts'
 import { readCause, readStoredEvent } from './read-cause.ts'
 
-export interface AdmissionParts extends FactSources {
-  store: FactSources['store'] & Pick<Store, 'admitRun' | 'listRunEvents'>
-  /** Ends what this worker does on a run that a singleton canceled. */
+export interface AdmissionParts extends Pick<WorkerParts, 'store' | 'clock' | 'spellingsOf'> {
+  /** Ends this worker's pass of a run that a singleton canceled, and publishes that. */
   cancelOther: (runId: string, reason: string) => void
 }
 
-/** Go on from here, or what the run becomes instead. */
+/** Admitted, or the outcome of a run that may not start now. */
 export type Admission =
   | { kind: 'admitted'; cause: Cause; facts: EventFacts; startedAt: number }
   | Extract<RunOutcome, { kind: 'skipped' | 'parked' | 'queued' | 'ready' | 'canceled' }>
 
 /**
- * Whether a claimed run may go on. A workflow without limits is asked here only, its store never.
- * What throws on the way parks the run for a person: a workflow that deletes must never run because
- * its filter or key broke.
+ * Decides whether a claimed run may go on; only a workflow with limits needs the store for it. A
+ * filter or key that throws parks the run for a person.
  */
 export async function admitRun(
   parts: AdmissionParts,
@@ -46,14 +44,13 @@ async function decide(
   if ('kind' in facts) return facts
   const cause = attempt(() => readCause(run, workflow, facts))
   if ('kind' in cause) return cause
-  // What follows a failure belongs to a run that was let in, and is not held up by the limits of
-  // what failed.
-  const isAsked = run.handler === 'run'
-  const wanted = attempt(() => ({ isWanted: !isAsked || isWanted(workflow, cause) }))
+  // `onFailure` belongs to a run that was admitted: neither filter nor limits apply to it.
+  const isLimited = run.handler === 'run'
+  const wanted = attempt(() => ({ isWanted: !isLimited || isWanted(workflow, cause) }))
   if ('kind' in wanted) return wanted
-  if (!wanted.isWanted) return { kind: 'skipped', reason: 'its `where` said no' }
+  if (!wanted.isWanted) return { kind: 'skipped', reason: 'its `where` returned false' }
   const goOn = (startedAt: number, folded: number) => join(parts, run, workflow, { cause, facts, startedAt, folded })
-  if (run.isAdmitted || !isAsked || !isGated(workflow)) return goOn(run.startedAt, run.folded)
+  if (run.isAdmitted || !isLimited || !isGated(workflow)) return goOn(run.startedAt, run.folded)
 
   const plan = attempt((): AdmissionPlan => planAdmission(workflow, cause, run.cause.kind, known))
   if ('kind' in plan) return plan
@@ -93,7 +90,7 @@ function isWanted({ where }: AnyWorkflow, cause: Cause): boolean {
 
 type Joined = { cause: Cause; facts: EventFacts; startedAt: number }
 
-/** Brings the events of the runs that were folded into this one. */
+/** Adds the events of the runs that were folded into this one. */
 async function join(
   parts: AdmissionParts,
   run: ClaimedRun,
@@ -104,7 +101,7 @@ async function join(
   if (workflow.debounce && 'event' in cause) return { kind: 'admitted', ...joined, cause: { ...cause, folded } }
   if (workflow.batch && 'event' in cause) return joinBatch(parts, run, workflow, { folded, ...joined })
   if (folded === 0) return { kind: 'admitted', ...joined }
-  return parkForPerson(`it has gathered the events of ${folded} other runs, but its workflow takes one by itself now`)
+  return parkForPerson(`${folded} other runs were folded into it, but its workflow has neither batch nor debounce now`)
 }
 
 async function joinBatch(

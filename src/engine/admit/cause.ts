@@ -1,7 +1,7 @@
 import type { Tick } from '../../author/cron.ts'
 import type { ReceivedEvent } from '../../core/incoming/event.ts'
 
-/** What caused the run, as its author sees it. */
+/** The cause of a run, as its author sees it. */
 export type Cause = { account: string } & (
   | { event: ReceivedEvent }
   | { event: ReceivedEvent; folded: number }

@@ -2,8 +2,8 @@ import type { EventDefinition } from '../../author/define-event.ts'
 import type { ServiceEvent } from '../../core/incoming/event.ts'
 
 /**
- * The event with its data as its definition gives it out; throws an error that names every field
- * that is different.
+ * The event with its data parsed by its definition. Throws an error that names every field that
+ * does not fit.
  */
 export function fitEvent<E extends ServiceEvent>(event: E, definition: EventDefinition | undefined): E {
   if (!definition) return event

@@ -4,34 +4,27 @@ import type { RunOutcome } from '../../core/runs/run.ts'
 import { decideSelfCaused, parseDeletion } from '../../core/runs/self-caused.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import { findStorage, type StorageSpellings } from '../../core/service/storage.ts'
-import type { Store } from '../../core/store/store.ts'
-import type { Clock } from '../../core/time.ts'
 
-/** How the service spells the storages of an account. */
-export type SpellingsOf = (account: string) => StorageSpellings | Promise<StorageSpellings>
+import type { WorkerParts } from '../worker-parts.ts'
 
-/** What an event's own text does not say. */
+/** Facts about an event that its own text does not say. */
 export interface EventFacts {
   isSelfCaused: boolean
   spellings: StorageSpellings
 }
 
-export interface FactSources {
-  store: Pick<Store, 'listDeletes'>
-  clock: Clock
-  spellingsOf: SpellingsOf
-}
-
-/** A delete under way is looked at again after this long, unless it says when it goes on. */
-const LOOK_AGAIN_MS = 1_000
+/**
+ * A run that waits for a delete of ours checks it again after this long, or at its next attempt.
+ */
+const CHECK_AGAIN_MS = 1_000
 
 /**
- * Gathers the facts, or parks the run where a delete of ours has to end first. The same in every
- * pass: ended deletes stay as they are.
+ * Gathers the facts, or parks the run where a delete of ours has to end first. The facts are the
+ * same in every pass, because a finished delete never changes.
  */
 export async function gatherEventFacts(
   { cause }: Pick<ClaimedRun, 'cause'>,
-  { store, clock, spellingsOf }: FactSources,
+  { store, clock, spellingsOf = () => ({}) }: Pick<WorkerParts, 'store' | 'clock' | 'spellingsOf'>,
 ): Promise<EventFacts | Extract<RunOutcome, { kind: 'parked' }>> {
   const account = accountOf(cause)
   const spellings = await spellingsOf(account)
@@ -41,14 +34,11 @@ export async function gatherEventFacts(
   const now = clock.now()
   const verdict = decideSelfCaused(cause.event, deletes, now)
   if (verdict !== 'open') return { isSelfCaused: verdict === 'yes', spellings }
-  const reason = `its own delete of ${targets[0]} is still under way, and decides whether this event is its work`
-  return { kind: 'parked', dueAt: Math.max(nextMoment(deletes), now + LOOK_AGAIN_MS), reason }
+  const reason = `a delete of ${targets[0]} by a run is still under way; it decides whether this event is self-caused`
+  return { kind: 'parked', dueAt: Math.max(nextMoment(deletes), now + CHECK_AGAIN_MS), reason }
 }
 
-/**
- * What a delete of the file would have named as its target: an author may hand on the service's own
- * spelling.
- */
+/** The targets that a delete step of this file may have: with our storage name or the service's. */
 function targetsOf({ body }: EventRecord, spellings: StorageSpellings): string[] {
   const deletion = readDeletion(body)
   if (!deletion) return []
@@ -56,7 +46,7 @@ function targetsOf({ body }: EventRecord, spellings: StorageSpellings): string[]
   return [...services].map((service) => `${service}:${deletion.id}`)
 }
 
-/** A body that is no event is the admission's to tell of. */
+/** Null also for a body that is not an event: admission reports that later. */
 function readDeletion(body: string): ReturnType<typeof parseDeletion> {
   try {
     return parseDeletion(parseEvent(JSON.parse(body)))
@@ -65,6 +55,7 @@ function readDeletion(body: string): ReturnType<typeof parseDeletion> {
   }
 }
 
+/** The earliest next attempt of the unfinished deletes. */
 function nextMoment(deletes: readonly Checkpoint[]): number {
   return Math.min(...deletes.filter(({ finishedAt }) => finishedAt === null).map(({ dueAt }) => dueAt ?? 0))
 }

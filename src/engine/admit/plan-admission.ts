@@ -5,50 +5,47 @@ import type { RunCause } from '../../core/runs/claim.ts'
 import { parseDuration } from '../../core/time.ts'
 import type { Cause } from './cause.ts'
 
-/** What is known of a run that asks to be admitted. */
+/** Facts about a run that asks to be admitted. */
 export interface AdmissionFacts {
   createdAt: number
-  /** When its time as a whole is over. */
+  /** When the run times out; null: never. */
   deadline: number | null
-  /** Its code has run before. */
+  /** True when the run's code has been called before. */
   hasStarted: boolean
-  /** The worker has a slot for it. */
+  /** True when the worker has a slot for it. */
   hasSlot: boolean
-  /**
-   * No other run waits to be claimed, as far as the worker knows, so that there is nothing to put
-   * in order.
-   */
-  isAlone: boolean
+  /** True when the worker knows of no other run to claim, so that priorities change nothing. */
+  isQueueEmpty: boolean
 }
 
 /**
- * Reads the author's keys and priority for one cause; throws what they throw, and where one gives
- * no text or number.
+ * Calls the author's key and priority functions for one cause. Throws an error that names the
+ * option whose function threw or returned the wrong type.
  */
 export function planAdmission(
-  flow: AnyLimits & { timeout?: TimeoutOptions },
+  limits: AnyLimits & { timeout?: TimeoutOptions },
   cause: Cause,
   kind: RunCause['kind'],
   facts: AdmissionFacts,
 ): AdmissionPlan {
-  const { singleton, timeout } = flow
+  const { singleton, timeout } = limits
   const startBy = timeout?.start === undefined ? null : facts.createdAt + parseDuration(timeout.start)
   const { account, ...causes } = cause
   const [seen] = Object.values(causes)
   return {
-    priority: readPriority(flow, seen),
+    priority: readPriority(limits, seen),
     hasStarted: facts.hasStarted,
     startBy,
     wakeAt: facts.hasStarted ? facts.deadline : startBy,
-    mayStart: facts.hasSlot && (facts.isAlone || facts.hasStarted || flow.priority === undefined),
-    // Who invoked a run waits for its own result, so it joins no other.
-    fold: kind === 'event' ? planFold(flow, account, seen) : null,
+    mayStart: facts.hasSlot && (facts.isQueueEmpty || facts.hasStarted || limits.priority === undefined),
+    // An invoked run is never folded: its parent waits for its own result.
+    fold: kind === 'event' ? planFold(limits, account, seen) : null,
     onConflict: (singleton === true ? undefined : singleton?.onConflict) ?? 'skip',
-    gates: planGates(flow, seen),
+    gates: planGates(limits, seen),
   }
 }
 
-/** Events of two accounts never join: a run calls the service back for one account. */
+/** Events of different accounts are never folded: a run calls the service for one account. */
 function planFold({ batch, debounce }: AnyLimits, account: string, cause: unknown): Fold | null {
   if (batch) {
     const key = `${account}/${readKey('batch', batch, cause)}`
@@ -60,10 +57,7 @@ function planFold({ batch, debounce }: AnyLimits, account: string, cause: unknow
   return { kind: 'debounce', key, waitMs: parseDuration(debounce.wait), maxMs }
 }
 
-/**
- * In the order in which places are taken: what counts few runs comes before what counts all of
- * them.
- */
+/** In the order in which a run takes its places: limits per key before overall ones. */
 function planGates({ singleton, throttle, concurrency }: AnyLimits, cause: unknown): Gate[] {
   const gates: Gate[] = []
   if (singleton) {
@@ -87,15 +81,17 @@ function listLimits(concurrency: AnyLimits['concurrency']): readonly Concurrency
   return limits.toSorted((a, b) => Number(b.key !== undefined) - Number(a.key !== undefined))
 }
 
-/** Longer keys would be content, not names. */
-const MAX_KEY = 500
+/** In UTF-16 units. A longer key is content, not a name. */
+const MAX_KEY_LENGTH = 500
 
 function readKey(option: string, { key }: { key?: (cause: never) => string }, cause: unknown): string {
   if (key === undefined) return ''
   const text: unknown = explain(option, 'key', () => key(cause as never))
-  if (typeof text === 'string' && text.length <= MAX_KEY) return text
+  if (typeof text === 'string' && text.length <= MAX_KEY_LENGTH) return text
   const got = typeof text === 'string' ? `${text.length} characters` : describeType(text)
-  throw new Error(`the key of \`${option}\` gave ${got}; it must give a text of at most ${MAX_KEY} characters`)
+  throw new Error(
+    `the key of \`${option}\` returned ${got}; it must return a string of at most ${MAX_KEY_LENGTH} characters`,
+  )
 }
 
 function readPriority({ priority = 0 }: AnyLimits, cause: unknown): number {
@@ -103,7 +99,7 @@ function readPriority({ priority = 0 }: AnyLimits, cause: unknown): number {
   const number: unknown = explain('priority', 'function', () => priority(cause as never))
   if (isPriority(number)) return number
   const got = typeof number === 'number' ? number : describeType(number)
-  throw new Error(`\`priority\` gave ${got}; it must give a whole number from -${MAX_PRIORITY} to ${MAX_PRIORITY}`)
+  throw new Error(`\`priority\` returned ${got}; it must return an integer from -${MAX_PRIORITY} to ${MAX_PRIORITY}`)
 }
 
 function explain<T>(option: string, part: string, call: () => T): T {

@@ -11,9 +11,7 @@ import type { Cause } from './cause.ts'
 import { fitEvent } from './fit-event.ts'
 import type { EventFacts } from './gather-event-facts.ts'
 
-/**
- * What caused the run, as its author sees it; throws where it is not what the workflow relies on.
- */
+/** The cause as the author sees it. Throws where it does not fit the workflow's definitions. */
 export function readCause(run: ClaimedRun, workflow: AnyWorkflow, facts: EventFacts): Cause {
   const account = accountOf(run.cause)
   switch (run.cause.kind) {
@@ -28,13 +26,10 @@ export function readCause(run: ClaimedRun, workflow: AnyWorkflow, facts: EventFa
   }
 }
 
-/**
- * A stored event as the workflow's schema gives it; throws where it is not what the workflow relies
- * on, or is pruned.
- */
+/** A stored event parsed by the workflow's schema. Throws where it does not fit, or is pruned. */
 export function readStoredEvent({ id, body }: EventRecord, workflow: AnyWorkflow, facts: EventFacts): ReceivedEvent {
   if (body === '') throw new Error(`the body of its event ${id} is pruned`)
-  // It was checked before it was stored.
+  // `parseEvent` checked it before it was stored.
   return fitToWorkflow(JSON.parse(body), workflow, facts)
 }
 
@@ -47,7 +42,7 @@ function fitToWorkflow(
   return withStorageNames(spellings, () => fitEvent({ ...event, isSelfCaused }, definition))
 }
 
-/** A callable workflow gets its input; any other an event, made from what the caller said of it. */
+/** The input of a callable workflow; for any other an event, completed from the input. */
 function readCall(
   run: ClaimedRun,
   workflow: AnyWorkflow,
@@ -59,7 +54,7 @@ function readCall(
   const parsed = schema.safeParse(input ?? undefined)
   if (parsed.success) return { input: parsed.data }
   const faults = parsed.error.issues.map(({ path, message }) => `${['input', ...path].join('.')}: ${message}`)
-  throw new UpshotError('invalid_request', `The input is not what the workflow takes: ${faults.join('; ')}`)
+  throw new UpshotError('invalid_request', `The input does not fit the workflow's schema: ${faults.join('; ')}`)
 }
 
 function completeEvent({ lease, createdAt }: ClaimedRun, workflow: AnyWorkflow, input: unknown): object {

@@ -5,29 +5,30 @@ import type { Clock } from '../../core/time.ts'
 import type { Claim } from '../execute/run-pass.ts'
 import { Parking } from '../pass/parking.ts'
 
-/** A pass that a worker has in hand. */
+/** A pass that a worker is executing. */
 export interface RunningPass {
   fence: number
   parking: Parking
   abort: AbortController
-  /** Its outcome is decided; there is nothing to abort any more. */
+  /** True once its outcome is decided: it cannot be ended any more. */
   isSettling: boolean
-  /** Gives its slot back; at its end in any case. */
-  leave: () => void
+  /** May be called early; the end of the pass calls it in any case. */
+  releaseSlot: () => void
   done: Promise<void>
 }
 
 interface Parts {
-  /** Takes a run one pass further; must not reject. */
-  take: (run: ClaimedRun, claim: Claim, pass: RunningPass) => Promise<void>
+  /** Executes one pass; must not reject. */
+  execute: (run: ClaimedRun, claim: Claim, pass: RunningPass) => Promise<void>
+  /** Called after each pass. */
   ended: () => void
 }
 
-/** The passes that a worker has in hand, by their runs. */
+/** The passes that a worker is executing, by run id. */
 export class ActivePasses {
   readonly #parts: Parts
   readonly #passes = new Map<string, RunningPass>()
-  #looks = 0
+  #admissionPasses = 0
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -37,55 +38,54 @@ export class ActivePasses {
     return [...this.#passes.keys()]
   }
 
-  /** Passes that only look where a run belongs, and need no slot. */
-  get looks(): number {
-    return this.#looks
+  /** Number of passes without a slot: they admit their run and execute none of its code. */
+  get admissionPasses(): number {
+    return this.#admissionPasses
   }
 
-  /** Passes that take a slot each. */
-  get inSlots(): number {
-    return this.#passes.size - this.#looks
+  get usedSlots(): number {
+    return this.#passes.size - this.#admissionPasses
   }
 
   begin(run: ClaimedRun, claim: Claim): void {
     const { runId, fence } = run.lease
-    const look = claim.hasSlot ? 0 : 1
-    const leave = () => {
+    const admissionPasses = claim.hasSlot ? 0 : 1
+    const releaseSlot = () => {
       if (this.#passes.get(runId) !== pass) return
       this.#passes.delete(runId)
-      this.#looks -= look
+      this.#admissionPasses -= admissionPasses
     }
     const control = { parking: new Parking(), abort: new AbortController() }
-    const pass: RunningPass = { fence, ...control, isSettling: false, leave, done: Promise.resolve() }
+    const pass: RunningPass = { fence, ...control, isSettling: false, releaseSlot, done: Promise.resolve() }
     this.#passes.set(runId, pass)
-    this.#looks += look
-    pass.done = this.#parts.take(run, claim, pass).finally(() => {
-      leave()
+    this.#admissionPasses += admissionPasses
+    pass.done = this.#parts.execute(run, claim, pass).finally(() => {
+      releaseSlot()
       this.#parts.ended()
     })
   }
 
-  /** Ends the pass of a run that is not ours any more. */
+  /** Ends the pass of a run that was canceled or taken over; does nothing where there is none. */
   endPass(runId: string): void {
     const pass = this.#passes.get(runId)
     if (!pass || pass.isSettling) return
     pass.abort.abort(new UpshotError('conflict', 'The run was canceled or taken over.'))
-    pass.parking.abandon({ kind: 'lost' })
+    pass.parking.endPass({ kind: 'lost' })
   }
 
-  /** Ends those that began before `listLeases` was asked and are not among the leases. */
+  /** Ends the passes that began before `listLeases` was called and have no lease in its answer. */
   async endLostPasses(listLeases: () => Promise<readonly Pick<Lease, 'runId' | 'fence'>[]>): Promise<void> {
-    const atWork = [...this.#passes]
-    if (atWork.length === 0) return
-    const held = new Map((await listLeases()).map((lease) => [lease.runId, lease.fence]))
-    for (const [runId, pass] of atWork) {
-      if (this.#passes.get(runId) === pass && held.get(runId) !== pass.fence) this.endPass(runId)
+    const before = [...this.#passes]
+    if (before.length === 0) return
+    const fences = new Map((await listLeases()).map((lease) => [lease.runId, lease.fence]))
+    for (const [runId, pass] of before) {
+      if (this.#passes.get(runId) === pass && fences.get(runId) !== pass.fence) this.endPass(runId)
     }
   }
 
   /**
-   * Lets the steps at work finish, ends after `drainMs` what has not, and resolves when none is
-   * left.
+   * Lets the steps at work finish and ends the passes that take longer than `drainMs`. Resolves
+   * when no pass is left.
    */
   async drain(clock: Clock, drainMs: number): Promise<void> {
     const passes = [...this.#passes.values()]
@@ -97,7 +97,7 @@ export class ActivePasses {
     cancel()
     for (const { parking, abort } of this.#passes.values()) {
       abort.abort(new UpshotError('draining', 'The process stops.'))
-      parking.abandon({ kind: 'lost' })
+      parking.endPass({ kind: 'lost' })
     }
     await done
   }

@@ -1,39 +1,36 @@
 import { codeHashOf } from '../../author/code-hash.ts'
-import type { AnyWorkflow } from '../../author/workflow.ts'
 import type { ArrivalClaim, DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
 import { type ClaimedRun, listClaimedOnArrival } from '../../core/runs/claim.ts'
-import type { Store } from '../../core/store/store.ts'
+import type { WorkerParts } from '../worker-parts.ts'
 
-interface ArrivalParts {
-  store: Pick<Store, 'saveDelivery'>
-  /** Its id. */
+interface Parts extends Pick<WorkerParts, 'store' | 'findWorkflow'> {
+  /** Id of the worker that claims. */
   worker: string
-  findWorkflow: (id: string) => AnyWorkflow | undefined
   begin: (run: ClaimedRun) => void
 }
 
-/** Deliveries under way into the store whose runs a worker takes in the commit that makes them. */
+/** Deliveries being saved whose runs this worker claims in the same commit. */
 export class ClaimOnArrival {
-  readonly #parts: ArrivalParts
+  readonly #parts: Parts
   #expected = 0
-  #arrived: ClaimedRun[] = []
+  #claimed: ClaimedRun[] = []
 
-  constructor(parts: ArrivalParts) {
+  constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  /** Runs that may come: each needs a slot. */
+  /** Number of runs that may still be claimed; each has a slot reserved. */
   get expected(): number {
     return this.#expected
   }
 
   save(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
     const count = delivery.workflows.length
-    const taken = { ...delivery, arrivalClaim: this.#claimFor(delivery.workflows) }
+    const claiming = { ...delivery, arrivalClaim: this.#claimFor(delivery.workflows) }
     this.#expected += count
-    const saved = this.#parts.store.saveDelivery(taken)
+    const saved = this.#parts.store.saveDelivery(claiming)
     saved.then(
-      (receipt) => this.#arrive(count, listClaimedOnArrival(taken, receipt)),
+      (receipt) => this.#receive(count, listClaimedOnArrival(claiming, receipt)),
       () => {
         this.#expected -= count
       },
@@ -41,16 +38,16 @@ export class ClaimOnArrival {
     return saved
   }
 
-  /** All of them were taken, or none. */
-  #arrive(count: number, runs: readonly ClaimedRun[]): void {
+  /** The store claims all runs of a delivery or none. */
+  #receive(count: number, runs: readonly ClaimedRun[]): void {
     if (runs.length === 0) this.#expected -= count
-    // A turn later, because whoever delivered is acknowledged first.
-    else if (this.#arrived.push(...runs) === runs.length) setImmediate(() => this.#beginAll())
+    // A turn later, so that the sender is acknowledged first.
+    else if (this.#claimed.push(...runs) === runs.length) setImmediate(() => this.#beginAll())
   }
 
   #beginAll(): void {
-    const runs = this.#arrived
-    this.#arrived = []
+    const runs = this.#claimed
+    this.#claimed = []
     this.#expected -= runs.length
     for (const run of runs) this.#parts.begin(run)
   }

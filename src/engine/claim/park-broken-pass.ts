@@ -1,19 +1,18 @@
 import { describeError } from '../../core/errors.ts'
-import type { Publish } from '../../core/notices.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
-import type { Store } from '../../core/store/store.ts'
-import { type Clock, waitUntil } from '../../core/time.ts'
+import { waitUntil } from '../../core/time.ts'
 import { describeOutcome, isStaleLease } from '../execute/settle-run.ts'
+import type { WorkerParts } from '../worker-parts.ts'
 
-/** A run whose pass broke goes on after this long, and so often it is tried to say so. */
-const HAND_BACK_MS = 5_000
+/** How long a run waits after its pass broke, and how often we try to write that. */
+const PAUSE_MS = 5_000
 
 /**
- * Parks a run whose pass itself broke, most likely because the store cannot be written: it must not
- * stay ours for ever.
+ * Parks a run whose pass itself broke, most likely because the store cannot be written. Tries again
+ * until that is written, the lease is lost, or `signal` aborts.
  */
 export async function parkBrokenPass(
-  { store, clock, publish }: { store: Pick<Store, 'parkRun'>; clock: Clock; publish: Publish },
+  { store, clock, publish }: Pick<WorkerParts, 'store' | 'clock' | 'publish'>,
   run: ClaimedRun,
   error: unknown,
   signal: AbortSignal,
@@ -21,7 +20,7 @@ export async function parkBrokenPass(
   const failure = describeError(error)
   publish({ kind: 'fault', where: `run ${run.lease.runId}`, error: failure })
   while (!signal.aborted) {
-    const dueAt = clock.now() + HAND_BACK_MS
+    const dueAt = clock.now() + PAUSE_MS
     const outcome = { kind: 'parked', dueAt, reason: `interrupted: ${failure.message}` } as const
     const isDone = await store.parkRun(run.lease, outcome).then(() => true, isStaleLease)
     if (isDone) return publish(describeOutcome(run, outcome, { now: clock.now(), steps: 0 }))

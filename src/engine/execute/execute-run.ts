@@ -10,14 +10,15 @@ import { limitWait, watchDeadline } from '../pass/deadline.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import type { Park } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
-import { createRunContext, type FilesFor } from './run-context.ts'
+import type { FilesFor } from '../worker-parts.ts'
+import { createRunContext } from './run-context.ts'
 import { watchCancels } from './watch-cancels.ts'
 
 type Ending = { kind: 'returned'; output: unknown } | { kind: 'threw'; error: unknown } | Park
 
 /**
- * One pass through an admitted run: replay what is known, go on until it ends or has to wait. Never
- * throws an author's error.
+ * Executes one pass of an admitted run: replays finished steps and goes on until it ends or has to
+ * wait. Never throws an author's error.
  */
 export async function executeRun(
   pass: Pass,
@@ -34,12 +35,12 @@ export async function executeRun(
   return limitWait(await decideOutcome(pass, ending), pass.deadline)
 }
 
-/** The author's function that this run is for, given what it alone is told. */
+/** The function that this run calls: `run`, or `onFailure` with the failure that it handles. */
 function chooseHandler({ run }: Pass, workflow: AnyWorkflow): ((context: never) => unknown) | undefined {
   const { onFailure } = workflow
   if (run.handler === 'run') return workflow.run
-  const told = { error: run.failure, failed: { id: run.originRun } }
-  return onFailure && ((context: RunContext) => onFailure({ ...context, ...told } as never))
+  const failure = { error: run.failure, failed: { id: run.originRun } }
+  return onFailure && ((context: RunContext) => onFailure({ ...context, ...failure } as never))
 }
 
 async function callAuthor(call: () => unknown): Promise<Ending> {
@@ -50,7 +51,6 @@ async function callAuthor(call: () => unknown): Promise<Ending> {
   }
 }
 
-/** What the run becomes, whichever way the pass ended. */
 function decideOutcome(pass: Pass, ending: Ending): RunOutcome | Promise<RunOutcome> {
   switch (ending.kind) {
     case 'returned':
@@ -73,7 +73,7 @@ function decideOutcome(pass: Pass, ending: Ending): RunOutcome | Promise<RunOutc
 }
 
 /**
- * Code that has ended without what it did in earlier passes does not end the run: a person does.
+ * If code returns without reaching steps that earlier passes finished, its run waits for a person.
  */
 function decideMisfit({ journal, isCodeChanged }: Pass): RunOutcome | null {
   const reason = decideMismatch({ at: 'end', unreached: journal.unreached }, isCodeChanged)

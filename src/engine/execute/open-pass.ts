@@ -1,46 +1,35 @@
 import { codeHashOf } from '../../author/code-hash.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
-import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
-import type { StorageSpellings } from '../../core/service/storage.ts'
-import type { Store } from '../../core/store/store.ts'
 import { computeDeadline } from '../pass/deadline.ts'
 import { Journal } from '../pass/journal.ts'
-import type { Parking } from '../pass/parking.ts'
-import type { Pass, PassStore } from '../pass/pass.ts'
+import type { Pass } from '../pass/pass.ts'
+import type { WorkerParts } from '../worker-parts.ts'
 
-/** What a pass needs of the worker. */
-type PassTools = Pick<Pass, 'matcher' | 'routes' | 'clock' | 'random' | 'publish'> & {
-  store: PassStore & Pick<Store, 'saveCheckpoint'>
-}
-
-export interface PassRequest {
-  run: ClaimedRun
+interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | 'spellings'> {
   workflow: AnyWorkflow
   /** Steps of earlier passes. */
   known: readonly Checkpoint[]
-  /** When its first pass began. */
+  /** When the run's first pass began. */
   startedAt: number
-  spellings: StorageSpellings
-  parking: Parking
-  abort: AbortController
 }
 
-/** A pass through an admitted run, with its journal. */
-export function openPass(tools: PassTools, request: PassRequest): Pass {
-  const { run, workflow, known, startedAt, spellings, parking, abort } = request
-  const { store, matcher, routes, clock, random, publish } = tools
+/** A pass of an admitted run, with its journal. */
+export function openPass(parts: WorkerParts, opening: Opening): Pass {
+  const { run, workflow, known, startedAt, matcher, parking, abort, spellings } = opening
+  const { store, routes, clock, random, publish } = parts
   const hash = codeHashOf(workflow)
-  const isOther = run.codeHash !== hash
-  // Where nothing is written yet, any code may begin.
-  const begins = run.codeHash === null || known.length === 0
+  const isOtherCode = run.codeHash !== hash
+  // Any code may begin a journal that is still empty.
+  const isEmpty = run.codeHash === null || known.length === 0
+  const codeHash = isOtherCode && isEmpty ? hash : null
   return {
     run,
-    journal: new Journal({ store, lease: run.lease, known, startedAt, codeHash: isOther && begins ? hash : null }),
+    journal: new Journal({ store, lease: run.lease, known, startedAt, codeHash }),
     parking,
     abort,
     spellings,
-    isCodeChanged: isOther && !begins,
+    isCodeChanged: isOtherCode && !isEmpty,
     retry: workflow.retry,
     stepTimeout: workflow.timeout?.step,
     deadline: computeDeadline(workflow, startedAt),

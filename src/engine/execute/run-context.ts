@@ -3,7 +3,6 @@ import type { RunContext, RunLog } from '../../author/context.ts'
 import type { EventDefinition } from '../../author/define-event.ts'
 import type { Invocable, StepApi } from '../../author/step-api.ts'
 import type { StepName } from '../../core/runs/step.ts'
-import type { FilesApi, WrapCall } from '../../core/service/files-api.ts'
 import { parseDuration } from '../../core/time.ts'
 import type { Cause } from '../admit/cause.ts'
 import type { Pass } from '../pass/pass.ts'
@@ -13,11 +12,9 @@ import { runStep } from '../steps/run-step.ts'
 import { sendStep } from '../steps/send-step.ts'
 import { sleepStep } from '../steps/sleep-step.ts'
 import { type WaitRequest, waitStep } from '../steps/wait-step.ts'
+import type { FilesFor } from '../worker-parts.ts'
 
-/** Gives the Files client of an account, with each call performed through `around`. */
-export type FilesFor = (account: string, around: WrapCall) => FilesApi
-
-/** Everything an author's function is given. */
+/** The context that an author's function receives. */
 export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {
   const { runId } = pass.run.lease
   const chance = rememberedChance(runId)
@@ -47,7 +44,7 @@ function createStepApi(pass: Pass): StepApi {
     map: (name, items, keyOf, fn, options = {}) => mapSteps(pass, name, { items, keyOf, fn, options }),
     sleep: (name, duration) => sleepStep(pass, name, () => pass.clock.now() + parseDuration(duration)),
     sleepUntil: (name, moment) => sleepStep(pass, name, () => Number(moment)),
-    // The types of what comes back are those of the definitions that go in.
+    // The types of the results are those of the definitions given.
     waitFor: (name: StepName, request: WaitRequest) => waitStep(pass, name, request) as Promise<never>,
     send: (name: StepName, on: EventDefinition | string, data: unknown) => sendStep(pass, name, on, data),
     invoke: (name: StepName, workflow: Invocable, input?: unknown, options: InvokeRequest['options'] = {}) =>
@@ -66,13 +63,13 @@ function createRunLog(pass: Pass): RunLog {
   return { info: write('info'), warn: write('warn'), error: write('error') }
 }
 
-/** Chance that a replay meets again: the n-th draw of a run is a hash of its id and n. */
+/** Randomness that replays: draw n of a run is a hash of its id and n. See decision 10. */
 function rememberedChance(runId: string): () => Buffer {
   let draws = 0
   return () => createHash('sha256').update(`${runId}/${draws++}`).digest()
 }
 
-/** Version 8 of RFC 9562: the bits are ours to choose. */
+/** A UUID of version 8 (RFC 9562), whose bits may have any meaning. */
 function formatUuid(bytes: Buffer): string {
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)

@@ -1,49 +1,38 @@
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
-import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
-import type { Store } from '../../core/store/store.ts'
 import { type AdmissionParts, admitRun } from '../admit/admit-run.ts'
-import type { SpellingsOf } from '../admit/gather-event-facts.ts'
 import type { AdmissionFacts } from '../admit/plan-admission.ts'
 import { computeDeadline, describeOverdue } from '../pass/deadline.ts'
 import type { Journal } from '../pass/journal.ts'
-import type { Pass, PassStore } from '../pass/pass.ts'
+import type { Pass } from '../pass/pass.ts'
+import type { WorkerParts } from '../worker-parts.ts'
 import { executeRun } from './execute-run.ts'
 import { openPass } from './open-pass.ts'
-import type { FilesFor } from './run-context.ts'
 import { asLost } from './settle-run.ts'
 
-/** A run without its module is looked at again after this long, in case the module comes back. */
+/** A run whose module is missing checks again after this long. */
 const MISSING_MODULE_MS = 60_000
 /**
- * Results up to this size are read ahead; larger ones when their step is reached, so that they are
- * not all in memory.
+ * Step results up to this size are read with the journal, larger ones when their step is reached.
  */
 const READ_AHEAD_BYTES = 4_096
 
-/** How a run came into a worker's hands. */
-export type Claim = Pick<AdmissionFacts, 'hasSlot' | 'isAlone'>
+/** How a worker claimed a run, as far as admission needs it. */
+export type Claim = Pick<AdmissionFacts, 'hasSlot' | 'isQueueEmpty'>
 
-/** What every pass of a worker uses. */
-export type PassParts = Pick<Pass, 'matcher' | 'routes' | 'clock' | 'random' | 'publish'> & {
-  store: AdmissionParts['store'] & PassStore & Pick<Store, 'listSteps' | 'saveCheckpoint'>
-  filesFor: FilesFor
-  spellingsOf?: SpellingsOf
-}
-
-export interface BegunPass extends Pick<Pass, 'parking' | 'abort'>, Pick<AdmissionParts, 'cancelOther'> {
-  run: ClaimedRun
+interface PassRequest extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort'>, Pick<AdmissionParts, 'cancelOther'> {
+  /** Undefined: no module defines it. */
   workflow: AnyWorkflow | undefined
   claim: Claim
 }
 
-/** One pass from its facts to its outcome, with the journal where the run's code was called. */
+/** One pass from admission to its outcome, with the journal where the run's code was called. */
 export async function runPass(
-  parts: PassParts,
-  { run, workflow, claim, cancelOther, ...control }: BegunPass,
+  parts: WorkerParts,
+  { run, workflow, claim, cancelOther, ...control }: PassRequest,
 ): Promise<{ outcome: RunOutcome; journal?: Journal }> {
-  const { store, clock, filesFor, spellingsOf = () => ({}) } = parts
+  const { store, clock, filesFor } = parts
   const known = run.isFirstPass ? [] : await store.listSteps(run.lease.runId, READ_AHEAD_BYTES)
   const hasStarted = run.attempt > 0 || known.length > 0
   if (!workflow) {
@@ -55,11 +44,12 @@ export async function runPass(
   if (deadline !== null && hasStarted && clock.now() >= deadline) {
     return { outcome: { kind: 'failed', error: describeError(describeOverdue(deadline)) } }
   }
-  const asked = { createdAt: run.createdAt, deadline, hasStarted, ...claim }
-  const admission = await admitRun({ store, clock, spellingsOf, cancelOther }, run, workflow, asked).catch(asLost)
+  const facts = { createdAt: run.createdAt, deadline, hasStarted, ...claim }
+  const admission = await admitRun({ ...parts, cancelOther }, run, workflow, facts).catch(asLost)
   if (admission.kind !== 'admitted') return { outcome: admission }
 
-  const { cause, facts, startedAt } = admission
-  const pass = openPass(parts, { run, workflow, known, startedAt, spellings: facts.spellings, ...control })
+  const { cause, startedAt } = admission
+  const { spellings } = admission.facts
+  const pass = openPass(parts, { run, workflow, known, startedAt, spellings, ...control })
   return { outcome: await executeRun(pass, { workflow, cause, filesFor }), journal: pass.journal }
 }

@@ -3,13 +3,11 @@ import { UpshotError } from '../../core/errors.ts'
 import type { Notice } from '../../core/notices.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
-import type { Store } from '../../core/store/store.ts'
+import type { WorkerParts } from '../worker-parts.ts'
 
-export type SettleStore = Pick<Store, 'completeRun' | 'failRun' | 'parkRun' | 'postponeRun' | 'skipRun' | 'releaseRun'>
-
-/** Writes how the pass ended, one store call per word. */
+/** Writes the outcome with one store call at most: some outcomes are in the store already. */
 export function settleRun(
-  store: SettleStore,
+  store: WorkerParts['store'],
   { lease }: ClaimedRun,
   outcome: RunOutcome,
   { now, workflow }: { now: number; workflow: AnyWorkflow | undefined },
@@ -37,7 +35,7 @@ export function settleRun(
   }
 }
 
-/** What the pass came to, for whoever listens. */
+/** The notice of an outcome. */
 export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now: number; steps: number }): Notice {
   const about = { run: run.lease.runId, workflow: run.workflow }
   const ms = at.now - run.createdAt
@@ -71,7 +69,7 @@ function describePark({ dueAt, reason, awaits = [] }: Extract<RunOutcome, { kind
   return { dueAt, reason, awaits: awaits.length > 0 }
 }
 
-/** A refused end is no fault: the run belongs to somebody else now. */
+/** A stale lease is not a fault: the run was canceled or taken over. Rethrows any other error. */
 export function asLost(error: unknown): RunOutcome {
   if (isStaleLease(error)) return { kind: 'lost' }
   throw error

@@ -9,8 +9,8 @@ import type { Pass } from '../pass/pass.ts'
 import { planWait } from '../steps/wait-step.ts'
 
 /**
- * Names the events that end this run, before its code begins. In every pass: a run that a person
- * brought back has lost what it waited for. Gives how the pass ends where it must not begin.
+ * Registers the run's `cancelOn` rules before its code begins; a result ends the pass instead.
+ * Every pass does, because a run that a person retried or resumed has lost its waits.
  */
 export async function watchCancels(pass: Pass, workflow: AnyWorkflow, cause: Cause): Promise<RunOutcome | null> {
   const rules = listCancelRules(workflow)
@@ -18,20 +18,20 @@ export async function watchCancels(pass: Pass, workflow: AnyWorkflow, cause: Cau
   try {
     const waits = rules.flatMap((rule) => planCancel(pass, rule, cause) ?? [])
     if (waits.length === 0) return null
-    const goesOn = await pass.store.watchRun(pass.run.lease, waits, pass.clock.now())
-    // An event that was stored before the run came up ends it before it does anything.
-    if (goesOn) await pass.matcher.catchUp()
-    return goesOn && !pass.abort.signal.aborted ? null : { kind: 'lost' }
+    const isOurs = await pass.store.watchRun(pass.run.lease, waits, pass.clock.now())
+    // An event that is stored already cancels the run before its code does anything.
+    if (isOurs) await pass.matcher.catchUp()
+    return isOurs && !pass.abort.signal.aborted ? null : { kind: 'lost' }
   } catch (error) {
     return {
       kind: 'parked',
       dueAt: null,
-      reason: `its \`cancelOn\` cannot be followed: ${describeError(error).message}`,
+      reason: `its \`cancelOn\` failed: ${describeError(error).message}`,
     }
   }
 }
 
-/** Null: the cause has no such value, so that no event can match it. */
+/** Null where the cause lacks one of the values: then no event can match. */
 function planCancel(pass: Pass, { on, where = {} }: AnyCancelRule, { account: _, ...cause }: Cause): EventWait | null {
   const [value] = Object.values(cause)
   const values = Object.entries(where).map(([name, compute]) => [name, compute(value as never)] as const)

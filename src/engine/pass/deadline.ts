@@ -5,14 +5,13 @@ import { isoTime, parseDuration } from '../../core/time.ts'
 import type { Pass } from './pass.ts'
 
 /**
- * When the time of a run that started at `startedAt` is over; null where its workflow sets no
- * limit.
+ * When a run that started at `startedAt` times out; null where its workflow has no `timeout.run`.
  */
 export function computeDeadline({ timeout }: Pick<AnyWorkflow, 'timeout'>, startedAt: number): number | null {
   return timeout?.run === undefined ? null : startedAt + parseDuration(timeout.run)
 }
 
-/** What a run fails with whose time is over. */
+/** The failure of a run that timed out. */
 export function describeOverdue(deadline: number): UpshotError {
   return new UpshotError(
     'run_timeout',
@@ -20,17 +19,17 @@ export function describeOverdue(deadline: number): UpshotError {
   )
 }
 
-/** Aborts the pass and ends it when the run's time is over; the result ends the watch. */
+/** Aborts and ends the pass at the deadline; the result cancels that. */
 export function watchDeadline({ deadline, clock, abort, parking }: Pass): () => void {
   if (deadline === null) return () => {}
   return clock.at(deadline, () => {
     const error = describeOverdue(deadline)
     abort.abort(error)
-    parking.abandon({ kind: 'overdue', error })
+    parking.endPass({ kind: 'overdue', error })
   })
 }
 
-/** A run does not wait beyond its deadline: it is woken then, to fail in time. */
+/** Shortens a wait to the deadline, so that the run wakes in time to fail. */
 export function limitWait(outcome: RunOutcome, deadline: number | null): RunOutcome {
   if (deadline === null || (outcome.kind !== 'parked' && outcome.kind !== 'retry')) return outcome
   return { ...outcome, dueAt: Math.min(outcome.dueAt ?? deadline, deadline) }

@@ -2,22 +2,22 @@ import type { Lease } from '../../core/runs/lease.ts'
 import { type Checkpoint, REPEATED_NAME_WARNING, type StepName, stepKeys } from '../../core/runs/step.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
 import type { StepFailure } from '../../core/store/journal.ts'
-import type { Store } from '../../core/store/store.ts'
 
-export interface JournalParts {
-  store: Pick<Store, 'saveCheckpoint'>
+import type { WorkerParts } from '../worker-parts.ts'
+
+interface JournalParts {
+  store: Pick<WorkerParts['store'], 'saveCheckpoint'>
   lease: Lease
   /** The steps of earlier passes. */
   known: readonly Checkpoint[]
   startedAt: number
-  /** To be kept with the first checkpoint; null where the run's row has it. */
+  /** To be written with the first checkpoint; null where the run's row has it. */
   codeHash: string | null
 }
 
 /**
- * What a pass through a run knows of its steps: those of earlier passes until they are reached
- * again, and how far the writes of this one are. It keeps no results, so that a run of thousands of
- * steps does not gather them all in memory.
+ * The steps of earlier passes until this pass reaches them, and the state of its own writes. It
+ * keeps no results, so that memory does not grow with the number of steps.
  */
 export class Journal {
   readonly #parts: Pick<JournalParts, 'store' | 'lease'>
@@ -40,7 +40,7 @@ export class Journal {
     this.#now = startedAt
   }
 
-  /** The steps that this run has finished, in this pass and before. */
+  /** Number of steps that this run has finished, in this pass and before. */
   get finished(): number {
     return this.#finished
   }
@@ -50,19 +50,19 @@ export class Journal {
     return this.#unreached.size > 0
   }
 
-  /** The steps of earlier passes that this one has not come to. */
+  /** The steps of earlier passes that this one has not reached. */
   get unreached(): Iterable<Checkpoint> {
     return this.#unreached.values()
   }
 
-  /** The run's own time: that of its newest step so far. The same in every pass. */
+  /** The finishing time of the newest step reached so far: the same in every pass. */
   get now(): number {
     return this.#now
   }
 
   /**
-   * The key of the step that begins now, what is known of it, and whether its name alone has now
-   * been used very often.
+   * The key of the step that begins now and its row from an earlier pass. `isRepeated` is true
+   * once, when a name without a key occurs for the {@link REPEATED_NAME_WARNING}th time.
    */
   reach(name: StepName): { key: string; known: Checkpoint | undefined; isRepeated: boolean } {
     const key = this.#nextKey(name)
@@ -74,19 +74,16 @@ export class Journal {
     return { key, known, isRepeated: !known && key === `${name}#${REPEATED_NAME_WARNING}` }
   }
 
-  /** A position for a step that begins for the first time. */
+  /** The position of a step that begins for the first time. */
   takePosition(): number {
     return this.#nextPosition++
   }
 
-  /**
-   * Keeps a checkpoint. The write is on its way, not yet on disk: {@link barrier} waits for it, and
-   * so does the result.
-   */
-  record(step: Checkpoint, failure?: StepFailure, alongside?: SavedWithStep): Promise<void> {
+  /** Begins to write a checkpoint. The result, and {@link barrier}, resolve when it is on disk. */
+  record(step: Checkpoint, failure?: StepFailure, savedWithStep?: SavedWithStep): Promise<void> {
     this.#passTime(step)
     if (isFinished(step)) this.#finished += 1
-    const saved = this.#parts.store.saveCheckpoint(this.#parts.lease, step, failure, this.#withHash(alongside))
+    const saved = this.#parts.store.saveCheckpoint(this.#parts.lease, step, failure, this.#withHash(savedWithStep))
     this.#saving += 1
     saved.then(
       () => this.#saved(),
@@ -99,8 +96,8 @@ export class Journal {
   }
 
   /**
-   * Resolves when everything recorded so far is on disk, rejects when it cannot be; null where it
-   * is there already.
+   * Resolves when every checkpoint so far is on disk, rejects if one of them failed. Null where all
+   * are on disk already.
    */
   barrier(): Promise<void> | null {
     if (this.#failure) return Promise.reject(this.#failure.error)
@@ -117,11 +114,11 @@ export class Journal {
     this.#barrier = null
   }
 
-  #withHash(alongside: SavedWithStep | undefined): SavedWithStep | undefined {
-    if (this.#codeHash === null) return alongside
+  #withHash(savedWithStep: SavedWithStep | undefined): SavedWithStep | undefined {
+    if (this.#codeHash === null) return savedWithStep
     const codeHash = this.#codeHash
     this.#codeHash = null
-    return { ...alongside, codeHash }
+    return { ...savedWithStep, codeHash }
   }
 
   #passTime(step: Checkpoint): void {

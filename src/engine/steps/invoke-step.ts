@@ -20,7 +20,7 @@ export interface InvokeRequest {
   options: { timeout?: Duration }
 }
 
-/** Runs another workflow as a child of this run, and parks until that has ended. */
+/** Runs another workflow as a child of this run, and parks until the child has ended. */
 export async function invokeStep(pass: Pass, name: StepName, request: InvokeRequest): Promise<unknown> {
   const reached = reachStep(pass, name, 'invoke', 'write')
   if (!reached) return neverSettles()
@@ -30,8 +30,7 @@ export async function invokeStep(pass: Pass, name: StepName, request: InvokeRequ
 }
 
 /**
- * The child is in the commit of the step that waits for it, so that there is never one without the
- * other.
+ * Creates the child in the commit of the step that waits for it: neither exists without the other.
  */
 function begin(pass: Pass, key: string, request: InvokeRequest): Promise<never> {
   const now = pass.clock.now()
@@ -46,21 +45,18 @@ function begin(pass: Pass, key: string, request: InvokeRequest): Promise<never> 
   return park(pass, step)
 }
 
-/**
- * The fence is in the id: a step that a person has set back starts another child, a replay never
- * does.
- */
+/** The child's id contains the fence: a step that a person retries starts another child. */
 function planInvocation(pass: Pass, key: string, { workflow, input }: InvokeRequest): Invocation {
   const { runId, fence } = pass.run.lease
   const { on } = workflow
   if (typeof on === 'object' && 'kind' in on && on.kind === 'cron') {
-    throw new UpshotError('invalid_workflow', `Step "${key}": "${workflow.id}" runs on a cron line and takes no input.`)
+    throw new UpshotError('invalid_workflow', `Step "${key}": "${workflow.id}" runs on a schedule and takes no input.`)
   }
   const json = toJson(input)
   if (Buffer.byteLength(json) > MAX_SENT_BYTES) {
     throw new UpshotError(
       'output_too_large',
-      `Step "${key}" gives "${workflow.id}" an input of more than ${MAX_SENT_BYTES} bytes. Pass what identifies the work.`,
+      `Step "${key}" gives "${workflow.id}" an input of more than ${MAX_SENT_BYTES} bytes. Pass ids, not content.`,
     )
   }
   const run = deriveRunId(runId, key, fence)
@@ -72,7 +68,7 @@ async function goOn(pass: Pass, step: Checkpoint): Promise<unknown> {
   const now = pass.clock.now()
   if (child && child.finishedAt === null) {
     if (step.dueAt === null || step.dueAt > now) return park(pass, step)
-    const reason = `step "${step.key}" of run ${pass.run.lease.runId} waited no longer`
+    const reason = `step "${step.key}" of run ${pass.run.lease.runId} timed out waiting for it`
     const failure = { name: 'UpshotError', code: 'step_timeout', message: `run ${child.id} did not end in time` }
     return fail(pass, step, failure, { isSettled: true, cancel: { run: child.id, reason, now } })
   }
@@ -87,16 +83,16 @@ async function complete(pass: Pass, step: Checkpoint, child: Run): Promise<unkno
   })
   const output = packed ? { apartBytes: packed.bytes } : { output: json }
   const finishedAt = pass.clock.now()
-  const alongside = { isSettled: true, ...(packed ? { packed: packed.data } : {}) } as const
-  void pass.journal.record({ ...step, ...output, status: 'completed', finishedAt }, undefined, alongside)
+  const savedWithStep = { isSettled: true, ...(packed ? { packed: packed.data } : {}) } as const
+  void pass.journal.record({ ...step, ...output, status: 'completed', finishedAt }, undefined, savedWithStep)
   return JSON.parse(json)
 }
 
-function fail(pass: Pass, step: Checkpoint, error: Failure, alongside: SavedWithStep): never {
+function fail(pass: Pass, step: Checkpoint, error: Failure, savedWithStep: SavedWithStep): never {
   const { key, attempt } = step
   const now = pass.clock.now()
   const failure = { key, attempt, at: now, error }
-  void pass.journal.record({ ...step, status: 'failed', error, finishedAt: now }, failure, alongside)
+  void pass.journal.record({ ...step, status: 'failed', error, finishedAt: now }, failure, savedWithStep)
   const { lease, workflow } = pass.run
   pass.publish({ kind: 'step.failed', run: lease.runId, workflow, step: key, attempt, retryAt: null, error })
   throw new StepError(key, attempt, error)

@@ -2,7 +2,7 @@ import type { OnceStepOptions, StepContext } from '../../author/step-api.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
-import { type Reached, reachStep } from './reach-step.ts'
+import { type ReachedStep, reachStep } from './reach-step.ts'
 import { driveStep, type StepEnd } from './run-step.ts'
 
 const DEFAULT_PARALLEL = 8
@@ -15,22 +15,20 @@ export interface MapRequest<Item, T> {
 }
 
 /**
- * A step for each item, some at a time. All of them are reached at once and in order, so that a
- * replay meets the same keys whichever of them had finished. A parked item frees its place for the
- * next one.
+ * Runs a step for each item, `parallel` at a time; a parked item makes room for the next one. All
+ * items are reached at once and in order, so that a replay meets the same keys.
  */
 export async function mapSteps<Item, T>(pass: Pass, name: string, request: MapRequest<Item, T>): Promise<T[]> {
   const { fn, options } = request
   const { parallel = DEFAULT_PARALLEL } = options
   if (!Number.isInteger(parallel) || parallel < 1) {
-    throw new UpshotError('invalid_workflow', `step.map "${name}": \`parallel\` must be a whole number from 1 on.`)
+    throw new UpshotError('invalid_workflow', `step.map "${name}": \`parallel\` must be a positive integer.`)
   }
   const items = [...request.items]
   const reached = reachItems(pass, name, listKeys(name, items, request.keyOf), options)
   if (!reached) return neverSettles()
 
-  // What has failed before stopped the map then, and does now: nothing else may begin, or the
-  // failure could become another one.
+  // An item that failed in an earlier pass fails the map again, before any other item begins.
   const failed = reached.find(({ known }) => known?.status === 'failed')
   if (failed) return collect([await driveStep<T>(pass, failed, neverSettles, options)])
 
@@ -69,8 +67,8 @@ function reachItems(
   name: string,
   keys: readonly string[],
   { effect = 'write' }: OnceStepOptions,
-): Reached[] | null {
-  const reached: Reached[] = []
+): ReachedStep[] | null {
+  const reached: ReachedStep[] = []
   for (const key of keys) {
     const item = reachStep(pass, [name, key], 'run', effect)
     if (!item) return null
@@ -79,7 +77,7 @@ function reachItems(
   return reached
 }
 
-/** Every result, or the first failure; never, where one of them goes on in a later pass. */
+/** All results in order. Throws the first failure; never settles while an item is parked. */
 function collect<T>(ends: readonly StepEnd<T>[]): T[] | Promise<never> {
   const failed = ends.find((end) => end?.kind === 'failed')
   if (failed?.kind === 'failed') throw failed.error

@@ -9,17 +9,15 @@ import {
 } from '../../core/runs/step.ts'
 import type { Pass } from '../pass/pass.ts'
 
-/** A step that the author's code has come to. */
-export interface Reached {
+/** A step that the author's code has reached. */
+export interface ReachedStep {
   key: string
   /** Its row from an earlier pass. */
   known: Checkpoint | undefined
 }
 
-/**
- * Null: the pass may not go on here, because it ends or because the code contradicts the journal.
- */
-export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Effect): Reached | null {
+/** Null where the step may not begin: the pass is ending, or the code contradicts the journal. */
+export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Effect): ReachedStep | null {
   if (pass.parking.isClosed) return null
   const { key, known, isRepeated } = pass.journal.reach(name)
   if (isRepeated) warnOfRepetition(pass, String(name))
@@ -46,8 +44,7 @@ export function newStep(pass: Pass, part: Pick<Checkpoint, 'key' | 'kind' | 'eff
 }
 
 /**
- * The result that a finished step gives back, again and again; read from the store where it lies
- * apart.
+ * The result of a finished step, or a promise where it has a row of its own. Throws its failure.
  */
 export function replayStep(pass: Pass, step: Checkpoint): unknown {
   if (step.status === 'failed') {
@@ -57,18 +54,15 @@ export function replayStep(pass: Pass, step: Checkpoint): unknown {
   return readApart(pass, step.key)
 }
 
-/**
- * What the store is asked for while the code stands still; a pass that meanwhile came to its end
- * never answers.
- */
+/** Reads from the store on behalf of a step. If that fails, the pass ends and nothing settles. */
 export async function readDuringPass<T>(pass: Pass, read: () => Promise<T>): Promise<T> {
-  pass.parking.enter()
+  pass.parking.enterStep()
   try {
     return await read()
   } catch (error) {
-    return pass.parking.abandon({ kind: 'broken', error })
+    return pass.parking.endPass({ kind: 'broken', error })
   } finally {
-    pass.parking.leave()
+    pass.parking.leaveStep()
   }
 }
 

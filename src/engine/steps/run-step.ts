@@ -8,21 +8,18 @@ import { isFinished } from '../pass/journal.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles, type Park } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
-import { type Reached, reachStep, replayStep } from './reach-step.ts'
+import { type ReachedStep, reachStep, replayStep } from './reach-step.ts'
 import { isThenable, withTimeout } from './with-timeout.ts'
 
 /**
- * `keep: false`: the result is not written and the function runs again in a replay; only for
- * harmless reads.
+ * `keep: false`: the result is not stored and a replay calls the function again; only for reads.
  */
 export type StepRequest = OnceStepOptions & { keep?: boolean }
 type StepFunction<T> = (context: StepContext) => T | Promise<T>
 
 const DEFAULT_TIMEOUT = '5m'
 
-/**
- * Gives back a finished step's result; otherwise makes one attempt and settles it in the journal.
- */
+/** Returns a finished step's result; otherwise makes one attempt and records it in the journal. */
 export async function runStep<T>(
   pass: Pass,
   name: StepName,
@@ -38,18 +35,15 @@ export async function runStep<T>(
 
 export type StepEnd<T> =
   | { kind: 'completed'; value: T }
-  /** For good: what the author's code is to see. */
+  /** Without another attempt: the author's code gets this error. */
   | { kind: 'failed'; error: unknown }
-  /** Not in this pass. */
+  /** It does not end in this pass. */
   | { kind: 'parked' }
 
-/**
- * The same for a step that is reached already, and without holding up a caller who has others to
- * drive.
- */
+/** Like {@link runStep} for a step that is reached already; always settles, parked or not. */
 export async function driveStep<T>(
   pass: Pass,
-  { key, known }: Reached,
+  { key, known }: ReachedStep,
   fn: StepFunction<T>,
   options: StepRequest,
 ): Promise<StepEnd<T>> {
@@ -57,9 +51,9 @@ export async function driveStep<T>(
   if (known && isFinished(known) && options.keep !== false) return repeatEnd<T>(pass, known)
   if (known?.dueAt != null && known.dueAt > pass.clock.now()) return parkUntil(pass, key, known)
   if (pass.parking.isClosed) return { kind: 'parked' }
-  pass.parking.enter()
+  pass.parking.enterStep()
   const end = await attemptStep(pass, begin(pass, key, known, options), fn, options)
-  pass.parking.leave()
+  pass.parking.leaveStep()
   switch (end.kind) {
     case 'completed':
     case 'failed':
@@ -67,7 +61,7 @@ export async function driveStep<T>(
     case 'again':
       return parkUntil(pass, key, end)
     case 'unsaved':
-      void pass.parking.abandon(end.park)
+      void pass.parking.endPass(end.park)
       return { kind: 'parked' }
     default:
       return end satisfies never
@@ -83,7 +77,7 @@ async function repeatEnd<T>(pass: Pass, known: Checkpoint): Promise<StepEnd<T>> 
   }
 }
 
-/** The reason says what went wrong: it is what a person reads of the run meanwhile. */
+/** The run's reason, which a person reads meanwhile, contains the last failure. */
 function parkUntil(
   pass: Pass,
   key: string,
@@ -93,7 +87,7 @@ function parkUntil(
   return { kind: 'parked' }
 }
 
-/** The step's row as this attempt begins. */
+/** The step's row at the beginning of an attempt. */
 function begin(pass: Pass, key: string, known: Checkpoint | undefined, options: StepRequest): Checkpoint {
   return {
     key,
@@ -114,7 +108,7 @@ function begin(pass: Pass, key: string, known: Checkpoint | undefined, options: 
 type AttemptEnd<T> =
   | Exclude<StepEnd<T>, { kind: 'parked' }>
   | { kind: 'again'; dueAt: number; error: Failure }
-  /** What came before could not be written, so nothing more may happen. */
+  /** An earlier checkpoint could not be written, so this attempt must not begin. */
   | { kind: 'unsaved'; park: Extract<Park, { kind: 'lost' | 'broken' }> }
 
 async function attemptStep<T>(
@@ -123,15 +117,14 @@ async function attemptStep<T>(
   fn: StepFunction<T>,
   options: StepRequest,
 ): Promise<AttemptEnd<T>> {
-  // A step that may happen once is on disk before it begins, whatever becomes of it.
+  // A `once` step is on disk before it begins, so that a crash cannot begin it again.
   if (options.once) void pass.journal.record(step)
-  // Before it is sent: the service may tell of a delete sooner than it answers, and whoever is told
-  // must know whose it was.
+  // The event of a delete may arrive before its answer: `isSelfCaused` needs this row by then.
   else if (step.effect === 'delete') void pass.journal.record({ ...step, attempt: step.attempt - 1 })
-  // Nothing may touch the outside on the strength of a result that a crash could still take back.
+  // Effects wait until every result that they rest on is on disk. See decision 2.
   const needsBarrier = options.once || step.effect !== 'read'
   const saving = needsBarrier ? pass.journal.barrier() : null
-  // What needs no waiting is not waited for: with many runs at once each turn of the queue is felt.
+  // An `await` only where there is something to await: each costs a turn of the microtask queue.
   const unsaved = saving && (await saving.then(() => null, describeUnsaved))
   if (unsaved) return unsaved
   try {
@@ -158,7 +151,7 @@ function complete(pass: Pass, step: Checkpoint, output: Partial<Checkpoint>, pac
   pass.publish({ kind: 'step.completed', run: lease.runId, workflow, step: key, effect, target, attempt, ms })
 }
 
-/** Keeps the failure and decides whether there is another attempt. */
+/** Records the failure and decides whether there is another attempt. */
 function failAttempt(pass: Pass, step: Checkpoint, error: unknown, options: StepRequest): AttemptEnd<never> {
   const now = pass.clock.now()
   const policy = planRetries(options.retry, pass.retry)
@@ -173,13 +166,13 @@ function failAttempt(pass: Pass, step: Checkpoint, error: unknown, options: Step
     return { kind: 'failed', error: new StepError(step.key, step.attempt, failure) }
   }
   const attempt = decision.counts ? step.attempt : step.attempt - 1
-  // Told to wait again and again for the same reason, a step keeps it once.
+  // A step that is told to wait repeatedly for the same reason records it once.
   const isKnown = !decision.counts && step.error?.message === failure.message
   void pass.journal.record({ ...step, attempt, error: failure, dueAt: decision.at }, isKnown ? undefined : record)
   return { kind: 'again', dueAt: decision.at, error: failure }
 }
 
-/** It had begun and nobody knows how it ended: it is not begun again. */
+/** A `once` step that had begun in an earlier pass: nobody knows how it ended. */
 function failInterrupted(pass: Pass, step: Checkpoint): StepEnd<never> {
   const error = new Interrupted(step.key)
   const failure = { name: error.name, message: error.message, code: error.code }

@@ -14,10 +14,10 @@ import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { newStep, reachStep, readDuringPass, replayStep } from './reach-step.ts'
 
-/** As large as a delivery may be by default. */
+/** The same as the default limit of a delivery's body. */
 export const MAX_SENT_BYTES = 1_048_576
 
-/** Makes an event of the author's own; it and its runs are in the commit of the step. */
+/** Sends an event; the commit of the step contains it and its runs. */
 export async function sendStep(
   pass: Pass,
   name: StepName,
@@ -61,7 +61,7 @@ function planEvent(
   if (Buffer.byteLength(body) > MAX_SENT_BYTES) {
     throw new UpshotError(
       'output_too_large',
-      `Step "${key}" sends an event of more than ${MAX_SENT_BYTES} bytes. Send what identifies the work, not the work.`,
+      `Step "${key}" sends an event of more than ${MAX_SENT_BYTES} bytes. Send ids, not content.`,
     )
   }
   withStorageNames(pass.spellings, () =>

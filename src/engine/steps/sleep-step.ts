@@ -3,7 +3,7 @@ import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { newStep, reachStep } from './reach-step.ts'
 
-/** Waits until the moment that `wakeAt` gave when the run first came here. */
+/** Parks the run until `wakeAt`, which is called once, when the step is first reached. */
 export async function sleepStep(pass: Pass, name: StepName, wakeAt: () => number): Promise<void> {
   const reached = reachStep(pass, name, 'sleep', 'read')
   if (!reached) return neverSettles()

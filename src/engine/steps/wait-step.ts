@@ -22,9 +22,7 @@ export interface WaitRequest {
   since?: 'now' | 'run'
 }
 
-/**
- * Waits for an event: parks the run until the matching stage has found one, or its time is over.
- */
+/** Parks the run until the event matcher has found an event, or the timeout is over: then null. */
 export async function waitStep(pass: Pass, name: StepName, request: WaitRequest): Promise<ServiceEvent | null> {
   const reached = reachStep(pass, name, 'wait', 'read')
   if (!reached) return neverSettles()
@@ -39,9 +37,9 @@ function begin(pass: Pass, key: string, request: WaitRequest): Promise<never> {
   const target = describeTarget(request)
   const dueAt = now + parseDuration(request.timeout)
   const step: Checkpoint = { ...newStep(pass, { key, kind: 'wait', effect: 'read' }), target, dueAt }
-  // Only what is on disk can be matched; where the write fails, the end of the pass hears of it.
+  // Only a stored wait can be matched. A failed write is reported by the barrier of the journal.
   pass.journal.record(step, undefined, { wait }).then(
-    () => pass.matcher.watch(),
+    () => pass.matcher.startMatching(),
     () => {},
   )
   return park(pass, step)
@@ -56,15 +54,12 @@ async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise
   const finishedAt = pass.clock.now()
   const packed = await readDuringPass(pass, async () => packOutput(pass.store, `The event of step "${step.key}"`, body))
   const output = packed ? { apartBytes: packed.bytes } : { output: body }
-  const alongside = { isSettled: true, ...(packed ? { packed: packed.data } : {}) } as const
-  void pass.journal.record({ ...step, ...output, status: 'completed', finishedAt }, undefined, alongside)
+  const savedWithStep = { isSettled: true, ...(packed ? { packed: packed.data } : {}) } as const
+  void pass.journal.record({ ...step, ...output, status: 'completed', finishedAt }, undefined, savedWithStep)
   return fitFound(pass, step.key, request, JSON.parse(body))
 }
 
-/**
- * An event that came in time counts, even when it has not been matched by the time that the wait is
- * over.
- */
+/** An event received before the timeout counts, even if it is matched only now. Null: none came. */
 async function findInTime(pass: Pass, { key, dueAt }: Checkpoint): Promise<EventRecord | null | 'open'> {
   const { runId } = pass.run.lease
   const until = dueAt ?? Infinity
@@ -82,8 +77,7 @@ function park(pass: Pass, { key, dueAt, target }: Checkpoint): Promise<never> {
 }
 
 /**
- * An event whose data is not what the workflow relies on is a matter for a person, here as at the
- * start of a run.
+ * Parses the found event's data. Where it does not fit the definition, the run waits for a person.
  */
 function fitFound(pass: Pass, key: string, { on }: WaitRequest, found: unknown): Promise<ServiceEvent | null> {
   if (found === null) return Promise.resolve(null)
@@ -96,8 +90,8 @@ function fitFound(pass: Pass, key: string, { on }: WaitRequest, found: unknown):
 }
 
 /**
- * What a wait, or a rule of `cancelOn`, is matched by. Throws `invalid_workflow` for keys that
- * nobody has declared.
+ * The stored form of a wait or a `cancelOn` rule. Throws `invalid_workflow` for a key that no event
+ * definition declares.
  */
 export function planWait(
   { on, where, since = 'now' }: Pick<WaitRequest, 'on' | 'where' | 'since'>,
@@ -109,7 +103,7 @@ export function planWait(
   if (version !== null) return { account, type, name, value, version, since, at: now }
   throw new UpshotError(
     'invalid_workflow',
-    `No key "${name}" is declared for ${type}. Name it in the \`keys\` of defineEvent, outside of any function.`,
+    `No key "${name}" is declared for ${type}. Declare it in \`keys\` of a defineEvent at the top level of a module.`,
   )
 }
 

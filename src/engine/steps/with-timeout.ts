@@ -4,8 +4,8 @@ import type { Checkpoint } from '../../core/runs/step.ts'
 import type { Pass } from '../pass/pass.ts'
 
 /**
- * One attempt with its time limit. The signal says when to give up; a function that ignores it is
- * left behind.
+ * Calls a step's function with a time limit. At the limit its signal aborts; a function that
+ * ignores the signal is left running.
  */
 export function withTimeout<T>(
   pass: Pass,
@@ -48,7 +48,7 @@ export function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
-/** Most steps never look at their signal; it is made when one does. */
+/** Creates its signal when it is first read: most steps never do. */
 class LazyAbort {
   readonly #parent: AbortSignal
   #own: AbortController | null = null
@@ -65,7 +65,7 @@ class LazyAbort {
   }
 
   abort(reason: unknown): void {
-    // A late look at the signal must find it aborted, too.
+    // A signal that is first read after this must be aborted, too.
     this.#own ??= new AbortController()
     this.#own.abort(reason)
   }

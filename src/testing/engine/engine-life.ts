@@ -3,8 +3,8 @@ import type { AnyWorkflow } from '../../author/workflow.ts'
 import { type Failure, UpshotError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { Store } from '../../core/store/store.ts'
-import type { FilesFor } from '../../engine/execute/run-context.ts'
 import { Worker } from '../../engine/worker.ts'
+import type { FilesFor } from '../../engine/worker-parts.ts'
 import { Scheduler } from '../../schedule/scheduler.ts'
 import type { VirtualTime } from '../world/virtual-time.ts'
 import type { Activity } from './activity.ts'
@@ -65,7 +65,7 @@ export class EngineLife {
       const schedule = scheduleOf(workflow)
       return schedule ? [{ workflow: workflow.id, schedule }] : []
     })
-    this.#scheduler = new Scheduler({ store, clock, publish, schedules, lookMs: Infinity })
+    this.#scheduler = new Scheduler({ store, clock, publish, schedules, maxSleepMs: Infinity })
   }
 
   /** Recovers the runs of earlier lives, however recent their heartbeat, and starts. */

@@ -261,8 +261,8 @@ test('parks a run whose key throws, or gives no text, for a person, and has not 
   const why = async (id: string) => engine.run(id, `evt_${id}`)
   const forPerson = { status: 'waiting', dueAt: null, isInLine: false, startedAt: null }
   expect(await why('throws')).toMatchObject({ ...forPerson, reason: 'the key of `concurrency` threw: no folder' })
-  expect(await why('silent')).toMatchObject({ ...forPerson, reason: expect.stringContaining('gave undefined') })
-  expect(await why('late')).toMatchObject({ ...forPerson, reason: expect.stringContaining('gave a promise') })
+  expect(await why('silent')).toMatchObject({ ...forPerson, reason: expect.stringContaining('returned undefined') })
+  expect(await why('late')).toMatchObject({ ...forPerson, reason: expect.stringContaining('returned a promise') })
 })
 
 test('a run whose filter throws has not started', async () => {
@@ -280,7 +280,7 @@ test.each([101, 1.5, Number.NaN, '1'])('parks a run whose priority is %j', async
   expect(await engine.run('odd')).toMatchObject({
     status: 'waiting',
     dueAt: null,
-    reason: expect.stringContaining('`priority` gave'),
+    reason: expect.stringContaining('`priority` returned'),
   })
 })
 

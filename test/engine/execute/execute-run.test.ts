@@ -10,7 +10,11 @@ import { openTestStore } from '../../support/test-store.ts'
 test('skips a run whose `where` says no', async () => {
   const engine = createTestEngine()
   await engine.start([defineWorkflow({ id: 'picky', on: 'file.created', where: () => false, run: () => 'ran' })])
-  expect(await engine.run('picky')).toMatchObject({ status: 'skipped', reason: 'its `where` said no', output: null })
+  expect(await engine.run('picky')).toMatchObject({
+    status: 'skipped',
+    reason: 'its `where` returned false',
+    output: null,
+  })
 })
 
 test('parks a run for a person when its filter throws', async () => {

@@ -5,7 +5,7 @@ import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { storageName } from '../../../src/author/storage-name.ts'
 import { RetryAt } from '../../../src/core/errors.ts'
 import { RetryAfter } from '../../../src/core/runs/retry.ts'
-import type { FilesFor } from '../../../src/engine/execute/run-context.ts'
+import type { FilesFor } from '../../../src/engine/worker-parts.ts'
 import type { FilesClient } from '../../../src/files/index.ts'
 import { wrapCalls } from '../../../src/files/wrap-calls.ts'
 import { eventBody, incoming } from '../../support/fixtures.ts'
@@ -164,7 +164,7 @@ describe('an event that a delete of ours caused', () => {
     expect(await engine.passOf(run)).toMatchObject({
       status: 'waiting',
       dueAt: engine.clock.now() + 1_000,
-      reason: expect.stringContaining('storage_a:fil_1 is still under way'),
+      reason: expect.stringContaining('storage_a:fil_1 by a run is still under way'),
     })
     answer.resolve({ outcome: 'deleted', proof: 'reply' })
     expect(await swept).toMatchObject({ status: 'completed' })

@@ -115,7 +115,7 @@ test('invokes a workflow that runs on events with what its event is to say', asy
   const { id } = await engine.run('caller')
   const output = JSON.parse((await arrival(engine, id, 'completed')).output ?? '')
   expect(output[0]).toEqual({ type: 'transfer.completed', bytes: 12, id: 'evt_' })
-  expect(output[1]).toContain('was skipped: its `where` said no')
+  expect(output[1]).toContain('was skipped: its `where` returned false')
 })
 
 test('an input of another shape leaves the other run to a person and the caller waiting', async () => {
@@ -197,7 +197,7 @@ test('refuses to invoke what runs on a cron line', async () => {
   await engine.start([caller, nightly])
   expect(await engine.run('caller')).toMatchObject({
     status: 'failed',
-    error: { message: expect.stringContaining('cron line') },
+    error: { message: expect.stringContaining('runs on a schedule') },
   })
 })
 
@@ -253,7 +253,7 @@ test('an event of its own belongs to the account of its run', async () => {
 
 test.each([
   ['data of another shape', { order: 'x' }, 'data.order'],
-  ['more than a delivery may hold', { order: 1, text: 'x'.repeat(1_100_000) }, 'what identifies the work'],
+  ['more than a delivery may hold', { order: 1, text: 'x'.repeat(1_100_000) }, 'Send ids, not content'],
 ])('refuses to send %s', async (_what, data, message) => {
   const engine = createTestEngine()
   const shipped = defineEvent('order.shipped', { data: z.looseObject({ order: z.number() }) })

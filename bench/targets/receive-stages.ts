@@ -1,7 +1,7 @@
 import { activeSecrets, planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { planRuns } from '../../src/core/incoming/route.ts'
 import { verifySignature } from '../../src/core/incoming/signature.ts'
-import { IntakeLimit } from '../../src/receive/limits/intake.ts'
+import { IntakeLimit } from '../../src/receive/limits/intake-limit.ts'
 import { readEvent, scanJson } from '../../src/receive/read-event.ts'
 import { EVENT_TYPE, makeDelivery, SECRET } from '../deliveries.ts'
 import { answerCalls } from '../processes/answer-calls.ts'

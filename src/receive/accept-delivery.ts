@@ -16,58 +16,53 @@ import type { Store } from '../core/store/store.ts'
 import { pickSigningHeaders } from './pick-signing-headers.ts'
 import { readEvent } from './read-event.ts'
 
-/** A request whose bytes are all here. */
+/** A request that has been read completely. */
 export interface RawDelivery {
   id: string
-  /** What follows `/hooks/`. */
-  path: string
   header: HeaderLookup
-  /** All headers as they came, names and values in turn. */
+  /** All headers as they came: names and values alternate. */
   rawHeaders: readonly string[]
   body: Buffer
   receivedAt: number
-  /** One of our own: everything is checked, nothing is saved. */
+  /** Our own: it is checked like any other and not saved. */
   isProbe: boolean
 }
 
-/** The verdict and what explains it. Given for an accepted one only after the commit. */
+/** The verdict on a delivery, with its reasons. An accepted delivery is committed already. */
 export interface Reception {
   verdict: Verdict
   endpointId: string | null
   event: { id: string; type: string } | null
-  /** Number of runs that it started. */
+  /** Number of runs that the delivery started. */
   runs: number
   facts: DeliveryFacts
-  /**
-   * For the sender, of a body that is no event; null when the verdict says all that may be said.
-   */
+  /** The reason for the sender of a body that is not an event; null for other verdicts. */
   complaint: UpshotError | null
-  /** For a refusal that lasts: when the sender may come again. */
+  /** When the sender may try again; default 2 s for every 503. */
   retryAfterMs?: number
 }
 
 export interface AcceptParts {
-  store: Pick<Store, 'findEndpoint' | 'saveCapture'>
+  store: Pick<Store, 'saveCapture'>
   intake: DeliveryIntake
-  /** Rejects while it is not known what the event would start: then it is not taken. */
+  /** Rejects while no process has written its workflows: the delivery is then refused. */
   routes: () => readonly Route[] | Promise<readonly Route[]>
 }
 
-/** Fits every scheme and is nobody's. */
+/** Fits every scheme and belongs to no endpoint. */
 const DUMMY_SECRET = randomBytes(32).toString('hex')
 
 /**
- * Verifies the bytes, reads the event, plans its runs, and saves all of it in one commit. No author
- * code runs here.
+ * Verifies the signature, reads the event, plans its runs, and saves all of them in one commit. No
+ * author code runs here.
  */
 export async function acceptDelivery(
   { store, intake, routes }: AcceptParts,
+  endpoint: Endpoint | null,
   delivery: RawDelivery,
 ): Promise<Reception> {
   const { header, body, receivedAt } = delivery
-  const endpoint = await store.findEndpoint(delivery.path)
-  // Before anything that depends on the endpoint: a prober must not learn from it whether there is
-  // one.
+  // Checked before the endpoint, so that the answer does not tell whether the endpoint exists.
   if (!isJson(header('content-type'))) {
     return refuse('wrong_type', endpoint, { contentType: nameMediaType(header('content-type')) })
   }
@@ -99,16 +94,13 @@ export async function acceptDelivery(
   return { verdict: receipt.verdict, runs: receipt.runs.length, ...accepted }
 }
 
-/**
- * Takes as long over an endpoint that does not exist, or is disabled, as over a forgery for one
- * that works.
- */
+/** Takes as long for an unknown or disabled endpoint as for a forged delivery to an active one. */
 function refuseBlindly(endpoint: Endpoint | null, delivery: RawDelivery): Reception {
   verifySignature(endpoint?.scheme ?? SCHEME_PRESETS.hex, [DUMMY_SECRET], delivery, delivery.receivedAt)
   return refuse(endpoint === null ? 'unknown_endpoint' : 'disabled', endpoint, {})
 }
 
-/** By then its user has found out the scheme, or sees more captures. */
+/** How long the sender waits before it tries an endpoint again that is still learning. */
 const LEARNING_RETRY_MS = 60_000
 
 async function capture(
@@ -118,7 +110,7 @@ async function capture(
 ): Promise<Reception> {
   const headers = pickSigningHeaders(rawHeaders)
   const isKept = await store.saveCapture({ id, endpointId: endpoint.id, receivedAt, headers, body })
-  const reason = isKept ? 'captured' : 'too large to capture, or just pinned'
+  const reason = isKept ? 'captured' : 'too large to capture, or the endpoint does not learn any more'
   return { ...refuse('learning', endpoint, { reason }), retryAfterMs: LEARNING_RETRY_MS }
 }
 
@@ -135,7 +127,7 @@ function isJson(contentType: string | undefined): boolean {
   }
 }
 
-/** Without parameters: a sender may have put anything there, its signature too. */
+/** Without parameters, which may contain anything, even a signature. */
 function nameMediaType(contentType = 'none'): string {
   return /^[\w.+-]{1,40}(\/[\w.+-]{1,60})?(?=$|;|\s)/.exec(contentType)?.[0] ?? 'malformed'
 }

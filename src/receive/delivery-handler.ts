@@ -2,87 +2,86 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describeError, UpshotError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { DeliveryFacts, Refusal } from '../core/incoming/delivery.ts'
+import type { Endpoint } from '../core/incoming/endpoint.ts'
 import type { HeaderLookup } from '../core/incoming/signature.ts'
 import type { Publish } from '../core/notices.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import { type AcceptParts, acceptDelivery, type RawDelivery, type Reception } from './accept-delivery.ts'
 import type { SignatureAlarm } from './checks/signature-alarm.ts'
-import type { IntakeLimit, Rejection } from './limits/intake.ts'
+import type { IntakeLimit, Rejection } from './limits/intake-limit.ts'
 import { readBody } from './read-body.ts'
 import type { RefusalLedger } from './refusal-ledger.ts'
 import { respond } from './respond.ts'
 
 export interface HandlerParts extends AcceptParts {
-  store: Pick<Store, 'findEndpoint' | 'saveCapture'>
+  store: AcceptParts['store'] & Pick<Store, 'findEndpoint'>
   clock: Clock
   publish: Publish
-  gate: IntakeLimit
+  intakeLimit: IntakeLimit
   ledger: RefusalLedger
-  watch: SignatureAlarm
-  /** Whether a request is one of our own probes; true once for each. */
+  alarm: SignatureAlarm
+  /** Whether a request is one of our own probes; true only once for each. */
   recogniseProbe: (request: IncomingMessage) => boolean
 }
 
-type Arrival = Pick<RawDelivery, 'id' | 'path' | 'receivedAt' | 'isProbe'> & { request: IncomingMessage }
+interface Arrival extends Pick<RawDelivery, 'id' | 'receivedAt' | 'isProbe'> {
+  /** The part of the address behind `/hooks/`. */
+  path: string
+  request: IncomingMessage
+}
 
-/**
- * What is shorter than this is read to its end after a refusal, so that the connection can be used
- * again.
- */
+/** After a refusal, a shorter rest of the body is read, so that the connection can be reused. */
 const SHORT_BODY_BYTES = 65_536
 
-/** Gives the handler of `POST /hooks/<path>`: request in, verdict out. Never rejects. */
-export function createDeliveryHandler(parts: HandlerParts) {
-  const { store, clock, publish, gate, ledger, watch } = parts
+/** Handles `POST /hooks/<path>`: a request in, a verdict out. */
+export class DeliveryHandler {
+  readonly #parts: HandlerParts
 
-  return async function handleDelivery(
-    request: IncomingMessage,
-    response: ServerResponse,
-    path: string,
-  ): Promise<void> {
-    const receivedAt = clock.now()
+  constructor(parts: HandlerParts) {
+    this.#parts = parts
+  }
+
+  /** Resolves when the answer is sent and the delivery is reported; never rejects. */
+  async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const receivedAt = this.#parts.clock.now()
     const id = newId('dlv', receivedAt)
-    const isProbe = parts.recogniseProbe(request)
-    const reception = await receive({ id, path, request, receivedAt, isProbe })
+    const isProbe = this.#parts.recogniseProbe(request)
+    const arrival = { id, path, request, receivedAt, isProbe }
+    const reception = await this.#receive(arrival)
     const isClosing = isUnread(request) || reception.verdict === 'draining'
     respond(response, reception, { isClosing })
     if (isClosing) request.socket.destroySoon()
-    if (isProbe) return
-    publish(describeReception(id, reception, clock.now() - receivedAt))
-    keepRefusal(id, receivedAt, reception, request)
-    const { endpointId, verdict } = reception
-    const suspicion = watch.note({ endpointId, verdict, receivedAt })
-    if (suspicion !== null) publish({ kind: 'endpoint.suspect', ...suspicion })
+    if (!isProbe) this.#report(arrival, reception)
   }
 
-  /** What is not committed was not received: the sender keeps it and tries again. */
-  async function receive(arrival: Arrival): Promise<Reception> {
+  /** An error is answered with 503: the sender keeps the delivery and tries again. */
+  async #receive(arrival: Arrival): Promise<Reception> {
     try {
-      const rejection = await turnAway(arrival)
-      return rejection === null ? await readAndAccept(arrival) : rejected(rejection)
+      const { request, path, receivedAt, isProbe } = arrival
+      const { intakeLimit, store } = this.#parts
+      const rejection = isProbe ? intakeLimit.checkQueue() : intakeLimit.admit(request.socket.remoteAddress, receivedAt)
+      if (rejection !== null) return rejected(rejection)
+      // Unknown endpoints take the same path as known ones, so that a prober cannot tell them
+      // apart.
+      const endpoint = await store.findEndpoint(path)
+      const limited = isProbe ? null : intakeLimit.admitTo(endpoint?.id, receivedAt)
+      return limited === null ? await this.#readAndAccept(arrival, endpoint) : rejected(limited)
     } catch (error) {
-      publish({ kind: 'fault', where: `delivery ${arrival.id}`, error: describeError(error) })
+      this.#parts.publish({ kind: 'fault', where: `delivery ${arrival.id}`, error: describeError(error) })
       return refusal('overloaded', { reason: error instanceof UpshotError ? error.code : 'internal' })
     }
   }
 
-  async function turnAway({ request, path, receivedAt, isProbe }: Arrival): Promise<Rejection | null> {
-    if (isProbe) return gate.checkQueue()
-    const rejection = gate.admit(request.socket.remoteAddress, receivedAt)
-    if (rejection !== null) return rejection
-    return gate.admitTo((await store.findEndpoint(path))?.id, receivedAt)
-  }
-
-  async function readAndAccept(arrival: Arrival): Promise<Reception> {
-    const read = await readBody(arrival.request, gate)
+  async #readAndAccept(arrival: Arrival, endpoint: Endpoint | null): Promise<Reception> {
+    const read = await readBody(arrival.request, this.#parts.intakeLimit)
     switch (read.kind) {
       case 'read':
-        return accept(arrival, read.body)
+        return this.#accept(arrival, endpoint, read.body)
       case 'broken':
         return refusal('incomplete', { contentLength: read.bytes })
       case 'consumed':
-        return describeConsumed(arrival)
+        return this.#refuseConsumed(arrival)
       case 'encoded':
         return refusal('wrong_type', { reason: nameEncoding(read.encoding) })
       case 'too_large':
@@ -94,45 +93,58 @@ export function createDeliveryHandler(parts: HandlerParts) {
     }
   }
 
-  async function accept({ request, ...arrival }: Arrival, body: Buffer): Promise<Reception> {
-    // Others may have filled the queue while this body was on its way.
-    const full = gate.checkQueue()
-    gate.enter()
+  async #accept({ request, ...arrival }: Arrival, endpoint: Endpoint | null, body: Buffer): Promise<Reception> {
+    const { intakeLimit } = this.#parts
+    // The queue may have filled up while this body was read.
+    const full = intakeLimit.checkQueue()
+    intakeLimit.enter()
     try {
       if (full?.verdict === 'overloaded') return rejected(full)
       const { rawHeaders } = request
-      return await acceptDelivery(parts, { ...arrival, header: headerLookup(request), rawHeaders, body })
+      return await acceptDelivery(this.#parts, endpoint, {
+        ...arrival,
+        header: headerLookup(request),
+        rawHeaders,
+        body,
+      })
     } finally {
-      gate.leave()
-      gate.giveBytes(body.length)
+      intakeLimit.leave()
+      intakeLimit.giveBytes(body.length)
     }
   }
 
-  function describeConsumed({ id }: Arrival): Reception {
+  #refuseConsumed({ id }: Arrival): Reception {
     const message =
-      'Somebody else in this process has read the body of a delivery, so its signature cannot be verified. Mount no body parser before the receiver.'
-    publish({
-      kind: 'fault',
-      where: `delivery ${id}`,
-      error: describeError(new UpshotError('internal', message)),
-    })
+      'Other code in this process has read the body of a delivery, so its signature cannot be verified. ' +
+      'Mount no body parser before the receiver.'
+    const error = describeError(new UpshotError('internal', message))
+    this.#parts.publish({ kind: 'fault', where: `delivery ${id}`, error })
     return refusal('consumed')
   }
 
-  function keepRefusal(id: string, receivedAt: number, reception: Reception, request: IncomingMessage): void {
-    const { verdict, endpointId, facts } = reception
-    if (verdict === 'accepted' || verdict === 'duplicate' || verdict === 'conflict') return
-    const announced = Number(request.headers['content-length'] ?? Number.NaN)
-    const bodyBytes = Number.isSafeInteger(announced) ? announced : null
-    ledger.keep({ id, endpointId, receivedAt, verdict, bodyBytes, facts })
+  #report({ id, receivedAt, request }: Arrival, reception: Reception): void {
+    const { clock, publish, ledger, alarm } = this.#parts
+    const { endpointId, verdict, facts } = reception
+    publish(describeReception(id, reception, clock.now() - receivedAt))
+    if (verdict !== 'accepted' && verdict !== 'duplicate' && verdict !== 'conflict') {
+      ledger.keep({ id, endpointId, receivedAt, verdict, bodyBytes: readContentLength(request), facts })
+    }
+    const suspicion = alarm.note({ endpointId, verdict, receivedAt })
+    if (suspicion !== null) publish({ kind: 'endpoint.suspect', ...suspicion })
   }
 }
 
-/** Whether so much of the request is still to come that hanging up is better than reading it. */
+/** Whether so much of the request is still to come that closing is better than reading it. */
 function isUnread(request: IncomingMessage): boolean {
   if (request.complete) return false
   const announced = request.headers['content-length']
   return announced === undefined || !(Number(announced) <= SHORT_BODY_BYTES)
+}
+
+/** Null where the header is missing or not a number. */
+function readContentLength(request: IncomingMessage): number | null {
+  const announced = Number(request.headers['content-length'] ?? Number.NaN)
+  return Number.isSafeInteger(announced) ? announced : null
 }
 
 function rejected({ verdict, reason, retryAfterMs }: Rejection): Reception {
@@ -163,7 +175,7 @@ function describeReception(id: string, reception: Reception, ms: number) {
   } as const
 }
 
-/** A header that came twice counts as missing: two values would mean two readings. */
+/** A header that occurs twice counts as missing: it could be read in two ways. */
 function headerLookup({ headers, rawHeaders }: IncomingMessage): HeaderLookup {
   return (name) => {
     const value = headers[name]
@@ -171,7 +183,7 @@ function headerLookup({ headers, rawHeaders }: IncomingMessage): HeaderLookup {
   }
 }
 
-/** `rawHeaders` holds names and values in turn. */
+/** `rawHeaders` alternates names and values. */
 function countHeader(rawHeaders: readonly string[], name: string): number {
   let count = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -1,49 +1,48 @@
 import type { IncomingMessage } from 'node:http'
-import type { IntakeLimit } from './limits/intake.ts'
+import type { IntakeLimit } from './limits/intake-limit.ts'
 
-/** The exact bytes of a request, or why they are not to be had. */
+/** The exact bytes of a request, or why they could not be read. */
 export type BodyRead =
-  /** The bytes count against the gate's budget until they are given back. */
+  /** The bytes count as in flight until `giveBytes`. */
   | { kind: 'read'; body: Buffer }
   | { kind: 'too_large'; bytes: number }
   /** Compressed. */
   | { kind: 'encoded'; encoding: string }
-  /** Read by somebody else before us. */
+  /** Other code has read the body. */
   | { kind: 'consumed' }
-  /** Too many bytes of others are in flight. */
+  /** Too many bytes of other deliveries are in flight. */
   | { kind: 'no_room' }
-  /** The sender went away, or was too slow. */
+  /** The sender closed the connection, or was too slow. */
   | { kind: 'broken'; bytes: number }
 
 /**
- * Reads at most the limit. An announced size over it is refused before a byte is read, an endless
- * body as soon as it passes it; the caller closes the connection then. body-parser would read all
- * of it first.
+ * Reads a body up to the limit. Refuses a larger `Content-Length` before reading, and an endless
+ * body as soon as it exceeds the limit.
  */
-export function readBody(request: IncomingMessage, gate: IntakeLimit): Promise<BodyRead> | BodyRead {
+export function readBody(request: IncomingMessage, intakeLimit: IntakeLimit): Promise<BodyRead> | BodyRead {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') return { kind: 'encoded', encoding }
   if (request.readableDidRead || request.readableEnded || 'body' in request) return { kind: 'consumed' }
   const announced = Number(request.headers['content-length'] ?? 0)
-  if (announced > gate.limits.bodyBytes) return { kind: 'too_large', bytes: announced }
-  return collect(request, gate)
+  if (announced > intakeLimit.limits.bodyBytes) return { kind: 'too_large', bytes: announced }
+  return collect(request, intakeLimit)
 }
 
-function collect(request: IncomingMessage, gate: IntakeLimit): Promise<BodyRead> {
+function collect(request: IncomingMessage, intakeLimit: IntakeLimit): Promise<BodyRead> {
   return new Promise((resolve) => {
     const gathered = new GatheredBytes()
     let isSettled = false
     const settle = (read: BodyRead) => {
       if (isSettled) return
       isSettled = true
-      if (read.kind !== 'read') gate.giveBytes(gathered.length)
+      if (read.kind !== 'read') intakeLimit.giveBytes(gathered.length)
       resolve(read)
     }
     request.on('data', (chunk: Buffer) => {
       if (isSettled) return
       const bytes = gathered.length + chunk.length
-      const isTooLarge = bytes > gate.limits.bodyBytes
-      if (!isTooLarge && gate.takeBytes(chunk.length)) return gathered.add(chunk)
+      const isTooLarge = bytes > intakeLimit.limits.bodyBytes
+      if (!isTooLarge && intakeLimit.takeBytes(chunk.length)) return gathered.add(chunk)
       request.pause()
       settle(isTooLarge ? { kind: 'too_large', bytes } : { kind: 'no_room' })
       gathered.clear()
@@ -57,9 +56,8 @@ function collect(request: IncomingMessage, gate: IntakeLimit): Promise<BodyRead>
 const EMPTY = Buffer.alloc(0)
 
 /**
- * Bytes that come in pieces. The first piece is kept as it is: nearly every body is one. More of
- * them are copied together, because a chunk of one byte in a buffer of its own takes a hundred
- * times its size.
+ * Collects the chunks of a body, nearly always one. More are copied into one buffer, because a
+ * buffer of one byte takes a hundred times its size.
  */
 class GatheredBytes {
   #bytes: Buffer = EMPTY

@@ -3,25 +3,19 @@ import { parse as parseJson } from 'secure-json-parse'
 import { UpshotError } from '../core/errors.ts'
 import { parseEvent, type ServiceEvent } from '../core/incoming/event.ts'
 
-/**
- * Deeper nests and more keys than these are nobody's event, but somebody's attempt on whoever reads
- * it later.
- */
+/** Limits of a body's nesting and number of keys. Real events are far below; attacks are not. */
 export const JSON_LIMITS = { depth: 64, keys: 10_000 } as const
 
-/**
- * A body that is verified, as text and as an event; or what is wrong with it, as an `invalid_event`
- * for its sender.
- */
+/** A verified body as text and as an event, or an `invalid_event` that tells its sender why not. */
 export function readEvent(body: Buffer): { text: string; event: ServiceEvent } | UpshotError {
   if (!isUtf8(body)) return invalid('The body is not UTF-8.')
   const text = body.toString('utf8')
-  // The parser would skip a byte order mark, whoever reads the stored text later would not.
+  // Some parsers skip a byte order mark, others do not.
   if (text.startsWith('\uFEFF')) return invalid('The body begins with a byte order mark.')
   const { depth, keys, hasTwin } = scanJson(text)
   if (depth > JSON_LIMITS.depth) return invalid(`The body is nested deeper than ${JSON_LIMITS.depth} levels.`)
   if (keys > JSON_LIMITS.keys) return invalid(`The body has more than ${JSON_LIMITS.keys} keys.`)
-  // What comes twice means one thing to us and may mean another to the next reader.
+  // Parsers disagree on which of two equal keys counts.
   if (hasTwin) return invalid('The body has an object with the same key twice.')
   try {
     const body = mayPoison(text)
@@ -33,7 +27,9 @@ export function readEvent(body: Buffer): { text: string; event: ServiceEvent } |
   }
 }
 
-/** The careful parser takes twice as long, and no other text can have what it looks for. */
+/**
+ * Whether the safe parser is needed: it takes twice as long, and only these texts can be unsafe.
+ */
 function mayPoison(text: string): boolean {
   return text.includes('__proto__') || text.includes('constructor') || text.includes('\\u')
 }
@@ -48,21 +44,19 @@ const COLON = 0x3a
 const BACKSLASH = 0x5c
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d]
 
-/** What a JSON text is like, before anybody parses it. */
+/** The shape of a JSON text before it is parsed. */
 export interface JsonShape {
-  /** Its deepest nesting. */
+  /** Deepest nesting. */
   depth: number
-  /** Number of its keys. */
+  /** Number of keys. */
   keys: number
-  /** Whether an object in it has a key twice, however that is written. */
+  /** Whether an object has a key twice, escaped or not. */
   hasTwin: boolean
 }
 
 /**
- * Looks through a JSON text in one pass, and stops as soon as something is over a limit. Of what is
- * no JSON it says anything, and the parser refuses it. The parsed value is not asked: twins are
- * gone there, and V8 (13.6) now and then takes a key that is written with an escape for another
- * one.
+ * Scans a JSON text in one pass and stops at the first limit exceeded. The result for text that is
+ * not JSON means nothing; the parser rejects it later. See decision 18.
  */
 export function scanJson(text: string): JsonShape {
   const shape: JsonShape = { depth: 0, keys: 0, hasTwin: false }
@@ -91,7 +85,7 @@ function addKey(shape: JsonShape, open: readonly (Set<string> | null)[], written
   keys?.add(key)
 }
 
-/** A key that is no JSON stays as it is; the parser refuses it. */
+/** A key that is not valid JSON stays as it is; the parser rejects it later. */
 function decodeKey(written: string): string {
   try {
     return JSON.parse(`"${written}"`)
@@ -100,14 +94,14 @@ function decodeKey(written: string): string {
   }
 }
 
-/** Where the quote stands that ends a text. */
+/** The index of the quote that ends a string; the length of the text where there is none. */
 function endOfText(text: string, from: number): number {
   let end = text.indexOf('"', from)
   while (end !== -1 && isEscaped(text, end, from)) end = text.indexOf('"', end + 1)
   return end === -1 ? text.length : end
 }
 
-/** By an odd number of backslashes in front of it. */
+/** Whether an odd number of backslashes precedes `at`. */
 function isEscaped(text: string, at: number, from: number): boolean {
   let before = at - 1
   while (before >= from && text.charCodeAt(before) === BACKSLASH) before--

@@ -10,8 +10,8 @@ import type { AcceptParts } from './accept-delivery.ts'
 import { EndpointCheck } from './checks/endpoint-check.ts'
 import { SelfProbe } from './checks/self-probe.ts'
 import { SignatureAlarm } from './checks/signature-alarm.ts'
-import { createDeliveryHandler } from './delivery-handler.ts'
-import { IntakeLimit } from './limits/intake.ts'
+import { DeliveryHandler } from './delivery-handler.ts'
+import { IntakeLimit } from './limits/intake-limit.ts'
 import type { ReceiveLimits } from './limits/receive-limits.ts'
 import { RefusalLedger } from './refusal-ledger.ts'
 
@@ -31,60 +31,56 @@ export type ReceiverStore = Pick<
   'findEndpoint' | 'listEndpoints' | 'listDeliveries' | 'saveRefusal' | 'countRefusals' | 'saveCapture'
 >
 
-/**
- * Slow senders are cut off: the whole request within 10 s, its headers within 5 s, checked each
- * second.
- */
+/** Cuts off slow senders: 5 s for the headers, 10 s for the whole request, checked each second. */
 const TIMEOUTS = { requestTimeout: 10_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 }
-/** So much of the ledger tells at the start which endpoints used to work. */
+/** Rows of the ledger that tell the alarm at start which endpoints used to work. */
 const RECENT_DELIVERIES = 1_000
 
-/** The HTTP server that deliveries arrive at. */
+/** The HTTP server that receives deliveries. */
 export class Receiver {
   readonly #server: Server
   readonly #ledger: RefusalLedger
   readonly #endpoints: EndpointCheck
-  readonly #watch = new SignatureAlarm()
+  readonly #alarm = new SignatureAlarm()
   readonly #store: ReceiverStore
   readonly #atWork = new Set<Promise<void>>()
   #isDraining = false
 
   constructor({ limits = {}, timeouts = {}, ...parts }: ReceiverParts) {
     const { store, clock, publish } = parts
-    const gate = new IntakeLimit(limits, () => this.#isDraining)
+    const intakeLimit = new IntakeLimit(limits, () => this.#isDraining)
     const selfProbe = new SelfProbe()
     this.#store = store
     this.#ledger = new RefusalLedger(store, publish)
     const probe = (endpoint: Parameters<SelfProbe['send']>[1]) => selfProbe.send(this.#ownUrl(), endpoint, clock.now())
     this.#endpoints = new EndpointCheck({ store, clock, publish, probe })
-    const handleDelivery = createDeliveryHandler({
+    const handler = new DeliveryHandler({
       ...parts,
-      gate,
+      intakeLimit,
       ledger: this.#ledger,
-      watch: this.#watch,
+      alarm: this.#alarm,
       recogniseProbe: (request) => selfProbe.recognise(request),
     })
     const app = createOtherRoutes()
     const handle = (request: IncomingMessage, response: ServerResponse) => {
       const path = request.method === 'POST' ? parseHookPath(request.url ?? '') : null
-      // Deliveries go straight to their handler: routing by Express would cost each of them as much
-      // as its signature.
+      // Deliveries bypass Express, whose routing costs as much as a signature. See decision 19.
       if (path === null) app(request, response)
-      else this.#follow(handleDelivery(request, response, path))
+      else this.#track(handler.handle(request, response, path))
     }
     this.#server = createServer({ ...TIMEOUTS, ...timeouts }, handle)
-    // A sender that asks first is told before it sends a byte.
+    // `Expect: 100-continue`: a body that is too large is refused before it is sent.
     this.#server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-      if (!(Number(request.headers['content-length'] ?? 0) > gate.limits.bodyBytes)) response.writeContinue()
+      if (!(Number(request.headers['content-length'] ?? 0) > intakeLimit.limits.bodyBytes)) response.writeContinue()
       handle(request, response)
     })
-    this.#server.maxConnections = gate.limits.connections
+    this.#server.maxConnections = intakeLimit.limits.connections
   }
 
-  /** Listens and gives the URL; port 0 takes a free one. */
+  /** Listens and resolves with the URL; port 0 takes a free port. */
   async start({ host, port }: { host: string; port: number }): Promise<string> {
     for (const delivery of (await this.#store.listDeliveries({ limit: RECENT_DELIVERIES })).reverse()) {
-      this.#watch.note(delivery)
+      this.#alarm.note(delivery)
     }
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', (cause) => reject(describeListenError(cause, port)))
@@ -94,17 +90,14 @@ export class Receiver {
     return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`
   }
 
-  /**
-   * Resolves when each active endpoint takes a delivery of our own; rejects with those that do not.
-   * Cheap to ask again.
-   */
+  /** Resolves when every active endpoint takes a probe; rejects with those that do not. */
   checkEndpoints(): Promise<void> {
     return this.#endpoints.check()
   }
 
   /**
-   * Answers 503 from now on; resolves when every delivery in flight has its answer, and nothing
-   * more will be written.
+   * Answers 503 from now on. Resolves when every delivery in flight has its answer and nothing more
+   * will be written.
    */
   async stop(): Promise<void> {
     this.#isDraining = true
@@ -113,18 +106,17 @@ export class Receiver {
       this.#server.closeIdleConnections()
       await closed
     }
-    // A sender that went away closed its connection, not what it asked for: that may still be on
-    // its way to the store.
+    // The delivery of a sender that closed its connection may still be on its way to the store.
     await Promise.all(this.#atWork)
     await this.#ledger.settle()
   }
 
-  #follow(delivery: Promise<void>): void {
+  #track(delivery: Promise<void>): void {
     this.#atWork.add(delivery)
     void delivery.finally(() => this.#atWork.delete(delivery))
   }
 
-  /** Where this process reaches itself: on loopback, where it listens on all addresses. */
+  /** The URL for probes: on loopback where the receiver listens on all addresses. */
   #ownUrl(): string {
     const at = this.#server.address()
     if (at === null || typeof at === 'string') throw new UpshotError('not_running', 'The receiver does not listen.')
@@ -135,7 +127,7 @@ export class Receiver {
 
 const HOOKS = '/hooks/'
 
-/** The part behind `/hooks/`; null for every other address. A query is no part of it. */
+/** The part behind `/hooks/`, without the query; null for every other address. */
 function parseHookPath(url: string): string | null {
   if (!url.startsWith(HOOKS)) return null
   const end = url.indexOf('?')
@@ -143,7 +135,7 @@ function parseHookPath(url: string): string | null {
   return path.includes('/') ? null : path
 }
 
-/** Whatever is no delivery. */
+/** Answers every request that is not a delivery with 404. */
 function createOtherRoutes(): Express {
   const app = express()
   app.disable('x-powered-by')

@@ -3,15 +3,12 @@ import type { Refusal, RefusedDelivery } from '../core/incoming/delivery.ts'
 import type { Publish } from '../core/notices.ts'
 import type { Store } from '../core/store/store.ts'
 
-/** Rows that wait for their commit; in a flood the others are only counted. */
+/** Rows that may wait for their commit; further refusals are only counted. */
 const MAX_WAITING = 100
-/** A process that is killed loses count of no more than these. */
+/** Counts held in memory before they are written, which a killed process loses. */
 const MAX_UNCOUNTED = 1_000
 
-/**
- * Keeps refusals without holding up anybody's answer. What a flood leaves no time for is counted,
- * not lost.
- */
+/** Writes refusals without delaying their answers. In a flood it counts those it cannot list. */
 export class RefusalLedger {
   readonly #store: Pick<Store, 'saveRefusal' | 'countRefusals'>
   readonly #publish: Publish
@@ -25,41 +22,39 @@ export class RefusalLedger {
   }
 
   keep(refusal: RefusedDelivery): void {
-    if (this.#writes.size < MAX_WAITING) this.#follow(this.#store.saveRefusal(refusal))
-    else this.#skip(refusal.verdict)
+    if (this.#writes.size < MAX_WAITING) this.#track(this.#store.saveRefusal(refusal))
+    else this.#count(refusal.verdict)
   }
 
-  /**
-   * Resolves when everything that was kept or counted is in the store, or has failed to get there.
-   */
+  /** Resolves when every row and count is in the store, or its write has failed. */
   async settle(): Promise<void> {
     while (this.#writes.size > 0) await Promise.all(this.#writes)
   }
 
-  #skip(verdict: Refusal): void {
+  #count(verdict: Refusal): void {
     this.#unlisted.set(verdict, 1 + (this.#unlisted.get(verdict) ?? 0))
     this.#unlistedCount += 1
   }
 
-  #follow(written: Promise<void>): void {
+  #track(written: Promise<void>): void {
     const write = written
       .catch((error: unknown) =>
         this.#publish({ kind: 'fault', where: 'the delivery ledger', error: describeError(error) }),
       )
       .then(() => {
         this.#writes.delete(write)
-        this.#count()
+        this.#writeCounts()
       })
     this.#writes.add(write)
   }
 
-  /** When the flood pauses for a moment, or has brought many more. */
-  #count(): void {
+  /** Writes when no row waits any more, or when {@link MAX_UNCOUNTED} is reached. */
+  #writeCounts(): void {
     const isDue = this.#writes.size === 0 || this.#unlistedCount >= MAX_UNCOUNTED
     if (!isDue || this.#unlistedCount === 0) return
     const counts = Object.fromEntries(this.#unlisted)
     this.#unlisted = new Map()
     this.#unlistedCount = 0
-    this.#follow(this.#store.countRefusals(counts))
+    this.#track(this.#store.countRefusals(counts))
   }
 }

@@ -2,14 +2,12 @@ import type { ServerResponse } from 'node:http'
 import { VERDICTS, type Verdict } from '../core/incoming/delivery.ts'
 import type { Reception } from './accept-delivery.ts'
 
-/** Seconds after which a sender may try again when we are full or stopping. */
+/** Default `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER_SECONDS = 2
 
 type ErrorBody = { code: string; message: string; details?: Record<string, unknown> }
 
-/**
- * One answer for all refusals of trust: a prober learns nothing, the ledger holds the difference.
- */
+/** One answer for all failures of trust: a prober learns nothing, the ledger has the reason. */
 const UNTRUSTED: ErrorBody = { code: 'authentication_error', message: 'The delivery was refused.' }
 
 const ERRORS: Record<Exclude<Verdict, 'accepted' | 'duplicate' | 'conflict'>, ErrorBody> = {
@@ -29,10 +27,7 @@ const ERRORS: Record<Exclude<Verdict, 'accepted' | 'duplicate' | 'conflict'>, Er
 
 type Answer = Pick<Reception, 'verdict' | 'event' | 'complaint' | 'retryAfterMs'>
 
-/**
- * Turns a verdict into the answer, in the service's own envelope. `isClosing`: the connection ends
- * with it. What a sender that went away is told, nobody hears.
- */
+/** Writes the answer to a verdict in the service's envelope. `isClosing` closes the connection. */
 export function respond(response: ServerResponse, answer: Answer, how: { isClosing: boolean }): void {
   const { verdict, event, complaint } = answer
   if (verdict === 'accepted' || verdict === 'duplicate' || verdict === 'conflict') {

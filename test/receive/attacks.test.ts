@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { Verdict } from '../../src/core/incoming/delivery.ts'
 import { SignatureAlarm } from '../../src/receive/checks/signature-alarm.ts'
-import { createDeliveryHandler } from '../../src/receive/delivery-handler.ts'
-import { IntakeLimit } from '../../src/receive/limits/intake.ts'
+import { DeliveryHandler } from '../../src/receive/delivery-handler.ts'
+import { IntakeLimit } from '../../src/receive/limits/intake-limit.ts'
 import { RefusalLedger } from '../../src/receive/refusal-ledger.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { openRaw, requestHead } from '../support/raw-http.ts'
@@ -236,18 +236,18 @@ test('takes what is just within the limits', async () => {
 
 test('answers 500, loudly, when somebody else has read the body', async () => {
   const { store, clock, heard, notices, endpoint } = await createTestReceiver()
-  const handle = createDeliveryHandler({
+  const handler = new DeliveryHandler({
     ...{ store, intake: store, clock, publish: notices.publish, routes: () => [] },
     ...{
-      gate: new IntakeLimit({}, () => false),
+      intakeLimit: new IntakeLimit({}, () => false),
       ledger: new RefusalLedger(store, notices.publish),
-      watch: new SignatureAlarm(),
+      alarm: new SignatureAlarm(),
     },
     recogniseProbe: () => false,
   })
   const server = createServer(async (request, response) => {
     Object.assign(request, { body: JSON.parse(await text(request)) })
-    await handle(request, response, endpoint.path)
+    await handler.handle(request, response, endpoint.path)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
@@ -310,11 +310,10 @@ describe('a prober', () => {
         asked.push(name)
         return name === 'content-type' ? 'application/json' : 'f'.repeat(64)
       }
-      const delivery = { id: newId('dlv', 1), path, header, rawHeaders: [], body: Buffer.from('{}') }
-      const { verdict } = await acceptDelivery(
-        { store, intake: store, routes: () => [] },
-        { ...delivery, receivedAt: 1e12, isProbe: false },
-      )
+      const delivery = { id: newId('dlv', 1), header, rawHeaders: [], body: Buffer.from('{}') }
+      const parts = { store, intake: store, routes: () => [] }
+      const found = await store.findEndpoint(path)
+      const { verdict } = await acceptDelivery(parts, found, { ...delivery, receivedAt: 1e12, isProbe: false })
       return { verdict, asked }
     }
     const known: { verdict: Verdict; asked: string[] } = await readBy(endpoint.path)

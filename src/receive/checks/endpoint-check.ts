@@ -5,7 +5,7 @@ import type { Publish } from '../../core/notices.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 
-/** An endpoint that failed is probed again when somebody asks, but not more often than this. */
+/** Failed endpoints are probed again by a check, at most this often. */
 const AGAIN_AFTER_MS = 5_000
 
 export interface EndpointCheckParts {
@@ -17,8 +17,8 @@ export interface EndpointCheckParts {
 }
 
 /**
- * Knows whether each active endpoint takes a delivery that is signed as it should be. Probes when
- * the endpoints change.
+ * Whether each active endpoint takes a delivery that is signed with its own secret. Probes all of
+ * them when one changes, and keeps the result.
  */
 export class EndpointCheck {
   readonly #parts: EndpointCheckParts
@@ -29,7 +29,7 @@ export class EndpointCheck {
     this.#parts = parts
   }
 
-  /** Resolves when all of them pass; rejects with those that do not. */
+  /** Resolves when all endpoints pass; rejects with the messages of those that do not. */
   async check(): Promise<void> {
     const now = this.#parts.clock.now()
     const endpoints = (await this.#parts.store.listEndpoints()).filter(({ status }) => status === 'active')
@@ -59,7 +59,7 @@ export class EndpointCheck {
   }
 }
 
-/** Changes with anything that decides whether a delivery passes. */
+/** Changes with every property that decides whether a delivery passes. */
 function fingerprint(endpoints: readonly Endpoint[]): string {
   return hash('sha256', JSON.stringify(endpoints.map(({ id, path, scheme, secrets }) => [id, path, scheme, secrets])))
 }

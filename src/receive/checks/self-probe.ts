@@ -11,10 +11,8 @@ const ANSWER_WITHIN_MS = 5_000
 const EVENT_ID = 'evt_upshot_probe'
 
 /**
- * Sends deliveries to ourselves that are signed with an endpoint's own secret, through the real
- * HTTP stack. The receiver stops before it saves them. Only this process knows the marks by which
- * it does, and each counts once: from anybody else the header means nothing, and the delivery is
- * one like any other.
+ * Sends deliveries to this receiver through the real HTTP stack; it checks them and saves nothing.
+ * Each carries a random mark that only this process knows and that counts once.
  */
 export class SelfProbe {
   readonly #marks = new Set<string>()
@@ -25,10 +23,7 @@ export class SelfProbe {
     return typeof mark === 'string' && this.#marks.delete(mark)
   }
 
-  /**
-   * Resolves when a delivery for the endpoint passes every check; rejects with what it was refused
-   * for.
-   */
+  /** Resolves when a delivery to the endpoint passes every check; otherwise rejects. */
   async send(receiverUrl: string, endpoint: Endpoint, now: number): Promise<void> {
     const event = { id: EVENT_ID, type: 'upshot.probe', created: isoTime(now), data: {} }
     const body = Buffer.from(JSON.stringify(event))
@@ -41,7 +36,8 @@ export class SelfProbe {
       if (status === 200) return
       throw new UpshotError(
         'invalid_signature',
-        `Endpoint "${endpoint.name}" answers ${status} to a delivery signed with its own secret. Look at its scheme and secret with "upshot endpoints list".`,
+        `Endpoint "${endpoint.name}" answers ${status} to a delivery signed with its own secret. ` +
+          'Look at its scheme and secret with "upshot endpoints list".',
       )
     } finally {
       this.#marks.delete(mark)
@@ -49,7 +45,7 @@ export class SelfProbe {
   }
 }
 
-/** Gives the status of the answer. */
+/** Resolves with the status of the answer. */
 async function post(url: string, { headers, body }: { headers: Record<string, string>; body: Buffer }) {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const signal = AbortSignal.timeout(ANSWER_WITHIN_MS)

@@ -1,10 +1,10 @@
 import type { DeliveryRecord, Verdict } from '../../core/incoming/delivery.ts'
 
-/** What the watch is told of each delivery. */
-export type Sighting = Pick<DeliveryRecord, 'endpointId' | 'verdict' | 'receivedAt'>
+/** The facts of a delivery that the alarm needs. */
+type Sighting = Pick<DeliveryRecord, 'endpointId' | 'verdict' | 'receivedAt'>
 
-/** Signatures fail where they used to hold. */
-export interface Suspicion {
+/** An endpoint whose signatures fail although they used to match. */
+interface Suspicion {
   endpoint: string
   failures: number
   lastSuccessAt: number
@@ -12,7 +12,7 @@ export interface Suspicion {
 
 interface Trust {
   lastSuccessAt: number
-  /** Moments of the last failures since, oldest first. */
+  /** Moments of the last failures since then, oldest first; at most {@link FAILURES}. */
   failures: number[]
   isSuspect: boolean
 }
@@ -22,14 +22,13 @@ const WITHIN_MS = 600_000
 const SUCCESSES: readonly Verdict[] = ['accepted', 'duplicate', 'conflict']
 
 /**
- * Notices that an endpoint refuses signatures that it used to take: five within ten minutes and no
- * success since the last one. Most often its secret was changed at the service. An endpoint that
- * never had a success is still being set up.
+ * Detects that an endpoint's secret may have changed at the service: five bad signatures within ten
+ * minutes, without a success. An endpoint that never had a success is ignored.
  */
 export class SignatureAlarm {
   readonly #endpoints = new Map<string, Trust>()
 
-  /** Gives the suspicion when it arises, once per episode; a success ends the episode. */
+  /** Returns a suspicion once per episode; a success ends the episode. */
   note({ endpointId, verdict, receivedAt }: Sighting): Suspicion | null {
     if (endpointId === null) return null
     const trust = this.#endpoints.get(endpointId)

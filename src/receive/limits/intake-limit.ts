@@ -1,22 +1,17 @@
 import { DEFAULT_LIMITS, type ReceiveLimits } from './receive-limits.ts'
 import { addressKey, TokenBuckets } from './token-buckets.ts'
 
-/**
- * Why a delivery is turned away before anything is done for it, and after how long it may come
- * again.
- */
+/** Why a delivery is rejected before it is read, and when the sender may try again. */
 export interface Rejection {
   verdict: 'draining' | 'overloaded'
   reason?: 'queue_full' | 'bytes_in_flight' | 'address_rate' | 'endpoint_rate'
   retryAfterMs?: number
 }
 
-/**
- * All endpoints that do not exist share a bucket: it must cost a prober no less to ask for them.
- */
+/** All unknown endpoints share a bucket, so that probing for endpoints is limited, too. */
 const NO_ENDPOINT = ''
 
-/** Counts what is going on, and turns away what is too much. Nothing here looks at a secret. */
+/** Counts the deliveries in progress and rejects those over a limit, before a secret is used. */
 export class IntakeLimit {
   readonly limits: ReceiveLimits
   readonly #isDraining: () => boolean
@@ -33,7 +28,7 @@ export class IntakeLimit {
     this.#endpoints = new TokenBuckets({ perSecond: endpointPerSecond, burst: endpointBurst })
   }
 
-  /** Before a byte of the body is read. */
+  /** The limits that need no endpoint: the queue, then the rate of the address. */
   admit(address: string | undefined, now: number): Rejection | null {
     const full = this.checkQueue()
     if (full !== null) return full
@@ -49,7 +44,7 @@ export class IntakeLimit {
     return this.#inFlight < this.limits.inFlight ? null : { verdict: 'overloaded', reason: 'queue_full' }
   }
 
-  /** A body is here and on its way to its commit, until `leave`. */
+  /** The body is read: until `leave`, the delivery counts as waiting for its commit. */
   enter(): void {
     this.#inFlight += 1
   }
@@ -58,7 +53,7 @@ export class IntakeLimit {
     this.#inFlight -= 1
   }
 
-  /** False when so many bytes are in flight that these do not fit. Taken ones are given back. */
+  /** False if the bytes would exceed the limit. Bytes that were taken must be given back. */
   takeBytes(count: number): boolean {
     if (this.#bytes + count > this.limits.bytesInFlight) return false
     this.#bytes += count

@@ -1,20 +1,20 @@
-/**
- * What one receiver takes on at a time. Whatever is over is answered 503, and the sender keeps it.
- */
+/** The limits of one receiver. A delivery over a limit is answered 503, a large body 413. */
 export interface ReceiveLimits {
-  /** Largest body. */
+  /** Maximum size of a body. */
   bodyBytes: number
-  /** Bytes of all bodies that are here and not yet committed. */
+  /** Total bytes of all bodies that are read and not yet committed. */
   bytesInFlight: number
-  /** Deliveries whose body is here and that wait for their commit. */
+  /** Deliveries whose body is read and that wait for their commit. */
   inFlight: number
   /** Open connections; one more is closed at once. */
   connections: number
-  /** Deliveries to one endpoint: so many a second for long, and so many at once. */
+  /** Deliveries to one endpoint: sustained rate. */
   endpointPerSecond: number
+  /** Deliveries to one endpoint: how many at once. */
   endpointBurst: number
-  /** Deliveries from one address, or one IPv6 network of 64 bits. */
+  /** Deliveries from one IPv4 address or one IPv6 /64 network: sustained rate. */
   addressPerSecond: number
+  /** Deliveries from one address or network: how many at once. */
   addressBurst: number
 }
 

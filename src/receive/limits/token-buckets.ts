@@ -1,4 +1,4 @@
-/** How fast one key may go on: `perSecond` for long, `burst` at once. */
+/** The rate of one key: `perSecond` sustained, `burst` at once. */
 export interface BucketRate {
   perSecond: number
   burst: number
@@ -6,35 +6,32 @@ export interface BucketRate {
 
 interface Bucket {
   tokens: number
-  /** When the tokens were counted. */
+  /** When the tokens were last counted. */
   at: number
 }
 
-/** Buckets looked at for one that has filled up again before the oldest goes. */
-const EVICTION_LOOKS = 8
+/** To evict, the first full bucket among this many of the oldest is chosen, else the oldest. */
+const EVICTION_CANDIDATES = 8
 
-/**
- * A token bucket for each key. Holds at most `mostKeys`: a key that was forgotten begins with a
- * full bucket again.
- */
+/** A token bucket for each of at most `maxKeys` keys. An evicted key starts with a full bucket. */
 export class TokenBuckets {
   readonly #rate: BucketRate
-  readonly #mostKeys: number
+  readonly #maxKeys: number
   readonly #buckets = new Map<string, Bucket>()
 
-  constructor(rate: BucketRate, mostKeys = 10_000) {
+  constructor(rate: BucketRate, maxKeys = 10_000) {
     this.#rate = rate
-    this.#mostKeys = mostKeys
+    this.#maxKeys = maxKeys
   }
 
-  /** Number of keys that are remembered. */
+  /** Number of keys that have a bucket. */
   get size(): number {
     return this.#buckets.size
   }
 
   /**
-   * Takes a token and gives 0, or gives the milliseconds until there is one. A clock that goes back
-   * costs nobody a token.
+   * Takes a token and returns 0, or returns the milliseconds until there is one. A clock that is
+   * set back takes no tokens away.
    */
   take(key: string, now: number): number {
     const bucket = this.#buckets.get(key) ?? this.#add(key, now)
@@ -47,14 +44,14 @@ export class TokenBuckets {
   }
 
   #add(key: string, now: number): Bucket {
-    if (this.#buckets.size >= this.#mostKeys) this.#evict(now)
+    if (this.#buckets.size >= this.#maxKeys) this.#evict(now)
     const bucket = { tokens: this.#rate.burst, at: now }
     this.#buckets.set(key, bucket)
     return bucket
   }
 
   #evict(now: number): void {
-    const oldest = this.#buckets.entries().take(EVICTION_LOOKS).toArray()
+    const oldest = this.#buckets.entries().take(EVICTION_CANDIDATES).toArray()
     const [victim] = oldest.find(([, bucket]) => this.#isFull(bucket, now)) ?? oldest[0] ?? []
     if (victim !== undefined) this.#buckets.delete(victim)
   }
@@ -64,10 +61,7 @@ export class TokenBuckets {
   }
 }
 
-/**
- * The key of a remote address: all of IPv4, the first 64 bits of IPv6, since a single customer has
- * that many addresses behind them.
- */
+/** The key of a remote address: all of IPv4, the first 64 bits of IPv6, which one customer owns. */
 export function addressKey(address: string | undefined): string {
   if (address === undefined) return ''
   if (!address.includes(':') || address.includes('.')) return address

@@ -4,10 +4,10 @@ import express from 'express'
 import { UpshotError } from '../core/errors.ts'
 import type { Health } from './health.ts'
 
-/** How long {@link AdminServer.stop} waits for the answers under way. */
+/** How long {@link AdminServer.stop} waits for answers in progress. */
 const ANSWER_WITHIN_MS = 1_000
 
-/** The admin server: on loopback only, because it needs no key. */
+/** The admin server. It listens on loopback only, because it needs no key. */
 export class AdminServer {
   readonly #server: Server
   readonly #answerWithinMs: number
@@ -21,18 +21,20 @@ export class AdminServer {
     })
     app.get('/readyz', async (_request, response) => {
       const report = await health.check()
-      // Kept open after the stop began, the connection would hold it up.
+      // A kept-alive connection would delay a stop that has begun.
       if (!this.#server.listening) response.set('Connection', 'close')
       response.status(report.ready ? 200 : 503).json(report)
     })
     this.#server = createServer(app)
   }
 
-  /** Listens and gives the URL; port 0 takes a free one. */
+  /** Listens and resolves with the URL; port 0 takes a free port. */
   async start(port: number): Promise<string> {
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', (cause) => {
-        const message = `The admin server cannot listen on port ${port}: ${cause.message}. Choose another one with UPSHOT_ADMIN_PORT; 0 takes a free one.`
+        const message =
+          `The admin server cannot listen on port ${port}: ${cause.message}. ` +
+          'Choose another one with UPSHOT_ADMIN_PORT; 0 takes a free one.'
         reject(new UpshotError('invalid_config', message, { cause }))
       })
       this.#server.listen(port, '127.0.0.1', resolve)
@@ -40,7 +42,7 @@ export class AdminServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** A probe that is being answered gets its answer, unless that takes too long. */
+  /** Finishes answers in progress, then closes; cuts off those that take more than a second. */
   async stop(): Promise<void> {
     if (!this.#server.listening) return
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))

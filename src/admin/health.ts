@@ -1,18 +1,18 @@
-/** What must be true before deliveries are sent here. */
+/** Whether this process is ready for deliveries. */
 export interface HealthReport {
   ready: boolean
-  /** `ok`, or what is wrong. */
+  /** For each check `ok`, or the error's message. */
   checks: Record<string, string>
 }
 
-/** One check: resolves when all is well, rejects with what is wrong. */
+/** Resolves when all is well; rejects with an error that says what is wrong. */
 export type HealthCheck = () => Promise<void>
 
 export interface Health {
   check(): Promise<HealthReport>
 }
 
-/** Runs every check, side by side. */
+/** Runs all checks in parallel. */
 export function createHealth(checks: Record<string, HealthCheck>): Health {
   return {
     async check() {

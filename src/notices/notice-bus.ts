@@ -1,18 +1,15 @@
 import { describeError } from '../core/errors.ts'
 import type { Notice, NoticeKind, NoticeOf, Publish } from '../core/notices.ts'
 
-/** Carries notices from who publishes to who listens, at once and in the order of subscription. */
+/** Calls listeners synchronously, in the order of subscription. */
 export interface NoticeBus {
   publish: Publish
   /**
-   * Hears one kind, or all with `*`; the result ends it. What a listener throws comes out as a
-   * `fault`.
+   * Listens to one kind, or with `*` to all; the result ends the subscription. An error of a
+   * listener is published as a `fault`.
    */
   subscribe<Kind extends NoticeKind | '*'>(kind: Kind, listener: (notice: Heard<Kind>) => void): () => void
-  /**
-   * The next notice of a kind that `predicate` accepts; rejects with the signal's reason when it
-   * aborts first.
-   */
+  /** The next notice that `predicate` accepts. Rejects with the signal's reason when it aborts. */
   once<Kind extends NoticeKind>(
     kind: Kind,
     predicate?: (notice: NoticeOf<Kind>) => boolean,
@@ -20,8 +17,8 @@ export interface NoticeBus {
   ): Promise<NoticeOf<Kind>>
 }
 
-/** What a listener for a kind, or for `*`, is given. */
-export type Heard<Kind extends NoticeKind | '*'> = Kind extends NoticeKind ? NoticeOf<Kind> : Notice
+/** The notice that a listener receives: of its kind, or any with `*`. */
+type Heard<Kind extends NoticeKind | '*'> = Kind extends NoticeKind ? NoticeOf<Kind> : Notice
 
 interface Subscription {
   kind: NoticeKind | '*'
@@ -34,12 +31,12 @@ export function createNoticeBus(): NoticeBus {
 
   const publish: Publish = (notice) => {
     for (const subscription of [...subscriptions]) {
-      const isMeant = subscription.kind === '*' || subscription.kind === notice.kind
+      const isMatch = subscription.kind === '*' || subscription.kind === notice.kind
       // An earlier listener may have ended this subscription just now.
-      if (isMeant && subscriptions.has(subscription)) tell(subscription.listener as Publish, notice)
+      if (isMatch && subscriptions.has(subscription)) call(subscription.listener as Publish, notice)
     }
   }
-  const tell = (listener: Publish, notice: Notice) => {
+  const call = (listener: Publish, notice: Notice) => {
     try {
       listener(notice)
     } catch (error) {
@@ -47,7 +44,7 @@ export function createNoticeBus(): NoticeBus {
     }
   }
   const report = (kind: NoticeKind, error: unknown) => {
-    // A listener of faults that fails itself would be told of its own failure for ever.
+    // A listener of faults that fails would otherwise receive its own failure again and again.
     if (isReporting) return
     isReporting = true
     publish({ kind: 'fault', where: `listener of ${kind}`, error: describeError(error) })
@@ -58,10 +55,10 @@ export function createNoticeBus(): NoticeBus {
     subscriptions.add(subscription)
     return () => void subscriptions.delete(subscription)
   }
-  return { publish, subscribe, once: (...asked) => hearOnce(subscribe, ...asked) }
+  return { publish, subscribe, once: (...given) => listenOnce(subscribe, ...given) }
 }
 
-function hearOnce<Kind extends NoticeKind>(
+function listenOnce<Kind extends NoticeKind>(
   subscribe: NoticeBus['subscribe'],
   kind: Kind,
   predicate: (notice: NoticeOf<Kind>) => boolean = () => true,

@@ -7,18 +7,12 @@ const SECOND_MS = 1_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** The calendar's longest pause, of a 29 February that is to be a given weekday, is 40 years. */
-const LOOK_AHEAD_DAYS = 41 * 366
+/** How far a search goes. The longest gap, a 29 February on a given weekday, is 40 years. */
+const MAX_SEARCH_DAYS = 41 * 366
 
 /**
- * Reads a cron line for a time zone and gives the function that finds its next moment; throws
- * `invalid_workflow` that names the field at fault and what it takes. Day-of-month and day-of-week
- * must both match.
- *
- * Where clocks change, a line that names hours runs once for each wall time that it names: a time
- * that clocks jump over runs at the moment of the jump (node-cron skips it, and a nightly job with
- * it), one that they show twice runs the first time. A line for every hour follows elapsed time: it
- * runs in both hours of the same name, and nothing is made up for an hour that does not exist.
+ * Reads a cron line for a time zone; the result finds its next moment. Throws `invalid_workflow`
+ * that names the wrong field.
  */
 export function parseCronLine(expression: string, timezone: string): NextMoment {
   const fields = parseFields(expression)
@@ -27,13 +21,15 @@ export function parseCronLine(expression: string, timezone: string): NextMoment 
   if (calendar.nextWall(Date.UTC(2000, 0, 1)) === null) {
     throw new UpshotError('invalid_workflow', `No day ever fits the cron line "${expression}".`)
   }
+  // A line for every hour ignores clock changes; any other runs once per wall time. See decision
+  // 27.
   const isEveryHour = new Set(fields.hour).size === 24
   return isEveryHour
     ? (after) => nextByElapsedTime(zone, calendar, after)
     : (after) => nextByWallTime(zone, calendar, after)
 }
 
-/** Moments of wall times never go backwards, so the first one that lies ahead is the next. */
+/** A skipped wall time runs at the moment of the jump; one that occurs twice, the first time. */
 function nextByWallTime(zone: Zone, { nextWall }: Calendar, after: number): number | null {
   for (let wall = nextWall(zone.wallAt(after)); wall !== null; wall = nextWall(wall)) {
     const moment = zone.firstMomentOf(wall)
@@ -42,25 +38,23 @@ function nextByWallTime(zone: Zone, { nextWall }: Calendar, after: number): numb
   return null
 }
 
+/** An hour that occurs twice runs twice; nothing replaces an hour that is skipped. */
 function nextByElapsedTime(zone: Zone, { isDueDay, nextWall }: Calendar, after: number): number | null {
   let moment = after - (after % SECOND_MS) + SECOND_MS
   for (;;) {
     const wall = zone.wallAt(moment)
     const due = nextWall(wall - SECOND_MS)
     if (due === null || due === wall) return due === null ? null : moment
-    // Clocks change at the end of an hour: what they show beyond it is only known there.
+    // Clocks may change at the end of an hour, so no step goes beyond it.
     if (isDueDay(wall)) moment += Math.min(due - wall, HOUR_MS - (wall % HOUR_MS))
     else moment = zone.firstMomentOf(due - (due % DAY_MS))
   }
 }
 
-/** A line without its zone: which wall times it names. */
+/** The wall times that a line names, without a time zone. */
 interface Calendar {
   isDueDay(wall: number): boolean
-  /**
-   * The first wall time of the line after `wall`; null when there is none for
-   * {@link LOOK_AHEAD_DAYS}.
-   */
+  /** The first wall time after `wall`; null where there is none within {@link MAX_SEARCH_DAYS}. */
   nextWall(wall: number): number | null
 }
 
@@ -80,7 +74,7 @@ function openCalendar(fields: ParsedFields): Calendar {
   }
   const nextWall = (wall: number): number | null => {
     const today = wall - (wall % DAY_MS)
-    for (let ahead = 0; ahead < LOOK_AHEAD_DAYS; ahead++) {
+    for (let ahead = 0; ahead < MAX_SEARCH_DAYS; ahead++) {
       const day = today + ahead * DAY_MS
       const time = isDueDay(day) ? firstTime(times, wall - day) : null
       if (time !== null) return day + time
@@ -90,13 +84,10 @@ function openCalendar(fields: ParsedFields): Calendar {
   return { isDueDay, nextWall }
 }
 
-/**
- * node-cron knows what `L`, `15W` and `2#1` mean; it is asked about the day alone, in the frame of
- * wall times.
- */
+/** node-cron decides about the day only, in UTC: it understands `L`, `15W` and `2#1`. */
 function openDayMatcher({ dayOfMonth, month, dayOfWeek }: ParsedFields): (date: Date) => boolean {
   const task = createTask(`* * * ${dayOfMonth} ${month} ${dayOfWeek}`, () => {}, { timezone: 'UTC' })
-  // A task stays in node-cron's list of tasks until it is destroyed; it goes on matching.
+  // node-cron keeps a task in its list until it is destroyed; `match` works afterwards, too.
   void task.destroy()
   return (date) => task.match(date)
 }
@@ -139,11 +130,11 @@ function parseFields(expression: string): ParsedFields {
   if (checked.valid && checked.fields) return checked.fields
   const faults = checked.errors.map(({ field, value }) => {
     const { name, takes } = FIELDS[field] ?? { name: field, takes: 'another value' }
-    return `${name} "${value}" does not fit, it takes ${takes}`
+    return `${name} "${value}" is wrong, it takes ${takes}`
   })
-  const hint = '"*", lists "1,15", ranges "1-5" and steps "*/10" are understood'
+  const hint = 'use "*", lists "1,15", ranges "1-5" and steps "*/10"'
   throw new UpshotError(
     'invalid_workflow',
-    `"${expression}" is no cron line: ${faults.join('; ')}. In all fields ${hint}.`,
+    `"${expression}" is not a cron line: ${faults.join('; ')}. In all fields, ${hint}.`,
   )
 }

@@ -4,37 +4,35 @@ import { PRUNE_KINDS, type PruneKind, type Retention } from '../core/store/reten
 import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
 
-/** Rows of a slice: at first, at least, at most. */
+/** Number of rows in a slice: the first one, the minimum and the maximum. */
 const FIRST_ROWS = 200
 const MIN_ROWS = 20
 const MAX_ROWS = 2_000
-/**
- * A slice is to take about this long, so that a delivery that has to wait for one does not notice.
- */
+/** Target duration of a slice: a delivery may have to wait for one. */
 const SLICE_MS = 8
-/** Between two slices ingest has the store to itself for as many times what the last one took. */
+/** The pause after a slice, as a multiple of its duration. */
 const REST_FACTOR = 3
 
 const FIRST_AFTER_MS = 60_000
 const EVERY_MS = 3_600_000
 
-/** What was removed, by kind. */
+/** Number of removed rows by kind. */
 export type PruneCounts = Record<PruneKind, number>
 
 export interface PruneParts {
   store: Pick<Store, 'prune'>
   clock: Clock
-  /** How old each kind may get. */
+  /** Maximum age of each kind in milliseconds; null: for ever. */
   retention: Retention
-  /** Ends it between two slices. */
+  /** Aborts between two slices. */
   signal?: AbortSignal
-  /** Told after each slice, with the sum so far. */
+  /** Called after each slice with the sums so far. */
   onSlice?: (counts: PruneCounts) => void
 }
 
 /**
- * Removes all that is older than its bound, in slices that get smaller where they take long. Gives
- * what it removed.
+ * Removes everything older than its retention, in slices whose size adapts to their duration.
+ * Rejects when `signal` aborts. See decision 17.
  */
 export async function pruneStore({ store, clock, retention, signal, onSlice }: PruneParts): Promise<PruneCounts> {
   const counts: PruneCounts = { runs: 0, failures: 0, refusals: 0, deliveries: 0, payloads: 0 }
@@ -59,13 +57,13 @@ export async function pruneStore({ store, clock, retention, signal, onSlice }: P
   return counts
 }
 
-/** Rows of the next slice, from how long one of `rows` took: quickly fewer, slowly more. */
+/** Rows of the next slice after one of `rows` took `tookMs`: shrinks to fit, grows by a quarter. */
 export function computeSliceRows(rows: number, tookMs: number): number {
   const fitting = tookMs > SLICE_MS ? Math.floor((rows * SLICE_MS) / tookMs) : Math.ceil(rows * 1.25)
   return Math.min(MAX_ROWS, Math.max(MIN_ROWS, fitting))
 }
 
-/** Prunes a minute after the start and every hour from then on. */
+/** Prunes a minute after the start, then an hour after each end. */
 export class Pruner {
   readonly #parts: Omit<PruneParts, 'signal' | 'onSlice'> & { publish: Publish }
   readonly #abort = new AbortController()

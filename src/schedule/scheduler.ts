@@ -5,20 +5,20 @@ import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
 import { parseCronLine } from './cron-line.ts'
 
-/** Pauses after a store error: doubled from the first up to the last. */
+/** Pauses after store errors: they double from the first to the second figure. */
 const MIN_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 30_000
 
-/** A clock that is set back far, as after a wrong one is put right, is noticed within this. */
-const LOOK_EVERY_MS = 30_000
+/** Default longest sleep, after which a clock that was set back is noticed. */
+const MAX_SLEEP_MS = 30_000
 
 /**
- * Turns the due moments of cron lines into runs. The store knows which are done, so any number may
- * run side by side.
+ * Turns the due moments of cron lines into runs. Several schedulers may run side by side: the store
+ * records each moment once.
  */
 export class Scheduler {
   readonly #parts: SchedulerParts
-  readonly #followed = new Map<string, Followed>()
+  readonly #followed = new Map<string, FollowedLine>()
   readonly #loops = new Set<Promise<void>>()
   #wanted: readonly Line[]
   #state: 'new' | 'started' | 'stopped' = 'new'
@@ -29,7 +29,7 @@ export class Scheduler {
     this.#wanted = parts.schedules.map(readLine)
   }
 
-  /** Looks at once for moments that passed meanwhile. A scheduler that was stopped stays so. */
+  /** Records missed moments at once. A scheduler that was stopped does not start again. */
   start(): void {
     if (this.#state !== 'new') return
     this.#state = 'started'
@@ -37,8 +37,8 @@ export class Scheduler {
   }
 
   /**
-   * Follows these schedules from now on; those that are as before go on undisturbed. Throws as the
-   * constructor does, and then changes nothing.
+   * Replaces the schedules; unchanged ones go on undisturbed. Throws like the constructor and then
+   * changes nothing.
    */
   replace(schedules: SchedulerParts['schedules']): void {
     this.#wanted = schedules.map(readLine)
@@ -86,22 +86,23 @@ export class Scheduler {
         wakeAt = now + pauseMs
         pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
       }
-      // It rejects only because of the signal, which ends the loop. A line without a moment to come
-      // may get one: clocks are set back.
-      await waitUntil(clock, Math.min(wakeAt ?? Infinity, now + (this.#parts.lookMs ?? LOOK_EVERY_MS)), signal).catch(
-        () => {},
-      )
+      const sleepMs = this.#parts.maxSleepMs ?? MAX_SLEEP_MS
+      // It rejects only when the signal aborts, which ends the loop.
+      await waitUntil(clock, Math.min(wakeAt ?? Infinity, now + sleepMs), signal).catch(() => {})
     }
   }
 
-  /** Gives the last moment that is settled now; it is asked of the store when `knownAt` is null. */
+  /**
+   * Records the moments due since `knownAt`; null: since the last moment in the store. Resolves
+   * with the last moment that is recorded now.
+   */
   async #recordDue(
     { workflow, schedule, nextMoment }: Line,
     { knownAt, now, signal }: { knownAt: number | null; now: number; signal: AbortSignal },
   ): Promise<number> {
     const { store } = this.#parts
     const recordedAt = knownAt ?? (await store.startSchedule(workflow, schedule.expression, now))
-    // A moment recorded while the clock was ahead must not silence the schedule until then.
+    // A moment recorded while the clock was ahead must not block the schedule until then.
     const lastAt = Math.min(recordedAt, now)
     const due = decideDue(schedule, { lastAt, now, nextMoment })
     for (const tick of due) {
@@ -118,25 +119,24 @@ export class Scheduler {
   }
 }
 
-/** What a scheduler works with. */
 export interface SchedulerParts {
   store: Pick<Store, 'startSchedule' | 'recordTick'>
   clock: Clock
   publish: Publish
   schedules: readonly { workflow: string; schedule: CronTrigger }[]
-  /** How long it sleeps at most; default 30 s. Infinity where the clock only goes forward. */
-  lookMs?: number
+  /** Longest sleep. Default 30 s; Infinity where the clock is never set back. */
+  maxSleepMs?: number
 }
 
 interface Line {
   workflow: string
   schedule: CronTrigger
   nextMoment: NextMoment
-  /** Tells a line that was changed from one that was not. */
+  /** The schedule as JSON, to detect changes. */
   text: string
 }
 
-interface Followed {
+interface FollowedLine {
   line: Line
   abort: AbortController
 }

@@ -1,24 +1,22 @@
 import { UpshotError } from '../core/errors.ts'
 
 /**
- * What the clocks of a time zone show. A wall time is the number of milliseconds that a clock in
- * UTC showing the same would stand for, so that calendar arithmetic on it knows no offset.
+ * Converts between moments and the wall times of a time zone. A wall time is the epoch time in
+ * milliseconds of a UTC clock that shows the same.
  */
 export interface Zone {
-  /** Whole seconds. */
+  /** The wall time at a moment, in whole seconds. */
   wallAt(moment: number): number
-  /**
-   * The first moment at which clocks show `wall`; where they jump over it, the moment of the jump.
-   */
+  /** The first moment with this wall time; where clocks skip it, the moment of the jump. */
   firstMomentOf(wall: number): number
 }
 
 const SECOND_MS = 1_000
 const DAY_MS = 86_400_000
-/** Offsets change on a quarter of an hour only, so one look is good for all of it. */
+/** Offsets change only at quarters of an hour, so one is cached per quarter. */
 const QUARTER_MS = 900_000
 
-/** Reads an IANA zone; throws `invalid_workflow` for a name that nobody knows. */
+/** Opens an IANA time zone. Throws `invalid_workflow` for an unknown name. */
 export function openZone(name: string): Zone {
   const format = openFormat(name)
   let known = { quarter: Number.NaN, offsetMs: 0 }
@@ -54,7 +52,7 @@ function openFormat(timeZone: string): Intl.DateTimeFormat {
   } catch (cause) {
     throw new UpshotError(
       'invalid_workflow',
-      `"${timeZone}" is no time zone. Use an IANA name such as "Europe/Berlin" or "UTC".`,
+      `"${timeZone}" is not a time zone. Use an IANA name such as "Europe/Berlin" or "UTC".`,
       { cause },
     )
   }
@@ -67,8 +65,7 @@ function readWall(format: Intl.DateTimeFormat, moment: number): number {
 }
 
 /**
- * The first whole second in (`from`, `to`] where `isReached` holds, which it does at `to` and from
- * then on.
+ * Binary search for the first whole second in (`from`, `to`] where `isReached`; it holds at `to`.
  */
 function firstSecond(from: number, to: number, isReached: (moment: number) => boolean): number {
   let [low, high] = [from, to]

@@ -158,8 +158,8 @@ describe('a bad cron line', () => {
     ['* * * *', /five or six fields/],
     ['* * * * * * *', /five or six fields/],
     ['', /five or six fields/],
-    ['@often', /is no cron line/],
-    ['0 3 * * * ; rm', /is no cron line/],
+    ['@often', /is not a cron line/],
+    ['0 3 * * * ; rm', /is not a cron line/],
     ['0 0 1-7 * 1#2', /No day ever fits/],
   ])('%j is refused with what is allowed', (expression, message) => {
     const parse = () => parseCronLine(expression, 'UTC')
@@ -170,6 +170,6 @@ describe('a bad cron line', () => {
   })
 
   it.each(['Mars/Olympus', '', 'Europe/Berlín'])('in the unknown zone %j is refused with an example', (zone) =>
-    expect(() => parseCronLine('0 3 * * *', zone)).toThrow(/is no time zone.*"Europe\/Berlin"/),
+    expect(() => parseCronLine('0 3 * * *', zone)).toThrow(/is not a time zone.*"Europe\/Berlin"/),
   )
 })

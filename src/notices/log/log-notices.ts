@@ -1,25 +1,22 @@
 import { type DestinationStream, destination as openDestination, pino } from 'pino'
 import { type Clock, isoTime, systemClock } from '../../core/time.ts'
 import type { NoticeBus } from '../notice-bus.ts'
-import { type LogLevel, type LogLine, planLogLine, serializeError } from './plan-log-line.ts'
+import { type LineLevel, type LogLine, planLogLine, serializeError } from './plan-log-line.ts'
 import { formatPrettyLine } from './pretty-line.ts'
 import { REDACTED } from './redact.ts'
 
 export interface LogOptions {
-  level: LogLevel | 'silent'
-  /** Where lines go; standard output when it is left out. */
+  level: LineLevel | 'silent'
+  /** Default: standard output. */
   destination?: DestinationStream
   /** Lines for a person at a terminal instead of JSON. */
   pretty?: boolean
-  /** Only for `pretty`; leave it out where `NO_COLOR` is set. */
+  /** Only with `pretty`; false where `NO_COLOR` is set. */
   colour?: boolean
   clock?: Clock
 }
 
-/**
- * Writes a line for each notice that is urgent enough, and is the only one who writes lines; the
- * result ends it.
- */
+/** Writes a log line for each notice of the level or above; the result ends that. */
 export function logNotices(bus: Pick<NoticeBus, 'subscribe'>, options: LogOptions): () => void {
   const { level, destination = openDestination({ fd: 1, sync: true }), clock = systemClock } = options
   const write = options.pretty
@@ -37,10 +34,7 @@ function prettyWriter(destination: DestinationStream, { clock, colour }: { clock
   return (line) => destination.write(formatPrettyLine(line, { now: clock.now(), colour }))
 }
 
-/**
- * Names under which something secret could come to stand in a line; hidden already, and hidden once
- * more.
- */
+/** Field names that pino redacts as well: a second line of defence behind `redactFacts`. */
 const SECRET_FIELDS = ['secret', 'signature', 'authorization', 'cookie', 'apiKey', 'downloadUrl']
 
 function jsonWriter(destination: DestinationStream, clock: Clock): WriteLine {

@@ -4,28 +4,23 @@ import type { Notice, NoticeKind, NoticeOf } from '../../core/notices.ts'
 import { redactFacts, redactText } from './redact.ts'
 
 /** From the least to the most urgent. */
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
+const LINE_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type LineLevel = (typeof LINE_LEVELS)[number]
 
-/** One line of the log before it is written in some form. Nothing secret is in it any more. */
+/** One log line before it is formatted; secrets are redacted already. */
 export interface LogLine {
-  level: LogLevel
-  /**
-   * The same for every notice of a sort, to be searched for; only an author's own messages vary.
-   */
+  level: LineLevel
+  /** Constant for a kind of notice, so that it can be searched for; only an author's own vary. */
   message: string
   fields: Record<string, unknown>
 }
 
-/**
- * What the log says about a notice; null when that is less urgent than `least`, or when nothing is
- * to be said.
- */
-export function planLogLine(notice: Notice, least: LogLevel | 'silent' = 'debug'): LogLine | null {
+/** The log line of a notice; null where it is below the level `min`. */
+export function planLogLine(notice: Notice, min: LineLevel | 'silent' = 'debug'): LogLine | null {
   const plan = LINES[notice.kind] as (notice: Notice) => LogLine
   const { level, message, fields } = plan(notice)
-  if (least === 'silent' || LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least)) return null
-  // Our own addresses are the point of this line; addresses anywhere else lose their paths.
+  if (min === 'silent' || LINE_LEVELS.indexOf(level) < LINE_LEVELS.indexOf(min)) return null
+  // This line exists to show our own URLs; URLs anywhere else lose their paths.
   if (notice.kind === 'app.started') return { level, message, fields }
   return { level, message: redactText(message), fields: redactFacts(fields) }
 }
@@ -35,7 +30,7 @@ type Lines = { [Kind in NoticeKind]: (notice: NoticeOf<Kind>) => LogLine }
 const LINES: Lines = {
   'delivery.received': ({ kind, verdict, facts: { secret, ...facts }, ...fields }) => ({
     ...DELIVERY_LINES[verdict],
-    // The position of a secret is none, but would be hidden under that name.
+    // The position of a secret is harmless, but the name `secret` would redact it.
     fields: { verdict, ...fields, ...facts, ...(secret === undefined ? {} : { matched: secret }) },
   }),
   'endpoint.suspect': ({ kind, lastSuccessAt, ...fields }) =>
@@ -56,11 +51,11 @@ const LINES: Lines = {
         : line('info', 'run parked', { ...fields, dueAt: new Date(dueAt) }),
   'run.limited': ({ kind, dueAt, ...fields }) =>
     line('info', 'run waits for its turn', dueAt === null ? fields : { ...fields, dueAt: new Date(dueAt) }),
-  'run.ready': ({ kind, ...fields }) => line('debug', 'run let in', fields),
+  'run.ready': ({ kind, ...fields }) => line('debug', 'run admitted', fields),
   'run.retried': ({ kind, dueAt, error, ...fields }) =>
     line('warn', 'run will be tried again', { ...fields, dueAt: new Date(dueAt), err: error }),
   'run.skipped': ({ kind, ...fields }) => line('info', 'run skipped', fields),
-  'run.released': ({ kind, ...fields }) => line('info', 'run handed back', fields),
+  'run.released': ({ kind, ...fields }) => line('info', 'run released', fields),
   'run.canceled': ({ kind, ...fields }) => line('info', 'run canceled', fields),
   'run.lost': ({ kind, ...fields }) => line('warn', 'run lost to another worker or a person', fields),
   'run.log': ({ level, message, run, workflow, facts }) => line(level, message, { run, workflow, facts }),
@@ -88,7 +83,7 @@ const LINES: Lines = {
 }
 
 const REFUSED = { level: 'warn', message: 'delivery refused' } as const
-const DELIVERY_LINES: Record<Verdict, { level: LogLevel; message: string }> = {
+const DELIVERY_LINES: Record<Verdict, { level: LineLevel; message: string }> = {
   accepted: { level: 'info', message: 'delivery accepted' },
   duplicate: { level: 'info', message: 'delivery known already' },
   conflict: { level: 'warn', message: 'delivery contradicts a known event' },
@@ -100,17 +95,17 @@ const DELIVERY_LINES: Record<Verdict, { level: LogLevel; message: string }> = {
   disabled: REFUSED,
   too_large: REFUSED,
   wrong_type: REFUSED,
-  consumed: { level: 'error', message: 'delivery refused: somebody else has read its body' },
+  consumed: { level: 'error', message: 'delivery refused: other code has read its body' },
   learning: { level: 'info', message: 'delivery captured for the scheme solver' },
   overloaded: REFUSED,
   draining: { level: 'info', message: 'delivery refused' },
 }
 
-function line(level: LogLevel, message: string, fields: LogLine['fields']): LogLine {
+function line(level: LineLevel, message: string, fields: LogLine['fields']): LogLine {
   return { level, message, fields }
 }
 
-/** What may be written of an error, whatever else hangs on it. */
+/** The properties of an error that a log may contain; all others are left out. */
 export function serializeError({ name, message, code, at }: Failure): Failure {
   return { name, message, ...(code === undefined ? {} : { code }), ...(at === undefined ? {} : { at }) }
 }

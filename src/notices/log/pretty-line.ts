@@ -1,6 +1,6 @@
-import type { LogLevel, LogLine } from './plan-log-line.ts'
+import type { LineLevel, LogLine } from './plan-log-line.ts'
 
-const SIGNS: Record<LogLevel, { sign: string; colour: number }> = {
+const SIGNS: Record<LineLevel, { sign: string; colour: number }> = {
   debug: { sign: '·', colour: 90 },
   info: { sign: '✓', colour: 32 },
   warn: { sign: '!', colour: 33 },
@@ -9,21 +9,20 @@ const SIGNS: Record<LogLevel, { sign: string; colour: number }> = {
 const DIM = 90
 
 /**
- * One line for a person at a terminal, such as
- * `12:00:01.123 ✓ verify-transfer completed in 12 ms, 3 steps  run_…`. `now` is shown in this
- * machine's own time zone.
+ * A line for a terminal: `12:00:01.123 ✓ verify-transfer completed in 12 ms, 3 steps  run_…`. The
+ * time is in this machine's time zone.
  */
 export function formatPrettyLine(line: LogLine, { now, colour }: { now: number; colour: boolean }): string {
   const { sign, colour: code } = SIGNS[line.level]
   const paint = (ansi: number, text: string) => (colour && text !== '' ? `\u001B[${ansi}m${text}\u001B[0m` : text)
-  const { sentence, rest } = tellStory(line)
+  const { sentence, rest } = formatSentence(line)
   const parts = [paint(DIM, timeOfDay(now)), paint(code, sign), oneLine(sentence)]
   const details = oneLine(formatFields(rest))
   return `${parts.join(' ')}${details === '' ? '' : `  ${paint(DIM, details)}`}\n`
 }
 
-/** Words the fields that a sentence can hold; the rest follow it. */
-function tellStory({ message, fields }: LogLine): { sentence: string; rest: Record<string, unknown> } {
+/** Puts the most important fields into a sentence and returns the rest. */
+function formatSentence({ message, fields }: LogLine): { sentence: string; rest: Record<string, unknown> } {
   const { workflow, ms, steps, err, run, ...others } = fields
   const isOurs = typeof workflow === 'string' && !('facts' in fields)
   const subject = isOurs ? message.replace(/^(run|workflow)\b/, workflow) : message
@@ -41,7 +40,7 @@ function readMessage(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'message' in error ? error.message : error
 }
 
-/** `name=value` for each; ids, known by their prefix, stand alone. */
+/** `name=value` for each field; only the value for ids, whose prefix names them. */
 function formatFields(fields: Record<string, unknown>): string {
   return Object.entries(fields)
     .filter(([, value]) => value !== null && value !== undefined)
@@ -53,7 +52,9 @@ function formatFields(fields: Record<string, unknown>): string {
     .join(' ')
 }
 
-/** Foreign text may neither start a line of its own nor steer the terminal. */
+/**
+ * Removes control characters: text from outside must not start a new line or steer the terminal.
+ */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ')
 }

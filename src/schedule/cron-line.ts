@@ -130,7 +130,7 @@ function parseFields(expression: string): ParsedFields {
   if (checked.valid && checked.fields) return checked.fields
   const faults = checked.errors.map(({ field, value }) => {
     const { name, takes } = FIELDS[field] ?? { name: field, takes: 'another value' }
-    return `${name} "${value}" is wrong, it takes ${takes}`
+    return `${name} "${value}" does not fit, it takes ${takes}`
   })
   const hint = 'use "*", lists "1,15", ranges "1-5" and steps "*/10"'
   throw new UpshotError(

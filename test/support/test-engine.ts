@@ -20,22 +20,22 @@ export interface TestEngine {
   folder: string
   clock: ManualClock
   notices: NoticeBus
-  /** Everything published so far. */
+  /** Every notice so far. */
   heard: Notice[]
-  /** Starts a worker for these workflows; stopped when the test is over. */
+  /** Starts a worker with these workflows; it is stopped at the end of the test. */
   start(
     workflows: AnyWorkflow[],
     options?: Partial<Pick<WorkerParts, 'slots' | 'admitsAhead' | 'filesFor' | 'spellingsOf' | 'store' | 'drainMs'>>,
   ): Promise<Worker>
-  /** Queues a run and gives it back as it is when it has ended or waits. */
+  /** Enqueues a run and returns it after its pass. */
   run(workflow: string, eventId?: string): Promise<Run>
-  /** Gives a run that is queued already back when its next pass is over. */
+  /** Wakes the workers and returns a run after its next pass. */
   passOf(runId: string): Promise<Run>
-  /** Moves the clock and gives the run back when its next pass is over. */
+  /** Advances the clock and returns a run after its next pass. */
   advance(runId: string, duration: Duration): Promise<Run>
 }
 
-/** The real engine on a real store, with a clock that the test moves. */
+/** The real engine on a real store, with a clock that the test advances. */
 export function createTestEngine(): TestEngine {
   const store = openTestStore()
   const clock = new ManualClock(NOW)

@@ -38,7 +38,7 @@ async function startAtRest(engine: TestEngine, ...given: Parameters<TestEngine['
   return worker
 }
 
-test('takes the run of a delivery further without claiming it', async () => {
+test("a delivery's run completes without being claimed from the queue", async () => {
   const engine = createTestEngine()
   const { store, claimed } = watchClaims(engine.store)
   const worker = await startAtRest(engine, [follow], { store })
@@ -47,7 +47,7 @@ test('takes the run of a delivery further without claiming it', async () => {
   expect(claimed).not.toContain(run?.id)
 })
 
-test('has the slot of a run again when its end is told', async () => {
+test('a slot is free again when the end of its run is published', async () => {
   const engine = createTestEngine()
   const { store, claimed } = watchClaims(engine.store)
   const worker = await startAtRest(engine, [follow], { store, slots: 1 })
@@ -63,7 +63,7 @@ test('has the slot of a run again when its end is told', async () => {
   expect(claimed).not.toContain(ended.id)
 })
 
-test('lets what waits go first, and comes to what it could not take', async () => {
+test('runs that wait in the queue go before a delivery that could not be claimed', async () => {
   const engine = createTestEngine()
   const order: string[] = []
   const { store, claimed } = watchClaims(engine.store)
@@ -76,7 +76,7 @@ test('lets what waits go first, and comes to what it could not take', async () =
   expect(claimed).toContain(first)
 })
 
-test('has no more runs at work than slots, whichever way they come', async () => {
+test('the number of runs at work never exceeds the slots, whether claimed or arrived', async () => {
   const engine = createTestEngine()
   let atWork = 0
   let most = 0
@@ -96,7 +96,7 @@ test('has no more runs at work than slots, whichever way they come', async () =>
   expect(most).toBe(3)
 })
 
-test('wakes a run that waits for the event of a delivery, though it starts none', async () => {
+test('a delivery that starts no run still wakes a run that waits for its event', async () => {
   const engine = createTestEngine()
   const waiting = defineWorkflow({
     id: 'follow-up',
@@ -112,7 +112,7 @@ test('wakes a run that waits for the event of a delivery, though it starts none'
   expect(await engine.store.findRun(run.id)).toMatchObject({ status: 'completed', output: '"evt_answer"' })
 })
 
-test('hands back what arrives while it stops, and calls no author for it', async () => {
+test('a run that arrives while the worker stops is released, and no author code is called', async () => {
   const engine = createTestEngine()
   const called: string[] = []
   const noting = defineWorkflow({ id: 'follow-up', on: '*', run: ({ event }) => void called.push(event.id) })
@@ -131,7 +131,7 @@ test('hands back what arrives while it stops, and calls no author for it', async
   expect(called).toEqual(['evt_before', 'evt_1'])
 })
 
-test('has its slots again after deliveries that could not be saved or were known', async () => {
+test('deliveries that failed to be saved or were duplicates leave no slot reserved', async () => {
   const engine = createTestEngine()
   let isBroken = false
   const { store, claimed } = watchClaims(engine.store)
@@ -152,7 +152,7 @@ test('has its slots again after deliveries that could not be saved or were known
   expect(claimed).not.toContain(run?.id)
 })
 
-test('takes deliveries again after a queue, while they keep coming', async () => {
+test('deliveries are claimed on arrival again after a queue, while they keep coming', async () => {
   const engine = createTestEngine()
   const { store, claimed } = watchClaims(engine.store)
   for (let n = 0; n < 40; n++) await queueRun(engine.store, `evt_before_${n}`)
@@ -173,7 +173,7 @@ test('takes deliveries again after a queue, while they keep coming', async () =>
   expect(claimed.length).toBeLessThan(140)
 })
 
-test('begins a run that was taken for other code, where nothing of it was written', async () => {
+test('a run claimed for other code may begin where nothing of it was written', async () => {
   const engine = createTestEngine()
   const arrivalClaim = { worker: 'wrk_before', codeHashes: { 'follow-up': 'as it was loaded there' } }
   const delivery = incoming('evt_1', { arrivalClaim })

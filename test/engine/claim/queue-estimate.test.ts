@@ -12,17 +12,17 @@ function claim(
   return asked
 }
 
-test('asks for every free slot where no deliveries come', () => {
+test('a claim asks for every free slot where no deliveries arrive', () => {
   expect(claim(new QueueEstimate(), { free: 200, isShared: false, waiting: 0 })).toBe(200)
 })
 
-test('leaves most slots to deliveries while nobody waits, and at least half of few', () => {
+test('a claim leaves most slots to deliveries while the queue is empty, and half of a few', () => {
   expect(claim(new QueueEstimate(), { free: 200, waiting: 0 })).toBe(8)
   expect(claim(new QueueEstimate(), { free: 3, waiting: 0 })).toBe(2)
   expect(claim(new QueueEstimate(), { free: 1, waiting: 0 })).toBe(1)
 })
 
-test('asks for all that deliveries have left, and is cleared from then on', () => {
+test('a claim asks for all runs that deliveries enqueued, and the queue counts as cleared', () => {
   const queue = new QueueEstimate()
   queue.add(50)
   expect(queue.isCleared).toBe(false)
@@ -34,7 +34,7 @@ test('asks for all that deliveries have left, and is cleared from then on', () =
   expect(queue.asked).toBe(0)
 })
 
-test('counts what was left since the question, which its answer does not hold', () => {
+test('runs enqueued since the claim was asked remain in the estimate', () => {
   const queue = new QueueEstimate()
   queue.add(3)
   const asked = queue.ask(5, true)
@@ -45,7 +45,7 @@ test('counts what was left since the question, which its answer does not hold', 
   expect(queue.ask(100, true)).toBe(4 + 8)
 })
 
-test('knows what is still there where the slots did not suffice', () => {
+test('the estimate keeps the runs that too few slots could not claim', () => {
   const queue = new QueueEstimate()
   queue.add(50)
   expect(claim(queue, { free: 20, waiting: 50 })).toBe(20)
@@ -54,13 +54,13 @@ test('knows what is still there where the slots did not suffice', () => {
   expect(queue.isCleared).toBe(true)
 })
 
-test('asks for ever more where others fill the queue', () => {
+test('a claim asks for more each time where other processes fill the queue', () => {
   const queue = new QueueEstimate()
   const asked = [1, 2, 3, 4].map(() => claim(queue, { free: 200, waiting: 1_000 }))
   expect(asked).toEqual([8, 24, 56, 120])
 })
 
-test('takes a claim that failed for none', () => {
+test('a failed claim changes no estimate', () => {
   const queue = new QueueEstimate()
   queue.add(2)
   queue.ask(10, true)

@@ -2,12 +2,9 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import { LEASE_MS } from '../../../src/core/runs/lease.ts'
-import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
-import { openTestStore } from '../../support/test-store.ts'
 
-test('skips a run whose `where` says no', async () => {
+test('a run whose `where` returns false is skipped', async () => {
   const engine = createTestEngine()
   await engine.start([defineWorkflow({ id: 'picky', on: 'file.created', where: () => false, run: () => 'ran' })])
   expect(await engine.run('picky')).toMatchObject({
@@ -17,7 +14,7 @@ test('skips a run whose `where` says no', async () => {
   })
 })
 
-test('parks a run for a person when its filter throws', async () => {
+test('a filter that throws parks the run for a person', async () => {
   const engine = createTestEngine()
   let hasRun = false
   await engine.start([
@@ -34,7 +31,7 @@ test('parks a run for a person when its filter throws', async () => {
   expect(hasRun).toBe(false)
 })
 
-test('P16: parks a run whose event is not what the workflow relies on, and says where', async () => {
+test('an event that does not fit its definition parks the run and names the field', async () => {
   const engine = createTestEngine()
   const created = defineEvent('file.created', { data: z.looseObject({ file: z.looseObject({ size: z.number() }) }) })
   await engine.start([defineWorkflow({ id: 'strict', on: created, run: ({ event }) => event.data.file.size })])
@@ -42,7 +39,7 @@ test('P16: parks a run whose event is not what the workflow relies on, and says 
   expect(run).toMatchObject({ status: 'waiting', dueAt: null, reason: expect.stringContaining('data.file.size') })
 })
 
-test('tries code that fails outside a step again, and fails it after its last attempt', async () => {
+test('code that fails outside a step is retried, and fails after its last attempt', async () => {
   const engine = createTestEngine()
   await engine.start([
     defineWorkflow({
@@ -59,7 +56,7 @@ test('tries code that fails outside a step again, and fails it after its last at
   expect(await engine.advance(first.id, '5s')).toMatchObject({ status: 'failed', error: { message: 'a bug' } })
 })
 
-test('parks a run without its module and goes on when it is back', async () => {
+test('a run without its module is parked and goes on when the module is back', async () => {
   const engine = createTestEngine()
   const workflows = [defineWorkflow({ id: 'other', on: '*', run: () => 1 })]
   await engine.start(workflows)
@@ -67,175 +64,4 @@ test('parks a run without its module and goes on when it is back', async () => {
   expect(parked).toMatchObject({ status: 'waiting', reason: expect.stringContaining('"gone"') })
   workflows.push(defineWorkflow({ id: 'gone', on: '*', run: () => 2 }))
   expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'completed', output: '2' })
-})
-
-test('ends a canceled run at once and tells its code', async () => {
-  const engine = createTestEngine()
-  const started = Promise.withResolvers<AbortSignal>()
-  const worker = await engine.start([
-    defineWorkflow({
-      id: 'long',
-      on: '*',
-      run: ({ step }) =>
-        step.run('hang', ({ signal }) => {
-          started.resolve(signal)
-          return new Promise(() => {})
-        }),
-    }),
-  ])
-  const ended = engine.run('long')
-  const signal = await started.promise
-  const [running] = await engine.store.listRuns({ limit: 1 })
-  expect(await engine.store.cancelRun(running?.id ?? '', 'by hand', NOW)).toBe(true)
-  worker.endPass(running?.id ?? '')
-  expect(await ended).toMatchObject({ status: 'canceled', reason: 'by hand' })
-  expect(signal.aborted).toBe(true)
-})
-
-test('stops doing anything for a run that was taken over', async () => {
-  const engine = createTestEngine()
-  const gate = Promise.withResolvers<void>()
-  const started = Promise.withResolvers<void>()
-  const done: string[] = []
-  const worker = await engine.start([
-    defineWorkflow({
-      id: 'slow',
-      on: '*',
-      run: async ({ step }) => {
-        await step.run('first', () => {
-          started.resolve()
-          return gate.promise
-        })
-        await step.run('second', () => done.push('second'))
-      },
-    }),
-  ])
-  const runId = await queueRun(engine.store, 'evt_1', 'slow')
-  const lost = engine.notices.once('run.lost')
-  worker.wake()
-  await started.promise
-  // While the first worker is in its step, another process takes the run for abandoned.
-  const other = openTestStore(engine.folder)
-  expect(await other.recoverRuns(NOW + LEASE_MS + 5_000, LEASE_MS)).toBe(1)
-  const [taken] = await other.claimRuns('wrk_other', 1, NOW)
-  gate.resolve()
-  await lost
-  expect(done).toEqual([])
-  expect(await other.listSteps(runId)).toEqual([])
-  if (taken) await other.saveCheckpoint(taken.lease, checkpoint('first'))
-  expect(await other.listSteps(runId)).toHaveLength(1)
-})
-
-test('never has more runs at work than it has slots', async () => {
-  const engine = createTestEngine()
-  let atWork = 0
-  let most = 0
-  await engine.start(
-    [
-      defineWorkflow({
-        id: 'busy',
-        on: '*',
-        run: ({ step }) =>
-          step.run('work', async () => {
-            most = Math.max(most, ++atWork)
-            await new Promise(setImmediate)
-            atWork -= 1
-          }),
-      }),
-    ],
-    { slots: 3 },
-  )
-  await Promise.all(Array.from({ length: 20 }, (_, n) => engine.run('busy', `evt_${n}`)))
-  expect(most).toBe(3)
-})
-
-test('stops by finishing the step at work and handing the run back', async () => {
-  const engine = createTestEngine()
-  const started = Promise.withResolvers<void>()
-  const gate = Promise.withResolvers<string>()
-  const calls: string[] = []
-  const workflow = defineWorkflow({
-    id: 'two-steps',
-    on: '*',
-    run: async ({ step }) => {
-      await step.run('first', () => {
-        calls.push('first')
-        started.resolve()
-        return gate.promise
-      })
-      await step.run('second', () => calls.push('second'))
-    },
-  })
-  const worker = await engine.start([workflow])
-  const ended = engine.run('two-steps')
-  await started.promise
-  const stopped = worker.stop()
-  gate.resolve('done')
-  await stopped
-  const released = await ended
-  expect(released).toMatchObject({ status: 'pending' })
-  expect(calls).toEqual(['first'])
-
-  const completed = engine.notices.once('run.completed')
-  await engine.start([workflow])
-  await completed
-  expect(calls).toEqual(['first', 'second'])
-})
-
-test('gives up a step that does not finish in time when it stops; the run goes on elsewhere', async () => {
-  const engine = createTestEngine()
-  const started = Promise.withResolvers<AbortSignal>()
-  const hang = defineWorkflow({
-    id: 'hang',
-    on: '*',
-    run: ({ step }) =>
-      step.run('hang', ({ signal }) => {
-        started.resolve(signal)
-        return new Promise(() => {})
-      }),
-  })
-  const worker = await engine.start([hang], { drainMs: 0 })
-  const runId = await queueRun(engine.store, 'evt_1', 'hang')
-  worker.wake()
-  const signal = await started.promise
-  await worker.stop()
-  expect(signal.aborted).toBe(true)
-  expect(await engine.store.findRun(runId)).toMatchObject({ status: 'pending' })
-})
-
-test('hands a run back when the store fails in the middle, and finishes it later', async () => {
-  const engine = createTestEngine()
-  let isFull = false
-  const store = {
-    ...engine.store,
-    saveCheckpoint: ((...args) =>
-      isFull
-        ? Promise.reject(new Error('disk full'))
-        : engine.store.saveCheckpoint(...args)) satisfies typeof engine.store.saveCheckpoint,
-  }
-  let calls = 0
-  const worker = await engine.start(
-    [
-      defineWorkflow({
-        id: 'unlucky',
-        on: '*',
-        run: async ({ step }) => {
-          await step.run('a', () => {
-            isFull = calls++ === 0
-          })
-          await step.run('b', () => 'b')
-        },
-      }),
-    ],
-    { store },
-  )
-  const fault = engine.notices.once('fault')
-  const parked = engine.notices.once('run.parked')
-  await queueRun(engine.store, 'evt_1', 'unlucky')
-  worker.wake()
-  expect(await fault).toMatchObject({ error: { message: 'disk full' } })
-  isFull = false
-  const { run } = await parked
-  expect(await engine.advance(run, '5s')).toMatchObject({ status: 'completed' })
-  expect(calls).toBe(2)
 })

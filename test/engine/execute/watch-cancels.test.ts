@@ -4,14 +4,17 @@ import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { CancelRule } from '../../../src/author/workflow.ts'
 import type { Worker } from '../../../src/engine/worker.ts'
+import { awaitFound, awaitStatus } from '../../support/await-runs.ts'
+import { countWrites } from '../../support/count-writes.ts'
+import { deliverEvent } from '../../support/deliver-event.ts'
 import { eventBody, incoming } from '../../support/fixtures.ts'
 import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
-import { arrival, countWrites, tell, watch } from '../../support/told.ts'
 
 const deleted = defineEvent('file.deleted', {
   data: z.looseObject({ fileId: z.string() }),
   keys: { file: (data) => data.fileId },
 })
+
 const created = defineEvent('file.created', { data: z.looseObject({ fileId: z.string().nullable() }) })
 
 const byFile: CancelRule<typeof created> = { on: deleted, where: { file: (event) => event.data.fileId } }
@@ -33,17 +36,18 @@ const patient = (hasRun: () => void = () => {}) =>
       await step.sleep('nap', '1d')
     },
   })
+
 const deletion = (fileId: string, id = `evt_gone_${fileId}`) => ({ id, type: 'file.deleted', data: { fileId } })
 
-test('ends a run that waits, and leaves those of other values alone', async () => {
+test('an event cancels a waiting run by `cancelOn` and leaves runs with other values alone', async () => {
   const engine = createTestEngine()
   const worker = await engine.start([patient()])
   const [one, other] = [await queue(engine, 'fil_1'), await queue(engine, 'fil_2')]
   worker.wake()
-  await arrival(engine, one, 'waiting')
-  await arrival(engine, other, 'waiting')
-  await tell(engine, worker, deletion('fil_1'))
-  expect(await arrival(engine, one, 'canceled')).toMatchObject({
+  await awaitStatus(engine, one, 'waiting')
+  await awaitStatus(engine, other, 'waiting')
+  await deliverEvent(engine, worker, deletion('fil_1'))
+  expect(await awaitStatus(engine, one, 'canceled')).toMatchObject({
     reason: 'canceled by event evt_gone_fil_1 (file.deleted)',
   })
   expect(await engine.store.findRun(other)).toMatchObject({ status: 'waiting' })
@@ -52,7 +56,7 @@ test('ends a run that waits, and leaves those of other values alone', async () =
   ])
 })
 
-test('stops a run that is at work by its signal', async () => {
+test('an event cancels a run at work and aborts its signal', async () => {
   const engine = createTestEngine()
   const begun = Promise.withResolvers<AbortSignal>()
   const worker = await engine.start([
@@ -70,38 +74,38 @@ test('stops a run that is at work by its signal', async () => {
   worker.wake()
   const signal = await begun.promise
   const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve))
-  await tell(engine, worker, deletion('fil_1'))
+  await deliverEvent(engine, worker, deletion('fil_1'))
   await aborted
-  expect(await arrival(engine, runId, 'canceled')).toMatchObject({ status: 'canceled' })
+  expect(await awaitStatus(engine, runId, 'canceled')).toMatchObject({ status: 'canceled' })
 })
 
-test('ends a run that nobody has begun, before its code runs', async () => {
+test('an event cancels a pending run before its code runs', async () => {
   const engine = createTestEngine()
   const runId = await queue(engine, 'fil_1')
-  await tell(engine, [], deletion('fil_1'))
+  await deliverEvent(engine, [], deletion('fil_1'))
   let hasRun = false
   await engine.start([
     patient(() => {
       hasRun = true
     }),
   ])
-  await watch(engine.notices, async () => engine.heard.find((notice) => notice.kind === 'run.lost') ?? null)
+  await awaitFound(engine.notices, async () => engine.heard.find((notice) => notice.kind === 'run.lost') ?? null)
   expect(await engine.store.findRun(runId)).toMatchObject({ status: 'canceled' })
   expect(hasRun).toBe(false)
 })
 
-test('an event from before the run does not end it', async () => {
+test('an event from before the run does not cancel it', async () => {
   const engine = createTestEngine()
   const worker = await engine.start([patient()])
-  await tell(engine, worker, deletion('fil_1', 'evt_before'))
+  await deliverEvent(engine, worker, deletion('fil_1', 'evt_before'))
   const runId = await queue(engine, 'fil_1')
   worker.wake()
-  await arrival(engine, runId, 'waiting')
-  await tell(engine, worker, deletion('fil_1', 'evt_after'))
-  expect((await arrival(engine, runId, 'canceled')).reason).toContain('evt_after')
+  await awaitStatus(engine, runId, 'waiting')
+  await deliverEvent(engine, worker, deletion('fil_1', 'evt_after'))
+  expect((await awaitStatus(engine, runId, 'canceled')).reason).toContain('evt_after')
 })
 
-test('a value of null leaves the run alone, a function that throws leaves it to a person', async () => {
+test('a null value in `cancelOn` cancels nothing, and a function that throws parks the run', async () => {
   const engine = createTestEngine()
   const broken = defineWorkflow({
     id: 'broken',
@@ -120,15 +124,15 @@ test('a value of null leaves the run alone, a function that throws leaves it to 
   const unnamed = await queue(engine, null)
   const parked = await queue(engine, 'fil_9', 'broken')
   worker.wake()
-  await arrival(engine, unnamed, 'waiting')
-  expect(await arrival(engine, parked, 'waiting')).toMatchObject({
+  await awaitStatus(engine, unnamed, 'waiting')
+  expect(await awaitStatus(engine, parked, 'waiting')).toMatchObject({
     dueAt: null,
     reason: expect.stringContaining('no such thing'),
   })
   expect((await engine.store.listMatchCursors()).cursors.some((cursor) => cursor.isOpen)).toBe(false)
 })
 
-test('is found whichever write of the run the event is stored at', async () => {
+test('an event cancels its run at whichever write of the run it is stored', async () => {
   for (const when of ['before', 'after'] as const) {
     for (let at = 1; ; at++) {
       const engine = createTestEngine()
@@ -137,22 +141,22 @@ test('is found whichever write of the run the event is stored at', async () => {
       const told = async (write: number) => {
         if (write !== at) return
         isReached = true
-        await tell(engine, workers, deletion('fil_1'))
+        await deliverEvent(engine, workers, deletion('fil_1'))
       }
       const store = countWrites(engine.store, { [when]: told })
       const runId = await queue(engine, 'fil_1')
       workers.push(await engine.start([patient()], { store }))
-      await arrival(engine, runId, 'waiting', 'canceled')
+      await awaitStatus(engine, runId, 'waiting', 'canceled')
       if (!isReached) {
         expect(at).toBeGreaterThan(4)
         break
       }
-      expect(await arrival(engine, runId, 'canceled')).toMatchObject({ status: 'canceled' })
+      expect(await awaitStatus(engine, runId, 'canceled')).toMatchObject({ status: 'canceled' })
     }
   }
 })
 
-test('refuses a rule whose key its event does not have', () => {
+test('a `cancelOn` rule with an undeclared key is refused', () => {
   expect(() =>
     defineWorkflow({ id: 'odd', on: created, cancelOn: { on: deleted, where: { owner: () => 'x' } }, run: () => null }),
   ).toThrow(/"owner" is no key/)

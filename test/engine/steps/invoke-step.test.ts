@@ -4,9 +4,9 @@ import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { callable } from '../../../src/author/trigger.ts'
 import { StepError } from '../../../src/core/errors.ts'
+import { awaitFound, awaitStatus } from '../../support/await-runs.ts'
 import { queueRun } from '../../support/fixtures.ts'
 import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
-import { arrival, tell, watch } from '../../support/told.ts'
 
 const double = defineWorkflow({
   id: 'double',
@@ -20,10 +20,10 @@ async function children(engine: TestEngine, parentRun: string) {
 }
 
 async function childOf(engine: TestEngine, parentRun: string) {
-  return watch(engine.notices, async () => (await children(engine, parentRun))[0] ?? null)
+  return awaitFound(engine.notices, async () => (await children(engine, parentRun))[0] ?? null)
 }
 
-test('gives back what the other workflow returned, without holding a slot meanwhile', async () => {
+test("an invoke returns the child's output and holds no slot meanwhile", async () => {
   const engine = createTestEngine()
   const caller = defineWorkflow({
     id: 'caller',
@@ -33,7 +33,7 @@ test('gives back what the other workflow returned, without holding a slot meanwh
   await engine.start([caller, double], { slots: 1 })
   const runId = await queueRun(engine.store, 'evt_1', 'caller')
   expect(await engine.run('caller', 'evt_2')).toBeDefined()
-  const run = await arrival(engine, runId, 'completed')
+  const run = await awaitStatus(engine, runId, 'completed')
   expect(run.output).toBe('43')
   const [child] = await children(engine, runId)
   expect(child).toMatchObject({
@@ -48,7 +48,7 @@ test('gives back what the other workflow returned, without holding a slot meanwh
   ])
 })
 
-test('invokes several side by side, and one that invokes another', async () => {
+test('several children run in parallel, and a child may invoke another', async () => {
   const engine = createTestEngine()
   const middle = defineWorkflow({
     id: 'middle',
@@ -62,11 +62,11 @@ test('invokes several side by side, and one that invokes another', async () => {
   })
   await engine.start([caller, middle, double], { slots: 2 })
   const { id } = await engine.run('caller')
-  expect((await arrival(engine, id, 'completed')).output).toBe('[2,4,6]')
+  expect((await awaitStatus(engine, id, 'completed')).output).toBe('[2,4,6]')
   expect(await children(engine, id)).toHaveLength(3)
 })
 
-test('throws what the other one failed with', async () => {
+test('an invoke throws the error that its child failed with', async () => {
   const engine = createTestEngine()
   const failing = defineWorkflow({
     id: 'failing',
@@ -94,7 +94,7 @@ test('throws what the other one failed with', async () => {
   })
 })
 
-test('invokes a workflow that runs on events with what its event is to say', async () => {
+test('an invoked event workflow gets an event completed from the input', async () => {
   const engine = createTestEngine()
   const moved = defineEvent('transfer.completed', { data: z.object({ bytes: z.string().transform(Number) }) })
   const onEvent = defineWorkflow({
@@ -113,12 +113,12 @@ test('invokes a workflow that runs on events with what its event is to say', asy
   })
   await engine.start([caller, onEvent])
   const { id } = await engine.run('caller')
-  const output = JSON.parse((await arrival(engine, id, 'completed')).output ?? '')
+  const output = JSON.parse((await awaitStatus(engine, id, 'completed')).output ?? '')
   expect(output[0]).toEqual({ type: 'transfer.completed', bytes: 12, id: 'evt_' })
   expect(output[1]).toContain('was skipped: its `where` returned false')
 })
 
-test('an input of another shape leaves the other run to a person and the caller waiting', async () => {
+test('an input that does not fit leaves the child to a person and its parent waiting', async () => {
   const engine = createTestEngine()
   const caller = defineWorkflow({
     id: 'caller',
@@ -128,12 +128,12 @@ test('an input of another shape leaves the other run to a person and the caller 
   await engine.start([caller, double])
   const parked = await engine.run('caller')
   const child = await childOf(engine, parked.id)
-  const waiting = await arrival(engine, child.id, 'waiting')
+  const waiting = await awaitStatus(engine, child.id, 'waiting')
   expect(waiting).toMatchObject({ dueAt: null, reason: expect.stringContaining('input.n') })
   expect(await engine.store.findRun(parked.id)).toMatchObject({ status: 'waiting', awaits: true, dueAt: null })
 })
 
-test('gives up after its time and cancels the other run', async () => {
+test('an invoke that times out cancels its child', async () => {
   const engine = createTestEngine()
   const slow = defineWorkflow({ id: 'slow', on: callable(z.void()), run: ({ step }) => step.sleep('nap', '1d') })
   const caller = defineWorkflow({
@@ -145,12 +145,12 @@ test('gives up after its time and cancels the other run', async () => {
   await engine.start([caller, slow])
   const parked = await engine.run('caller')
   const child = await childOf(engine, parked.id)
-  await arrival(engine, child.id, 'waiting')
+  await awaitStatus(engine, child.id, 'waiting')
   expect(await engine.advance(parked.id, '1h')).toMatchObject({ status: 'completed', output: '"step_timeout"' })
   expect(await engine.store.findRun(child.id)).toMatchObject({ status: 'canceled' })
 })
 
-test('canceling a run cancels what it invoked, at work or not', async () => {
+test('canceling a run cancels its children, at work or not', async () => {
   const engine = createTestEngine()
   const begun = Promise.withResolvers<AbortSignal>()
   const inner = defineWorkflow({
@@ -185,7 +185,7 @@ test('canceling a run cancels what it invoked, at work or not', async () => {
   }
 })
 
-test('refuses to invoke what runs on a cron line', async () => {
+test('a workflow on a schedule cannot be invoked', async () => {
   const engine = createTestEngine()
   const { cron } = await import('../../../src/author/cron.ts')
   const nightly = defineWorkflow({ id: 'nightly', on: cron('0 3 * * *'), run: () => null })
@@ -199,75 +199,4 @@ test('refuses to invoke what runs on a cron line', async () => {
     status: 'failed',
     error: { message: expect.stringContaining('runs on a schedule') },
   })
-})
-
-test('sends an event of its own once, which starts its workflows and can be waited for', async () => {
-  const engine = createTestEngine()
-  const done = defineEvent('order.shipped', {
-    data: z.object({ order: z.number() }),
-    keys: { order: (data) => data.order },
-  })
-  const sender = defineWorkflow({
-    id: 'sender',
-    on: 'file.created',
-    run: async ({ step }) => {
-      const sent = await step.send('tell', done, { order: 7 })
-      await step.sleep('nap', '1m')
-      return sent
-    },
-  })
-  const listener = defineWorkflow({ id: 'listener', on: done, run: ({ event }) => event.data.order })
-  const waiter = defineWorkflow({
-    id: 'waiter',
-    on: 'file.created',
-    run: async ({ step }) =>
-      (await step.waitFor('shipped', { on: done, where: { order: 7 }, timeout: '1h' }))?.data.order,
-  })
-  await engine.start([sender, listener, waiter])
-  const waiting = await engine.run('waiter', 'evt_1')
-  const sending = await engine.run('sender', 'evt_2')
-  expect((await arrival(engine, waiting.id, 'completed')).output).toBe('7')
-  const ended = await engine.advance(sending.id, '1m')
-  const { id } = JSON.parse(ended.output ?? '')
-  expect(id).toMatch(/^evt_[0-9a-z]{26}$/)
-  const events = await engine.store.listEvents({ limit: 10, type: 'order.shipped' })
-  expect(events).toMatchObject([{ id, origin: 'send', account: 'default' }])
-  const [started] = await engine.store.listRuns({ workflow: 'listener', limit: 10 })
-  expect(await arrival(engine, started?.id ?? '', 'completed')).toMatchObject({ eventId: id, output: '7' })
-})
-
-test('an event of its own belongs to the account of its run', async () => {
-  const engine = createTestEngine()
-  const sender = defineWorkflow({ id: 'sender', on: '*', run: ({ step }) => step.send('tell', 'order.shipped', {}) })
-  const worker = await engine.start([sender])
-  const [runId = ''] = await tell(engine, worker, {
-    id: 'evt_1',
-    type: 'file.created',
-    data: {},
-    account: 'other',
-    workflows: ['sender'],
-  })
-  await arrival(engine, runId, 'completed')
-  expect(await engine.store.listEvents({ limit: 1, type: 'order.shipped' })).toMatchObject([{ account: 'other' }])
-})
-
-test.each([
-  ['data of another shape', { order: 'x' }, 'data.order'],
-  ['more than a delivery may hold', { order: 1, text: 'x'.repeat(1_100_000) }, 'Send ids, not content'],
-])('refuses to send %s', async (_what, data, message) => {
-  const engine = createTestEngine()
-  const shipped = defineEvent('order.shipped', { data: z.looseObject({ order: z.number() }) })
-  await engine.start([
-    defineWorkflow({
-      id: 'odd',
-      on: '*',
-      retry: { attempts: 1 },
-      run: ({ step }) => step.send('tell', shipped, data as never),
-    }),
-  ])
-  expect(await engine.run('odd')).toMatchObject({
-    status: 'failed',
-    error: { message: expect.stringContaining(message) },
-  })
-  expect(await engine.store.listEvents({ limit: 1, type: 'order.shipped' })).toEqual([])
 })

@@ -3,7 +3,7 @@ import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { RetryAt, StepError, TerminalError } from '../../../src/core/errors.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 
-test('runs the steps in order and keeps what they returned', async () => {
+test('steps run in order and their results are stored', async () => {
   const engine = createTestEngine()
   await engine.start([
     defineWorkflow({
@@ -24,57 +24,7 @@ test('runs the steps in order and keeps what they returned', async () => {
   ])
 })
 
-test('P4: sleeps without a worker and never runs a finished step again', async () => {
-  const engine = createTestEngine()
-  let calls = 0
-  await engine.start([
-    defineWorkflow({
-      id: 'nap',
-      on: '*',
-      run: async ({ step }) => {
-        const before = await step.run('before', () => ++calls)
-        await step.sleep('grace', '15m')
-        return before
-      },
-    }),
-  ])
-  const parked = await engine.run('nap')
-  expect(parked).toMatchObject({ status: 'waiting', reason: 'sleeps in step "grace"' })
-  expect(parked.dueAt).toBe(engine.clock.now() + 15 * 60_000)
-  expect(await engine.advance(parked.id, '15m')).toMatchObject({ status: 'completed', output: '1' })
-  expect(calls).toBe(1)
-})
-
-test('does not wake a sleeping run early, whatever happens around it', async () => {
-  const engine = createTestEngine()
-  await engine.start([
-    defineWorkflow({ id: 'nap', on: '*', run: ({ step }) => step.sleep('grace', '15m') }),
-    defineWorkflow({ id: 'other', on: '*', run: () => 'done' }),
-  ])
-  const parked = await engine.run('nap')
-  engine.clock.advance('14m')
-  await engine.run('other', 'evt_2')
-  expect(await engine.store.findRun(parked.id)).toMatchObject({ status: 'waiting' })
-})
-
-test('sleeps until a moment, and not at all when it has passed', async () => {
-  const engine = createTestEngine()
-  await engine.start([
-    defineWorkflow({
-      id: 'until',
-      on: '*',
-      run: async ({ step }) => {
-        await step.sleepUntil('past', engine.clock.now() - 1)
-        await step.sleepUntil('soon', new Date(engine.clock.now() + 1_000))
-      },
-    }),
-  ])
-  const parked = await engine.run('until')
-  expect(parked.reason).toContain('"soon"')
-  expect(await engine.advance(parked.id, '1s')).toMatchObject({ status: 'completed' })
-})
-
-test('tries a failed step again after its pause, with the same idempotency key', async () => {
+test('a failed step is retried after its pause with the same idempotency key', async () => {
   const engine = createTestEngine()
   const seen: string[] = []
   await engine.start([
@@ -102,7 +52,7 @@ test('tries a failed step again after its pause, with the same idempotency key',
   ])
 })
 
-test('gives a step up after its last attempt and fails the run with what happened', async () => {
+test('a step that fails its last attempt fails the run with its error', async () => {
   const engine = createTestEngine()
   await engine.start([
     defineWorkflow({
@@ -116,7 +66,7 @@ test('gives a step up after its last attempt and fails the run with what happene
   expect(run).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('the disk is on fire') } })
 })
 
-test('gives up at once on a TerminalError', async () => {
+test('a TerminalError fails a step without another attempt', async () => {
   const engine = createTestEngine()
   let calls = 0
   await engine.start([
@@ -134,7 +84,7 @@ test('gives up at once on a TerminalError', async () => {
   expect(calls).toBe(1)
 })
 
-test('waits as long as RetryAt says and does not count it as a failed attempt', async () => {
+test('RetryAt delays a step until its moment and does not count as a failed attempt', async () => {
   const engine = createTestEngine()
   let calls = 0
   await engine.start([
@@ -158,7 +108,7 @@ test('waits as long as RetryAt says and does not count it as a failed attempt', 
   expect(run).toMatchObject({ status: 'completed', output: '4' })
 })
 
-test('lets the author catch a failed step, in the replay too', async () => {
+test('an author can catch a failed step, in a replay too', async () => {
   const engine = createTestEngine()
   let calls = 0
   await engine.start([
@@ -187,63 +137,7 @@ test('lets the author catch a failed step, in the replay too', async () => {
   expect(calls).toBe(1)
 })
 
-test("an author's catch cannot swallow a park", async () => {
-  const engine = createTestEngine()
-  await engine.start([
-    defineWorkflow({
-      id: 'greedy',
-      on: '*',
-      run: async ({ step }) => {
-        try {
-          await step.sleep('nap', '1m')
-          return 'slept'
-        } catch {
-          return 'swallowed'
-        }
-      },
-    }),
-  ])
-  const parked = await engine.run('greedy')
-  expect(parked.status).toBe('waiting')
-  expect(await engine.advance(parked.id, '1m')).toMatchObject({ output: '"slept"' })
-})
-
-test('runs steps side by side and parks only when none is at work', async () => {
-  const engine = createTestEngine()
-  const gate = Promise.withResolvers<string>()
-  await engine.start([
-    defineWorkflow({
-      id: 'both',
-      on: '*',
-      run: async ({ step }) => {
-        const [slow] = await Promise.all([
-          step.run('slow', () => gate.promise),
-          step.sleep('nap', '1m'),
-          step.run('flaky', ({ attempt }) => {
-            if (attempt === 1) throw new Error('once')
-          }),
-        ])
-        return slow
-      },
-    }),
-  ])
-  const ended = engine.run('both')
-  await engine.notices.once('step.failed')
-  gate.resolve('slow is done')
-  const parked = await ended
-  expect(parked.status).toBe('waiting')
-  const retried = await engine.advance(parked.id, '30s')
-  expect(retried.reason).toBe('sleeps in step "nap"')
-  expect(await engine.advance(parked.id, '30s')).toMatchObject({ status: 'completed', output: '"slow is done"' })
-  const steps = await engine.store.listSteps(parked.id)
-  expect(steps.map((step) => [step.key, step.status])).toEqual([
-    ['slow', 'completed'],
-    ['nap', 'completed'],
-    ['flaky', 'completed'],
-  ])
-})
-
-test('keeps each turn of a loop apart by its key', async () => {
+test('steps in a loop have a key for each turn', async () => {
   const engine = createTestEngine()
   const done: string[] = []
   await engine.start([
@@ -269,7 +163,7 @@ test('keeps each turn of a loop apart by its key', async () => {
   ])
 })
 
-test('stops an attempt that takes too long and tells it so', async () => {
+test('an attempt that exceeds its timeout fails and its signal aborts', async () => {
   const engine = createTestEngine()
   const started = Promise.withResolvers<AbortSignal>()
   await engine.start([
@@ -290,49 +184,4 @@ test('stops an attempt that takes too long and tells it so', async () => {
   engine.clock.advance('30s')
   expect(await ended).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('30000 ms') } })
   expect(signal.aborted).toBe(true)
-})
-
-test('remembers time, chance and ids across a replay', async () => {
-  const engine = createTestEngine()
-  const passes: unknown[] = []
-  await engine.start([
-    defineWorkflow({
-      id: 'memory',
-      on: '*',
-      run: async ({ step, now, random, uuid }) => {
-        const seen = [now(), random(), random(), uuid()]
-        passes.push(seen)
-        await step.sleep('nap', '1h')
-        return now() - Number(seen[0])
-      },
-    }),
-  ])
-  const parked = await engine.run('memory')
-  expect(await engine.advance(parked.id, '1h')).toMatchObject({ output: '3600000' })
-  expect(passes).toHaveLength(2)
-  expect(passes[0]).toEqual(passes[1])
-  const [, first, second, uuid] = passes[0] as [number, number, number, string]
-  expect(first).not.toBe(second)
-  expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-})
-
-test('logs once: a replay is silent until it reaches new ground', async () => {
-  const engine = createTestEngine()
-  await engine.start([
-    defineWorkflow({
-      id: 'chatty',
-      on: '*',
-      run: async ({ step, log }) => {
-        log.info('before')
-        await step.run('a', () => 1)
-        log.info('between', { n: 1 })
-        await step.sleep('nap', '1m')
-        log.info('after')
-      },
-    }),
-  ])
-  const parked = await engine.run('chatty')
-  await engine.advance(parked.id, '1m')
-  const lines = engine.heard.flatMap((notice) => (notice.kind === 'run.log' ? [notice.message] : []))
-  expect(lines).toEqual(['before', 'between', 'after'])
 })

@@ -3,16 +3,18 @@ import { z } from 'zod'
 import { defineEvent } from '../../src/author/define-event.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { callable } from '../../src/author/trigger.ts'
+import { awaitStatus } from '../support/await-runs.ts'
+import { deliverEvent } from '../support/deliver-event.ts'
 import { createTestEngine } from '../support/test-engine.ts'
-import { arrival, tell } from '../support/told.ts'
 
 const approved = defineEvent('order.approved', {
   data: z.looseObject({ order: z.number() }),
   keys: { order: (data) => data.order },
 })
+
 const approval = (order: number, id = `evt_ok_${order}`) => ({ id, type: 'order.approved', data: { order } })
 
-test('a run that a person takes up again waits anew for what it had waited for', async () => {
+test('a retried run registers its wait again and ignores events from between', async () => {
   const engine = createTestEngine()
   const worker = await engine.start([
     defineWorkflow({
@@ -24,15 +26,15 @@ test('a run that a person takes up again waits anew for what it had waited for',
   ])
   const parked = await engine.run('order')
   await engine.store.cancelRun(parked.id, 'by hand', engine.clock.now())
-  await tell(engine, worker, approval(1, 'evt_while_canceled'))
-  expect(await engine.store.retryRun(parked.id)).toBe(true)
+  await deliverEvent(engine, worker, approval(1, 'evt_while_canceled'))
+  expect(await engine.store.retryRun(parked.id, engine.clock.now())).toBe(true)
   worker.wake()
-  await arrival(engine, parked.id, 'waiting')
-  await tell(engine, worker, approval(1, 'evt_after'))
-  expect((await arrival(engine, parked.id, 'completed')).output).toBe('"evt_after"')
+  await awaitStatus(engine, parked.id, 'waiting')
+  await deliverEvent(engine, worker, approval(1, 'evt_after'))
+  expect((await awaitStatus(engine, parked.id, 'completed')).output).toBe('"evt_after"')
 })
 
-test('a run that failed with the one it invoked asks for another one', async () => {
+test('a retried run whose child failed invokes another child', async () => {
   const engine = createTestEngine()
   let isMended = false
   const child = defineWorkflow({
@@ -49,16 +51,16 @@ test('a run that failed with the one it invoked asks for another one', async () 
     defineWorkflow({ id: 'parent', on: '*', run: ({ step }) => step.invoke('child', child) }),
   ])
   const { id } = await engine.run('parent')
-  await arrival(engine, id, 'failed')
+  await awaitStatus(engine, id, 'failed')
   isMended = true
-  await engine.store.retryRun(id)
+  await engine.store.retryRun(id, engine.clock.now())
   worker.wake()
-  expect((await arrival(engine, id, 'completed')).output).toBe('"mended"')
+  expect((await awaitStatus(engine, id, 'completed')).output).toBe('"mended"')
   const children = await engine.store.listRuns({ parentRun: id, limit: 5 })
   expect(children.map(({ status }) => status).sort()).toEqual(['completed', 'failed'])
 })
 
-test('whoever resumes a run under changed code accepts the code', async () => {
+test('resuming a run under changed code accepts the code', async () => {
   const engine = createTestEngine()
   const first = await engine.start([
     defineWorkflow({
@@ -76,20 +78,20 @@ test('whoever resumes a run under changed code accepts the code', async () => {
     defineWorkflow({ id: 'changing', on: '*', run: ({ step }) => step.sleep('nap', '1m') }),
   ])
   expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'waiting', dueAt: null })
-  expect(await engine.store.resumeRun(parked.id, { fromScratch: false })).toBe(true)
+  expect(await engine.store.resumeRun(parked.id, { fromScratch: false }, engine.clock.now())).toBe(true)
   second.wake()
-  expect(await arrival(engine, parked.id, 'completed')).toMatchObject({ status: 'completed' })
+  expect(await awaitStatus(engine, parked.id, 'completed')).toMatchObject({ status: 'completed' })
 })
 
-test('a run that waits for another one is not resumed by hand', async () => {
+test('a run that waits for another run cannot be resumed by hand', async () => {
   const engine = createTestEngine()
   const child = defineWorkflow({ id: 'child', on: callable(z.void()), run: ({ step }) => step.sleep('nap', '1h') })
   await engine.start([child, defineWorkflow({ id: 'parent', on: '*', run: ({ step }) => step.invoke('child', child) })])
   const { id } = await engine.run('parent')
-  expect(await engine.store.resumeRun(id, { fromScratch: false })).toBe(false)
+  expect(await engine.store.resumeRun(id, { fromScratch: false }, engine.clock.now())).toBe(false)
 })
 
-test('a fork takes a large result over, and a replayed event counts events from then on', async () => {
+test('a fork copies a large result, and waits of forks and replays ignore earlier events', async () => {
   const engine = createTestEngine()
   const worker = await engine.start([
     defineWorkflow({
@@ -103,20 +105,20 @@ test('a fork takes a large result over, and a replayed event counts events from 
     }),
   ])
   const original = await engine.run('order')
-  await tell(engine, worker, approval(1, 'evt_first'))
-  expect((await arrival(engine, original.id, 'completed')).output).toBe('[100000,"evt_first"]')
+  await deliverEvent(engine, worker, approval(1, 'evt_first'))
+  expect((await awaitStatus(engine, original.id, 'completed')).output).toBe('[100000,"evt_first"]')
   const now = engine.clock.now()
   const forked = await engine.store.forkRun(original.id, { keys: ['text'], edited: null }, now)
   const [replayed = ''] = await engine.store.replayEvent({ id: 'evt_1', account: 'default' }, ['order'], now)
   worker.wake()
-  for (const id of [forked, replayed]) await arrival(engine, id, 'waiting')
-  await tell(engine, worker, approval(1, 'evt_second'))
+  for (const id of [forked, replayed]) await awaitStatus(engine, id, 'waiting')
+  await deliverEvent(engine, worker, approval(1, 'evt_second'))
   for (const id of [forked, replayed]) {
-    expect((await arrival(engine, id, 'completed')).output).toBe('[100000,"evt_second"]')
+    expect((await awaitStatus(engine, id, 'completed')).output).toBe('[100000,"evt_second"]')
   }
 })
 
-test('a run of a paused workflow is set going by its event when the pause is over', async () => {
+test('a run of a paused workflow is woken by its event when the pause is over', async () => {
   const engine = createTestEngine()
   const worker = await engine.start([
     defineWorkflow({
@@ -129,12 +131,12 @@ test('a run of a paused workflow is set going by its event when the pause is ove
   ])
   const parked = await engine.run('order')
   await engine.store.pauseWorkflow('order', engine.clock.now())
-  await tell(engine, worker, approval(1))
+  await deliverEvent(engine, worker, approval(1))
   await engine.run('other', 'evt_2')
   const held = await engine.store.findRun(parked.id)
   expect(held?.status).not.toBe('completed')
   await engine.store.resumeWorkflow('order')
   await engine.store.releaseHeldRuns('order', 10)
   worker.wake()
-  expect((await arrival(engine, parked.id, 'completed')).output).toBe('"evt_ok_1"')
+  expect((await awaitStatus(engine, parked.id, 'completed')).output).toBe('"evt_ok_1"')
 })

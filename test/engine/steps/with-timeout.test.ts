@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 
-test('a step that looks at its signal late finds it aborted all the same', async () => {
+test('a signal that is first read after the timeout is aborted already', async () => {
   const engine = createTestEngine()
   const begun = Promise.withResolvers<void>()
   const looked = Promise.withResolvers<boolean>()

@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineEvent } from '../../../src/author/define-event.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import type { ServiceEvent } from '../../../src/core/incoming/event.ts'
+import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
+import { incoming, NOW } from '../../support/fixtures.ts'
+import { sendEvents } from '../../support/send-events.ts'
+import { createTestEngine } from '../../support/test-engine.ts'
+
+const folderOf = (event: ServiceEvent) => String(event.data.folder)
+
+const numbers = (count: number, folder = 'a') => Array.from({ length: count }, (_, n) => ({ n, folder }))
+
+test('a batch folds events into one run, which starts when the batch is full', async () => {
+  const engine = createTestEngine()
+  const seen: unknown[][] = []
+  const workflow = defineWorkflow({
+    id: 'digest',
+    on: 'file.created',
+    batch: { size: 3, wait: '30s', key: folderOf },
+    run: async ({ events, step }) => {
+      seen.push(events.map((event) => event.data.n))
+      await step.sleep('nap', '1m')
+      return events.map((event) => event.data.n)
+    },
+  })
+  const worker = await engine.start([workflow])
+  const [leader = '', second = '', third = ''] = await sendEvents(engine, workflow, numbers(3), [worker])
+  const runs = await awaitRuns(engine, (all) => all[0]?.reason?.startsWith('sleeps') === true)
+  expect(runs).toMatchObject([
+    { id: leader, folded: 2, foldedInto: null, startedAt: NOW },
+    { id: second, status: 'skipped', reason: `folded into ${leader}`, foldedInto: leader, startedAt: null },
+    { id: third, status: 'skipped', foldedInto: leader },
+  ])
+  engine.clock.advance('1m')
+  const [done] = await awaitRuns(engine, haveStatus({ completed: 1, skipped: 2 }))
+  expect(done?.output).toBe('[0,1,2]')
+  expect(seen).toEqual([
+    [0, 1, 2],
+    [0, 1, 2],
+  ])
+})
+
+test('a batch that is not full starts after its wait, each key by itself', async () => {
+  const engine = createTestEngine()
+  const seen: unknown[][] = []
+  const workflow = defineWorkflow({
+    id: 'digest',
+    on: 'file.created',
+    batch: { size: 200, wait: '30s', key: folderOf },
+    run: ({ events }) => {
+      seen.push(events.map((event) => `${event.data.folder}${event.data.n}`))
+    },
+  })
+  const worker = await engine.start([workflow])
+  await sendEvents(engine, workflow, [...numbers(2), ...numbers(1, 'b')], [worker])
+  const [leader] = await awaitRuns(engine, haveStatus({ waiting: 2, skipped: 1 }))
+  expect(leader).toMatchObject({
+    dueAt: NOW + 30_000,
+    isInLine: true,
+    reason: 'batch: 2 of 200, until 2026-06-01T12:00:30.000Z',
+  })
+  engine.clock.advance('20s')
+  await sendEvents(engine, workflow, [{ n: 2, folder: 'a' }], [worker])
+  await awaitRuns(engine, haveStatus({ waiting: 2, skipped: 2 }))
+  expect(seen).toEqual([])
+  engine.clock.advance('10s')
+  await awaitRuns(engine, haveStatus({ completed: 2, skipped: 2 }))
+  expect(seen.toSorted()).toEqual([['a0', 'a1', 'a2'], ['b0']])
+})
+
+test('events that `where` rejects join no batch, and one that does not fit waits for a person alone', async () => {
+  const engine = createTestEngine()
+  const created = defineEvent('file.created', { data: z.looseObject({ n: z.number() }) })
+  const workflow = defineWorkflow({
+    id: 'picky',
+    on: created,
+    where: (event) => event.data.n !== 1,
+    batch: { size: 2, wait: '30s' },
+    run: ({ events }) => events.map((event) => event.data.n),
+  })
+  const worker = await engine.start([workflow])
+  await sendEvents(engine, workflow, [{ n: 0 }, { n: 1 }, { n: 'x' }, { n: 3 }], [worker])
+  const runs = await awaitRuns(engine, haveStatus({ completed: 1, skipped: 2, waiting: 1 }))
+  expect(runs[0]?.output).toBe('[0,3]')
+  expect(runs[2]).toMatchObject({ status: 'waiting', dueAt: null, isInLine: false })
+})
+
+test('events of different accounts form separate batches', async () => {
+  const engine = createTestEngine()
+  const workflow = defineWorkflow({
+    id: 'digest',
+    on: 'file.created',
+    batch: { size: 2, wait: '30s' },
+    run: ({ events }) => events.length,
+  })
+  await engine.start([workflow])
+  for (const account of ['one', 'two']) {
+    await engine.store.saveDelivery(incoming(`evt_${account}`, { account, workflows: ['digest'] }))
+  }
+  engine.clock.advance('1s')
+  await awaitRuns(engine, haveStatus({ waiting: 2 }))
+})
+
+test('code that takes a single event never receives a batch: the run waits for a person', async () => {
+  const engine = createTestEngine()
+  const batch = defineWorkflow({ id: 'changed', on: '*', batch: { size: 9, wait: '30s' }, run: () => 1 })
+  const single = defineWorkflow({ id: 'changed', on: '*', run: () => 1 })
+  const workflows: Parameters<typeof engine.start>[0] = [batch]
+  const worker = await engine.start(workflows)
+  await sendEvents(engine, batch, numbers(3), [worker])
+  await awaitRuns(engine, haveStatus({ waiting: 1, skipped: 2 }))
+  workflows[0] = single
+  engine.clock.advance('30s')
+  const [leader] = await awaitRuns(engine, (runs) => runs[0]?.dueAt === null)
+  expect(leader).toMatchObject({ status: 'waiting', isInLine: false, reason: expect.stringContaining('2 other runs') })
+})
+
+test('the onFailure run of a batch gets its events and is not limited', async () => {
+  const engine = createTestEngine()
+  const told: unknown[] = []
+  const workflow = defineWorkflow({
+    id: 'failing',
+    on: 'file.created',
+    batch: { size: 2, wait: '30s' },
+    throttle: { limit: 1, per: '1h' },
+    retry: { attempts: 1 },
+    run: () => {
+      throw new Error('no')
+    },
+    onFailure: ({ events, error }) => {
+      told.push([events.map((event) => event.data.n), error.message])
+    },
+  })
+  const worker = await engine.start([workflow])
+  await sendEvents(engine, workflow, numbers(2), [worker])
+  await awaitRuns(engine, haveStatus({ failed: 1, skipped: 1, completed: 1 }))
+  expect(told).toEqual([[[0, 1], 'no']])
+})

@@ -1,0 +1,202 @@
+import { expect, test } from 'vitest'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import type { ServiceEvent } from '../../../src/core/incoming/event.ts'
+import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
+import { createLatches } from '../../support/create-latches.ts'
+import { NOW } from '../../support/fixtures.ts'
+import { sendEvents } from '../../support/send-events.ts'
+import { createTestEngine } from '../../support/test-engine.ts'
+import { openTestStore } from '../../support/test-store.ts'
+
+const folderOf = (event: ServiceEvent) => String(event.data.folder)
+
+test('a concurrency limit per key runs the oldest runs first, and the others say what they wait for', async () => {
+  const engine = createTestEngine()
+  const latches = createLatches(engine)
+  const workflow = defineWorkflow({
+    id: 'limited',
+    on: 'file.created',
+    concurrency: { limit: 2, key: folderOf },
+    run: ({ run, step }) => step.run('work', () => latches.work(run.id)),
+  })
+  const worker = await engine.start([workflow])
+  const ids = await sendEvents(
+    engine,
+    workflow,
+    [{ folder: 'a' }, { folder: 'a' }, { folder: 'a' }, { folder: 'b' }],
+    [worker],
+  )
+  const [first = '', second = '', third = '', other = ''] = ids
+  await awaitRuns(engine, () => latches.started.length === 3)
+  const runs = await awaitRuns(engine, haveStatus({ running: 3, waiting: 1 }))
+  expect(runs.find((run) => run.id === third)).toMatchObject({
+    status: 'waiting',
+    isInLine: true,
+    dueAt: null,
+    startedAt: null,
+    reason: 'concurrency: 2 of 2 runs with key a are at work',
+  })
+  expect(latches.started.toSorted()).toEqual([first, second, other].toSorted())
+  latches.open(second)
+  await awaitRuns(engine, () => latches.started.includes(third))
+  latches.stayOpen()
+  await awaitRuns(engine, haveStatus({ completed: 4 }))
+})
+
+test('two workers with separate stores share one concurrency limit', async () => {
+  const engine = createTestEngine()
+  const latches = createLatches(engine)
+  const workflow = defineWorkflow({
+    id: 'shared',
+    on: '*',
+    concurrency: { limit: 3 },
+    run: ({ run, step }) => step.run('work', () => latches.work(run.id)),
+  })
+  const workers = [
+    await engine.start([workflow], { slots: 5 }),
+    await engine.start([workflow], { slots: 5, store: openTestStore(engine.folder) }),
+  ]
+  const ids = await sendEvents(engine, workflow, Array(20).fill({}), workers)
+  for (let left = ids.length; left > 0; left -= 3) {
+    await awaitRuns(engine, (runs) => runs.filter((run) => run.status === 'running').length === Math.min(3, left))
+    await awaitRuns(engine, () => latches.started.length === ids.length - left + Math.min(3, left))
+    latches.openAll()
+    await awaitRuns(
+      engine,
+      (runs) => runs.filter((run) => run.status === 'completed').length >= ids.length - left + Math.min(3, left),
+    )
+    for (const worker of workers) worker.wake()
+  }
+  expect(latches.most).toBe(3)
+  expect(latches.started.toSorted()).toEqual(ids)
+}, 30_000)
+
+test('a run with two concurrency limits needs a place in both, and a full key does not delay other keys', async () => {
+  const engine = createTestEngine()
+  const latches = createLatches(engine)
+  const workflow = defineWorkflow({
+    id: 'both',
+    on: 'file.created',
+    concurrency: [{ limit: 2 }, { limit: 1, key: folderOf }],
+    run: ({ run, step }) => step.run('work', () => latches.work(run.id)),
+  })
+  const worker = await engine.start([workflow])
+  const ids = await sendEvents(
+    engine,
+    workflow,
+    ['a', 'a', 'b', 'c'].map((folder) => ({ folder })),
+    [worker],
+  )
+  const [a1 = '', a2 = '', b = '', c = ''] = ids
+  await awaitRuns(engine, () => latches.started.length === 2)
+  const runs = await awaitRuns(engine, haveStatus({ running: 2, waiting: 2 }))
+  expect(latches.started).toEqual([a1, b])
+  expect(runs.map((run) => run.reason)).toEqual([
+    null,
+    'concurrency: 1 of 1 runs with key a are at work',
+    null,
+    'concurrency: 2 of 2 runs are at work',
+  ])
+  latches.open(b)
+  await awaitRuns(engine, () => latches.started.includes(c))
+  latches.open(a1)
+  await awaitRuns(engine, () => latches.started.includes(a2))
+  expect(latches.most).toBe(2)
+  latches.stayOpen()
+  await awaitRuns(engine, haveStatus({ completed: 4 }))
+})
+
+test('a sleeping run gives its concurrency place to the next run', async () => {
+  const engine = createTestEngine()
+  const latches = createLatches(engine)
+  const workflow = defineWorkflow({
+    id: 'sleepy',
+    on: 'file.created',
+    concurrency: { limit: 1 },
+    run: async ({ run, step }) => {
+      if (run.id === ids[0]) await step.sleep('nap', '1m')
+      await step.run('work', () => latches.work(run.id))
+    },
+  })
+  let ids: string[] = []
+  const worker = await engine.start([workflow])
+  ids = await sendEvents(engine, workflow, [{}, {}], [])
+  worker.wake()
+  const [sleeper = '', next = ''] = ids
+  await awaitRuns(engine, () => latches.started.includes(next))
+  engine.clock.advance('1m')
+  const runs = await awaitRuns(engine, (all) => all[0]?.isInLine === true)
+  expect(runs[0]?.startedAt).toBe(NOW)
+  expect(latches.started).toEqual([next])
+  latches.open(next)
+  await awaitRuns(engine, () => latches.started.includes(sleeper))
+  latches.open(sleeper)
+  await awaitRuns(engine, haveStatus({ completed: 2 }))
+})
+
+test('canceling a run, at work or in line, admits the next run', async () => {
+  const engine = createTestEngine()
+  const latches = createLatches(engine)
+  const workflow = defineWorkflow({
+    id: 'one',
+    on: '*',
+    concurrency: { limit: 1 },
+    run: ({ run, step }) => step.run('work', () => latches.work(run.id)),
+  })
+  const worker = await engine.start([workflow])
+  const [first = '', second = '', third = ''] = await sendEvents(engine, workflow, [{}, {}, {}], [worker])
+  await awaitRuns(engine, () => latches.started.length === 1)
+  await awaitRuns(engine, haveStatus({ running: 1, waiting: 2 }))
+  await engine.store.cancelRun(second, 'by hand', NOW)
+  await engine.store.cancelRun(first, 'by hand', NOW)
+  expect(await engine.store.findRun(third)).toMatchObject({ status: 'pending' })
+  worker.endPass(first)
+  await awaitRuns(engine, () => latches.started.includes(third))
+  latches.open(third)
+  await awaitRuns(engine, haveStatus({ canceled: 2, completed: 1 }))
+  expect(latches.started).toEqual([first, third])
+})
+
+test('a raised concurrency limit also admits the runs that are in line already', async () => {
+  const engine = createTestEngine()
+  const latches = createLatches(engine)
+  const define = (limit: number) =>
+    defineWorkflow({
+      id: 'growing',
+      on: '*',
+      concurrency: { limit },
+      run: ({ run, step }) => step.run('work', () => latches.work(run.id)),
+    })
+  const workflows = [define(1)]
+  const worker = await engine.start(workflows)
+  await sendEvents(engine, define(1), Array(4).fill({}), [worker])
+  await awaitRuns(engine, haveStatus({ running: 1, waiting: 3 }))
+  workflows[0] = define(3)
+  await sendEvents(engine, define(3), [{}], [worker])
+  await awaitRuns(engine, () => latches.started.length === 3)
+  await awaitRuns(engine, haveStatus({ running: 3, waiting: 2 }))
+  latches.stayOpen()
+  await awaitRuns(engine, haveStatus({ completed: 5 }))
+})
+
+test('a singleton replaces its run even while no slot is free', async () => {
+  const engine = createTestEngine()
+  const latches = createLatches(engine)
+  const workflow = defineWorkflow({
+    id: 'replacing',
+    on: '*',
+    singleton: { onConflict: 'cancel' },
+    run: ({ run, step }) => step.run('work', () => latches.work(run.id)),
+  })
+  const worker = await engine.start([workflow], { slots: 1, admitsAhead: () => true })
+  const [old = ''] = await sendEvents(engine, workflow, [{}], [worker])
+  await awaitRuns(engine, () => latches.started.length === 1)
+  const [young = ''] = await sendEvents(engine, workflow, [{}], [worker])
+  await awaitRuns(engine, () => latches.started.includes(young))
+  expect(await engine.store.findRun(old)).toMatchObject({
+    status: 'canceled',
+    reason: `singleton: replaced by ${young}`,
+  })
+  latches.open(young)
+  await awaitRuns(engine, haveStatus({ canceled: 1, completed: 1 }))
+})

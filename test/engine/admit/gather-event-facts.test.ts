@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import type { FilesFor } from '../../../src/engine/worker-parts.ts'
+import type { FilesClient } from '../../../src/files/index.ts'
+import { wrapCalls } from '../../../src/files/wrap-calls.ts'
+import { eventBody, incoming } from '../../support/fixtures.ts'
+import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
+
+/** Runs whose calls go to `client`, which only has what the test needs. */
+const filesOf =
+  (client: Partial<Record<keyof FilesClient, (...given: never[]) => unknown>>): FilesFor =>
+  (_account, around) =>
+    wrapCalls(
+      () => client as unknown as FilesClient,
+      around,
+      () => {},
+    )
+
+/** An event of a type, with the run of one workflow. */
+async function deliver(
+  { store }: TestEngine,
+  id: string,
+  type: string,
+  data: object,
+  workflow: string,
+): Promise<string> {
+  const { runs } = await store.saveDelivery(incoming(id, { body: eventBody(id, type, data), workflows: [workflow] }))
+  return runs[0] ?? ''
+}
+
+const ref = { service: 'storage_a', id: 'fil_1' } as const
+
+const deleted = { service: 'storage_a', file: { id: 'fil_1' } }
+
+const sweep = defineWorkflow({ id: 'sweep', on: 'file.created', run: ({ files }) => files.delete(ref) })
+
+const watch = defineWorkflow({
+  id: 'watch',
+  on: 'file.deleted',
+  where: (event) => !event.isSelfCaused,
+  run: ({ event }) => event.isSelfCaused,
+})
+
+test('`isSelfCaused` is true in `where` and in the run for an event that our delete caused', async () => {
+  const engine = createTestEngine()
+  const tell = defineWorkflow({ id: 'tell', on: 'file.*', run: ({ event }) => event.isSelfCaused })
+  const filesFor = filesOf({ delete: async () => ({ outcome: 'deleted', proof: 'reply' }) })
+  await engine.start([sweep, watch, tell], { filesFor })
+  expect(await engine.run('sweep')).toMatchObject({ status: 'completed' })
+  const own = await deliver(engine, 'evt_own', 'file.deleted', deleted, 'watch')
+  expect(await engine.passOf(own)).toMatchObject({ status: 'skipped' })
+  const told = await deliver(engine, 'evt_told', 'file.deleted', deleted, 'tell')
+  expect(await engine.passOf(told)).toMatchObject({ output: 'true' })
+  const other = { service: 'storage_b', file: { id: 'fil_1' } }
+  const foreign = await deliver(engine, 'evt_other', 'file.deleted', other, 'watch')
+  expect(await engine.passOf(foreign)).toMatchObject({ status: 'completed', output: 'false' })
+  const created = await deliver(engine, 'evt_new', 'file.created', deleted, 'tell')
+  expect(await engine.passOf(created)).toMatchObject({ output: 'false' })
+})
+
+test('`isSelfCaused` is false when our delete came too late', async () => {
+  const engine = createTestEngine()
+  const filesFor = filesOf({ delete: async () => ({ outcome: 'not_found', proof: 'none' }) })
+  await engine.start([sweep, watch], { filesFor })
+  await engine.run('sweep')
+  const run = await deliver(engine, 'evt_own', 'file.deleted', deleted, 'watch')
+  expect(await engine.passOf(run)).toMatchObject({ status: 'completed' })
+})
+
+test('a run waits for a delete under way, which is recorded before it is sent', async () => {
+  const engine = createTestEngine()
+  const asked = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<object>()
+  const filesFor = filesOf({
+    delete: () => {
+      asked.resolve()
+      return answer.promise
+    },
+  })
+  await engine.start([sweep, watch], { filesFor })
+  const swept = engine.run('sweep')
+  await asked.promise
+  const run = await deliver(engine, 'evt_own', 'file.deleted', deleted, 'watch')
+  expect(await engine.passOf(run)).toMatchObject({
+    status: 'waiting',
+    dueAt: engine.clock.now() + 1_000,
+    reason: expect.stringContaining('storage_a:fil_1 by a run is still under way'),
+  })
+  answer.resolve({ outcome: 'deleted', proof: 'reply' })
+  expect(await swept).toMatchObject({ status: 'completed' })
+  expect(await engine.advance(run, '1s')).toMatchObject({ status: 'skipped' })
+})
+
+test("`isSelfCaused` is true even if the delete used the service's own spelling", async () => {
+  const engine = createTestEngine()
+  const raw = defineWorkflow({
+    id: 'raw',
+    on: 'file.created',
+    run: ({ files }) => files.delete({ service: 'doc-drive' as 'storage_a', id: 'fil_1' }),
+  })
+  const filesFor = filesOf({ delete: async () => ({ outcome: 'deleted', proof: 'reply' }) })
+  await engine.start([raw, sweep, watch], { filesFor, spellingsOf: () => ({ storage_a: 'doc-drive' }) })
+  await engine.run('raw')
+  const data = { service: 'doc-drive', file: { id: 'fil_1' } }
+  const run = await deliver(engine, 'evt_own', 'file.deleted', data, 'watch')
+  expect(await engine.passOf(run)).toMatchObject({ status: 'skipped' })
+})

@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
+import { createLatches } from '../../support/create-latches.ts'
+import { sendEvents } from '../../support/send-events.ts'
+import { createTestEngine } from '../../support/test-engine.ts'
+
+test('runs with a higher priority are claimed first, even the one that came last', async () => {
+  const engine = createTestEngine()
+  const order: unknown[] = []
+  const workflow = defineWorkflow({
+    id: 'ranked',
+    on: 'file.created',
+    priority: (event) => Number(event.data.rank),
+    run: ({ event }) => {
+      order.push(event.data.rank)
+    },
+  })
+  await sendEvents(
+    engine,
+    workflow,
+    [1, -5, 0, 100, 7].map((rank) => ({ rank })),
+    [],
+  )
+  await engine.start([workflow], { slots: 1 })
+  await awaitRuns(engine, haveStatus({ completed: 5 }))
+  expect(order).toEqual([100, 7, 1, 0, -5])
+})
+
+test('runs with a higher priority stand first in line', async () => {
+  const engine = createTestEngine()
+  const order: unknown[] = []
+  const latches = createLatches(engine)
+  const workflow = defineWorkflow({
+    id: 'ranked-line',
+    on: 'file.created',
+    concurrency: { limit: 1 },
+    priority: (event) => Number(event.data.rank),
+    run: async ({ event, run, step }) => {
+      order.push(event.data.rank)
+      if (order.length === 1) await step.run('work', () => latches.work(run.id))
+    },
+  })
+  const worker = await engine.start([workflow])
+  const [first = ''] = await sendEvents(engine, workflow, [{ rank: 0 }], [worker])
+  await awaitRuns(engine, () => latches.started.length === 1)
+  await sendEvents(
+    engine,
+    workflow,
+    [1, 3, 2].map((rank) => ({ rank })),
+    [worker],
+  )
+  await awaitRuns(engine, haveStatus({ running: 1, waiting: 3 }))
+  latches.open(first)
+  await awaitRuns(engine, haveStatus({ completed: 4 }))
+  expect(order).toEqual([0, 3, 2, 1])
+})
+
+test('a constant priority orders runs without an admission pass', async () => {
+  const engine = createTestEngine()
+  const order: string[] = []
+  const run = (name: string) => () => {
+    order.push(name)
+  }
+  const low = defineWorkflow({ id: 'low', on: '*', priority: -1, run: run('low') })
+  const high = defineWorkflow({ id: 'high', on: '*', priority: 10, run: run('high') })
+  await sendEvents(engine, low, [{}], [])
+  await sendEvents(engine, high, [{}], [])
+  await engine.start([low, high], { slots: 1 })
+  await awaitRuns(engine, haveStatus({ completed: 2 }))
+  expect(order).toEqual(['high', 'low'])
+  expect(engine.heard.filter((notice) => notice.kind === 'run.ready')).toEqual([])
+})
+
+test.each([101, 1.5, Number.NaN, '1'])('a priority of %j parks the run for a person', async (priority) => {
+  const engine = createTestEngine()
+  await engine.start([defineWorkflow({ id: 'odd', on: '*', priority: () => priority as number, run: () => 'ran' })])
+  expect(await engine.run('odd')).toMatchObject({
+    status: 'waiting',
+    dueAt: null,
+    reason: expect.stringContaining('`priority` returned'),
+  })
+})

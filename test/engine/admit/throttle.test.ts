@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import type { ServiceEvent } from '../../../src/core/incoming/event.ts'
+import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
+import { NOW } from '../../support/fixtures.ts'
+import { sendEvents } from '../../support/send-events.ts'
+import { createTestEngine } from '../../support/test-engine.ts'
+
+const folderOf = (event: ServiceEvent) => String(event.data.folder)
+
+test('a throttle starts no more runs per period than its limit, and all of them in the end', async () => {
+  const engine = createTestEngine()
+  const starts: number[] = []
+  const workflow = defineWorkflow({
+    id: 'throttled',
+    on: '*',
+    throttle: { limit: 2, per: '1m' },
+    run: () => {
+      starts.push((engine.clock.now() - NOW) / 1_000)
+    },
+  })
+  const worker = await engine.start([workflow])
+  await sendEvents(engine, workflow, Array(5).fill({}), [worker])
+  const runs = await awaitRuns(engine, haveStatus({ completed: 2, waiting: 3 }))
+  expect(runs[2]).toMatchObject({
+    dueAt: NOW + 60_000,
+    isInLine: true,
+    reason: 'throttle: 2 of 2 runs started within 1m, next start at 2026-06-01T12:01:00.000Z',
+  })
+  // Only the first in line has a moment: the others are not woken for nothing.
+  expect(runs.slice(3).map((run) => run.dueAt)).toEqual([null, null])
+  engine.clock.advance('30s')
+  engine.clock.advance('30s')
+  await awaitRuns(engine, haveStatus({ completed: 4, waiting: 1 }))
+  engine.clock.advance('1m')
+  await awaitRuns(engine, haveStatus({ completed: 5 }))
+  expect(starts).toEqual([0, 0, 60, 60, 120])
+})
+
+test('a throttle per key delays no other key and holds no concurrency place', async () => {
+  const engine = createTestEngine()
+  const seen: unknown[] = []
+  const workflow = defineWorkflow({
+    id: 'throttled-keys',
+    on: 'file.created',
+    throttle: { limit: 1, per: '1h', key: folderOf },
+    concurrency: { limit: 1 },
+    run: ({ event }) => {
+      seen.push(event.data.folder)
+    },
+  })
+  const worker = await engine.start([workflow])
+  await sendEvents(
+    engine,
+    workflow,
+    ['hot', 'hot', 'hot', 'cold'].map((folder) => ({ folder })),
+    [worker],
+  )
+  await awaitRuns(engine, haveStatus({ completed: 2, waiting: 2 }))
+  expect(seen).toEqual(['hot', 'cold'])
+})
+
+test('a clock that is set back closes a throttle for at most one period', async () => {
+  const engine = createTestEngine()
+  const workflow = defineWorkflow({ id: 'back', on: '*', throttle: { limit: 1, per: '1m' }, run: () => 1 })
+  const worker = await engine.start([workflow])
+  await sendEvents(engine, workflow, [{}], [worker])
+  await awaitRuns(engine, haveStatus({ completed: 1 }))
+  engine.clock.set(NOW - 86_400_000)
+  await sendEvents(engine, workflow, [{}], [worker])
+  await awaitRuns(engine, haveStatus({ completed: 1, waiting: 1 }))
+  engine.clock.advance('1m')
+  await awaitRuns(engine, haveStatus({ completed: 2 }))
+})

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { NOW } from '../../support/fixtures.ts'
+import { createTestEngine } from '../../support/test-engine.ts'
+import { openTestStore } from '../../support/test-store.ts'
+
+test('a pass whose run another process canceled is aborted when its lease is checked', async () => {
+  const engine = createTestEngine()
+  const started = Promise.withResolvers<AbortSignal>()
+  const gate = Promise.withResolvers<void>()
+  const worker = await engine.start([
+    defineWorkflow({
+      id: 'hang',
+      on: '*',
+      run: ({ step }) =>
+        step.run('hang', ({ signal }) => {
+          started.resolve(signal)
+          return new Promise(() => {})
+        }),
+    }),
+    defineWorkflow({ id: 'other', on: '*', run: ({ step }) => step.run('wait', () => gate.promise) }),
+  ])
+  const hanging = engine.run('hang')
+  const unharmed = engine.run('other', 'evt_2')
+  const signal = await started.promise
+  await worker.checkLeases()
+  expect(signal.aborted).toBe(false)
+  const other = openTestStore(engine.folder)
+  const [run] = await other.listRuns({ limit: 1, workflow: 'hang' })
+  await other.cancelRun(run?.id ?? '', 'by hand', NOW)
+  await worker.checkLeases()
+  expect(signal.aborted).toBe(true)
+  expect(await hanging).toMatchObject({ status: 'canceled' })
+  gate.resolve()
+  expect(await unharmed).toMatchObject({ status: 'completed' })
+})
+
+test('each heartbeat checks for canceled runs', async () => {
+  const engine = createTestEngine()
+  const started = Promise.withResolvers<AbortSignal>()
+  await engine.start([
+    defineWorkflow({
+      id: 'hang',
+      on: '*',
+      run: ({ step }) =>
+        step.run('hang', ({ signal }) => {
+          started.resolve(signal)
+          return new Promise(() => {})
+        }),
+    }),
+  ])
+  const ended = engine.run('hang')
+  await started.promise
+  const [run] = await engine.store.listRuns({ limit: 1 })
+  await openTestStore(engine.folder).cancelRun(run?.id ?? '', 'by hand', NOW)
+  engine.clock.advance('5s')
+  expect(await ended).toMatchObject({ status: 'canceled' })
+})

@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineEvent } from '../../src/author/define-event.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import { awaitStatus } from '../support/await-runs.ts'
+import { deliverEvent } from '../support/deliver-event.ts'
+import { createTestEngine, type TestEngine } from '../support/test-engine.ts'
+import { openTestStore } from '../support/test-store.ts'
+import { moved, transfer, waiting } from './support/transfer-waits.ts'
+
+/** Waits until every event has been matched. */
+async function moveOn(engine: TestEngine): Promise<void> {
+  for (;;) {
+    const { cursors, newest } = await engine.store.listMatchCursors()
+    if (cursors.every((cursor) => !cursor.isOpen || cursor.position >= newest)) return
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+test('a wait with several keys needs all of them, and 7 matches "7"', async () => {
+  const engine = createTestEngine()
+  const both = defineWorkflow({
+    id: 'both',
+    on: 'file.created',
+    run: async ({ step }) =>
+      (await step.waitFor('moved', { on: moved, where: { transfer: 7, path: '/a' }, timeout: '1h' }))?.id,
+  })
+  const worker = await engine.start([both])
+  const parked = await engine.run('both')
+  await deliverEvent(engine, worker, { id: 'evt_path', type: 'transfer.completed', data: transfer('8', '/a') })
+  await deliverEvent(engine, worker, { id: 'evt_number', type: 'transfer.completed', data: transfer(7, '/b') })
+  await deliverEvent(engine, worker, { id: 'evt_both', type: 'transfer.completed', data: transfer('7', '/a') })
+  expect((await awaitStatus(engine, parked.id, 'completed')).output).toBe('"evt_both"')
+})
+
+test('a wait without keys takes any event of its type or family in its account', async () => {
+  const engine = createTestEngine()
+  const any = defineWorkflow({
+    id: 'any',
+    on: 'file.created',
+    run: async ({ step }) => {
+      const [one, family] = await Promise.all([
+        step.waitFor('one', { on: 'transfer.failed', timeout: '1h' }),
+        step.waitFor('family', { on: 'transfer.*', timeout: '1h' }),
+      ])
+      return [one?.id, family?.id]
+    },
+  })
+  const worker = await engine.start([any])
+  const parked = await engine.run('any')
+  await deliverEvent(engine, worker, { id: 'evt_foreign', type: 'transfer.failed', data: {}, account: 'other' })
+  await deliverEvent(engine, worker, { id: 'evt_family', type: 'transfer.completed', data: {} })
+  await deliverEvent(engine, worker, { id: 'evt_one', type: 'transfer.failed', data: {} })
+  expect((await awaitStatus(engine, parked.id, 'completed')).output).toBe('["evt_one","evt_family"]')
+})
+
+test('one event wakes every run that waits for it and starts its own', async () => {
+  const engine = createTestEngine()
+  const started = defineWorkflow({ id: 'started', on: moved, run: () => 'started' })
+  const worker = await engine.start([waiting(), started])
+  const runs = []
+  for (let n = 0; n < 20; n++) runs.push(await engine.run('waiting', `evt_${n}`))
+  const own = { id: 'evt_fits', type: 'transfer.completed', data: transfer('t1'), workflows: ['started'] }
+  const [startedId = ''] = await deliverEvent(engine, worker, own)
+  for (const { id } of runs) expect((await awaitStatus(engine, id, 'completed')).output).toContain('evt_fits')
+  expect((await awaitStatus(engine, startedId, 'completed')).output).toBe('"started"')
+})
+
+test('an event whose key cannot be computed is reported and skipped', async () => {
+  const engine = createTestEngine()
+  const worker = await engine.start([waiting()])
+  const parked = await engine.run('waiting')
+  await deliverEvent(engine, worker, { id: 'evt_odd', type: 'transfer.completed', data: { transferId: 't1' } })
+  await deliverEvent(engine, worker, { id: 'evt_fits', type: 'transfer.completed', data: transfer('t1') })
+  expect((await awaitStatus(engine, parked.id, 'completed')).output).toContain('evt_fits')
+  const unmatched = engine.heard.filter((notice) => notice.kind === 'event.unmatched')
+  expect(unmatched).toMatchObject([{ event: 'evt_odd', type: 'transfer.completed', key: 'transfer' }])
+})
+
+test('two processes match one stream of events and wake each run once', async () => {
+  const engine = createTestEngine()
+  const other = openTestStore(engine.folder)
+  const workers = [await engine.start([waiting()]), await engine.start([waiting()], { store: other })]
+  const runs = []
+  for (let n = 0; n < 10; n++) runs.push(await engine.run('waiting', `evt_${n}`))
+  for (let n = 0; n < 50; n++) {
+    await deliverEvent(engine, workers, { id: `evt_noise${n}`, type: 'transfer.completed', data: transfer(`n${n}`) })
+  }
+  await deliverEvent(engine, workers, { id: 'evt_fits', type: 'transfer.completed', data: transfer('t1') })
+  for (const { id } of runs) expect((await awaitStatus(engine, id, 'completed')).output).toContain('evt_fits')
+  const ends = engine.heard.filter((notice) => notice.kind === 'run.completed')
+  expect(ends).toHaveLength(runs.length)
+})
+
+test('events that no run waits for cause no store calls of the matcher', async () => {
+  const engine = createTestEngine()
+  const asked: string[] = []
+  const store = new Proxy(engine.store, {
+    get(target, name) {
+      if (/Watch|Match|EventsAfter/.test(String(name))) asked.push(String(name))
+      return Reflect.get(target, name)
+    },
+  })
+  const worker = await engine.start([defineWorkflow({ id: 'plain', on: moved, run: () => null })], { store })
+  asked.length = 0
+  for (let n = 0; n < 50; n++) {
+    const event = { id: `evt_${n}`, type: 'transfer.completed', data: transfer('t1'), workflows: ['plain'] }
+    const [runId = ''] = await deliverEvent(engine, worker, event)
+    await awaitStatus(engine, runId, 'completed')
+  }
+  expect(asked).toEqual([])
+})
+
+test('a completed run closes the waits that it no longer needs', async () => {
+  const engine = createTestEngine()
+  const worker = await engine.start([
+    defineWorkflow({
+      id: 'race',
+      on: '*',
+      run: ({ step }) =>
+        Promise.race([
+          step.waitFor('moved', { on: moved, where: { transfer: 't1' }, timeout: '1h' }),
+          step.run('quick', () => 'quick'),
+        ]),
+    }),
+  ])
+  expect(await engine.run('race')).toMatchObject({ status: 'completed', output: '"quick"' })
+  const { cursors } = await engine.store.listMatchCursors()
+  expect(cursors.filter((cursor) => cursor.isOpen)).toEqual([])
+  await worker.stop()
+})
+
+test('events are matched again when the functions of a key have changed', async () => {
+  const engine = createTestEngine()
+  const data = z.looseObject({ first: z.string(), second: z.string() })
+  const define = (key: (data: { first: string; second: string }) => string) =>
+    defineEvent('thing.changed', { data, keys: { thing: key } })
+  const workflowOf = (on: ReturnType<typeof define>) =>
+    defineWorkflow({
+      id: 'thing',
+      on: '*',
+      run: async ({ step }) => (await step.waitFor('thing', { on, where: { thing: 'x' }, timeout: '1h' }))?.id,
+    })
+  const first = await engine.start([workflowOf(define((thing) => thing.first))])
+  const parked = await engine.run('thing')
+  await deliverEvent(engine, first, { id: 'evt_second', type: 'thing.changed', data: { first: 'y', second: 'x' } })
+  await moveOn(engine)
+  expect(await engine.store.findRun(parked.id)).toMatchObject({ status: 'waiting' })
+  await first.stop()
+  await engine.start([workflowOf(define((thing) => thing.second))])
+  expect((await awaitStatus(engine, parked.id, 'completed')).output).toBe('"evt_second"')
+})

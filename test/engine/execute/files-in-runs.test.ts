@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineEvent } from '../../../src/author/define-event.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { storageName } from '../../../src/author/storage-name.ts'
+import { RetryAt } from '../../../src/core/errors.ts'
+import { RetryAfter } from '../../../src/core/runs/retry.ts'
+import type { FilesFor } from '../../../src/engine/worker-parts.ts'
+import type { FilesClient } from '../../../src/files/index.ts'
+import { wrapCalls } from '../../../src/files/wrap-calls.ts'
+import { eventBody, incoming } from '../../support/fixtures.ts'
+import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
+
+/** Runs whose calls go to `client`, which only has what the test needs. */
+const filesOf =
+  (client: Partial<Record<keyof FilesClient, (...given: never[]) => unknown>>): FilesFor =>
+  (_account, around) =>
+    wrapCalls(
+      () => client as unknown as FilesClient,
+      around,
+      () => {},
+    )
+
+/** An event of a type, with the run of one workflow. */
+async function deliver(
+  { store }: TestEngine,
+  id: string,
+  type: string,
+  data: object,
+  workflow: string,
+): Promise<string> {
+  const { runs } = await store.saveDelivery(incoming(id, { body: eventBody(id, type, data), workflows: [workflow] }))
+  return runs[0] ?? ''
+}
+
+const ref = { service: 'storage_a', id: 'fil_1' } as const
+
+const details = { ...ref, name: 'x' }
+
+test('a files call is retried as often, and limited in time, as its author says', async () => {
+  const engine = createTestEngine()
+  let calls = 0
+  const hang = (_file: never, { signal }: { signal: AbortSignal }) =>
+    new Promise((_resolve, reject) => {
+      calls++
+      signal.addEventListener('abort', () => reject(signal.reason))
+      queueMicrotask(() => engine.clock.advance('7s'))
+    })
+  const look = defineWorkflow({
+    id: 'look',
+    on: '*',
+    run: ({ files }) => files.get(ref, { retry: { attempts: 2, min: 1, max: 1 }, timeout: '7s' }),
+  })
+  await engine.start([look], { filesFor: filesOf({ get: hang as never }) })
+  const run = await engine.run('look')
+  const ended = run.status === 'waiting' ? await engine.advance(run.id, '1s') : run
+  expect(ended).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('within 7000 ms') } })
+  expect(calls).toBe(2)
+})
+
+test('a files call that is told to wait frees its slot and records the reason once', async () => {
+  const engine = createTestEngine()
+  let calls = 0
+  const get = async () => {
+    if (++calls <= 5) throw new RetryAt(engine.clock.now() + 60_000, 'the limit leaves no place')
+    return details
+  }
+  const look = defineWorkflow({ id: 'look', on: '*', retry: { attempts: 1 }, run: ({ files }) => files.get(ref) })
+  await engine.start([look], { filesFor: filesOf({ get }) })
+  let run = await engine.run('look')
+  expect(run.reason).toBe('next attempt of step "files.get[storage_a:fil_1]": the limit leaves no place')
+  for (let turn = 0; turn < 5; turn++) run = await engine.advance(run.id, '60s')
+  expect(run).toMatchObject({ status: 'completed' })
+  expect(await engine.store.listStepFailures(run.id)).toHaveLength(1)
+  expect(await engine.store.listSteps(run.id)).toMatchObject([{ status: 'completed', attempt: 1, error: null }])
+})
+
+test('a files call waits as long as a RetryAfter in it says', async () => {
+  const engine = createTestEngine()
+  let calls = 0
+  const retry = defineWorkflow({
+    id: 'retry',
+    on: '*',
+    run: ({ step }) =>
+      step.run('call', () => {
+        if (++calls === 1) throw new RetryAfter('90s')
+        return calls
+      }),
+  })
+  await engine.start([retry])
+  const run = await engine.run('retry')
+  expect(run).toMatchObject({ status: 'waiting', dueAt: engine.clock.now() + 90_000 })
+  expect(await engine.advance(run.id, '90s')).toMatchObject({ status: 'completed', output: '2' })
+})
+
+test("a storage name is read in the spelling of the event's account", async () => {
+  const engine = createTestEngine()
+  const created = defineEvent('file.created', { data: z.object({ service: storageName }) })
+  const name = defineWorkflow({ id: 'name', on: created, run: ({ event }) => event.data.service })
+  await engine.start([name], {
+    spellingsOf: async (account) => (account === 'default' ? { storage_b: 'desk-drive' } : {}),
+  })
+  const known = await deliver(engine, 'evt_1', 'file.created', { service: 'Desk Drive' }, 'name')
+  expect(await engine.passOf(known)).toMatchObject({ status: 'completed', output: '"storage_b"' })
+  const unknown = await deliver(engine, 'evt_2', 'file.created', { service: 'tape' }, 'name')
+  expect(await engine.passOf(unknown)).toMatchObject({
+    status: 'waiting',
+    dueAt: null,
+    reason: expect.stringContaining('must name a storage'),
+  })
+})

@@ -1,0 +1,177 @@
+import { expect, test } from 'vitest'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import { LEASE_MS } from '../../src/core/runs/lease.ts'
+import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import { createTestEngine } from '../support/test-engine.ts'
+import { openTestStore } from '../support/test-store.ts'
+
+test('canceling a run ends its pass at once and aborts its signal', async () => {
+  const engine = createTestEngine()
+  const started = Promise.withResolvers<AbortSignal>()
+  const worker = await engine.start([
+    defineWorkflow({
+      id: 'long',
+      on: '*',
+      run: ({ step }) =>
+        step.run('hang', ({ signal }) => {
+          started.resolve(signal)
+          return new Promise(() => {})
+        }),
+    }),
+  ])
+  const ended = engine.run('long')
+  const signal = await started.promise
+  const [running] = await engine.store.listRuns({ limit: 1 })
+  expect(await engine.store.cancelRun(running?.id ?? '', 'by hand', NOW)).toBe(true)
+  worker.endPass(running?.id ?? '')
+  expect(await ended).toMatchObject({ status: 'canceled', reason: 'by hand' })
+  expect(signal.aborted).toBe(true)
+})
+
+test('a pass whose run was taken over does nothing more', async () => {
+  const engine = createTestEngine()
+  const gate = Promise.withResolvers<void>()
+  const started = Promise.withResolvers<void>()
+  const done: string[] = []
+  const worker = await engine.start([
+    defineWorkflow({
+      id: 'slow',
+      on: '*',
+      run: async ({ step }) => {
+        await step.run('first', () => {
+          started.resolve()
+          return gate.promise
+        })
+        await step.run('second', () => done.push('second'))
+      },
+    }),
+  ])
+  const runId = await queueRun(engine.store, 'evt_1', 'slow')
+  const lost = engine.notices.once('run.lost')
+  worker.wake()
+  await started.promise
+  // While the first worker is in its step, another process takes the run for abandoned.
+  const other = openTestStore(engine.folder)
+  expect(await other.recoverRuns(NOW + LEASE_MS + 5_000, LEASE_MS)).toBe(1)
+  const [taken] = await other.claimRuns('wrk_other', 1, NOW)
+  gate.resolve()
+  await lost
+  expect(done).toEqual([])
+  expect(await other.listSteps(runId)).toEqual([])
+  if (taken) await other.saveCheckpoint(taken.lease, checkpoint('first'))
+  expect(await other.listSteps(runId)).toHaveLength(1)
+})
+
+test('the number of runs at work never exceeds the slots', async () => {
+  const engine = createTestEngine()
+  let atWork = 0
+  let most = 0
+  await engine.start(
+    [
+      defineWorkflow({
+        id: 'busy',
+        on: '*',
+        run: ({ step }) =>
+          step.run('work', async () => {
+            most = Math.max(most, ++atWork)
+            await new Promise(setImmediate)
+            atWork -= 1
+          }),
+      }),
+    ],
+    { slots: 3 },
+  )
+  await Promise.all(Array.from({ length: 20 }, (_, n) => engine.run('busy', `evt_${n}`)))
+  expect(most).toBe(3)
+})
+
+test('a stopping worker finishes the step at work and releases the run', async () => {
+  const engine = createTestEngine()
+  const started = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<string>()
+  const calls: string[] = []
+  const workflow = defineWorkflow({
+    id: 'two-steps',
+    on: '*',
+    run: async ({ step }) => {
+      await step.run('first', () => {
+        calls.push('first')
+        started.resolve()
+        return gate.promise
+      })
+      await step.run('second', () => calls.push('second'))
+    },
+  })
+  const worker = await engine.start([workflow])
+  const ended = engine.run('two-steps')
+  await started.promise
+  const stopped = worker.stop()
+  gate.resolve('done')
+  await stopped
+  const released = await ended
+  expect(released).toMatchObject({ status: 'pending' })
+  expect(calls).toEqual(['first'])
+
+  const completed = engine.notices.once('run.completed')
+  await engine.start([workflow])
+  await completed
+  expect(calls).toEqual(['first', 'second'])
+})
+
+test('a stopping worker ends a step that takes too long, and the run goes on elsewhere', async () => {
+  const engine = createTestEngine()
+  const started = Promise.withResolvers<AbortSignal>()
+  const hang = defineWorkflow({
+    id: 'hang',
+    on: '*',
+    run: ({ step }) =>
+      step.run('hang', ({ signal }) => {
+        started.resolve(signal)
+        return new Promise(() => {})
+      }),
+  })
+  const worker = await engine.start([hang], { drainMs: 0 })
+  const runId = await queueRun(engine.store, 'evt_1', 'hang')
+  worker.wake()
+  const signal = await started.promise
+  await worker.stop()
+  expect(signal.aborted).toBe(true)
+  expect(await engine.store.findRun(runId)).toMatchObject({ status: 'pending' })
+})
+
+test('a run whose pass broke on a store failure is parked and finishes later', async () => {
+  const engine = createTestEngine()
+  let isFull = false
+  const store = {
+    ...engine.store,
+    saveCheckpoint: ((...args) =>
+      isFull
+        ? Promise.reject(new Error('disk full'))
+        : engine.store.saveCheckpoint(...args)) satisfies typeof engine.store.saveCheckpoint,
+  }
+  let calls = 0
+  const worker = await engine.start(
+    [
+      defineWorkflow({
+        id: 'unlucky',
+        on: '*',
+        run: async ({ step }) => {
+          await step.run('a', () => {
+            isFull = calls++ === 0
+          })
+          await step.run('b', () => 'b')
+        },
+      }),
+    ],
+    { store },
+  )
+  const fault = engine.notices.once('fault')
+  const parked = engine.notices.once('run.parked')
+  await queueRun(engine.store, 'evt_1', 'unlucky')
+  worker.wake()
+  expect(await fault).toMatchObject({ error: { message: 'disk full' } })
+  isFull = false
+  const { run } = await parked
+  expect(await engine.advance(run, '5s')).toMatchObject({ status: 'completed' })
+  expect(calls).toBe(2)
+})

@@ -1,0 +1,26 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { hashModule } from '../../../src/project/workflows/hash-module.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+
+test('the hash of a module changes with the project files that it imports', async () => {
+  const folder = tempFolder()
+  mkdirSync(join(folder, 'lib'))
+  const write = (file: string, text: string) => writeFileSync(join(folder, file), text)
+  write('a.workflow.ts', `import { x } from './lib/x.ts'\nexport default x`)
+  write(
+    'lib/x.ts',
+    `export { x } from '../../engine/y.ts'\nconst later = () => import('../../engine/pass/z.ts')\nvoid later`,
+  )
+  write('y.ts', `import './a.workflow.ts'\nexport const x = 1`)
+  write('lib/z.ts', 'export {}')
+  const file = join(folder, 'a.workflow.ts')
+  const hashes = [await hashModule(file)]
+  for (const changed of ['y.ts', 'lib/z.ts']) {
+    write(changed, `export const x = '${changed}'`)
+    hashes.push(await hashModule(file))
+  }
+  expect(new Set(hashes).size).toBe(3)
+  expect(await hashModule(file)).toBe(hashes.at(-1))
+})

@@ -21,7 +21,7 @@ async function startAsked(answerWithinMs?: number) {
   return { admin, report, answered }
 }
 
-test('a stop waits for the probe that is being answered, and for no more', async () => {
+test('a stop waits for the health request that is being answered, and for no other', async () => {
   const { admin, report, answered } = await startAsked()
   const stopped = admin.stop()
   report.resolve({ ready: false, checks: { receiver: 'draining' } })

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import type { Verdict } from '../../../src/core/incoming/delivery.ts'
+import { ERROR, jsonOf, KINDS, linesOf, NOTICES } from '../support/notices.ts'
+
+test('a JSON line has flat fields', () => {
+  expect(linesOf([NOTICES['run.completed']])).toEqual([
+    '{"level":"info","time":"2026-05-01T12:00:01.123Z","run":"run_1","workflow":"verify-transfer","ms":12,"steps":3,"message":"run completed"}\n',
+  ])
+  expect(jsonOf(NOTICES['delivery.received'])).toEqual([
+    {
+      level: 'info',
+      time: '2026-05-01T12:00:01.123Z',
+      message: 'delivery accepted',
+      verdict: 'accepted',
+      delivery: 'dlv_1',
+      endpoint: 'end_1',
+      event: 'evt_1',
+      type: 'file.created',
+      runs: 2,
+      ms: 1.5,
+      skewSeconds: 1,
+      matched: 0,
+      header: 'X',
+      reason: 'mismatch',
+      contentType: 'text/html',
+      contentLength: 9,
+    },
+  ])
+})
+
+test('a notice of each kind has one level and one message', () => {
+  const said = Object.fromEntries(
+    KINDS.map((kind) => [kind, jsonOf(NOTICES[kind]).map((line) => `${line.level}: ${line.message}`)]),
+  )
+  expect(said).toEqual({
+    'delivery.received': ['info: delivery accepted'],
+    'endpoint.suspect': ['warn: signatures fail since the last success: the secret may have changed at the service'],
+    'tick.recorded': ['info: tick recorded'],
+    'run.queued': ['debug: runs queued'],
+    'run.completed': ['info: run completed'],
+    'run.failed': ['error: run failed'],
+    'run.parked': ['info: run parked'],
+    'run.limited': ['info: run waits for its turn'],
+    'run.ready': ['debug: run admitted'],
+    'run.retried': ['warn: run will be tried again'],
+    'run.skipped': ['info: run skipped'],
+    'run.released': ['info: run released'],
+    'run.canceled': ['info: run canceled'],
+    'step.repeated': ['warn: a step name repeats: give each turn of a loop its key, as [name, key]'],
+    'event.unmatched': ['warn: event not matched'],
+    'run.lost': ['warn: run lost to another worker or a person'],
+    'run.log': ['info: checked'],
+    'runs.recovered': ['warn: runs of a dead worker recovered'],
+    'step.completed': ['debug: step completed'],
+    'step.failed': ['warn: step will be tried again'],
+    'workflow.loaded': ['info: workflow loaded'],
+    'workflow.broken': ['error: workflow broken'],
+    'workflows.reloaded': ['info: workflows reloaded'],
+    'store.pruned': ['info: store pruned'],
+    'files.called': ['debug: files called'],
+    'files.warned': ['warn: the reply has no pagination'],
+    'sandbox.said': ['debug: a transfer began'],
+    fault: ['error: fault'],
+    'app.started': ['info: started'],
+    'app.stopping': ['info: stopping'],
+    'app.stopped': ['info: stopped'],
+  })
+})
+
+test('a run that waits for a person is logged as a warning, one that waits for a moment is not', () => {
+  expect(jsonOf({ ...NOTICES['run.parked'], dueAt: null })).toMatchObject([
+    { level: 'warn', message: 'run waits for a person', reason: 'sleep "grace"' },
+  ])
+  expect(jsonOf(NOTICES['run.parked'])).toMatchObject([{ dueAt: '2026-05-01T12:00:01.123Z' }])
+})
+
+test('the last failure of a step is told from one before it', () => {
+  expect(jsonOf({ ...NOTICES['step.failed'], retryAt: null })).toMatchObject([{ message: 'step failed' }])
+})
+
+test('a JSON line contains only the listed properties of an error', () => {
+  const error = { ...ERROR, headers: { accept: 'x' }, body: 'file content', stack: 'a stack' }
+  expect(jsonOf({ ...NOTICES['run.failed'], error })).toMatchObject([{ err: ERROR }])
+  expect(linesOf([{ ...NOTICES['run.failed'], error }])[0]).not.toMatch(/accept|content|stack/)
+})
+
+test("a JSON line keeps an author's facts apart from our fields", () => {
+  const notice = { ...NOTICES['run.log'], facts: { run: 'mine', level: 9, message: 'mine' } }
+  expect(jsonOf(notice)).toMatchObject([{ run: 'run_1', level: 'info', message: 'checked', facts: { run: 'mine' } }])
+})
+
+test.each([
+  ['accepted', 'info'],
+  ['duplicate', 'info'],
+  ['conflict', 'warn'],
+  ['bad_signature', 'warn'],
+  ['stale', 'warn'],
+  ['unknown_endpoint', 'warn'],
+  ['disabled', 'warn'],
+  ['overloaded', 'warn'],
+  ['draining', 'info'],
+] as const satisfies [Verdict, string][])(
+  'a line of a delivery with the verdict %s has the level %s',
+  (verdict, level) => {
+    expect(jsonOf({ ...NOTICES['delivery.received'], verdict })).toMatchObject([{ level, verdict }])
+  },
+)

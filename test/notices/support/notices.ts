@@ -1,0 +1,114 @@
+import { createHmac } from 'node:crypto'
+import { expect } from 'vitest'
+import type { Notice, NoticeKind, NoticeOf } from '../../../src/core/notices.ts'
+import { ManualClock } from '../../../src/core/time.ts'
+import { type LogOptions, logNotices } from '../../../src/notices/log/log-notices.ts'
+import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
+
+export const NOW = Date.UTC(2026, 4, 1, 12, 0, 1, 123)
+
+export const ERROR = { name: 'Error', message: 'declined', code: 'E_NO', at: ['pay (w.ts:1:1)'] }
+
+export const RUN = { run: 'run_1', workflow: 'verify-transfer' }
+
+/** One notice of each kind. */
+export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
+  'delivery.received': {
+    kind: 'delivery.received',
+    delivery: 'dlv_1',
+    endpoint: 'end_1',
+    verdict: 'accepted',
+    event: 'evt_1',
+    type: 'file.created',
+    runs: 2,
+    facts: { skewSeconds: 1, secret: 0, header: 'X', reason: 'mismatch', contentType: 'text/html', contentLength: 9 },
+    ms: 1.5,
+  },
+  'endpoint.suspect': { kind: 'endpoint.suspect', endpoint: 'end_1', failures: 5, lastSuccessAt: NOW },
+  'tick.recorded': { kind: 'tick.recorded', workflow: 'nightly', scheduledFor: NOW, missed: 1, run: 'run_1' },
+  'run.queued': { kind: 'run.queued', count: 1 },
+  'run.completed': { kind: 'run.completed', ...RUN, ms: 12, steps: 3 },
+  'run.failed': { kind: 'run.failed', ...RUN, ms: 12, error: ERROR },
+  'run.parked': { kind: 'run.parked', ...RUN, dueAt: NOW, reason: 'sleep "grace"', awaits: false },
+  'run.limited': { kind: 'run.limited', ...RUN, dueAt: NOW, reason: 'concurrency: 4 of 4 runs are at work' },
+  'run.ready': { kind: 'run.ready', ...RUN },
+  'run.retried': { kind: 'run.retried', ...RUN, dueAt: NOW, error: ERROR },
+  'run.skipped': { kind: 'run.skipped', ...RUN, reason: 'where' },
+  'run.released': { kind: 'run.released', ...RUN },
+  'run.canceled': { kind: 'run.canceled', ...RUN, reason: 'canceled by event evt_1 (file.deleted)' },
+  'step.repeated': { kind: 'step.repeated', ...RUN, step: 'copy', count: 100 },
+  'event.unmatched': { kind: 'event.unmatched', event: 'evt_1', type: 'file.created', key: 'file', error: ERROR },
+  'run.lost': { kind: 'run.lost', ...RUN },
+  'run.log': { kind: 'run.log', ...RUN, level: 'info', message: 'checked', facts: { files: 3 } },
+  'runs.recovered': { kind: 'runs.recovered', count: 1 },
+  'step.completed': {
+    kind: 'step.completed',
+    ...RUN,
+    step: 'pay',
+    effect: 'write',
+    target: 'storage_a:fil_1',
+    attempt: 1,
+    ms: 3,
+  },
+  'step.failed': { kind: 'step.failed', ...RUN, step: 'pay', attempt: 1, retryAt: NOW, error: ERROR },
+  'workflow.loaded': { kind: 'workflow.loaded', workflow: 'nightly', file: 'nightly.workflow.ts', on: '0 3 * * *' },
+  'workflow.broken': { kind: 'workflow.broken', file: 'nightly.workflow.ts', error: ERROR },
+  'workflows.reloaded': { kind: 'workflows.reloaded', workflows: 3, broken: 0 },
+  'store.pruned': { kind: 'store.pruned', runs: 1, deliveries: 2, payloads: 3, ms: 40 },
+  'files.called': {
+    kind: 'files.called',
+    operation: 'get',
+    service: 'storage_a',
+    id: 'fil_1',
+    status: 200,
+    outcome: 'ok',
+    attempts: 1,
+    ms: 3,
+  },
+  'files.warned': { kind: 'files.warned', service: 'storage_a', message: 'the reply has no pagination' },
+  'sandbox.said': { kind: 'sandbox.said', message: 'a transfer began' },
+  fault: { kind: 'fault', where: 'schedule of nightly', error: ERROR },
+  'app.started': { kind: 'app.started', urls: { sandbox: 'http://127.0.0.1:4747/v1' } },
+  'app.stopping': { kind: 'app.stopping', reason: 'SIGTERM' },
+  'app.stopped': { kind: 'app.stopped' },
+}
+
+export const KINDS = Object.keys(NOTICES) as NoticeKind[]
+
+export function linesOf(notices: Notice[], options: Partial<LogOptions> = {}): string[] {
+  const bus = createNoticeBus()
+  const faults: Notice[] = []
+  const lines: string[] = []
+  logNotices(bus, {
+    level: 'debug',
+    destination: { write: (text) => void lines.push(text) },
+    clock: new ManualClock(NOW),
+    ...options,
+  })
+  bus.subscribe('fault', (fault) => void faults.push(fault))
+  for (const notice of notices) bus.publish(notice)
+  expect(faults.filter((fault) => !notices.includes(fault))).toEqual([])
+  return lines
+}
+
+export const jsonOf = (...notices: Notice[]) => linesOf(notices).map((line) => JSON.parse(line))
+
+export const canary = 'q7cn9rzk4t2m8wxp'
+
+export const secret = `whsec_${Buffer.from(`${canary}-8 bytes`).toString('base64')}`
+
+export const base64 = createHmac('sha256', canary).update('body').digest('base64')
+
+export const url = `https://dl.example/d/${canary}/report.pdf?sig=${canary}&expires=1#${canary}`
+
+export const facts = {
+  secret: canary,
+  Signature: canary,
+  'x-service-signature': canary,
+  apiKey: canary,
+  downloadUrl: canary,
+  download_url: canary,
+  deep: [{ headers: { Authorization: canary, 'Set-Cookie': [canary] }, webhookSecret: { value: canary } }],
+  cause: Object.assign(new Error(`GET ${url}`), { apiKey: canary }),
+  link: new URL(url),
+}

@@ -1,0 +1,115 @@
+import { expect, test, vi } from 'vitest'
+import { cron, type ScheduleOptions } from '../../src/author/cron.ts'
+import { isoTime, systemClock } from '../../src/core/time.ts'
+import { Scheduler } from '../../src/schedule/scheduler.ts'
+import { Bench, cleanUps, openStore } from './support/scheduler-bench.ts'
+
+/** Tells when a scheduler has set its next timer. */
+class Looks {
+  #next = Promise.withResolvers<void>()
+
+  count<T>(timer: T): T {
+    this.#next.resolve()
+    return timer
+  }
+
+  async after(act: () => void): Promise<void> {
+    this.#next = Promise.withResolvers<void>()
+    act()
+    await this.#next.promise
+  }
+}
+
+const missed = ['2026-05-02T03:00Z', '2026-05-03T03:00Z', '2026-05-04T03:00Z']
+
+async function restart(options: ScheduleOptions): Promise<Bench> {
+  const before = new Bench('2026-05-01T12:00Z', options)
+  await before.start()
+  await before.scheduler.stop()
+  const after = new Bench('2026-05-04T12:00Z', { ...options, store: before.store })
+  await after.start()
+  return after
+}
+
+test('after a pause the latest moment is caught up with, and the others are counted', async () => {
+  const bench = await restart({})
+  expect(await bench.ticks()).toEqual(missed.slice(2))
+  expect(bench.heard('tick.recorded')).toMatchObject([{ missed: 2 }])
+})
+
+test('after a pause every moment is caught up with under `all`', async () => {
+  const bench = await restart({ catchUp: 'all', within: '7d' })
+  expect(await bench.ticks()).toEqual(missed)
+})
+
+test('after a pause no moment is caught up with under `skip`, and the next tick counts them', async () => {
+  const bench = await restart({ catchUp: 'skip' })
+  expect(await bench.ticks()).toEqual([])
+  await bench.wakeAt('2026-05-05T03:00Z')
+  expect(bench.heard('tick.recorded')).toMatchObject([{ missed: 3 }])
+})
+
+test('after a pause no moment outside the window is caught up with', async () => {
+  expect(await (await restart({ within: '2h' })).ticks()).toEqual([])
+})
+
+test('a clock that is set forward makes the schedule catch up', async () => {
+  const bench = new Bench('2026-05-01T12:00Z')
+  await bench.start()
+  await bench.wakeAt('2026-05-03T12:00Z')
+  expect(await bench.ticks()).toEqual(['2026-05-03T03:00Z'])
+  expect(bench.heard('tick.recorded')).toMatchObject([{ missed: 1 }])
+})
+
+test('a clock that is set back runs no moment twice', async () => {
+  const bench = new Bench('2026-05-01T12:00Z')
+  await bench.start()
+  await bench.wakeAt('2026-05-02T03:00Z')
+  bench.clock.set(Date.parse('2026-05-02T02:00Z'))
+  await bench.wakeAt('2026-05-03T03:00Z')
+  expect(await bench.ticks()).toEqual(['2026-05-02T03:00Z', '2026-05-03T03:00Z'])
+})
+
+test('a clock that is set back while the process is down runs no moment twice', async () => {
+  const before = new Bench('2026-05-01T12:00Z')
+  await before.start()
+  await before.wakeAt('2026-05-02T03:00Z')
+  await before.scheduler.stop()
+  const after = new Bench('2026-05-02T02:00Z', { store: before.store })
+  await after.start()
+  await after.wakeAt('2026-05-02T03:00Z')
+  expect(await after.ticks()).toEqual(['2026-05-02T03:00Z'])
+  expect(after.heard('tick.recorded')).toEqual([])
+})
+
+test('a clock that was years ahead and is corrected during a sleep does not block the schedule', async () => {
+  // The system's clock itself: its timers count what passes, whatever it shows.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: Date.parse('2038-01-19T00:00Z') })
+  cleanUps.push(() => void vi.useRealTimers())
+  const store = openStore()
+  const looked = new Looks()
+  const recorded = Promise.withResolvers<number>()
+  const scheduler = new Scheduler({
+    store,
+    clock: { now: systemClock.now, at: (moment, wake) => looked.count(systemClock.at(moment, wake)) },
+    publish: (notice) => (notice.kind === 'tick.recorded' ? recorded.resolve(notice.scheduledFor) : undefined),
+    schedules: [{ workflow: 'nightly', schedule: cron('0 3 1 * *') }],
+  })
+  cleanUps.push(() => scheduler.stop())
+  await looked.after(() => scheduler.start())
+  vi.setSystemTime(Date.parse('2026-06-01T02:59:10Z'))
+  for (const _look of [1, 2]) await looked.after(() => vi.advanceTimersByTime(30_000))
+  expect(isoTime(await recorded.promise)).toBe('2026-06-01T03:00:00.000Z')
+})
+
+test('a clock that was years ahead does not block the schedule after a restart', async () => {
+  const before = new Bench('2038-01-19T00:00Z')
+  await before.start()
+  await before.wakeAt('2038-01-19T03:00Z')
+  await before.scheduler.stop()
+  const after = new Bench('2026-05-01T12:00Z', { store: before.store })
+  await after.start()
+  await after.wakeAt('2026-05-02T03:00Z')
+  await after.wakeAt('2026-05-03T03:00Z')
+  expect(await after.ticks()).toEqual(['2026-05-02T03:00Z', '2026-05-03T03:00Z', '2038-01-19T03:00Z'])
+})

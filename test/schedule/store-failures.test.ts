@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { cron } from '../../src/author/cron.ts'
+import { UpshotError } from '../../src/core/errors.ts'
+import { isoTime } from '../../src/core/time.ts'
+import { Scheduler } from '../../src/schedule/scheduler.ts'
+import { Bench, cleanUps, openStore, type Through, WatchedClock } from './support/scheduler-bench.ts'
+
+const failure = () => Promise.reject(new UpshotError('store_unavailable', 'the disk is full'))
+
+test('a failing store is retried after pauses of up to 30 s, and no moment is lost', async () => {
+  const through: Through = { startSchedule: failure }
+  const bench = new Bench('2026-05-01T12:00Z', { through })
+  const pauses: number[] = []
+  await bench.start()
+  for (let attempt = 0; attempt < 7; attempt++) {
+    const [now, next] = [bench.clock.now(), bench.clock.nextAt() ?? 0]
+    pauses.push((next - now) / 1_000)
+    await bench.wakeAt(isoTime(next))
+  }
+  expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30])
+  expect(bench.heard('fault')[0]).toMatchObject({
+    where: 'schedule of nightly',
+    error: { message: 'the disk is full' },
+  })
+  delete through.startSchedule
+  await bench.wakeAt(isoTime(bench.clock.nextAt() ?? 0))
+  await bench.wakeAt('2026-05-02T03:00Z')
+  expect(await bench.ticks()).toEqual(['2026-05-02T03:00Z'])
+
+  through.recordTick = failure
+  await bench.wakeAt('2026-05-03T03:00Z')
+  expect(isoTime(bench.clock.nextAt() ?? 0)).toBe('2026-05-03T03:00:01.000Z')
+})
+
+test('a store that fails during a catch-up gets the remaining moments at the next try', async () => {
+  const through: Through = {}
+  const bench = new Bench('2026-05-01T12:00Z', { through, catchUp: 'all', within: '7d' })
+  await bench.start()
+  through.recordTick = (workflow, tick, now) =>
+    tick.scheduledFor > Date.parse('2026-05-02T12:00Z') ? failure() : bench.store.recordTick(workflow, tick, now)
+  await bench.wakeAt('2026-05-04T12:00Z')
+  expect(await bench.ticks()).toEqual(['2026-05-02T03:00Z'])
+  delete through.recordTick
+  await bench.wakeAt('2026-05-04T12:00:01Z')
+  expect(await bench.ticks()).toEqual(['2026-05-02T03:00Z', '2026-05-03T03:00Z', '2026-05-04T03:00Z'])
+  expect(bench.heard('tick.recorded')).toHaveLength(3)
+})
+
+test('a store that fails for one schedule does not delay another', async () => {
+  const store = openStore()
+  const clock = new WatchedClock(Date.parse('2026-05-01T12:00Z'))
+  const recorded = Promise.withResolvers<string>()
+  const scheduler = new Scheduler({
+    store: {
+      startSchedule: (workflow, ...rest) =>
+        workflow === 'broken' ? failure() : store.startSchedule(workflow, ...rest),
+      recordTick: store.recordTick,
+    },
+    clock,
+    publish: (notice) => (notice.kind === 'tick.recorded' ? recorded.resolve(notice.workflow) : undefined),
+    schedules: ['broken', 'sound'].map((workflow) => ({
+      workflow,
+      schedule: cron('0 3 * * *', { catchUp: 'latest' }),
+    })),
+  })
+  cleanUps.push(() => scheduler.stop())
+  await store.startSchedule('sound', '0 3 * * *', Date.parse('2026-04-30T12:00Z'))
+  scheduler.start()
+  expect(await recorded.promise).toBe('sound')
+})

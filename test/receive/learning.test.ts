@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { planPin } from '../../src/core/incoming/endpoint.ts'
 import { solveCaptures } from '../../src/core/solver/solve-scheme.ts'
-import { pickSigningHeaders } from '../../src/receive/pick-signing-headers.ts'
 import { eventBody, NOW } from '../support/fixtures.ts'
 import { opensslMac } from '../support/sign.ts'
 import { createTestReceiver, SECRET } from '../support/test-receiver.ts'
 
 const BODY = eventBody('evt_1')
+
 const base64 = (body: string) => opensslMac('sha512', SECRET, Buffer.from(body)).toString('base64')
 
-test('P13: an endpoint that learns takes no delivery until its scheme is found out, and the next retry from then on', async () => {
+test('a learning endpoint accepts no delivery until its scheme is known, and the next retry from then on', async () => {
   const { post, store, endpoint, heard } = await createTestReceiver({ endpoint: { status: 'learning' } })
   const headers = { 'X-Service-Signature': undefined, 'X-Their-Signature': `sha512=${base64(BODY)}` }
   const first = await post(BODY, headers)
@@ -28,7 +28,7 @@ test('P13: an endpoint that learns takes no delivery until its scheme is found o
   expect(await store.listRuns({ limit: 10 })).toHaveLength(1)
 })
 
-test('keeps of a captured delivery its bytes and what a signature may rest on, and no credential', async () => {
+test('a capture keeps the body and the headers that a signature may cover, and no credential', async () => {
   const { post, store, endpoint } = await createTestReceiver({ endpoint: { status: 'learning' } })
   const bytes = Buffer.from([0x7b, 0, 0xff, 0xfe, 0x0a])
   await post(bytes, {
@@ -50,40 +50,11 @@ test('keeps of a captured delivery its bytes and what a signature may rest on, a
   expect(Buffer.from(capture?.body ?? []).equals(bytes)).toBe(true)
 })
 
-test('captures the newest twenty of a flood', async () => {
+test('a flood leaves the newest twenty captures', async () => {
   const { post, store, endpoint } = await createTestReceiver({ endpoint: { status: 'learning' } })
   const signed = { 'X-Service-Signature': 'f'.repeat(64) }
   for (let n = 0; n < 25; n++) expect((await post(eventBody(`evt_${n}`), signed)).status).toBe(503)
   const captures = await store.listCaptures(endpoint.id)
   const ids = captures.map(({ body }) => JSON.parse(Buffer.from(body).toString()).id)
   expect(ids).toEqual(Array.from({ length: 20 }, (_, n) => `evt_${n + 5}`))
-})
-
-test.each([
-  ['X-Hub-Signature-256', true],
-  ['webhook-id', true],
-  ['webhook-timestamp', true],
-  ['X-Slack-Request-Timestamp', true],
-  ['X-Shopify-Hmac-Sha256', true],
-  ['Content-Digest', true],
-  ['X-GitHub-Delivery', true],
-  ['X-Sig', true],
-  ['Authorization', false],
-  ['Proxy-Authorization', false],
-  ['Cookie', false],
-  ['X-Gitlab-Token', false],
-  ['X-Webhook-Secret', false],
-  ['X-Session-Id', false],
-  ['X-User-Id', false],
-  ['X-Forwarded-For', false],
-  ['Content-Type', false],
-  ['Date', false],
-])('of the header %s is kept: %s', (name, isKept) => {
-  expect(pickSigningHeaders(['Host', 'x', name, 'value'])).toEqual(isKept ? { [name.toLowerCase()]: 'value' } : {})
-})
-
-test('keeps a bounded number of headers of a bounded length', () => {
-  const many = Array.from({ length: 100 }, (_, n) => [`x-sig-${n}`, 'v']).flat()
-  expect(Object.keys(pickSigningHeaders(many))).toHaveLength(20)
-  expect(pickSigningHeaders(['x-sig', 'v'.repeat(5_000)])).toEqual({})
 })

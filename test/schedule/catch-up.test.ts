@@ -1,11 +1,12 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { cron, type ScheduleOptions } from '../../src/author/cron.ts'
 import { isoTime, systemClock } from '../../src/core/time.ts'
 import { Scheduler } from '../../src/schedule/scheduler.ts'
-import { Bench, cleanUps, openStore } from './support/scheduler-bench.ts'
+import { openTestStore } from '../support/test-store.ts'
+import { SchedulerBench } from './support/scheduler-bench.ts'
 
-/** Tells when a scheduler has set its next timer. */
-class Looks {
+/** Waits until a scheduler has set its next timer. */
+class Sleeps {
   #next = Promise.withResolvers<void>()
 
   count<T>(timer: T): T {
@@ -22,11 +23,11 @@ class Looks {
 
 const missed = ['2026-05-02T03:00Z', '2026-05-03T03:00Z', '2026-05-04T03:00Z']
 
-async function restart(options: ScheduleOptions): Promise<Bench> {
-  const before = new Bench('2026-05-01T12:00Z', options)
+async function restart(options: ScheduleOptions): Promise<SchedulerBench> {
+  const before = new SchedulerBench('2026-05-01T12:00Z', options)
   await before.start()
   await before.scheduler.stop()
-  const after = new Bench('2026-05-04T12:00Z', { ...options, store: before.store })
+  const after = new SchedulerBench('2026-05-04T12:00Z', { ...options, store: before.store })
   await after.start()
   return after
 }
@@ -54,7 +55,7 @@ test('after a pause no moment outside the window is caught up with', async () =>
 })
 
 test('a clock that is set forward makes the schedule catch up', async () => {
-  const bench = new Bench('2026-05-01T12:00Z')
+  const bench = new SchedulerBench('2026-05-01T12:00Z')
   await bench.start()
   await bench.wakeAt('2026-05-03T12:00Z')
   expect(await bench.ticks()).toEqual(['2026-05-03T03:00Z'])
@@ -62,7 +63,7 @@ test('a clock that is set forward makes the schedule catch up', async () => {
 })
 
 test('a clock that is set back runs no moment twice', async () => {
-  const bench = new Bench('2026-05-01T12:00Z')
+  const bench = new SchedulerBench('2026-05-01T12:00Z')
   await bench.start()
   await bench.wakeAt('2026-05-02T03:00Z')
   bench.clock.set(Date.parse('2026-05-02T02:00Z'))
@@ -71,11 +72,11 @@ test('a clock that is set back runs no moment twice', async () => {
 })
 
 test('a clock that is set back while the process is down runs no moment twice', async () => {
-  const before = new Bench('2026-05-01T12:00Z')
+  const before = new SchedulerBench('2026-05-01T12:00Z')
   await before.start()
   await before.wakeAt('2026-05-02T03:00Z')
   await before.scheduler.stop()
-  const after = new Bench('2026-05-02T02:00Z', { store: before.store })
+  const after = new SchedulerBench('2026-05-02T02:00Z', { store: before.store })
   await after.start()
   await after.wakeAt('2026-05-02T03:00Z')
   expect(await after.ticks()).toEqual(['2026-05-02T03:00Z'])
@@ -85,29 +86,29 @@ test('a clock that is set back while the process is down runs no moment twice', 
 test('a clock that was years ahead and is corrected during a sleep does not block the schedule', async () => {
   // The system's clock itself: its timers count what passes, whatever it shows.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: Date.parse('2038-01-19T00:00Z') })
-  cleanUps.push(() => void vi.useRealTimers())
-  const store = openStore()
-  const looked = new Looks()
+  onTestFinished(() => void vi.useRealTimers())
+  const store = openTestStore()
+  const sleeps = new Sleeps()
   const recorded = Promise.withResolvers<number>()
   const scheduler = new Scheduler({
     store,
-    clock: { now: systemClock.now, at: (moment, wake) => looked.count(systemClock.at(moment, wake)) },
+    clock: { now: systemClock.now, at: (moment, wake) => sleeps.count(systemClock.at(moment, wake)) },
     publish: (notice) => (notice.kind === 'tick.recorded' ? recorded.resolve(notice.scheduledFor) : undefined),
     schedules: [{ workflow: 'nightly', schedule: cron('0 3 1 * *') }],
   })
-  cleanUps.push(() => scheduler.stop())
-  await looked.after(() => scheduler.start())
+  onTestFinished(() => scheduler.stop())
+  await sleeps.after(() => scheduler.start())
   vi.setSystemTime(Date.parse('2026-06-01T02:59:10Z'))
-  for (const _look of [1, 2]) await looked.after(() => vi.advanceTimersByTime(30_000))
+  for (const _sleep of [1, 2]) await sleeps.after(() => vi.advanceTimersByTime(30_000))
   expect(isoTime(await recorded.promise)).toBe('2026-06-01T03:00:00.000Z')
 })
 
 test('a clock that was years ahead does not block the schedule after a restart', async () => {
-  const before = new Bench('2038-01-19T00:00Z')
+  const before = new SchedulerBench('2038-01-19T00:00Z')
   await before.start()
   await before.wakeAt('2038-01-19T03:00Z')
   await before.scheduler.stop()
-  const after = new Bench('2026-05-01T12:00Z', { store: before.store })
+  const after = new SchedulerBench('2026-05-01T12:00Z', { store: before.store })
   await after.start()
   await after.wakeAt('2026-05-02T03:00Z')
   await after.wakeAt('2026-05-03T03:00Z')

@@ -7,6 +7,7 @@ import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { openTestStore } from '../support/test-store.ts'
 
 const DAY = 86_400_000
+
 const FOREVER: Retention = { runs: null, failures: null, refusals: null, deliveries: null, payloads: null }
 
 /** A store with `count` completed runs of three steps each. */
@@ -23,7 +24,7 @@ async function fillStore(count: number) {
   return store
 }
 
-test('removes what is older than its bound and keeps what is to be kept for ever', async () => {
+test('pruning removes rows older than their retention and keeps those kept for ever', async () => {
   const store = await fillStore(30)
   const clock = new ManualClock(NOW + 8 * DAY)
   expect(await pruneStore({ store, clock, retention: FOREVER })).toMatchObject({ runs: 0, deliveries: 0, payloads: 0 })
@@ -34,7 +35,7 @@ test('removes what is older than its bound and keeps what is to be kept for ever
   expect(await pruneStore({ store, clock, retention: week })).toMatchObject({ runs: 0, payloads: 0 })
 })
 
-test('asks for slices of a few rows, and for smaller ones where they take long', async () => {
+test('pruning asks for small slices, and for smaller ones where they take long', async () => {
   const store = await fillStore(200)
   const clock = new ManualClock(NOW + 8 * DAY)
   const limits: number[] = []
@@ -61,11 +62,11 @@ test.each([
   { rows: 200, tookMs: 16, next: 100 },
   { rows: 200, tookMs: 10_000, next: 20 },
   { rows: 2_000, tookMs: 1, next: 2_000 },
-])('after $rows rows in $tookMs ms comes a slice of $next', ({ rows, tookMs, next }) => {
+])('a slice of $rows rows that took $tookMs ms is followed by one of $next', ({ rows, tookMs, next }) => {
   expect(computeSliceRows(rows, tookMs)).toBe(next)
 })
 
-test('lets deliveries in between any two slices', async () => {
+test('pruning lets deliveries in between any two slices', async () => {
   const store = await fillStore(300)
   const order: string[] = []
   const slices = {
@@ -91,7 +92,7 @@ test('lets deliveries in between any two slices', async () => {
   expect(order.join(' ')).not.toContain('slice slice slice')
 })
 
-test('prunes a minute after the start and every hour, says what it did, and stops between two slices', async () => {
+test('the pruner prunes a minute after the start and every hour, reports it, and stops between slices', async () => {
   const store = await fillStore(3)
   const clock = new ManualClock(NOW + 8 * DAY)
   const heard: Notice[] = []
@@ -116,7 +117,7 @@ test('prunes a minute after the start and every hour, says what it did, and stop
   expect(clock.nextAt()).toBeNull()
 })
 
-test('reports a store that cannot be pruned and tries again an hour later', async () => {
+test('the pruner reports a store that fails and tries again an hour later', async () => {
   const clock = new ManualClock(NOW)
   const heard: Notice[] = []
   let tries = 0

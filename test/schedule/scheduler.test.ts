@@ -3,13 +3,13 @@ import { cron } from '../../src/author/cron.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { isoTime } from '../../src/core/time.ts'
 import { openTestStore } from '../support/test-store.ts'
-import { Bench, openStore } from './support/scheduler-bench.ts'
+import { SchedulerBench } from './support/scheduler-bench.ts'
 
-const statuses = async ({ store }: Bench) =>
+const statuses = async ({ store }: SchedulerBench) =>
   (await store.listRuns({ limit: 9 })).map(({ status }) => status).toReversed()
 
 test('a new schedule has no missed moments and sleeps half a minute at a time until its first one', async () => {
-  const bench = new Bench('2026-05-01T12:00Z')
+  const bench = new SchedulerBench('2026-05-01T12:00Z')
   await bench.start()
   expect(await bench.ticks()).toEqual([])
   expect(isoTime(bench.clock.nextAt() ?? 0)).toBe('2026-05-01T12:00:30.000Z')
@@ -18,7 +18,7 @@ test('a new schedule has no missed moments and sleeps half a minute at a time un
 })
 
 test('a schedule records a tick and its run at each moment and publishes both', async () => {
-  const bench = new Bench('2026-05-01T12:00Z')
+  const bench = new SchedulerBench('2026-05-01T12:00Z')
   await bench.start()
   await bench.wakeAt('2026-05-02T03:00:00.004Z')
   await bench.wakeAt('2026-05-03T03:00:00.002Z')
@@ -38,20 +38,20 @@ test('a schedule records a tick and its run at each moment and publishes both', 
 })
 
 test('a schedule follows its own time zone', async () => {
-  const bench = new Bench('2026-03-27T12:00Z', { line: '30 2 * * *', timezone: 'Europe/Berlin' })
+  const bench = new SchedulerBench('2026-03-27T12:00Z', { line: '30 2 * * *', timezone: 'Europe/Berlin' })
   await bench.start()
   for (const moment of ['2026-03-28T01:30Z', '2026-03-29T01:00Z', '2026-03-30T00:30Z']) await bench.wakeAt(moment)
   expect(await bench.ticks()).toEqual(['2026-03-28T01:30Z', '2026-03-29T01:00Z', '2026-03-30T00:30Z'])
 })
 
 test('a schedule with a bad line or zone is refused by the constructor', () => {
-  expect(() => new Bench('2026-05-01T12:00Z', { line: '0 25 * * *' })).toThrow(/hour "25"/)
-  expect(() => new Bench('2026-05-01T12:00Z', { timezone: 'Mars' })).toThrow(/not a time zone/)
+  expect(() => new SchedulerBench('2026-05-01T12:00Z', { line: '0 25 * * *' })).toThrow(/hour "25"/)
+  expect(() => new SchedulerBench('2026-05-01T12:00Z', { timezone: 'Mars' })).toThrow(/not a time zone/)
 })
 
 test('two schedulers on one store make one run of each moment, and one of them publishes it', async () => {
-  const one = new Bench('2026-05-01T12:00Z')
-  const other = new Bench('2026-05-01T12:00Z', { store: one.store })
+  const one = new SchedulerBench('2026-05-01T12:00Z')
+  const other = new SchedulerBench('2026-05-01T12:00Z', { store: one.store })
   await Promise.all([one.start(), other.start()])
   for (const moment of ['2026-05-02T03:00Z', '2026-05-03T03:00Z']) {
     await Promise.all([one.wakeAt(moment), other.wakeAt(moment)])
@@ -63,8 +63,8 @@ test('two schedulers on one store make one run of each moment, and one of them p
 
 test('two schedulers with a store each record each tick once', async () => {
   const first = openTestStore()
-  const one = new Bench('2026-05-01T12:00Z', { store: first, line: '* * * * *' })
-  const other = new Bench('2026-05-01T12:00Z', { store: openTestStore(first.folder), line: '* * * * *' })
+  const one = new SchedulerBench('2026-05-01T12:00Z', { store: first, line: '* * * * *' })
+  const other = new SchedulerBench('2026-05-01T12:00Z', { store: openTestStore(first.folder), line: '* * * * *' })
   await Promise.all([one.start(), other.start()])
   const minutes = ['12:01', '12:02', '12:03', '12:04', '12:05']
   for (const minute of minutes) {
@@ -82,7 +82,7 @@ test.each([
 ] as const)(
   'a tick that is due while the last one is at work is handled by overlap $overlap',
   async ({ overlap, expected }) => {
-    const bench = new Bench('2026-05-01T12:00Z', { overlap })
+    const bench = new SchedulerBench('2026-05-01T12:00Z', { overlap })
     await bench.start()
     await bench.wakeAt('2026-05-02T03:00Z')
     await bench.wakeAt('2026-05-03T03:00Z')
@@ -91,7 +91,7 @@ test.each([
 )
 
 test('replacing schedules keeps unchanged ones, ends removed ones and follows new ones', async () => {
-  const bench = new Bench('2026-05-01T12:00Z')
+  const bench = new SchedulerBench('2026-05-01T12:00Z')
   await bench.start()
   const same = { workflow: 'nightly', schedule: cron('0 3 * * *') }
   await bench.clock.untilAsleepAfter(() =>
@@ -106,7 +106,7 @@ test('replacing schedules keeps unchanged ones, ends removed ones and follows ne
 })
 
 test('replacing schedules by some with a bad line changes nothing', async () => {
-  const bench = new Bench('2026-05-01T12:00Z')
+  const bench = new SchedulerBench('2026-05-01T12:00Z')
   await bench.start()
   expect(() => bench.scheduler.replace([{ workflow: 'bad', schedule: cron('0 25 * * *') }])).toThrow(/hour "25"/)
   await bench.wakeAt('2026-05-02T03:00Z')
@@ -114,13 +114,13 @@ test('replacing schedules by some with a bad line changes nothing', async () => 
 })
 
 test('a scheduler may be started and stopped twice, in any order', async () => {
-  const store = openStore()
+  const store = openTestStore()
   let starts = 0
   const startSchedule: Store['startSchedule'] = (...given) => {
     starts++
     return store.startSchedule(...given)
   }
-  const bench = new Bench('2026-05-01T12:00Z', { store, through: { startSchedule } })
+  const bench = new SchedulerBench('2026-05-01T12:00Z', { store, through: { startSchedule } })
   await bench.start()
   bench.scheduler.start()
   expect(starts).toBe(1)
@@ -130,7 +130,7 @@ test('a scheduler may be started and stopped twice, in any order', async () => {
   expect(await bench.ticks()).toEqual(['2026-05-02T03:00Z'])
   expect(bench.clock.nextAt()).toBeNull()
 
-  const unused = new Bench('2026-05-01T12:00Z')
+  const unused = new SchedulerBench('2026-05-01T12:00Z')
   await unused.scheduler.stop()
   unused.scheduler.start()
   await unused.scheduler.stop()
@@ -138,7 +138,7 @@ test('a scheduler may be started and stopped twice, in any order', async () => {
 })
 
 test('a stop waits for the write under way and lets none follow', async () => {
-  const before = new Bench('2026-05-01T12:00Z', { catchUp: 'all', within: '7d' })
+  const before = new SchedulerBench('2026-05-01T12:00Z', { catchUp: 'all', within: '7d' })
   await before.start()
   await before.scheduler.stop()
   const entered = Promise.withResolvers<void>()
@@ -149,7 +149,7 @@ test('a stop waits for the write under way and lets none follow', async () => {
     return before.store.recordTick(...given)
   }
   const options = { store: before.store, catchUp: 'all', within: '7d', through: { recordTick } } as const
-  const bench = new Bench('2026-05-04T12:00Z', options)
+  const bench = new SchedulerBench('2026-05-04T12:00Z', options)
   bench.scheduler.start()
   await entered.promise
   let isStopped = false

@@ -1,15 +1,16 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { cron } from '../../src/author/cron.ts'
 import { UpshotError } from '../../src/core/errors.ts'
 import { isoTime } from '../../src/core/time.ts'
 import { Scheduler } from '../../src/schedule/scheduler.ts'
-import { Bench, cleanUps, openStore, type Through, WatchedClock } from './support/scheduler-bench.ts'
+import { openTestStore } from '../support/test-store.ts'
+import { SchedulerBench, type Through, WatchedClock } from './support/scheduler-bench.ts'
 
 const failure = () => Promise.reject(new UpshotError('store_unavailable', 'the disk is full'))
 
 test('a failing store is retried after pauses of up to 30 s, and no moment is lost', async () => {
   const through: Through = { startSchedule: failure }
-  const bench = new Bench('2026-05-01T12:00Z', { through })
+  const bench = new SchedulerBench('2026-05-01T12:00Z', { through })
   const pauses: number[] = []
   await bench.start()
   for (let attempt = 0; attempt < 7; attempt++) {
@@ -34,7 +35,7 @@ test('a failing store is retried after pauses of up to 30 s, and no moment is lo
 
 test('a store that fails during a catch-up gets the remaining moments at the next try', async () => {
   const through: Through = {}
-  const bench = new Bench('2026-05-01T12:00Z', { through, catchUp: 'all', within: '7d' })
+  const bench = new SchedulerBench('2026-05-01T12:00Z', { through, catchUp: 'all', within: '7d' })
   await bench.start()
   through.recordTick = (workflow, tick, now) =>
     tick.scheduledFor > Date.parse('2026-05-02T12:00Z') ? failure() : bench.store.recordTick(workflow, tick, now)
@@ -47,7 +48,7 @@ test('a store that fails during a catch-up gets the remaining moments at the nex
 })
 
 test('a store that fails for one schedule does not delay another', async () => {
-  const store = openStore()
+  const store = openTestStore()
   const clock = new WatchedClock(Date.parse('2026-05-01T12:00Z'))
   const recorded = Promise.withResolvers<string>()
   const scheduler = new Scheduler({
@@ -63,7 +64,7 @@ test('a store that fails for one schedule does not delay another', async () => {
       schedule: cron('0 3 * * *', { catchUp: 'latest' }),
     })),
   })
-  cleanUps.push(() => scheduler.stop())
+  onTestFinished(() => scheduler.stop())
   await store.startSchedule('sound', '0 3 * * *', Date.parse('2026-04-30T12:00Z'))
   scheduler.start()
   expect(await recorded.promise).toBe('sound')

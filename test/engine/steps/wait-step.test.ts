@@ -10,10 +10,7 @@ import { eventBody, incoming, queueRun } from '../../support/fixtures.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 import { moved, transfer, waiting } from '../support/transfer-waits.ts'
 
-/**
- * The engine with its store wrapped, so that the event is stored at one point of a run that waits
- * for it.
- */
+/** Stores the awaited event around one write of the run that waits for it. */
 async function findAt(
   at: { write: number; when: 'before' | 'after' },
   since: 'now' | 'run',

@@ -4,7 +4,8 @@ import { ERROR, jsonOf, KINDS, linesOf, NOTICES } from '../support/notices.ts'
 
 test('a JSON line has flat fields', () => {
   expect(linesOf([NOTICES['run.completed']])).toEqual([
-    '{"level":"info","time":"2026-05-01T12:00:01.123Z","run":"run_1","workflow":"verify-transfer","ms":12,"steps":3,"message":"run completed"}\n',
+    '{"level":"info","time":"2026-05-01T12:00:01.123Z","run":"run_1","workflow":"verify-transfer",' +
+      '"ms":12,"steps":3,"message":"run completed"}\n',
   ])
   expect(jsonOf(NOTICES['delivery.received'])).toEqual([
     {

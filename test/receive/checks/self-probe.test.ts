@@ -4,18 +4,18 @@ import { SCHEME_PRESETS, type SchemePreset } from '../../../src/core/incoming/si
 import { eventBody, NOW } from '../../support/fixtures.ts'
 import { createTestReceiver } from '../../support/test-receiver.ts'
 
-/** The store, counting how often an endpoint is looked up: each delivery does. */
+/** The store, with the number of endpoint lookups: each delivery makes one. */
 function counting<T extends { findEndpoint: (path: string) => Promise<unknown> }>(store: T) {
-  const looks = { count: 0 }
+  const lookups = { count: 0 }
   const findEndpoint = ((path: string) => {
-    looks.count += 1
+    lookups.count += 1
     return store.findEndpoint(path)
   }) as T['findEndpoint']
-  return { looks, store: { ...store, findEndpoint } }
+  return { lookups, store: { ...store, findEndpoint } }
 }
 
 test.each(Object.keys(SCHEME_PRESETS) as SchemePreset[])(
-  'passes through the real stack for an endpoint with the scheme %s, and leaves nothing behind',
+  'a probe passes the real stack under the scheme %s and leaves nothing behind',
   async (preset) => {
     const { receiver, store, heard, endpoint } = await createTestReceiver()
     await store.updateEndpoint({ ...endpoint, status: 'disabled' })
@@ -27,7 +27,7 @@ test.each(Object.keys(SCHEME_PRESETS) as SchemePreset[])(
   },
 )
 
-test('names the endpoint whose own signature does not pass, and says so in a fault', async () => {
+test('a check names the endpoint that refuses its own signature and publishes a fault', async () => {
   const { receiver, store, heard } = await createTestReceiver()
   const unusable = { ...SCHEME_PRESETS.hex, secret: 'hex' as const }
   await store.addEndpoint({ ...planEndpoint({ name: 'broken' }, NOW), scheme: unusable })
@@ -41,14 +41,14 @@ test('names the endpoint whose own signature does not pass, and says so in a fau
   expect(JSON.stringify(heard)).not.toContain('a-secret-that-has-ended')
 })
 
-test('probes once, again when the endpoints change, and a failed one again after a while', async () => {
+test('endpoints are probed once, when one changes, and after a while when one has failed', async () => {
   const inner = await createTestReceiver()
-  const { looks, store } = counting(inner.store)
+  const { lookups, store } = counting(inner.store)
   const { receiver, clock } = await createTestReceiver({ store })
   const probes = async () => {
-    const before = looks.count
+    const before = lookups.count
     await receiver.checkEndpoints().catch(() => {})
-    return looks.count - before
+    return lookups.count - before
   }
   expect([await probes(), await probes()]).toEqual([1, 0])
   const rotated = planRotation(inner.endpoint, 'the-next-secret-of-this-endpoint', { overlapMs: 0, now: NOW })
@@ -69,7 +69,7 @@ test('probes once, again when the endpoints change, and a failed one again after
   expect([...asked, await probes(), await probes()]).toEqual([asked[0], 0, asked[0], 0])
 })
 
-test('takes a delivery that only claims to be a probe for what it is', async () => {
+test('a delivery that only claims to be a probe is treated as any other', async () => {
   const { post, store, receiver, heard } = await createTestReceiver()
   await receiver.checkEndpoints()
   const headers = { 'X-Upshot-Probe': 'f'.repeat(64) }
@@ -79,7 +79,7 @@ test('takes a delivery that only claims to be a probe for what it is', async () 
   expect(heard).toHaveLength(2)
 })
 
-test('does not probe endpoints that learn or are disabled, and fails while the receiver does not listen', async () => {
+test('a check skips learning and disabled endpoints, and fails while the receiver does not listen', async () => {
   const { receiver, store, endpoint } = await createTestReceiver({ endpoint: { status: 'learning' } })
   await receiver.checkEndpoints()
   await receiver.stop()

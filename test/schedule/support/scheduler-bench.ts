@@ -1,15 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { cron, type ScheduleOptions } from '../../../src/author/cron.ts'
 import type { Notice } from '../../../src/core/notices.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { isoTime, ManualClock } from '../../../src/core/time.ts'
 import { Scheduler, type SchedulerParts } from '../../../src/schedule/scheduler.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
+import { openTestStore } from '../../support/test-store.ts'
 
-/** Tells when the scheduler has done its work and waits for a moment. */
+/** A clock that knows when the scheduler sleeps again. */
 export class WatchedClock extends ManualClock {
   #asleep = Promise.withResolvers<void>()
 
@@ -26,25 +23,15 @@ export class WatchedClock extends ManualClock {
   }
 }
 
-export const cleanUps: (() => Promise<void> | void)[] = []
-
-export function openStore(): Store {
-  const folder = mkdtempSync(join(tmpdir(), 'schedule-'))
-  cleanUps.push(() => rmSync(folder, { recursive: true }))
-  const store = openSqliteStore({ file: join(folder, 'upshot.db'), vaultKey: Buffer.alloc(32, 1) })
-  cleanUps.push(() => store.close())
-  return store
-}
-
 /** A scheduler of one workflow, `nightly`, on a real store. */
-export class Bench {
+export class SchedulerBench {
   readonly clock: WatchedClock
   readonly store: Store
   readonly notices: Notice[] = []
   readonly scheduler: Scheduler
 
   constructor(now: string, options: ScheduleOptions & { line?: string; store?: Store; through?: Through } = {}) {
-    const { line = '0 3 * * *', store = openStore(), through = {}, ...schedule } = options
+    const { line = '0 3 * * *', store = openTestStore(), through = {}, ...schedule } = options
     this.clock = new WatchedClock(Date.parse(now))
     this.store = store
     this.scheduler = new Scheduler({
@@ -56,7 +43,7 @@ export class Bench {
       publish: (notice) => void this.notices.push(notice),
       schedules: [{ workflow: 'nightly', schedule: cron(line, schedule) }],
     })
-    cleanUps.push(() => this.scheduler.stop())
+    onTestFinished(() => this.scheduler.stop())
   }
 
   start(): Promise<void> {
@@ -81,7 +68,3 @@ export class Bench {
 
 /** Store calls that a test takes over. */
 export type Through = Partial<SchedulerParts['store']>
-
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
-})

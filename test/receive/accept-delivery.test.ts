@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest'
+import { eventBody } from '../support/fixtures.ts'
+import { opensslHmac } from '../support/sign.ts'
+import { createTestReceiver, SECRET } from '../support/test-receiver.ts'
+
+test('a valid delivery is answered 200 after its event and run are stored', async () => {
+  const { post, store } = await createTestReceiver()
+  const response = await post(eventBody('evt_1'))
+  expect(response.status).toBe(200)
+  expect(response.body).toEqual({ success: true, data: { verdict: 'accepted', event: 'evt_1' } })
+  expect(await store.listRuns({ limit: 10 })).toMatchObject([
+    { workflow: 'follow-up', status: 'pending', eventId: 'evt_1' },
+  ])
+})
+
+test('a duplicate is answered 200 and starts nothing', async () => {
+  const { post, store } = await createTestReceiver()
+  await post(eventBody('evt_1'))
+  const again = await post(eventBody('evt_1'))
+  expect(again.body.data.verdict).toBe('duplicate')
+  expect(await store.listRuns({ limit: 10 })).toHaveLength(1)
+  expect((await store.listDeliveries({ limit: 10 })).map((row) => row.verdict)).toEqual(['duplicate', 'accepted'])
+})
+
+test('unknown fields and event types are kept', async () => {
+  const { post, store } = await createTestReceiver()
+  const body = JSON.stringify({ ...JSON.parse(eventBody('evt_1', 'storage.connected')), region: 'eu' })
+  expect((await post(body)).status).toBe(200)
+  expect(await store.listEvents({ limit: 1 })).toMatchObject([{ type: 'storage.connected', body }])
+})
+
+test('an event outside the filter of its endpoint is stored and starts nothing', async () => {
+  const { post, store } = await createTestReceiver({ endpoint: { events: ['transfer.*'] } })
+  expect((await post(eventBody('evt_1', 'file.created'))).status).toBe(200)
+  expect((await post(eventBody('evt_2', 'transfer.failed'))).status).toBe(200)
+  expect(await store.listRuns({ limit: 10 })).toMatchObject([{ eventId: 'evt_2' }])
+})
+
+test('the signature covers the bytes as they came, not as parsed', async () => {
+  const { post } = await createTestReceiver()
+  const spaced = `  ${eventBody('evt_1').replaceAll(',', ' ,\n ')}\n`
+  expect((await post(spaced)).status).toBe(200)
+  expect(
+    (await post(JSON.stringify(JSON.parse(spaced)), { 'X-Service-Signature': opensslHmac(SECRET, spaced) })).status,
+  ).toBe(401)
+})
+
+test('every failure of trust gets the same answer, and the ledger has the reason', async () => {
+  const { post, store, path } = await createTestReceiver()
+  const body = eventBody('evt_1')
+  const refusals = [
+    await post(body, { 'X-Service-Signature': undefined }),
+    await post(body, { 'X-Service-Signature': '' }),
+    await post(body, { 'X-Service-Signature': 'ä'.repeat(64) }),
+    await post(body, { 'X-Service-Signature': opensslHmac('another-secret-that-is-long', body) }),
+    await post(body.replace('evt_1', 'evt_2'), { 'X-Service-Signature': opensslHmac(SECRET, body) }),
+    await post(body, {}, `${path}x`),
+    await post(body, {}, '/hooks/main'),
+  ]
+  expect(refusals.map((response) => response.status)).toEqual(Array(7).fill(401))
+  expect(new Set(refusals.map((response) => response.text)).size).toBe(1)
+  expect(await store.listEvents({ limit: 10 })).toEqual([])
+  const verdicts = (await store.listDeliveries({ limit: 10 })).map((row) => row.verdict)
+  expect(verdicts.filter((verdict) => verdict === 'unknown_endpoint')).toHaveLength(2)
+  expect(verdicts.filter((verdict) => verdict === 'bad_signature')).toHaveLength(5)
+})
+
+test('a disabled endpoint is refused like an unknown one', async () => {
+  const { post, store } = await createTestReceiver({ endpoint: { status: 'disabled' } })
+  expect((await post(eventBody('evt_1'))).status).toBe(401)
+  expect(await store.listDeliveries({ limit: 1 })).toMatchObject([{ verdict: 'disabled' }])
+})
+
+test.each([
+  ['no JSON', 'not json'],
+  ['no object', '"evt_1"'],
+  ['no id', JSON.stringify({ type: 'file.created', created: '2026-06-01T00:00:00Z', data: {} })],
+  ['a foreign id', eventBody('message_1')],
+  ['no data', JSON.stringify({ id: 'evt_1', type: 'file.created', created: '2026-06-01T00:00:00Z' })],
+  ['a poisoned key', `{"__proto__":{"x":1},${eventBody('evt_1').slice(1)}`],
+])('a signed body with %s is answered 400 and stores no event', async (_what, body) => {
+  const { post, store } = await createTestReceiver()
+  const response = await post(body)
+  expect(response.status).toBe(400)
+  expect(response.body).toMatchObject({ success: false, error: { code: 'invalid_request', details: {} } })
+  expect(await store.listEvents({ limit: 1 })).toEqual([])
+  expect(await store.listDeliveries({ limit: 1 })).toMatchObject([{ verdict: 'bad_json' }])
+})
+
+test('a signed body that is not UTF-8 is answered 400', async () => {
+  const { post } = await createTestReceiver()
+  expect(
+    (await post(Buffer.concat([Buffer.from('{"id":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')]))).status,
+  ).toBe(400)
+})
+
+test('an invalid event is answered with the field that is wrong', async () => {
+  const { post } = await createTestReceiver()
+  const response = await post(JSON.stringify({ id: 'evt_1', type: 'file.created', created: 'yesterday', data: {} }))
+  expect(response.body.error.details.faults).toMatchObject([{ at: 'created' }])
+})
+
+test('another media type or an encoded body is answered 415', async () => {
+  const { post } = await createTestReceiver()
+  const body = eventBody('evt_1')
+  expect((await post(body, { 'Content-Type': 'text/plain' })).status).toBe(415)
+  expect((await post(body, { 'Content-Type': 'application/json; charset=utf-8' })).status).toBe(200)
+  expect((await post(body, { 'Content-Encoding': 'gzip' })).status).toBe(415)
+})

@@ -6,6 +6,7 @@ import { awaitStatus } from '../support/await-runs.ts'
 import { deliverEvent } from '../support/deliver-event.ts'
 import { createTestEngine, type TestEngine } from '../support/test-engine.ts'
 import { openTestStore } from '../support/test-store.ts'
+import { changeCode } from '../support/workflows.ts'
 import { moved, transfer, waiting } from './support/transfer-waits.ts'
 
 /** Waits until every event has been matched. */
@@ -146,7 +147,6 @@ test('events are matched again when the functions of a key have changed', async 
   await deliverEvent(engine, first, { id: 'evt_second', type: 'thing.changed', data: { first: 'y', second: 'x' } })
   await moveOn(engine)
   expect(await engine.store.findRun(parked.id)).toMatchObject({ status: 'waiting' })
-  await first.stop()
-  await engine.start([workflowOf(define((thing) => thing.second))])
+  await changeCode(engine, first, [workflowOf(define((thing) => thing.second))])
   expect((await awaitStatus(engine, parked.id, 'completed')).output).toBe('"evt_second"')
 })

@@ -6,6 +6,7 @@ import { callable } from '../../src/author/trigger.ts'
 import { awaitStatus } from '../support/await-runs.ts'
 import { deliverEvent } from '../support/deliver-event.ts'
 import { createTestEngine } from '../support/test-engine.ts'
+import { changeCode, nap, stepThenNap } from '../support/workflows.ts'
 
 const approved = defineEvent('order.approved', {
   data: z.looseObject({ order: z.number() }),
@@ -62,21 +63,9 @@ test('a retried run whose child failed invokes another child', async () => {
 
 test('resuming a run under changed code accepts the code', async () => {
   const engine = createTestEngine()
-  const first = await engine.start([
-    defineWorkflow({
-      id: 'changing',
-      on: '*',
-      run: async ({ step }) => {
-        await step.run('reserve', () => 1)
-        await step.sleep('nap', '1m')
-      },
-    }),
-  ])
+  const first = await engine.start([stepThenNap('changing')])
   const parked = await engine.run('changing')
-  await first.stop()
-  const second = await engine.start([
-    defineWorkflow({ id: 'changing', on: '*', run: ({ step }) => step.sleep('nap', '1m') }),
-  ])
+  const second = await changeCode(engine, first, [nap('changing')])
   expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'waiting', dueAt: null })
   expect(await engine.store.resumeRun(parked.id, { fromScratch: false }, engine.clock.now())).toBe(true)
   second.wake()

@@ -4,23 +4,14 @@ import { LEASE_MS } from '../../src/core/runs/lease.ts'
 import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
 import { createTestEngine } from '../support/test-engine.ts'
 import { openTestStore } from '../support/test-store.ts'
+import { hang } from '../support/workflows.ts'
 
 test('canceling a run ends its pass at once and aborts its signal', async () => {
   const engine = createTestEngine()
-  const started = Promise.withResolvers<AbortSignal>()
-  const worker = await engine.start([
-    defineWorkflow({
-      id: 'long',
-      on: '*',
-      run: ({ step }) =>
-        step.run('hang', ({ signal }) => {
-          started.resolve(signal)
-          return new Promise(() => {})
-        }),
-    }),
-  ])
+  const { workflow, started } = hang('long')
+  const worker = await engine.start([workflow])
   const ended = engine.run('long')
-  const signal = await started.promise
+  const signal = await started
   const [running] = await engine.store.listRuns({ limit: 1 })
   expect(await engine.store.cancelRun(running?.id ?? '', 'by hand', NOW)).toBe(true)
   worker.endPass(running?.id ?? '')
@@ -120,20 +111,11 @@ test('a stopping worker finishes the step at work and releases the run', async (
 
 test('a stopping worker ends a step that takes too long, and the run goes on elsewhere', async () => {
   const engine = createTestEngine()
-  const started = Promise.withResolvers<AbortSignal>()
-  const hang = defineWorkflow({
-    id: 'hang',
-    on: '*',
-    run: ({ step }) =>
-      step.run('hang', ({ signal }) => {
-        started.resolve(signal)
-        return new Promise(() => {})
-      }),
-  })
-  const worker = await engine.start([hang], { drainMs: 0 })
+  const { workflow, started } = hang('hang')
+  const worker = await engine.start([workflow], { drainMs: 0 })
   const runId = await queueRun(engine.store, 'evt_1', 'hang')
   worker.wake()
-  const signal = await started.promise
+  const signal = await started
   await worker.stop()
   expect(signal.aborted).toBe(true)
   expect(await engine.store.findRun(runId)).toMatchObject({ status: 'pending' })

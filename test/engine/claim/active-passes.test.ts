@@ -3,26 +3,19 @@ import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 import { openTestStore } from '../../support/test-store.ts'
+import { hang } from '../../support/workflows.ts'
 
 test('a pass whose run another process canceled is aborted when its lease is checked', async () => {
   const engine = createTestEngine()
-  const started = Promise.withResolvers<AbortSignal>()
+  const { workflow, started } = hang('hang')
   const gate = Promise.withResolvers<void>()
   const worker = await engine.start([
-    defineWorkflow({
-      id: 'hang',
-      on: '*',
-      run: ({ step }) =>
-        step.run('hang', ({ signal }) => {
-          started.resolve(signal)
-          return new Promise(() => {})
-        }),
-    }),
+    workflow,
     defineWorkflow({ id: 'other', on: '*', run: ({ step }) => step.run('wait', () => gate.promise) }),
   ])
   const hanging = engine.run('hang')
   const unharmed = engine.run('other', 'evt_2')
-  const signal = await started.promise
+  const signal = await started
   await worker.checkLeases()
   expect(signal.aborted).toBe(false)
   const other = openTestStore(engine.folder)
@@ -37,20 +30,10 @@ test('a pass whose run another process canceled is aborted when its lease is che
 
 test('each heartbeat checks for canceled runs', async () => {
   const engine = createTestEngine()
-  const started = Promise.withResolvers<AbortSignal>()
-  await engine.start([
-    defineWorkflow({
-      id: 'hang',
-      on: '*',
-      run: ({ step }) =>
-        step.run('hang', ({ signal }) => {
-          started.resolve(signal)
-          return new Promise(() => {})
-        }),
-    }),
-  ])
+  const { workflow, started } = hang('hang')
+  await engine.start([workflow])
   const ended = engine.run('hang')
-  await started.promise
+  await started
   const [run] = await engine.store.listRuns({ limit: 1 })
   await openTestStore(engine.folder).cancelRun(run?.id ?? '', 'by hand', NOW)
   engine.clock.advance('5s')

@@ -7,6 +7,7 @@ import type { Store } from '../../../src/core/store/store.ts'
 import type { Worker } from '../../../src/engine/worker.ts'
 import { eventBody, incoming, NOW, queueRun } from '../../support/fixtures.ts'
 import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
+import { nap } from '../../support/workflows.ts'
 
 const follow = defineWorkflow({ id: 'follow-up', on: '*', run: ({ step }) => step.run('work', () => 'done') })
 
@@ -180,7 +181,7 @@ test('a run claimed for other code may begin where nothing of it was written', a
   const taken = listClaimedOnArrival(delivery, await engine.store.saveDelivery(delivery))
   for (const { lease } of taken) await engine.store.releaseRun(lease)
   const parked = engine.notices.once('run.parked')
-  const napping = defineWorkflow({ id: 'follow-up', on: '*', run: ({ step }) => step.sleep('nap', '1m') })
+  const napping = nap('follow-up')
   const worker = await engine.start([napping])
   await parked
   await worker.stop()

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
+import { changeCode, nap, stepThenNap } from '../../support/workflows.ts'
 
 test('a run of 10,000 steps is replayed with one read and no writes', async () => {
   const engine = createTestEngine()
@@ -78,19 +79,9 @@ test('a step name that repeats in a loop without a key is reported once', async 
 
 test('changed code without a finished step leaves the run to a person', async () => {
   const engine = createTestEngine()
-  const first = await engine.start([
-    defineWorkflow({
-      id: 'changing',
-      on: '*',
-      run: async ({ step }) => {
-        await step.run('reserve', () => 1)
-        await step.sleep('nap', '1m')
-      },
-    }),
-  ])
+  const first = await engine.start([stepThenNap('changing')])
   const parked = await engine.run('changing')
-  await first.stop()
-  await engine.start([defineWorkflow({ id: 'changing', on: '*', run: ({ step }) => step.sleep('nap', '1m') })])
+  await changeCode(engine, first, [nap('changing')])
   expect(await engine.advance(parked.id, '1m')).toMatchObject({
     status: 'waiting',
     dueAt: null,
@@ -100,20 +91,9 @@ test('changed code without a finished step leaves the run to a person', async ()
 
 test('changed code with new steps between the known ones goes on', async () => {
   const engine = createTestEngine()
-  const first = await engine.start([
-    defineWorkflow({
-      id: 'changing',
-      on: '*',
-      run: async ({ step }) => {
-        const n = await step.run('reserve', () => 1)
-        await step.sleep('nap', '1m')
-        return n
-      },
-    }),
-  ])
+  const first = await engine.start([stepThenNap('changing')])
   const parked = await engine.run('changing')
-  await first.stop()
-  await engine.start([
+  await changeCode(engine, first, [
     defineWorkflow({
       id: 'changing',
       on: '*',

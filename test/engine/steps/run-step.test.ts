@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { RetryAt, StepError, TerminalError } from '../../../src/core/errors.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
+import { hang } from '../../support/workflows.ts'
 
 test('steps run in order and their results are stored', async () => {
   const engine = createTestEngine()
@@ -165,22 +166,10 @@ test('steps in a loop have a key for each turn', async () => {
 
 test('an attempt that exceeds its timeout fails and its signal aborts', async () => {
   const engine = createTestEngine()
-  const started = Promise.withResolvers<AbortSignal>()
-  await engine.start([
-    defineWorkflow({
-      id: 'slow',
-      on: '*',
-      retry: { attempts: 1 },
-      timeout: { step: '30s' },
-      run: ({ step }) =>
-        step.run('hang', ({ signal }) => {
-          started.resolve(signal)
-          return new Promise(() => {})
-        }),
-    }),
-  ])
+  const { workflow, started } = hang('slow', { retry: { attempts: 1 }, timeout: { step: '30s' } })
+  await engine.start([workflow])
   const ended = engine.run('slow')
-  const signal = await started.promise
+  const signal = await started
   engine.clock.advance('30s')
   expect(await ended).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('30000 ms') } })
   expect(signal.aborted).toBe(true)

@@ -6,7 +6,7 @@ export interface HealthReport {
 }
 
 /** Resolves when all is well; rejects with an error that says what is wrong. */
-export type HealthCheck = () => Promise<void>
+type HealthCheck = () => Promise<void>
 
 export interface Health {
   check(): Promise<HealthReport>

@@ -10,7 +10,7 @@ import type { Clock } from '../core/time.ts'
 export type FilesFor = (account: string, wrap: WrapCall) => FilesApi
 
 /** How the service spells the storages of an account. */
-export type SpellingsOf = (account: string) => StorageSpellings | Promise<StorageSpellings>
+type SpellingsOf = (account: string) => StorageSpellings | Promise<StorageSpellings>
 
 /** Everything that a worker is given. Its parts take a `Pick` of this. */
 export interface WorkerParts {

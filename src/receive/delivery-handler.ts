@@ -14,7 +14,7 @@ import { readBody } from './read-body.ts'
 import type { RefusalLedger } from './refusal-ledger.ts'
 import { respond } from './respond.ts'
 
-export interface HandlerParts extends AcceptParts {
+interface HandlerParts extends AcceptParts {
   store: AcceptParts['store'] & Pick<Store, 'findEndpoint'>
   clock: Clock
   publish: Publish

@@ -6,7 +6,7 @@ const WANTED_WORD = /(^|-)(mac|hash|proof|seal|sig|sign|id|time|ts|date|nonce|ev
 const UNWANTED = /auth|cookie|token|key|secret|password|session|forwarded|client|user|real-ip|trace|^(date|via|host)$/i
 
 const MAX_HEADERS = 20
-const MAX_VALUE = 4_096
+const MAX_VALUE_LENGTH = 4_096
 
 /**
  * The headers that a signature may cover, by name in lower case and without credentials. At most 20
@@ -16,7 +16,7 @@ export function pickSigningHeaders(rawHeaders: readonly string[]): Record<string
   const picked = new Map<string, string>()
   for (let at = 0; at + 1 < rawHeaders.length && picked.size < MAX_HEADERS; at += 2) {
     const [name = '', value = ''] = [rawHeaders[at]?.toLowerCase(), rawHeaders[at + 1]]
-    if (isWanted(name) && value.length <= MAX_VALUE) picked.set(name, value)
+    if (isWanted(name) && value.length <= MAX_VALUE_LENGTH) picked.set(name, value)
   }
   return Object.fromEntries(picked)
 }

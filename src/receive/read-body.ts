@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { IntakeLimit } from './limits/intake-limit.ts'
 
 /** The exact bytes of a request, or why they could not be read. */
-export type BodyRead =
+type BodyRead =
   /** The bytes count as in flight until `giveBytes`. */
   | { kind: 'read'; body: Buffer }
   | { kind: 'too_large'; bytes: number }

@@ -45,7 +45,7 @@ const BACKSLASH = 0x5c
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /** The shape of a JSON text before it is parsed. */
-export interface JsonShape {
+interface JsonShape {
   /** Deepest nesting. */
   depth: number
   /** Number of keys. */

@@ -17,9 +17,9 @@ const FIRST_AFTER_MS = 60_000
 const EVERY_MS = 3_600_000
 
 /** Number of removed rows by kind. */
-export type PruneCounts = Record<PruneKind, number>
+type PruneCounts = Record<PruneKind, number>
 
-export interface PruneParts {
+interface PruneParts {
   store: Pick<Store, 'prune'>
   clock: Clock
   /** Maximum age of each kind in milliseconds; null: for ever. */

@@ -7,7 +7,7 @@ import { driveStep, type StepEnd } from './run-step.ts'
 
 const DEFAULT_PARALLEL = 8
 
-export interface MapRequest<Item, T> {
+interface MapRequest<Item, T> {
   items: Iterable<Item>
   keyOf: (item: Item, index: number) => string | number
   fn: (item: Item, context: StepContext) => T | Promise<T>

@@ -14,7 +14,7 @@ import { isThenable, withTimeout } from './with-timeout.ts'
 /**
  * `keep: false`: the result is not stored and a replay calls the function again; only for reads.
  */
-export type StepRequest = OnceStepOptions & { keep?: boolean }
+type StepRequest = OnceStepOptions & { keep?: boolean }
 type StepFunction<T> = (context: StepContext) => T | Promise<T>
 
 const DEFAULT_TIMEOUT = '5m'

@@ -8,7 +8,7 @@ import type { Clock } from '../../core/time.ts'
 /** Failed endpoints are probed again by a check, at most this often. */
 const AGAIN_AFTER_MS = 5_000
 
-export interface EndpointCheckParts {
+interface EndpointCheckParts {
   store: Pick<Store, 'listEndpoints'>
   clock: Clock
   publish: Publish

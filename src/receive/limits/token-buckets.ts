@@ -1,5 +1,5 @@
 /** The rate of one key: `perSecond` sustained, `burst` at once. */
-export interface BucketRate {
+interface BucketRate {
   perSecond: number
   burst: number
 }

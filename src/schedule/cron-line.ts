@@ -11,8 +11,8 @@ const DAY_MS = 86_400_000
 const MAX_SEARCH_DAYS = 41 * 366
 
 /**
- * Reads a cron line for a time zone; the result finds its next moment. Throws `invalid_workflow`
- * that names the wrong field.
+ * Reads a cron line for a time zone, or throws `invalid_workflow` that names the wrong field.
+ * Day-of-month and day-of-week must both match.
  */
 export function parseCronLine(expression: string, timezone: string): NextMoment {
   const fields = parseFields(expression)

@@ -21,7 +21,7 @@ test('canceling a run ends its pass at once and aborts its signal', async () => 
 
 test('a pass whose run was taken over does nothing more', async () => {
   const engine = createTestEngine()
-  const gate = Promise.withResolvers<void>()
+  const latch = Promise.withResolvers<void>()
   const started = Promise.withResolvers<void>()
   const done: string[] = []
   const worker = await engine.start([
@@ -31,7 +31,7 @@ test('a pass whose run was taken over does nothing more', async () => {
       run: async ({ step }) => {
         await step.run('first', () => {
           started.resolve()
-          return gate.promise
+          return latch.promise
         })
         await step.run('second', () => done.push('second'))
       },
@@ -45,7 +45,7 @@ test('a pass whose run was taken over does nothing more', async () => {
   const other = openTestStore(engine.folder)
   expect(await other.recoverRuns(NOW + LEASE_MS + 5_000, LEASE_MS)).toBe(1)
   const [taken] = await other.claimRuns('wrk_other', 1, NOW)
-  gate.resolve()
+  latch.resolve()
   await lost
   expect(done).toEqual([])
   expect(await other.listSteps(runId)).toEqual([])
@@ -79,7 +79,7 @@ test('the number of runs at work never exceeds the slots', async () => {
 test('a stopping worker finishes the step at work and releases the run', async () => {
   const engine = createTestEngine()
   const started = Promise.withResolvers<void>()
-  const gate = Promise.withResolvers<string>()
+  const latch = Promise.withResolvers<string>()
   const calls: string[] = []
   const workflow = defineWorkflow({
     id: 'two-steps',
@@ -88,7 +88,7 @@ test('a stopping worker finishes the step at work and releases the run', async (
       await step.run('first', () => {
         calls.push('first')
         started.resolve()
-        return gate.promise
+        return latch.promise
       })
       await step.run('second', () => calls.push('second'))
     },
@@ -97,7 +97,7 @@ test('a stopping worker finishes the step at work and releases the run', async (
   const ended = engine.run('two-steps')
   await started.promise
   const stopped = worker.stop()
-  gate.resolve('done')
+  latch.resolve('done')
   await stopped
   const released = await ended
   expect(released).toMatchObject({ status: 'pending' })

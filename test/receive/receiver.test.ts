@@ -42,7 +42,7 @@ test('an endless chunked body is refused as soon as it exceeds the limit', async
 })
 
 test('a delivery is answered 503 with Retry-After while the queue is full', async () => {
-  const gate = Promise.withResolvers<void>()
+  const latch = Promise.withResolvers<void>()
   const arrived = Promise.withResolvers<void>()
   const inner = await createTestReceiver()
   const { post } = await createTestReceiver({
@@ -54,7 +54,7 @@ test('a delivery is answered 503 with Retry-After while the queue is full', asyn
     intake: {
       saveDelivery: async (delivery) => {
         arrived.resolve()
-        await gate.promise
+        await latch.promise
         return inner.store.saveDelivery(delivery)
       },
     },
@@ -64,7 +64,7 @@ test('a delivery is answered 503 with Retry-After while the queue is full', asyn
   const second = await post(eventBody('evt_2'))
   expect(second.status).toBe(503)
   expect(second.headers['retry-after']).toBe('2')
-  gate.resolve()
+  latch.resolve()
   expect(await first).toBe(200)
   expect((await post(eventBody('evt_2'))).status).toBe(200)
 })
@@ -86,7 +86,7 @@ test('a delivery is answered 503 when the store cannot be written', async () => 
 })
 
 test('a stopping receiver finishes deliveries in flight and accepts no other', async () => {
-  const gate = Promise.withResolvers<void>()
+  const latch = Promise.withResolvers<void>()
   const arrived = Promise.withResolvers<void>()
   const inner = await createTestReceiver()
   const outer = await createTestReceiver({
@@ -97,7 +97,7 @@ test('a stopping receiver finishes deliveries in flight and accepts no other', a
     intake: {
       saveDelivery: async (delivery) => {
         arrived.resolve()
-        await gate.promise
+        await latch.promise
         return inner.store.saveDelivery(delivery)
       },
     },
@@ -105,7 +105,7 @@ test('a stopping receiver finishes deliveries in flight and accepts no other', a
   const answer = outer.post(eventBody('evt_1')).then((response) => response.status)
   await arrived.promise
   const stopped = outer.receiver.stop()
-  gate.resolve()
+  latch.resolve()
   expect(await answer).toBe(200)
   await stopped
   await expect(outer.post(eventBody('evt_2'))).rejects.toThrow('ECONNREFUSED')

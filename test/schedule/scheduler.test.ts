@@ -142,10 +142,10 @@ test('a stop waits for the write under way and lets none follow', async () => {
   await before.start()
   await before.scheduler.stop()
   const entered = Promise.withResolvers<void>()
-  const gate = Promise.withResolvers<void>()
+  const latch = Promise.withResolvers<void>()
   const recordTick: Store['recordTick'] = async (...given) => {
     entered.resolve()
-    await gate.promise
+    await latch.promise
     return before.store.recordTick(...given)
   }
   const options = { store: before.store, catchUp: 'all', within: '7d', through: { recordTick } } as const
@@ -158,7 +158,7 @@ test('a stop waits for the write under way and lets none follow', async () => {
   })
   await new Promise(setImmediate)
   expect(isStopped).toBe(false)
-  gate.resolve()
+  latch.resolve()
   await stop
   expect(await bench.ticks()).toEqual(['2026-05-02T03:00Z'])
 })

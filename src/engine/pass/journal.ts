@@ -62,7 +62,7 @@ export class Journal {
 
   /**
    * The key of the step that begins now and its row from an earlier pass. `isRepeated` is true
-   * once, when a name without a key occurs for the {@link REPEATED_NAME_WARNING}th time.
+   * once, at occurrence {@link REPEATED_NAME_WARNING} of a name without a key.
    */
   reach(name: StepName): { key: string; known: Checkpoint | undefined; isRepeated: boolean } {
     const key = this.#nextKey(name)

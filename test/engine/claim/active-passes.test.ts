@@ -8,10 +8,10 @@ import { hang } from '../../support/workflows.ts'
 test('a pass whose run another process canceled is aborted when its lease is checked', async () => {
   const engine = createTestEngine()
   const { workflow, started } = hang('hang')
-  const gate = Promise.withResolvers<void>()
+  const latch = Promise.withResolvers<void>()
   const worker = await engine.start([
     workflow,
-    defineWorkflow({ id: 'other', on: '*', run: ({ step }) => step.run('wait', () => gate.promise) }),
+    defineWorkflow({ id: 'other', on: '*', run: ({ step }) => step.run('wait', () => latch.promise) }),
   ])
   const hanging = engine.run('hang')
   const unharmed = engine.run('other', 'evt_2')
@@ -24,7 +24,7 @@ test('a pass whose run another process canceled is aborted when its lease is che
   await worker.checkLeases()
   expect(signal.aborted).toBe(true)
   expect(await hanging).toMatchObject({ status: 'canceled' })
-  gate.resolve()
+  latch.resolve()
   expect(await unharmed).toMatchObject({ status: 'completed' })
 })
 

@@ -25,14 +25,14 @@ test("an author's catch cannot swallow a park", async () => {
 
 test('parallel steps park their run only when none of them is at work', async () => {
   const engine = createTestEngine()
-  const gate = Promise.withResolvers<string>()
+  const latch = Promise.withResolvers<string>()
   await engine.start([
     defineWorkflow({
       id: 'both',
       on: '*',
       run: async ({ step }) => {
         const [slow] = await Promise.all([
-          step.run('slow', () => gate.promise),
+          step.run('slow', () => latch.promise),
           step.sleep('nap', '1m'),
           step.run('flaky', ({ attempt }) => {
             if (attempt === 1) throw new Error('once')
@@ -44,7 +44,7 @@ test('parallel steps park their run only when none of them is at work', async ()
   ])
   const ended = engine.run('both')
   await engine.notices.once('step.failed')
-  gate.resolve('slow is done')
+  latch.resolve('slow is done')
   const parked = await ended
   expect(parked.status).toBe('waiting')
   const retried = await engine.advance(parked.id, '30s')

@@ -64,7 +64,7 @@ test('a delivery over the bytes in flight is answered 503 and accepted once othe
 })
 
 test('the queue is checked again when a slow body is complete', async () => {
-  const gate = Promise.withResolvers<void>()
+  const latch = Promise.withResolvers<void>()
   const arrived = Promise.withResolvers<void>()
   const inner = await createTestReceiver()
   let isHeld = false
@@ -75,7 +75,7 @@ test('the queue is checked again when a slow body is complete', async () => {
       async saveDelivery(delivery) {
         if (isHeld) {
           arrived.resolve()
-          await gate.promise
+          await latch.promise
         }
         return inner.store.saveDelivery(delivery)
       },
@@ -93,7 +93,7 @@ test('the queue is checked again when a slow body is complete', async () => {
   await arrived.promise
   await slow.write('}')
   expect(await slow.answer).toMatch(/^HTTP\/1\.1 503 /)
-  gate.resolve()
+  latch.resolve()
   expect(await held).toBe(200)
   expect((await inner.store.listEvents({ limit: 10 })).map((event) => event.id).sort()).toEqual(['evt_1', 'evt_2'])
 })

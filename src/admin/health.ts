@@ -6,7 +6,7 @@ export interface HealthReport {
 }
 
 /** Resolves when all is well; rejects with an error that says what is wrong. */
-type HealthCheck = () => Promise<void>
+export type HealthCheck = () => Promise<void>
 
 export interface Health {
   check(): Promise<HealthReport>

@@ -28,7 +28,7 @@ test('a retried run registers its wait again and ignores events from between', a
   const parked = await engine.run('order')
   await engine.store.cancelRun(parked.id, 'by hand', engine.clock.now())
   await deliverEvent(engine, worker, approval(1, 'evt_while_canceled'))
-  expect(await engine.store.retryRun(parked.id, engine.clock.now())).toBe(true)
+  expect(await engine.store.retryRun(parked.id)).toBe(true)
   worker.wake()
   await awaitStatus(engine, parked.id, 'waiting')
   await deliverEvent(engine, worker, approval(1, 'evt_after'))
@@ -54,7 +54,7 @@ test('a retried run whose child failed invokes another child', async () => {
   const { id } = await engine.run('parent')
   await awaitStatus(engine, id, 'failed')
   isMended = true
-  await engine.store.retryRun(id, engine.clock.now())
+  await engine.store.retryRun(id)
   worker.wake()
   expect((await awaitStatus(engine, id, 'completed')).output).toBe('"mended"')
   const children = await engine.store.listRuns({ parentRun: id, limit: 5 })
@@ -67,7 +67,7 @@ test('resuming a run under changed code accepts the code', async () => {
   const parked = await engine.run('changing')
   const second = await changeCode(engine, first, [nap('changing')])
   expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'waiting', dueAt: null })
-  expect(await engine.store.resumeRun(parked.id, { fromScratch: false }, engine.clock.now())).toBe(true)
+  expect(await engine.store.resumeRun(parked.id, { fromScratch: false })).toBe(true)
   second.wake()
   expect(await awaitStatus(engine, parked.id, 'completed')).toMatchObject({ status: 'completed' })
 })
@@ -77,7 +77,7 @@ test('a run that waits for another run cannot be resumed by hand', async () => {
   const child = defineWorkflow({ id: 'child', on: callable(z.void()), run: ({ step }) => step.sleep('nap', '1h') })
   await engine.start([child, defineWorkflow({ id: 'parent', on: '*', run: ({ step }) => step.invoke('child', child) })])
   const { id } = await engine.run('parent')
-  expect(await engine.store.resumeRun(id, { fromScratch: false }, engine.clock.now())).toBe(false)
+  expect(await engine.store.resumeRun(id, { fromScratch: false })).toBe(false)
 })
 
 test('a fork copies a large result, and waits of forks and replays ignore earlier events', async () => {

@@ -36,7 +36,7 @@ test('an event outside the filter of its endpoint is stored and starts nothing',
   expect(await store.listRuns({ limit: 10 })).toMatchObject([{ eventId: 'evt_2' }])
 })
 
-test('the signature covers the bytes as they came, not as parsed', async () => {
+test('P10: the signature covers the bytes as they came, not as parsed', async () => {
   const { post } = await createTestReceiver()
   const spaced = `  ${eventBody('evt_1').replaceAll(',', ' ,\n ')}\n`
   expect((await post(spaced)).status).toBe(200)

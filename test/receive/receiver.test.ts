@@ -41,7 +41,7 @@ test('an endless chunked body is refused as soon as it exceeds the limit', async
   expect(answer).toMatch(/^HTTP\/1\.1 413 /)
 })
 
-test('a delivery is answered 503 with Retry-After while the queue is full', async () => {
+test('P14: a delivery is answered 503 with Retry-After while the queue is full', async () => {
   const latch = Promise.withResolvers<void>()
   const arrived = Promise.withResolvers<void>()
   const inner = await createTestReceiver()

@@ -7,7 +7,7 @@ import { openTestStore } from '../support/test-store.ts'
 
 const forged = { 'X-Service-Signature': 'f'.repeat(64) }
 
-test('every refused request leaves a row with its verdict', async () => {
+test('P15: every refused request leaves a row with its verdict', async () => {
   const { post, store, path, receiver } = await createTestReceiver()
   await post(eventBody('evt_1'))
   await post(eventBody('evt_1'))

@@ -31,7 +31,7 @@ test('a filter that throws parks the run for a person', async () => {
   expect(hasRun).toBe(false)
 })
 
-test('an event that does not fit its definition parks the run and names the field', async () => {
+test('P16: an event that does not fit its definition parks the run and names the field', async () => {
   const engine = createTestEngine()
   const created = defineEvent('file.created', { data: z.looseObject({ file: z.looseObject({ size: z.number() }) }) })
   await engine.start([defineWorkflow({ id: 'strict', on: created, run: ({ event }) => event.data.file.size })])

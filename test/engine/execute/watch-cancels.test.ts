@@ -159,5 +159,5 @@ test('an event cancels its run at whichever write of the run it is stored', asyn
 test('a `cancelOn` rule with an undeclared key is refused', () => {
   expect(() =>
     defineWorkflow({ id: 'odd', on: created, cancelOn: { on: deleted, where: { owner: () => 'x' } }, run: () => null }),
-  ).toThrow(/"owner" is no key/)
+  ).toThrow(/"owner" is not a key/)
 })

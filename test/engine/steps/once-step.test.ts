@@ -3,7 +3,7 @@ import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { Interrupted } from '../../../src/core/errors.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 
-test('a `once` step does not begin again after its process died', async () => {
+test('P9: a `once` step does not begin again after its process died', async () => {
   const engine = createTestEngine()
   let calls = 0
   const begun = Promise.withResolvers<void>()

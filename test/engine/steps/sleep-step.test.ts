@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 
-test('a sleeping run needs no worker, and its finished steps never run again', async () => {
+test('P4: a sleeping run needs no worker, and its finished steps never run again', async () => {
   const engine = createTestEngine()
   let calls = 0
   await engine.start([

@@ -113,7 +113,7 @@ test('delete() makes no more attempts than any other call', async () => {
   expect(requests).toBe('DELETE GET DELETE GET DELETE')
 })
 
-test('delete() that times out after the service did it finds the entry gone', async () => {
+test('P7: delete() that times out after the service did it finds the entry gone', async () => {
   await using server = await ScriptedServer.start()
   server.script(() => {}, MISSING)
   const { files, clock } = testClient({ baseUrl: server.baseUrl })
@@ -139,7 +139,7 @@ test.each([
   ['date', { modifiedAt: '2026-01-02T00:00:01.000Z' }],
   ['date, for it was lost', { modifiedAt: null }],
   ['path, for it was moved', { path: '/kept/a.txt' }],
-])('delete() with an expectation leaves an entry with another %s', async (_name, difference) => {
+])('P8: delete() with an expectation leaves an entry with another %s', async (_name, difference) => {
   const { result, requests } = await deleteWith([ok(entry('a', difference))], { expect: SAME })
   expect(result).toEqual({ outcome: 'changed', proof: 'verified' })
   expect(requests).toBe('GET')

@@ -60,7 +60,7 @@ test('a notice of each kind has one level and one message', () => {
     'store.pruned': ['info: store pruned'],
     'files.called': ['debug: files called'],
     'files.warned': ['warn: the reply has no pagination'],
-    'sandbox.said': ['debug: a transfer began'],
+    'sandbox.logged': ['debug: a transfer began'],
     fault: ['error: fault'],
     'app.started': ['info: started'],
     'app.stopping': ['info: stopping'],

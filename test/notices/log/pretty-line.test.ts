@@ -11,7 +11,7 @@ test.each([
   ['step.completed', '· step completed (verify-transfer) in 3 ms  step=pay effect=write target=storage_a:fil_1'],
   ['app.started', '✓ started  sandbox=http://127.0.0.1:4747/v1'],
   ['run.log', '✓ checked (verify-transfer)  files=3 run_1'],
-  ['sandbox.said', '· a transfer began'],
+  ['sandbox.logged', '· a transfer began'],
 ] as const)('a pretty line of %s is a sentence', (kind, text) => {
   const line = pretty(NOTICES[kind])
   expect(line).toMatch(/^\d\d:\d\d:01\.123 .*\n$/)

@@ -66,7 +66,7 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
     ms: 3,
   },
   'files.warned': { kind: 'files.warned', service: 'storage_a', message: 'the reply has no pagination' },
-  'sandbox.said': { kind: 'sandbox.said', message: 'a transfer began' },
+  'sandbox.logged': { kind: 'sandbox.logged', message: 'a transfer began' },
   fault: { kind: 'fault', where: 'schedule of nightly', error: ERROR },
   'app.started': { kind: 'app.started', urls: { sandbox: 'http://127.0.0.1:4747/v1' } },
   'app.stopping': { kind: 'app.stopping', reason: 'SIGTERM' },

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { migrate } from '../../src/store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../src/store/sqlite/database/open-database.ts'
-import { STRETCH_ROWS } from '../../src/store/sqlite/incoming/bloom-filter.ts'
+import { SEGMENT_ROWS } from '../../src/store/sqlite/incoming/bloom-filter.ts'
 import { BODY_PARTS, EVENT_TYPE } from '../deliveries.ts'
 
 const BATCH = 100_000
@@ -19,8 +19,8 @@ export function prefillEvents(file: string, count: number): void {
   const fill = db.prepare(
     `WITH RECURSIVE n (i) AS (SELECT @from UNION ALL SELECT i + 1 FROM n WHERE i + 1 < @from + @count),
        made (i, word) AS MATERIALIZED (SELECT i, lower(hex(randomblob(16))) FROM n)
-     INSERT INTO event (seq, stretch, id, account, type, origin, created_at, received_at, identity, body)
-     SELECT i, CAST(i / ${STRETCH_ROWS} AS INTEGER), 'evt_' || word, 'default', @type, 'webhook',
+     INSERT INTO event (seq, segment, id, account, type, origin, created_at, received_at, identity, body)
+     SELECT i, CAST(i / ${SEGMENT_ROWS} AS INTEGER), 'evt_' || word, 'default', @type, 'webhook',
        @at + i, @at + i, randomblob(16), @before || word || @after FROM made`,
   )
   const ids = { delivery: idLike('dlv'), run: idLike('run') }

@@ -57,7 +57,7 @@ function openUnsafely(file: string): Database {
 function fillEvents(db: Database): void {
   db.prepare(
     `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${EVENTS})
-     INSERT OR IGNORE INTO event (seq, stretch, identity, id, account, type, origin, created_at, received_at, body)
+     INSERT OR IGNORE INTO event (seq, segment, identity, id, account, type, origin, created_at, received_at, body)
      SELECT i, CAST(i / 512 AS INTEGER), randomblob(16), 'evt_' || i, 'default', 'bench.many', 'webhook', ?, ?,
        json_object('id', 'evt_' || i, 'type', 'bench.many', 'created', '2026-01-01T00:00:00Z',
          'data', json_object('note', printf('%.900c', 'n')))

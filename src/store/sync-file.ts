@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 
-/** Returns when a file is on the disk; of a folder, when the names in it are. */
+/** Flushes a file to disk, or the names in a folder. */
 export function syncFile(path: string): void {
   const handle = openSync(path, 'r')
   fsyncSync(handle)

@@ -4,10 +4,7 @@ import { dirname } from 'node:path'
 import { UpshotError } from '../core/errors.ts'
 import { syncFile } from './sync-file.ts'
 
-/**
- * Seals secrets before they are written. `owner` binds a sealed value to its row: it opens nowhere
- * else.
- */
+/** Encrypts secrets before they are stored. A sealed value only opens for the same `owner`. */
 export interface Vault {
   seal(owner: string, secret: string): Buffer
   open(owner: string, sealed: Uint8Array): string
@@ -18,7 +15,7 @@ const KEY_BYTES = 32
 const IV_BYTES = 12
 const TAG_BYTES = 16
 
-/** A vault with a key of 32 bytes. Sealed form: IV, tag, ciphertext. */
+/** A vault on AES-256-GCM with a key of 32 bytes. A sealed value is IV, tag, ciphertext. */
 export function createVault(key: Buffer): Vault {
   return {
     seal(owner, secret) {
@@ -35,7 +32,9 @@ export function createVault(key: Buffer): Vault {
       } catch (cause) {
         throw new UpshotError(
           'invalid_config',
-          'A stored secret does not open with this key. Start with the key it was sealed with: the key file of this data directory, or the same UPSHOT_SECRET_KEY. Where "upshot db reseal" was cut off, run it again.',
+          'A stored secret does not open with this key. Start with the key it was sealed with: ' +
+            'the key file of this data directory, or the same UPSHOT_SECRET_KEY. ' +
+            'If "upshot db reseal" was interrupted, run it again.',
           { cause },
         )
       }
@@ -43,7 +42,7 @@ export function createVault(key: Buffer): Vault {
   }
 }
 
-/** Reads a key as text: 32 bytes in base64 or hex. Throws `invalid_config` that names `source`. */
+/** Parses a key: 32 bytes in base64 or hex. Throws `invalid_config`, which names `source`. */
 export function parseVaultKey(text: string, source: string): Buffer {
   const trimmed = text.trim()
   const key = Buffer.from(trimmed, /^[0-9a-f]{64}$/i.test(trimmed) ? 'hex' : 'base64')
@@ -55,11 +54,11 @@ export function makeVaultKey(): Buffer {
   return randomBytes(KEY_BYTES)
 }
 
-/** The key in `file`; the first call makes it. */
+/** The key in `file`, which the first call creates. */
 export function loadVaultKey(file: string): Buffer {
   if (existsSync(file)) return readVaultKey(file)
   const key = makeVaultKey()
-  // The race is lost politely: whoever was first made the key, and it is read back.
+  // Another process may create the file first; then its key counts.
   try {
     writeVaultKey(file, key)
     return key
@@ -73,10 +72,7 @@ export function readVaultKey(file: string): Buffer {
   return parseVaultKey(readFileSync(file, 'utf8'), file)
 }
 
-/**
- * Makes the file, for its owner only; throws where there is one. On the disk when it returns:
- * nothing else opens what it seals.
- */
+/** Creates the file with mode 600 and syncs it; throws if there is one. */
 export function writeVaultKey(file: string, key: Buffer): void {
   writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
   chmodSync(file, 0o600)

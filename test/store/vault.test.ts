@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { createVault, loadVaultKey, parseVaultKey } from '../../src/store/vault.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
-test('opens what it sealed, for the same owner and key only', () => {
+test('a sealed secret opens for the same owner and key only', () => {
   const key = randomBytes(32)
   const sealed = createVault(key).seal('end_1', 'a secret')
   expect(createVault(key).open('end_1', sealed)).toBe('a secret')
@@ -14,12 +14,12 @@ test('opens what it sealed, for the same owner and key only', () => {
   expect(sealed.includes('a secret')).toBe(false)
 })
 
-test('seals the same secret differently each time', () => {
+test('the vault seals the same secret differently each time', () => {
   const vault = createVault(randomBytes(32))
   expect(vault.seal('end_1', 'a secret')).not.toEqual(vault.seal('end_1', 'a secret'))
 })
 
-test('makes its key file once, for its owner only', () => {
+test('the key file is created once, readable by its owner only', () => {
   const file = join(tempFolder(), 'secret.key')
   const key = loadVaultKey(file)
   expect(loadVaultKey(file)).toEqual(key)
@@ -27,7 +27,7 @@ test('makes its key file once, for its owner only', () => {
   expect(Buffer.from(readFileSync(file, 'utf8'), 'base64')).toEqual(key)
 })
 
-test('takes a key in hex or base64 and refuses another length by the name of its source', () => {
+test('a vault key is hex or base64, and another length is refused by the name of its source', () => {
   const key = randomBytes(32)
   expect(parseVaultKey(key.toString('hex'), 'UPSHOT_SECRET_KEY')).toEqual(key)
   expect(parseVaultKey(`${key.toString('base64')}\n`, 'UPSHOT_SECRET_KEY')).toEqual(key)

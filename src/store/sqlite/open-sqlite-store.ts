@@ -8,16 +8,13 @@ import { openTables } from './tables.ts'
 import { createWriter } from './writer.ts'
 
 export interface SqliteStoreOptions {
-  /** Path of the database, made when it is missing. */
+  /** Path of the database, which is created if missing. */
   file: string
-  /** Seals the secrets in it; 32 bytes. */
+  /** 32 bytes that seal the secrets in it. */
   vaultKey: Buffer
 }
 
-/**
- * The store on one SQLite file, on one connection of this thread: for the command line, tests, and
- * the writer thread.
- */
+/** The store on one connection of this thread: for commands, tests and the writer thread. */
 export function openSqliteStore({ file, vaultKey }: SqliteStoreOptions): Store {
   const db = openDatabase(file)
   migrate(db)

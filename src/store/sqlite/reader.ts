@@ -2,10 +2,7 @@ import type { ReadStore } from '../../core/store/store.ts'
 import { packOutput } from './runs/output-table.ts'
 import type { Tables } from './tables.ts'
 
-/**
- * The reading half of the store. Sees what is committed; a group commit never spans a turn of the
- * event loop.
- */
+/** The read half of the store. It sees committed rows only: no group commit spans two turns. */
 export function createReader({
   accounts,
   endpoints,

@@ -22,7 +22,7 @@ import { Pruning } from './upkeep/pruning.ts'
 import { MatchCursorTable } from './waits/match-cursor-table.ts'
 import { WaitTable } from './waits/wait-table.ts'
 
-/** Every table, on one connection. */
+/** All tables on one connection. */
 export function openTables(db: Database, vault: Vault) {
   const events = new EventTable(db)
   const ticks = new TickTable(db)
@@ -60,8 +60,8 @@ export function openTables(db: Database, vault: Vault) {
 }
 
 /**
- * SQLite counts the commits of others on this file; a connection's own show as rows that it
- * changed. Either makes the sum another one.
+ * A number that changes with every commit: `data_version` counts those of other connections,
+ * `total_changes()` the rows that this one changed.
  */
 function openChangeCount(db: Database): () => number {
   const own = db.prepare<[], number>('SELECT total_changes()').pluck()

@@ -16,13 +16,13 @@ import type { WorkflowWrites } from '../../core/store/workflows.ts'
 import type { GroupCommit } from './database/group-commit.ts'
 import type { Tables } from './tables.ts'
 
-/** Runs that one recovery releases, at most. */
+/** Held runs that one recovery releases at most. */
 const MAX_RELEASED = 500
 
-/** Performs a write as a part of some group commit. */
+/** Performs a write as part of a group commit. */
 export type Commit = Pick<GroupCommit, 'write'>
 
-/** The writing half of the store. A new write is named here and nowhere else in this folder. */
+/** The write half of the store. In this folder, only this file lists the writes. */
 export function createWriter(tables: Tables, commit: Commit): StoreWrites {
   return {
     ...deliveryWrites(tables, commit),
@@ -122,31 +122,31 @@ function runWrites({ runs, gates, admissions, outputs, waits }: Tables, commit: 
           return answer
         },
       ),
-    claimUnadmittedRuns: (worker, limit, now) => commit.write(() => runs.claimUnseen(worker, limit, now)),
+    claimUnadmittedRuns: (worker, limit, now) => commit.write(() => runs.claimUnadmitted(worker, limit, now)),
     completeRun: (lease, output, now) =>
-      writeHeld(commit, lease, () => {
+      writeLeased(commit, lease, () => {
         const isSmall = typeof output === 'string'
         if (!runs.complete(lease, isSmall ? output : null, now)) return false
         if (!isSmall) outputs.saveOfRun(lease.runId, output)
         return waits.runEnded(lease.runId)
       }),
     failRun: (lease, error, now, followUp) =>
-      writeHeld(commit, lease, () => runs.fail(lease, error, now, followUp) && waits.runEnded(lease.runId)),
+      writeLeased(commit, lease, () => runs.fail(lease, error, now, followUp) && waits.runEnded(lease.runId)),
     skipRun: (lease, reason, now) =>
-      writeHeld(commit, lease, () => runs.skip(lease, reason, now) && waits.runEnded(lease.runId)),
-    parkRun: (lease, park) => writeHeld(commit, lease, () => runs.park(lease, park)),
-    postponeRun: (lease, retry) => writeHeld(commit, lease, () => runs.retry(lease, retry)),
-    releaseRun: (lease) => writeHeld(commit, lease, () => runs.release(lease)),
+      writeLeased(commit, lease, () => runs.skip(lease, reason, now) && waits.runEnded(lease.runId)),
+    parkRun: (lease, park) => writeLeased(commit, lease, () => runs.park(lease, park)),
+    postponeRun: (lease, retry) => writeLeased(commit, lease, () => runs.postpone(lease, retry)),
+    releaseRun: (lease) => writeLeased(commit, lease, () => runs.release(lease)),
   }
 }
 
 function journalWrites({ steps, outputs, waits }: Tables, commit: Commit): JournalWrites {
   return {
-    saveCheckpoint: (lease, checkpoint, failure, alongside) =>
-      writeHeld(commit, lease, () => {
+    saveCheckpoint: (lease, checkpoint, failure, saved) =>
+      writeLeased(commit, lease, () => {
         if (!steps.save(lease, checkpoint, failure)) return false
-        if (alongside?.packed) outputs.save(lease.runId, checkpoint.key, alongside.packed)
-        if (alongside) waits.saveAlongside(lease.runId, checkpoint.key, alongside)
+        if (saved?.packed) outputs.save(lease.runId, checkpoint.key, saved.packed)
+        if (saved) waits.saveWithStep(lease.runId, checkpoint.key, saved)
         return true
       }),
   }
@@ -155,8 +155,8 @@ function journalWrites({ steps, outputs, waits }: Tables, commit: Commit): Journ
 function matchWrites({ runs, waits, cursors }: Tables, commit: Commit): MatchWrites {
   return {
     watchRun: (lease, cancels, now) =>
-      commit.write(() => runs.isHeld(lease) && waits.watchRun(lease.runId, cancels, now)),
-    openMatchCursor: (watch, now) => commit.write(() => cursors.openForWaits(watch, now)),
+      commit.write(() => runs.isLeased(lease) && waits.watchRun(lease.runId, cancels, now)),
+    openMatchCursor: (cursor, now) => commit.write(() => cursors.openForWaits(cursor, now)),
     saveMatches: (batch, now) => commit.write(() => waits.saveMatches(batch, now)),
   }
 }
@@ -164,7 +164,7 @@ function matchWrites({ runs, waits, cursors }: Tables, commit: Commit): MatchWri
 function operationWrites({ operations, waits }: Tables, commit: Commit): OperationWrites {
   return {
     cancelRun: (runId, reason, now) => commit.write(() => waits.cancel(runId, reason, now).length > 0),
-    retryRun: (runId) => commit.write(() => operations.reopen(runId)),
+    retryRun: (runId) => commit.write(() => operations.retry(runId)),
     resumeRun: (runId, options) => commit.write(() => operations.resume(runId, options)),
     forkRun: (runId, fork, now) => commit.write(() => operations.fork(runId, fork, now)),
   }
@@ -182,10 +182,10 @@ function limitWrites({ limits }: Tables, commit: Commit): LimitWrites {
   }
 }
 
-/** A write under a lease: refused when the run was canceled or taken over. */
-function writeHeld(commit: Commit, lease: Lease, write: () => boolean): Promise<void> {
-  return commit.write(write, (isHeld) => {
-    if (!isHeld) throw describeStale(lease)
+/** A write under a lease; rejects with `stale_lease` if the run was canceled or taken over. */
+function writeLeased(commit: Commit, lease: Lease, write: () => boolean): Promise<void> {
+  return commit.write(write, (isLeased) => {
+    if (!isLeased) throw describeStale(lease)
   })
 }
 

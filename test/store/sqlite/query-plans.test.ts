@@ -23,7 +23,7 @@ import { MatchCursorTable } from '../../../src/store/sqlite/waits/match-cursor-t
 import { WaitTable } from '../../../src/store/sqlite/waits/wait-table.ts'
 import { createVault } from '../../../src/store/vault.ts'
 
-/** Every statement that the tables prepare, with SQLite's plan for it. */
+/** SQLite's plan for every statement that the tables prepare. */
 function collectPlans(): Map<string, string[]> {
   const db = new Database(':memory:')
   migrate(db)
@@ -77,7 +77,7 @@ function collectPlans(): Map<string, string[]> {
   )
 }
 
-/** What the triggers do, with a value in the place of each column of their row. */
+/** The statements of the triggers, with a value in place of each column of NEW and OLD. */
 function listTriggerStatements(db: Database.Database): string[] {
   const triggers = db.prepare<[], string>(`SELECT sql FROM sqlite_master WHERE type = 'trigger'`).pluck().all()
   return triggers.flatMap((sql) => {
@@ -88,51 +88,57 @@ function listTriggerStatements(db: Database.Database): string[] {
 }
 
 const plans = collectPlans()
-const planOf = (part: string) => [...plans].filter(([sql]) => sql.includes(part)).flatMap(([, plan]) => plan)
 
-test('reads no large table from end to end', () => {
+/** The plans of the statements that contain `part`; at least one does. */
+function planOf(part: string): string[] {
+  const found = [...plans].filter(([sql]) => sql.replace(/\s+/g, ' ').includes(part))
+  expect(found, `statements with ${part}`).not.toEqual([])
+  return found.flatMap(([, plan]) => plan)
+}
+
+test('no statement reads a large table from end to end', () => {
   const scans = [...plans].filter(([, plan]) =>
     plan.some((line) => /^SCAN (run|step|tick|event|delivery|place|throttle_start|gathering)$/.test(line)),
   )
-  // Lists go backwards along the primary key and stop at their limit.
+  // A list reads the primary key backwards and stops at its limit.
   for (const [sql] of scans) expect(sql).toMatch(/ORDER BY (run\.id|id|seq) DESC LIMIT \?$/)
 })
 
-test('finds the oldest refusals, and the captures of an endpoint, by their indexes', () => {
+test('the oldest refusals, and the captures of an endpoint, are found by their indexes', () => {
   expect(planOf('event_id IS NULL ORDER BY id')).toEqual(['SEARCH delivery USING INDEX delivery_refused (verdict=?)'])
   for (const line of planOf('FROM capture WHERE endpoint_id')) expect(line).toContain('INDEX capture_endpoint')
 })
 
-test('claims in index order, without sorting', () => {
+test('a claim reads runs in index order, without sorting', () => {
   expect(planOf(`status = 'pending' ORDER BY priority DESC`)).toEqual(['SCAN run USING COVERING INDEX run_ready'])
   expect(planOf('due_at <= ? ORDER BY due_at')).toEqual([
     'SEARCH run USING COVERING INDEX run_waiting (due_at>? AND due_at<?)',
   ])
 })
 
-test('sorts nothing on the way of a run but its own steps', () => {
+test('no statement of a run sorts anything but its own steps', () => {
   const sorted = [...plans].filter(([, plan]) => plan.some((line) => line.includes('TEMP B-TREE'))).map(([sql]) => sql)
-  // A count groups by a handful of verdicts, for whoever looks at an endpoint.
+  // Few endpoints, and a count that groups by a handful of verdicts.
   const isSmall = (sql: string) => /FROM endpoint|json_each|GROUP BY verdict/.test(sql)
   expect(sorted.filter((sql) => !isSmall(sql))).toEqual([
     expect.stringMatching(/FROM step WHERE run_id = \? ORDER BY position$/),
   ])
 })
 
-test('asks for a known event within one stretch only', () => {
-  const byIdentity = 'SEARCH event USING COVERING INDEX event_identity (stretch=? AND identity=?)'
-  expect(planOf('WHERE stretch = ? AND identity = ?')).toEqual([byIdentity])
-  const byStretch = 'SEARCH event USING COVERING INDEX event_identity (stretch>? AND stretch<?)'
-  expect(planOf('WHERE stretch >= ? AND stretch < ?')).toEqual([byStretch])
+test('a known event is looked up within one segment of the index', () => {
+  const byIdentity = 'SEARCH event USING COVERING INDEX event_identity (segment=? AND identity=?)'
+  expect(planOf('WHERE segment = ? AND identity = ?')).toEqual([byIdentity])
+  const bySegment = 'SEARCH event USING COVERING INDEX event_identity (segment>? AND segment<?)'
+  expect(planOf('WHERE segment >= ? AND segment < ?')).toEqual([bySegment])
   expect(planOf('identity FROM event WHERE seq > ?')).toEqual(['SEARCH event USING INTEGER PRIMARY KEY (rowid>?)'])
 })
 
-test('finds the runs of an event and of a dead worker by their indexes', () => {
+test('the runs of an event and of a dead worker are found by their indexes', () => {
   expect(planOf('json_each').join('\n')).toContain('USING INDEX run_caused')
-  expect(planOf('WHERE worker = @worker').every((line) => line.includes('USING INDEX run_held'))).toBe(true)
+  expect(planOf('WHERE worker = @worker').every((line) => line.includes('USING INDEX run_leased'))).toBe(true)
 })
 
-test('finds the runs that an operation is about by their indexes', () => {
+test('the runs that a person operates on are found by their indexes', () => {
   expect(planOf('origin_run = ?').join('\n')).toContain('USING INDEX run_origin')
   expect(planOf('run.id >= ? AND run.id < ?').join('\n')).toContain('USING PRIMARY KEY (id>? AND id<?)')
   const held = planOf("reason = 'the workflow is paused' ORDER BY id")
@@ -143,8 +149,8 @@ test('finds the runs that an operation is about by their indexes', () => {
   expect(planOf('SELECT max(id) FROM run WHERE event_seq').join('\n')).toContain('USING INDEX run_caused')
 })
 
-test('prunes from the oldest row on, without looking at the others', () => {
-  for (const part of ['AS is_old FROM run', 'AS is_meant FROM delivery']) {
+test('pruning reads from the oldest row on, and no other rows', () => {
+  for (const part of ['AS is_old FROM run', 'AS is_of_kind FROM delivery']) {
     const plan = planOf(part)
     expect(plan.every((line) => line.includes('USING PRIMARY KEY (id>? AND id<?)'))).toBe(true)
   }
@@ -153,7 +159,7 @@ test('prunes from the oldest row on, without looking at the others', () => {
   expect(planOf('DELETE FROM step_failure').join('\n')).toContain('USING COVERING INDEX step_failure_run')
 })
 
-test('finds the deliveries of an event without reading the others', () => {
+test('the deliveries of an event are found without reading others', () => {
   expect(planOf('UNION ALL').filter((line) => line.startsWith('SEARCH') || line.startsWith('SCAN'))).toEqual([
     'SEARCH delivery USING PRIMARY KEY (id>? AND id<?)',
     'SEARCH delivery USING INDEX delivery_repeat (event_seq=?)',
@@ -161,13 +167,13 @@ test('finds the deliveries of an event without reading the others', () => {
   expect(planOf('WHERE id >= ? AND endpoint_id')).toContainEqual('SEARCH delivery USING PRIMARY KEY (id>?)')
 })
 
-test('reads events to be matched by their numbers alone', () => {
+test('events to match are read by their numbers', () => {
   const byNumber = 'SEARCH event USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'
   const plan = planOf('FROM event WHERE seq > ? AND seq <= ?')
   expect(plan.filter((line) => line.includes('event'))).toEqual([byNumber, byNumber])
 })
 
-test('asks whether a run waits before a new one by the first rows of the indexes', () => {
+test('an arrival claim reads only the first rows of the queue indexes', () => {
   const plan = planOf('SELECT NOT EXISTS (SELECT 1 FROM run')
   expect(plan.filter((line) => /\b(run|workflow_pause)\b/.test(line))).toEqual([
     'SCAN run USING COVERING INDEX run_ready',
@@ -176,13 +182,15 @@ test('asks whether a run waits before a new one by the first rows of the indexes
   ])
 })
 
-test('resolves waits by their indexes, however many there are', () => {
+test('waits are resolved by their indexes, however many there are', () => {
   const searches = (part: string) => planOf(part).filter((line) => /\b(wait|event_key|run)\b/.test(line))
   expect(searches('FROM wait JOIN run')).toEqual([
     'SEARCH wait USING INDEX wait_open (type=? AND name=? AND account=? AND value=? AND since_seq<?)',
     'SEARCH run USING PRIMARY KEY (id=?)',
   ])
-  expect(searches('SET resolved = 1 WHERE child_run = ?')).toEqual(['SEARCH wait USING INDEX wait_child (child_run=?)'])
+  expect(searches('SET is_resolved = 1 WHERE child_run = ?')).toEqual([
+    'SEARCH wait USING INDEX wait_child (child_run=?)',
+  ])
   expect(searches('SELECT EXISTS (SELECT 1 FROM wait')).toEqual([
     'SEARCH wait USING PRIMARY KEY (run_id=?)',
     'SEARCH wait USING COVERING INDEX wait_child (child_run=?)',
@@ -191,20 +199,20 @@ test('resolves waits by their indexes, however many there are', () => {
     'SEARCH run USING COVERING INDEX run_invoked (parent_run=?)',
     'SEARCH run USING INDEX run_invoked (parent_run=?)',
   ])
-  expect(searches('FROM watch').join()).toContain('wait USING COVERING INDEX wait_open (type=? AND name=?)')
+  expect(searches('FROM match_cursor').join()).toContain('wait USING COVERING INDEX wait_open (type=? AND name=?)')
   expect(searches('DELETE FROM event_key').join()).toContain('event_key USING COVERING INDEX event_key_age')
   expect(searches('DELETE FROM wait').every((line) => line.includes('PRIMARY KEY (run_id=?'))).toBe(true)
-  const scans = [...plans].filter(([, plan]) => plan.some((line) => /^SCAN (wait|event_key|blob)/.test(line)))
+  const scans = [...plans].filter(([, plan]) => plan.some((line) => /^SCAN (wait|event_key|large_output)/.test(line)))
   expect(scans.map(([sql]) => sql)).toEqual([])
 })
 
-test('finds the deletes of a target by their own index', () => {
+test('the deletes of a target are found by their own index', () => {
   const [first, ...rest] = planOf("step.effect = 'delete' AND step.target = ?")
   expect(first).toBe('SEARCH step USING INDEX step_delete (target=?)')
   expect(rest.every((line) => line.includes('PRIMARY KEY'))).toBe(true)
 })
 
-test('finds who is at a gate, and who is next, by their index', () => {
+test('the runs at a gate, and the next in line, are found by an index', () => {
   expect(planOf('is_held = 0 ORDER BY rank, run_id LIMIT 1')).toEqual([
     'SEARCH place USING PRIMARY KEY (workflow=? AND gate=? AND key=? AND is_held=?)',
   ])
@@ -219,6 +227,6 @@ test('finds who is at a gate, and who is next, by their index', () => {
   expect(planOf('folded_into = ').join()).toContain('USING COVERING INDEX run_folded (folded_into=?)')
 })
 
-test('finds limited runs that nobody has looked at among the first of the queue', () => {
+test('unadmitted runs are found among the first rows of the queue index', () => {
   expect(planOf('priority >= 1000')).toEqual(['SEARCH run USING COVERING INDEX run_ready (priority>?)'])
 })

@@ -8,22 +8,18 @@ interface Mutation {
   reject: (error: unknown) => void
 }
 
-/**
- * Has something to do in every transaction, such as keeping something in memory that must agree
- * with the database.
- */
+/** Takes part in every transaction, for example to keep memory in step with the database. */
 export interface TransactionWatcher {
-  /** Within the transaction, before anything else. */
+  /** Called within the transaction, before the first write. */
   begun(): void
   rolledBack(): void
-  /** Within the transaction, when everything that was asked for is done. */
+  /** Called within the transaction, after the last write. */
   ending?(): void
 }
 
 /**
- * All writes of the process go through here: what is asked for in one turn of the event loop is
- * committed together, and every caller gets its answer after that one fsync. Fifty requests at a
- * time cost a fiftieth of it each.
+ * Commits all writes of one turn of the event loop together. Each caller gets its answer after the
+ * one fsync, so fifty requests share its cost.
  */
 export class GroupCommit {
   readonly #db: Database
@@ -44,9 +40,8 @@ export class GroupCommit {
   }
 
   /**
-   * Runs `mutate` in the next commit and gives its value once that is on disk. `mutate` must only
-   * touch the database: when a neighbour fails, it is rolled back and run again. `read` makes the
-   * answer of it; what that throws is for this caller alone.
+   * Runs `mutate` in the next commit and resolves once that is on disk, with `read` of its value.
+   * `mutate` may only touch the database: it runs again if another write of the commit fails.
    */
   write<T, Answer = T>(mutate: () => T, read?: (value: T) => Answer): Promise<Answer> {
     if (this.#isClosed) return Promise.reject(new UpshotError('store_unavailable', 'The store is closed.'))
@@ -56,7 +51,7 @@ export class GroupCommit {
     })
   }
 
-  /** Commits what is waiting and refuses what comes later. */
+  /** Commits the writes in the queue and refuses later ones. */
   close(): void {
     this.#flush()
     this.#isClosed = true
@@ -96,7 +91,7 @@ export class GroupCommit {
     }
   }
 
-  /** One mutation of a group failed: the others must not fail with it. */
+  /** After a group failed: only the mutations that fail alone are rejected. */
   #commitAlone(mutation: Mutation): void {
     try {
       settle([mutation], this.#commitTogether([mutation]))
@@ -117,7 +112,7 @@ function settle(group: readonly Mutation[], values: readonly unknown[]): void {
   }
 }
 
-/** SQLite's word for "not now" or "not here" becomes ours, with its cause. */
+/** SQLite's errors about lock, disk and rights become `store_unavailable`; others pass. */
 function translate(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (!/^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|LOCKED)/.test(code)) return error

@@ -8,14 +8,14 @@ const files = readdirSync(FOLDER)
   .filter((file) => /^\d{3}-.+\.sql$/.test(file))
   .sort()
 
-/** The number of the schema that this Upshot works with. */
+/** The schema version of this Upshot: the number of its migrations. */
 export function latestSchema(): number {
   return files.length
 }
 
 /**
- * Brings the schema up to date: runs each numbered file that is new, in one transaction. Two
- * processes may start at once; a database from a newer Upshot is refused rather than guessed at.
+ * Runs the numbered migrations that the database lacks, in one transaction; two processes may do so
+ * at once. Throws `invalid_config` for a database from a newer Upshot.
  */
 export function migrate(db: Database): void {
   const upgrade = db.transaction(() => {
@@ -23,7 +23,8 @@ export function migrate(db: Database): void {
     if (done > files.length) {
       throw new UpshotError(
         'invalid_config',
-        `The database has schema ${done}, this Upshot knows ${files.length}. Start the newer Upshot, or restore a backup.`,
+        `The database has schema ${done}, and this Upshot only knows ${files.length}. ` +
+          'Start the newer Upshot, or restore a backup.',
       )
     }
     for (const file of files.slice(done)) db.exec(readFileSync(new URL(file, FOLDER), 'utf8'))
@@ -32,7 +33,7 @@ export function migrate(db: Database): void {
   upgrade.immediate()
 }
 
-/** The tables that the migrations make. */
+/** Names of the tables that the migrations create. */
 export function knownTables(): string[] {
   const text = files.map((file) => readFileSync(new URL(file, FOLDER), 'utf8')).join('\n')
   return [...text.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name]) => name ?? '')

@@ -3,15 +3,14 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 
 /**
- * A lock that the operating system frees when the process ends, however it ends. Unlike a process
- * id it cannot be mistaken: ids are used again, and mean nothing across containers that share a
- * disk. SQLite does the locking, because Node has no call for it.
+ * A file lock that the operating system frees when the process ends. A process id would not do: ids
+ * are reused, and containers that share a disk have their own.
  */
 export interface ProcessLock {
   release(): void
 }
 
-/** Takes the lock in `file`; null when a living process holds it. */
+/** Takes the lock in `file`; null when a living process holds it. SQLite locks, as Node cannot. */
 export function takeProcessLock(file: string): ProcessLock | null {
   mkdirSync(dirname(file), { recursive: true })
   const db = new Database(file, { timeout: 0 })
@@ -31,10 +30,7 @@ export function takeProcessLock(file: string): ProcessLock | null {
   }
 }
 
-/**
- * Whether no living process holds the lock in `file`; a missing file is free. Cleans up behind a
- * dead holder.
- */
+/** Whether no living process holds the lock in `file`. Deletes the file of a dead process. */
 export function isLockFree(file: string): boolean {
   if (!existsSync(file)) return true
   const lock = takeProcessLock(file)

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { latestSchema } from './migrate.ts'
 
-/** Writes its one row, so that a store that has become read-only, full or foreign is found out. */
+/** Writes one row, to detect a database that is read-only, full, or migrated by a newer Upshot. */
 export class WriteProbe {
   readonly #write
   readonly #schema
@@ -11,7 +11,7 @@ export class WriteProbe {
     this.#schema = db.prepare<[], number>('PRAGMA user_version').pluck()
   }
 
-  /** False for `isMigrated` when a newer Upshot has changed the schema meanwhile. */
+  /** `isMigrated` is false when a newer Upshot changed the schema. */
   run(now: number): { isMigrated: boolean } {
     this.#write.run(now)
     return { isMigrated: this.#schema.get() === latestSchema() }

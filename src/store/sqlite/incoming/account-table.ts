@@ -13,7 +13,7 @@ interface AccountRow {
   created_at: number
 }
 
-/** Accounts with their keys, sealed in the rows. */
+/** Accounts, with their API keys sealed. */
 export class AccountTable {
   readonly #vault: Vault
   readonly #save
@@ -24,7 +24,7 @@ export class AccountTable {
 
   constructor(db: Database, vault: Vault) {
     this.#vault = vault
-    // Index: primary key, for all that name one.
+    // Index: primary key, down to the next comment.
     this.#save = db.prepare(
       `INSERT INTO account (name, base_url, api_key, fallback_key, plan, storages, created_at)
        VALUES (@name, @baseUrl, @apiKey, @fallbackKey, @plan, @storages, @createdAt)
@@ -34,7 +34,7 @@ export class AccountTable {
     this.#remove = db.prepare('DELETE FROM account WHERE name = ?')
     this.#find = db.prepare<[string], AccountRow>('SELECT * FROM account WHERE name = ?')
     this.#list = db.prepare<[], AccountRow>('SELECT * FROM account ORDER BY name')
-    // None: there are few endpoints.
+    // No index: there are few endpoints.
     this.#users = db
       .prepare<[string], string>('SELECT name FROM endpoint WHERE account = ? AND removed_at IS NULL ORDER BY name')
       .pluck()
@@ -84,7 +84,7 @@ export class AccountTable {
   }
 }
 
-/** Binds a sealed key to its account and its use; no endpoint's id begins like this. */
+/** The vault owner of a key: its account and use. No endpoint id begins like this. */
 export function accountOwner(account: string, use: 'key' | 'fallback'): string {
   return `account ${use} ${account}`
 }

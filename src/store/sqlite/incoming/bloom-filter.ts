@@ -1,62 +1,56 @@
-/** Rows to an era: one filter each. */
-export const ERA_ROWS = 65_536
-/**
- * Rows to a stretch of the index: so few that a commit's new entries fall into a handful of pages.
- */
-export const STRETCH_ROWS = 512
+/** Events to a block, which has one filter. */
+export const BLOCK_ROWS = 65_536
+/** Events to a segment of the index: few, so that a commit's new entries share few pages. */
+export const SEGMENT_ROWS = 512
 
 const BITS_PER_KEY = 24
 const PROBES = 6
-const BLOCK_WORDS = 16
-const BLOCK_BITS = BLOCK_WORDS * 32
+const LINE_WORDS = 16
+const LINE_BITS = LINE_WORDS * 32
 
 /**
- * A Bloom filter over the identities of one era: it never denies one that is in it, and takes one
- * in thousands for known that is not. All bits of a key lie in one block of 64 bytes, so that a
- * question costs one memory access.
+ * A Bloom filter over event identities: no false negatives, 2 false positives in 10,000 when full.
+ * All bits of a key are in one cache line of 64 bytes, so a lookup reads memory once.
  */
 export class BloomFilter {
   readonly #words: Uint32Array
-  readonly #blocks: number
+  readonly #lines: number
 
   constructor(rows: number, bytes?: Uint8Array) {
-    this.#blocks = Math.ceil((rows * BITS_PER_KEY) / BLOCK_BITS)
-    this.#words = new Uint32Array(this.#blocks * BLOCK_WORDS)
+    this.#lines = Math.ceil((rows * BITS_PER_KEY) / LINE_BITS)
+    this.#words = new Uint32Array(this.#lines * LINE_WORDS)
     if (bytes) new Uint8Array(this.#words.buffer).set(bytes)
   }
 
   add(identity: Buffer): void {
-    const block = this.#blockOf(identity)
+    const line = this.#findLine(identity)
     for (let probe = 0; probe < PROBES; probe++) {
       const bit = probeBit(identity, probe)
-      const at = block + (bit >>> 5)
+      const at = line + (bit >>> 5)
       this.#words[at] = (this.#words[at] ?? 0) | (1 << (bit & 31))
     }
   }
 
   mayHold(identity: Buffer): boolean {
-    const block = this.#blockOf(identity)
+    const line = this.#findLine(identity)
     for (let probe = 0; probe < PROBES; probe++) {
       const bit = probeBit(identity, probe)
-      if ((((this.#words[block + (bit >>> 5)] ?? 0) >>> (bit & 31)) & 1) === 0) return false
+      if ((((this.#words[line + (bit >>> 5)] ?? 0) >>> (bit & 31)) & 1) === 0) return false
     }
     return true
   }
 
-  /** For a row of the table; the constructor takes it back. */
+  /** The bytes that the constructor accepts. */
   toBytes(): Buffer {
     return Buffer.from(this.#words.buffer)
   }
 
-  #blockOf(identity: Buffer): number {
-    return (identity.readUInt32LE(0) % this.#blocks) * BLOCK_WORDS
+  #findLine(identity: Buffer): number {
+    return (identity.readUInt32LE(0) % this.#lines) * LINE_WORDS
   }
 }
 
-/**
- * An identity is random bytes already: two of them, behind the four that choose the block, make a
- * bit.
- */
+/** An identity is random bytes: four choose the line, two more choose each bit in it. */
 function probeBit(identity: Buffer, probe: number): number {
-  return identity.readUInt16LE(4 + probe * 2) % BLOCK_BITS
+  return identity.readUInt16LE(4 + probe * 2) % LINE_BITS
 }

@@ -10,10 +10,10 @@ interface CaptureRow {
   sealed: Uint8Array
 }
 
-/** What is sealed: text, as the vault takes it. */
+/** The sealed JSON; the body is in base64. */
 const content = z.object({ headers: z.record(z.string(), z.string()), body: z.base64() })
 
-/** Unverified deliveries of endpoints that learn, sealed in their rows. */
+/** Unverified deliveries of learning endpoints, sealed. */
 export class CaptureTable {
   readonly #vault: Vault
   readonly #insert
@@ -24,13 +24,12 @@ export class CaptureTable {
 
   constructor(db: Database, vault: Vault) {
     this.#vault = vault
-    // Index: primary key of endpoint. What another process has pinned a moment ago gets no capture
-    // any more.
+    // Index: primary key of endpoint. Another process may have ended the learning meanwhile.
     this.#insert = db.prepare(
       `INSERT INTO capture (id, endpoint_id, received_at, bytes, sealed)
        SELECT @id, id, @receivedAt, @bytes, @sealed FROM endpoint WHERE id = @endpointId AND status = 'learning'`,
     )
-    // Index: capture_endpoint, in all of these; backwards for the newest first.
+    // Index: capture_endpoint, backwards for the newest first.
     this.#list = db.prepare<[string], CaptureRow>(
       'SELECT id, endpoint_id, received_at, sealed FROM capture WHERE endpoint_id = ? ORDER BY id',
     )
@@ -42,6 +41,7 @@ export class CaptureTable {
     this.#delete = db.prepare('DELETE FROM capture WHERE id = ?')
   }
 
+  /** False for a capture that is too large, or whose endpoint no longer learns. */
   save({ id, endpointId, receivedAt, headers, body }: Capture): boolean {
     const text = JSON.stringify({ headers, body: Buffer.from(body).toString('base64') })
     const bytes = body.byteLength + JSON.stringify(headers).length
@@ -65,10 +65,7 @@ export class CaptureTable {
     this.#drop.run(endpointId)
   }
 
-  /**
-   * The newest stay: whoever fills the table with rubbish must go on doing so to keep the real ones
-   * out.
-   */
+  /** Keeps the newest: a sender of rubbish must send for ever to keep real deliveries out. */
   #makeRoom(endpointId: string): void {
     let bytes = 0
     this.#sizes.all(endpointId).forEach((capture, index) => {
@@ -78,7 +75,7 @@ export class CaptureTable {
   }
 }
 
-/** A sealed capture opens in its own row only. */
+/** The vault owner of a capture: its own row. */
 export function captureOwner(endpointId: string, id: string): string {
   return `capture ${endpointId} ${id}`
 }

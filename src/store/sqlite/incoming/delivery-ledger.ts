@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { firstId } from '../../../core/ids.ts'
 import type { DeliveryQuery, DeliveryRecord, Verdict } from '../../../core/incoming/delivery.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
+import { buildWhere, type Condition } from '../database/build-where.ts'
 import type { EventTable } from './event-table.ts'
 
 interface DeliveryRow {
@@ -15,13 +16,7 @@ interface DeliveryRow {
   facts: string
 }
 
-/** Statements are made for the filters that are asked for. */
-type Condition = readonly [text: string, value: string]
-
-/**
- * The ledger of requests as it is looked at. Ids begin with the moment, so the primary key is the
- * order of time.
- */
+/** The read side of the delivery ledger. Ids sort by time, so the primary key is a time index. */
 export class DeliveryLedger {
   readonly #db: Database
   readonly #events: EventTable
@@ -34,15 +29,15 @@ export class DeliveryLedger {
     this.#events = events
     // Index: primary key.
     this.#find = db.prepare<[string], DeliveryRow>('SELECT * FROM delivery WHERE id = ?')
-    // Index: primary key for the first delivery, within the event's own millisecond;
-    // delivery_repeat for the others.
+    // Index: primary key, within the event's millisecond, for the first delivery; delivery_repeat
+    // for the others.
     this.#ofEvent = db.prepare<[{ seq: number; from: string; to: string; limit: number }], DeliveryRow>(
       `SELECT * FROM delivery WHERE id >= @from AND id < @to AND event_seq = @seq AND verdict = 'accepted'
        UNION ALL
        SELECT * FROM delivery WHERE event_seq = @seq AND verdict IN ('duplicate', 'conflict')
        ORDER BY id DESC LIMIT @limit`,
     )
-    // Index: primary key, from the first one on that counts.
+    // Index: primary key, from the first delivery since the moment.
     this.#count = db.prepare<[string, string], { verdict: Verdict; count: number }>(
       'SELECT verdict, count(*) AS count FROM delivery WHERE id >= ? AND endpoint_id = ? GROUP BY verdict',
     )
@@ -50,12 +45,12 @@ export class DeliveryLedger {
 
   list({ limit, ...filter }: DeliveryQuery): DeliveryRecord[] {
     const { where, values } = describeFilter(filter)
-    // Index: primary key, read backwards, down to the oldest that counts.
+    // Index: primary key, backwards.
     const rows = this.#db.prepare<unknown[], DeliveryRow>(`SELECT * FROM delivery ${where} ORDER BY id DESC LIMIT ?`)
     return rows.all(...values, limit).map(readDelivery)
   }
 
-  /** With the event it brought, which a refused one has not. */
+  /** A delivery with its event; null for the event of a refused one. */
   find(id: string): { delivery: DeliveryRecord; event: EventRecord | null } | null {
     const row = this.#find.get(id)
     if (!row) return null
@@ -81,8 +76,7 @@ function describeFilter({ verdicts, endpointId, since }: Omit<DeliveryQuery, 'li
   if (since !== undefined) conditions.push(['id >= ?', firstId('dlv', since)])
   if (endpointId !== undefined) conditions.push(['endpoint_id = ?', endpointId])
   if (verdicts !== undefined) conditions.push(['verdict IN (SELECT value FROM json_each(?))', JSON.stringify(verdicts)])
-  const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(([text]) => text).join(' AND ')}`
-  return { where, values: conditions.map(([, value]) => value) }
+  return buildWhere(conditions)
 }
 
 function readDelivery(row: DeliveryRow): DeliveryRecord {

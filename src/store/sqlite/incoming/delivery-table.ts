@@ -11,33 +11,30 @@ import { FIRST_FENCE } from '../../../core/runs/lease.ts'
 import type { EventTable, SavedEvent } from './event-table.ts'
 import { SecretUses } from './secret-uses.ts'
 
-/** Rows of refusals that stay, of each verdict. */
+/** Rows of refusals that are kept for each verdict. */
 export const MAX_REFUSALS = 10_000
-/**
- * Rows that one refusal may push out: more than it brings, so that a lower limit is reached in
- * time, and few.
- */
-const MAX_PUSHED_OUT = 8
+/** Rows that one refusal removes at most. More than one, so that a lower limit is reached too. */
+const MAX_REMOVED = 8
 
-/** The ledger of requests; an accepted one brings its event and starts its runs. */
+/** The write side of the delivery ledger. An accepted delivery stores its event and runs. */
 export class DeliveryTable {
-  /** Told when a transaction is rolled back. */
+  /** A transaction watcher of the group commit. */
   readonly uses: SecretUses
   readonly #events: EventTable
   readonly #insert
   readonly #insertRun
-  readonly #insertTaken
-  readonly #mayTake
+  readonly #insertClaimed
+  readonly #mayClaim
   readonly #count
   readonly #oldest
   readonly #delete
   readonly #tally
-  readonly #mostRefusals: number
+  readonly #maxRefusals: number
 
-  constructor(db: Database, events: EventTable, mostRefusals = MAX_REFUSALS) {
+  constructor(db: Database, events: EventTable, maxRefusals = MAX_REFUSALS) {
     this.#events = events
     this.uses = new SecretUses(db)
-    this.#mostRefusals = mostRefusals
+    this.#maxRefusals = maxRefusals
     this.#insert = db.prepare(
       `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -45,12 +42,13 @@ export class DeliveryTable {
     this.#insertRun = db.prepare(
       `INSERT INTO run (id, workflow, status, event_seq, priority, created_at) VALUES (?, ?, 'pending', ?, ?, ?)`,
     )
-    this.#insertTaken = db.prepare(
+    this.#insertClaimed = db.prepare(
       `INSERT INTO run (id, workflow, status, event_seq, priority, created_at, started_at, worker, code_hash, fence)
        VALUES (?, ?, 'running', ?, ?, ?, ?, ?, ?, ${FIRST_FENCE})`,
     )
-    // Indexes: the first row of run_ready and of run_waiting, and the primary key.
-    this.#mayTake = db
+    // A claim would give just this run: nothing is queued or due, and its workflow is not paused.
+    // Index: the first rows of run_ready and run_waiting, and the primary key.
+    this.#mayClaim = db
       .prepare<[number, string], number>(
         `SELECT NOT EXISTS (SELECT 1 FROM run WHERE status = 'pending')
            AND NOT EXISTS (SELECT 1 FROM run WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?)
@@ -89,10 +87,10 @@ export class DeliveryTable {
   refuse({ id, endpointId, receivedAt, verdict, bodyBytes, facts }: RefusedDelivery): void {
     this.#insert.run(id, endpointId, receivedAt, verdict, null, null, bodyBytes, JSON.stringify(facts))
     const listed = this.#count.get(verdict, 1, 0) ?? 0
-    if (listed > this.#mostRefusals) this.#makeRoom(verdict, Math.min(listed - this.#mostRefusals, MAX_PUSHED_OUT))
+    if (listed > this.#maxRefusals) this.#makeRoom(verdict, Math.min(listed - this.#maxRefusals, MAX_REMOVED))
   }
 
-  /** Refusals without a row of their own. */
+  /** Counts refusals that have no row. */
   countRefusals(unlisted: Partial<Record<Refusal, number>>): void {
     for (const [verdict, count] of Object.entries(unlisted)) this.#count.get(verdict as Refusal, 0, count)
   }
@@ -110,16 +108,17 @@ export class DeliveryTable {
   #startRuns(saved: SavedEvent, delivery: IncomingDelivery): DeliveryReceipt {
     if (saved.kind === 'known') return { verdict: saved.isSameBody ? 'duplicate' : 'conflict', runs: [] }
     const { arrivalClaim, workflows, receivedAt } = delivery
-    const isTaken = arrivalClaim !== undefined && workflows.every((each) => this.#mayTake.get(receivedAt, each) === 1)
+    const isClaimed =
+      arrivalClaim !== undefined && workflows.every((each) => this.#mayClaim.get(receivedAt, each) === 1)
     const runs = workflows.map((workflow) => {
       const id = newId('run', receivedAt)
       const priority = delivery.priorities?.[workflow] ?? 0
       const row = [id, workflow, saved.seq, priority, receivedAt]
-      if (isTaken)
-        this.#insertTaken.run(row, receivedAt, arrivalClaim.worker, arrivalClaim.codeHashes[workflow] ?? null)
+      if (isClaimed)
+        this.#insertClaimed.run(row, receivedAt, arrivalClaim.worker, arrivalClaim.codeHashes[workflow] ?? null)
       else this.#insertRun.run(row)
       return id
     })
-    return isTaken ? { verdict: 'accepted', runs, claimedWithEvent: saved.seq } : { verdict: 'accepted', runs }
+    return isClaimed ? { verdict: 'accepted', runs, claimedWithEvent: saved.seq } : { verdict: 'accepted', runs }
   }
 }

@@ -3,6 +3,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import type { Endpoint, EndpointName, SecretUse } from '../../../core/incoming/endpoint.ts'
 import { signatureScheme } from '../../../core/incoming/signature.ts'
 import type { Vault } from '../../vault.ts'
+import { VersionedCache } from '../database/versioned-cache.ts'
 
 interface EndpointRow {
   id: string
@@ -23,7 +24,7 @@ interface SecretRow {
   until: number | null
 }
 
-/** Endpoints with their secrets, sealed in the rows. */
+/** Endpoints, with their secrets sealed. */
 export class EndpointTable {
   readonly #vault: Vault
   readonly #insert
@@ -37,22 +38,19 @@ export class EndpointTable {
   readonly #names
   readonly #uses
   readonly #secrets
-  readonly #version
-  readonly #raiseVersion
-  #isChecked = false
-  #cache = { version: -1, byPath: new Map<string, Endpoint>() }
+  /** By path. It is read for each delivery. */
+  readonly #cache
 
   constructor(db: Database, vault: Vault) {
     this.#vault = vault
-    // Index: the unique ones of name and path.
+    // Index: endpoint_name, and the one of `path`.
     this.#insert = db.prepare(
       `INSERT INTO endpoint (id, name, path, account, events, scheme, status, created_at, revision)
        VALUES (@id, @name, @path, @account, @events, @scheme, @status, @createdAt, @revision)
        ON CONFLICT (name) WHERE removed_at IS NULL DO NOTHING`,
     )
     this.#insertAccount = db.prepare('INSERT INTO event_account (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
-    // Index: primary key, down to the next comment. A secret that is known keeps when it was last
-    // used.
+    // Index: primary key, down to the next comment. A known secret keeps its `last_used_at`.
     this.#saveSecret = db.prepare(
       `INSERT INTO endpoint_secret (endpoint_id, position, sealed, active_from, until) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (endpoint_id, position) DO UPDATE
@@ -75,13 +73,12 @@ export class EndpointTable {
     this.#uses = db.prepare<[string], SecretUse>(
       'SELECT position, last_used_at AS lastUsedAt FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
     )
-    // None: there are few endpoints.
+    // No index: there are few endpoints.
     this.#list = db.prepare<[], EndpointRow>('SELECT * FROM endpoint WHERE removed_at IS NULL ORDER BY created_at, id')
     this.#names = db.prepare<[], EndpointName>(
       'SELECT id, name, removed_at AS removedAt FROM endpoint ORDER BY created_at, id',
     )
-    this.#version = db.prepare<[], number>('SELECT version FROM endpoint_version').pluck()
-    this.#raiseVersion = db.prepare('UPDATE endpoint_version SET version = version + 1')
+    this.#cache = new VersionedCache(db, 'endpoint_version', () => this.#load())
   }
 
   add(endpoint: Endpoint): void {
@@ -112,7 +109,7 @@ export class EndpointTable {
   remove({ id, name }: Pick<Endpoint, 'id' | 'name'>, now: number): void {
     if (this.#remove.run(now, id).changes === 0) throw describeGone(name)
     this.#dropSecrets.run(id, '[]')
-    this.#changed()
+    this.#cache.raise()
   }
 
   uses(endpointId: string): SecretUse[] {
@@ -123,15 +120,12 @@ export class EndpointTable {
     return this.#names.all()
   }
 
-  /**
-   * Read for each delivery, so kept in memory until this or another process changes an endpoint.
-   */
   find(path: string): Endpoint | null {
-    return this.#fresh().get(path) ?? null
+    return this.#cache.get().get(path) ?? null
   }
 
   list(): Endpoint[] {
-    return [...this.#fresh().values()]
+    return [...this.#cache.get().values()]
   }
 
   #saveSecrets({ id, account, secrets }: Endpoint): void {
@@ -139,28 +133,12 @@ export class EndpointTable {
     for (const { position, value, activeFrom, until } of secrets) {
       this.#saveSecret.run(id, position, this.#vault.seal(id, value), activeFrom, until)
     }
-    this.#changed()
+    this.#cache.raise()
   }
 
-  #changed(): void {
-    this.#raiseVersion.run()
-    this.#isChecked = false
-  }
-
-  #fresh(): Map<string, Endpoint> {
-    if (this.#isChecked) return this.#cache.byPath
-    const version = this.#version.get() ?? 0
-    if (version !== this.#cache.version) {
-      const endpoints = this.#list.all().map((row) => this.#read(row))
-      this.#cache = { version, byPath: new Map(endpoints.map((endpoint) => [endpoint.path, endpoint])) }
-    }
-    // Asking SQLite once a turn is enough: what another process commits within it could as well
-    // have come after.
-    this.#isChecked = true
-    setImmediate(() => {
-      this.#isChecked = false
-    })
-    return this.#cache.byPath
+  #load(): Map<string, Endpoint> {
+    const endpoints = this.#list.all().map((row) => this.#read(row))
+    return new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]))
   }
 
   #read(row: EndpointRow): Endpoint {

@@ -5,7 +5,8 @@ import type { IncomingDelivery } from '../../../core/incoming/delivery.ts'
 import type { EventOrigin, EventRecord } from '../../../core/incoming/event.ts'
 import type { NumberedEvent } from '../../../core/runs/matching.ts'
 import type { EventFilter } from '../../../core/store/events.ts'
-import { type Counting, KnownEvents } from './known-events.ts'
+import { buildWhere, type Condition } from '../database/build-where.ts'
+import { KnownEvents, type RowCounts } from './known-events.ts'
 
 interface EventRow {
   seq: number
@@ -18,16 +19,17 @@ interface EventRow {
   body: string
 }
 
-/**
- * What became of an event on its way in: a new row, or a known one with the same or another body.
- */
+/** The outcome of saving an event: a new row, or a known one with the same or another body. */
 export type SavedEvent = { kind: 'new'; seq: number } | { kind: 'known'; seq: number; isSameBody: boolean }
 
 const COLUMNS = 'seq, id, account, type, origin, created_at, received_at, body'
 
+/** SQL for the number of the newest event, 0 without any. */
+export const NEWEST_EVENT = '(SELECT coalesce(max(seq), 0) FROM event)'
+
 /** Events, each stored once per account. */
 export class EventTable {
-  /** Told when a transaction begins and when it is rolled back. */
+  /** A transaction watcher of the group commit. */
   readonly known: KnownEvents
   readonly #insert
   readonly #get
@@ -38,15 +40,15 @@ export class EventTable {
   readonly #listTypesAfter
   readonly #accounts
 
-  constructor(db: Database, counting?: Counting) {
+  constructor(db: Database, counts?: RowCounts) {
     this.#db = db
-    this.known = new KnownEvents(db, counting)
-    // Index: event_identity would refuse an event twice within its stretch.
+    this.known = new KnownEvents(db, counts)
+    // Index: event_identity, which refuses an event twice within its segment.
     this.#insert = db.prepare(
-      `INSERT INTO event (seq, stretch, identity, id, account, type, origin, created_at, received_at, body)
+      `INSERT INTO event (seq, segment, identity, id, account, type, origin, created_at, received_at, body)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
-    // Index: primary key; the lists read it backwards.
+    // Index: primary key.
     this.#get = db.prepare<[number], EventRow>(`SELECT ${COLUMNS} FROM event WHERE seq = ?`)
     this.#content = db.prepare<[number], { body: string; bodyHash: Buffer | null }>(
       'SELECT body, body_hash AS bodyHash FROM event WHERE seq = ?',
@@ -69,16 +71,13 @@ export class EventTable {
     const identity = identify(account, event.id)
     const found = this.known.find(identity)
     if (found !== null) return { kind: 'known', seq: found, isSameBody: this.#hasBody(found, body) }
-    const { seq, stretch } = this.known.add(identity)
+    const { seq, segment } = this.known.add(identity)
     const createdAt = Date.parse(event.created)
-    this.#insert.run(seq, stretch, identity, event.id, account, event.type, origin, createdAt, receivedAt, body)
+    this.#insert.run(seq, segment, identity, event.id, account, event.type, origin, createdAt, receivedAt, body)
     return { kind: 'new', seq }
   }
 
-  /**
-   * The event stays and is known for ever: of its body a hash is left, which tells the same one
-   * from another.
-   */
+  /** Replaces the body by its hash, so that a repeated delivery can still be compared. */
   dropBody(seq: number): void {
     const content = this.#content.get(seq)
     if (content?.bodyHash === null) this.#dropBody.run(hashBody(content.body), seq)
@@ -95,24 +94,24 @@ export class EventTable {
     return readEvent(row)
   }
 
-  /** Null when it is not kept any more. */
+  /** Null when there is no such event. */
   find(seq: number): EventRecord | null {
     const row = this.#get.get(seq)
     return row ? readEvent(row) : null
   }
 
-  /** Newest first by primary key. */
+  /** Newest first. Index: primary key. */
   list({ limit, type, since, until, before }: EventFilter & { limit: number }): EventRecord[] {
-    const conditions: [string, unknown][] = []
+    const conditions: Condition[] = []
     if (type !== undefined) conditions.push(['type = ?', type])
     if (since !== undefined) conditions.push(['received_at >= ?', since])
     if (until !== undefined) conditions.push(['received_at < ?', until])
     if (before !== undefined) conditions.push(['seq < ?', before])
-    const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(([text]) => text).join(' AND ')}`
+    const { where, values } = buildWhere(conditions)
     const list = this.#db.prepare<unknown[], EventRow>(
       `SELECT ${COLUMNS} FROM event ${where} ORDER BY seq DESC LIMIT ?`,
     )
-    return list.all(...conditions.map(([, value]) => value), limit).map(readEvent)
+    return list.all(...values, limit).map(readEvent)
   }
 
   /** The event with this id in one account. */
@@ -131,17 +130,14 @@ export class EventTable {
     return this.findSeqs(eventId).map((seq) => this.get(seq))
   }
 
-  /**
-   * Row numbers of the events with this id, one per account at most; of one account where it is
-   * named.
-   */
+  /** Row numbers of the events with this id, at most one per account: of all, or of one. */
   findSeqs(eventId: string, account?: string): number[] {
     const accounts = account === undefined ? this.#accounts.all() : [account]
     return accounts.flatMap((name) => this.known.search(identify(name, eventId)) ?? [])
   }
 }
 
-/** What makes an event one and the same: its account and its id, hashed to 16 bytes. */
+/** The identity of an event: 16 bytes of a hash over its account and id. See decision 3. */
 function identify(account: string, id: string): Buffer {
   return hash('sha256', `${account}\0${id}`, 'buffer').subarray(0, 16)
 }

@@ -1,23 +1,18 @@
 import type { Database } from 'better-sqlite3'
-import { BloomFilter, ERA_ROWS, STRETCH_ROWS } from './bloom-filter.ts'
+import { BLOCK_ROWS, BloomFilter, SEGMENT_ROWS } from './bloom-filter.ts'
 
-/**
- * How rows are counted together: `eraRows` to a filter, `stretchRows` to a stretch of the index;
- * the first a multiple.
- */
-export interface Counting {
-  eraRows: number
-  stretchRows: number
+/** Events per block and per index segment; `blockRows` is a multiple of `segmentRows`. */
+export interface RowCounts {
+  blockRows: number
+  segmentRows: number
 }
 
 /**
- * Tells new events from known ones, for ever and without touching cold pages: a filter in memory
- * per era says where an event might be, and only there the index is asked, stretch by stretch.
- * Every question is put within a transaction that began with {@link begun}, so nobody else can add
- * an event between the answer and what is done about it.
+ * Tells new events from known ones: a filter per block, in memory, says which blocks of the index
+ * to search. Only `search` may be called outside a transaction. See decision 3.
  */
 export class KnownEvents {
-  readonly #counting: Counting
+  readonly #counts: RowCounts
   readonly #newest
   readonly #find
   readonly #identitiesOf
@@ -26,13 +21,13 @@ export class KnownEvents {
   readonly #saveFilter
   readonly #filters: BloomFilter[] = []
   #isLoaded = false
-  /** Every row up to here is in the filters … */
+  /** The last row in the filters. */
   #filteredTo = 0
-  /** … and up to here for good: what came later in this transaction may be rolled back. */
+  /** The last row in the filters that no rollback can remove. */
   #committedTo = 0
 
-  constructor(db: Database, counting: Counting = { eraRows: ERA_ROWS, stretchRows: STRETCH_ROWS }) {
-    this.#counting = counting
+  constructor(db: Database, counts: RowCounts = { blockRows: BLOCK_ROWS, segmentRows: SEGMENT_ROWS }) {
+    this.#counts = counts
     // Index: primary key.
     this.#newest = db.prepare<[], number | null>('SELECT max(seq) FROM event').pluck()
     this.#identitiesAfter = db.prepare<[number], { seq: number; identity: Buffer }>(
@@ -40,108 +35,106 @@ export class KnownEvents {
     )
     // Index: event_identity.
     this.#find = db
-      .prepare<[number, Uint8Array], number>('SELECT seq FROM event WHERE stretch = ? AND identity = ?')
+      .prepare<[number, Uint8Array], number>('SELECT seq FROM event WHERE segment = ? AND identity = ?')
       .pluck()
     this.#identitiesOf = db
-      .prepare<[number, number], Buffer>('SELECT identity FROM event WHERE stretch >= ? AND stretch < ?')
+      .prepare<[number, number], Buffer>('SELECT identity FROM event WHERE segment >= ? AND segment < ?')
       .pluck()
     // Index: primary key.
-    this.#loadFilter = db.prepare<[number], Buffer>('SELECT filter FROM event_era WHERE number = ?').pluck()
+    this.#loadFilter = db.prepare<[number], Buffer>('SELECT filter FROM event_block WHERE number = ?').pluck()
     this.#saveFilter = db.prepare(
-      'INSERT INTO event_era (number, filter) VALUES (?, ?) ON CONFLICT (number) DO UPDATE SET filter = excluded.filter',
+      `INSERT INTO event_block (number, filter) VALUES (?, ?)
+       ON CONFLICT (number) DO UPDATE SET filter = excluded.filter`,
     )
   }
 
-  /** A transaction began: takes in what other processes have added since the last one. */
+  /** Adds the events that other processes stored since the last transaction. */
   begun(): void {
     if (!this.#isLoaded) return
     const newest = this.#newest.get() ?? 0
-    if (newest > this.#filteredTo) this.#takeIn()
+    if (newest > this.#filteredTo) this.#addMissing()
     this.#committedTo = this.#filteredTo
   }
 
-  /** It was rolled back: rows that it added are gone, and their numbers may be given to others. */
+  /** Forgets the rows of the transaction: their numbers will be used again. */
   rolledBack(): void {
     this.#filteredTo = this.#committedTo
   }
 
-  /** The number of the event, null where it is new. */
+  /** The number of a known event, null for a new one. */
   find(identity: Buffer): number | null {
-    this.#load()
-    for (let era = this.#filters.length - 1; era >= 0; era--) {
-      const seq = this.#filters[era]?.mayHold(identity) === true ? this.#ask(this.#stretchesOf(era), identity) : null
+    this.#loadFilters()
+    for (let block = this.#filters.length - 1; block >= 0; block--) {
+      const seq =
+        this.#filters[block]?.mayHold(identity) === true
+          ? this.#searchSegments(this.#segmentsOf(block), identity)
+          : null
       if (seq !== null) return seq
     }
     return null
   }
 
-  /**
-   * The same for who only reads, outside a transaction and without filters: asks every stretch of
-   * the index.
-   */
+  /** As `find`, outside a transaction and without filters: it searches every segment. */
   search(identity: Buffer): number | null {
     const newest = this.#newest.get() ?? 0
-    return this.#ask({ from: 0, to: Math.floor(newest / this.#counting.stretchRows) + 1 }, identity)
+    return this.#searchSegments({ from: 0, to: Math.floor(newest / this.#counts.segmentRows) + 1 }, identity)
   }
 
-  /** The number and the stretch of the next event, which is known from now on. */
-  add(identity: Buffer): { seq: number; stretch: number } {
-    this.#load()
+  /** Number and segment for a new event, which is known from now on. */
+  add(identity: Buffer): { seq: number; segment: number } {
+    this.#loadFilters()
     const seq = this.#filteredTo + 1
-    this.#remember(seq, identity)
-    return { seq, stretch: Math.floor(seq / this.#counting.stretchRows) }
+    this.#addToFilter(seq, identity)
+    return { seq, segment: Math.floor(seq / this.#counts.segmentRows) }
   }
 
-  #ask({ from, to }: { from: number; to: number }, identity: Buffer): number | null {
-    for (let stretch = to - 1; stretch >= from; stretch--) {
-      const seq = this.#find.get(stretch, identity)
+  #searchSegments({ from, to }: { from: number; to: number }, identity: Buffer): number | null {
+    for (let segment = to - 1; segment >= from; segment--) {
+      const seq = this.#find.get(segment, identity)
       if (seq !== undefined) return seq
     }
     return null
   }
 
-  #stretchesOf(era: number): { from: number; to: number } {
-    const perEra = this.#counting.eraRows / this.#counting.stretchRows
-    return { from: era * perEra, to: (era + 1) * perEra }
+  #segmentsOf(block: number): { from: number; to: number } {
+    const perBlock = this.#counts.blockRows / this.#counts.segmentRows
+    return { from: block * perBlock, to: (block + 1) * perBlock }
   }
 
-  #eraOf(seq: number): number {
-    return Math.floor(seq / this.#counting.eraRows)
+  #blockOf(seq: number): number {
+    return Math.floor(seq / this.#counts.blockRows)
   }
 
-  #remember(seq: number, identity: Buffer): void {
-    const era = this.#eraOf(seq)
-    const finished = this.#filters[era - 1]
-    if (finished && !this.#filters[era]) this.#saveFilter.run(era - 1, finished.toBytes())
-    const filter = this.#filters[era] ?? new BloomFilter(this.#counting.eraRows)
-    this.#filters[era] = filter
+  #addToFilter(seq: number, identity: Buffer): void {
+    const block = this.#blockOf(seq)
+    const full = this.#filters[block - 1]
+    if (full && !this.#filters[block]) this.#saveFilter.run(block - 1, full.toBytes())
+    const filter = this.#filters[block] ?? new BloomFilter(this.#counts.blockRows)
+    this.#filters[block] = filter
     filter.add(identity)
     this.#filteredTo = seq
   }
 
-  #takeIn(): void {
-    for (const { seq, identity } of this.#identitiesAfter.all(this.#filteredTo)) this.#remember(seq, identity)
+  #addMissing(): void {
+    for (const { seq, identity } of this.#identitiesAfter.all(this.#filteredTo)) this.#addToFilter(seq, identity)
   }
 
-  /**
-   * At the first event of a process. Finished eras have their filter in a row; the present one is
-   * read anew.
-   */
-  #load(): void {
+  /** Runs at the first event of a process. Only the current block has no stored filter. */
+  #loadFilters(): void {
     if (this.#isLoaded) return
     this.#isLoaded = true
     const newest = this.#newest.get() ?? 0
-    for (let era = 0; era <= this.#eraOf(newest); era++) {
-      const saved = era < this.#eraOf(newest) ? this.#loadFilter.get(era) : undefined
-      this.#filters.push(saved ? new BloomFilter(this.#counting.eraRows, saved) : this.#readEra(era))
+    for (let block = 0; block <= this.#blockOf(newest); block++) {
+      const saved = block < this.#blockOf(newest) ? this.#loadFilter.get(block) : undefined
+      this.#filters.push(saved ? new BloomFilter(this.#counts.blockRows, saved) : this.#buildFilter(block))
     }
     this.#filteredTo = newest
     this.#committedTo = newest
   }
 
-  #readEra(era: number): BloomFilter {
-    const filter = new BloomFilter(this.#counting.eraRows)
-    const { from, to } = this.#stretchesOf(era)
+  #buildFilter(block: number): BloomFilter {
+    const filter = new BloomFilter(this.#counts.blockRows)
+    const { from, to } = this.#segmentsOf(block)
     for (const identity of this.#identitiesOf.iterate(from, to)) filter.add(identity)
     return filter
   }

@@ -1,19 +1,16 @@
 import type { Database } from 'better-sqlite3'
 import type { TransactionWatcher } from '../database/group-commit.ts'
 
-/** How exact "last used" is: a secret's row is written once in this time at most. */
+/** A secret's row is written at most once in this time. */
 const WRITE_EVERY_MS = 60_000
 
-/**
- * Remembers when each secret was last used. It writes in the commit of a delivery that happens
- * anyway, and rarely.
- */
+/** Records when each secret was last used, to the minute, in the commit of a delivery. */
 export class SecretUses implements TransactionWatcher {
   readonly #write
   readonly #writtenAt = new Map<string, number>()
 
   constructor(db: Database) {
-    // Index: primary key. A writer in another process may have been here later.
+    // Index: primary key. Another process may have recorded a later use.
     this.#write = db.prepare(
       `UPDATE endpoint_secret SET last_used_at = @at
        WHERE endpoint_id = @endpointId AND position = @position AND coalesce(last_used_at, 0) < @at`,
@@ -29,7 +26,7 @@ export class SecretUses implements TransactionWatcher {
 
   begun(): void {}
 
-  /** What seemed written may not be: the next use is written again. */
+  /** The rollback may have undone a recorded use, so the next use is recorded again. */
   rolledBack(): void {
     this.#writtenAt.clear()
   }

@@ -7,7 +7,8 @@ import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
 import { FIRST_FENCE, type Lease } from '../../../core/runs/lease.ts'
 import type { Run, RunFilter, RunHandler, RunOrigin, RunStatus } from '../../../core/runs/run.ts'
 import type { Store } from '../../../core/store/store.ts'
-import type { EventTable } from '../incoming/event-table.ts'
+import { buildWhere, type Condition } from '../database/build-where.ts'
+import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
 import type { TickTable } from './tick-table.ts'
 import type { WorkflowTable } from './workflow-table.ts'
 
@@ -26,7 +27,7 @@ interface RunRow {
   finished_at: number | null
   due_at: number | null
   awaits: number
-  turn: string | null
+  gate_state: string | null
   folded_into: string | null
   folded: number | null
   output: string | null
@@ -49,28 +50,24 @@ interface ClaimRow {
   attempt: number
   created_at: number
   started_at: number | null
-  turn: string | null
+  gate_state: string | null
   folded: number | null
   handler: RunHandler
   origin_run: string | null
   failure: string | null
 }
 
-/**
- * Runs of paused workflows that one claim sets aside at most, lest its commit takes long; the next
- * claim goes on.
- */
+/** Runs of paused workflows that one claim sets aside at most; the next claim goes on. */
 const MAX_HELD = 500
 
-/** Holds for the one worker that has the run: everything it writes says so. */
-const HELD = `id = @runId AND fence = @fence AND status = 'running'`
-/**
- * The same without names, which cost half as much again: for what every step and every run writes.
- */
-export const HELD_BY_POSITION = `id = ? AND fence = ? AND status = 'running'`
+/** Condition of a write under a lease. */
+const IS_LEASED = `id = @runId AND fence = @fence AND status = 'running'`
+/** The same without names, which take half as long again to bind: for each step and each end. */
+export const IS_LEASED_BY_POSITION = `id = ? AND fence = ? AND status = 'running'`
 
-const SELECT_RUN = `SELECT run.id, workflow, status, reason, event.id AS event_id, tick_at, parent_run, parent_step, attempt,
-  run.created_at, started_at, finished_at, due_at, awaits, turn, folded_into, folded, output, apart_bytes, error, run.origin, origin_run, handler
+const SELECT_RUN = `SELECT run.id, workflow, status, reason, event.id AS event_id, tick_at, parent_run, parent_step,
+    attempt, run.created_at, started_at, finished_at, due_at, awaits, gate_state, folded_into, folded, output,
+    apart_bytes, error, run.origin, origin_run, handler
   FROM run LEFT JOIN event ON event.seq = run.event_seq`
 
 /** The queue: runs from pending to finished. */
@@ -79,209 +76,113 @@ export class RunTable {
   readonly #events: EventTable
   readonly #ticks: TickTable
   readonly #workflows: WorkflowTable
-  readonly #dueWaiting
-  readonly #ready
-  readonly #unseen
-  readonly #listEvents
-  readonly #claim
-  readonly #complete
-  readonly #fail
-  readonly #skip
-  readonly #park
-  readonly #parkAwaiting
-  readonly #retry
-  readonly #release
-  readonly #cancel
-  readonly #held
-  readonly #find
-  readonly #nextDue
-  readonly #follow
-  readonly #leases
+  readonly #claims
+  readonly #parks
+  readonly #ends
+  readonly #reads
 
   constructor(db: Database, events: EventTable, ticks: TickTable, workflows: WorkflowTable) {
     this.#db = db
     this.#events = events
     this.#ticks = ticks
     this.#workflows = workflows
-    // Index: run_waiting.
-    this.#dueWaiting = db
-      .prepare<[number, number], string>(
-        `SELECT id FROM run WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
-      )
-      .pluck()
-    // Index: run_ready, in its own order.
-    this.#ready = db
-      .prepare<[number], string>(`SELECT id FROM run WHERE status = 'pending' ORDER BY priority DESC, id LIMIT ?`)
-      .pluck()
-    // Index: run_ready, its first rows.
-    this.#unseen = db
-      .prepare<[number], string>(
-        `SELECT id FROM run WHERE status = 'pending' AND priority >= ${UNADMITTED_PRIORITY} ORDER BY priority DESC, id LIMIT ?`,
-      )
-      .pluck()
-    // Index: primary key, then run_folded step by step. A fork, and what follows a failure, has the
-    // events of its origin.
-    this.#listEvents = db
-      .prepare<[string], number>(
-        `WITH RECURSIVE one (id) AS (VALUES (?)
-           UNION SELECT run.id FROM one JOIN run ON run.folded_into = one.id
-           UNION SELECT origin_run FROM one JOIN run ON run.id = one.id WHERE origin IN ('fork', 'failure'))
-         SELECT event_seq FROM one JOIN run ON run.id = one.id WHERE event_seq IS NOT NULL`,
-      )
-      .pluck()
-    // All below find their row by the primary key. A limited run starts when it is admitted, not
-    // when it is claimed.
-    this.#claim = db.prepare<[string, number, string], ClaimRow>(
-      `UPDATE run SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL, awaits = 0,
-         started_at = CASE WHEN turn IN ('waits', 'out') THEN started_at ELSE coalesce(started_at, ?) END,
-         turn = CASE turn WHEN 'waits' THEN 'out' ELSE turn END
-       WHERE id = ? RETURNING id, workflow, event_seq, tick_at, input, account, code_hash, fence, attempt, created_at,
-         started_at, handler, origin_run, failure, turn, folded`,
-    )
-    this.#follow = db.prepare(
-      `INSERT INTO run (id, workflow, status, event_seq, tick_at, input, account, since_seq, priority, created_at, origin, origin_run,
-         handler, failure, folded)
-       SELECT ?, workflow, 'pending', event_seq, tick_at, input, account, (SELECT coalesce(max(seq), 0) FROM event), priority, ?, 'failure', id, 'onFailure', error, folded FROM run
-       WHERE id = ? AND handler = 'run'`,
-    )
-    const end = (status: RunStatus, column: string) =>
-      db.prepare(
-        `UPDATE run SET status = '${status}', ${column} = ?, worker = NULL, finished_at = ? WHERE ${HELD_BY_POSITION}`,
-      )
-    this.#complete = end('completed', 'output')
-    this.#fail = end('failed', 'error')
-    this.#skip = end('skipped', 'reason')
-    this.#park = db.prepare(
-      `UPDATE run SET status = 'waiting', due_at = @dueAt, reason = @reason, worker = NULL,
-         started_at = iif(@hasNotStarted, NULL, started_at) WHERE ${HELD}`,
-    )
-    // Index: primary keys of run and wait, too.
-    this.#parkAwaiting = db.prepare(
-      `UPDATE run SET worker = NULL, (status, due_at, reason, awaits) = (
-         SELECT CASE WHEN isOver THEN 'pending' ELSE 'waiting' END, CASE WHEN isOver THEN NULL ELSE @dueAt END,
-           CASE WHEN isOver THEN NULL ELSE @reason END, NOT isOver
-         FROM (SELECT EXISTS (SELECT 1 FROM json_each(@awaits) AS awaited
-           JOIN wait ON wait.run_id = @runId AND wait.key = awaited.value WHERE wait.resolved = 1) AS isOver))
-       WHERE ${HELD}`,
-    )
-    this.#retry = db.prepare(
-      `UPDATE run SET status = 'waiting', due_at = @dueAt, reason = 'next attempt', error = @error, attempt = attempt + 1,
-         worker = NULL WHERE ${HELD}`,
-    )
-    this.#release = db.prepare(`UPDATE run SET status = 'pending', worker = NULL WHERE ${HELD}`)
-    this.#cancel = db.prepare(
-      `UPDATE run SET status = 'canceled', reason = ?, fence = fence + 1, worker = NULL, due_at = NULL, finished_at = ?
-       WHERE id = ? AND status IN ('pending', 'running', 'waiting')`,
-    )
-    this.#held = db.prepare<[Lease], { id: string }>(`SELECT id FROM run WHERE ${HELD}`)
-    this.#find = db.prepare<[string], RunRow>(`${SELECT_RUN} WHERE run.id = ?`)
-    // Index: run_waiting.
-    this.#nextDue = db
-      .prepare<[], number | null>(`SELECT min(due_at) FROM run WHERE status = 'waiting' AND due_at IS NOT NULL`)
-      .pluck()
-    // Index: run_held.
-    this.#leases = db.prepare<[string], { runId: string; fence: number }>(
-      `SELECT id AS runId, fence FROM run WHERE worker = ? AND status = 'running'`,
-    )
+    this.#claims = prepareClaims(db)
+    this.#parks = prepareParks(db)
+    this.#ends = prepareEnds(db)
+    this.#reads = prepareReads(db)
   }
 
   claim(worker: string, limit: number, now: number): ClaimedRun[] {
     return this.#claimAll(() => this.#claimable(limit, now), worker, now)
   }
 
-  claimUnseen(worker: string, limit: number, now: number): ClaimedRun[] {
-    return this.#claimAll(() => this.#unseen.all(limit), worker, now)
+  claimUnadmitted(worker: string, limit: number, now: number): ClaimedRun[] {
+    return this.#claimAll(() => this.#claims.unadmitted.all(limit), worker, now)
   }
 
   #claimable(limit: number, now: number): string[] {
-    const waited = this.#dueWaiting.all(now, limit)
-    return waited.length < limit ? [...waited, ...this.#ready.all(limit - waited.length)] : waited
+    const due = this.#claims.due.all(now, limit)
+    return due.length < limit ? [...due, ...this.#claims.ready.all(limit - due.length)] : due
   }
 
-  /**
-   * Sets runs of paused workflows aside until none stands at the head of the queue, or so many that
-   * the others may go first.
-   */
+  /** Sets runs of paused workflows aside until none is at the head of the queue, or the bound. */
   #holdPaused(claimable: () => string[]): void {
     const paused = this.#workflows.paused()
     if (paused.size === 0) return
     for (let held = 0; held < MAX_HELD; ) {
-      const ids = claimable().filter((id) => paused.has(this.#find.get(id)?.workflow ?? ''))
+      const ids = claimable().filter((id) => paused.has(this.#reads.find.get(id)?.workflow ?? ''))
       if (ids.length === 0) return
       held += ids.filter((id) => this.#workflows.hold(id)).length
     }
   }
 
-  /** Each of these is false when the lease is stale. */
+  /** False when the lease is stale, as in the other writes under one. */
   complete(lease: Lease, output: string | null, now: number): boolean {
-    return this.#complete.run(output, now, lease.runId, lease.fence).changes === 1
+    return this.#ends.complete.run(output, now, lease.runId, lease.fence).changes === 1
   }
 
   fail(lease: Lease, error: Failure, now: number, followUp = false): boolean {
-    if (this.#fail.run(JSON.stringify(error), now, lease.runId, lease.fence).changes === 0) return false
-    if (followUp) this.#follow.run(newId('run', now), now, lease.runId)
+    if (this.#ends.fail.run(JSON.stringify(error), now, lease.runId, lease.fence).changes === 0) return false
+    if (followUp) this.#ends.followUp.run(newId('run', now), now, lease.runId)
     return true
   }
 
   skip(lease: Lease, reason: string, now: number): boolean {
-    return this.#skip.run(reason, now, lease.runId, lease.fence).changes === 1
+    return this.#ends.skip.run(reason, now, lease.runId, lease.fence).changes === 1
   }
 
-  /** What the run awaits may have come while its pass went on: then it is pending at once. */
+  /** A run is pending at once if something that it awaits came during its pass. */
   park(lease: Lease, { dueAt, reason, awaits = [], hasNotStarted = false }: Parameters<Store['parkRun']>[1]): boolean {
     if (awaits.length > 0) {
-      return this.#parkAwaiting.run({ ...lease, dueAt, reason, awaits: JSON.stringify(awaits) }).changes === 1
+      return this.#parks.parkAwaiting.run({ ...lease, dueAt, reason, awaits: JSON.stringify(awaits) }).changes === 1
     }
-    return this.#park.run({ ...lease, dueAt, reason, hasNotStarted: Number(hasNotStarted) }).changes === 1
+    return this.#parks.park.run({ ...lease, dueAt, reason, hasNotStarted: Number(hasNotStarted) }).changes === 1
   }
 
-  retry(lease: Lease, { dueAt, error }: { dueAt: number; error: Failure }): boolean {
-    return this.#retry.run({ ...lease, dueAt, error: JSON.stringify(error) }).changes === 1
+  postpone(lease: Lease, { dueAt, error }: { dueAt: number; error: Failure }): boolean {
+    return this.#parks.postpone.run({ ...lease, dueAt, error: JSON.stringify(error) }).changes === 1
   }
 
-  isHeld(lease: Lease): boolean {
-    return this.#held.get(lease) !== undefined
+  isLeased(lease: Lease): boolean {
+    return this.#reads.isLeased.get(lease) !== undefined
   }
 
   release(lease: Lease): boolean {
-    return this.#release.run(lease).changes === 1
+    return this.#parks.release.run(lease).changes === 1
   }
 
   cancel(runId: string, reason: string, now: number): boolean {
-    return this.#cancel.run(reason, now, runId).changes === 1
+    return this.#ends.cancel.run(reason, now, runId).changes === 1
   }
 
   leases(worker: string): { runId: string; fence: number }[] {
-    return this.#leases.all(worker)
+    return this.#reads.leases.all(worker)
   }
 
   nextDueAt(): number | null {
-    return this.#nextDue.get() ?? null
+    return this.#reads.nextDue.get() ?? null
   }
 
   find(id: string): Run | null {
-    const row = this.#find.get(id)
+    const row = this.#reads.find.get(id)
     return row ? readRun(row) : null
   }
 
   listEvents(id: string): EventRecord[] {
-    const seqs = new Set(this.#listEvents.all(id).sort((a, b) => a - b))
+    const seqs = new Set(this.#reads.events.all(id).sort((a, b) => a - b))
     return [...seqs].map((seq) => this.#events.get(seq))
   }
 
   list({ limit, ...filter }: RunFilter & { limit: number }): Run[] {
     const { where, values } = this.#where(filter)
-    // Newest first by primary key, whose bounds are those of time; a filter by event goes through
-    // run_caused, by origin through run_origin.
+    // Index: primary key, newest first, bounded by time; run_caused for an event, run_origin for an
+    // origin, run_invoked for a parent.
     const rows = this.#db.prepare<unknown[], RunRow>(`${SELECT_RUN} ${where} ORDER BY run.id DESC LIMIT ?`)
     return rows.all(...values, limit).map(readRun)
   }
 
-  #where({ status, workflow, eventId, account, origin, originRun, parentRun, since, until, before }: RunFilter): {
-    where: string
-    values: unknown[]
-  } {
-    const conditions: [string, unknown][] = []
+  #where({ status, workflow, eventId, account, origin, originRun, parentRun, since, until, before }: RunFilter) {
+    const conditions: Condition[] = []
     if (status !== undefined) conditions.push(['status = ?', status])
     if (workflow !== undefined) conditions.push(['workflow = ?', workflow])
     if (parentRun !== undefined) conditions.push(['parent_run = ?', parentRun])
@@ -294,14 +195,13 @@ export class RunTable {
     if (since !== undefined) conditions.push(['run.id >= ?', firstId('run', since)])
     if (until !== undefined) conditions.push(['run.id < ?', firstId('run', until)])
     if (before !== undefined) conditions.push(['run.id < ?', before])
-    const where = conditions.length === 0 ? '' : `WHERE ${conditions.map(([text]) => text).join(' AND ')}`
-    return { where, values: conditions.map(([, value]) => value) }
+    return buildWhere(conditions)
   }
 
   #claimAll(claimable: () => string[], worker: string, now: number): ClaimedRun[] {
     this.#holdPaused(claimable)
     return claimable().flatMap((id) => {
-      const row = this.#claim.get(worker, now, id)
+      const row = this.#claims.claim.get(worker, now, id)
       return row ? [this.#readClaim(row, worker, now)] : []
     })
   }
@@ -314,7 +214,7 @@ export class RunTable {
       createdAt: row.created_at,
       startedAt: row.started_at ?? now,
       isFirstPass: row.fence === FIRST_FENCE,
-      isAdmitted: row.turn === 'in',
+      isAdmitted: row.gate_state === 'admitted',
       folded: row.folded ?? 0,
       codeHash: row.code_hash,
       cause: this.#readCause(row),
@@ -328,6 +228,112 @@ export class RunTable {
     if (row.event_seq !== null) return { kind: 'event', event: this.#events.get(row.event_seq) }
     if (row.input !== null) return { kind: 'call', account: row.account ?? 'default', input: row.input }
     return { kind: 'tick', ...this.#ticks.get(row.workflow, row.tick_at ?? 0) }
+  }
+}
+
+/** Statements that find runs to claim, and claim one. */
+function prepareClaims(db: Database) {
+  return {
+    // Index: run_waiting.
+    due: db
+      .prepare<[number, number], string>(
+        `SELECT id FROM run WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
+      )
+      .pluck(),
+    // Index: run_ready, in its order.
+    ready: db
+      .prepare<[number], string>(`SELECT id FROM run WHERE status = 'pending' ORDER BY priority DESC, id LIMIT ?`)
+      .pluck(),
+    // Index: run_ready, its first rows.
+    unadmitted: db
+      .prepare<[number], string>(
+        `SELECT id FROM run WHERE status = 'pending' AND priority >= ${UNADMITTED_PRIORITY}
+         ORDER BY priority DESC, id LIMIT ?`,
+      )
+      .pluck(),
+    // Index: primary key. A limited run starts when it is admitted, not when it is claimed.
+    claim: db.prepare<[string, number, string], ClaimRow>(
+      `UPDATE run SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL, awaits = 0,
+         started_at = CASE WHEN gate_state IN ('in_line', 'outside') THEN started_at ELSE coalesce(started_at, ?) END,
+         gate_state = CASE gate_state WHEN 'in_line' THEN 'outside' ELSE gate_state END
+       WHERE id = ? RETURNING id, workflow, event_seq, tick_at, input, account, code_hash, fence, attempt, created_at,
+         started_at, handler, origin_run, failure, gate_state, folded`,
+    ),
+  }
+}
+
+/** Statements after which a run goes on later. Index: primary keys of run and wait. */
+function prepareParks(db: Database) {
+  return {
+    park: db.prepare(
+      `UPDATE run SET status = 'waiting', due_at = @dueAt, reason = @reason, worker = NULL,
+         started_at = iif(@hasNotStarted, NULL, started_at) WHERE ${IS_LEASED}`,
+    ),
+    parkAwaiting: db.prepare(
+      `UPDATE run SET worker = NULL, (status, due_at, reason, awaits) = (
+         SELECT CASE WHEN isOver THEN 'pending' ELSE 'waiting' END, CASE WHEN isOver THEN NULL ELSE @dueAt END,
+           CASE WHEN isOver THEN NULL ELSE @reason END, NOT isOver
+         FROM (SELECT EXISTS (SELECT 1 FROM json_each(@awaits) AS awaited
+           JOIN wait ON wait.run_id = @runId AND wait.key = awaited.value WHERE wait.is_resolved = 1) AS isOver))
+       WHERE ${IS_LEASED}`,
+    ),
+    postpone: db.prepare(
+      `UPDATE run SET status = 'waiting', due_at = @dueAt, reason = 'next attempt', error = @error,
+         attempt = attempt + 1, worker = NULL WHERE ${IS_LEASED}`,
+    ),
+    release: db.prepare(`UPDATE run SET status = 'pending', worker = NULL WHERE ${IS_LEASED}`),
+  }
+}
+
+/** Statements that end a run, and the run that handles its failure. Index: primary key. */
+function prepareEnds(db: Database) {
+  const end = (status: RunStatus, column: string) =>
+    db.prepare(
+      `UPDATE run SET status = '${status}', ${column} = ?, worker = NULL, finished_at = ?
+       WHERE ${IS_LEASED_BY_POSITION}`,
+    )
+  return {
+    complete: end('completed', 'output'),
+    fail: end('failed', 'error'),
+    skip: end('skipped', 'reason'),
+    cancel: db.prepare(
+      `UPDATE run SET status = 'canceled', reason = ?, fence = fence + 1, worker = NULL, due_at = NULL, finished_at = ?
+       WHERE id = ? AND status IN ('pending', 'running', 'waiting')`,
+    ),
+    followUp: db.prepare(
+      `INSERT INTO run (id, workflow, status, event_seq, tick_at, input, account, since_seq, priority, created_at,
+         origin, origin_run, handler, failure, folded)
+       SELECT ?, workflow, 'pending', event_seq, tick_at, input, account, ${NEWEST_EVENT}, priority, ?,
+         'failure', id, 'onFailure', error, folded
+       FROM run WHERE id = ? AND handler = 'run'`,
+    ),
+  }
+}
+
+/** Statements that only read. */
+function prepareReads(db: Database) {
+  return {
+    // Index: primary key.
+    find: db.prepare<[string], RunRow>(`${SELECT_RUN} WHERE run.id = ?`),
+    isLeased: db.prepare<[Lease], number>(`SELECT 1 FROM run WHERE ${IS_LEASED}`).pluck(),
+    // Index: run_leased.
+    leases: db.prepare<[string], { runId: string; fence: number }>(
+      `SELECT id AS runId, fence FROM run WHERE worker = ? AND status = 'running'`,
+    ),
+    // Index: run_waiting.
+    nextDue: db
+      .prepare<[], number | null>(`SELECT min(due_at) FROM run WHERE status = 'waiting' AND due_at IS NOT NULL`)
+      .pluck(),
+    // Index: primary key, then run_folded once per level. A fork, and a run that handles a failure,
+    // has the events of its origin.
+    events: db
+      .prepare<[string], number>(
+        `WITH RECURSIVE one (id) AS (VALUES (?)
+           UNION SELECT run.id FROM one JOIN run ON run.folded_into = one.id
+           UNION SELECT origin_run FROM one JOIN run ON run.id = one.id WHERE origin IN ('fork', 'failure'))
+         SELECT event_seq FROM one JOIN run ON run.id = one.id WHERE event_seq IS NOT NULL`,
+      )
+      .pluck(),
   }
 }
 
@@ -350,7 +356,7 @@ function readRun(row: RunRow): Run {
     finishedAt: row.finished_at,
     dueAt: row.due_at,
     awaits: row.awaits === 1,
-    isInLine: row.status === 'waiting' && row.turn === 'waits',
+    isInLine: row.status === 'waiting' && row.gate_state === 'in_line',
     foldedInto: row.folded_into,
     folded: row.folded ?? 0,
     output: row.output,

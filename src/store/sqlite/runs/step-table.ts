@@ -8,7 +8,7 @@ import {
   type StepStatus,
 } from '../../../core/runs/step.ts'
 import type { StepFailure } from '../../../core/store/journal.ts'
-import { HELD_BY_POSITION } from './run-table.ts'
+import { IS_LEASED_BY_POSITION } from './run-table.ts'
 
 interface StepRow {
   key: string
@@ -27,10 +27,12 @@ interface StepRow {
 }
 
 const COLUMNS = 'key, position, kind, effect, status, attempt, output, started_at, finished_at'.split(', ')
-/** Null in most rows, and a value more to bind costs a thirtieth of the statement, null or not. */
+/** Null in most rows. Binding a value takes a thirtieth of the statement's time, null or not. */
 const RARE_COLUMNS = ['apart_bytes', 'error', 'target', 'due_at']
+/** All columns but the run. */
+export const STEP_COLUMNS: readonly string[] = [...COLUMNS, ...RARE_COLUMNS]
 
-/** The journal: a row per step with its last attempt, and every failed attempt. */
+/** The journal: one row per step with its last attempt, and one per failed attempt. */
 export class StepTable {
   readonly #save
   readonly #savePlain
@@ -40,28 +42,29 @@ export class StepTable {
   readonly #listDeletes
 
   constructor(db: Database) {
-    // The SELECT lets a stale lease write nothing. Index: primary keys of run and step.
+    // A stale lease selects no run and so writes nothing. Index: primary keys of run and step.
     const save = (columns: readonly string[]) =>
       db.prepare(
         `INSERT INTO step (run_id, ${columns})
-         SELECT id, ${columns.map(() => '?')} FROM run WHERE ${HELD_BY_POSITION}
-         ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt, output = excluded.output,
-           finished_at = excluded.finished_at, ${RARE_COLUMNS.map((column) => `${column} = excluded.${column}`)}`,
+         SELECT id, ${columns.map(() => '?')} FROM run WHERE ${IS_LEASED_BY_POSITION}
+         ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
+           output = excluded.output, finished_at = excluded.finished_at,
+           ${RARE_COLUMNS.map((column) => `${column} = excluded.${column}`)}`,
       )
     this.#savePlain = save(COLUMNS)
-    this.#save = save([...COLUMNS, ...RARE_COLUMNS])
+    this.#save = save(STEP_COLUMNS)
     this.#appendFailure = db.prepare(
       'INSERT INTO step_failure (run_id, key, attempt, failed_at, error) VALUES (?, ?, ?, ?, ?)',
     )
-    // Index: primary key; sorted in memory, one run at a time.
+    // Index: primary key; the steps of the run are sorted in memory.
     this.#list = db.prepare<[number, number, string], StepRow>(
-      `SELECT key, position, kind, effect, status, attempt, CASE WHEN octet_length(output) <= ? THEN output END AS output,
+      `SELECT key, position, kind, effect, status, attempt,
+         CASE WHEN octet_length(output) <= ? THEN output END AS output,
          CASE WHEN octet_length(output) > ? THEN octet_length(output) ELSE apart_bytes END AS apart_bytes,
          error, target, started_at, finished_at, due_at
        FROM step WHERE run_id = ? ORDER BY position`,
     )
-    // Index: step_delete, then the primary keys of run and event. A tick belongs to the account
-    // "default".
+    // Index: step_delete, then the primary keys of run and event. A tick's account is "default".
     this.#listDeletes = db.prepare<[string, string], StepRow>(
       `SELECT step.* FROM step JOIN run ON run.id = step.run_id LEFT JOIN event ON event.seq = run.event_seq
        WHERE step.effect = 'delete' AND step.target = ? AND coalesce(event.account, run.account, 'default') = ?`,

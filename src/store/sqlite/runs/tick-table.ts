@@ -3,6 +3,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { PAUSED_REASON, QUEUED_TICK_REASON, type RunStatus } from '../../../core/runs/run.ts'
 import type { CronTrigger, DueTick, Overlap, ScheduleRecord, TickOptions } from '../../../core/runs/schedule.ts'
+import { NEWEST_EVENT } from '../incoming/event-table.ts'
 
 interface ScheduleRow {
   workflow: string
@@ -21,7 +22,10 @@ interface Blocker {
   reason: string | null
 }
 
-/** Schedules and their recorded moments. */
+/** An unfinished tick run, in the words of the index run_ticking. */
+const IS_UNFINISHED_TICK = `tick_at IS NOT NULL AND handler = 'run' AND status IN ('pending', 'running', 'waiting')`
+
+/** Schedules and their ticks. */
 export class TickTable {
   readonly #schedule
   readonly #start
@@ -37,14 +41,15 @@ export class TickTable {
   readonly #runOf
 
   constructor(db: Database) {
-    // Index: the primary keys of schedule and tick serve all of these.
+    // Index: primary keys of schedule and tick, down to the next comment.
     this.#schedule = db.prepare<
       [string],
-      { expression: string; started_at: number; settled_at: number; paused_at: number | null }
-    >('SELECT expression, started_at, settled_at, paused_at FROM schedule WHERE workflow = ?')
+      { expression: string; started_at: number; handled_at: number; paused_at: number | null }
+    >('SELECT expression, started_at, handled_at, paused_at FROM schedule WHERE workflow = ?')
     this.#start = db.prepare(
       `INSERT INTO schedule (workflow, expression, started_at) VALUES (?, ?, ?)
-       ON CONFLICT (workflow) DO UPDATE SET expression = excluded.expression, started_at = excluded.started_at, settled_at = 0`,
+       ON CONFLICT (workflow) DO UPDATE
+         SET expression = excluded.expression, started_at = excluded.started_at, handled_at = 0`,
     )
     this.#insert = db.prepare(
       `INSERT INTO tick (workflow, scheduled_for, recorded_at, missed, run_id, is_manual) VALUES (?, ?, ?, ?, ?, ?)
@@ -52,7 +57,7 @@ export class TickTable {
     )
     this.#insertRun = db.prepare(
       `INSERT INTO run (id, workflow, status, reason, tick_at, created_at, finished_at, origin, since_seq)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(seq), 0) FROM event))`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${NEWEST_EVENT})`,
     )
     this.#get = db
       .prepare<[string, number], number>('SELECT missed FROM tick WHERE workflow = ? AND scheduled_for = ?')
@@ -63,43 +68,39 @@ export class TickTable {
       )
       .pluck()
     this.#settle = db.prepare(
-      `UPDATE schedule SET settled_at = max(settled_at, @at), missed = missed + @missed, skipped = skipped + @skipped
+      `UPDATE schedule SET handled_at = max(handled_at, @at), missed = missed + @missed, skipped = skipped + @skipped
        WHERE workflow = @workflow`,
     )
     this.#suppress = db.prepare(
-      `UPDATE schedule SET settled_at = @at, missed = missed + @missed, suppressed = suppressed + 1
-       WHERE workflow = @workflow AND settled_at < @at`,
+      `UPDATE schedule SET handled_at = @at, missed = missed + @missed, suppressed = suppressed + 1
+       WHERE workflow = @workflow AND handled_at < @at`,
     )
     this.#pause = db.prepare('UPDATE schedule SET paused_at = ?, started_at = max(started_at, ?) WHERE workflow = ?')
     // Index: run_ticking.
     this.#blockers = db.prepare<[string], Blocker>(
-      `SELECT id, reason FROM run WHERE workflow = ? AND tick_at IS NOT NULL AND handler = 'run'
-         AND status IN ('pending', 'running', 'waiting') ORDER BY tick_at`,
+      `SELECT id, reason FROM run WHERE workflow = ? AND ${IS_UNFINISHED_TICK} ORDER BY tick_at`,
     )
-    // A few dozen workflows, each with its rows by primary key and by run_ticking.
+    // Reads all workflows, a few dozen. Index: primary keys, and run_ticking for the count.
     this.#list = db.prepare<[], ScheduleRow>(
       `SELECT id AS workflow, workflow.schedule AS trigger, started_at, paused_at, missed, skipped, suppressed,
          (SELECT max(scheduled_for) FROM tick WHERE tick.workflow = workflow.id) AS last_tick_at,
-         (SELECT count(*) FROM run WHERE run.workflow = workflow.id AND tick_at IS NOT NULL AND handler = 'run'
-            AND status IN ('pending', 'running', 'waiting')) AS unfinished
-       FROM workflow LEFT JOIN schedule ON schedule.workflow = workflow.id WHERE workflow.schedule IS NOT NULL ORDER BY id`,
+         (SELECT count(*) FROM run WHERE run.workflow = workflow.id AND ${IS_UNFINISHED_TICK}) AS unfinished
+       FROM workflow LEFT JOIN schedule ON schedule.workflow = workflow.id
+       WHERE workflow.schedule IS NOT NULL ORDER BY id`,
     )
     this.#runOf = db
       .prepare<[string, number], string>('SELECT run_id FROM tick WHERE workflow = ? AND scheduled_for = ?')
       .pluck()
   }
 
-  /**
-   * A schedule that is new, or whose line changed, starts now: a new line has no past to catch up
-   * with.
-   */
+  /** The moment after which ticks are due: now for a new or changed line, which has no past. */
   start(workflow: string, expression: string, now: number): number {
     const known = this.#schedule.get(workflow)
     if (known?.expression !== expression) {
       this.#start.run(workflow, expression, now)
       return now
     }
-    return Math.max(known.started_at, known.settled_at)
+    return Math.max(known.started_at, known.handled_at)
   }
 
   record(workflow: string, { scheduledFor, missed }: DueTick, now: number, options: TickOptions = {}): string | null {
@@ -131,7 +132,7 @@ export class TickTable {
     const known = this.#schedule.get(workflow)
     if (!known) throw new UpshotError('not_found', `The workflow "${workflow}" has no schedule.`)
     if ((known.paused_at !== null) === isPaused) return false
-    // What passed during the pause is not caught up with.
+    // After a pause the schedule starts now, so moments during the pause are not caught up.
     this.#pause.run(isPaused ? now : null, isPaused ? 0 : now, workflow)
     return true
   }
@@ -151,7 +152,7 @@ export class TickTable {
     }))
   }
 
-  /** What becomes of a tick's run beside those that are not finished. */
+  /** The first status of a tick's run, given the unfinished ticks of its workflow. */
   #decideStart(workflow: string, overlap: Overlap): { status: RunStatus; reason: string | null } {
     const blockers = overlap === 'allow' ? [] : this.#blockers.all(workflow)
     const [first] = blockers

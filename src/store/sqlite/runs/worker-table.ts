@@ -9,10 +9,7 @@ interface WorkerRow {
   seen_at: number
 }
 
-/**
- * Who works on runs. A worker holds a process lock, so that its death is known at once and never
- * assumed wrongly.
- */
+/** Workers and their leases. A worker holds a process lock, which tells exactly when it died. */
 export class WorkerTable {
   readonly #lockFolder: string | null
   readonly #locks = new Map<string, ProcessLock>()
@@ -20,10 +17,10 @@ export class WorkerTable {
   readonly #beat
   readonly #list
   readonly #delete
-  readonly #takeBack
-  readonly #parkPoison
+  readonly #endLeases
+  readonly #parkCrashing
 
-  /** Without a lock folder (a database in memory) only a missing heartbeat tells a dead worker. */
+  /** Without a lock folder (a database in memory), only a missing heartbeat tells a dead worker. */
   constructor(db: Database, lockFolder: string | null) {
     this.#lockFolder = lockFolder
     this.#insert = db.prepare('INSERT INTO worker (id, lock_file, started_at, seen_at) VALUES (?, ?, ?, ?)')
@@ -33,14 +30,13 @@ export class WorkerTable {
     )
     this.#list = db.prepare<[], WorkerRow>('SELECT id, lock_file, seen_at FROM worker')
     this.#delete = db.prepare('DELETE FROM worker WHERE id = ?')
-    // Index of both: run_held. The fence rises, so that a worker that was only slow can write no
-    // more.
-    this.#parkPoison = db.prepare(
+    // Index: run_leased. The higher fence refuses the writes of a worker that was only slow.
+    this.#parkCrashing = db.prepare(
       `UPDATE run SET status = 'waiting', due_at = NULL, worker = NULL, fence = fence + 1, crashes = crashes + 1,
          reason = 'its process died ' || (crashes + 1) || ' times while working on it'
-       WHERE worker = @worker AND status = 'running' AND crashes + 1 >= @mostCrashes`,
+       WHERE worker = @worker AND status = 'running' AND crashes + 1 >= @maxCrashes`,
     )
-    this.#takeBack = db.prepare(
+    this.#endLeases = db.prepare(
       `UPDATE run SET status = 'pending', worker = NULL, fence = fence + 1, crashes = crashes + @crashes
        WHERE worker = @worker AND status = 'running'`,
     )
@@ -50,23 +46,24 @@ export class WorkerTable {
     this.#insert.run(id, this.#lock(id), now, now)
   }
 
-  /** Also brings back a worker that the others had given up, after a long stop of its process. */
+  /** Also restores a worker that others took for dead while its process was suspended. */
   beat(id: string, now: number): void {
     this.#beat.run({ id, lockFile: this.#lockFile(id), now })
   }
 
+  /** Ends the leases of dead workers and returns their number. */
   recover(now: number, leaseMs: number): number {
     const dead = this.#list.all().filter((row) => this.#isDead(row, now, leaseMs))
     return dead.reduce((count, { id }) => {
-      const parked = this.#parkPoison.run({ worker: id, mostCrashes: MAX_CRASHES }).changes
-      const taken = this.#takeBack.run({ worker: id, crashes: 1 }).changes
+      const parked = this.#parkCrashing.run({ worker: id, maxCrashes: MAX_CRASHES }).changes
+      const released = this.#endLeases.run({ worker: id, crashes: 1 }).changes
       this.#delete.run(id)
-      return count + parked + taken
+      return count + parked + released
     }, 0)
   }
 
   stop(id: string): void {
-    this.#takeBack.run({ worker: id, crashes: 0 })
+    this.#endLeases.run({ worker: id, crashes: 0 })
     this.#delete.run(id)
     this.#locks.get(id)?.release()
     this.#locks.delete(id)

@@ -1,7 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import type { Route } from '../../../core/incoming/route.ts'
+import { PAUSED_REASON } from '../../../core/runs/run.ts'
 import type { CronTrigger } from '../../../core/runs/schedule.ts'
 import type { LoadedWorkflows, WorkflowRecord } from '../../../core/runs/workflow-record.ts'
+import { VersionedCache } from '../database/versioned-cache.ts'
 
 interface WorkflowRow {
   id: string
@@ -11,18 +13,16 @@ interface WorkflowRow {
   loaded_at: number
 }
 
-/**
- * The author's workflows as the process that loaded them saw them, their routes, and which are
- * paused.
- */
+/** A run that is held because its workflow is paused, in the words of the index run_paused. */
+const IS_HELD = `status = 'waiting' AND reason = '${PAUSED_REASON}'`
+
+/** Workflows as the process that loads the modules saw them, with their routes and pauses. */
 export class WorkflowTable {
   readonly #list
   readonly #insert
   readonly #delete
   readonly #routes
   readonly #insertRoute
-  readonly #version
-  readonly #raiseVersion
   readonly #pauses
   readonly #pause
   readonly #unpause
@@ -32,12 +32,11 @@ export class WorkflowTable {
   readonly #countHeld
   readonly #release
   readonly #forgotten
-  #isChecked = false
-  #cache: { version: number; routes: readonly Route[] | null } = { version: -1, routes: null }
+  /** Null until modules were loaded. It is read for each delivery. */
+  readonly #routeCache: VersionedCache<readonly Route[] | null>
 
   constructor(db: Database) {
-    // A few dozen rows each: workflow, route and workflow_pause are read from end to end, in the
-    // order of their keys.
+    // Whole tables of a few dozen rows, in the order of their primary keys.
     this.#list = db.prepare<[], WorkflowRow>('SELECT id, file, schedule, priority, loaded_at FROM workflow ORDER BY id')
     this.#insert = db.prepare('INSERT INTO workflow (id, file, schedule, priority, loaded_at) VALUES (?, ?, ?, ?, ?)')
     this.#delete = db.prepare('DELETE FROM workflow WHERE id = ?')
@@ -45,14 +44,15 @@ export class WorkflowTable {
       'SELECT workflow, event_type, priority FROM route JOIN workflow ON id = workflow ORDER BY workflow, event_type',
     )
     this.#insertRoute = db.prepare('INSERT OR IGNORE INTO route (workflow, event_type) VALUES (?, ?)')
-    this.#version = db.prepare<[], number>('SELECT version FROM workflow_version').pluck()
-    this.#raiseVersion = db.prepare('UPDATE workflow_version SET version = version + 1')
+    this.#routeCache = new VersionedCache(db, 'workflow_version', (version) =>
+      version === 0 ? null : this.#routes.all().map(readRoute),
+    )
     this.#pauses = db.prepare<[], { workflow: string; paused_at: number }>(
       'SELECT workflow, paused_at FROM workflow_pause ORDER BY workflow',
     )
     this.#pause = db.prepare('INSERT OR IGNORE INTO workflow_pause (workflow, paused_at) VALUES (?, ?)')
     this.#unpause = db.prepare('DELETE FROM workflow_pause WHERE workflow = ?')
-    // Index: run_ready, whose rows are those of all workflows; asked once per pause.
+    // Index: run_ready, with the rows of all workflows. Used once per slice of a pause.
     this.#pendingOf = db
       .prepare<[string, number], string>(
         `SELECT id FROM run WHERE status = 'pending' AND workflow = ? ORDER BY priority DESC, id LIMIT ?`,
@@ -60,46 +60,38 @@ export class WorkflowTable {
       .pluck()
     // Index: primary key.
     this.#hold = db.prepare(
-      `UPDATE run SET status = 'waiting', due_at = NULL, awaits = 0, reason = 'the workflow is paused'
+      `UPDATE run SET status = 'waiting', due_at = NULL, awaits = 0, reason = '${PAUSED_REASON}'
        WHERE id = ? AND status IN ('pending', 'waiting')`,
     )
-    // Index of both: run_paused, oldest first.
+    // Index: run_paused, oldest first.
     this.#held = db
-      .prepare<[string, number], string>(
-        `SELECT id FROM run WHERE workflow = ? AND status = 'waiting' AND reason = 'the workflow is paused' ORDER BY id LIMIT ?`,
-      )
+      .prepare<[string, number], string>(`SELECT id FROM run WHERE workflow = ? AND ${IS_HELD} ORDER BY id LIMIT ?`)
       .pluck()
-    this.#countHeld = db
-      .prepare<[string], number>(
-        `SELECT count(*) FROM run WHERE workflow = ? AND status = 'waiting' AND reason = 'the workflow is paused'`,
-      )
-      .pluck()
-    // A look into run_paused for each of a few dozen workflows.
+    this.#countHeld = db.prepare<[string], number>(`SELECT count(*) FROM run WHERE workflow = ? AND ${IS_HELD}`).pluck()
+    // Index: run_paused, once for each of a few dozen workflows.
     this.#forgotten = db
       .prepare<[], string>(
         `SELECT id FROM workflow WHERE id NOT IN (SELECT workflow FROM workflow_pause) AND EXISTS (
-           SELECT 1 FROM run WHERE run.workflow = workflow.id AND status = 'waiting' AND reason = 'the workflow is paused') LIMIT 1`,
+           SELECT 1 FROM run WHERE run.workflow = workflow.id AND ${IS_HELD}) LIMIT 1`,
       )
       .pluck()
     // Index: primary key.
-    this.#release = db.prepare(
-      `UPDATE run SET status = 'pending', reason = NULL WHERE id = ? AND status = 'waiting' AND reason = 'the workflow is paused'`,
-    )
+    this.#release = db.prepare(`UPDATE run SET status = 'pending', reason = NULL WHERE id = ? AND ${IS_HELD}`)
   }
 
+  /** Replaces all workflows, except those of broken modules; false when nothing changed. */
   save({ workflows, broken }: LoadedWorkflows, now: number): boolean {
     const known = this.list()
     const kept = known.filter(({ id, file }) => broken.includes(file) && workflows.every((each) => each.id !== id))
     const wanted = [...workflows, ...kept]
     const isKnown = JSON.stringify(known.map(describe)) === JSON.stringify(wanted.map(describe).toSorted(byId))
-    if (isKnown && (this.#version.get() ?? 0) > 0) return false
+    if (isKnown && this.#routeCache.version() > 0) return false
     for (const { id } of known) this.#delete.run(id)
     for (const { id, file, eventTypes, schedule, priority = 0 } of wanted) {
       this.#insert.run(id, file, schedule && JSON.stringify(schedule), priority, now)
       for (const type of eventTypes) this.#insertRoute.run(id, type)
     }
-    this.#raiseVersion.run()
-    this.#isChecked = false
+    this.#routeCache.raise()
     return true
   }
 
@@ -118,21 +110,8 @@ export class WorkflowTable {
     }))
   }
 
-  /** Read for each delivery, so kept in memory until this or another process changes a workflow. */
   routes(): readonly Route[] | null {
-    if (this.#isChecked) return this.#cache.routes
-    const version = this.#version.get() ?? 0
-    if (version !== this.#cache.version) {
-      const rows = this.#routes.all().map(readRoute)
-      this.#cache = { version, routes: version === 0 ? null : rows }
-    }
-    // Asking SQLite once a turn is enough: what another process commits within it could as well
-    // have come after.
-    this.#isChecked = true
-    setImmediate(() => {
-      this.#isChecked = false
-    })
-    return this.#cache.routes
+    return this.#routeCache.get()
   }
 
   paused(): ReadonlySet<string> {
@@ -147,20 +126,19 @@ export class WorkflowTable {
     return this.#unpause.run(workflow).changes === 1
   }
 
-  /** Each of these gives the number of runs. Neither goes on once the pause is over, or is back. */
+  /** Holds pending runs of a paused workflow and returns their number; 0 once it is resumed. */
   holdPending(workflow: string, limit: number): number {
     if (!this.paused().has(workflow)) return 0
     return this.#pendingOf.all(workflow, limit).filter((id) => this.hold(id)).length
   }
 
+  /** Releases held runs, oldest first, and returns their number; 0 while it is paused. */
   releaseHeld(workflow: string, limit: number): number {
     if (this.paused().has(workflow)) return 0
     return this.#held.all(workflow, limit).filter((id) => this.#release.run(id).changes === 1).length
   }
 
-  /**
-   * Lets runs go whose workflow is not paused any more: whoever resumed it did not come to the end.
-   */
+  /** Releases held runs of one resumed workflow, left by a process that died while it resumed. */
   releaseForgotten(limit: number): void {
     const forgotten = this.#forgotten.get()
     if (forgotten !== undefined) this.releaseHeld(forgotten, limit)

@@ -10,10 +10,7 @@ export interface Call {
   args: unknown[]
 }
 
-/**
- * A call as it crosses: those that most messages are made of as lists, because these are read in a
- * third of the time.
- */
+/** A call as it is sent. Frequent calls are lists, which take a third of the time to read. */
 export type PackedCall = Call | PackedDelivery | PackedCheckpoint | PackedCompletion
 type PackedDelivery = ReturnType<typeof packDelivery>
 type PackedCheckpoint = ReturnType<typeof packCheckpoint>
@@ -50,8 +47,7 @@ function packDelivery(number: number, [delivery]: Parameters<StoreWrites['saveDe
   const { id, endpointId, account, receivedAt, event, body, facts, workflows, priorities, arrivalClaim } = delivery
   const { id: eventId, type, created } = event
   const head = ['delivery', number, id, endpointId, account, receivedAt, eventId, type, created] as const
-  const taken = [arrivalClaim?.worker, arrivalClaim?.codeHashes] as const
-  return [...head, body, facts, workflows, priorities, ...taken] as const
+  return [...head, body, facts, workflows, priorities, arrivalClaim?.worker, arrivalClaim?.codeHashes] as const
 }
 
 function unpackDelivery(packed: PackedDelivery): Call {
@@ -64,22 +60,22 @@ function unpackDelivery(packed: PackedDelivery): Call {
   return { number, method: 'saveDelivery', args: [delivery] }
 }
 
-function packCheckpoint(number: number, [lease, step, failure, alongside]: Parameters<StoreWrites['saveCheckpoint']>) {
+function packCheckpoint(number: number, [lease, step, failure, saved]: Parameters<StoreWrites['saveCheckpoint']>) {
   const { runId, fence, worker } = lease
   const { key, position, kind, effect, status, attempt, output, error, target } = step
   const { apartBytes, startedAt, finishedAt, dueAt } = step
   const head = ['checkpoint', number, runId, fence, worker] as const
   const state = [key, position, kind, effect, status, attempt, output, error, target] as const
-  return [...head, ...state, startedAt, finishedAt, dueAt, apartBytes, failure, alongside] as const
+  return [...head, ...state, startedAt, finishedAt, dueAt, apartBytes, failure, saved] as const
 }
 
 function unpackCheckpoint(packed: PackedCheckpoint): Call {
   const [, number, runId, fence, worker, key, position, kind, effect, status, attempt, output, ...rest] = packed
-  const [error, target, startedAt, finishedAt, dueAt, apartBytes, failure, alongside] = rest
+  const [error, target, startedAt, finishedAt, dueAt, apartBytes, failure, saved] = rest
   const moments = { startedAt, finishedAt, dueAt }
   const step: Checkpoint = { key, position, kind, effect, status, attempt, output, error, target, ...moments }
   if (apartBytes !== undefined) step.apartBytes = apartBytes
-  return { number, method: 'saveCheckpoint', args: [{ runId, fence, worker }, step, failure, alongside] }
+  return { number, method: 'saveCheckpoint', args: [{ runId, fence, worker }, step, failure, saved] }
 }
 
 function packCompletion(number: number, [lease, output, now]: Parameters<StoreWrites['completeRun']>) {
@@ -90,10 +86,7 @@ function unpackCompletion([, number, runId, fence, worker, output, now]: PackedC
   return { number, method: 'completeRun', args: [{ runId, fence, worker }, output, now] }
 }
 
-/**
- * What became of it; the number alone where there is nothing to say but that it is done, as of most
- * calls.
- */
+/** The answer to a call. Most calls have no value: theirs is the number alone. */
 export type Answer =
   | number
   | PackedReceipt
@@ -118,9 +111,7 @@ export async function encodeAnswer({ number, method }: Call, result: Promise<unk
   }
 }
 
-/**
- * The answer to the call of this number: its value, or the error that it is to be rejected with.
- */
+/** Unpacks an answer: the number of its call, with the value or the error. */
 export function decodeAnswer(answer: Answer): { number: number; value?: unknown; error?: Error } {
   if (typeof answer === 'number') return { number: answer }
   if ('error' in answer) return { number: answer.number, error: decodeError(answer.error) }

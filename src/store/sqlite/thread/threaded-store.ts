@@ -12,8 +12,8 @@ import { createWriter } from '../writer.ts'
 import { type Answer, type Call, decodeAnswer, type PackedCall, packCall, unpackCall } from './messages.ts'
 
 /**
- * The store of the app: it writes in a thread of its own, so that no fsync holds up the event loop,
- * and reads on a connection of this one. What is asked for in one turn goes over in one message.
+ * The store of the app: it reads on this thread and writes in another, so that no fsync blocks the
+ * event loop. See decision 14.
  */
 export function openThreadedStore(options: SqliteStoreOptions): Store {
   const db = openDatabase(options.file)
@@ -32,10 +32,7 @@ export function openThreadedStore(options: SqliteStoreOptions): Store {
   }
 }
 
-/**
- * The writes of the thread's store under their names; those of a writer that is never called say
- * which there are.
- */
+/** Sends each write to the thread under its name. The names come from a writer that never runs. */
 function sendWrites(thread: WriterThread, tables: Tables): StoreWrites {
   const names = Object.keys(createWriter(tables, { write: () => Promise.reject(new Error('read-only')) }))
   const writes = names.map((name) => [name, (...args: unknown[]) => thread.call(name as keyof StoreWrites, args)])
@@ -43,8 +40,8 @@ function sendWrites(thread: WriterThread, tables: Tables): StoreWrites {
 }
 
 /**
- * A fuller message goes at once, so that the thread commits the first calls of a busy turn while
- * this one is still at the others: the two work side by side instead of in turn.
+ * Calls per message. A full message is sent at once: the thread commits the first calls of a busy
+ * turn while others are made.
  */
 const MAX_PER_MESSAGE = 12
 
@@ -77,7 +74,7 @@ class WriterThread {
     })
   }
 
-  /** Commits what was asked for before; refuses what comes after. */
+  /** Resolves once all earlier calls are committed; later calls are refused. */
   async close(): Promise<void> {
     if (this.#failure) return
     const ended = once(this.#worker, 'exit')
@@ -98,13 +95,13 @@ class WriterThread {
     }
   }
 
-  /** One call cannot be sent, because of what is in it: the others must not fail with it. */
+  /** After a message failed: only the call that cannot be cloned is rejected. */
   #sendAlone(packed: PackedCall): void {
     try {
       this.#worker.postMessage([packed])
     } catch (cause) {
       const { number, method } = unpackCall(packed)
-      const message = `${method} was given what no thread can be sent: ${describeError(cause).message}`
+      const message = `${method} was given a value that cannot be sent to a thread: ${describeError(cause).message}`
       this.#settle({ number, error: { code: 'internal', message } })
     }
   }

@@ -10,13 +10,12 @@ export interface Backup extends DatabaseReport {
   bytes: number
 }
 
-/** Pages per step: small enough that the process answers a Ctrl-C at once. */
-const PAGES_AT_ONCE = 128
+/** Pages per step: few, so that the process reacts to Ctrl-C at once. */
+const STEP_PAGES = 128
 
 /**
- * Copies the database as it is at one moment, beside a running app, and checks the copy before it
- * gets its name. Throws `conflict` where there is such a file already, `store_unavailable` for a
- * copy that is not sound; then nothing is left.
+ * Copies one snapshot of the database, also beside a running app, and verifies the copy. Throws
+ * `conflict` if the file exists, `store_unavailable` for a bad copy, which is deleted.
  */
 export async function backupDatabase(
   file: string,
@@ -25,7 +24,7 @@ export async function backupDatabase(
 ): Promise<Backup> {
   refuseTaken(to)
   const part = `${to}.${randomUUID()}.part`
-  // Made by us, not by SQLite, so that nobody else can read it while it grows.
+  // Created here and not by SQLite, so that only its owner can read it.
   closeSync(openSync(part, 'wx', 0o600))
   try {
     const rows = await copy(file, part, { onProgress, signal })
@@ -40,7 +39,7 @@ export async function backupDatabase(
   }
 }
 
-/** Gives the rows of what was copied, counted within the same snapshot. */
+/** Returns the row counts of the copied snapshot. */
 async function copy(
   file: string,
   part: string,
@@ -48,15 +47,14 @@ async function copy(
 ): Promise<Record<string, number>> {
   const source = new Database(file, { readonly: true, fileMustExist: true, timeout: 5_000 })
   try {
-    // An open read keeps the copy to one moment. Without it every commit of the app would start the
-    // copy over, for ever under load.
+    // The read transaction pins the snapshot. Without it, each commit of the app restarts the copy.
     source.exec('BEGIN')
     const rows = countRows(source)
     await source.backup(part, {
       progress({ totalPages, remainingPages }) {
         signal.throwIfAborted()
         onProgress({ done: totalPages - remainingPages, total: totalPages })
-        return PAGES_AT_ONCE
+        return STEP_PAGES
       },
     })
     source.exec('COMMIT')
@@ -67,14 +65,14 @@ async function copy(
   }
 }
 
-/** A backup is one file: without this it would come with a log beside it once it is opened. */
+/** Turns WAL mode off, so that the backup is one file without a log beside it. */
 function makeSingleFile(part: string): void {
   const copy = new Database(part)
   copy.pragma('journal_mode = DELETE')
   copy.close()
 }
 
-/** Gives the copy its name, unless somebody else took it in the meantime. */
+/** Gives the copy its name. Throws `conflict` if another file took it meanwhile. */
 function publish(part: string, to: string): void {
   try {
     linkSync(part, to)

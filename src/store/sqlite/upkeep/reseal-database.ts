@@ -5,27 +5,27 @@ import { openDatabase } from '../database/open-database.ts'
 import { accountOwner } from '../incoming/account-table.ts'
 import { captureOwner } from '../incoming/capture-table.ts'
 
-/** How many of each were sealed anew. */
+/** How many secrets of each kind were sealed again. */
 export interface Resealed {
   webhookSecrets: number
   apiKeys: number
   captures: number
 }
 
-/** The columns of a key, and what is sealed. */
+/** The columns of the primary key, and the sealed value. */
 interface Row {
   sealed: Uint8Array
   [column: string]: string | number | Uint8Array
 }
 
-/** A column that holds what the vault seals. */
+/** A column of values that the vault sealed. */
 interface SealedColumn {
   counts: keyof Resealed
   table: string
   column: string
-  /** Columns of its primary key. */
+  /** Columns that identify a row. */
   key: readonly string[]
-  /** To whom the vault has bound it. */
+  /** The owner that the vault bound the value to. */
   ownerOf: (row: Row) => string
 }
 
@@ -61,8 +61,8 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
 ]
 
 /**
- * Seals whatever is sealed in a database under another key: all of it, in one commit, or nothing.
- * Throws `invalid_config` where something does not open with the present key.
+ * Seals every secret of a database under another key, in one commit. Throws `invalid_config` if one
+ * does not open with the present key; then nothing changes.
  */
 export function resealDatabase(file: string, keys: { present: Buffer; next: Buffer }): Resealed {
   const [present, next] = [createVault(keys.present), createVault(keys.next)]
@@ -76,7 +76,7 @@ export function resealDatabase(file: string, keys: { present: Buffer; next: Buff
   })
 }
 
-/** Whether this key opens everything in a database that is sealed. */
+/** Whether this key opens every secret of a database. */
 export function opensDatabase(file: string, key: Buffer): boolean {
   const vault = createVault(key)
   return withDatabase(file, (db) =>

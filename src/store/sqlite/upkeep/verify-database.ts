@@ -3,11 +3,11 @@ import Database from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import { knownTables, latestSchema } from '../database/migrate.ts'
 
-/** One thing that holds of a sound database, or does not. */
+/** The result of one check. */
 export interface DatabaseCheck {
   name: string
   passed: boolean
-  /** What was found; for a fault with the first examples. */
+  /** `ok`, or the first faults. */
   found: string
 }
 
@@ -15,16 +15,13 @@ export interface DatabaseReport {
   file: string
   passed: boolean
   checks: DatabaseCheck[]
-  /** Rows by the name of their table. */
+  /** Row counts by table. */
   rows: Record<string, number>
 }
 
 type Check = (db: Database.Database) => string[]
 
-/**
- * Each gives its faults; none is good. They read whole tables, in the order in which these lie on
- * disk.
- */
+/** Each check returns its faults. It reads whole tables, in the order of their pages. */
 const CHECKS: Record<string, Check> = {
   integrity: (db) => pluck(db, 'PRAGMA integrity_check(20)').filter((line) => line !== 'ok'),
   'foreign keys': (db) =>
@@ -32,7 +29,7 @@ const CHECKS: Record<string, Check> = {
       ({ table, rowid }) => `${table} ${rowid ?? ''}`,
     ),
   schema: findSchemaFaults,
-  // Index: the primary keys of the tables that are looked into.
+  // Index: primary keys of the inner tables.
   'every run has its event': (db) =>
     pluck(db, 'SELECT id FROM run WHERE event_seq IS NOT NULL AND event_seq NOT IN (SELECT seq FROM event) LIMIT 20'),
   'every step has its run': (db) =>
@@ -43,23 +40,24 @@ const CHECKS: Record<string, Check> = {
     pluck(
       db,
       `SELECT run_id FROM step WHERE apart_bytes IS NOT NULL AND NOT EXISTS (
-         SELECT 1 FROM blob WHERE blob.run_id = step.run_id AND blob.key = step.key) LIMIT 20`,
+         SELECT 1 FROM large_output WHERE large_output.run_id = step.run_id AND large_output.key = step.key) LIMIT 20`,
     ),
   'every run at work has a worker': (db) =>
     pluck(db, `SELECT id FROM run WHERE status = 'running' AND worker IS NULL LIMIT 20`),
   'every finished run says when': (db) =>
     pluck(
       db,
-      `SELECT id FROM run WHERE status IN ('completed', 'failed', 'canceled', 'skipped') AND finished_at IS NULL LIMIT 20`,
+      `SELECT id FROM run
+       WHERE status IN ('completed', 'failed', 'canceled', 'skipped') AND finished_at IS NULL LIMIT 20`,
     ),
 }
 
+/** Faults that a check shows. */
 const EXAMPLES = 3
 
 /**
- * Reads all of a database and says what of it is not as it must be. Changes nothing, also beside a
- * running app. Throws `not_found` where there is no file, `store_unavailable` for one that is no
- * database.
+ * Checks a whole database and changes nothing, also beside a running app. Throws `not_found`
+ * without a file, `store_unavailable` for one that is no database.
  */
 export function verifyDatabase(file: string): DatabaseReport {
   if (!existsSync(file)) throw new UpshotError('not_found', `There is no database ${file}.`)
@@ -72,7 +70,7 @@ export function verifyDatabase(file: string): DatabaseReport {
   }
 }
 
-/** Rows of every table of ours, by name. */
+/** Row counts of all our tables, by name; empty if they cannot be read. */
 export function countRows(db: Database.Database): Record<string, number> {
   const count = (table: string) => db.prepare<[], number>(`SELECT count(*) FROM "${table}"`).pluck().get() ?? 0
   try {
@@ -85,7 +83,7 @@ export function countRows(db: Database.Database): Record<string, number> {
 function open(file: string): Database.Database {
   try {
     const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 5_000 })
-    // A file is opened when it is first read, so this tells one that is none of ours.
+    // SQLite opens the file at the first read, which fails for a file that is no database.
     db.pragma('schema_version')
     return db
   } catch (cause) {

@@ -1,15 +1,13 @@
 import type { Database } from 'better-sqlite3'
 import type { EventKey, MatchBatch, MatchCursor } from '../../../core/runs/matching.ts'
 import type { EventWait } from '../../../core/runs/wait.ts'
+import { NEWEST_EVENT } from '../incoming/event-table.ts'
 
-/**
- * Numbers of events for which keys are kept, behind the cursor. A wait for older ones has them
- * computed again.
- */
+/** Events behind the cursor whose keys are kept. A wait for older ones computes them again. */
 const KEPT_EVENTS = 1_000_000
-/** Old keys that go with each batch: more than a batch brings, and few enough to hold up nobody. */
-const PRUNED_AT_ONCE = 2_000
-/** A version that no process has used for this long is that of code that is gone. */
+/** Old keys deleted with each batch: more than a batch adds, in one short slice. */
+const MAX_PRUNED_KEYS = 2_000
+/** A cursor whose version no process used for this long belongs to code that is gone. */
 const UNUSED_MS = 24 * 3_600_000
 
 interface CursorRow {
@@ -18,132 +16,127 @@ interface CursorRow {
   position: number
 }
 
-/** How far events have been matched, and the keys found on the way. */
+/** How far events are matched for each key, and the keys of the matched events. */
 export class MatchCursorTable {
-  readonly #list
   readonly #newest
-  readonly #get
-  readonly #insert
-  readonly #set
-  readonly #hasOpen
-  readonly #oldestWait
-  readonly #move
-  readonly #addKey
-  readonly #firstHit
-  readonly #pruneKeys
-  readonly #raiseFloor
-  readonly #listUnused
-  readonly #delete
+  readonly #cursors
+  readonly #keys
+  readonly #waits
 
   constructor(db: Database) {
-    // The table has a row per key and version. Index of the question in it: wait_open.
-    this.#list = db.prepare<[], Omit<MatchCursor, 'isOpen'> & { isOpen: number }>(
-      `SELECT id, type, name, version, cursor_seq AS position, EXISTS (
-         SELECT 1 FROM wait WHERE wait.type = watch.type AND wait.name = watch.name AND wait.resolved = 0) AS isOpen
-       FROM watch`,
-    )
     // Index: primary key.
-    this.#newest = db.prepare<[], number>('SELECT coalesce(max(seq), 0) FROM event').pluck()
-    // Index: the unique one of watch.
-    this.#get = db.prepare<[string, string, string], CursorRow>(
-      'SELECT id, floor_seq AS floor, cursor_seq AS position FROM watch WHERE type = ? AND name = ? AND version = ?',
-    )
-    this.#insert = db.prepare(
-      `INSERT INTO watch (type, name, version, floor_seq, cursor_seq, used_at) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (type, name, version) DO NOTHING`,
-    )
-    // Index: primary key.
-    this.#set = db.prepare('UPDATE watch SET floor_seq = @seq, cursor_seq = @seq WHERE id = @id')
-    // Index: wait_open.
-    this.#hasOpen = db
-      .prepare<[string, string], number>('SELECT 1 FROM wait WHERE type = ? AND name = ? AND resolved = 0 LIMIT 1')
-      .pluck()
-    this.#oldestWait = db
-      .prepare<[string, string], number | null>(
-        'SELECT min(since_seq) FROM wait WHERE type = ? AND name = ? AND resolved = 0',
-      )
-      .pluck()
-    // Index: primary keys of watch and event_key.
-    this.#move = db.prepare('UPDATE watch SET cursor_seq = ?, used_at = ? WHERE id = ? AND cursor_seq = ?')
-    this.#addKey = db.prepare('INSERT OR IGNORE INTO event_key (watch, account, value, seq) VALUES (?, ?, ?, ?)')
-    this.#firstHit = db
-      .prepare<[number, string, string, number], number | null>(
-        'SELECT min(seq) FROM event_key WHERE watch = ? AND account = ? AND value = ? AND seq > ?',
-      )
-      .pluck()
-    // Index: event_key_age, then the primary key.
-    this.#pruneKeys = db.prepare(
-      `DELETE FROM event_key WHERE (watch, account, value, seq) IN (
-         SELECT watch, account, value, seq FROM event_key WHERE watch = ? AND seq <= ? LIMIT ${PRUNED_AT_ONCE})`,
-    )
-    // Index: primary key.
-    this.#raiseFloor = db.prepare('UPDATE watch SET floor_seq = max(floor_seq, ?) WHERE id = ?')
-    // The table has a row per key and version. Index of the question in it: wait_open.
-    this.#listUnused = db
-      .prepare<[number], number>(
-        `SELECT id FROM watch WHERE used_at < ? AND NOT EXISTS (
-           SELECT 1 FROM wait WHERE wait.type = watch.type AND wait.name = watch.name AND wait.resolved = 0)`,
-      )
-      .pluck()
-    this.#delete = db.prepare('DELETE FROM watch WHERE id = ?')
+    this.#newest = db.prepare<[], number>(`SELECT ${NEWEST_EVENT}`).pluck()
+    this.#cursors = prepareCursors(db)
+    this.#keys = prepareKeys(db)
+    this.#waits = prepareWaits(db)
   }
 
   list(): { cursors: MatchCursor[]; newest: number } {
-    const cursors = this.#list.all().map(({ isOpen, ...watch }) => ({ ...watch, isOpen: isOpen === 1 }))
+    const cursors = this.#cursors.list.all().map(({ isOpen, ...cursor }) => ({ ...cursor, isOpen: isOpen === 1 }))
     return { cursors, newest: this.newest() }
   }
 
+  /** The number of the newest event, 0 without any. */
   newest(): number {
     return this.#newest.get() ?? 0
   }
 
-  /** Begins where the oldest open wait does. */
+  /** Opens a cursor where the oldest open wait begins. */
   openForWaits({ type, name, version }: Pick<MatchCursor, 'type' | 'name' | 'version'>, now: number): void {
-    const since = this.#oldestWait.get(type, name) ?? this.newest()
-    this.#insert.run(type, name, version, since, since, now)
+    const since = this.#waits.oldest.get(type, name) ?? this.newest()
+    this.#cursors.insert.run(type, name, version, since, since, now)
   }
 
   /**
-   * Sees to it that events after `since` are matched for a wait that is not in the table yet, and
-   * gives the first that is known to fit. Where nobody waits, the cursor stands still and jumps to
-   * the next wait: nobody computes keys that nobody asks for.
+   * Makes sure that events after `since` get matched for a new wait, and gives the first known
+   * match. A cursor without open waits stands still, and jumps to the new wait.
    */
   cover({ type, name, version, account, value, at }: EventWait, since: number): number | null {
-    const watch = this.#get.get(type, name, version)
-    if (!watch) {
-      const from = Math.min(since, this.#oldestWait.get(type, name) ?? since)
-      this.#insert.run(type, name, version, from, from, at)
+    const cursor = this.#cursors.find.get(type, name, version)
+    if (!cursor) {
+      const from = Math.min(since, this.#waits.oldest.get(type, name) ?? since)
+      this.#cursors.insert.run(type, name, version, from, from, at)
       return null
     }
-    const canJump = since > watch.position && this.#hasOpen.get(type, name) === undefined
-    if (since < watch.floor || canJump) {
-      this.#set.run({ id: watch.id, seq: since })
+    const canJump = since > cursor.position && this.#waits.isOpen.get(type, name) === undefined
+    if (since < cursor.floor || canJump) {
+      this.#cursors.jump.run({ id: cursor.id, seq: since })
       return null
     }
-    return this.#firstHit.get(watch.id, account, value, since) ?? null
+    return this.#keys.firstMatch.get(cursor.id, account, value, since) ?? null
   }
 
-  /**
-   * Watches of a batch that still stand where it begins; they do not when another process was
-   * faster.
-   */
-  standing(batch: MatchBatch): Set<number> {
-    const all = new Map(this.#list.all().map((watch) => [watch.id, watch.position]))
-    return new Set(batch.cursors.filter(({ id }) => all.get(id) === batch.from).map(({ id }) => id))
+  /** Ids of a batch's cursors that are still at its start: no other process moved them. */
+  listUnmoved(batch: MatchBatch): Set<number> {
+    const positions = new Map(this.#cursors.list.all().map(({ id, position }) => [id, position]))
+    return new Set(batch.cursors.filter(({ id }) => positions.get(id) === batch.from).map(({ id }) => id))
   }
 
   addKey({ cursor, account, value, seq }: EventKey): void {
-    this.#addKey.run(cursor, account, value, seq)
+    this.#keys.insert.run(cursor, account, value, seq)
   }
 
-  /** Moves a watch on and takes a slice of old keys away. */
+  /** Moves a cursor, and deletes a slice of old keys and of unused cursors. */
   move(id: number, { from, to, now }: { from: number; to: number; now: number }): void {
-    this.#move.run(to, now, id, from)
-    this.#raiseFloor.run(to - KEPT_EVENTS, id)
-    this.#pruneKeys.run(id, to - KEPT_EVENTS)
-    for (const unused of this.#listUnused.all(now - UNUSED_MS)) {
-      const isEmpty = this.#pruneKeys.run(unused, Number.MAX_SAFE_INTEGER).changes < PRUNED_AT_ONCE
-      if (isEmpty) this.#delete.run(unused)
+    this.#cursors.move.run(to, now, id, from)
+    this.#cursors.raiseFloor.run(to - KEPT_EVENTS, id)
+    this.#keys.prune.run(id, to - KEPT_EVENTS)
+    for (const unused of this.#cursors.listUnused.all(now - UNUSED_MS)) {
+      const isEmpty = this.#keys.prune.run(unused, Number.MAX_SAFE_INTEGER).changes < MAX_PRUNED_KEYS
+      if (isEmpty) this.#cursors.delete.run(unused)
     }
+  }
+}
+
+/** Index: primary key, or the unique one. Lists read the whole table, a row per key and version. */
+function prepareCursors(db: Database) {
+  // Index: wait_open.
+  const hasOpenWait = `EXISTS (SELECT 1 FROM wait
+    WHERE wait.type = match_cursor.type AND wait.name = match_cursor.name AND wait.is_resolved = 0)`
+  return {
+    list: db.prepare<[], Omit<MatchCursor, 'isOpen'> & { isOpen: number }>(
+      `SELECT id, type, name, version, position_seq AS position, ${hasOpenWait} AS isOpen FROM match_cursor`,
+    ),
+    listUnused: db
+      .prepare<[number], number>(`SELECT id FROM match_cursor WHERE used_at < ? AND NOT ${hasOpenWait}`)
+      .pluck(),
+    find: db.prepare<[string, string, string], CursorRow>(
+      `SELECT id, floor_seq AS floor, position_seq AS position FROM match_cursor
+       WHERE type = ? AND name = ? AND version = ?`,
+    ),
+    insert: db.prepare(
+      `INSERT INTO match_cursor (type, name, version, floor_seq, position_seq, used_at) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (type, name, version) DO NOTHING`,
+    ),
+    jump: db.prepare('UPDATE match_cursor SET floor_seq = @seq, position_seq = @seq WHERE id = @id'),
+    move: db.prepare('UPDATE match_cursor SET position_seq = ?, used_at = ? WHERE id = ? AND position_seq = ?'),
+    raiseFloor: db.prepare('UPDATE match_cursor SET floor_seq = max(floor_seq, ?) WHERE id = ?'),
+    delete: db.prepare('DELETE FROM match_cursor WHERE id = ?'),
+  }
+}
+
+/** Index: primary key of event_key; event_key_age to prune. */
+function prepareKeys(db: Database) {
+  return {
+    insert: db.prepare('INSERT OR IGNORE INTO event_key (cursor_id, account, value, seq) VALUES (?, ?, ?, ?)'),
+    firstMatch: db
+      .prepare<[number, string, string, number], number | null>(
+        'SELECT min(seq) FROM event_key WHERE cursor_id = ? AND account = ? AND value = ? AND seq > ?',
+      )
+      .pluck(),
+    prune: db.prepare(
+      `DELETE FROM event_key WHERE (cursor_id, account, value, seq) IN (
+         SELECT cursor_id, account, value, seq FROM event_key WHERE cursor_id = ? AND seq <= ?
+         LIMIT ${MAX_PRUNED_KEYS})`,
+    ),
+  }
+}
+
+/** Index: wait_open. */
+function prepareWaits(db: Database) {
+  const open = 'FROM wait WHERE type = ? AND name = ? AND is_resolved = 0'
+  return {
+    isOpen: db.prepare<[string, string], number>(`SELECT 1 ${open} LIMIT 1`).pluck(),
+    oldest: db.prepare<[string, string], number | null>(`SELECT min(since_seq) ${open}`).pluck(),
   }
 }

@@ -24,26 +24,26 @@ function openCounter() {
   return { commit: new GroupCommit(counting), insert, texts, commits }
 }
 
-test('commits what is asked for in one turn together', async () => {
+test('the writes of one turn share a commit', async () => {
   const { commit, insert, commits } = openCounter()
   await Promise.all(Array.from({ length: 20 }, (_, n) => commit.write(() => insert.run(`${n}`))))
   expect(commits).toEqual(['BEGIN IMMEDIATE', 'COMMIT'])
 })
 
-test('answers nobody before the commit', async () => {
+test('a write is answered only after its commit', async () => {
   const { commit, insert, commits } = openCounter()
   const answered = commit.write(() => insert.run('a')).then(() => commits.includes('COMMIT'))
   expect(await answered).toBe(true)
 })
 
-test('lets one failing write fail alone and keeps the order of the others', async () => {
+test('a failing write of a group fails alone, and the others keep their order', async () => {
   const { commit, insert, texts } = openCounter()
   const results = await Promise.allSettled(['a', 'b', 'a', 'c'].map((text) => commit.write(() => insert.run(text))))
   expect(results.map((result) => result.status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
   expect(texts()).toEqual(['a', 'b', 'c'])
 })
 
-test('undoes the whole of a write that fails half-way', async () => {
+test('a write that fails half-way is undone completely', async () => {
   const { commit, insert, texts } = openCounter()
   const half = commit.write(() => {
     insert.run('a')
@@ -53,7 +53,7 @@ test('undoes the whole of a write that fails half-way', async () => {
   expect(texts()).toEqual([])
 })
 
-test('commits what is waiting when it is closed, and refuses what comes later', async () => {
+test('close commits the writes in the queue and refuses later ones', async () => {
   const { commit, insert, texts } = openCounter()
   const waiting = commit.write(() => insert.run('a'))
   commit.close()

@@ -8,7 +8,7 @@ import { tempFolder } from '../../../support/temp-folder.ts'
 
 const MODULE = new URL('../../../../src/store/sqlite/database/process-lock.ts', import.meta.url).href
 
-test('is held until it is released', () => {
+test('a process lock is held until it is released', () => {
   const file = join(tempFolder(), 'locks', 'a.lock')
   const lock = takeProcessLock(file)
   expect(takeProcessLock(file)).toBeNull()
@@ -17,13 +17,17 @@ test('is held until it is released', () => {
   expect(isLockFree(file)).toBe(true)
 })
 
-test('is free as soon as its process is killed, and not before', async () => {
+test('a process lock is free as soon as its process is killed, and not before', async () => {
   const folder = tempFolder()
   const file = join(folder, 'a.lock')
   const script = join(folder, 'holder.mjs')
   writeFileSync(
     script,
-    `import { takeProcessLock } from '${MODULE}'\ntakeProcessLock('${file}')\nprocess.send('held')\nsetInterval(() => {}, 1e6)\n`,
+    `import { takeProcessLock } from '${MODULE}'
+takeProcessLock('${file}')
+process.send('held')
+setInterval(() => {}, 1e6)
+`,
   )
   const holder = fork(script, { execArgv: [] })
   onTestFinished(() => void holder.kill('SIGKILL'))

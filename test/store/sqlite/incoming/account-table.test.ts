@@ -19,9 +19,9 @@ const account = (name: string) =>
   )
 
 test.each([
-  ['of another account', `UPDATE account SET api_key = (SELECT api_key FROM account WHERE name = 'other')`],
-  ['that is the second one', 'UPDATE account SET api_key = fallback_key'],
-])('does not open a sealed key %s', async (_which, swap) => {
+  ['from another account', `UPDATE account SET api_key = (SELECT api_key FROM account WHERE name = 'other')`],
+  ['from the column of the other key', 'UPDATE account SET api_key = fallback_key'],
+])('a sealed API key %s does not open', async (_which, swap) => {
   const store = openTestStore()
   for (const name of ['shop', 'other']) await store.saveAccount(account(name))
   expect(await store.findAccount('shop')).toEqual(account('shop'))

@@ -10,19 +10,19 @@ import { EventTable } from '../../../../src/store/sqlite/incoming/event-table.ts
 import { incoming } from '../../../support/fixtures.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 
-/** Eras of so few rows that a short test walks through many. */
-const COUNTING = { eraRows: 4, stretchRows: 2 }
+/** Blocks and segments of few rows, so that a short test fills many. */
+const ROW_COUNTS = { blockRows: 4, segmentRows: 2 }
 
-/** What one process has of the events. */
+/** The events as one process sees them. */
 function openProcess(file: string) {
   const db = openDatabase(file)
   migrate(db)
-  const events = new EventTable(db, COUNTING)
+  const events = new EventTable(db, ROW_COUNTS)
   const commit = new GroupCommit(db, [events.known])
   return {
     db,
     save: (id: string) => commit.write(() => events.save(incoming(id)).kind),
-    /** Saves them in one transaction, which then fails. */
+    /** Saves events in one transaction, which then fails. */
     saveInVain: (ids: string[]) =>
       commit
         .write(() => {
@@ -30,7 +30,7 @@ function openProcess(file: string) {
           throw new Error('in vain')
         })
         .catch(() => {}),
-    eras: () => db.prepare('SELECT number FROM event_era ORDER BY number').pluck().all(),
+    blocks: () => db.prepare('SELECT number FROM event_block ORDER BY number').pluck().all(),
     find: (id: string) => events.findSeqs(id),
     close: () => void db.close(),
   }
@@ -47,7 +47,7 @@ const action = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('restart' as const), process }) },
 )
 
-test('takes an event for new once, whatever processes, restarts, eras and failed commits come between', async () => {
+test('an event is new once, whatever processes, restarts, blocks and failed commits come between', async () => {
   const folder = tempFolder()
   let round = 0
   await fc.assert(
@@ -74,12 +74,12 @@ test('takes an event for new once, whatever processes, restarts, eras and failed
   )
 }, 60_000)
 
-test('keeps the filter of a finished era, and does without it when it is missing', async () => {
+test('the filter of a full block is stored, and built again when its row is missing', async () => {
   const file = join(tempFolder(), 'events.db')
   const first = openProcess(file)
   for (let n = 0; n < 10; n++) await first.save(`evt_${n}`)
-  expect(first.eras()).toEqual([0, 1])
-  first.db.exec('DELETE FROM event_era WHERE number = 0')
+  expect(first.blocks()).toEqual([0, 1])
+  first.db.exec('DELETE FROM event_block WHERE number = 0')
   first.close()
   const second = openProcess(file)
   onTestFinished(() => second.close())
@@ -87,14 +87,14 @@ test('keeps the filter of a finished era, and does without it when it is missing
   expect(await second.save('evt_10')).toBe('new')
 })
 
-test('knows the events of one group commit among each other', async () => {
+test('an event that repeats within one group commit is known', async () => {
   const only = openProcess(join(tempFolder(), 'events.db'))
   onTestFinished(() => only.close())
   const kinds = await Promise.all(['evt_1', 'evt_2', 'evt_1', 'evt_2'].map(only.save))
   expect(kinds).toEqual(['new', 'new', 'known', 'known'])
 })
 
-test('a filter never denies what is in it and is seldom wrong about what is not', () => {
+test('a Bloom filter never denies what is in it, and is seldom wrong about the rest', () => {
   const rows = 2_000
   const filter = new BloomFilter(rows)
   const identity = (n: number) => hash('sha256', String(n), 'buffer')

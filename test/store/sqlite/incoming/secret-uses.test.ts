@@ -6,7 +6,7 @@ import { planEndpoint } from '../../../../src/core/incoming/endpoint.ts'
 import { incoming, NOW } from '../../../support/fixtures.ts'
 import { openTestStore } from '../../../support/test-store.ts'
 
-test('remembers a use also when the commit that it rode with was rolled back for a neighbour', async () => {
+test('the use of a secret is recorded even if its commit was rolled back for another write', async () => {
   const store = openTestStore()
   const endpoint = planEndpoint({ name: 'main' }, NOW)
   await store.addEndpoint(endpoint)
@@ -18,13 +18,14 @@ test('remembers a use also when the commit that it rode with was rolled back for
   expect(await store.listSecretUses(endpoint.id)).toEqual([{ position: 0, lastUsedAt: NOW }])
 })
 
-test('writes a secret once a minute, whatever number of deliveries it signs', async () => {
+test('the row of a secret is written once a minute, however many deliveries it signs', async () => {
   const store = openTestStore()
   const endpoint = planEndpoint({ name: 'main' }, NOW)
   await store.addEndpoint(endpoint)
   const db = new Database(join(store.folder, 'upshot.db'))
   db.exec(`CREATE TABLE counted (at INTEGER);
-    CREATE TRIGGER count_writes AFTER UPDATE OF last_used_at ON endpoint_secret BEGIN INSERT INTO counted VALUES (1); END`)
+    CREATE TRIGGER count_writes AFTER UPDATE OF last_used_at ON endpoint_secret
+    BEGIN INSERT INTO counted VALUES (1); END`)
   for (let second = 0; second < 180; second += 4) {
     const receivedAt = NOW + second * 1_000
     const facts = { secret: 0 }
@@ -37,7 +38,7 @@ test('writes a secret once a minute, whatever number of deliveries it signs', as
   db.close()
 })
 
-test('never goes back: a slower process does not undo what a faster one wrote', async () => {
+test('the last use of a secret never goes back: a slower process does not undo a later use', async () => {
   const one = openTestStore()
   const other = openTestStore(one.folder)
   const endpoint = planEndpoint({ name: 'main' }, NOW)

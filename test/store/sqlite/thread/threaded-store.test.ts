@@ -4,7 +4,7 @@ import { openThreadedStore } from '../../../../src/store/sqlite/thread/threaded-
 import { incoming, NOW } from '../../../support/fixtures.ts'
 import { openTestStore } from '../../../support/test-store.ts'
 
-test('commits what was asked for before it closes, and refuses what comes after', async () => {
+test('the threaded store commits earlier writes when it closes, and refuses later ones', async () => {
   const store = openTestStore(undefined, openThreadedStore)
   const asked = Array.from({ length: 30 }, (_, n) => store.saveDelivery(incoming(`evt_${n}`)))
   const closed = store.close()
@@ -15,7 +15,7 @@ test('commits what was asked for before it closes, and refuses what comes after'
   expect(await openTestStore(store.folder).listEvents({ limit: 100 })).toHaveLength(30)
 })
 
-test('keeps the order of calls across its messages', async () => {
+test('the threaded store keeps the order of calls across messages', async () => {
   const store = openTestStore(undefined, openThreadedStore)
   const endpoint = planEndpoint({ name: 'main' }, NOW)
   const writes = [store.addEndpoint(endpoint)]
@@ -26,7 +26,7 @@ test('keeps the order of calls across its messages', async () => {
   expect(await store.listEndpoints()).toMatchObject([{ account: 'account 50' }])
 })
 
-test('gives an error of the thread back with its code', async () => {
+test('an error of the writer thread keeps its class and code', async () => {
   const store = openTestStore(undefined, openThreadedStore)
   const endpoint = planEndpoint({ name: 'main' }, NOW)
   await store.addEndpoint(endpoint)
@@ -37,7 +37,7 @@ test('gives an error of the thread back with its code', async () => {
   })
 })
 
-test('refuses the one call that cannot be sent to the thread, and keeps its neighbours', async () => {
+test('a call that cannot be sent to the writer thread is rejected alone', async () => {
   const store = openTestStore(undefined, openThreadedStore)
   const facts = { reason: (() => {}) as never }
   const results = await Promise.allSettled([

@@ -1,0 +1,39 @@
+import type { Database } from 'better-sqlite3'
+
+/** A value in memory that is loaded again after any process raised its version. */
+export class VersionedCache<T> {
+  readonly #version
+  readonly #raise
+  readonly #load
+  #isChecked = false
+  #cached: { version: number; value: T } | null = null
+
+  /** `table` has one row with the version. `load` gets the version, 0 before the first change. */
+  constructor(db: Database, table: 'endpoint_version' | 'workflow_version', load: (version: number) => T) {
+    this.#version = db.prepare<[], number>(`SELECT version FROM ${table}`).pluck()
+    this.#raise = db.prepare(`UPDATE ${table} SET version = version + 1`)
+    this.#load = load
+  }
+
+  /** The value. It asks SQLite once per turn: a commit during the turn counts as later. */
+  get(): T {
+    if (this.#isChecked && this.#cached) return this.#cached.value
+    const version = this.version()
+    if (version !== this.#cached?.version) this.#cached = { version, value: this.#load(version) }
+    this.#isChecked = true
+    setImmediate(() => {
+      this.#isChecked = false
+    })
+    return this.#cached.value
+  }
+
+  version(): number {
+    return this.#version.get() ?? 0
+  }
+
+  /** Call it in the transaction that changes the value. */
+  raise(): void {
+    this.#raise.run()
+    this.#isChecked = false
+  }
+}

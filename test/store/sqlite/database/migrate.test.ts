@@ -1,0 +1,23 @@
+import Database from 'better-sqlite3'
+import { expect, test } from 'vitest'
+import { knownTables, latestSchema, migrate } from '../../../../src/store/sqlite/database/migrate.ts'
+
+function listTables(db: Database.Database): unknown[] {
+  return db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`).pluck().all()
+}
+
+test('a new database gets every table of the migrations, and a second migration changes nothing', () => {
+  const db = new Database(':memory:')
+  migrate(db)
+  expect(db.pragma('user_version', { simple: true })).toBe(latestSchema())
+  expect(listTables(db).sort()).toEqual(knownTables().sort())
+  migrate(db)
+  expect(listTables(db)).toHaveLength(knownTables().length)
+})
+
+test('a database with a newer schema is refused and left as it is', () => {
+  const db = new Database(':memory:')
+  db.pragma(`user_version = ${latestSchema() + 1}`)
+  expect(() => migrate(db)).toThrow(/Start the newer Upshot, or restore a backup/)
+  expect(listTables(db)).toEqual([])
+})

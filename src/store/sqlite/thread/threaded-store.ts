@@ -12,8 +12,8 @@ import { createWriter } from '../writer.ts'
 import { type Answer, type Call, decodeAnswer, type PackedCall, packCall, unpackCall } from './messages.ts'
 
 /**
- * The store of the app: it reads on this thread and writes in another, so that no fsync blocks the
- * event loop. See decision 14.
+ * The store of the app: reads on this thread, writes in another, so that no fsync blocks the event
+ * loop. See decision 14.
  */
 export function openThreadedStore(options: SqliteStoreOptions): Store {
   const db = openDatabase(options.file)
@@ -40,8 +40,8 @@ function sendWrites(thread: WriterThread, tables: Tables): StoreWrites {
 }
 
 /**
- * Calls per message. A full message is sent at once: the thread commits the first calls of a busy
- * turn while others are made.
+ * Calls per message. A full message is sent at once, so that the thread commits while a busy turn
+ * still makes calls.
  */
 const MAX_PER_MESSAGE = 12
 

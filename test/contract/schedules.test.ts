@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { cron } from '../../src/author/cron.ts'
 import { NOW } from '../support/fixtures.ts'
-import type { OpenStore } from './open-store.ts'
+import { describeStores } from './describe-stores.ts'
 
 const HOUR = 3_600_000
 
-export function describeTicks(open: OpenStore): void {
-  test('records a tick once, whoever fires it', async () => {
+describeStores((open) => {
+  test('a tick is recorded once, whatever process fires it', async () => {
     const { store, reopen } = open()
     const other = reopen()
     const tick = { scheduledFor: NOW, missed: 0 }
@@ -15,7 +15,7 @@ export function describeTicks(open: OpenStore): void {
     expect(await store.listRuns({ limit: 10 })).toMatchObject([{ workflow: 'nightly', tickAt: NOW, eventId: null }])
   })
 
-  test('tells a run its moment, the one before and what was missed between', async () => {
+  test('the run of a tick knows its moment, the one before, and how many were missed between', async () => {
     const { store } = open()
     await store.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
     await store.recordTick('nightly', { scheduledFor: NOW + 3 * HOUR, missed: 2 }, NOW + 3 * HOUR)
@@ -26,7 +26,7 @@ export function describeTicks(open: OpenStore): void {
     ])
   })
 
-  test('remembers a schedule and its last moment', async () => {
+  test('a schedule starts again after its last moment', async () => {
     const { store } = open()
     expect(await store.startSchedule('nightly', '0 3 * * *', NOW)).toBe(NOW)
     expect(await store.startSchedule('nightly', '0 3 * * *', NOW + HOUR)).toBe(NOW)
@@ -34,13 +34,13 @@ export function describeTicks(open: OpenStore): void {
     expect(await store.startSchedule('nightly', '0 3 * * *', NOW + 2 * HOUR)).toBe(NOW + HOUR)
   })
 
-  test('starts a changed line from now, with no past to catch up with', async () => {
+  test('a changed cron line starts now and catches up with nothing', async () => {
     const { store } = open()
     await store.startSchedule('nightly', '0 3 * * *', NOW)
     expect(await store.startSchedule('nightly', '* * * * *', NOW + HOUR)).toBe(NOW + HOUR)
   })
 
-  test('lets a tick wait for the one before it, and go on in the commit that ends that one, whatever ends it', async () => {
+  test('a queued tick starts in the commit that ends the one before it, whatever ends that', async () => {
     const { store } = open()
     const ticks: string[] = []
     for (const n of [0, 1, 2, 3]) {
@@ -61,7 +61,7 @@ export function describeTicks(open: OpenStore): void {
     expect(await statuses()).toEqual(['failed', 'canceled', 'canceled', 'pending'])
   })
 
-  test('skips a tick while the one before it is at work, visibly, and counts it', async () => {
+  test('a tick is skipped and counted while the one before it is unfinished', async () => {
     const { store } = open()
     await store.startSchedule('nightly', '* * * * *', NOW - 1)
     await store.recordTick('nightly', { scheduledFor: NOW, missed: 3 }, NOW, { overlap: 'skip' })
@@ -84,7 +84,7 @@ export function describeTicks(open: OpenStore): void {
     expect(await store.findRun(allowed ?? '')).toMatchObject({ status: 'pending' })
   })
 
-  test('keeps the ticks of a paused workflow, to run one after the other', async () => {
+  test('the ticks of a paused workflow are kept and run one after the other', async () => {
     const { store } = open()
     await store.pauseWorkflow('nightly', NOW)
     for (const n of [0, 1])
@@ -103,7 +103,7 @@ export function describeTicks(open: OpenStore): void {
     expect(rest).toHaveLength(1)
   })
 
-  test('makes no tick while the schedule is paused, counts the moment, and catches up with none', async () => {
+  test('a paused schedule counts its moments, makes no run, and does not catch up', async () => {
     const { store, reopen } = open()
     await expect(store.pauseSchedule('nightly', true, NOW)).rejects.toMatchObject({ code: 'not_found' })
     await store.startSchedule('nightly', '0 3 * * *', NOW)
@@ -125,10 +125,10 @@ export function describeTicks(open: OpenStore): void {
     expect(await store.listSchedules()).toMatchObject([{ suppressed: 1, missed: 0, unfinished: 1 }])
   })
 
-  test('lets a tick made by hand be no moment of the line', async () => {
+  test('a manual tick is no moment of the cron line', async () => {
     const { store } = open()
     await store.startSchedule('nightly', '0 3 * * *', NOW)
     await store.recordTick('nightly', { scheduledFor: NOW + HOUR, missed: 0 }, NOW + HOUR, { isManual: true })
     expect(await store.startSchedule('nightly', '0 3 * * *', NOW + 2 * HOUR)).toBe(NOW)
   })
-}
+})

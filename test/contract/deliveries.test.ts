@@ -3,10 +3,10 @@ import { newId } from '../../src/core/ids.ts'
 import type { DeliveryQuery } from '../../src/core/incoming/delivery.ts'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { incoming, NOW } from '../support/fixtures.ts'
-import type { OpenStore } from './open-store.ts'
+import { describeStores } from './describe-stores.ts'
 
-export function describeDeliveries(open: OpenStore): void {
-  test('stores an event once and starts each workflow once', async () => {
+describeStores((open) => {
+  test('an event is stored once and starts each workflow once', async () => {
     const { store } = open()
     const workflows = ['verify', 'inventory']
     expect(await store.saveDelivery(incoming('evt_1', { workflows }))).toMatchObject({ verdict: 'accepted' })
@@ -20,14 +20,14 @@ export function describeDeliveries(open: OpenStore): void {
     ])
   })
 
-  test('stores an event once when it comes many times at once', async () => {
+  test('an event that is delivered many times at once is stored once', async () => {
     const { store } = open()
     const receipts = await Promise.all(Array.from({ length: 50 }, () => store.saveDelivery(incoming('evt_1'))))
     expect(receipts.filter((receipt) => receipt.verdict === 'accepted')).toHaveLength(1)
     expect(await store.listRuns({ limit: 100 })).toHaveLength(1)
   })
 
-  test('calls a known event with another body a conflict and starts nothing', async () => {
+  test('a known event with another body is a conflict and starts nothing', async () => {
     const { store } = open()
     await store.saveDelivery(incoming('evt_1'))
     const receipt = await store.saveDelivery(incoming('evt_1', { data: { file: { id: 'fil_other' } } }))
@@ -35,19 +35,19 @@ export function describeDeliveries(open: OpenStore): void {
     expect(await store.listRuns({ limit: 10 })).toHaveLength(1)
   })
 
-  test('takes the same id from another account for another event', async () => {
+  test('the same event id in another account is another event', async () => {
     const { store } = open()
     await store.saveDelivery(incoming('evt_1', { account: 'one' }))
     expect(await store.saveDelivery(incoming('evt_1', { account: 'two' }))).toMatchObject({ verdict: 'accepted' })
   })
 
-  test('keeps an event that no workflow wants', async () => {
+  test('an event that no workflow wants is stored', async () => {
     const { store } = open()
     expect(await store.saveDelivery(incoming('evt_1', { workflows: [] }))).toEqual({ verdict: 'accepted', runs: [] })
     expect(await store.listEvents({ limit: 10 })).toMatchObject([{ id: 'evt_1', type: 'file.created' }])
   })
 
-  test('leaves a row of a refusal, with why and without a body', async () => {
+  test('a refusal leaves a row with its reason and without a body', async () => {
     const { store } = open()
     await store.saveRefusal({
       id: 'dlv_1',
@@ -70,13 +70,13 @@ export function describeDeliveries(open: OpenStore): void {
     ])
   })
 
-  test('answers only after the commit: another process sees what was answered', async () => {
+  test('a delivery is answered after its commit: another process sees the event', async () => {
     const { store, reopen } = open()
     await store.saveDelivery(incoming('evt_1'))
     expect(await reopen().listEvents({ limit: 10 })).toHaveLength(1)
   })
 
-  test('finds an event by its id, in each account that has it', async () => {
+  test('an event is found by its id in each account that has it', async () => {
     const { store } = open()
     for (const name of ['one', 'two']) {
       await store.addEndpoint(planEndpoint({ name, account: name }, NOW))
@@ -86,7 +86,7 @@ export function describeDeliveries(open: OpenStore): void {
     expect(await store.findEvents('evt_2')).toEqual([])
   })
 
-  test('lists the deliveries of an endpoint, with a verdict, since a moment', async () => {
+  test('deliveries are listed by endpoint, by verdict and since a moment', async () => {
     const { store } = open()
     const at = (eventId: string, receivedAt: number, endpointId: string) =>
       store.saveDelivery(incoming(eventId, { id: newId('dlv', receivedAt), receivedAt, endpointId }))
@@ -103,7 +103,7 @@ export function describeDeliveries(open: OpenStore): void {
     expect(await store.countDeliveries('end_a', NOW + 1)).toEqual({ accepted: 1, duplicate: 1 })
   })
 
-  test('finds a delivery with its event, and the deliveries of an event in its account', async () => {
+  test('a delivery is found with its event, and the deliveries of an event within its account', async () => {
     const { store } = open()
     const first = incoming('evt_1', { account: 'one' })
     const later = NOW + 86_400_000
@@ -127,4 +127,4 @@ export function describeDeliveries(open: OpenStore): void {
     expect(runs).toHaveLength(1)
     expect(await store.listRuns({ limit: 10, eventId: 'evt_1', account: 'one' })).not.toEqual(runs)
   })
-}
+})

@@ -2,17 +2,16 @@ import { expect, test } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
-import type { OpenStore } from './open-store.ts'
+import { describeStores } from './describe-stores.ts'
+import { claimNext } from './support/claim-next.ts'
 
 async function claimOne(store: Store): Promise<Lease> {
   await queueRun(store)
-  const [run] = await store.claimRuns('wrk_1', 1, NOW)
-  if (!run) throw new Error('a run was queued')
-  return run.lease
+  return (await claimNext(store)).lease
 }
 
-export function describeJournal(open: OpenStore): void {
-  test('gives steps back as they were saved, in the order in which they began', async () => {
+describeStores((open) => {
+  test('steps are listed as they were saved, in the order in which they began', async () => {
     const { store } = open()
     const lease = await claimOne(store)
     const second = checkpoint('b', { position: 1, effect: 'delete', target: 'storage_a:fil_1' })
@@ -22,7 +21,7 @@ export function describeJournal(open: OpenStore): void {
     expect(await store.listSteps(lease.runId)).toEqual([first, second])
   })
 
-  test('brings a step up to date in its row and appends its failures', async () => {
+  test('a step keeps one row for its last attempt, and one per failure', async () => {
     const { store } = open()
     const lease = await claimOne(store)
     const error = { name: 'Error', message: 'not yet' }
@@ -33,7 +32,7 @@ export function describeJournal(open: OpenStore): void {
     expect(await store.listStepFailures(lease.runId)).toEqual([{ key: 'a', attempt: 1, at: NOW, error }])
   })
 
-  test("gives an account's deletes of a target, and no other step", async () => {
+  test('the deletes of a target are listed by account, without other steps', async () => {
     const { store } = open()
     const target = 'storage_a:fil_1'
     const gone = checkpoint('a', { effect: 'delete', target })
@@ -54,7 +53,7 @@ export function describeJournal(open: OpenStore): void {
     expect(await store.listDeletes('default', ['storage_b:fil_1'])).toEqual([])
   })
 
-  test('keeps writes in the order of their calls within one commit', async () => {
+  test('writes take effect in the order of their calls within one commit', async () => {
     const { store } = open()
     const lease = await claimOne(store)
     await Promise.all([
@@ -66,7 +65,7 @@ export function describeJournal(open: OpenStore): void {
     expect(await store.findRun(lease.runId)).toMatchObject({ status: 'completed' })
   })
 
-  test('keeps a large result apart and gives it back as it was, from a step and from a run', async () => {
+  test('a large output of a step or a run is stored apart and read back unchanged', async () => {
     const { store } = open()
     const lease = await claimOne(store)
     const json = JSON.stringify({ text: 'é'.repeat(300_000) })
@@ -85,7 +84,7 @@ export function describeJournal(open: OpenStore): void {
     await expect(store.readOutput(lease.runId, 'none')).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('leaves results out of a list that are larger than asked for', async () => {
+  test('a list of steps leaves out outputs over the given size', async () => {
     const { store } = open()
     const lease = await claimOne(store)
     await store.saveCheckpoint(lease, checkpoint('long', { output: '"long text"' }))
@@ -97,7 +96,7 @@ export function describeJournal(open: OpenStore): void {
     expect((await store.listSteps(lease.runId, 5))[1]).not.toHaveProperty('apartBytes')
   })
 
-  test('keeps the hash of the code that writes the journal of a run', async () => {
+  test('the hash of the code that writes a journal is stored with the run', async () => {
     const { store } = open()
     const lease = await claimOne(store)
     await store.saveCheckpoint(lease, checkpoint('a'), undefined, { codeHash: 'as loaded' })
@@ -105,4 +104,4 @@ export function describeJournal(open: OpenStore): void {
     await store.parkRun(lease, { dueAt: NOW, reason: '' })
     expect(await store.claimRuns('wrk_1', 1, NOW)).toMatchObject([{ codeHash: 'as loaded' }])
   })
-}
+})

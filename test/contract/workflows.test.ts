@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { cron } from '../../src/author/cron.ts'
 import type { LoadedWorkflows } from '../../src/core/runs/workflow-record.ts'
 import { incoming, NOW, queueRun } from '../support/fixtures.ts'
-import type { OpenStore } from './open-store.ts'
+import { describeStores } from './describe-stores.ts'
 
 const verify = { id: 'verify', file: 'verify.workflow.ts', eventTypes: ['file.*', 'file.created'], schedule: null }
 const nightly = { id: 'nightly', file: 'nightly.workflow.ts', eventTypes: [], schedule: cron('0 3 * * *') }
 const loaded = (...workflows: LoadedWorkflows['workflows']): LoadedWorkflows => ({ workflows, broken: [] })
 
-export function describeWorkflows(open: OpenStore): void {
-  test('has no routes until somebody has loaded the workflows, and then those of every process', async () => {
+describeStores((open) => {
+  test('routes are null until a process has loaded the workflows, and then shared', async () => {
     const { store, reopen } = open()
     const other = reopen()
     expect(await other.listRoutes()).toBeNull()
@@ -26,13 +26,13 @@ export function describeWorkflows(open: OpenStore): void {
     expect(await store.saveWorkflows(loaded(nightly, verify), NOW + 1)).toBe(false)
   })
 
-  test('knows that there are no workflows from not knowing them', async () => {
+  test('no workflows are told apart from workflows that were never loaded', async () => {
     const { store } = open()
     expect(await store.saveWorkflows(loaded(), NOW)).toBe(true)
     expect(await store.listRoutes()).toEqual([])
   })
 
-  test('forgets a workflow whose module is gone and keeps one whose module is broken', async () => {
+  test('a workflow whose module is gone is deleted, one whose module is broken is kept', async () => {
     const { store } = open()
     await store.saveWorkflows(loaded(verify, nightly), NOW)
     await store.saveWorkflows({ workflows: [], broken: ['verify.workflow.ts'] }, NOW + 1)
@@ -42,7 +42,7 @@ export function describeWorkflows(open: OpenStore): void {
     expect(await store.listRoutes()).toEqual([])
   })
 
-  test('sets the runs of a paused workflow aside and gives them back oldest first', async () => {
+  test('the runs of a paused workflow are held, and released oldest first', async () => {
     const { store } = open()
     await store.saveWorkflows(loaded(verify), NOW)
     const first = await queueRun(store, 'evt_1', 'verify', NOW)
@@ -56,7 +56,7 @@ export function describeWorkflows(open: OpenStore): void {
       reason: 'the workflow is paused',
     })
     await queueRun(store, 'evt_3', 'other', NOW + 2)
-    // The second was not set aside yet: claiming does it.
+    // The second run is not held yet: the claim holds it.
     expect(await store.claimRuns('wrk_1', 1, NOW)).toMatchObject([{ workflow: 'other' }])
     expect(await store.listWorkflows()).toMatchObject([{ id: 'verify', pausedAt: NOW, held: 2 }])
     expect(await store.releaseHeldRuns('verify', 10)).toBe(0)
@@ -70,7 +70,7 @@ export function describeWorkflows(open: OpenStore): void {
     expect((await store.claimRuns('wrk_1', 9, NOW)).map((run) => run.lease.runId)).toEqual([second])
   })
 
-  test('sets a run aside that wakes while its workflow is paused, and lets it be canceled', async () => {
+  test('a run that wakes while its workflow is paused is held, and can be canceled', async () => {
     const { store } = open()
     const id = await queueRun(store, 'evt_1', 'verify')
     const [run] = await store.claimRuns('wrk_1', 1, NOW)
@@ -83,7 +83,7 @@ export function describeWorkflows(open: OpenStore): void {
     expect(await store.releaseHeldRuns('verify', 10)).toBe(0)
   })
 
-  test('gets to other workflows behind a backlog of a paused one', async () => {
+  test('a claim reaches other workflows behind a backlog of a paused one', async () => {
     const { store } = open()
     for (let n = 0; n < 30; n++)
       await store.saveDelivery(incoming(`evt_${n}`, { workflows: ['verify'], receivedAt: NOW }))
@@ -92,4 +92,4 @@ export function describeWorkflows(open: OpenStore): void {
     expect(await store.claimRuns('wrk_1', 2, NOW)).toMatchObject([{ workflow: 'other' }])
     expect(await store.listRuns({ limit: 100, status: 'waiting' })).toHaveLength(30)
   })
-}
+})

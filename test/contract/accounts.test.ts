@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { type Account, planAccount } from '../../src/core/service/account.ts'
 import { NOW } from '../support/fixtures.ts'
-import type { OpenStore } from './open-store.ts'
+import { describeStores } from './describe-stores.ts'
 
 function account(name: string, part: Partial<Account> = {}): Account {
   const storages = { storage_a: 'a-drive', storage_b: 'b-drive', storage_c: 'c-drive' }
@@ -10,8 +10,8 @@ function account(name: string, part: Partial<Account> = {}): Account {
   return planAccount({ name, plan: 'pro', ...given, ...part }, NOW)
 }
 
-export function describeAccounts(open: OpenStore): void {
-  test('keeps an account with its keys, for other processes too', async () => {
+describeStores((open) => {
+  test('an account is stored with its keys, and other processes see it', async () => {
     const { store, reopen } = open()
     const shop = account('shop', { fallbackKey: 'sk_live_before', plan: 450 })
     await store.saveAccount(account('archive'))
@@ -21,7 +21,7 @@ export function describeAccounts(open: OpenStore): void {
     expect(await store.findAccount('default')).toBeNull()
   })
 
-  test('changes an account of the same name but not its age', async () => {
+  test('saving an account again changes it, but not when it was created', async () => {
     const { store } = open()
     await store.saveAccount(account('shop', { fallbackKey: 'sk_live_before' }))
     const changed = { ...account('shop'), apiKey: 'sk_live_next', plan: 'free' } as const
@@ -29,7 +29,7 @@ export function describeAccounts(open: OpenStore): void {
     expect(await store.findAccount('shop')).toEqual(changed)
   })
 
-  test('refuses to remove an account while an endpoint uses it', async () => {
+  test('an account that an endpoint uses cannot be removed', async () => {
     const { store } = open()
     await store.saveAccount(account('shop'))
     const endpoint = planEndpoint({ name: 'main', account: 'shop' }, NOW)
@@ -43,4 +43,4 @@ export function describeAccounts(open: OpenStore): void {
     expect(await store.findAccount('shop')).toBeNull()
     await expect(store.removeAccount('shop')).rejects.toMatchObject({ code: 'not_found' })
   })
-}
+})

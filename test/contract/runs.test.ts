@@ -3,10 +3,11 @@ import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { listClaimedOnArrival } from '../../src/core/runs/claim.ts'
 import { FIRST_FENCE } from '../../src/core/runs/lease.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
-import type { OpenStore } from './open-store.ts'
+import { describeStores } from './describe-stores.ts'
+import { claimNext } from './support/claim-next.ts'
 
-export function describeRuns(open: OpenStore): void {
-  test('gives each pending run to one worker only, oldest first', async () => {
+describeStores((open) => {
+  test('each pending run is claimed by one worker only, oldest first', async () => {
     const { store, reopen } = open()
     const first = await queueRun(store, 'evt_1', 'follow-up', NOW)
     const second = await queueRun(store, 'evt_2', 'follow-up', NOW + 1)
@@ -18,7 +19,7 @@ export function describeRuns(open: OpenStore): void {
     expect(await store.claimRuns('wrk_1', 10, NOW)).toEqual([])
   })
 
-  test('hands a claimed run its event', async () => {
+  test('a claimed run comes with its event', async () => {
     const { store } = open()
     await queueRun(store, 'evt_1')
     const [run] = await store.claimRuns('wrk_1', 10, NOW)
@@ -30,7 +31,7 @@ export function describeRuns(open: OpenStore): void {
     })
   })
 
-  test('gives the runs of a delivery to the worker it names, as a claim would', async () => {
+  test('an arrival claim gives the runs of a delivery to its worker, as a claim would', async () => {
     const { store } = open()
     const workflows = ['follow-up', 'inventory']
     const arrivalClaim = { worker: 'wrk_1', codeHashes: { inventory: 'as loaded' } }
@@ -49,7 +50,7 @@ export function describeRuns(open: OpenStore): void {
     )
   })
 
-  test('takes no run where another one waits to be claimed, and none of a paused workflow', async () => {
+  test('an arrival claim takes no run while another is queued, and none of a paused workflow', async () => {
     const { store } = open()
     const arrivalClaim = { worker: 'wrk_1', codeHashes: {} }
     const deliver = async (id: string) => {
@@ -71,7 +72,7 @@ export function describeRuns(open: OpenStore): void {
     expect(await deliver('evt_5')).toBe(false)
   })
 
-  test('takes nothing of a delivery that it knows already', async () => {
+  test('an arrival claim takes nothing of a repeated delivery', async () => {
     const { store } = open()
     const arrivalClaim = { worker: 'wrk_1', codeHashes: {} }
     await store.saveDelivery(incoming('evt_1', { arrivalClaim }))
@@ -80,7 +81,7 @@ export function describeRuns(open: OpenStore): void {
     expect(await store.listLeases('wrk_1')).toHaveLength(1)
   })
 
-  test('ends a run as its worker says and never hands it out again', async () => {
+  test('a run that its worker ended is never claimed again', async () => {
     const { store } = open()
     for (const id of ['evt_1', 'evt_2', 'evt_3']) await queueRun(store, id)
     const [a, b, c] = (await store.claimRuns('wrk_1', 10, NOW)).map((run) => run.lease)
@@ -98,11 +99,10 @@ export function describeRuns(open: OpenStore): void {
     expect(await store.claimRuns('wrk_1', 10, NOW + 1e9)).toEqual([])
   })
 
-  test('hands a parked run out at its moment and not before', async () => {
+  test('a parked run is claimed at its moment and not before', async () => {
     const { store } = open()
     await queueRun(store)
-    const [run] = await store.claimRuns('wrk_1', 1, NOW)
-    if (!run) throw new Error('a run was queued')
+    const run = await claimNext(store)
     await store.parkRun(run.lease, { dueAt: NOW + 100, reason: 'sleeps' })
     expect(await store.nextDueAt()).toBe(NOW + 100)
     expect(await store.claimRuns('wrk_1', 1, NOW + 99)).toEqual([])
@@ -110,26 +110,24 @@ export function describeRuns(open: OpenStore): void {
     expect(await store.nextDueAt()).toBeNull()
   })
 
-  test('leaves a run that waits for a person alone', async () => {
+  test('a run that waits for a person is not claimed', async () => {
     const { store } = open()
     const id = await queueRun(store)
-    const [run] = await store.claimRuns('wrk_1', 1, NOW)
-    if (!run) throw new Error('a run was queued')
+    const run = await claimNext(store)
     await store.parkRun(run.lease, { dueAt: null, reason: 'its filter threw' })
     expect(await store.claimRuns('wrk_1', 1, NOW + 1e12)).toEqual([])
     expect(await store.findRun(id)).toMatchObject({ status: 'waiting', reason: 'its filter threw', dueAt: null })
   })
 
-  test('counts an attempt of a run that is tried again', async () => {
+  test('a postponed run counts an attempt', async () => {
     const { store } = open()
     await queueRun(store)
-    const [run] = await store.claimRuns('wrk_1', 1, NOW)
-    if (!run) throw new Error('a run was queued')
+    const run = await claimNext(store)
     await store.postponeRun(run.lease, { dueAt: NOW + 1, error: { name: 'Error', message: 'once' } })
     expect(await store.claimRuns('wrk_1', 1, NOW + 1)).toMatchObject([{ attempt: 1 }])
   })
 
-  test('refuses every write with an older fence', async () => {
+  test('every write with an older fence is refused', async () => {
     const { store } = open()
     await queueRun(store)
     const [old] = await store.claimRuns('wrk_1', 1, NOW)
@@ -146,7 +144,7 @@ export function describeRuns(open: OpenStore): void {
     expect(await store.listSteps(old.lease.runId)).toEqual([])
   })
 
-  test('a refused write does not take its neighbours in the commit down', async () => {
+  test('a refused write does not affect other writes of its commit', async () => {
     const { store } = open()
     await queueRun(store, 'evt_1')
     await queueRun(store, 'evt_2')
@@ -160,18 +158,17 @@ export function describeRuns(open: OpenStore): void {
     expect(results.map((result) => result.status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
   })
 
-  test('cancels a run at once: whoever works on it can write no more', async () => {
+  test('a canceled run ends at once, and its worker can write no more', async () => {
     const { store } = open()
     const id = await queueRun(store)
-    const [run] = await store.claimRuns('wrk_1', 1, NOW)
-    if (!run) throw new Error('a run was queued')
+    const run = await claimNext(store)
     expect(await store.cancelRun(id, 'by hand', NOW)).toBe(true)
     await expect(store.completeRun(run.lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
     expect(await store.findRun(id)).toMatchObject({ status: 'canceled', reason: 'by hand' })
     expect(await store.cancelRun(id, 'again', NOW)).toBe(false)
   })
 
-  test('lists runs by status, workflow and event', async () => {
+  test('runs are listed by status, workflow and event', async () => {
     const { store } = open()
     await store.addEndpoint(planEndpoint({ name: 'main' }, NOW))
     const first = await queueRun(store, 'evt_1', 'one')
@@ -181,4 +178,23 @@ export function describeRuns(open: OpenStore): void {
     expect(await store.listRuns({ limit: 10, status: 'completed' })).toEqual([])
     expect(await store.listRuns({ limit: 1 })).toHaveLength(1)
   })
-}
+
+  test('runs are listed by time, origin and page, and events by time and page', async () => {
+    const { store } = open()
+    const ids: string[] = []
+    for (const n of [0, 1, 2, 3]) {
+      const { runs } = await store.saveDelivery(incoming(`evt_${n}`, { receivedAt: NOW + n }))
+      ids.unshift(runs[0] ?? '')
+    }
+    expect((await store.listRuns({ limit: 10, since: NOW + 1, until: NOW + 3 })).map(({ id }) => id)).toEqual(
+      ids.slice(1, 3),
+    )
+    expect((await store.listRuns({ limit: 2, before: ids[0] ?? '' })).map(({ id }) => id)).toEqual(ids.slice(1, 3))
+    expect(await store.listRuns({ limit: 10, origin: 'replay' })).toEqual([])
+    const [newest, second] = await store.listEvents({ limit: 2, until: NOW + 3 })
+    expect([newest?.id, second?.id]).toEqual(['evt_2', 'evt_1'])
+    expect(await store.listEvents({ limit: 9, since: NOW + 1, before: newest?.seq ?? 0 })).toMatchObject([
+      { id: 'evt_1' },
+    ])
+  })
+})

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { LEASE_MS, MAX_CRASHES } from '../../src/core/runs/lease.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
-import type { OpenStore } from './open-store.ts'
+import { describeStores } from './describe-stores.ts'
+import { claimNext } from './support/claim-next.ts'
 
-export function describeWorkers(open: OpenStore): void {
-  test('leaves the runs of a living worker alone', async () => {
+describeStores((open) => {
+  test('the runs of a living worker are not recovered', async () => {
     const { store, reopen } = open()
     await queueRun(store)
     await store.startWorker('wrk_1', NOW)
@@ -12,19 +13,18 @@ export function describeWorkers(open: OpenStore): void {
     expect(await reopen().recoverRuns(NOW + LEASE_MS, LEASE_MS)).toBe(0)
   })
 
-  test('takes the runs of a worker back whose lease ran out, and refuses what it still writes', async () => {
+  test('the runs of a worker whose lease expired are recovered, and its writes refused', async () => {
     const { store, reopen } = open()
     await queueRun(store)
     await store.startWorker('wrk_1', NOW)
-    const [run] = await store.claimRuns('wrk_1', 1, NOW)
-    if (!run) throw new Error('a run was queued')
+    const run = await claimNext(store)
     const other = reopen()
     expect(await other.recoverRuns(NOW + LEASE_MS + 1, LEASE_MS)).toBe(1)
     await expect(store.completeRun(run.lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
     expect(await other.claimRuns('wrk_2', 1, NOW)).toMatchObject([{ lease: { runId: run.lease.runId } }])
   })
 
-  test('a heartbeat keeps the lease', async () => {
+  test('a heartbeat keeps the leases of a worker', async () => {
     const { store, reopen } = open()
     await queueRun(store)
     await store.startWorker('wrk_1', NOW)
@@ -33,7 +33,7 @@ export function describeWorkers(open: OpenStore): void {
     expect(await reopen().recoverRuns(NOW + LEASE_MS + 1, LEASE_MS)).toBe(0)
   })
 
-  test('hands the runs of a worker that stops back at once', async () => {
+  test('the runs of a worker that stops are released at once', async () => {
     const { store } = open()
     await queueRun(store)
     await store.startWorker('wrk_1', NOW)
@@ -42,7 +42,7 @@ export function describeWorkers(open: OpenStore): void {
     expect(await store.claimRuns('wrk_2', 1, NOW)).toHaveLength(1)
   })
 
-  test('parks a run whose process keeps dying', async () => {
+  test('a run whose process died five times waits for a person', async () => {
     const { store, reopen } = open()
     const id = await queueRun(store)
     const other = reopen()
@@ -58,4 +58,13 @@ export function describeWorkers(open: OpenStore): void {
       reason: expect.stringContaining('died 5 times'),
     })
   })
-}
+
+  test('the leases that a worker still has are listed', async () => {
+    const { store, reopen } = open()
+    await queueRun(store, 'evt_1')
+    await queueRun(store, 'evt_2')
+    const [a, b] = await store.claimRuns('wrk_1', 2, NOW)
+    await reopen().cancelRun(a?.lease.runId ?? '', 'by hand', NOW)
+    expect(await store.listLeases('wrk_1')).toEqual([{ runId: b?.lease.runId, fence: 1 }])
+  })
+})

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { newSecret, planEndpoint, planRetirement, planRotation } from '../../src/core/incoming/endpoint.ts'
 import { incoming, NOW } from '../support/fixtures.ts'
-import type { OpenStore } from './open-store.ts'
+import { describeStores } from './describe-stores.ts'
 
-export function describeEndpoints(open: OpenStore): void {
-  test('finds an endpoint by its path, with its secret', async () => {
+describeStores((open) => {
+  test('an endpoint is found by its path, with its secret', async () => {
     const { store } = open()
     const endpoint = planEndpoint({ name: 'main', secret: 'a-secret-that-is-long-enough' }, NOW)
     await store.addEndpoint(endpoint)
@@ -12,14 +12,14 @@ export function describeEndpoints(open: OpenStore): void {
     expect(await store.findEndpoint('main')).toBeNull()
   })
 
-  test('refuses a name that is taken', async () => {
+  test('a second endpoint of the same name is refused', async () => {
     const { store } = open()
     await store.addEndpoint(planEndpoint({ name: 'main' }, NOW))
     await expect(store.addEndpoint(planEndpoint({ name: 'main' }, NOW))).rejects.toMatchObject({ code: 'conflict' })
     expect(await store.listEndpoints()).toHaveLength(1)
   })
 
-  test('sees an endpoint that another process added', async () => {
+  test('an endpoint that another process added is seen', async () => {
     const { store, reopen } = open()
     expect(await store.listEndpoints()).toEqual([])
     const endpoint = planEndpoint({ name: 'main' }, NOW)
@@ -27,7 +27,7 @@ export function describeEndpoints(open: OpenStore): void {
     expect(await store.findEndpoint(endpoint.path)).toEqual(endpoint)
   })
 
-  test('keeps a changed endpoint, its secrets above all', async () => {
+  test('a changed endpoint is stored with its secrets', async () => {
     const { store, reopen } = open()
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     await store.addEndpoint(endpoint)
@@ -40,7 +40,7 @@ export function describeEndpoints(open: OpenStore): void {
     await expect(store.updateEndpoint(unknown)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('refuses a change that rests on an older revision, so that none undoes another unseen', async () => {
+  test('a change of an older revision of an endpoint is refused', async () => {
     const { store, reopen } = open()
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     await store.addEndpoint(endpoint)
@@ -49,7 +49,7 @@ export function describeEndpoints(open: OpenStore): void {
     expect(await store.findEndpoint(endpoint.path)).toMatchObject({ status: 'disabled', events: ['*'], revision: 1 })
   })
 
-  test('ends a removed endpoint and frees its name; what it received keeps its name and is found', async () => {
+  test('a removed endpoint frees its name, and its deliveries still name it', async () => {
     const { store, reopen } = open()
     const endpoint = planEndpoint({ name: 'main', account: 'shop' }, NOW)
     await store.addEndpoint(endpoint)
@@ -72,7 +72,7 @@ export function describeEndpoints(open: OpenStore): void {
     expect(await store.listDeliveries({ limit: 5, endpointId: endpoint.id })).toHaveLength(1)
   })
 
-  test('forgets what a removed endpoint captured, and captures nothing more', async () => {
+  test('a removed endpoint loses its captures and captures nothing more', async () => {
     const { store } = open()
     const endpoint = { ...planEndpoint({ name: 'main' }, NOW), status: 'learning' } as const
     await store.addEndpoint(endpoint)
@@ -83,7 +83,7 @@ export function describeEndpoints(open: OpenStore): void {
     expect(await store.saveCapture({ id: 'dlv_2', ...capture })).toBe(false)
   })
 
-  test('finds the events of an account that the endpoint has left', async () => {
+  test('events are found in an account that their endpoint has left', async () => {
     const { store } = open()
     const endpoint = planEndpoint({ name: 'main', account: 'one' }, NOW)
     await store.addEndpoint(endpoint)
@@ -92,7 +92,7 @@ export function describeEndpoints(open: OpenStore): void {
     expect(await store.findEvents('evt_1')).toMatchObject([{ account: 'one' }])
   })
 
-  test('knows when each secret was last used, to the minute', async () => {
+  test('the last use of each secret is known to the minute', async () => {
     const { store } = open()
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     await store.addEndpoint(endpoint)
@@ -113,7 +113,7 @@ export function describeEndpoints(open: OpenStore): void {
     ])
   })
 
-  test('keeps when a secret was last used through a change of the endpoint, and over a restart', async () => {
+  test('the last use of a secret survives a change of its endpoint and a restart', async () => {
     const { store, reopen } = open()
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     await store.addEndpoint(endpoint)
@@ -127,4 +127,4 @@ export function describeEndpoints(open: OpenStore): void {
     await store.updateEndpoint({ ...planRetirement(rotated, NOW + 2), revision: 1 })
     expect(await store.listSecretUses(endpoint.id)).toEqual([{ position: 1, lastUsedAt: null }])
   })
-}
+})

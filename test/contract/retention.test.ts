@@ -2,12 +2,13 @@ import { expect, test } from 'vitest'
 import type { PruneKind } from '../../src/core/store/retention.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
-import type { OpenStore } from './open-store.ts'
+import { describeStores } from './describe-stores.ts'
+import { claimNext } from './support/claim-next.ts'
 
 const DAY = 86_400_000
 const LATER = NOW + 10 * DAY
 
-/** Every slice of one kind; gives what was pruned in each. */
+/** Prunes all slices of one kind, and returns how much each pruned. */
 async function pruneAll(store: Store, kind: PruneKind, limit = 1_000, before = LATER): Promise<number[]> {
   const slices: number[] = []
   for (let after: string | null = null; slices.length < 1_000; ) {
@@ -21,8 +22,7 @@ async function pruneAll(store: Store, kind: PruneKind, limit = 1_000, before = L
 
 async function finishRun(store: Store, eventId: string, end: 'complete' | 'fail', steps = 1): Promise<string> {
   const id = await queueRun(store, eventId)
-  const [run] = await store.claimRuns('wrk_1', 1, NOW)
-  if (!run) throw new Error('a run was queued')
+  const run = await claimNext(store)
   for (let n = 0; n < steps; n++) {
     const error = { name: 'Error', message: 'once' }
     await store.saveCheckpoint(run.lease, checkpoint(`s${n}`, { position: n }), {
@@ -37,8 +37,8 @@ async function finishRun(store: Store, eventId: string, end: 'complete' | 'fail'
   return id
 }
 
-export function describeRetention(open: OpenStore): void {
-  test('removes finished runs with steps and failures, those that failed by a bound of their own, and no other', async () => {
+describeStores((open) => {
+  test('pruning removes finished runs with their steps, and failed ones by their own bound', async () => {
     const { store } = open()
     const completed = await finishRun(store, 'evt_1', 'complete')
     const failed = await finishRun(store, 'evt_2', 'fail')
@@ -53,11 +53,10 @@ export function describeRetention(open: OpenStore): void {
     expect(await store.listEvents({ limit: 10 })).toHaveLength(3)
   })
 
-  test('takes large results away with their run, however small the slices are', async () => {
+  test('pruning removes large outputs with their run, however small the slices are', async () => {
     const { store } = open()
     const id = await queueRun(store)
-    const [run] = await store.claimRuns('wrk_1', 1, NOW)
-    if (!run) throw new Error('a run was queued')
+    const run = await claimNext(store)
     const packed = await store.packOutput(JSON.stringify('x'.repeat(100_000)))
     for (const [position, key] of ['a', 'b'].entries()) {
       const step = checkpoint(key, { position, output: null, apartBytes: packed.bytes })
@@ -72,7 +71,7 @@ export function describeRetention(open: OpenStore): void {
     }
   })
 
-  test('counts the age of a run from its end', async () => {
+  test('the age of a run counts from its end', async () => {
     const { store } = open()
     const id = await queueRun(store)
     const [run] = await store.claimRuns('wrk_1', 1, NOW)
@@ -82,7 +81,7 @@ export function describeRetention(open: OpenStore): void {
     expect(await store.findRun(id)).toBeNull()
   })
 
-  test('takes a run with many steps away in commits of a few rows, the run itself first', async () => {
+  test('a run with many steps is pruned in small commits, the run itself first', async () => {
     const { store } = open()
     const id = await finishRun(store, 'evt_1', 'complete', 25)
     const first = await store.prune({ kind: 'runs', before: LATER, limit: 10, after: null })
@@ -90,13 +89,13 @@ export function describeRetention(open: OpenStore): void {
     expect(await store.findRun(id)).toBeNull()
     const left = (await store.listSteps(id)).length
     expect(left).toBeGreaterThanOrEqual(15)
-    // Whoever begins anew, as after a crash, goes on with the rest.
+    // A process that begins again, as after a crash, deletes the remaining steps.
     expect((await pruneAll(store, 'runs', 10)).length).toBeGreaterThan(3)
     expect(await store.listSteps(id)).toEqual([])
     expect(await store.listStepFailures(id)).toEqual([])
   })
 
-  test('removes the tick of a run that goes, and no moment is made twice by that', async () => {
+  test('a pruned run takes its tick along, and the moment is not recorded again', async () => {
     const { store } = open()
     await store.startSchedule('nightly', '0 3 * * *', NOW - DAY)
     await store.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
@@ -106,7 +105,7 @@ export function describeRetention(open: OpenStore): void {
     expect(await store.startSchedule('nightly', '0 3 * * *', LATER)).toBe(NOW)
   })
 
-  test('removes refusals by one bound and the rest of the ledger by another', async () => {
+  test('pruning removes refusals by one bound and other deliveries by another', async () => {
     const { store } = open()
     await store.saveDelivery(incoming('evt_1'))
     for (const n of [1, 2, 3]) {
@@ -120,7 +119,7 @@ export function describeRetention(open: OpenStore): void {
     expect(await pruneAll(store, 'deliveries')).toEqual([1])
   })
 
-  test('empties the bodies of old events, not of those that an unfinished run needs, and knows every event for ever', async () => {
+  test('pruning removes bodies that no unfinished run needs, and keeps every event known', async () => {
     const { store } = open()
     await finishRun(store, 'evt_1', 'complete')
     await finishRun(store, 'evt_3', 'fail')
@@ -136,7 +135,7 @@ export function describeRetention(open: OpenStore): void {
     await expect(replay).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('pruned') })
   })
 
-  test('takes out a few large bodies at a time, however many events it may look at', async () => {
+  test('one slice of pruning removes a few large bodies, however many events it may read', async () => {
     const { store } = open()
     const large = { note: 'n'.repeat(1_500_000) }
     for (const n of [1, 2, 3, 4, 5]) await store.saveDelivery(incoming(`evt_${n}`, { data: large, workflows: [] }))
@@ -145,7 +144,7 @@ export function describeRetention(open: OpenStore): void {
     expect((await store.listEvents({ limit: 9 })).every(({ body }) => body === '')).toBe(true)
   })
 
-  test('comes back for a body that had to stay, once its run has ended', async () => {
+  test('a body that an unfinished run needed is pruned after the run has ended', async () => {
     const { store } = open()
     await queueRun(store, 'evt_1')
     await store.saveDelivery(incoming('evt_2', { workflows: [] }))
@@ -157,4 +156,4 @@ export function describeRetention(open: OpenStore): void {
     expect(await pruneAll(store, 'payloads')).toEqual([0])
     expect((await store.listEvents({ limit: 9 })).map(({ body }) => body)).toEqual(['', ''])
   })
-}
+})

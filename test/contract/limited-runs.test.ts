@@ -1,37 +1,34 @@
 import { expect, test } from 'vitest'
-import type { AdmissionPlan, Fold, Gate } from '../../src/core/runs/admission.ts'
+import type { AdmissionPlan } from '../../src/core/runs/admission.ts'
 import type { ClaimedRun } from '../../src/core/runs/claim.ts'
 import type { Store } from '../../src/core/store/store.ts'
-import { NOW, queueRun } from '../support/fixtures.ts'
-import type { OpenStore } from './open-store.ts'
+import { NOW } from '../support/fixtures.ts'
+import { describeStores } from './describe-stores.ts'
+import { arrive, askAdmission, batch, concurrency } from './support/ask-admission.ts'
+import { claimNext } from './support/claim-next.ts'
 
-const gate: Gate = { name: 'concurrency-1', key: '', most: 1, perMs: null }
-const batch: Fold = { kind: 'batch', key: 'a', size: 3, waitMs: 100 }
 const LATER = NOW + 1e9
 
-async function arrive(store: Store, eventId: string, part: Partial<AdmissionPlan>): Promise<ClaimedRun> {
-  await queueRun(store, eventId)
-  const [run] = await store.claimRuns('wrk_1', 1, NOW)
-  if (!run) throw new Error('a run was to be claimed')
-  const plan = { priority: 0, hasStarted: false, startBy: null, wakeAt: null, mayStart: true, fold: null, gates: [] }
-  await store.admitRun(run.lease, { ...plan, onConflict: 'skip', ...part }, NOW)
+/** A run that arrived and asked for its admission. */
+async function admit(store: Store, eventId: string, part: Partial<AdmissionPlan>): Promise<ClaimedRun> {
+  const run = await arrive(store, eventId)
+  await askAdmission(store, run, part)
   return run
 }
 
-/** Three events in a batch, and its run in the hands of a worker. */
+/** Fills a batch with three events, and claims its run. */
 async function fillBatch(store: Store): Promise<ClaimedRun> {
   const runs = []
-  for (const id of ['evt_1', 'evt_2', 'evt_3']) runs.push(await arrive(store, id, { fold: batch }))
-  const [leader] = await store.claimRuns('wrk_1', 1, NOW)
-  if (!leader) throw new Error('the batch was to be full')
+  for (const id of ['evt_1', 'evt_2', 'evt_3']) runs.push(await admit(store, id, { fold: batch }))
+  const leader = await claimNext(store)
   expect(leader).toMatchObject({ folded: 2, lease: { runId: runs[0]?.lease.runId } })
   return leader
 }
 
 const idsOf = async (store: Store, runId: string) => (await store.listRunEvents(runId)).map((event) => event.id)
 
-export function describeFlowOperations(open: OpenStore): void {
-  test('what a run has absorbed stays as long as the run, and bodies as long as it is unfinished', async () => {
+describeStores((open) => {
+  test('folded runs are kept as long as the run that absorbed them, and bodies while it is unfinished', async () => {
     const { store } = open()
     const leader = await fillBatch(store)
     const slice = { before: LATER, limit: 100, after: null }
@@ -51,7 +48,7 @@ export function describeFlowOperations(open: OpenStore): void {
     expect(await store.listRuns({ limit: 10 })).toEqual([])
   })
 
-  test('a fork of a batch, and what follows its failure, has all of its events', async () => {
+  test('a fork of a batch, and its onFailure run, have all events of the batch', async () => {
     const { store } = open()
     const leader = await fillBatch(store)
     await store.failRun(leader.lease, { name: 'Error', message: 'no' }, NOW, true)
@@ -63,12 +60,12 @@ export function describeFlowOperations(open: OpenStore): void {
     expect(await store.findRun(fork)).toMatchObject({ folded: 2 })
   })
 
-  test('a run that is taken up again stands in line like a new one', async () => {
+  test('a limited run that a person retries stands in line like a new one', async () => {
     const { store } = open()
-    const first = await arrive(store, 'evt_1', { gates: [gate] })
-    const second = await arrive(store, 'evt_2', { gates: [gate] })
+    const first = await admit(store, 'evt_1', { gates: [concurrency] })
+    const second = await admit(store, 'evt_2', { gates: [concurrency] })
     await store.failRun(first.lease, { name: 'Error', message: 'no' }, NOW)
-    expect(await store.retryRun(first.lease.runId)).toBe(true)
+    expect(await store.retryRun(first.lease.runId, NOW)).toBe(true)
     const claimed = await store.claimRuns('wrk_1', 10, NOW)
     expect(claimed.map((run) => [run.lease.runId, run.isAdmitted])).toEqual([
       [first.lease.runId, false],
@@ -76,17 +73,17 @@ export function describeFlowOperations(open: OpenStore): void {
     ])
   })
 
-  test('a person cannot send a run past the others in its line', async () => {
+  test('a person cannot resume a run past the others in its line', async () => {
     const { store } = open()
-    await arrive(store, 'evt_1', { gates: [gate] })
-    const second = await arrive(store, 'evt_2', { gates: [gate] })
-    expect(await store.resumeRun(second.lease.runId, { fromScratch: false })).toBe(false)
+    await admit(store, 'evt_1', { gates: [concurrency] })
+    const second = await admit(store, 'evt_2', { gates: [concurrency] })
+    expect(await store.resumeRun(second.lease.runId, { fromScratch: false }, NOW)).toBe(false)
   })
 
-  test('a pause takes the places of the runs that it sets aside', async () => {
+  test('a pause frees the places of the runs that it holds', async () => {
     const { store } = open()
-    const first = await arrive(store, 'evt_1', { gates: [gate] })
-    const second = await arrive(store, 'evt_2', { gates: [gate] })
+    const first = await admit(store, 'evt_1', { gates: [concurrency] })
+    const second = await admit(store, 'evt_2', { gates: [concurrency] })
     await store.pauseWorkflow('follow-up', NOW)
     await store.completeRun(first.lease, 'null', NOW)
     expect(await store.claimRuns('wrk_1', 10, NOW)).toEqual([])
@@ -98,7 +95,7 @@ export function describeFlowOperations(open: OpenStore): void {
     expect(await store.claimRuns('wrk_1', 10, NOW)).toMatchObject([{ isAdmitted: false }])
   })
 
-  test('keeps the first priority of a workflow’s runs with its routes', async () => {
+  test('the priority of new runs is stored with the routes of their workflow', async () => {
     const { store, reopen } = open()
     const limited = { id: 'limited', file: 'l.workflow.ts', eventTypes: ['*'], schedule: null, priority: 1_000 }
     const plain = { id: 'plain', file: 'p.workflow.ts', eventTypes: ['*'], schedule: null }
@@ -112,4 +109,4 @@ export function describeFlowOperations(open: OpenStore): void {
       true,
     )
   })
-}
+})

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { OpenStore } from './open-store.ts'
+import { describeStores } from './describe-stores.ts'
 
-export function describeLimits(open: OpenStore): void {
-  test('keeps the state of each key, and counts its changes', async () => {
+describeStores((open) => {
+  test('the limit of each API key has its own state and version', async () => {
     const { store, reopen } = open()
     expect(await store.loadLimit('a')).toBe(null)
     expect(await store.saveLimit('a', '{"n":1}', 0)).toBe(true)
@@ -12,7 +12,7 @@ export function describeLimits(open: OpenStore): void {
     expect(await store.loadLimit('b')).toEqual({ state: '{"n":9}', version: 1 })
   })
 
-  test('refuses a change that was made of an older state', async () => {
+  test('a change of an older version of a limit is refused', async () => {
     const { store, reopen } = open()
     const other = reopen()
     const first = await Promise.all([store.saveLimit('a', '"ours"', 0), other.saveLimit('a', '"theirs"', 0)])
@@ -23,11 +23,11 @@ export function describeLimits(open: OpenStore): void {
     expect(await store.saveLimit('a', '"late"', 1)).toBe(false)
   })
 
-  test('tells of a change as soon as it is made', async () => {
+  test('a changed limit is read as soon as it is saved', async () => {
     const { store } = open()
     for (let version = 0; version < 5; version++) {
       expect(await store.saveLimit('a', String(version), version)).toBe(true)
       expect(await store.loadLimit('a')).toEqual({ state: String(version), version: version + 1 })
     }
   })
-}
+})

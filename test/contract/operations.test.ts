@@ -2,14 +2,13 @@ import { expect, test } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
-import type { OpenStore } from './open-store.ts'
+import { describeStores } from './describe-stores.ts'
+import { claimNext } from './support/claim-next.ts'
 
 const ERROR = { name: 'Error', message: 'no luck', step: 'b' }
 
 async function claimOne(store: Store, now = NOW): Promise<Lease> {
-  const [run] = await store.claimRuns('wrk_1', 1, now)
-  if (!run) throw new Error('a run was queued')
-  return run.lease
+  return (await claimNext(store, now)).lease
 }
 
 /** A run that finished step a and failed at step b. */
@@ -30,8 +29,8 @@ async function failedRun(store: Store, followUp = false): Promise<Lease> {
   return lease
 }
 
-export function describeOperations(open: OpenStore): void {
-  test('takes a failed run up again: finished steps are kept, the failed one is to be done again', async () => {
+describeStores((open) => {
+  test('a retry of a failed run keeps finished steps and repeats the failed one', async () => {
     const { store } = open()
     const lease = await failedRun(store)
     expect(await store.retryRun(lease.runId)).toBe(true)
@@ -47,7 +46,7 @@ export function describeOperations(open: OpenStore): void {
     await expect(store.completeRun(lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
   })
 
-  test('takes a canceled run up again, and no run that completed or is at work', async () => {
+  test('a canceled run can be retried, a completed or unfinished one cannot', async () => {
     const { store } = open()
     const id = await queueRun(store)
     expect(await store.retryRun(id)).toBe(false)
@@ -59,7 +58,7 @@ export function describeOperations(open: OpenStore): void {
     expect(await store.retryRun('run_none')).toBe(false)
   })
 
-  test('starts what follows a failure in the commit that fails the run, once, and nothing after it', async () => {
+  test('the commit that fails a run starts one onFailure run, whose failure starts none', async () => {
     const { store } = open()
     const lease = await failedRun(store, true)
     const [follow, ...rest] = await store.listRuns({ limit: 10, originRun: lease.runId })
@@ -81,7 +80,7 @@ export function describeOperations(open: OpenStore): void {
     expect(await store.listRuns({ limit: 10, origin: 'failure' })).toHaveLength(1)
   })
 
-  test('resumes a run that waits for a person, with its steps or from scratch', async () => {
+  test('a run that waits for a person is resumed with its steps or from scratch', async () => {
     const { store } = open()
     const id = await queueRun(store)
     expect(await store.resumeRun(id, { fromScratch: false })).toBe(false)
@@ -98,7 +97,7 @@ export function describeOperations(open: OpenStore): void {
     expect(await store.resumeRun(id, { fromScratch: false })).toBe(false)
   })
 
-  test('forks a run with copies of finished steps and a result given by hand; the first run stays as it was', async () => {
+  test('a fork copies finished steps, takes an output by hand, and leaves its origin unchanged', async () => {
     const { store } = open()
     const { runId } = await failedRun(store)
     const before = [await store.findRun(runId), await store.listSteps(runId)]
@@ -114,11 +113,11 @@ export function describeOperations(open: OpenStore): void {
       { key: 'b', status: 'completed', output: '"by hand"', error: null, attempt: 1 },
     ])
     expect([await store.findRun(runId), await store.listSteps(runId)]).toEqual(before)
-    // Its journal is read: its first pass is not taken for one without.
+    // A first pass would not read the journal.
     expect(await store.claimRuns('wrk_1', 1, NOW + 20)).toMatchObject([{ lease: { runId: id }, isFirstPass: false }])
   })
 
-  test('refuses a fork with a step that is not there, and leaves nothing of it', async () => {
+  test('a fork that names a missing step is refused and leaves nothing', async () => {
     const { store } = open()
     const { runId } = await failedRun(store)
     const fork = store.forkRun(runId, { keys: ['a', 'gone'], edited: null }, NOW)
@@ -129,7 +128,7 @@ export function describeOperations(open: OpenStore): void {
     expect(await store.listRuns({ limit: 10 })).toHaveLength(1)
   })
 
-  test('replays an event as new runs that go back to the ones before; the event stays one', async () => {
+  test('a replay makes new runs that name their earlier runs, and no new event', async () => {
     const { store } = open()
     const { runs } = await store.saveDelivery(incoming('evt_1', { workflows: ['one'] }))
     const replayed = await store.replayEvent({ id: 'evt_1', account: 'default' }, ['one', 'two'], NOW + 9)
@@ -146,43 +145,4 @@ export function describeOperations(open: OpenStore): void {
     const elsewhere = store.replayEvent({ id: 'evt_1', account: 'other' }, ['one'], NOW)
     await expect(elsewhere).rejects.toMatchObject({ code: 'not_found' })
   })
-
-  test('lists runs by time, origin and page, and events by time and page', async () => {
-    const { store } = open()
-    const ids: string[] = []
-    for (const n of [0, 1, 2, 3]) {
-      const { runs } = await store.saveDelivery(incoming(`evt_${n}`, { receivedAt: NOW + n }))
-      ids.unshift(runs[0] ?? '')
-    }
-    expect((await store.listRuns({ limit: 10, since: NOW + 1, until: NOW + 3 })).map(({ id }) => id)).toEqual(
-      ids.slice(1, 3),
-    )
-    expect((await store.listRuns({ limit: 2, before: ids[0] ?? '' })).map(({ id }) => id)).toEqual(ids.slice(1, 3))
-    expect(await store.listRuns({ limit: 10, origin: 'replay' })).toEqual([])
-    const [newest, second] = await store.listEvents({ limit: 2, until: NOW + 3 })
-    expect([newest?.id, second?.id]).toEqual(['evt_2', 'evt_1'])
-    expect(await store.listEvents({ limit: 9, since: NOW + 1, before: newest?.seq ?? 0 })).toMatchObject([
-      { id: 'evt_1' },
-    ])
-  })
-
-  test('tells a worker which leases it still has', async () => {
-    const { store, reopen } = open()
-    await queueRun(store, 'evt_1')
-    await queueRun(store, 'evt_2')
-    const [a, b] = await store.claimRuns('wrk_1', 2, NOW)
-    await reopen().cancelRun(a?.lease.runId ?? '', 'by hand', NOW)
-    expect(await store.listLeases('wrk_1')).toEqual([{ runId: b?.lease.runId, fence: 1 }])
-  })
-
-  test('notices that anyone has written', async () => {
-    const { store, reopen } = open()
-    const other = reopen()
-    const counts = [await store.changeCount(), await store.changeCount()]
-    expect(counts[0]).toBe(counts[1])
-    await queueRun(other)
-    const third = await store.changeCount()
-    await queueRun(store, 'evt_2')
-    expect(new Set([counts[0], third, await store.changeCount()]).size).toBe(3)
-  })
-}
+})

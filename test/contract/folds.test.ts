@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { NOW, queueRun } from '../support/fixtures.ts'
+import { describeStores } from './describe-stores.ts'
+import { arrive, askAdmission, batch, concurrency, debounce } from './support/ask-admission.ts'
+import { claimNext } from './support/claim-next.ts'
+
+describeStores((open) => {
+  test('a full batch goes through its gates like any other run', async () => {
+    const { store } = open()
+    const busy = await arrive(store, 'evt_0')
+    await askAdmission(store, busy, { gates: [concurrency] })
+    const leader = await arrive(store, 'evt_1')
+    expect(await askAdmission(store, leader, { fold: batch, gates: [concurrency] })).toMatchObject({
+      kind: 'queued',
+      dueAt: NOW + 100,
+    })
+    for (const id of ['evt_2', 'evt_3'])
+      await askAdmission(store, await arrive(store, id), { fold: batch, gates: [concurrency] })
+    expect(await store.findRun(leader.lease.runId)).toMatchObject({
+      status: 'waiting',
+      dueAt: null,
+      folded: 2,
+      reason: 'concurrency: 1 of 1 runs with key a are at work',
+    })
+    await store.completeRun(busy.lease, 'null', NOW)
+    const run = await claimNext(store)
+    expect(run).toMatchObject({ isAdmitted: true, folded: 2, lease: { runId: leader.lease.runId } })
+    expect((await store.listRunEvents(leader.lease.runId)).map((event) => event.id)).toEqual([
+      'evt_1',
+      'evt_2',
+      'evt_3',
+    ])
+  })
+
+  test('a canceled batch absorbs no more runs', async () => {
+    const { store } = open()
+    const leader = await arrive(store, 'evt_1')
+    await askAdmission(store, leader, { fold: batch })
+    await store.cancelRun(leader.lease.runId, 'by hand', NOW)
+    expect(await askAdmission(store, await arrive(store, 'evt_2'), { fold: batch })).toMatchObject({ kind: 'queued' })
+  })
+
+  test('a due debounce that is claimed starts with its events, and the next event begins another', async () => {
+    const { store } = open()
+    const first = await arrive(store, 'evt_1')
+    await askAdmission(store, first, { fold: debounce })
+    const due = await claimNext(store, NOW + 100)
+    const next = await arrive(store, 'evt_2', NOW + 100)
+    expect(await askAdmission(store, next, { fold: debounce }, NOW + 100)).toMatchObject({
+      kind: 'queued',
+      dueAt: NOW + 200,
+    })
+    expect(await askAdmission(store, due, { fold: debounce }, NOW + 100)).toMatchObject({ kind: 'admitted', folded: 0 })
+    expect(await store.findRun(next.lease.runId)).toMatchObject({ status: 'waiting', folded: 0 })
+  })
+
+  test('in a debounce, an older event that comes late does not replace the newest one', async () => {
+    const { store } = open()
+    await queueRun(store, 'evt_1')
+    await queueRun(store, 'evt_2')
+    const [older, newer] = await store.claimRuns('wrk_1', 2, NOW)
+    if (!older || !newer) throw new Error('two runs were queued')
+    await askAdmission(store, newer, { fold: debounce })
+    expect(await askAdmission(store, older, { fold: debounce }, NOW + 50)).toEqual({
+      kind: 'skipped',
+      reason: `folded into ${newer.lease.runId}`,
+    })
+    expect(await store.findRun(newer.lease.runId)).toMatchObject({ folded: 1, dueAt: NOW + 150 })
+  })
+
+  test('a run folded into a folded run still brings all its events', async () => {
+    const { store } = open()
+    const first = await arrive(store, 'evt_1')
+    await askAdmission(store, first, { fold: debounce })
+    const second = await arrive(store, 'evt_2')
+    await askAdmission(store, second, { fold: debounce })
+    const third = await arrive(store, 'evt_3')
+    await askAdmission(store, third, { fold: debounce })
+    const ids = (await store.listRunEvents(third.lease.runId)).map((event) => event.id)
+    expect(ids).toEqual(['evt_1', 'evt_2', 'evt_3'])
+  })
+})

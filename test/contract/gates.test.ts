@@ -1,0 +1,229 @@
+import { expect, test } from 'vitest'
+import { UNADMITTED_PRIORITY } from '../../src/core/runs/admission.ts'
+import type { ClaimedRun } from '../../src/core/runs/claim.ts'
+import type { Store } from '../../src/core/store/store.ts'
+import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
+import { describeStores } from './describe-stores.ts'
+import { arrive, askAdmission, concurrency, planAdmission, singleton, throttle } from './support/ask-admission.ts'
+import { claimNext } from './support/claim-next.ts'
+
+describeStores((open) => {
+  test('a run is admitted with the moment of its start', async () => {
+    const { store } = open()
+    const run = await arrive(store, 'evt_1')
+    expect(run).toMatchObject({ isAdmitted: false, folded: 0 })
+    expect(await askAdmission(store, run, { gates: [concurrency] }, NOW + 5)).toEqual({
+      kind: 'admitted',
+      startedAt: NOW + 5,
+      folded: 0,
+    })
+    expect(await store.findRun(run.lease.runId)).toMatchObject({ status: 'running', startedAt: NOW + 5 })
+    await store.completeRun(run.lease, 'null', NOW + 6)
+  })
+
+  test('a run whose worker died keeps its place and stays admitted', async () => {
+    const { store, reopen } = open()
+    await store.startWorker('wrk_1', NOW)
+    const run = await arrive(store, 'evt_1')
+    await askAdmission(store, run, { gates: [concurrency] })
+    const second = await arrive(store, 'evt_2')
+    await askAdmission(store, second, { gates: [concurrency] })
+    await reopen().stopWorker('wrk_1')
+    expect(await claimNext(store)).toMatchObject({
+      isAdmitted: true,
+      startedAt: NOW,
+      lease: { runId: run.lease.runId },
+    })
+    expect(await store.claimRuns('wrk_1', 10, NOW)).toEqual([])
+  })
+
+  test('an admission with an older fence is refused', async () => {
+    const { store } = open()
+    const run = await arrive(store, 'evt_1')
+    await store.releaseRun(run.lease)
+    await store.claimRuns('wrk_2', 1, NOW)
+    await expect(store.admitRun(run.lease, planAdmission(), NOW)).rejects.toMatchObject({ code: 'stale_lease' })
+  })
+
+  test.each([
+    ['completes', (store: Store, run: ClaimedRun) => store.completeRun(run.lease, 'null', NOW)],
+    ['fails', (store: Store, run: ClaimedRun) => store.failRun(run.lease, { name: 'Error', message: 'no' }, NOW)],
+    ['is skipped', (store: Store, run: ClaimedRun) => store.skipRun(run.lease, 'no', NOW)],
+    ['sleeps', (store: Store, run: ClaimedRun) => store.parkRun(run.lease, { dueAt: NOW + 1e6, reason: 'sleeps' })],
+    ['waits for a person', (store: Store, run: ClaimedRun) => store.parkRun(run.lease, { dueAt: null, reason: 'odd' })],
+    [
+      'is to be tried again',
+      (store: Store, run: ClaimedRun) =>
+        store.postponeRun(run.lease, { dueAt: NOW + 1e6, error: { name: 'Error', message: 'no' } }),
+    ],
+    ['is canceled', (store: Store, run: ClaimedRun) => store.cancelRun(run.lease.runId, 'by hand', NOW)],
+  ])('when a run %s, the same commit admits exactly one run', async (_how, end) => {
+    const { store, reopen } = open()
+    const first = await arrive(store, 'evt_1')
+    await askAdmission(store, first, { gates: [concurrency] })
+    const others = [await arrive(store, 'evt_2'), await arrive(store, 'evt_3')]
+    for (const run of others) await askAdmission(store, run, { gates: [concurrency] })
+    await end(store, first)
+    const [second, third] = others.map((run) => run.lease.runId)
+    expect(await reopen().findRun(second ?? '')).toMatchObject({ status: 'pending', reason: null, isInLine: false })
+    expect(await store.findRun(third ?? '')).toMatchObject({ status: 'waiting', isInLine: true })
+  })
+
+  test('no run is admitted when another one is only released', async () => {
+    const { store } = open()
+    const first = await arrive(store, 'evt_1')
+    await askAdmission(store, first, { gates: [concurrency] })
+    const second = await arrive(store, 'evt_2')
+    await askAdmission(store, second, { gates: [concurrency] })
+    await store.releaseRun(first.lease)
+    expect(await store.claimRuns('wrk_1', 10, NOW)).toMatchObject([
+      { isAdmitted: true, lease: { runId: first.lease.runId } },
+    ])
+  })
+
+  test('a run that wakes from a sleep stands in line by its age', async () => {
+    const { store } = open()
+    const first = await arrive(store, 'evt_1')
+    await askAdmission(store, first, { gates: [concurrency] })
+    await store.saveCheckpoint(first.lease, checkpoint('a'))
+    const second = await arrive(store, 'evt_2')
+    await askAdmission(store, second, { gates: [concurrency] })
+    const third = await arrive(store, 'evt_3')
+    await askAdmission(store, third, { gates: [concurrency] })
+    await store.parkRun(first.lease, { dueAt: NOW + 10, reason: 'sleeps' })
+    const [back, next] = await store.claimRuns('wrk_1', 2, NOW + 10)
+    if (!back || !next) throw new Error('two runs were to be claimed')
+    expect(back).toMatchObject({ isAdmitted: false, startedAt: NOW, lease: { runId: first.lease.runId } })
+    const verdict = await askAdmission(
+      store,
+      back,
+      { hasStarted: true, wakeAt: NOW + 99, gates: [concurrency] },
+      NOW + 10,
+    )
+    expect(verdict).toEqual({
+      kind: 'queued',
+      dueAt: NOW + 99,
+      reason: 'concurrency: 1 of 1 runs with key a are at work',
+    })
+    await store.completeRun(next.lease, 'null', NOW + 11)
+    expect(await store.claimRuns('wrk_1', 10, NOW + 11)).toMatchObject([
+      { isAdmitted: true, startedAt: NOW, lease: { runId: first.lease.runId } },
+    ])
+  })
+
+  test('a throttle counts starts, not claims, and counts a run once', async () => {
+    const { store } = open()
+    const run = await arrive(store, 'evt_1')
+    expect(await askAdmission(store, run, { mayStart: false, gates: [throttle] })).toEqual({ kind: 'ready' })
+    const second = await arrive(store, 'evt_2', NOW + 1)
+    // The claim gave the first run, which is admitted and starts now.
+    expect(second).toMatchObject({ isAdmitted: true, startedAt: NOW + 1, lease: { runId: run.lease.runId } })
+    await store.parkRun(second.lease, { dueAt: NOW + 2, reason: 'sleeps' })
+    const again = await claimNext(store, NOW + 2)
+    expect(await askAdmission(store, again, { gates: [throttle] }, NOW + 2)).toMatchObject({
+      kind: 'admitted',
+      startedAt: NOW + 1,
+    })
+    const other = await claimNext(store, NOW + 2)
+    expect(await askAdmission(store, other, { gates: [throttle] }, NOW + 2)).toMatchObject({
+      kind: 'queued',
+      dueAt: NOW + 101,
+    })
+    expect(await store.nextDueAt()).toBe(NOW + 101)
+  })
+
+  test('a run that has started passes no throttle again, even from a line', async () => {
+    const { store } = open()
+    const gates = [throttle, concurrency]
+    const first = await arrive(store, 'evt_1')
+    await askAdmission(store, first, { gates })
+    await store.parkRun(first.lease, { dueAt: NOW + 150, reason: 'sleeps' })
+    const second = await arrive(store, 'evt_2', NOW + 100)
+    await askAdmission(store, second, { gates }, NOW + 100)
+    const back = await claimNext(store, NOW + 150)
+    expect(await askAdmission(store, back, { gates, hasStarted: true }, NOW + 150)).toMatchObject({ kind: 'queued' })
+    await store.completeRun(second.lease, 'null', NOW + 151)
+    expect(await store.findRun(first.lease.runId)).toMatchObject({ status: 'pending', isInLine: false })
+  })
+
+  test('a singleton that cancels ends the older run and refuses its writes', async () => {
+    const { store } = open()
+    const older = await arrive(store, 'evt_1')
+    const part = { gates: [singleton], onConflict: 'cancel' } as const
+    await askAdmission(store, older, part)
+    const newer = await arrive(store, 'evt_2')
+    expect(await store.admitRun(newer.lease, planAdmission(part), NOW)).toEqual({
+      verdict: { kind: 'admitted', startedAt: NOW, folded: 0 },
+      canceled: [older.lease.runId],
+    })
+    await expect(store.completeRun(older.lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
+  })
+
+  test('a singleton never cancels a newer run for an older one', async () => {
+    const { store } = open()
+    await queueRun(store, 'evt_1')
+    await queueRun(store, 'evt_2')
+    const [older, newer] = await store.claimRuns('wrk_1', 2, NOW)
+    if (!older || !newer) throw new Error('two runs were queued')
+    const part = { gates: [singleton], onConflict: 'cancel' } as const
+    await askAdmission(store, newer, part)
+    expect(await askAdmission(store, older, part)).toMatchObject({ kind: 'canceled' })
+    expect(await store.findRun(newer.lease.runId)).toMatchObject({ status: 'running' })
+  })
+
+  test('a singleton keeps its key while its run sleeps, until the run ends', async () => {
+    const { store } = open()
+    const first = await arrive(store, 'evt_1')
+    await askAdmission(store, first, { gates: [singleton] })
+    await store.parkRun(first.lease, { dueAt: NOW + 10, reason: 'sleeps' })
+    expect(await askAdmission(store, await arrive(store, 'evt_2'), { gates: [singleton] })).toEqual({
+      kind: 'skipped',
+      reason: `singleton: ${first.lease.runId} is unfinished`,
+    })
+    const back = await claimNext(store, NOW + 10)
+    expect(await askAdmission(store, back, { hasStarted: true, gates: [singleton] }, NOW + 10)).toMatchObject({
+      kind: 'admitted',
+    })
+    await store.completeRun(back.lease, 'null', NOW + 11)
+    expect(await askAdmission(store, await arrive(store, 'evt_3'), { gates: [singleton] })).toMatchObject({
+      kind: 'admitted',
+    })
+  })
+
+  test('a run that asks for its admission too late is canceled', async () => {
+    const { store } = open()
+    const run = await arrive(store, 'evt_1')
+    expect(await askAdmission(store, run, { startBy: NOW + 10 }, NOW + 10)).toMatchObject({ kind: 'canceled' })
+    expect(await store.findRun(run.lease.runId)).toMatchObject({
+      status: 'canceled',
+      startedAt: null,
+      finishedAt: NOW + 10,
+      reason: 'timeout: it had not started by 2026-06-01T12:00:00.010Z',
+    })
+  })
+
+  test('unadmitted runs are claimed before all others, and can be claimed alone', async () => {
+    const { store } = open()
+    await queueRun(store, 'evt_1', 'plain')
+    const priorities = { limited: UNADMITTED_PRIORITY }
+    await store.saveDelivery(incoming('evt_2', { workflows: ['limited'], priorities }))
+    const [unseen] = await store.claimUnadmittedRuns('wrk_1', 10, NOW)
+    if (!unseen) throw new Error('a run was to be looked at')
+    expect(unseen).toMatchObject({ workflow: 'limited' })
+    expect(await store.claimUnadmittedRuns('wrk_1', 10, NOW)).toEqual([])
+    await askAdmission(store, unseen, { priority: -3, mayStart: false })
+    const claimed = await store.claimRuns('wrk_1', 10, NOW)
+    expect(claimed.map((run) => [run.workflow, run.isAdmitted])).toEqual([
+      ['plain', false],
+      ['limited', true],
+    ])
+  })
+
+  test('a run that is parked before its code ran has not started', async () => {
+    const { store } = open()
+    const run = await arrive(store, 'evt_1')
+    await store.parkRun(run.lease, { dueAt: NOW + 1, reason: 'no module', hasNotStarted: true })
+    expect(await store.findRun(run.lease.runId)).toMatchObject({ startedAt: null })
+    expect(await claimNext(store, NOW + 1)).toMatchObject({ startedAt: NOW + 1 })
+  })
+})

@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+import type { Invocation } from '../../src/core/runs/wait.ts'
+import { checkpoint, eventBody, NOW } from '../support/fixtures.ts'
+import { describeStores } from './describe-stores.ts'
+import { claimLease, statusOf } from './support/waiting-runs.ts'
+
+describeStores((open) => {
+  test('an invoked run starts with the checkpoint of its step and wakes its parent when it ends', async () => {
+    for (const end of ['complete', 'fail', 'skip', 'cancel'] as const) {
+      const { store } = open()
+      const parent = await claimLease(store)
+      const run = `run_child_${end}`
+      const invoke: Invocation = { run, workflow: 'child', account: 'other', input: '{"n":1}', createdAt: NOW }
+      const step = checkpoint('ask', { kind: 'invoke', status: 'waiting', output: null, finishedAt: null, target: run })
+      await store.saveCheckpoint(parent, step, undefined, { invoke })
+      await store.saveCheckpoint(parent, step, undefined, { invoke })
+      await store.parkRun(parent, { dueAt: null, reason: 'waits for it', awaits: ['ask'] })
+      expect(await statusOf(store, parent)).toBe('waiting')
+      const claimed = await store.claimRuns('wrk_1', 5, NOW)
+      expect(claimed).toMatchObject([
+        { workflow: 'child', cause: { kind: 'call', account: 'other', input: '{"n":1}' } },
+      ])
+      const [child] = claimed
+      if (!child) throw new Error('it was started')
+      if (end === 'complete') await store.completeRun(child.lease, '2', NOW)
+      if (end === 'fail') await store.failRun(child.lease, { name: 'Error', message: 'no' }, NOW)
+      if (end === 'skip') await store.skipRun(child.lease, 'not wanted', NOW)
+      if (end === 'cancel') await store.cancelRun(run, 'by hand', NOW)
+      expect([end, await statusOf(store, parent)]).toEqual([end, 'pending'])
+      expect(await store.listRuns({ parentRun: parent.runId, limit: 5 })).toMatchObject([
+        { id: run, parentRun: parent.runId, parentStep: 'ask' },
+      ])
+    }
+  })
+
+  test('canceling a run cancels the unfinished runs that it invoked', async () => {
+    const { store } = open()
+    let lease = await claimLease(store)
+    const root = lease.runId
+    for (const run of ['run_child', 'run_grandchild']) {
+      const invoke: Invocation = { run, workflow: 'child', account: 'default', input: 'null', createdAt: NOW }
+      await store.saveCheckpoint(lease, checkpoint('ask', { kind: 'invoke', status: 'waiting' }), undefined, { invoke })
+      const [child] = await store.claimRuns('wrk_1', 1, NOW)
+      if (child) lease = child.lease
+    }
+    await store.completeRun(lease, 'null', NOW)
+    expect(await store.cancelRun(root, 'by hand', NOW)).toBe(true)
+    expect(await store.findRun('run_child')).toMatchObject({
+      status: 'canceled',
+      reason: expect.stringContaining(root),
+    })
+    expect(await store.findRun('run_grandchild')).toMatchObject({ status: 'completed' })
+  })
+
+  test('a sent event and its runs are saved with the checkpoint of their step, or not at all', async () => {
+    const { store } = open()
+    const lease = await claimLease(store)
+    const body = eventBody('evt_own', 'order.shipped')
+    const send = {
+      id: 'evt_own',
+      type: 'order.shipped',
+      account: 'default',
+      createdAt: NOW,
+      body,
+      workflows: ['a', 'b'],
+    }
+    const stale = store.saveCheckpoint({ ...lease, fence: 99 }, checkpoint('tell'), undefined, { send })
+    await expect(stale).rejects.toMatchObject({ code: 'stale_lease' })
+    expect(await store.listEvents({ limit: 5, type: 'order.shipped' })).toEqual([])
+    await store.saveCheckpoint(lease, checkpoint('tell', { kind: 'send' }), undefined, { send })
+    await store.saveCheckpoint(lease, checkpoint('tell', { kind: 'send' }), undefined, { send })
+    expect(await store.listEvents({ limit: 5, type: 'order.shipped' })).toMatchObject([
+      { id: 'evt_own', origin: 'send', body },
+    ])
+    expect(await store.claimRuns('wrk_1', 5, NOW)).toMatchObject([{ workflow: 'a' }, { workflow: 'b' }])
+  })
+})

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import type { Store } from '../../src/core/store/store.ts'
+import { NOW, queueRun } from '../support/fixtures.ts'
+import { describeStores } from './describe-stores.ts'
+import { addEvent, claimLease, match, PARK, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
+
+describeStores((open) => {
+  test('a batch of matches that another process saved first changes nothing', async () => {
+    const { store, reopen } = open()
+    await waitingRun(store)
+    const seq = await addEvent(store, 'evt_fits')
+    const { cursors } = await store.listMatchCursors()
+    const [cursor] = cursors
+    if (!cursor) throw new Error('it is watched')
+    const keys = [{ cursor: cursor.id, seq, account: 'default', value: 'fil_1', event: 'evt_fits' }]
+    const batch = { cursors: [cursor], from: cursor.position, to: seq, keys }
+    const results = await Promise.all([store.saveMatches(batch, NOW), reopen().saveMatches(batch, NOW)])
+    expect(results.map(({ woken }) => woken).sort()).toEqual([0, 1])
+    expect((await store.listMatchCursors()).cursors).toMatchObject([{ position: seq }])
+  })
+
+  test('a batch that began before a cursor was set back skips no event', async () => {
+    const { store } = open()
+    const older = await claimLease(store, 'evt_older')
+    const early = await addEvent(store, 'evt_early')
+    await waitingRun(store, { value: 'something else' })
+    const late = await addEvent(store, 'evt_late')
+    const [cursor] = (await store.listMatchCursors()).cursors
+    if (!cursor) throw new Error('it is watched')
+    await store.saveCheckpoint(older, WAITING, undefined, { wait: { ...WAIT, since: 'run' } })
+    const keys = [{ cursor: cursor.id, seq: late, account: 'default', value: 'fil_1', event: 'evt_late' }]
+    await store.saveMatches({ cursors: [cursor], from: cursor.position, to: late, keys }, NOW)
+    expect(await store.findMatch(older.runId, 'moved')).toBeNull()
+    await match(store, { [early]: 'fil_1', [late]: 'fil_1' })
+    expect(await store.findMatch(older.runId, 'moved')).toMatchObject({ id: 'evt_early' })
+  })
+
+  test('a cursor skips events that came while no run waited', async () => {
+    const { store } = open()
+    const lease = await waitingRun(store)
+    await store.cancelRun(lease.runId, 'by hand', NOW)
+    for (let n = 0; n < 5; n++) await addEvent(store, `evt_idle${n}`)
+    expect((await store.listMatchCursors()).cursors).toMatchObject([{ isOpen: false }])
+    await waitingRun(store)
+    const { cursors, newest } = await store.listMatchCursors()
+    expect(cursors).toMatchObject([{ isOpen: true, position: newest }])
+  })
+
+  test('the waits of thousands for one event are resolved in slices', async () => {
+    const { store } = open()
+    const leases = await Promise.all(Array.from({ length: 2_100 }, (_, n) => queueRun(store, `evt_${n}`)))
+    const claimed = await store.claimRuns('wrk_1', leases.length, NOW)
+    await Promise.all(
+      claimed.flatMap(({ lease }) => [
+        store.saveCheckpoint(lease, WAITING, undefined, { wait: WAIT }),
+        store.parkRun(lease, PARK),
+      ]),
+    )
+    const seq = await addEvent(store, 'evt_fits')
+    const woken: number[] = []
+    while ((await store.listMatchCursors()).cursors.some(({ isOpen, position }) => isOpen && position < seq)) {
+      woken.push((await match(store, { [seq]: 'fil_1' })).woken)
+    }
+    expect(woken).toEqual([2_000, 100])
+  })
+
+  test('a cursor of a new version begins where the oldest wait does', async () => {
+    const { store } = open()
+    await waitingRun(store)
+    const from = (await store.listMatchCursors()).newest
+    await addEvent(store, 'evt_x')
+    await store.openMatchCursor({ type: WAIT.type, name: WAIT.name, version: 'v2' }, NOW)
+    const { cursors } = await store.listMatchCursors()
+    expect(cursors.find(({ version }) => version === 'v2')).toMatchObject({ position: from, isOpen: true })
+    await waitingRun(store, { version: 'v3' })
+    const third = (await store.listMatchCursors()).cursors.find(({ version }) => version === 'v3')
+    expect(third).toMatchObject({ position: from })
+  })
+
+  test('events are listed by number, of some types or of all', async () => {
+    const { store } = open()
+    await queueRun(store, 'evt_1')
+    const second = await addEvent(store, 'evt_2')
+    await queueRun(store, 'evt_3')
+    const ids = async (query: Parameters<Store['listEventsAfter']>[0]) =>
+      (await store.listEventsAfter(query)).map((event) => event.id)
+    expect(await ids({ after: 0, upTo: 99, types: null })).toEqual(['evt_1', 'evt_2', 'evt_3'])
+    expect(await ids({ after: 0, upTo: 99, types: ['file.moved'] })).toEqual(['evt_2'])
+    expect(await ids({ after: second, upTo: second + 1, types: null })).toEqual(['evt_3'])
+  })
+})

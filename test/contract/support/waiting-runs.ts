@@ -1,0 +1,57 @@
+import type { Lease } from '../../../src/core/runs/lease.ts'
+import type { EventKey } from '../../../src/core/runs/matching.ts'
+import type { EventWait } from '../../../src/core/runs/wait.ts'
+import type { Store } from '../../../src/core/store/store.ts'
+import { checkpoint, eventBody, incoming, NOW, queueRun } from '../../support/fixtures.ts'
+import { claimNext } from './claim-next.ts'
+
+export const WAIT: EventWait = {
+  account: 'default',
+  type: 'file.moved',
+  name: 'file',
+  value: 'fil_1',
+  version: 'v1',
+  since: 'now',
+  at: NOW,
+}
+export const WAITING = checkpoint('moved', {
+  kind: 'wait',
+  status: 'waiting',
+  output: null,
+  finishedAt: null,
+  dueAt: NOW + 1_000,
+})
+export const PARK = { dueAt: NOW + 1_000, reason: 'waits', awaits: ['moved'] }
+
+/** Saves an event with one run, and claims that. */
+export async function claimLease(store: Store, eventId = 'evt_1'): Promise<Lease> {
+  await queueRun(store, eventId)
+  return (await claimNext(store)).lease
+}
+
+/** A run with a step that waits for an event, parked or still at work. */
+export async function waitingRun(store: Store, part: Partial<EventWait> = {}, isParked = true): Promise<Lease> {
+  const lease = await claimLease(store, `evt_of_${Math.random()}`)
+  await store.saveCheckpoint(lease, WAITING, undefined, { wait: { ...WAIT, ...part } })
+  if (isParked) await store.parkRun(lease, PARK)
+  return lease
+}
+
+/** Stores an event that starts no run, and returns its number. */
+export async function addEvent(store: Store, id: string): Promise<number> {
+  await store.saveDelivery(incoming(id, { workflows: [], body: eventBody(id, 'file.moved', {}) }))
+  return (await store.listMatchCursors()).newest
+}
+
+/** Matches all events up to the newest; `values` has the key of each event by its number. */
+export async function match(store: Store, values: Record<number, string>) {
+  const { cursors, newest } = await store.listMatchCursors()
+  const cursor = cursors.find(({ isOpen, version }) => isOpen && version === WAIT.version)
+  if (!cursor) throw new Error('no run waits')
+  const keys: EventKey[] = Object.entries(values)
+    .map(([seq, value]) => ({ cursor: cursor.id, seq: Number(seq), account: 'default', value, event: `evt_${seq}` }))
+    .filter(({ seq }) => seq > cursor.position)
+  return store.saveMatches({ cursors: [cursor], from: cursor.position, to: newest, keys }, NOW)
+}
+
+export const statusOf = async (store: Store, { runId }: Lease) => (await store.findRun(runId))?.status

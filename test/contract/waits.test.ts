@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest'
+import type { Lease } from '../../src/core/runs/lease.ts'
+import { NOW } from '../support/fixtures.ts'
+import { describeStores } from './describe-stores.ts'
+import { addEvent, claimLease, match, PARK, statusOf, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
+
+describeStores((open) => {
+  test('an event wakes the parked run whose value matches, once', async () => {
+    const { store } = open()
+    const lease = await waitingRun(store)
+    const other = await waitingRun(store, { value: 'fil_2' })
+    const foreign = await waitingRun(store, { account: 'other' })
+    const seq = await addEvent(store, 'evt_fits')
+    expect(await store.findMatch(lease.runId, 'moved')).toBeNull()
+    expect(await match(store, { [seq]: 'fil_1' })).toEqual({ woken: 1, canceled: [] })
+    expect(await store.findMatch(lease.runId, 'moved')).toMatchObject({ id: 'evt_fits' })
+    expect([await statusOf(store, lease), await statusOf(store, other), await statusOf(store, foreign)]).toEqual([
+      'pending',
+      'waiting',
+      'waiting',
+    ])
+    const [run] = await store.claimRuns('wrk_1', 5, NOW)
+    expect(run).toMatchObject({ lease: { runId: lease.runId }, isFirstPass: false })
+  })
+
+  test('a run that parks after its event has come is pending at once', async () => {
+    const { store } = open()
+    const lease = await waitingRun(store, {}, false)
+    const seq = await addEvent(store, 'evt_fits')
+    expect(await match(store, { [seq]: 'fil_1' })).toEqual({ woken: 0, canceled: [] })
+    await store.parkRun(lease, PARK)
+    expect(await store.findRun(lease.runId)).toMatchObject({
+      status: 'pending',
+      awaits: false,
+      dueAt: null,
+      reason: null,
+    })
+  })
+
+  test('an event does not wake a run that waits for a person', async () => {
+    const { store } = open()
+    const lease = await waitingRun(store, {}, false)
+    await store.parkRun(lease, { dueAt: null, reason: 'for a person' })
+    const seq = await addEvent(store, 'evt_fits')
+    await match(store, { [seq]: 'fil_1' })
+    expect(await store.findRun(lease.runId)).toMatchObject({ status: 'waiting', reason: 'for a person' })
+  })
+
+  test('a run that was claimed at its moment is not woken later by its old wait', async () => {
+    const { store } = open()
+    const lease = await waitingRun(store)
+    const [again] = await store.claimRuns('wrk_1', 1, NOW + 1_000)
+    if (!again) throw new Error('it was due')
+    await store.parkRun(again.lease, { dueAt: null, reason: 'for a person' })
+    const seq = await addEvent(store, 'evt_fits')
+    await match(store, { [seq]: 'fil_1' })
+    expect(await statusOf(store, lease)).toBe('waiting')
+  })
+
+  test('a wait since the run counts events from before the wait, another wait does not', async () => {
+    const { store } = open()
+    const early = await claimLease(store, 'evt_early')
+    const late = await claimLease(store, 'evt_late')
+    const seq = await addEvent(store, 'evt_between')
+    await store.saveCheckpoint(early, WAITING, undefined, { wait: WAIT })
+    await store.saveCheckpoint(late, WAITING, undefined, { wait: { ...WAIT, since: 'run' } })
+    for (const lease of [early, late]) await store.parkRun(lease, PARK)
+    expect(await match(store, { [seq]: 'fil_1' })).toMatchObject({ woken: 1 })
+    expect([await statusOf(store, early), await statusOf(store, late)]).toEqual(['waiting', 'pending'])
+  })
+
+  test('a wait since the run finds the first of several matched events at once', async () => {
+    const { store } = open()
+    const lease = await claimLease(store, 'evt_early')
+    await waitingRun(store, { value: 'something else' })
+    const first = await addEvent(store, 'evt_first')
+    const second = await addEvent(store, 'evt_second')
+    await match(store, { [first]: 'fil_1', [second]: 'fil_1' })
+    const { cursors } = await store.listMatchCursors()
+    await store.saveCheckpoint(lease, WAITING, undefined, { wait: { ...WAIT, since: 'run' } })
+    const later = (await store.listMatchCursors()).cursors
+    // The run is older than the cursor, so all events since then are matched again, in order.
+    expect(later[0]?.position).toBeLessThan(cursors[0]?.position ?? 0)
+    await match(store, { [first]: 'fil_1', [second]: 'fil_1' })
+    expect(await store.findMatch(lease.runId, 'moved')).toMatchObject({ id: 'evt_first' })
+    const younger = await claimLease(store, 'evt_younger')
+    const third = await addEvent(store, 'evt_third')
+    await addEvent(store, 'evt_fourth')
+    await match(store, { [third]: 'fil_1', [third + 1]: 'fil_1' })
+    await store.saveCheckpoint(younger, WAITING, undefined, { wait: { ...WAIT, since: 'run' } })
+    expect(await store.findMatch(younger.runId, 'moved')).toMatchObject({ id: 'evt_third' })
+  })
+
+  test('an event of cancelOn cancels the run and is named in the reason', async () => {
+    const { store } = open()
+    const lease = await claimLease(store)
+    expect(await store.watchRun(lease, [{ ...WAIT, since: 'run' }], NOW)).toBe(true)
+    expect(await store.watchRun(lease, [{ ...WAIT, since: 'run' }], NOW)).toBe(true)
+    const seq = await addEvent(store, 'evt_end')
+    const reason = `canceled by event evt_${seq} (file.moved)`
+    expect(await match(store, { [seq]: 'fil_1' })).toEqual({
+      woken: 0,
+      canceled: [{ run: lease.runId, workflow: 'follow-up', reason }],
+    })
+    expect(await store.findRun(lease.runId)).toMatchObject({ status: 'canceled', reason })
+    await expect(store.completeRun(lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
+  })
+
+  test('a run whose cancelOn event is already matched is canceled at once', async () => {
+    const { store } = open()
+    await waitingRun(store, { value: 'something else' })
+    const lease = await claimLease(store)
+    const seq = await addEvent(store, 'evt_end')
+    await match(store, { [seq]: 'fil_1' })
+    expect(await store.watchRun(lease, [{ ...WAIT, since: 'run' }], NOW)).toBe(false)
+    expect(await store.findRun(lease.runId)).toMatchObject({
+      status: 'canceled',
+      reason: expect.stringContaining('evt_end'),
+    })
+    expect(await store.watchRun({ ...lease, fence: 99 }, [WAIT], NOW)).toBe(false)
+  })
+
+  test('the waits of a run are deleted when it ends', async () => {
+    const { store } = open()
+    const ends = [
+      (lease: Lease) => store.completeRun(lease, 'null', NOW),
+      (lease: Lease) => store.failRun(lease, { name: 'Error', message: 'no' }, NOW),
+      (lease: Lease) => store.skipRun(lease, 'no', NOW),
+      (lease: Lease) => store.cancelRun(lease.runId, 'no', NOW),
+      (lease: Lease) => store.saveCheckpoint(lease, WAITING, undefined, { isSettled: true }),
+    ]
+    for (const end of ends) {
+      const lease = await waitingRun(store, {}, false)
+      expect((await store.listMatchCursors()).cursors).toMatchObject([{ isOpen: true }])
+      await end(lease)
+      expect((await store.listMatchCursors()).cursors).toMatchObject([{ isOpen: false }])
+    }
+  })
+})

@@ -29,19 +29,18 @@ const deliveries = EVENT_IDS.map((id) => {
 })
 
 test.each<Moment>(['asked', 'answered'])(
-  'P1: loses no event and repeats no finished step, killed at every store call when the store has been %s',
+  'an app killed at every store call, once the store was %s, loses no event and repeats no finished step',
   async (moment) => {
     const survivedAt = await dieAtEveryCall((call) => surviveCrash(moment, call))
-    // The scenario must be long enough to be worth it; it ended by itself when no call was left to
-    // die at.
+    // The scenario makes enough calls to be a test; the last life made no call to die at.
     expect(survivedAt).toBeGreaterThan(30)
   },
   300_000,
 )
 
 /**
- * Lets a process die at the n-th call, starts it again, and checks what is left. True when it lived
- * to the end.
+ * Lets a process die at the n-th call, starts a second one, and checks the database. Returns true
+ * when the first lived to its end.
  */
 async function surviveCrash(moment: Moment, call: number): Promise<boolean> {
   const dataDir = join(folder, `${moment}-${call}`)
@@ -65,8 +64,7 @@ async function liveUntilDeath(dataDir: string, moment: Moment, call: number) {
   const acknowledged = urls ? await deliver(urls, deliveries) : []
   const isWhole = acknowledged.length === deliveries.length
   const isCompleted = isWhole && (await Promise.race([completed.then(() => true), exit.then(() => false)]))
-  // Without a callback, a child that dies between its last notice and this message would fail the
-  // test.
+  // The callback ignores the error when the child died after its last notice.
   if (isCompleted) child.send('stop', () => {})
   const [code] = await exit
   return { acknowledged, isFinished: code === 0 }
@@ -86,7 +84,7 @@ function completions(child: ChildProcess): Promise<void> {
   })
 }
 
-/** Sends deliveries like the service would and gives those that were answered 2xx. */
+/** Sends deliveries like the service, and returns the ids of those answered with 2xx. */
 async function deliver(urls: AppUrls, all: typeof deliveries): Promise<string[]> {
   const answers = all.map(async ({ id, body, signature }) => {
     const headers = { 'Content-Type': 'application/json', 'X-Service-Signature': signature }
@@ -96,10 +94,7 @@ async function deliver(urls: AppUrls, all: typeof deliveries): Promise<string[]>
   return (await Promise.all(answers)).flat()
 }
 
-/**
- * A second life on the same data: the service sends again what was not answered, and every run
- * ends.
- */
+/** A second life on the same data: the service repeats unanswered deliveries, and all runs end. */
 async function liveOn(dataDir: string, acknowledged: string[]): Promise<void> {
   const app = await createScenario(dataDir, 'second', openSqliteStore)
   try {
@@ -130,7 +125,7 @@ function everyRunCompleted(app: App): () => Promise<void> {
   }
 }
 
-/** What a dead process left in the database. */
+/** Reads the events and finished steps that a dead process left. */
 async function readRemains(dataDir: string): Promise<{ storedBefore: string[]; finishedBefore: string[] }> {
   if (!existsSync(join(dataDir, 'upshot.db'))) return { storedBefore: [], finishedBefore: [] }
   const store = openStore(testConfig(dataDir))
@@ -158,7 +153,7 @@ async function checkEverything(dataDir: string, finishedBefore: string[]): Promi
   expect(second.filter((step) => finishedBefore.includes(step))).toEqual([])
   expect(new Set(second).size).toBe(second.length)
   expect(new Set([...first, ...second]).size).toBe(EVENT_IDS.length * 5)
-  // Nothing was written outside before what it rests on was on disk.
+  // No write step began before the step that it depends on was on disk.
   const restedOn = first.filter((step) => step.endsWith(' write')).map((step) => step.replace(/write$/, 'read'))
   expect(finishedBefore).toEqual(expect.arrayContaining(restedOn))
 }

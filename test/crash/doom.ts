@@ -1,18 +1,12 @@
 import type { Store } from '../../src/core/store/store.ts'
 
-/**
- * When the process kills itself: as it asks the store, before anything is committed, or when the
- * store has answered.
- */
+/** When the process kills itself: before the commit of a store call, or after its answer. */
 export type Moment = 'asked' | 'answered'
 
-/**
- * Looks that a timer makes would spread the n-th call over chance; the others are reads of what is
- * in memory.
- */
+/** Calls that a timer makes, whose order is left to chance, and reads from memory. */
 const UNCOUNTED = ['changeCount', 'listLeases', 'listRoutes', 'listSchedules']
 
-/** A store whose process dies at the n-th call, counted from 1. */
+/** A store that kills the process at call number `deadline`, counted from 1. */
 export function doom(store: Store, moment: Moment, deadline: number): Store {
   let calls = 0
   return new Proxy(store, {

@@ -7,8 +7,7 @@ import { createLimitedWorker } from './limited-scenario.ts'
 
 const [dataDir = '', moment = 'asked', at = '0'] = process.argv.slice(2)
 
-// One connection in this thread, so that the calls of the worker alone are counted, and in the same
-// order every time.
+// One connection in this thread, so that the calls have the same order every time.
 const store = openSqliteStore({ file: join(dataDir, 'upshot.db'), vaultKey: Buffer.alloc(32) })
 const notices = createNoticeBus()
 const worker = createLimitedWorker(dataDir, 'first', doom(store, moment as Moment, Number(at)), notices)

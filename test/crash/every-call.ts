@@ -1,9 +1,9 @@
-/** Children at work at the same time. */
+/** Processes that run at the same time. */
 const LANES = 4
 
 /**
- * Calls `survive` for the first call of the store, the second and so on, until a process lived to
- * its end. Gives the number of that call: every one before it was a death.
+ * Runs `survive` for a death at store call 1, 2 and so on, until a process lives on. Returns
+ * the number of that call.
  */
 export async function dieAtEveryCall(survive: (call: number) => Promise<boolean>): Promise<number> {
   let next = 1

@@ -22,19 +22,18 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test.each<Moment>(['asked', 'answered'])(
-  'folds, limits and throttles each event once, killed at every store call when the store has been %s',
+  'a worker killed at every store call, once the store was %s, folds, limits and throttles each event once',
   async (moment) => {
     const survivedAt = await dieAtEveryCall((call) => surviveCrash(moment, call))
-    // The scenario must be long enough to be worth it; it ended by itself when no call was left to
-    // die at.
+    // The scenario makes enough calls to be a test; the last life made no call to die at.
     expect(survivedAt).toBeGreaterThan(25)
   },
   600_000,
 )
 
 /**
- * Lets a worker die at the n-th call, goes on with another one, and checks what came of it. True
- * when it lived to the end.
+ * Lets a worker die at the n-th call, starts a second one, and checks the database. Returns true
+ * when the first lived to its end.
  */
 async function surviveCrash(moment: Moment, call: number): Promise<boolean> {
   const dataDir = join(folder, `${moment}-${call}`)
@@ -83,8 +82,7 @@ async function checkEverything(dataDir: string, store: Store): Promise<void> {
   }
   const second = readLines(dataDir, 'second')
   expect(new Set(second).size).toBe(second.length)
-  // A step may be repeated whose end the first life did not live to write, so 3 narrow runs need 6
-  // lines at least.
+  // Each of 3 narrow runs has 2 steps. The last step of the first life may be in both lives.
   const narrow = new Set([...readLines(dataDir, 'first'), ...second].filter((line) => /before|after/.test(line)))
   expect(narrow.size).toBe(EVENT_IDS.length * 2)
 }

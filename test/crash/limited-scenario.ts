@@ -12,10 +12,7 @@ import { incoming } from '../support/fixtures.ts'
 
 export const EVENT_IDS = ['evt_1', 'evt_2', 'evt_3']
 
-/**
- * What begins in one life of the process, a line each: what is folded, what stands in line, what is
- * throttled.
- */
+/** A batch, a debounce, and a throttled workflow. `note` gets a line for each step that begins. */
 function defineLimited(note: (line: string) => void): AnyWorkflow[] {
   return [
     defineWorkflow({
@@ -53,7 +50,7 @@ export async function storeEvents(store: Store): Promise<void> {
   }
 }
 
-/** A worker of the whole scenario on this store. */
+/** A worker on this store with all workflows of the scenario. */
 export function createLimitedWorker(dataDir: string, life: string, store: Store, notices: NoticeBus): Worker {
   const workflows = defineLimited((line) => appendFileSync(linesFile(dataDir, life), `${line}\n`))
   return new Worker({

@@ -9,7 +9,7 @@ import { NO_SERVICE, testConfig } from '../support/test-config.ts'
 export const EVENT_IDS = ['evt_1', 'evt_2']
 export const WORKFLOWS = ['follow-up', 'count']
 
-/** File that gets a line for each step function that began, in one life of the app. */
+/** The file with a line for each step function that began in one life of the app. */
 export function effectsFile(dataDir: string, life: string): string {
   return join(dataDir, `effects-${life}.txt`)
 }

@@ -12,16 +12,11 @@ import { Worker } from '../../src/engine/worker.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
-import { awaitFound } from '../support/await-runs.ts'
-import { countWrites } from '../support/count-writes.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { openTestStore } from '../support/test-store.ts'
-
-/**
- * `asked`: the write never reaches the store; `answered`: it is committed, and nobody hears of it.
- */
-type Moment = 'asked' | 'answered'
+import { countWrites, watch } from '../support/told.ts'
+import type { Moment } from './doom.ts'
 
 const answered = defineEvent('verbs.answered', {
   data: z.object({ question: z.string() }),
@@ -30,9 +25,7 @@ const answered = defineEvent('verbs.answered', {
 const asked = defineEvent('verbs.asked', { data: z.object({ question: z.string() }) })
 const ended = defineEvent('verbs.ended', { data: z.object({ run: z.string() }), keys: { run: (data) => data.run } })
 
-/**
- * Every verb in one run, and those that it starts. `effect` is told of each function that begins.
- */
+/** A run that uses every verb, and the runs that it starts. `effect` hears of each function. */
 function createWorkflows(effect: (run: string, step: string) => void): AnyWorkflow[] {
   const child = defineWorkflow({
     id: 'child',
@@ -84,10 +77,7 @@ function createWorkflows(effect: (run: string, step: string) => void): AnyWorkfl
   return [child, listener, victim, verbs]
 }
 
-/**
- * One life of a process: a worker with a store handle and a clock of its own, which ends at a write
- * or when all is done.
- */
+/** One life of a process: a worker with its own store and clock, until a write or the end. */
 async function live(
   folder: string,
   {
@@ -114,7 +104,7 @@ async function live(
   }
   const at = async (write: number) => (write === death?.write ? die() : undefined)
   const counted = death ? countWrites(own, death.moment === 'asked' ? { before: at } : { after: at }) : own
-  // Nothing that a dead process asks for is done, and nothing it has asked for is answered.
+  // A dead process makes no call and gets no answer.
   const store: Store = new Proxy(counted, {
     get(target, name) {
       const method = Reflect.get(target, name)
@@ -139,20 +129,20 @@ async function live(
     drainMs: 1_000,
   })
   void worker.start()
-  const done = awaitFound(notices, async () => {
+  const done = watch(notices, async () => {
     if (isDead) return null
     const runs = await own.listRuns({ limit: 100 })
     const isOver = runs.every((run) => run.finishedAt !== null)
     if (isOver) return false
     const soon = runs.flatMap(({ status, dueAt }) => (status === 'waiting' && dueAt !== null ? [dueAt] : []))
     const next = Math.min(...soon)
-    // Pauses pass at once; what waits for days waits for something else.
+    // Short pauses pass at once. A wait of days is for an event.
     if (runs.every(({ status }) => status !== 'running' && status !== 'pending') && next < clock.now() + 60_000)
       clock.set(next)
     return null
   })
   const died = await Promise.race([dead.promise, done])
-  // It may die as it stops, too; everything is done by then.
+  // It may also die as it stops, when all runs are done.
   if (!died) await Promise.race([worker.stop(), dead.promise])
   await own.close()
   return { died, now: clock.now() }
@@ -188,8 +178,8 @@ async function surviveDeath(death: { moment: Moment; write: number }): Promise<b
     ['file.created', 'verbs.answered', 'verbs.asked', 'verbs.ended', 'verbs.started'].sort(),
   )
   expect((await store.listMatchCursors()).cursors.filter((watched) => watched.isOpen)).toEqual([])
-  // What may happen once has; a finished step never runs again; and "unknown" is said only where
-  // nobody can know.
+  // A step with `once` ran at most once, and no finished step ran again. The result is "unknown"
+  // only if the first life cannot tell.
   const both = [...effects[0], ...effects[1]]
   const paid = both.filter((effect) => effect.endsWith(' pay')).length
   expect(paid).toBe(output.paid === 'paid' ? 1 : Math.min(paid, 1))
@@ -206,7 +196,7 @@ async function listFinished(store: Store): Promise<string[]> {
   return steps.flat().flatMap(({ id, key, status }) => (status === 'completed' ? [`${id} ${key}`] : []))
 }
 
-test('every verb works on the store that writes in a thread of its own', async () => {
+test('every verb works on the threaded store', async () => {
   const folder = tempFolder()
   const store = openTestStore(folder)
   const runId = await queueRun(store, 'evt_1', 'verbs')
@@ -220,7 +210,7 @@ test('every verb works on the store that writes in a thread of its own', async (
 })
 
 test.each<Moment>(['asked', 'answered'])(
-  'P5: every verb survives the death of its process at every write when the store has been %s',
+  'every verb survives the death of its process at every write, once the store was %s',
   async (moment) => {
     let write = 1
     while (await surviveDeath({ moment, write })) write += 1

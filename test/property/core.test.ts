@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { describeError, RetryAt, UpshotError } from '../../src/core/errors.ts'
 import { newId } from '../../src/core/ids.ts'
 import { matchType, parseEvent } from '../../src/core/incoming/event.ts'
@@ -20,7 +20,7 @@ describe('decideRetry', () => {
   const anyRandom = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
   const anyAttempt = fc.integer({ min: 1, max: 10_000 })
 
-  it('never schedules an attempt before now', () => {
+  test('decideRetry never schedules an attempt before now', () => {
     const anyError = fc.oneof(
       fc.anything(),
       fc.double().map((moment) => new RetryAt(moment)),
@@ -35,7 +35,7 @@ describe('decideRetry', () => {
     )
   })
 
-  it('never comes before a moment that was named', () => {
+  test('decideRetry never retries before a moment that the error names', () => {
     fc.assert(
       fc.property(anyMoment, anyAttempt, anyPolicy, anyMoment, anyRandom, (named, attempt, policy, now, random) => {
         for (const error of [new RetryAt(named), Object.assign(new Error(), { retryAt: named })]) {
@@ -46,7 +46,7 @@ describe('decideRetry', () => {
     )
   })
 
-  it('pauses anything from nothing to the doubled bound, in proportion to chance', () => {
+  test('decideRetry pauses in proportion to chance, from zero up to a bound that doubles', () => {
     fc.assert(
       fc.property(anyAttempt, anyPolicy, anyMoment, anyRandom, (attempt, policy, now, random) => {
         fc.pre(attempt < policy.attempts)
@@ -66,7 +66,7 @@ describe('stepKeys', () => {
   )
   const anyStep: fc.Arbitrary<StepName> = fc.oneof(anyName, fc.tuple(anyName, anyKey))
 
-  it('gives each step of a pass a key of its own, and the same in the next pass', () => {
+  test('stepKeys gives each step of a pass its own key, and the same key in the next pass', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 40 }), (names) => {
         const keys = names.map(stepKeys())
@@ -79,7 +79,7 @@ describe('stepKeys', () => {
 })
 
 describe('newId', () => {
-  it('sorts by time', () => {
+  test('ids sort by time', () => {
     fc.assert(
       fc.property(anyMoment, anyMoment, (one, other) => {
         const [a, b] = [newId('run', one), newId('run', other)]
@@ -94,7 +94,7 @@ describe('parseEvent', () => {
     { id: fc.anything(), type: fc.anything(), created: fc.anything(), data: fc.anything() },
     { requiredKeys: [] },
   )
-  it('throws nothing but an error of ours, whatever it is given', () => {
+  test('parseEvent throws only UpshotError, for any input', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.anything({ withNullPrototype: true, withDate: true, withBigInt: true }), anyPart),
@@ -111,7 +111,7 @@ describe('parseEvent', () => {
   })
 })
 
-it('starts each workflow at most once, and exactly those with a matching route', () => {
+test('planRuns starts exactly the workflows with a matching route, each once', () => {
   const anyType = fc
     .array(fc.constantFrom('file', 'transfer', 'created'), { minLength: 1, maxLength: 3 })
     .map((words) => words.join('.'))
@@ -131,7 +131,7 @@ it('starts each workflow at most once, and exactly those with a matching route',
   )
 })
 
-it('describes anything that was thrown, in texts of a bounded length', () => {
+test('describeError describes any thrown value in texts of bounded length', () => {
   const anyThrown = fc.oneof(
     fc.anything({ withNullPrototype: true, withSparseArray: true }),
     fc
@@ -148,7 +148,7 @@ it('describes anything that was thrown, in texts of a bounded length', () => {
   )
 })
 
-it('throws nothing but an error of ours for any text that is no duration', () => {
+test('parseDuration throws only UpshotError for a text that is no duration', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.double()), (text) => {
       try {
@@ -172,7 +172,7 @@ describe('decideDue', () => {
   })
   const anyTime = fc.integer({ min: 0, max: 200 * HOUR })
 
-  it('runs only moments that lie between the last one and now, in order, and loses count of none when it runs', () => {
+  test('decideDue gives due moments in order, and counts all missed ones', () => {
     fc.assert(
       fc.property(anySchedule, anyTime, anyTime, (schedule, lastAt, now) => {
         const ticks = decideDue(schedule, { lastAt, now, nextMoment: hourly })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { createTask } from 'node-cron'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { parseCronLine } from '../../src/schedule/cron-line.ts'
 
 const MINUTE = 60_000
@@ -24,7 +24,7 @@ const anyDayOfWeek = fc.oneof(
   { weight: 2, arbitrary: field(0, 6) },
   { weight: 1, arbitrary: fc.constantFrom('7', 'mon-fri', '5L', '0L') },
 )
-/** Some days never come: a working day that is a Sunday. */
+/** A line may have no moment, such as a working day that is a Sunday. */
 const isPossible = (fields: string[]) => {
   const task = createTask(fields.join(' '), () => {})
   void task.destroy()
@@ -36,7 +36,7 @@ const isPossible = (fields: string[]) => {
 }
 const anyZone = fc.constantFrom('UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu', 'Australia/Lord_Howe')
 
-/** Every minute in (from, to] that node-cron says the line matches. */
+/** The minutes after `from`, up to `to`, that node-cron matches. */
 function bruteForce(expression: string, timezone: string, from: number, to: number): number[] {
   const task = createTask(expression, () => {}, { timezone })
   void task.destroy()
@@ -52,7 +52,7 @@ function walk(expression: string, timezone: string, from: number, to: number): n
 }
 
 describe('the moments of a cron line', () => {
-  it('are those that node-cron matches, minute by minute, on days without a change of clocks', () => {
+  test('the moments of a cron line are those that node-cron matches, on days without a clock change', () => {
     const anyLine = fc
       .tuple(field(0, 59), field(0, 23), anyDayOfMonth, fc.constant('*'), anyDayOfWeek)
       .filter(isPossible)
@@ -68,7 +68,7 @@ describe('the moments of a cron line', () => {
     )
   })
 
-  it('are those that node-cron matches for a line of every hour, through any change of clocks', () => {
+  test('the moments of an hourly cron line are those that node-cron matches, through any clock change', () => {
     const anyLine = fc
       .tuple(field(0, 59), fc.constant('*'), anyDayOfMonth, fc.constant('*'), anyDayOfWeek)
       .filter(isPossible)
@@ -89,7 +89,7 @@ describe('the moments of a cron line', () => {
     )
   })
 
-  it('come once for each wall time of a line that names hours, through any change of clocks', () => {
+  test('a cron line that names hours has one moment per wall time, through any clock change', () => {
     const anyHours = fc.uniqueArray(fc.integer({ min: 0, max: 23 }), { minLength: 1, maxLength: 12 })
     const changes = [
       { zone: 'Europe/Berlin', from: '2026-03-28T22:59:59Z', to: '2026-03-29T21:59:59Z' },
@@ -100,7 +100,7 @@ describe('the moments of a cron line', () => {
         const line = `${minute} ${hours.join()} * * *`
         const [from, to] = [Date.parse(change.from), Date.parse(change.to)]
         const walked = walk(line, change.zone, from, to)
-        // At minute 0 the moment of the jump is also the time of the hour after it.
+        // At minute 0, the moment of the jump is also the wall time of the next hour.
         const isMerged = from < Date.parse('2026-06-01') && minute === 0 && hours.includes(2) && hours.includes(3)
         expect(walked).toHaveLength(hours.length - (isMerged ? 1 : 0))
         const judged = bruteForce(
@@ -116,7 +116,7 @@ describe('the moments of a cron line', () => {
     )
   })
 
-  it('rise, and do not depend on where within a pause one asks', () => {
+  test('the moments of a cron line rise, wherever between two of them one asks', () => {
     const anyLine = fc
       .tuple(field(0, 59), field(0, 23), anyDayOfMonth, fc.constant('*'), anyDayOfWeek)
       .filter(isPossible)

@@ -7,7 +7,7 @@ import type { Store } from '../../src/core/store/store.ts'
 import { incoming, NOW } from '../support/fixtures.ts'
 import { openTestStore } from '../support/test-store.ts'
 
-/** What the author's code would say of a run. */
+/** The key and priority that the author's code would compute for a run. */
 interface Made {
   id: string
   key: string
@@ -67,20 +67,17 @@ const limits: fc.Arbitrary<Limits> = fc.record({
   perMs: fc.integer({ min: 10, max: 100 }),
 })
 
-/**
- * Two workers on one database, without an engine: every claim, admission and end is a call of the
- * test's own.
- */
+/** Two workers on one database without an engine: the test makes every store call itself. */
 class Play {
   readonly #stores: [Store, Store]
   readonly #limits: Limits
   readonly made = new Map<string, Made>()
-  /** Runs whose code is at work. */
+  /** Runs whose code is running. */
   readonly atWork = new Map<string, ClaimedRun>()
   readonly starts: { id: string; key: string; at: number }[] = []
-  /** When each run came to stand in line, in the order of the events of this play. */
+  /** The check after which each run stood in line, counted from 1. */
   #joined = new Map<string, number>()
-  #events = 0
+  #checks = 0
   #before: readonly Run[] = []
   #workers = ['wrk_0', 'wrk_1']
   now = NOW
@@ -101,7 +98,7 @@ class Play {
     this.#before = after
   }
 
-  /** Everybody works on until nothing is left; every run ends by itself. */
+  /** Lets the workers go on until every run has ended. */
   async finish(): Promise<void> {
     for (let round = 0; round < 1_000; round++) {
       for (const id of [...this.atWork.keys()])
@@ -128,7 +125,7 @@ class Play {
   }
 
   async #arrive({ key, priority }: { key: string; priority: number }): Promise<void> {
-    // Ids made at different moments sort as they were made.
+    // Ids of different milliseconds sort in the order in which they were made.
     this.now += 1
     const delivery = incoming(`evt_${this.made.size}`, {
       workflows: ['w'],
@@ -188,7 +185,7 @@ class Play {
 
   #get(id: string): Made {
     const made = this.made.get(id)
-    if (!made) throw new Error(`nobody made ${id}`)
+    if (!made) throw new Error(`${id} was not made here`)
     return made
   }
 
@@ -196,9 +193,9 @@ class Play {
     return (await this.#stores[1].listRuns({ limit: 1_000 })).reverse()
   }
 
-  /** What must hold after every single thing that happens. */
+  /** Checks the invariants, after every command. */
   check(before: readonly Run[], after: readonly Run[]): void {
-    this.#events += 1
+    this.#checks += 1
     const { perKey, overall, throttle, perMs } = this.#limits
     expect(this.atWork.size).toBeLessThanOrEqual(overall)
     for (const key of ['a', 'b', 'c']) {
@@ -212,14 +209,11 @@ class Play {
     const inLine = new Set(after.filter((run) => run.isInLine).map((run) => run.id))
     for (const { id } of before.filter((run) => run.isInLine && !inLine.has(run.id)))
       this.#checkFirst(id, inLine, after)
-    for (const id of inLine) if (!this.#joined.has(id)) this.#joined.set(id, this.#events)
+    for (const id of inLine) if (!this.#joined.has(id)) this.#joined.set(id, this.#checks)
     for (const id of this.#joined.keys()) if (!inLine.has(id)) this.#joined.delete(id)
   }
 
-  /**
-   * Who leaves the line to work leaves nobody behind who is older, as urgent, of the same key, and
-   * stood there before.
-   */
+  /** An admitted run overtakes no older run of its key and priority that stood in line before. */
   #checkFirst(id: string, inLine: ReadonlySet<string>, after: readonly Run[]): void {
     const status = after.find((run) => run.id === id)?.status
     if (status !== 'pending' && status !== 'running') return
@@ -235,7 +229,7 @@ class Play {
   }
 }
 
-test('never exceeds a limit, keeps the order of each key, and lets every run end, whatever happens', async () => {
+test('limited runs never exceed a limit, keep the order of each key, and all end, whatever happens', async () => {
   await fc.assert(
     fc.asyncProperty(limits, fc.array(command, { minLength: 10, maxLength: 60 }), async (given, commands) => {
       const store = openTestStore()

@@ -27,10 +27,7 @@ const command = fc.oneof(
   fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 1, max: 40 }) }),
 )
 
-/**
- * Claims and admissions come apart, so that a run may be absorbed, or fired, while a worker has it
- * in hand.
- */
+/** Claims and admissions are apart, so that a run may be absorbed while a worker has claimed it. */
 class Play {
   readonly #store: Store
   readonly #other: Store
@@ -109,7 +106,7 @@ class Play {
   }
 }
 
-test('every event is in one run that completes, and in one only, however runs are folded', async () => {
+test('every event is in exactly one run that completes, however runs are folded', async () => {
   await fc.assert(
     fc.asyncProperty(fold, fc.array(command, { minLength: 10, maxLength: 60 }), async (foldOf, commands) => {
       const store = openTestStore()

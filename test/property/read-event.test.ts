@@ -1,12 +1,12 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { UpshotError } from '../../src/core/errors.ts'
 import { JSON_LIMITS, readEvent, scanJson } from '../../src/receive/read-event.ts'
 import { eventBody } from '../support/fixtures.ts'
 
 type Node = string | number | boolean | null | Node[] | { members: [string, Node][] }
 
-/** JSON as a tree whose objects may hold a key twice, as no parser gives it back. */
+/** A JSON tree whose objects may repeat a key, which no parser keeps. */
 const { node: anyNode } = fc.letrec<{ node: Node }>((tie) => ({
   node: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -21,7 +21,7 @@ const { node: anyNode } = fc.letrec<{ node: Node }>((tie) => ({
 const isObject = (node: Node): node is { members: [string, Node][] } =>
   typeof node === 'object' && node !== null && 'members' in node
 
-/** Writes a key in one of the ways in which JSON may. */
+/** Writes a key in one of its JSON forms. */
 function writeKey(key: string, escaped: boolean): string {
   if (!escaped) return JSON.stringify(key)
   return `"${[...key].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`
@@ -31,14 +31,14 @@ function write(node: Node, escaped: boolean, space: string): string {
   if (Array.isArray(node)) return `[${space}${node.map((item) => write(item, escaped, space)).join(`${space},`)}]`
   if (!isObject(node)) return JSON.stringify(typeof node === 'number' && !Number.isFinite(node) ? 0 : node)
   const members = node.members.map(
-    // Every second key is escaped, so that the same key may stand there in two forms.
+    // Every second key is escaped, so that one key may have two forms.
     ([key, value], index) =>
       `${writeKey(key, escaped && index % 2 === 0)}${space}:${space}${write(value, escaped, space)}`,
   )
   return `{${members.join(`,${space}`)}${space}}`
 }
 
-/** The reference: counts on the tree itself. */
+/** The reference, which counts on the tree itself. */
 function describeTree(node: Node): { depth: number; keys: number; isTwice: boolean } {
   const parts = Array.isArray(node) ? node : isObject(node) ? node.members.map(([, value]) => value) : []
   const below = parts.map(describeTree)
@@ -52,12 +52,12 @@ function describeTree(node: Node): { depth: number; keys: number; isTwice: boole
 
 const anySpace = fc.constantFrom('', ' ', '\n\t')
 
-it('knows depth, keys and twins as the tree has them, whatever stands in its texts', () => {
+test('scanJson finds the depth, keys and repeated keys of any JSON tree', () => {
   fc.assert(
     fc.property(anyNode, fc.boolean(), anySpace, (node, escaped, space) => {
       const { depth, keys, isTwice } = describeTree(node)
       const shape = scanJson(write(node, escaped, space))
-      // At a twin it stops.
+      // The scan stops at a repeated key.
       if (isTwice) expect(shape.hasTwin).toBe(true)
       else expect(shape).toEqual({ depth, keys, hasTwin: false })
     }),
@@ -65,7 +65,7 @@ it('knows depth, keys and twins as the tree has them, whatever stands in its tex
   )
 })
 
-it('refuses a body exactly when an object in it has a key twice', () => {
+test('readEvent refuses a body exactly when an object in it repeats a key', () => {
   const head: [string, Node][] = [
     ['id', 'evt_1'],
     ['type', 'file.created'],
@@ -87,13 +87,13 @@ it('refuses a body exactly when an object in it has a key twice', () => {
   expect(twice).toBeGreaterThan(20)
 })
 
-it('does not take one key for another, as the parser does after it has met a key that is a backslash', () => {
+test('readEvent tells keys apart after a key that is a backslash', () => {
   const body = (members: string) => Buffer.from(eventBody('evt_1').replace('"data":{', `"data":{"n":{${members}},`))
   for (let n = 0; n < 3; n++) expect(readEvent(body('"x":0,"\\\\":1'))).toMatchObject({ event: { id: 'evt_1' } })
   expect(readEvent(body('"x":0,"\\"":1,"\\"":2'))).toMatchObject({ message: expect.stringContaining('twice') })
 })
 
-it('gives an event or an error for any bytes, and never throws', () => {
+test('readEvent returns an event or an error for any bytes, and never throws', () => {
   const anyText = fc.oneof(fc.json(), fc.string({ unit: 'binary' }), fc.stringMatching(/^[[\]{}:,"\\ \d]{0,60}$/))
   const anyBytes = fc.oneof(
     fc.uint8Array({ maxLength: 300 }),
@@ -108,7 +108,7 @@ it('gives an event or an error for any bytes, and never throws', () => {
   )
 })
 
-it('stops early where a limit is passed', () => {
+test('scanJson stops where a limit is exceeded', () => {
   expect(scanJson('['.repeat(1_000_000)).depth).toBe(JSON_LIMITS.depth + 1)
   expect(scanJson(Array.from({ length: 20_000 }, (_, n) => `{"${n}":1}`).join(' ')).keys).toBe(JSON_LIMITS.keys + 1)
   expect(scanJson(`{${'"a":1,'.repeat(200_000)}}`)).toEqual({ depth: 1, keys: 2, hasTwin: true })

@@ -11,7 +11,7 @@ const PRESETS = Object.keys(SCHEME_PRESETS) as SchemePreset[]
 const secretOf = (preset: SchemePreset) =>
   preset === 'standard-webhooks' ? `whsec_${Buffer.from(SECRET).toString('base64')}` : SECRET
 
-/** One change to a request that was signed rightly. */
+/** One change to a correctly signed request. */
 type Mutation = { what: 'body' | 'header' | 'secret' | 'extra'; at: number; by: number; text: string }
 const anyMutation: fc.Arbitrary<Mutation> = fc.record({
   what: fc.constantFrom('body', 'header', 'secret', 'extra'),
@@ -34,7 +34,7 @@ function sign(preset: SchemePreset, secret: string, n: number): Sent {
   return { headers: { 'Content-Type': 'application/json', ...headers }, body }
 }
 
-/** Null where the change leaves the request as it was. */
+/** Null if the change leaves the request as it was. */
 function mutate(preset: SchemePreset, n: number, { what, at, by, text }: Mutation): Sent | null {
   if (what === 'secret') {
     const secret = Buffer.from(SECRET)
@@ -54,7 +54,7 @@ function mutate(preset: SchemePreset, n: number, { what, at, by, text }: Mutatio
   return value.trim() === text.trim() ? null : { headers: { ...headers, [name]: text }, body }
 }
 
-test('accepts no forgery, throws at none and answers none with 5xx, over real HTTP', async () => {
+test('the receiver accepts no forgery and answers none with 5xx, over real HTTP', async () => {
   const { store, url, heard } = await createTestReceiver()
   const paths = new Map<SchemePreset, string>()
   for (const preset of PRESETS) {
@@ -83,7 +83,7 @@ test('accepts no forgery, throws at none and answers none with 5xx, over real HT
   )
   expect(await store.listEvents({ limit: 1 })).toEqual([])
   expect(heard.filter((notice) => notice.kind === 'fault')).toEqual([])
-  // The same requests without a change are taken: it was the changes that were refused.
+  // The same requests are accepted unchanged.
   for (const preset of PRESETS) {
     n += 1
     expect(await deliver(preset, sign(preset, secretOf(preset), n))).toBe(200)

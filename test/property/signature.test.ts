@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   SCHEME_PRESETS,
   type SignatureScheme,
@@ -28,7 +28,7 @@ function verify(scheme: SignatureScheme, secrets: string[], headers: Record<stri
   return verifySignature(scheme, secrets, { header: (name) => lower.get(name), body }, NOW)
 }
 
-/** Another text or byte at one place. */
+/** Changes one byte or character. */
 const mutateBytes = (bytes: Uint8Array, at: number, by: number) =>
   bytes.map((byte, index) => (index === at % bytes.length ? byte ^ by : byte))
 const mutateText = (text: string, at: number, to: string) => {
@@ -37,7 +37,7 @@ const mutateText = (text: string, at: number, to: string) => {
 }
 
 describe('a signed delivery', () => {
-  it('is accepted as it was signed', () => {
+  test('a signed delivery is accepted unchanged', () => {
     fc.assert(
       fc.property(anyDelivery, ({ scheme, secret, id, body }) => {
         const headers = signBody(scheme, secret, { id, body }, NOW)
@@ -46,7 +46,7 @@ describe('a signed delivery', () => {
     )
   })
 
-  it('is refused when any byte of its body was changed, cut off or added', () => {
+  test('a signed delivery is refused when any byte of its body is changed, removed or added', () => {
     fc.assert(
       fc.property(anyDelivery, fc.nat(), fc.integer({ min: 1, max: 255 }), ({ scheme, secret, id, body }, at, by) => {
         const headers = signBody(scheme, secret, { id, body }, NOW)
@@ -57,14 +57,14 @@ describe('a signed delivery', () => {
     )
   })
 
-  it('is refused when any character of any of its headers was changed', () => {
+  test('a signed delivery is refused when any character of a signed header is changed', () => {
     const anyCharacter = fc.constantFrom('0', 'f', 'A', '=', ',', ' ', '.', 'é', '\0')
     fc.assert(
       fc.property(anyDelivery, fc.nat(), anyCharacter, ({ scheme, secret, id, body }, at, to) => {
         const headers = signBody(scheme, secret, { id, body }, NOW)
         for (const [name, value] of Object.entries(headers)) {
           const changed = mutateText(value, at, to)
-          // White space around a value is no part of it.
+          // White space around a header value does not count.
           fc.pre(changed.trim() !== value.trim())
           expect(verify(scheme, [secret], { ...headers, [name]: changed }, body).kind).not.toBe('valid')
         }
@@ -73,7 +73,7 @@ describe('a signed delivery', () => {
     )
   })
 
-  it('is refused without any one of its headers', () => {
+  test('a signed delivery is refused without any one of its headers', () => {
     fc.assert(
       fc.property(anyDelivery, ({ scheme, secret, id, body }) => {
         const headers = signBody(scheme, secret, { id, body }, NOW)
@@ -85,7 +85,7 @@ describe('a signed delivery', () => {
     )
   })
 
-  it('is refused by any other secret', () => {
+  test('a signed delivery is refused with any other secret', () => {
     fc.assert(
       fc.property(anyDelivery, anySecret, ({ scheme, secret, id, body }, other) => {
         fc.pre(other !== secret)
@@ -96,7 +96,7 @@ describe('a signed delivery', () => {
   })
 })
 
-it('gets a verdict and no exception, whatever its headers, body and secrets are', () => {
+test('a delivery gets a verdict and no exception, whatever its headers, body and secrets are', () => {
   const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^(t=\d*,)?(v1[=,][\w+/=]*[ ,]?){0,12}$/))
   const anyHeaders = fc.dictionary(
     fc.constantFrom('X-Service-Signature', 'webhook-signature', 'webhook-timestamp', 'webhook-id'),

@@ -41,7 +41,7 @@ export class GateTable implements TransactionWatcher {
   readonly #runs
   readonly #freed
   readonly #clearFreed
-  /** The run that {@link pass} works on, whose row does not say yet that it is in line. */
+  /** The run that {@link pass} takes through its gates now; its row still says `running`. */
   #passing: Candidate | null = null
 
   constructor(db: Database) {
@@ -156,7 +156,7 @@ export class GateTable implements TransactionWatcher {
         return
       }
       const self = first.run_id === this.#passing?.runId ? this.#passing : null
-      // A worker has claimed the first in line and asks for it in a moment: nobody overtakes it.
+      // A worker has claimed the first in line and is about to ask for it: no run overtakes it.
       if (!self && !this.#runs.findInLine.get(first.run_id)) return
       this.#places.hold.run(...at, first.rank, first.run_id)
       if (self) this.#advance(self)

@@ -57,12 +57,12 @@ interface ClaimRow {
   failure: string | null
 }
 
-/** Runs of paused workflows that one claim sets aside at most; the next claim goes on. */
+/** Runs of paused workflows that one claim holds at most; the next claim goes on. */
 const MAX_HELD = 500
 
 /** Condition of a write under a lease. */
 const IS_LEASED = `id = @runId AND fence = @fence AND status = 'running'`
-/** The same without names, which take half as long again to bind: for each step and each end. */
+/** The same by position, for steps and ends of runs: binding names takes half as long again. */
 export const IS_LEASED_BY_POSITION = `id = ? AND fence = ? AND status = 'running'`
 
 const SELECT_RUN = `SELECT run.id, workflow, status, reason, event.id AS event_id, tick_at, parent_run, parent_step,
@@ -105,7 +105,7 @@ export class RunTable {
     return due.length < limit ? [...due, ...this.#claims.ready.all(limit - due.length)] : due
   }
 
-  /** Sets runs of paused workflows aside until none is at the head of the queue, or the bound. */
+  /** Holds runs of paused workflows until none is at the head of the queue, up to `MAX_HELD`. */
   #holdPaused(claimable: () => string[]): void {
     const paused = this.#workflows.paused()
     if (paused.size === 0) return

@@ -103,6 +103,7 @@ export class TickTable {
     return Math.max(known.started_at, known.handled_at)
   }
 
+  /** Records a tick and makes its run; null if it is recorded already or the schedule is paused. */
   record(workflow: string, { scheduledFor, missed }: DueTick, now: number, options: TickOptions = {}): string | null {
     const { overlap = 'allow', isManual = false } = options
     const at = { workflow, at: scheduledFor, missed }

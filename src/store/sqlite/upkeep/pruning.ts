@@ -120,7 +120,7 @@ export class Pruning {
   }
 }
 
-/** SQL that gives a row if `from`, or a run that absorbed it, still exists and is not folded. */
+/** SQL for the run that finally absorbed the run `from`; no row once that is pruned. */
 function selectAbsorber(from: string): string {
   return `WITH RECURSIVE up (id) AS (VALUES (${from})
       UNION SELECT folded_into FROM up JOIN run ON run.id = up.id WHERE folded_into IS NOT NULL)

@@ -216,5 +216,4 @@ test.each<Moment>(['asked', 'answered'])(
     while (await surviveDeath({ moment, write })) write += 1
     expect(write).toBeGreaterThan(40)
   },
-  110_000,
 )

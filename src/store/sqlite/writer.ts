@@ -20,7 +20,7 @@ import type { Tables } from './tables.ts'
 const MAX_RELEASED = 500
 
 /** Performs a write as part of a group commit. */
-export type Commit = Pick<GroupCommit, 'write'>
+type Commit = Pick<GroupCommit, 'write'>
 
 /** The write half of the store. In this folder, only this file lists the writes. */
 export function createWriter(tables: Tables, commit: Commit): StoreWrites {

@@ -9,7 +9,7 @@ type GateKey = [workflow: string, gate: Gate['name'], key: string]
 type GateRule = Pick<Gate, 'most' | 'perMs'>
 
 /** A run on its way through its gates. */
-export interface Candidate {
+interface Candidate {
   runId: string
   workflow: string
   priority: number

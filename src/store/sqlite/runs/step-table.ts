@@ -27,7 +27,7 @@ interface StepRow {
 }
 
 const COLUMNS = 'key, position, kind, effect, status, attempt, output, started_at, finished_at'.split(', ')
-/** Null in most rows, so a statement without them writes those: a value takes 3% of the time. */
+/** Null in most rows, which a statement without them writes. Each value takes 3% of the time. */
 const RARE_COLUMNS = ['apart_bytes', 'error', 'target', 'due_at']
 /** All columns but the run. */
 export const STEP_COLUMNS: readonly string[] = [...COLUMNS, ...RARE_COLUMNS]

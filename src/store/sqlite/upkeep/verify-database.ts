@@ -4,7 +4,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import { knownTables, latestSchema } from '../database/migrate.ts'
 
 /** The result of one check. */
-export interface DatabaseCheck {
+interface DatabaseCheck {
   name: string
   passed: boolean
   /** `ok`, or the first faults. */

@@ -17,7 +17,10 @@ type Place = { dataDir: string; secretKey: string | null }
 const secretOf = (name: string) => `the webhook secret of ${name}`
 const textKey = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 
-/** Stores two webhook secrets, two API keys and a captured delivery. */
+/**
+ * Two webhook secrets, two API keys and a captured delivery, which the store gives back as they
+ * were.
+ */
 async function fill(place: Place) {
   const store = openStore(place)
   const [main, learning] = ['main', 'new'].map((name) => planEndpoint({ name, secret: secretOf(name) }, NOW))
@@ -65,7 +68,7 @@ async function filledPlace(secretKey: string | null = null) {
   return { place, keyFile, file: join(place.dataDir, 'upshot.db') }
 }
 
-test('resealSecrets seals everything under a new key file and keeps the old one beside it', async () => {
+test('seals everything under a new key of the data directory, and keeps the old one beside it', async () => {
   const { place, keyFile } = await filledPlace()
   const old = readFileSync(keyFile, 'utf8')
   expect(resealSecrets(place, null)).toEqual({
@@ -82,7 +85,7 @@ test('resealSecrets seals everything under a new key file and keeps the old one 
   await expect(readAll({ ...place, secretKey: old })).rejects.toMatchObject({ code: 'invalid_config' })
 })
 
-test('resealSecrets takes a given key, whether the old one is in a file or in the environment', async () => {
+test('takes the key that it is given, whether the present one is in a file or in the environment', async () => {
   const inFile = await filledPlace()
   resealSecrets(inFile.place, textKey(1))
   expect(readFileSync(inFile.keyFile, 'utf8').trim()).toBe(textKey(1))
@@ -95,14 +98,14 @@ test('resealSecrets takes a given key, whether the old one is in a file or in th
   expect(existsSync(keyFile)).toBe(false)
 })
 
-test('resealSecrets demands a new key where the old one is in the environment', async () => {
+test('asks for the new key where the present one is in the environment', async () => {
   const { place } = await filledPlace(textKey(2))
-  expect(() => resealSecrets(place, null)).toThrow(/a new key must be given/)
+  expect(() => resealSecrets(place, null)).toThrow(/no new one is named/)
   expect(() => resealSecrets(place, 'short')).toThrow(/32 bytes/)
   expect(await readAll(place)).toEqual(EVERYTHING)
 })
 
-test('resealSecrets changes nothing if one secret cannot be opened', async () => {
+test('changes nothing where a single secret does not open', async () => {
   const { place, file, keyFile } = await filledPlace()
   const db = new Database(file)
   db.exec('UPDATE account SET fallback_key = api_key')
@@ -116,21 +119,21 @@ test('resealSecrets changes nothing if one secret cannot be opened', async () =>
 
 test.each([
   { where: 'before the commit', isSealed: false },
-  { where: 'between the commit and the rename', isSealed: true },
-])('resealSecrets finishes a call that was interrupted $where', async ({ isSealed }) => {
+  { where: 'between the commit and the change of files', isSealed: true },
+])('is finished by doing it again when it was cut off $where', async ({ isSealed }) => {
   const { place, file, keyFile } = await filledPlace()
   const present = Buffer.from(readFileSync(keyFile, 'utf8'), 'base64')
   const next = randomBytes(32)
   writeFileSync(`${keyFile}.next`, next.toString('base64'))
   if (isSealed) resealDatabase(file, { present, next })
-  if (isSealed) expect(() => resealSecrets(place, textKey(4))).toThrow(/was interrupted/)
+  if (isSealed) expect(() => resealSecrets(place, textKey(4))).toThrow(/cut off here before/)
   resealSecrets(place, null)
   expect(await readAll(place)).toEqual(EVERYTHING)
   expect(readFileSync(`${keyFile}.old`, 'utf8').trim()).toBe(present.toString('base64'))
   expect(existsSync(`${keyFile}.next`)).toBe(false)
 })
 
-test('resealSecrets ignores the rest of an interrupted call on a database without secrets', () => {
+test('is not held up by what a cut off call left of a database without secrets', () => {
   const place = { dataDir: tempFolder(), secretKey: null }
   const keyFile = join(place.dataDir, 'secret.key')
   writeFileSync(`${keyFile}.next`, textKey(5))
@@ -138,7 +141,7 @@ test('resealSecrets ignores the rest of an interrupted call on a database withou
   expect(readFileSync(keyFile, 'utf8').trim()).toBe(textKey(6))
 })
 
-test('every BLOB column is known as sealed or not sealed', () => {
+test('knows every column that the vault seals', () => {
   const db = new Database(':memory:')
   migrate(db)
   const blobs = db
@@ -148,8 +151,8 @@ test('every BLOB column is known as sealed or not sealed', () => {
     )
     .pluck()
     .all()
-  // A new column belongs into SEALED_COLUMNS, or into `unsealed` here.
-  const unsealed = ['blob.packed', 'event.body_hash', 'event.identity', 'event_era.filter']
+  // A new one belongs to SEALED_COLUMNS, or to those at which no vault looks.
+  const unsealed = ['event.body_hash', 'event.identity', 'event_block.filter', 'large_output.packed']
   const sealed = ['account.api_key', 'account.fallback_key', 'capture.sealed', 'endpoint_secret.sealed']
   expect(blobs).toEqual([...sealed, ...unsealed].sort())
 })

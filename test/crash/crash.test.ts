@@ -29,7 +29,7 @@ const deliveries = EVENT_IDS.map((id) => {
 })
 
 test.each<Moment>(['asked', 'answered'])(
-  'an app killed at every store call, once the store was %s, loses no event and repeats no finished step',
+  'P1: an app killed at every store call, once the store was %s, loses no event and repeats no finished step',
   async (moment) => {
     const survivedAt = await dieAtEveryCall((call) => surviveCrash(moment, call))
     // The scenario makes enough calls to be a test; the last life made no call to die at.

@@ -12,10 +12,11 @@ import { Worker } from '../../src/engine/worker.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
+import { awaitFound } from '../support/await-runs.ts'
+import { countWrites } from '../support/count-writes.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { openTestStore } from '../support/test-store.ts'
-import { countWrites, watch } from '../support/told.ts'
 import type { Moment } from './doom.ts'
 
 const answered = defineEvent('verbs.answered', {
@@ -129,7 +130,7 @@ async function live(
     drainMs: 1_000,
   })
   void worker.start()
-  const done = watch(notices, async () => {
+  const done = awaitFound(notices, async () => {
     if (isDead) return null
     const runs = await own.listRuns({ limit: 100 })
     const isOver = runs.every((run) => run.finishedAt !== null)
@@ -210,7 +211,7 @@ test('every verb works on the threaded store', async () => {
 })
 
 test.each<Moment>(['asked', 'answered'])(
-  'every verb survives the death of its process at every write, once the store was %s',
+  'P5: every verb survives the death of its process at every write, once the store was %s',
   async (moment) => {
     let write = 1
     while (await surviveDeath({ moment, write })) write += 1

@@ -17,10 +17,7 @@ type Place = { dataDir: string; secretKey: string | null }
 const secretOf = (name: string) => `the webhook secret of ${name}`
 const textKey = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 
-/**
- * Two webhook secrets, two API keys and a captured delivery, which the store gives back as they
- * were.
- */
+/** Stores two webhook secrets, two API keys and a captured delivery. */
 async function fill(place: Place) {
   const store = openStore(place)
   const [main, learning] = ['main', 'new'].map((name) => planEndpoint({ name, secret: secretOf(name) }, NOW))
@@ -68,7 +65,7 @@ async function filledPlace(secretKey: string | null = null) {
   return { place, keyFile, file: join(place.dataDir, 'upshot.db') }
 }
 
-test('seals everything under a new key of the data directory, and keeps the old one beside it', async () => {
+test('resealSecrets seals everything under a new key file and keeps the old one beside it', async () => {
   const { place, keyFile } = await filledPlace()
   const old = readFileSync(keyFile, 'utf8')
   expect(resealSecrets(place, null)).toEqual({
@@ -85,7 +82,7 @@ test('seals everything under a new key of the data directory, and keeps the old 
   await expect(readAll({ ...place, secretKey: old })).rejects.toMatchObject({ code: 'invalid_config' })
 })
 
-test('takes the key that it is given, whether the present one is in a file or in the environment', async () => {
+test('resealSecrets takes a given key, whether the old one is in a file or in the environment', async () => {
   const inFile = await filledPlace()
   resealSecrets(inFile.place, textKey(1))
   expect(readFileSync(inFile.keyFile, 'utf8').trim()).toBe(textKey(1))
@@ -98,14 +95,14 @@ test('takes the key that it is given, whether the present one is in a file or in
   expect(existsSync(keyFile)).toBe(false)
 })
 
-test('asks for the new key where the present one is in the environment', async () => {
+test('resealSecrets demands a new key where the old one is in the environment', async () => {
   const { place } = await filledPlace(textKey(2))
-  expect(() => resealSecrets(place, null)).toThrow(/no new one is named/)
+  expect(() => resealSecrets(place, null)).toThrow(/a new key must be given/)
   expect(() => resealSecrets(place, 'short')).toThrow(/32 bytes/)
   expect(await readAll(place)).toEqual(EVERYTHING)
 })
 
-test('changes nothing where a single secret does not open', async () => {
+test('resealSecrets changes nothing if one secret cannot be opened', async () => {
   const { place, file, keyFile } = await filledPlace()
   const db = new Database(file)
   db.exec('UPDATE account SET fallback_key = api_key')
@@ -119,21 +116,21 @@ test('changes nothing where a single secret does not open', async () => {
 
 test.each([
   { where: 'before the commit', isSealed: false },
-  { where: 'between the commit and the change of files', isSealed: true },
-])('is finished by doing it again when it was cut off $where', async ({ isSealed }) => {
+  { where: 'between the commit and the rename', isSealed: true },
+])('resealSecrets finishes a call that was interrupted $where', async ({ isSealed }) => {
   const { place, file, keyFile } = await filledPlace()
   const present = Buffer.from(readFileSync(keyFile, 'utf8'), 'base64')
   const next = randomBytes(32)
   writeFileSync(`${keyFile}.next`, next.toString('base64'))
   if (isSealed) resealDatabase(file, { present, next })
-  if (isSealed) expect(() => resealSecrets(place, textKey(4))).toThrow(/cut off here before/)
+  if (isSealed) expect(() => resealSecrets(place, textKey(4))).toThrow(/was interrupted/)
   resealSecrets(place, null)
   expect(await readAll(place)).toEqual(EVERYTHING)
   expect(readFileSync(`${keyFile}.old`, 'utf8').trim()).toBe(present.toString('base64'))
   expect(existsSync(`${keyFile}.next`)).toBe(false)
 })
 
-test('is not held up by what a cut off call left of a database without secrets', () => {
+test('resealSecrets ignores the rest of an interrupted call on a database without secrets', () => {
   const place = { dataDir: tempFolder(), secretKey: null }
   const keyFile = join(place.dataDir, 'secret.key')
   writeFileSync(`${keyFile}.next`, textKey(5))
@@ -141,7 +138,7 @@ test('is not held up by what a cut off call left of a database without secrets',
   expect(readFileSync(keyFile, 'utf8').trim()).toBe(textKey(6))
 })
 
-test('knows every column that the vault seals', () => {
+test('every BLOB column is known as sealed or not sealed', () => {
   const db = new Database(':memory:')
   migrate(db)
   const blobs = db
@@ -151,8 +148,8 @@ test('knows every column that the vault seals', () => {
     )
     .pluck()
     .all()
-  // A new one belongs to SEALED_COLUMNS, or to those at which no vault looks.
-  const unsealed = ['event.body_hash', 'event.identity', 'event_block.filter', 'large_output.packed']
+  // A new column belongs into SEALED_COLUMNS, or into `unsealed` here.
+  const unsealed = ['blob.packed', 'event.body_hash', 'event.identity', 'event_block.filter']
   const sealed = ['account.api_key', 'account.fallback_key', 'capture.sealed', 'endpoint_secret.sealed']
   expect(blobs).toEqual([...sealed, ...unsealed].sort())
 })

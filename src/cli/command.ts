@@ -1,18 +1,27 @@
 import type { Command } from '@commander-js/extra-typings'
+import type { Project } from './open/open-project.ts'
 import type { Output } from './terminal/output.ts'
 
-/** What the file of a command exports: it gives the command its arguments, options and action. */
+/** The file of one command. */
 export interface CommandFile {
-  /** `tree` is the whole command line, for a command that describes it. */
-  define(command: Command, out: Output, tree: CommandTree): void
+  /** Gives the command its arguments, options and action. */
+  define(command: Command, cli: Cli): void
 }
 
-/** A group of commands, or a command whose file is read when it is called for. */
+/** The command line that a command belongs to. */
+export interface Cli {
+  out: Output
+  project: Project
+  /** All commands, for one that describes them. */
+  tree: CommandTree
+}
+
+/** A group of commands, or a command; its file is loaded when the command is called. */
 export type CommandNode =
   | { summary: string; commands: CommandTree }
   | { summary: string; load: () => Promise<CommandFile> }
 
-/** Commands by their names. */
+/** Commands by name. */
 export interface CommandTree {
   [name: string]: CommandNode
 }

@@ -1,62 +1,57 @@
 import { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
-import type { CommandTree } from './command.ts'
+import type { Cli, CommandTree } from './command.ts'
 import { readVersion } from './input/read-version.ts'
-import { projectChoice } from './open/project-choice.ts'
+import { openProject } from './open/open-project.ts'
 import type { Output } from './terminal/output.ts'
 
 /**
- * The parser of the whole tree. It throws `CommanderError` instead of leaving the process; help and
- * version go to `writeHelp`, in pieces.
+ * The parser of all commands. It throws `CommanderError` instead of ending the process, and passes
+ * help and version to `writeHelp`, in pieces.
  */
 export function buildProgram(tree: CommandTree, out: Output, writeHelp: (text: string) => void): Command {
   const program = new Command('upshot')
-  projectChoice.configFile = null
-  program
+  const configured = program
     .description('Follow-up automation for a file migration service: signed webhooks in, durable workflows out.')
     .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print what a command takes')
     .option('--json', 'print one JSON document: { ok, data } or { ok, error }')
-    .option('--ndjson', 'print each row of a list as a JSON document on a line of its own')
+    .option('--ndjson', 'print one JSON document per line: each row of a list, or the whole result')
     .option('--quiet', 'print data and errors only')
-    .option('-v, --verbose', 'print more about what is done, and where an error came from')
-    .option('--no-color', 'print without colours')
-    .option('--no-input', 'never ask')
-    .option('--yes', 'do what would be asked about')
-    .option('--dry-run', 'say what would be done, and do nothing')
-    .option('--config <file>', 'the project file (default: config/upshot.config.ts)', chooseConfigFile)
+    .option('-v, --verbose', 'print more detail, and the stack trace of an error')
+    .option('--no-color', 'print without colors')
+    .option('--no-input', 'never ask a question')
+    .option('--yes', 'answer every confirmation with yes')
+    .option('--dry-run', 'print what would be done, and change nothing')
+    .option('--config <file>', 'the project file (default: config/upshot.config.ts)', parseConfigFile)
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({
       writeOut: writeHelp,
       writeErr: (text) => out.note(text.trimEnd()),
-      // The error itself is thrown, and printed by whoever catches it.
+      // The error itself is thrown; `runCommandLine` prints it.
       outputError: () => {},
     })
-  addCommands(program, { nodes: tree, tree, out })
+  addCommands(program, tree, () => ({ out, tree, project: openProject(configured.opts().config) }))
   return program
 }
 
-function chooseConfigFile(file: string): string {
-  if (file === '' || file.startsWith('-')) throw new InvalidArgumentError('It is the path of a file.')
-  projectChoice.configFile = file
+function parseConfigFile(file: string): string {
+  if (file === '' || file.startsWith('-')) throw new InvalidArgumentError('Give the path of a file.')
   return file
 }
 
 /**
- * Adds name and summary of each command; its file is loaded once the command line has called for
- * it.
+ * Adds the name and summary of each command. Its file is loaded before it runs; the options of the
+ * program are known by then.
  */
-function addCommands(
-  parent: Command,
-  { nodes, tree, out }: { nodes: CommandTree; tree: CommandTree; out: Output },
-): void {
+function addCommands(parent: Command, nodes: CommandTree, makeCli: () => Cli): void {
   const definitions = new Map<string, () => Promise<void>>()
   for (const [name, node] of Object.entries(nodes)) {
     const command = new Command(name).copyInheritedSettings(parent).description(node.summary)
     parent.addCommand(command)
-    if ('commands' in node) addCommands(command, { nodes: node.commands, tree, out })
-    else definitions.set(name, async () => (await node.load()).define(command, out, tree))
+    if ('commands' in node) addCommands(command, node.commands, makeCli)
+    else definitions.set(name, async () => (await node.load()).define(command, makeCli()))
   }
   parent.hook('preSubcommand', async (_parent, command) => definitions.get(command.name())?.())
 }

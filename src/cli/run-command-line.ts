@@ -4,10 +4,7 @@ import { buildProgram } from './program.ts'
 import { createOutput, type OutputStreams, readGlobalOptions } from './terminal/output.ts'
 import { describeProblem } from './terminal/problem.ts'
 
-/**
- * Runs one `upshot` command: its result or its problem is written to the streams. Gives the exit
- * code.
- */
+/** Runs one `upshot` command, writes its result or problem, and returns its exit code. */
 export async function runCommandLine(args: readonly string[], streams: OutputStreams): Promise<number> {
   const out = createOutput(readGlobalOptions(args), streams)
   const help: string[] = []

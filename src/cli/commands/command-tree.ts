@@ -10,58 +10,61 @@ import { SANDBOX_COMMANDS } from './sandbox/commands.ts'
 import { SCHEDULES_COMMANDS } from './schedules/commands.ts'
 import { WORKFLOWS_COMMANDS } from './workflows/commands.ts'
 
-/** Every command, in the order in which the help lists them. */
+/** All commands, in the order of the help. */
 export const COMMAND_TREE: CommandTree = {
   init: {
-    summary: 'make a project of your own, with a workflow and its test',
+    summary: 'create a project with a workflow and its test',
     load: () => import('./app/init.ts'),
   },
   dev: {
-    summary: 'the app with a sandbox of the service, for work on workflows',
+    summary: 'run the app with a sandbox of the service, to develop workflows',
     load: () => import('./app/dev.ts'),
   },
   start: {
-    summary: 'the app for production: with the real service, and a log in JSON',
+    summary: 'run the app in production, with the real service and a JSON log',
     load: () => import('./app/start.ts'),
   },
   status: {
-    summary: 'whether an app runs on this data directory, where, and if it is ready',
+    summary: 'show whether an app is running here, its addresses, and whether it is ready',
     load: () => import('./app/status.ts'),
   },
-  endpoints: { summary: 'addresses that the service sends deliveries to', commands: ENDPOINTS_COMMANDS },
-  accounts: { summary: 'accounts of the service: the API key and base URL that runs get', commands: ACCOUNTS_COMMANDS },
+  endpoints: { summary: 'manage the addresses that the service sends deliveries to', commands: ENDPOINTS_COMMANDS },
+  accounts: { summary: 'manage accounts of the service: their API keys and base URLs', commands: ACCOUNTS_COMMANDS },
   trigger: {
     summary: 'send a signed event of your own to the running app',
     load: () => import('./events/trigger.ts'),
   },
-  events: { summary: 'what the service said happened', commands: EVENTS_COMMANDS },
-  deliveries: { summary: 'the requests that reached the endpoints, refused ones too', commands: DELIVERIES_COMMANDS },
-  runs: { summary: 'executions of workflows', commands: RUNS_COMMANDS },
-  workflows: { summary: 'the modules that events and schedules start', commands: WORKFLOWS_COMMANDS },
-  schedules: { summary: 'workflows that run by the clock', commands: SCHEDULES_COMMANDS },
-  files: { summary: 'files in the storages of the service', commands: FILES_COMMANDS },
+  events: { summary: 'list, show and replay the events that were received', commands: EVENTS_COMMANDS },
+  deliveries: {
+    summary: 'list, show and replay the requests to the endpoints, refused ones too',
+    commands: DELIVERIES_COMMANDS,
+  },
+  runs: { summary: 'list, show, retry, fork, resume and cancel runs of workflows', commands: RUNS_COMMANDS },
+  workflows: { summary: 'list, show, pause and resume workflows', commands: WORKFLOWS_COMMANDS },
+  schedules: { summary: 'list, run, pause and resume schedules', commands: SCHEDULES_COMMANDS },
+  files: { summary: 'list, download and delete files in the storages of the service', commands: FILES_COMMANDS },
   sandbox: {
-    summary: 'the stand-in of the service: run it, fill it, break it, look into it',
+    summary: 'run, fill, break and inspect a stand-in for the service',
     commands: SANDBOX_COMMANDS,
   },
   doctor: {
-    summary: 'whether everything is as it must be: configuration, service, endpoints, database, machine',
+    summary: 'check configuration, service, endpoints, database and machine',
     load: () => import('./doctor/doctor.ts'),
   },
   config: {
-    summary: 'the configuration of the project',
+    summary: 'inspect the configuration of the project',
     commands: {
-      show: { summary: 'every setting, with secrets hidden', load: () => import('./app/config-show.ts') },
+      show: { summary: 'list all settings, with secrets hidden', load: () => import('./app/config-show.ts') },
     },
   },
-  db: { summary: 'the database of the project', commands: DB_COMMANDS },
+  db: { summary: 'back up, verify, prune and reseal the database', commands: DB_COMMANDS },
   demo: {
-    summary: 'the main job in a folder of its own: watch it work, and see every effect checked',
+    summary: 'play the main workflows in a temporary folder, and check every effect',
     load: () => import('./app/demo.ts'),
   },
   completion: {
-    summary: 'print what makes a shell complete the commands',
+    summary: 'print a script that completes commands in your shell',
     load: () => import('./shell/completion.ts'),
   },
-  version: { summary: 'the version of upshot and of Node', load: () => import('./shell/version.ts') },
+  version: { summary: 'print the versions of upshot and Node', load: () => import('./shell/version.ts') },
 }

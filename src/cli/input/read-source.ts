@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { UpshotError } from '../../core/errors.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
 
-/** Where a secret comes from: never from a flag's value, which every process list shows. */
+/** The source of a secret: never an option's value, which every process list shows. */
 export interface SecretSource {
   secretFile?: string | undefined
   secretStdin?: true | undefined
@@ -11,10 +11,7 @@ export interface SecretSource {
   secretEnv?: string | undefined
 }
 
-/**
- * The secret without surrounding white space; undefined where no source is named. `what` names it
- * in errors.
- */
+/** The secret without surrounding white space; undefined if no source is named. */
 export async function readSecret(
   { secretFile, secretStdin, secretEnv }: SecretSource,
   what = 'the secret',
@@ -24,12 +21,12 @@ export async function readSecret(
   if (secretEnv === undefined) return undefined
   const value = processEnvironment()[secretEnv]
   if (value) return value.trim()
-  throw new UpshotError('invalid_request', `The environment variable ${secretEnv} is not set.`, {
+  throw new UpshotError('invalid_request', `The environment variable ${secretEnv} is not set, or empty.`, {
     details: { fix: `Set ${secretEnv} to ${what}, then run the command again.` },
   })
 }
 
-/** The text of a file; throws `invalid_request` that names the file. */
+/** The text of a file; throws `invalid_request`, which names the file. */
 export function readText(file: string): string {
   return readBytes(file).toString('utf8')
 }
@@ -40,17 +37,17 @@ export function readBytes(file: string): Buffer {
     return readFileSync(file)
   } catch (cause) {
     const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
-    throw new UpshotError('invalid_request', `The file ${file} cannot be read (${why}).`, {
+    throw new UpshotError('invalid_request', `Cannot read the file ${file} (${why}).`, {
       cause,
-      details: { fix: 'Name a file that exists and that you may read.' },
+      details: { fix: 'Name a file that exists and that this user may read.' },
     })
   }
 }
 
-/** What is piped in. A terminal is refused: it would wait for ever, and show what is typed. */
+/** The piped input. A terminal is refused: it would wait forever, and echo a secret. */
 export async function readStdin(what: string): Promise<string> {
   if (!process.stdin.isTTY) return text(process.stdin)
-  throw new UpshotError('invalid_request', `Standard input is a terminal, and ${what} must be piped in.`, {
+  throw new UpshotError('invalid_request', `Standard input is a terminal, but ${what} must be piped in.`, {
     details: { fix: 'Pipe it in, as in "upshot … < file".' },
   })
 }

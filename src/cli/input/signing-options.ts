@@ -7,10 +7,9 @@ import {
   type SignatureScheme,
   signatureScheme,
 } from '../../core/incoming/signature.ts'
+import { parseJson } from './parse-json.ts'
 
-/**
- * Adds where a secret is read from; its value is never an argument, which every process list shows.
- */
+/** Adds the options for the source of a secret. Its value is never an argument. */
 export function addSecretOptions<Args extends unknown[], Options extends OptionValues>(
   command: Command<Args, Options>,
   { what = 'secret' }: { what?: string } = {},
@@ -25,48 +24,36 @@ export function addSecretOptions<Args extends unknown[], Options extends OptionV
 
 const PRESETS = Object.keys(SCHEME_PRESETS) as SchemePreset[]
 
-/** Text of a help line about {@link parseScheme}. */
+/** Help text of an option that {@link parseScheme} reads. */
 export const SCHEME_HELP = `how deliveries are signed: ${PRESETS.join(', ')}, or a scheme as JSON`
 
-/**
- * Reads `--scheme`: the name of a preset, or a scheme in the form in which `endpoints show --json`
- * prints it.
- */
+/** Reads `--scheme`: the name of a preset, or JSON as `endpoints show --json` prints it. */
 export function parseScheme(text: string): SignatureScheme {
   const preset = PRESETS.find((name) => name === text)
   if (preset !== undefined) return SCHEME_PRESETS[preset]
   if (!text.trimStart().startsWith('{')) {
-    throw new InvalidArgumentError(`Name one of ${PRESETS.join(', ')}, or write a scheme as JSON.`)
+    throw new InvalidArgumentError(`Give one of ${PRESETS.join(', ')}, or a scheme as JSON.`)
   }
   const parsed = signatureScheme.safeParse(parseJson(text))
   if (parsed.success) return parsed.data
   const faults = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'the scheme'}: ${message}`)
-  throw new InvalidArgumentError(`It is no scheme. ${faults.join('; ')}.`)
-}
-
-/** Null for what is no JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
+  throw new InvalidArgumentError(`It is not a valid scheme. ${faults.join('; ')}.`)
 }
 
 /** Reads `--header`, the name of an HTTP header. */
 export function parseHeader(text: string): string {
   if (/^[\w-]+$/.test(text)) return text
-  throw new InvalidArgumentError('It is the name of an HTTP header, such as X-Service-Signature.')
+  throw new InvalidArgumentError('Give the name of an HTTP header, such as X-Service-Signature.')
 }
 
-/** The scheme with its signature in another header, where one is named. */
+/** The scheme with its signature in this header, if one is named. */
 export function withHeader(scheme: SignatureScheme, header: string | undefined): SignatureScheme {
   return header === undefined ? scheme : { ...scheme, header }
 }
 
-/** Reads `--events`: event types and families, joined by commas. */
+/** Reads `--events`: event types and families, separated by commas. */
 export function parsePatterns(text: string): string[] {
   const patterns = text.split(',').map((pattern) => pattern.trim())
   if (patterns.every((pattern) => /^(\*|[\w-]+(\.[\w-]+)*(\.\*)?)$/.test(pattern))) return patterns
-  throw new InvalidArgumentError('Write event types or families, such as "transfer.completed,file.*", or "*".')
+  throw new InvalidArgumentError('Give event types or families, such as "transfer.completed,file.*", or "*".')
 }

@@ -3,23 +3,19 @@ import { UpshotError } from '../../core/errors.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { type Runtime, readRuntimeFile } from '../../project/data-dir/runtime-file.ts'
 
-/** An app that runs on the project's data directory. */
+/** An app that is running on the project's data directory. */
 export interface RunningApp extends Runtime {
   isReady: boolean
-  /** `ok` or what is wrong, by the name of the check. */
+  /** `ok` or the fault, by the name of the check. */
   checks: Record<string, string>
 }
 
 const readiness = z.object({ ready: z.boolean(), checks: z.record(z.string(), z.string()) })
 
-/**
- * An app that is gone refuses the connection at once, one that is well answers within milliseconds.
- * This long only matters on a machine so busy that its disk keeps the readiness check, which
- * writes, waiting.
- */
-const ANSWER_WITHIN_MS = 10_000
+/** Generous: the readiness check writes to a disk that may be busy. A dead app refuses at once. */
+export const ANSWER_WITHIN_MS = 10_000
 
-/** Null when none runs. The runtime file outlives a crash, so the app itself is asked. */
+/** The running app, or null. It asks the app itself, because the runtime file survives a crash. */
 export async function findRunningApp({ dataDir }: Pick<Config, 'dataDir'>): Promise<RunningApp | null> {
   try {
     const runtime = readRuntimeFile(dataDir)
@@ -32,7 +28,7 @@ export async function findRunningApp({ dataDir }: Pick<Config, 'dataDir'>): Prom
   }
 }
 
-/** Whether an app has started here and not stopped in order; it may run, or be gone. */
+/** Whether an app started here and did not stop in order: it is running, or it crashed. */
 export function hasRuntimeFile(dataDir: string): boolean {
   try {
     return readRuntimeFile(dataDir) !== null
@@ -41,17 +37,14 @@ export function hasRuntimeFile(dataDir: string): boolean {
   }
 }
 
-/** The same for a command that cannot do without; throws `not_running`. */
+/** The running app; throws `not_running` if there is none. */
 export async function requireRunningApp(config: Pick<Config, 'dataDir'>): Promise<RunningApp> {
   const app = await findRunningApp(config)
   if (app !== null) return app
-  throw new UpshotError('not_running', `No app runs on the data directory ${config.dataDir}.`)
+  throw new UpshotError('not_running', `No app is running on the data directory ${config.dataDir}.`)
 }
 
-/**
- * Where the receiver is, or will be once the app starts; null where it takes a port of its own
- * choice.
- */
+/** The receiver's base URL, of the running app or as configured; null while its port is unknown. */
 export async function findReceiver(config: Pick<Config, 'dataDir' | 'host' | 'ports'>): Promise<string | null> {
   const app = await findRunningApp(config)
   if (app !== null) return app.receiver
@@ -59,10 +52,7 @@ export async function findReceiver(config: Pick<Config, 'dataDir' | 'host' | 'po
   return ports.receiver === 0 ? null : `http://${host.includes(':') ? `[${host}]` : host}:${ports.receiver}`
 }
 
-/**
- * What an endpoint's address begins with: the public URL where one is set, else the receiver on
- * this machine.
- */
+/** The base URL of endpoint addresses: the public one if set, else the receiver's. */
 export async function findAddress(
   config: Pick<Config, 'dataDir' | 'host' | 'ports' | 'publicUrl'>,
 ): Promise<string | null> {

@@ -3,16 +3,13 @@ import { UpshotError } from '../../core/errors.ts'
 import type { Endpoint } from '../../core/incoming/endpoint.ts'
 import { currentSecret } from '../../core/incoming/endpoint.ts'
 import type { Config } from '../../project/config/load-config.ts'
-import { findRunningApp } from './running-app.ts'
-
-const ANSWER_WITHIN_MS = 5_000
+import { ANSWER_WITHIN_MS, findRunningApp } from './running-app.ts'
 
 const webhooks = z.object({ data: z.array(z.object({ id: z.string(), url: z.string() })) })
 
 /**
- * Tells the sandbox of the running app how an endpoint's deliveries are to be signed, as a person
- * would type it into the settings of the real service. False where no sandbox runs, or where it
- * sends nothing to this endpoint.
+ * Gives the app's sandbox the endpoint's current secret and scheme. False if no sandbox is running,
+ * or if it has no webhook for this endpoint.
  */
 export async function tellSandbox(config: Pick<Config, 'dataDir'>, endpoint: Endpoint): Promise<boolean> {
   const sandbox = (await findRunningApp(config))?.sandbox
@@ -32,5 +29,5 @@ async function ask(origin: string, path: string, request: RequestInit = {}): Pro
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   })
   if (response.ok) return response
-  throw new UpshotError('internal', `The sandbox answered ${response.status} to a change of its webhook.`)
+  throw new UpshotError('internal', `The sandbox answered HTTP ${response.status} to a change of its webhook.`)
 }

@@ -1,40 +1,39 @@
 import { z } from 'zod'
 import { UpshotError } from '../../core/errors.ts'
 import { VERDICTS, type Verdict } from '../../core/incoming/delivery.ts'
+import { parseJson } from '../input/parse-json.ts'
 
-/** How long a receiver may take to commit and answer. */
+/** Time for a receiver to commit and answer. */
 const ANSWER_WITHIN_MS = 10_000
 
-/** More of an answer than this is not read: it comes from anywhere. */
+/** Bytes that are read of an answer, which may come from any server. */
 const MAX_ANSWER_BYTES = 65_536
 
-/** What came back for a delivery. */
+/** The answer to a delivery. */
 export interface Answer {
   status: number
-  /**
-   * Our receiver's verdict, where it took the delivery; null for a refusal, and from any other
-   * server.
-   */
+  /** The verdict, if our receiver accepted the delivery; null otherwise. */
   verdict: Verdict | null
-  /** The reason of a refusal in the service's own envelope; null where there is none. */
+  /** The error message of a refusal; null if there is none. */
   reason: string | null
-  /** The body as text, cut where it is long. */
+  /** The body as text, at most 64 KiB. */
   text: string
 }
 
+/** A delivery to send. */
 export interface Delivery {
   body: Uint8Array
-  /** With the signature; the media type is added. */
+  /** Includes the signature; `content-type` is added. */
   headers: Record<string, string>
   signal: AbortSignal
 }
 
-const taken = z.object({ data: z.object({ verdict: z.enum(Object.keys(VERDICTS) as [Verdict, ...Verdict[]]) }) })
+const accepted = z.object({ data: z.object({ verdict: z.enum(Object.keys(VERDICTS) as [Verdict, ...Verdict[]]) }) })
 const refused = z.object({ error: z.object({ message: z.string() }) })
 
 /**
- * Posts a delivery as the service would, and follows no redirect. Throws `not_running` where nobody
- * answers.
+ * Posts a delivery as the service does, without following redirects. Throws `not_running` after
+ * 10 s without an answer.
  */
 export async function deliver(url: string, { body, headers, signal }: Delivery): Promise<Answer> {
   const response = await post(url, {
@@ -47,7 +46,7 @@ export async function deliver(url: string, { body, headers, signal }: Delivery):
   const content = parseJson(text)
   return {
     status: response.status,
-    verdict: response.ok ? (taken.safeParse(content).data?.data.verdict ?? null) : null,
+    verdict: response.ok ? (accepted.safeParse(content).data?.data.verdict ?? null) : null,
     reason: refused.safeParse(content).data?.error.message ?? null,
     text,
   }
@@ -74,13 +73,4 @@ async function readText(response: Response): Promise<string> {
     if (bytes >= MAX_ANSWER_BYTES) break
   }
   return Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES).toString('utf8')
-}
-
-/** Null for what is no JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
 }

@@ -1,21 +1,18 @@
 import { UpshotError } from '../../core/errors.ts'
-import { isPlainObject, type JsonValue } from '../../core/json.ts'
+import { isPlainObject } from '../../core/json.ts'
+import { parseJson } from '../input/parse-json.ts'
 import { readStdin, readText } from '../input/read-source.ts'
 
-/**
- * The `data` of an event in a file, or in what is piped in (`-`): a whole event, or its data alone.
- */
+/** The `data` of an event, from a file or stdin (`-`) that holds a whole event or its data. */
 export async function readEventData(source: string): Promise<Record<string, unknown>> {
   const text = source === '-' ? await readStdin('the event') : readText(source)
   const value = parseJson(text)
-  if (!isPlainObject(value)) throw refuse(`${nameOf(source)} holds no JSON object.`)
+  if (!isPlainObject(value))
+    throw refuse(`${nameOf(source)} does not hold a JSON object.`, 'Give a whole event, or its data, as a JSON object.')
   return isPlainObject(value.data) ? value.data : value
 }
 
-/**
- * A copy of `data` with each `data.a.b=value` applied: JSON where the value reads as JSON, else
- * text.
- */
+/** A copy of `data` with each `data.a.b=value` set. A value that is not JSON is text. */
 export function setFields(data: Record<string, unknown>, assignments: readonly string[]): Record<string, unknown> {
   const copy = structuredClone(data)
   for (const assignment of assignments) setField(copy, assignment)
@@ -26,8 +23,8 @@ function setField(data: Record<string, unknown>, assignment: string): void {
   const [, path, text] = /^data\.([^=]+)=(.*)$/s.exec(assignment) ?? []
   const names = path?.split('.') ?? []
   const last = names.pop()
-  if (!last || text === undefined || [...names, last].some(isUnfit)) {
-    throw refuse(`"${assignment}" sets no field. Write data.<field>=<value>, such as data.file.name=report.pdf.`)
+  if (!last || text === undefined || [...names, last].some(isForbidden)) {
+    throw refuse(`"${assignment}" sets no field.`, 'Write data.<field>=<value>, such as data.file.name=report.pdf.')
   }
   let parent = data
   for (const name of names) {
@@ -36,33 +33,19 @@ function setField(data: Record<string, unknown>, assignment: string): void {
     parent[name] = next
     parent = next
   }
-  parent[last] = parseValue(text)
-}
-
-/** `__proto__` would reach into every object, and the receiver refuses it anyway. */
-function isUnfit(name: string): boolean {
-  return name === '' || name === '__proto__' || name === 'constructor'
-}
-
-/** `null` is a value too, so only what is no JSON stays text. */
-function parseValue(text: string): JsonValue {
   const value = parseJson(text)
-  return value === undefined ? text : value
+  parent[last] = value === undefined ? text : value
 }
 
-/** Undefined for what is no JSON. */
-function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+/** `__proto__` would change every object; the receiver refuses these names too. */
+function isForbidden(name: string): boolean {
+  return name === '' || name === '__proto__' || name === 'constructor'
 }
 
 function nameOf(source: string): string {
   return source === '-' ? 'Standard input' : `The file ${source}`
 }
 
-function refuse(message: string): UpshotError {
-  return new UpshotError('invalid_request', message)
+function refuse(message: string, fix: string): UpshotError {
+  return new UpshotError('invalid_request', message, { details: { fix } })
 }

@@ -1,10 +1,7 @@
 import { newId } from '../../core/ids.ts'
 import { isoTime } from '../../core/time.ts'
 
-/**
- * Believable data for an event that a person makes up; empty for a type that the service does not
- * document.
- */
+/** Plausible data for an event of this type; empty if the service does not document the type. */
 export function sampleData(type: string, now: number): Record<string, unknown> {
   if (type.startsWith('file.')) return { service: 'storage_a', file: sampleFile(now) }
   if (type === 'transfer.completed') return { transfer: sampleTransfer('completed', now) }

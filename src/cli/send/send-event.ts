@@ -12,18 +12,16 @@ const REFUSALS: Record<number, ErrorCode> = {
   503: 'overloaded',
 }
 
-/** Where a delivery goes to, and when it is signed. */
+/** The receiver of a delivery, and the time of its signature. */
 export interface Target {
   endpoint: Endpoint
-  /** What the endpoint's address begins with. */
+  /** The base URL of the endpoint's address. */
   receiver: string
   now: number
   signal: AbortSignal
 }
 
-/**
- * Delivers an event as the service would: signed, by HTTP. Throws what the receiver refuses it for.
- */
+/** Signs and posts an event as the service does. Throws if the receiver refuses it. */
 export async function sendEvent(event: ServiceEvent, target: Target): Promise<Verdict> {
   const { status, verdict, reason } = await deliverSigned(
     { id: event.id, body: Buffer.from(JSON.stringify(event)) },
@@ -32,7 +30,7 @@ export async function sendEvent(event: ServiceEvent, target: Target): Promise<Ve
   if (verdict !== null) return verdict
   throw new UpshotError(
     REFUSALS[status] ?? 'internal',
-    `The receiver answered ${status}: ${reason ?? 'It gave no reason.'}`,
+    `The receiver answered HTTP ${status}: ${reason ?? 'it gave no reason.'}`,
   )
 }
 
@@ -44,7 +42,7 @@ export function deliverSigned(
   const secret = activeSecrets(endpoint, now).at(-1)
   if (secret === undefined) {
     throw new UpshotError('conflict', `Endpoint "${endpoint.name}" has no secret that is valid now.`, {
-      details: { fix: 'Choose another one of "upshot endpoints list" with --endpoint.' },
+      details: { fix: `Create one with "upshot endpoints rotate ${endpoint.name}", or choose another endpoint.` },
     })
   }
   const headers = signBody(endpoint.scheme, secret, { id, body }, now)

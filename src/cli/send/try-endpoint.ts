@@ -7,28 +7,26 @@ import { isoTime } from '../../core/time.ts'
 import { type Answer, deliver } from './deliver.ts'
 import { deliverSigned, type Target } from './send-event.ts'
 
-/** One delivery that tries an endpoint, and what became of it. */
+/** One test delivery to an endpoint, and its result. */
 export interface Trial {
   sent: 'signed' | 'forged' | 'repeated'
   expected: 'accepted' | 'refused' | 'duplicate'
-  /** A verdict, `refused` where trust is refused, else the HTTP status. */
+  /** The verdict, `refused` for HTTP 401, else the HTTP status. */
   got: string
   status: number
   isRight: boolean
 }
 
+/** All test deliveries to an endpoint. */
 export interface Trials {
-  /** The event that was sent. */
+  /** Id of the event that was sent. */
   event: string
   trials: Trial[]
-  /** Whether the store holds the event as it was sent. */
+  /** Whether the store holds the event, byte for byte. */
   isStored: boolean
 }
 
-/**
- * Sends an endpoint what it must accept, refuse, and know already; and looks whether that is what
- * is stored.
- */
+/** Sends a signed, a forged and a repeated delivery, and checks that the event is stored once. */
 export async function tryEndpoint(store: ReadStore, target: Target): Promise<Trials> {
   const { endpoint, receiver, now, signal } = target
   const id = newId('evt', now)

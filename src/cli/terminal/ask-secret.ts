@@ -3,18 +3,14 @@ import { Writable } from 'node:stream'
 import { canAsk } from './confirm.ts'
 import type { Output } from './output.ts'
 
-/**
- * Asks for something secret and shows nothing of what is typed; undefined where nobody can be
- * asked.
- */
+/** Asks for a secret without echoing it; undefined if nobody can be asked. */
 export async function askSecret(out: Output, what: string): Promise<string | undefined> {
   const { stdin, stderr } = out.streams
   if (!canAsk(out) || stdin === undefined) return undefined
-  stderr.write(`${what} (nothing is shown while you type): `)
-  // A terminal's own echo is switched off by `terminal: true`, and what readline would echo goes
-  // nowhere.
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({ input: stdin, output: nowhere, terminal: true })
+  stderr.write(`${what} (not shown while you type): `)
+  // `terminal: true` turns off the terminal's own echo; readline's echo goes to this sink.
+  const sink = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: stdin, output: sink, terminal: true })
   try {
     return await new Promise<string>((resolve, reject) => {
       lines.once('line', (line) => resolve(line.trim()))

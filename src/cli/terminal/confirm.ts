@@ -3,22 +3,19 @@ import { UpshotError } from '../../core/errors.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
 import type { Output } from './output.ts'
 
+/** An action that needs a confirmation. */
 export interface Intent {
-  /**
-   * What is about to happen, with how many, such as
-   * `delete 12 files (3.4 MB) from storage_a:/reports`.
-   */
+  /** The action with its count, such as `delete 12 files (3.4 MB) from storage_a:/reports`. */
   will: string
-  /** The things themselves, where they are few enough to be read. */
+  /** The things it is done to; the first 20 are shown. */
   things?: readonly string[]
 }
 
 const THINGS_SHOWN = 20
 
 /**
- * Says what is about to happen and gives true when it may: after `--yes`, or a "y" at a terminal.
- * False under `--dry-run`: then the command reports what it would have done. Throws
- * `needs_confirmation` (exit 3) otherwise, before anything is done.
+ * Shows the intent; true after `--yes` or a "y" at a terminal, false under `--dry-run`. Throws
+ * `needs_confirmation` (exit 3) otherwise.
  */
 export async function confirm(out: Output, intent: Intent, environment = processEnvironment()): Promise<boolean> {
   const { yes, dryRun } = out.given
@@ -26,13 +23,13 @@ export async function confirm(out: Output, intent: Intent, environment = process
   if (!isSilent) announce(out, intent)
   if (dryRun) return false
   if (yes) return true
-  if (canAsk(out, environment) && (await ask(out, 'Go on? [y/N] '))) return true
+  if (canAsk(out, environment) && (await ask(out, 'Continue? [y/N] '))) return true
   throw new UpshotError('needs_confirmation', `This would ${intent.will}. Nothing was done.`, {
     details: { fix: 'Add --yes to do it, or --dry-run to see what it would do.' },
   })
 }
 
-/** Whether a person can be asked; never under `CI`, whose terminals nobody watches. */
+/** Whether a person can be asked; never if `CI` is set, because nobody watches its terminal. */
 export function canAsk({ isInteractive }: Pick<Output, 'isInteractive'>, environment = processEnvironment()): boolean {
   return isInteractive && !environment.CI
 }

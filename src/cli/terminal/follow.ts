@@ -4,41 +4,40 @@ import { ChangeWatch } from '../../project/data-dir/change-watch.ts'
 import { onInterrupt } from './on-interrupt.ts'
 import type { Output } from './output.ts'
 
-/** One line of something that goes on: a JSON document of its own, or text. */
+/** One line of an endless result, as a JSON document and as text. */
 export interface TailLine {
   data: unknown
   line: string
 }
 
 /**
- * Prints what `look` gives, now and after each change of the store, until Ctrl-C or for `forMs`.
- * Under `--json` and `--ndjson` each is a document on a line of its own: a result that never ends
- * has no other form.
+ * Prints the lines of `readNew`, now and after each change of the store, until Ctrl-C or `forMs`.
+ * `--json` prints one document per line, as `--ndjson` does: the result has no end.
  */
 export async function follow(
   out: Output,
   { store, forMs }: { store: ReadStore; forMs?: number },
-  look: () => Promise<TailLine[]>,
+  readNew: () => Promise<TailLine[]>,
 ): Promise<void> {
   const ended = onInterrupt()
   const failed = Promise.withResolvers<never>()
-  let looking = Promise.resolve()
+  let printing = Promise.resolve()
   const print = async () => {
-    for (const { data, line } of await look()) write(out, data, line)
+    for (const { data, line } of await readNew()) write(out, data, line)
   }
-  const lookAgain = () => {
-    looking = looking.then(print)
-    looking.catch(failed.reject)
+  const printNew = () => {
+    printing = printing.then(print)
+    printing.catch(failed.reject)
   }
-  const watch = new ChangeWatch({ store, clock: systemClock, onChange: lookAgain })
-  lookAgain()
+  const watch = new ChangeWatch({ store, clock: systemClock, onChange: printNew })
+  printNew()
   watch.start()
   try {
     const end = forMs === undefined ? Number.MAX_SAFE_INTEGER : systemClock.now() + forMs
     await Promise.race([waitUntil(systemClock, end, ended).catch(() => {}), failed.promise])
   } finally {
     await watch.stop()
-    await looking.catch(() => {})
+    await printing.catch(() => {})
   }
 }
 

@@ -1,10 +1,10 @@
-/** Text from elsewhere may neither start a line of its own nor steer the terminal. */
+/** Makes foreign text safe: one line, no control characters, at most `most` characters. */
 export function formatText(text: string, most = Number.POSITIVE_INFINITY): string {
   const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ')
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`
 }
 
-/** A moment in this machine's time zone: the time for one of today, else date and time. */
+/** A time in this machine's zone: `14:03:21` for today, else `2026-06-01 14:03`. */
 export function formatMoment(moment: number | null, now: number): string | null {
   if (moment === null) return null
   const date = new Date(moment)
@@ -14,10 +14,7 @@ export function formatMoment(moment: number | null, now: number): string | null 
   return `${[date.getFullYear(), ...day].join('-')} ${time.slice(0, 5)}`
 }
 
-/**
- * How long something took, such as `12 ms`, `1.4 s`, `3 min 20 s` or `2 h 5 min`; null while it is
- * not over.
- */
+/** A duration such as `12 ms`, `1.4 s`, `3 min 20 s` or `2 h 5 min`; null if one end is null. */
 export function formatSpan(startedAt: number | null, finishedAt: number | null): string | null {
   if (startedAt === null || finishedAt === null) return null
   const ms = Math.max(0, finishedAt - startedAt)
@@ -30,14 +27,14 @@ export function formatSpan(startedAt: number | null, finishedAt: number | null):
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const
 
-/** A size in decimal units, such as `1.5 kB`; null stays null, as for a folder. */
+/** A size in decimal units, such as `1.5 kB`; null for null, as of a folder. */
 export function formatBytes(bytes: number | null): string | null {
   if (bytes === null) return null
   const power = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3))
   return power === 0 ? `${bytes} B` : `${(bytes / 1_000 ** power).toFixed(1)} ${UNITS[power]}`
 }
 
-/** A row for JSON: its moments, the fields named `at` or `…At`, as ISO 8601 text. */
+/** A row for JSON: numbers in fields named `at` or `…At` become ISO 8601 text. */
 export function withIsoTimes<Row extends object>(row: Row): Record<string, unknown> {
   const fields = Object.entries(row).map(([name, value]) => {
     const isMoment = /^at$|At$/.test(name) && typeof value === 'number'

@@ -1,21 +1,20 @@
 import type { Output } from './output.ts'
 
-/** What a key does. Its outcome is told by the action itself. */
+/** The action of one key. It reports its own result. */
 export interface HotKey {
   help: string
   press(): Promise<void> | void
 }
 
-/** A terminal's standard input, as much of it as keys need. */
+/** The part of a terminal's standard input that keys need. */
 type Keyboard = NodeJS.ReadableStream & { setRawMode?: (isRaw: boolean) => void }
 
 const CTRL_C = '\u0003'
 const CTRL_D = '\u0004'
 
 /**
- * Listens for single keys until the result is called. `q`, Ctrl-C and Ctrl-D call `leave`, the
- * second time too; `?` lists the keys. A key is ignored while its last press is still at work, and
- * a failure is told instead of ending the process.
+ * Listens for single keys until the returned function is called. `?` lists them; `q`, Ctrl-C and
+ * Ctrl-D call `leave`, each time.
  */
 export function listenForHotKeys(
   out: Output,
@@ -27,12 +26,13 @@ export function listenForHotKeys(
   const busy = new Set<string>()
   const press = async (key: string) => {
     const known = keys[key]
+    // A key is ignored until its last press has finished.
     if (known === undefined || busy.has(key)) return
     busy.add(key)
     try {
       await known.press()
     } catch (error) {
-      out.note(`That did not work: ${error instanceof Error ? error.message : String(error)}`)
+      out.note(`The key failed: ${error instanceof Error ? error.message : String(error)}`)
     } finally {
       busy.delete(key)
     }
@@ -56,5 +56,5 @@ export function listenForHotKeys(
 
 function describeKeys(keys: Readonly<Record<string, HotKey>>): string {
   const lines = Object.entries(keys).map(([key, { help }]) => `  ${key}  ${help}`)
-  return ['Keys:', ...lines, '  q  quit; a second time at once', '  ?  this list'].join('\n')
+  return ['Keys:', ...lines, '  q  stop; press it twice to exit at once', '  ?  list the keys'].join('\n')
 }

@@ -1,7 +1,4 @@
-/**
- * Aborts at the first Ctrl-C, so that what is under way can end in order; the second leaves at
- * once.
- */
+/** Aborts at the first Ctrl-C, for an orderly stop. The second exits at once, with 130. */
 export function onInterrupt(): AbortSignal {
   const controller = new AbortController()
   process.once('SIGINT', () => {

@@ -2,72 +2,67 @@ import { styleText } from 'node:util'
 import { formatText } from './format-value.ts'
 import { EXIT, type Problem } from './problem.ts'
 
-/** What every command takes. Camel-cased names of the options in `program.ts`. */
+/** The options of every command, under the camel-case names of those in `program.ts`. */
 export interface GlobalOptions {
   /** One JSON document instead of text. */
   json: boolean
   /** One JSON document per line: each row of a list, or the whole of another result. */
   ndjson: boolean
-  /** Nothing but data and errors. */
+  /** Data and errors only. */
   quiet: boolean
   verbose: boolean
   color: boolean
-  /** False: never ask. */
+  /** False: never ask a question. */
   input: boolean
-  /** Accept what would be asked. It is no `--force`: what is refused without it stays refused. */
+  /** Answer confirmations with yes. Not a `--force`: an action that is refused stays refused. */
   yes: boolean
-  /** Say what would be done, and do nothing. */
+  /** Print what would be done, and change nothing. */
   dryRun: boolean
 }
 
-/** What may be painted; the names are those of Node's `styleText`. */
+/** Text styles, named as for Node's `styleText`. */
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow'
 
-/** The process, or what stands in for it. */
+/** The standard streams of the process, or a test's own. */
 export interface OutputStreams {
-  /** Where a person answers; left out where there is none. */
+  /** The stream a person answers on; left out if there is none. */
   stdin?: NodeJS.ReadableStream
   stdout: NodeJS.WritableStream
   stderr: NodeJS.WritableStream
 }
 
-/** Where a command's words go: data to stdout, all else to stderr. */
+/** The output of a command: data goes to stdout, everything else to stderr. */
 export interface Output {
-  /** The options that every command takes, as they were given. */
+  /** The options that were given. */
   readonly given: GlobalOptions
   readonly streams: OutputStreams
-  /** Whether a person sits in front: a terminal on both sides, no `--no-input`, no `--json`. */
+  /** Whether a person can answer: stdin and stdout are terminals, no `--no-input`, no `--json`. */
   readonly isInteractive: boolean
-  /** Whether a person reads along: stdout is a terminal, and text was not turned off. */
+  /** Whether a person reads along: stdout is a terminal, no `--json`, no `--ndjson`. */
   readonly isWatched: boolean
-  /** What the process leaves with where nothing was thrown; 0 unless a command said otherwise. */
+  /** The exit code if nothing was thrown. Default 0. */
   readonly exit: number
-  /** The command's one result: `data` as JSON, or its `lines` for a person. */
+  /** Prints the command's one result: `data` as JSON, or `lines` as text. */
   result(data: unknown, lines: () => readonly string[]): void
-  /**
-   * A line of a result that comes bit by bit, for a person who watches; dropped under `--json`,
-   * where the result has it all.
-   */
+  /** Prints one line of a result that is still growing. Dropped under `--json`. */
   tell(line: string): void
-  /** A hint for a person; dropped under `--quiet` and `--json`. */
+  /** Prints a hint to stderr. Dropped under `--quiet` and `--json`. */
   note(text: string): void
-  /** What only `--verbose` shows, on stderr. */
+  /** Prints to stderr under `--verbose` only. */
   detail(text: string): void
-  /** For a command whose result says itself what is wrong, such as `difference`. */
+  /** Sets the exit code for a result that itself reports what is wrong. */
   leaveWith(exit: keyof typeof EXIT): void
-  /**
-   * Replaces the line at the bottom of a terminal's stderr; null takes it away. Does nothing where
-   * there is no terminal.
-   */
+  /** Replaces the status line on stderr, if that is a terminal; null removes it. */
   redraw(line: string | null): void
+  /** Prints a problem: as the JSON document, or as two lines on stderr. */
   fail(problem: Problem): void
-  /** Colours text for stdout, where colours are wanted. */
+  /** Styles text for stdout, if colors are on. */
   paint(style: Style, text: string): string
 }
 
 /**
- * Reads the options that must be known before the rest of the command line is understood: they
- * shape its errors too. Like the parser, it takes them wherever they stand before a `--`.
+ * Reads the global options before the parser runs, because they shape its errors too. Like the
+ * parser, it accepts them anywhere before a `--`.
  */
 export function readGlobalOptions(args: readonly string[]): GlobalOptions {
   const end = args.indexOf('--')
@@ -84,7 +79,7 @@ export function readGlobalOptions(args: readonly string[]): GlobalOptions {
   }
 }
 
-/** `NO_COLOR`, and streams that are no terminal, turn colours off whatever the options say. */
+/** Colors need a terminal and are off under `NO_COLOR`, whatever the options are. */
 export function createOutput(given: GlobalOptions, streams: OutputStreams): Output {
   const { stdin, stdout, stderr } = streams
   const isDocument = given.json || given.ndjson
@@ -131,8 +126,7 @@ export function createOutput(given: GlobalOptions, streams: OutputStreams): Outp
         return
       }
       const paint = paintFor(stderr)
-      // A message may quote the service or a sender, who must not steer this terminal; its lines
-      // are ours.
+      // A message may quote the service or a sender, so each of its lines is made safe.
       const message = error.message.split('\n').map((text) => formatText(text))
       complain(`${paint('red', 'error:')} ${message.join('\n')}\n${paint('dim', '  fix:')} ${error.fix}\n`)
     },
@@ -150,7 +144,7 @@ function createStatusLine(stream: NodeJS.WritableStream & { columns?: number }, 
     if (isOff || !isTerminal(stream)) return
     clear()
     if (text === null) return
-    // A line that wraps could not be taken away again.
+    // A line that wraps could not be removed again.
     stream.write(formatText(text, (stream.columns ?? 80) - 1))
     isDrawn = true
   }

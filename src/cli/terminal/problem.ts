@@ -15,70 +15,73 @@ export const EXIT = {
   interrupted: 130,
 } as const
 
-/** How a command failed, for a script and for a person. */
+/** The failure of a command, for a script and for a person. */
 export interface Problem {
   code: string
   message: string
-  /** The next thing to do. */
+  /** The next thing to do, as a sentence. */
   fix: string
-  /** ISO 8601; only where somebody named a moment before which it is of no use. */
+  /** Earliest time of a useful retry, in ISO 8601; only if the service or the limit named one. */
   retryAt?: string
   exit: number
 }
 
 type Meaning = readonly [exit: keyof typeof EXIT, fix: string]
 
-const SEE_HELP = 'Add --help to the command to see what it takes.'
+const SEE_HELP = 'Run the command with --help to see its arguments and options.'
 const TRY_LATER = 'Run the same command again in a moment.'
-const REPORT = 'Run it again. If it stays, report it together with the output of "upshot version".'
+const REPORT = 'Run it again with --verbose. If it fails again, report it with the output of "upshot version".'
 
 const CODES: Record<ErrorCode, Meaning> = {
-  invalid_config: ['usage', 'Correct the value that is named, then run the command again.'],
+  invalid_config: ['usage', 'Correct the value named above, then run the command again.'],
   invalid_duration: ['usage', SEE_HELP],
-  invalid_workflow: ['failed', 'Correct the workflow that is named, then run the command again.'],
+  invalid_workflow: ['failed', 'Correct the workflow named above, then run the command again.'],
   invalid_event: ['usage', SEE_HELP],
   invalid_request: ['usage', SEE_HELP],
-  invalid_signature: ['authentication', 'Compare secret, header and algorithm of the endpoint with the sender.'],
-  not_found: ['notFound', 'Look for the right name with the "list" command of the same group.'],
+  invalid_signature: [
+    'authentication',
+    "Compare the endpoint's secret, header and algorithm with those of the sender.",
+  ],
+  not_found: ['notFound', 'Find the right name with the "list" command of the same group.'],
   conflict: ['failed', 'Choose another name.'],
-  body_too_large: ['usage', 'Send less, or raise receive.bodyBytes in config/upshot.config.ts.'],
+  body_too_large: ['usage', 'Send a smaller body, or raise receive.bodyBytes in config/upshot.config.ts.'],
   overloaded: ['temporary', TRY_LATER],
   draining: ['temporary', TRY_LATER],
   store_unavailable: [
     'temporary',
-    'See that the disk is not full and the data directory can be written, then try again.',
+    'Make sure that the disk has free space and the data directory is writable, then run this again.',
   ],
-  stale_lease: ['failed', 'Look at what happened to it with "upshot runs show <id>".'],
+  stale_lease: ['failed', 'See what happened to the run with "upshot runs show <id>".'],
   output_too_large: ['failed', REPORT],
-  step_failed: ['failed', 'Look at the run with "upshot runs show <id>".'],
+  step_failed: ['failed', 'See the run and its steps with "upshot runs show <id>".'],
   step_timeout: ['temporary', TRY_LATER],
   needs_confirmation: ['needsConfirmation', 'Add --yes to do it.'],
-  run_timeout: ['failed', 'Look at the run with "upshot runs show <id>".'],
+  run_timeout: ['failed', 'See the run and its steps with "upshot runs show <id>".'],
   not_running: ['temporary', 'Start the app with "npm start" in another terminal, then run this again.'],
   internal: ['failed', REPORT],
 }
 
 type FilesErrorName = Extract<keyof typeof Files, `${string}Error`>
 
-/** By name, so that no command loads the client for the sake of its errors. */
+/** Keyed by name, so that no command loads the client only for its errors. */
 const FILES_ERRORS: Record<FilesErrorName, Meaning> = {
   FilesError: ['failed', REPORT],
-  AuthenticationError: ['authentication', 'Check SERVICE_API_KEY: the service refuses the key.'],
-  PermissionError: ['authentication', 'Give the API key a scope that covers this call.'],
+  AuthenticationError: ['authentication', 'Check SERVICE_API_KEY: the service rejects the key.'],
+  PermissionError: ['authentication', 'Use an API key whose scope covers this call.'],
   InvalidRequestError: ['usage', SEE_HELP],
-  NotFoundError: ['notFound', 'List the folder above with "upshot files ls <service:/path>".'],
-  RateLimitError: ['temporary', 'Wait until the service takes calls again, then run this again.'],
-  LocalRateLimitError: ['temporary', 'Wait until the limit leaves room again, then run this again.'],
+  NotFoundError: ['notFound', 'List the parent folder with "upshot files ls <service:/path>".'],
+  RateLimitError: ['temporary', 'Wait until the service accepts calls again, then run this again.'],
+  LocalRateLimitError: ['temporary', "Wait until the account's rate limit allows the call, then run this again."],
   UpstreamError: ['temporary', TRY_LATER],
   ServerError: ['temporary', TRY_LATER],
-  ProtocolError: ['failed', 'Check SERVICE_BASE_URL: what answers there does not speak like the service.'],
+  ProtocolError: ['failed', 'Check SERVICE_BASE_URL: the server there does not answer like the service.'],
   ConnectionError: ['temporary', 'Check SERVICE_BASE_URL and the network, then run this again.'],
   TimeoutError: ['temporary', TRY_LATER],
   StalledError: ['temporary', TRY_LATER],
-  AbortedError: ['interrupted', 'Run it again to start over.'],
+  AbortedError: ['interrupted', 'Run it again.'],
 }
 
-/** Reads any thrown value; null for the end of a command that only printed its help or version. */
+/** Describes any thrown value; null if the command only printed its help or version. */
 export function describeProblem(error: unknown): Problem | null {
   if (error instanceof CommanderError) return describeUsage(error)
   if (error instanceof UpshotError) {
@@ -112,12 +115,17 @@ function isFilesError(error: unknown): error is Error & { name: FilesErrorName; 
   return error instanceof Error && Object.hasOwn(FILES_ERRORS, error.name)
 }
 
-/** Commander joins a message and a suggestion by a line break. */
+/** Commander puts a line break between a message and a suggestion. */
 function describeUsage({ exitCode, code, message }: CommanderError): Problem | null {
   if (exitCode === 0) return null
   const exit = EXIT.usage
   if (code === 'commander.help') {
-    return { code: 'usage', message: 'The command is not complete.', fix: 'Name one of its commands.', exit }
+    return {
+      code: 'usage',
+      message: 'The command is incomplete: it is a group of commands.',
+      fix: 'Add one of the commands listed by --help.',
+      exit,
+    }
   }
   const [what = '', suggestion] = message.replace(/^error: /, '').split('\n')
   const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}`.replace(/(?<![.!?])$/, '.')

@@ -1,29 +1,29 @@
 import { formatBytes, formatSpan } from './format-value.ts'
 import type { Output } from './output.ts'
 
-/** What a long command has done so far. */
+/** The progress line of a long command. */
 export interface Progress {
-  /** `total` may become known on the way; null while it is not. */
+  /** `total` may become known later; null while it is unknown. */
   set(done: number, total?: number | null): void
-  /** Takes the line away. Call it whatever happens. */
+  /** Removes the line. Call it in any case. */
   end(): void
   [Symbol.dispose](): void
 }
 
 export interface ProgressOptions {
-  /** What is being done, such as `Downloading report.pdf`. */
+  /** The activity, such as `Downloading report.pdf`. */
   title: string
-  /** Null where it is not known. */
+  /** Null if unknown. */
   total?: number | null
   unit: 'bytes' | 'count'
   now?: () => number
 }
 
 const BAR_CELLS = 24
-/** A terminal that is told more often than this only flickers. */
+/** Drawing more often makes a terminal flicker. */
 const DRAW_EVERY_MS = 80
 
-/** A bar on stderr; shows nothing where that is no terminal, or under `--quiet` and `--json`. */
+/** A progress bar on stderr, if that is a terminal; none under `--quiet` and `--json`. */
 export function showProgress(
   out: Pick<Output, 'redraw'>,
   { title, total: known = null, unit, now = Date.now }: ProgressOptions,
@@ -44,7 +44,7 @@ export function showProgress(
   return { set, end, [Symbol.dispose]: end }
 }
 
-/** Such as `Backing up  [████████················]  33 %  1.2 MB of 3.6 MB, 2.4 s to go`. */
+/** Text such as `Backing up  [████████················]  33 %  1.2 MB of 3.6 MB, 2.4 s left`. */
 export function describeProgress({
   title,
   done,
@@ -63,6 +63,7 @@ export function describeProgress({
   const part = total === 0 ? 1 : Math.min(1, done / total)
   const full = Math.round(part * BAR_CELLS)
   const bar = '█'.repeat(full) + '·'.repeat(BAR_CELLS - full)
-  const left = part > 0 && part < 1 ? `, ${formatSpan(0, Math.round((ms / part) * (1 - part)))} to go` : ''
-  return `${title}  [${bar}] ${String(Math.floor(part * 100)).padStart(3)} %  ${amount(done)} of ${amount(total)}${left}`
+  const left = part > 0 && part < 1 ? `, ${formatSpan(0, Math.round((ms / part) * (1 - part)))} left` : ''
+  const percent = String(Math.floor(part * 100)).padStart(3)
+  return `${title}  [${bar}] ${percent} %  ${amount(done)} of ${amount(total)}${left}`
 }

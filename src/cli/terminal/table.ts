@@ -1,19 +1,19 @@
 import { formatText } from './format-value.ts'
 import type { Output, Style } from './output.ts'
 
-/** How one value of each row is shown. */
+/** One column of a table. */
 export interface Column<Row> {
   title: string
-  /** Null is shown as a dash. */
+  /** The value of a row; null is shown as a dash. */
   value: (row: Row) => string | number | null
-  /** Characters after which a value is cut. */
+  /** Maximum length in characters; a longer value is cut. Default unlimited. */
   most?: number
   /** Default `left`. */
   align?: 'left' | 'right'
   style?: (row: Row) => Style | null
 }
 
-/** Rows under their titles, in columns as wide as what they hold; nothing for no rows. */
+/** Lines of a table with a header, each column as wide as its longest value; none for no rows. */
 export function formatTable<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -44,4 +44,9 @@ export function formatTable<Row>(
     }),
   )
   return [head, ...body]
+}
+
+/** Indented lines under a bold title, after an empty line; none for no lines. */
+export function formatSection(title: string, lines: readonly string[], paint: Output['paint']): string[] {
+  return lines.length === 0 ? [] : ['', paint('bold', title), ...lines.map((line) => `  ${line}`)]
 }

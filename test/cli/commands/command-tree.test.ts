@@ -42,5 +42,5 @@ test('prints the version alone on stdout', async () => {
 test('shows the commands of a group on stderr when none of them is named', async () => {
   const { exit, stdout, stderr } = await run(['endpoints'])
   expect([exit, stdout]).toEqual([2, ''])
-  expect(stderr).toContain('make an endpoint')
+  expect(stderr).toContain('create an endpoint')
 })

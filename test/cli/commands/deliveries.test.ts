@@ -77,9 +77,9 @@ test('lists deliveries by verdict, endpoint and time, and counts the refusals th
   )
   await app.store.countRefusals({ overloaded: 1_234, stale: 2 })
   const told = await runHere(dataDir, ['deliveries', 'list', '--verdict', 'refused'])
-  expect(told.stderr).toContain('Without a row by now: 1,234 overloaded, 2 stale.')
+  expect(told.stderr).toContain('dropped or pruned: 1,234 overloaded, 2 stale.')
   for (const others of [[], ['--verdict', 'accepted'], ['--verdict', 'stale', '--endpoint', 'shop']]) {
-    expect((await runHere(dataDir, ['deliveries', 'list', ...others])).stderr).not.toContain('Without a row')
+    expect((await runHere(dataDir, ['deliveries', 'list', ...others])).stderr).not.toContain('Not listed')
   }
   const wrong = await Promise.all([
     upshot('deliveries', 'list', '--verdict', 'lost'),

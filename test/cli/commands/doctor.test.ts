@@ -146,7 +146,7 @@ test('mends only after saying what, and only what it was asked to', async () => 
   expect((await runCli(dataDir, ['doctor', '--json'], { env })).exit).toBe(7)
   const refused = await runCli(dataDir, ['doctor', '--fix'], { env })
   expect(refused).toMatchObject({ exit: 3, stdout: '' })
-  expect(refused.stderr).toContain('This will mend 3 things.')
+  expect(refused.stderr).toContain('This will repair 3 problems.')
   expect(refused.stderr).toContain(`make ${key} readable by its owner only`)
   expect(modes()).toEqual([0o644, 0o755])
 

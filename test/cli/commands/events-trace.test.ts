@@ -170,7 +170,7 @@ test('follows the events that a run sent and the runs that it invoked, and says 
     ],
   ])
   const [, , sent, heard, missed] = data.children[1].children
-  expect([heard.note, missed.note]).toEqual([`${sent.children[0].name} came`, 'nothing came in time'])
+  expect([heard.note, missed.note]).toEqual([`${sent.children[0].name} arrived`, 'no event arrived in time'])
 })
 
 test('leads from a run that was folded to the one that absorbed it', async () => {

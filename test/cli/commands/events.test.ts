@@ -161,7 +161,7 @@ test('lists the files of the sandbox, and says when there are more', async () =>
     runCli(dataDir, ['status', '--json']),
   ])
   expect(cut.stdout).toMatch(/^PATH +SIZE .*\n\/in\/ .*\n\/in\/one.txt +3 B /)
-  expect(cut.stderr).toContain('There is more than these 2.')
+  expect(cut.stderr).toContain('There are more than these 2 entries.')
   expect(missing).toMatchObject({ exit: 5, json: { ok: false, error: { code: 'not_found' } } })
   expect(status.json.data).toMatchObject({ running: true, ready: true, receiver: urls.receiver, pid: process.pid })
   expect(status.stdout).not.toContain('sk_sandbox_')

@@ -83,9 +83,9 @@ test('says how many runs it would retry, does it only when told to, and not unde
   const args = ['runs', 'retry', '--status', 'failed', '--workflow', 'follow-up', '--since', '1h']
   const asked = await cli(...args)
   expect(asked).toMatchObject({ exit: 3, json: { ok: false, error: { code: 'needs_confirmation' } } })
-  expect(asked.json.error.message).toContain('retry 2 runs (failed, of the workflow follow-up, made since')
+  expect(asked.json.error.message).toContain('retry 2 runs (failed, of the workflow follow-up, created since')
   const told = await runHere(dataDir, [...args, '--dry-run'])
-  expect(told).toMatchObject({ exit: 0, stdout: '2 runs would be taken up again.\n' })
+  expect(told).toMatchObject({ exit: 0, stdout: '2 runs would be retried.\n' })
   expect(told.stderr).toContain(ids[0])
   expect(await Promise.all(ids.map((id) => statusOf(store, id)))).toEqual(['failed', 'failed'])
   expect((await cli(...args, '--yes')).json.data).toMatchObject({ done: 2, refused: 0 })

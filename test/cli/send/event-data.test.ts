@@ -25,6 +25,6 @@ test('takes the data of a whole event or data alone, and nothing that is no obje
   writeFileSync(file, '{"a":1}')
   expect(await readEventData(file)).toEqual({ a: 1 })
   writeFileSync(file, '[1]')
-  await expect(readEventData(file)).rejects.toThrow(/no JSON object/)
+  await expect(readEventData(file)).rejects.toThrow(/does not hold a JSON object/)
   await expect(readEventData(`${file}.none`)).rejects.toThrow(/ENOENT/)
 })

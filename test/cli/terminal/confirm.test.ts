@@ -81,7 +81,7 @@ test('lists no more things than can be read', async () => {
 
 test('says how far it is, and how long it will take', () => {
   expect(describeProgress({ title: 'Reading', done: 1_500, total: 6_000, unit: 'bytes', ms: 2_000 })).toBe(
-    `Reading  [${'█'.repeat(6)}${'·'.repeat(18)}]  25 %  1.5 kB of 6.0 kB, 6.0 s to go`,
+    `Reading  [${'█'.repeat(6)}${'·'.repeat(18)}]  25 %  1.5 kB of 6.0 kB, 6.0 s left`,
   )
   expect(describeProgress({ title: 'Reading', done: 3, total: null, unit: 'count', ms: 1 })).toBe('Reading  3')
   expect(describeProgress({ title: 'Reading', done: 0, total: 0, unit: 'count', ms: 1 })).toContain('100 %')

@@ -6,31 +6,29 @@ import { STORAGES, type StorageName } from '../../../core/service/storage.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { readSecret } from '../../input/read-source.ts'
 
-/**
- * Adds what `add` and `edit` of an account take alike. Keys are never arguments, which every
- * process list shows.
- */
+/** Adds the options of `add` and `edit`. Keys are never arguments: process lists show those. */
 export function addAccountOptions<Args extends unknown[], Options extends OptionValues>(
   command: Command<Args, Options>,
 ) {
   return command
-    .option('--base-url <url>', 'the base address with its version, such as https://api.example.com/v1', parseBaseUrl)
+    .option('--base-url <url>', 'the base URL with its version, such as https://api.example.com/v1', parseBaseUrl)
     .addOption(new Option('--key-file <file>', 'read the API key from a file').conflicts(['keyStdin', 'keyEnv']))
     .addOption(new Option('--key-stdin', 'read the API key from standard input').conflicts('keyEnv'))
     .option('--key-env <name>', 'read the API key from an environment variable')
     .addOption(
-      new Option('--fallback-file <file>', 'read the key to try when the first is refused from a file').conflicts(
-        'fallbackEnv',
-      ),
+      new Option(
+        '--fallback-file <file>',
+        'read the fallback key, used when the first is refused, from a file',
+      ).conflicts('fallbackEnv'),
     )
-    .option('--fallback-env <name>', 'read that key from an environment variable')
-    .option('--plan <plan>', 'free, pro, enterprise, or the requests per minute that the account may make', parsePlan)
+    .option('--fallback-env <name>', 'read the fallback key from an environment variable')
+    .option('--plan <plan>', 'free, pro, enterprise, or the allowed requests per minute (1 to 999999)', parsePlan)
     .option('--storage-a <name>', 'the name of the document-suite storage in API calls')
     .option('--storage-b <name>', 'the name of the desktop-suite storage in API calls')
     .option('--storage-c <name>', 'the name of the file-sync storage in API calls')
 }
 
-/** What the options of {@link addAccountOptions} say; undefined for what is not named. */
+/** The values of {@link addAccountOptions}; undefined for an option that was not given. */
 export interface AccountOptions {
   baseUrl?: string | undefined
   keyFile?: string | undefined
@@ -44,18 +42,15 @@ export interface AccountOptions {
   storageC?: string | undefined
 }
 
-/** The keys that are named, read from where they are. */
+/** Reads the keys from their sources. */
 export async function readKeys({ keyFile, keyStdin, keyEnv, fallbackFile, fallbackEnv }: AccountOptions) {
   return {
     apiKey: await readSecret({ secretFile: keyFile, secretStdin: keyStdin, secretEnv: keyEnv }, 'the API key'),
-    fallbackKey: await readSecret({ secretFile: fallbackFile, secretEnv: fallbackEnv }, 'the API key'),
+    fallbackKey: await readSecret({ secretFile: fallbackFile, secretEnv: fallbackEnv }, 'the fallback key'),
   }
 }
 
-/**
- * How the service writes the storages that are named; the others as `known` has them, undefined
- * where it has none.
- */
+/** The service's names of the storages: from the options, else from `known`. */
 export function nameStorages(
   { storageA, storageB, storageC }: AccountOptions,
   known: Record<StorageName, string> | null,
@@ -68,10 +63,7 @@ export function nameStorages(
   }
 }
 
-/**
- * Another account of the same service has its storages under the same names; the sandbox writes
- * them as we do.
- */
+/** All accounts of one service share its storage names; the sandbox uses ours. */
 export function knownStorages(
   { service }: Pick<Config, 'service'>,
   apiKey: string,
@@ -90,11 +82,11 @@ function parseBaseUrl(text: string): string {
   ) {
     return text
   }
-  throw new InvalidArgumentError('It is an address with its version, such as https://api.example.com/v1.')
+  throw new InvalidArgumentError('Give a URL with its version, such as https://api.example.com/v1.')
 }
 
 function parsePlan(text: string): Plan {
   if (text === 'free' || text === 'pro' || text === 'enterprise') return text
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It is free, pro, enterprise, or a number of requests per minute.')
+  throw new InvalidArgumentError('Give free, pro, enterprise, or a number of requests per minute from 1 to 999999.')
 }

@@ -5,22 +5,23 @@ import { isoTime } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import type { RunningApp } from '../../open/running-app.ts'
 
-/** An account as it may be shown to anyone: without its keys. */
+/** An account without its keys. */
 export interface AccountView {
   name: string
-  /** Null for the sandbox while no app runs. */
+  /** Null for the sandbox while no app is running. */
   baseUrl: string | null
   plan: Plan
   storages: Record<StorageName, string>
-  /** Whether a second key is there to be tried. */
+  /** Whether a second key is tried when the first is refused. */
   hasFallbackKey: boolean
   from: 'environment' | 'sandbox' | 'accounts add'
-  /** Null for the account `default`, which nobody made. */
+  /** Null for the account `default`. */
   createdAt: string | null
   /** Names of the endpoints that use it. */
   endpoints: string[]
 }
 
+/** An added account for JSON. */
 export function describeAccount(
   { name, baseUrl, plan, storages, fallbackKey, createdAt }: Account,
   endpoints: readonly Endpoint[],
@@ -39,7 +40,7 @@ export function describeAccount(
   }
 }
 
-/** The account of the environment, or of the sandbox where the environment names none. */
+/** The account `default` for JSON: of the environment, else of the sandbox. */
 export function describeDefault(
   { service }: Pick<Config, 'service'>,
   app: RunningApp | null,
@@ -60,14 +61,14 @@ function usersOf(account: string, endpoints: readonly Endpoint[]): string[] {
   return endpoints.filter((endpoint) => endpoint.account === account).map(({ name }) => name)
 }
 
-/** The facts of an account for a person, line by line. */
+/** An account for a person, one fact per line. */
 export function formatAccount({ baseUrl, plan, storages, hasFallbackKey, endpoints, from }: AccountView): string[] {
   const facts: [string, string][] = [
     ['from', from],
-    ['base URL', baseUrl ?? '(the sandbox, once the app runs)'],
+    ['base URL', baseUrl ?? '(the sandbox, while the app is running)'],
     ['plan', typeof plan === 'number' ? `${plan} requests per minute` : plan],
     ['storages', STORAGES.map((name) => storages[name]).join(', ')],
-    ['key', hasFallbackKey ? 'one, and another to try when it is refused' : 'one'],
+    ['key', hasFallbackKey ? 'one, with a fallback key' : 'one'],
     ['endpoints', endpoints.length === 0 ? 'none' : endpoints.join(', ')],
   ]
   return facts.map(([name, value]) => `  ${name.padEnd(9)} ${value}`)

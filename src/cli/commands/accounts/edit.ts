@@ -1,23 +1,24 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import { type Account, DEFAULT_ACCOUNT, planAccount } from '../../../core/service/account.ts'
-import { withStore } from '../../open/open-project.ts'
-import type { Output } from '../../terminal/output.ts'
+import type { Cli } from '../../command.ts'
 import { type AccountOptions, addAccountOptions, nameStorages, readKeys } from './account-options.ts'
 import { describeAccount, formatAccount } from './account-view.ts'
 import { findAccount } from './find-account.ts'
 
-/** `upshot accounts edit <name>`: changes what is named, keeps the rest. */
-export function define(command: Command, out: Output): void {
-  addAccountOptions(command.argument('<name>', 'the account'))
-    .option('--keep-old-key', 'after a new key, try the old one when the new one is refused')
-    .option('--no-fallback', 'forget the key to try when the first is refused')
+/** `upshot accounts edit <name>`: changes the given values and keeps the rest. */
+export function define(command: Command, { out, project }: Cli): void {
+  addAccountOptions(command.argument('<name>', 'name of the account'))
+    .option('--keep-old-key', 'with a new key: keep the old one as the fallback key')
+    .option('--no-fallback', 'remove the fallback key')
     .action(async (name, { keepOldKey = false, fallback, ...options }) => {
       if (name === DEFAULT_ACCOUNT) throw refuseDefault()
       if (Object.keys(options).length === 0 && fallback) {
-        throw new UpshotError('invalid_request', 'No change is named.')
+        throw new UpshotError('invalid_request', 'No change was given.', {
+          details: { fix: 'Add --base-url, --plan, a --key, --fallback or --storage option, or --no-fallback.' },
+        })
       }
-      await withStore(async (store) => {
+      await project.withStore(async (store) => {
         const keys = await readKeys(options)
         const before = await findAccount(store, name)
         if (before === null) throw refuseDefault()
@@ -25,10 +26,10 @@ export function define(command: Command, out: Output): void {
           ...keys,
           fallbackKey: keys.fallbackKey ?? decideFallback(before, { keepOldKey, fallback }),
         })
-        if (out.given.dryRun) out.note('Nothing was written: this is what it would be.')
+        if (out.given.dryRun) out.note('Dry run: nothing was saved. This is what would be saved.')
         else await store.saveAccount(after)
         const view = describeAccount(after, await store.listEndpoints())
-        out.result(view, () => [`Account "${name}" is changed.`, '', ...formatAccount(view)])
+        out.result(view, () => [`Changed the account "${name}".`, '', ...formatAccount(view)])
       })
     })
 }
@@ -63,7 +64,13 @@ function planEdit(
 }
 
 function refuseDefault(): UpshotError {
-  return new UpshotError('invalid_request', 'The account "default" is the one that the environment names.', {
-    details: { fix: 'Change SERVICE_BASE_URL, SERVICE_API_KEY and the rest, and start the app again.' },
-  })
+  return new UpshotError(
+    'invalid_request',
+    'The account "default" is set by the environment, so it cannot be changed here.',
+    {
+      details: {
+        fix: 'Change SERVICE_BASE_URL, SERVICE_API_KEY and the other SERVICE_ variables, and restart the app.',
+      },
+    },
+  )
 }

@@ -2,10 +2,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import { type Account, DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 
-/**
- * The account's row; null for `default`, which the environment names. Throws `not_found` that names
- * those there are.
- */
+/** The stored account; null for `default`. Throws `not_found`, which lists the names. */
 export async function findAccount(
   store: Pick<ReadStore, 'findAccount' | 'listAccounts'>,
   name: string,
@@ -15,6 +12,6 @@ export async function findAccount(
   if (account !== null) return account
   const known = [DEFAULT_ACCOUNT, ...(await store.listAccounts()).map((each) => each.name)].join(', ')
   throw new UpshotError('not_found', `There is no account named "${name}".`, {
-    details: { fix: `Make it with "upshot accounts add ${name}", or choose one of: ${known}.` },
+    details: { fix: `Create it with "upshot accounts add ${name}", or choose one of: ${known}.` },
   })
 }

@@ -1,7 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
-import { withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { findRunningApp } from '../../open/running-app.ts'
-import type { Output } from '../../terminal/output.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { type AccountView, describeAccount, describeDefault } from './account-view.ts'
 
@@ -13,10 +12,10 @@ const COLUMNS: Column<AccountView>[] = [
   { title: 'FROM', value: ({ from }) => from },
 ]
 
-/** `upshot accounts list`: never with a key. */
-export function define(command: Command, out: Output): void {
+/** `upshot accounts list`: all accounts, without their keys. */
+export function define(command: Command, { out, project }: Cli): void {
   command.action(() =>
-    withStore(async (store, config) => {
+    project.withStore(async (store, config) => {
       const endpoints = await store.listEndpoints()
       const accounts = (await store.listAccounts()).map((account) => describeAccount(account, endpoints))
       const views = [describeDefault(config, await findRunningApp(config), endpoints), ...accounts]

@@ -1,14 +1,13 @@
 import type { Command } from '@commander-js/extra-typings'
-import { withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { findRunningApp } from '../../open/running-app.ts'
-import type { Output } from '../../terminal/output.ts'
 import { describeAccount, describeDefault, formatAccount } from './account-view.ts'
 import { findAccount } from './find-account.ts'
 
-/** `upshot accounts show <name>`: all that is known of an account but its keys. */
-export function define(command: Command, out: Output): void {
-  command.argument('<name>', 'the account').action((name) =>
-    withStore(async (store, config) => {
+/** `upshot accounts show <name>`: one account, without its keys. */
+export function define(command: Command, { out, project }: Cli): void {
+  command.argument('<name>', 'name of the account').action((name) =>
+    project.withStore(async (store, config) => {
       const account = await findAccount(store, name)
       const endpoints = await store.listEndpoints()
       const view =

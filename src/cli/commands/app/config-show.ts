@@ -1,20 +1,18 @@
 import type { Command } from '@commander-js/extra-typings'
 import { adoptEnvFile, processEnvironment } from '../../../project/config/environment.ts'
 import { type Explained, explainConfig } from '../../../project/config/explain-config.ts'
-import { projectChoice } from '../../open/project-choice.ts'
-import type { Output } from '../../terminal/output.ts'
+import type { Cli } from '../../command.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 
-/** `upshot config show`: what the app would be told, with secrets hidden. */
-export function define(command: Command, out: Output): void {
-  command.option('--origins', 'also where each value comes from').action(async ({ origins = false }) => {
-    const root = process.cwd()
+/** `upshot config show`: all settings as the app would read them, with secrets hidden. */
+export function define(command: Command, { out, project }: Cli): void {
+  command.option('--origins', 'also show the source of each value').action(async ({ origins = false }) => {
+    const { root, configFile } = project
     const adopted = adoptEnvFile(root)
-    const configFile = projectChoice.configFile ?? undefined
     const settings = await explainConfig(processEnvironment(), root, { configFile, adopted })
     const shown = origins ? settings : settings.map(({ setting, value }) => ({ setting, value }))
     out.result(shown, () => formatTable(settings, origins ? [...COLUMNS, ...ORIGINS] : COLUMNS, out.paint))
-    out.note('A flag wins over the environment, that over .env, that over the project file, that over the default.')
+    out.note('Order of precedence: option, environment, .env, project file, default.')
   })
 }
 

@@ -1,19 +1,19 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
-import type { Output } from '../../terminal/output.ts'
+import type { Cli } from '../../command.ts'
 
-/** `upshot demo`: fails when a promise did not hold. */
-export function define(command: Command, out: Output): void {
+/** `upshot demo`: plays the demo; fails if a promise was broken. */
+export function define(command: Command, { out }: Cli): void {
   command.action(async () => {
-    const { playDemo: runDemo } = await import('./demo/play-demo.ts')
+    const { playDemo } = await import('./demo/play-demo.ts')
     const story: string[] = []
-    const failed = await runDemo((line) => {
+    const failed = await playDemo((line) => {
       story.push(line)
       out.tell(line)
     })
     if (failed !== 0) {
-      throw new UpshotError('internal', 'The demo did not end as it should.', {
-        details: { fix: 'See which promise is marked with ✗, and run it again.' },
+      throw new UpshotError('internal', 'The demo failed: at least one promise was broken.', {
+        details: { fix: 'See the lines marked with ✗ above, and run the demo again.' },
       })
     }
     out.result({ story }, () => [])

@@ -9,14 +9,14 @@ import { sendEvent } from '../../send/send-event.ts'
 import type { HotKey } from '../../terminal/hot-keys.ts'
 import type { Output } from '../../terminal/output.ts'
 
-/** What `f` steps through, and back to none. */
-const MOODS: readonly { name: string; faults: readonly FaultInput[] }[] = [
-  { name: 'well', faults: [] },
+/** The states of the sandbox that `f` steps through. */
+const STATES: readonly { name: string; faults: readonly FaultInput[] }[] = [
+  { name: 'healthy', faults: [] },
   { name: 'slow: each call takes 2 s longer', faults: [{ on: '*', latencyMs: 2_000 }] },
   { name: 'unreliable: a third of the calls fail with 503', faults: [{ on: '*', status: 503, probability: 1 / 3 }] },
-  { name: 'gone: every connection is reset', faults: [{ on: '*', reset: true }] },
+  { name: 'down: every connection is reset', faults: [{ on: '*', reset: true }] },
   {
-    name: 'a poor sender: deliveries come twice, late or with a bad signature',
+    name: 'a bad sender: deliveries come twice, late or with a bad signature',
     faults: [
       { on: 'delivery', duplicate: true, probability: 0.4 },
       { on: 'delivery', delayMs: 3_000, probability: 0.4 },
@@ -30,50 +30,51 @@ type Running = { app: App; urls: AppUrls }
 /** The keys of `upshot dev`. */
 export function devKeys({ app, urls }: Running, out: Output): Record<string, HotKey> {
   let samples = 0
-  let mood = 0
+  let state = 0
   return {
     t: {
-      help: 'trigger: send a file through, or a sample event where there is no sandbox',
+      help: 'trigger: put a file into the sandbox and transfer it; without a sandbox, send a sample event',
       async press() {
         samples += 1
         out.note(await trigger({ app, urls }, samples))
       },
     },
     r: {
-      help: 'send the last event once more, under a new id',
+      help: 'send the last event again, with a new id',
       press: async () => out.note(await repeat({ app, urls })),
     },
     f: {
-      help: 'faults: make the sandbox slow, unreliable, gone, a poor sender, and well again',
+      help: 'faults: make the sandbox slow, unreliable, down, a bad sender, then healthy again',
       async press() {
-        mood = (mood + 1) % MOODS.length
-        out.note(await setMood(requireSandbox(app), mood))
+        state = (state + 1) % STATES.length
+        out.note(await setState(requireSandbox(app), state))
       },
     },
     o: { help: 'print the addresses', press: () => out.note(describeUrls(urls)) },
   }
 }
 
-/** Real files, so that what workflows do with them works, too. */
+/** Uses real files, so that workflows can work with them. */
 async function trigger(running: Running, number: number): Promise<string> {
   const { sandbox } = running.app
   if (sandbox === null) return deliver(running, 'file.created', sampleData('file.created', systemClock.now()))
   const path = `/inbox/sample-${Date.now().toString(36)}-${number}.txt`
   await sandbox.storage('storage_a').put(path, `Sample ${number} of this session.\n`)
   await sandbox.transfers.start({ from: ['storage_a', path], to: ['storage_b', '/archive/'] })
-  return `Put storage_a:${path}, and started its transfer to storage_b:/archive/.`
+  return `Put storage_a:${path} and started its transfer to storage_b:/archive/.`
 }
 
 async function repeat(running: Running): Promise<string> {
   const [last] = await running.app.store.listEvents({ limit: 1 })
-  if (last === undefined) return 'There is no event yet. Press t to make one.'
+  if (last === undefined) return 'There is no event yet. Press t to send one.'
   return deliver(running, last.type, JSON.parse(last.body).data)
 }
 
 async function deliver({ app, urls }: Running, type: string, data: Record<string, unknown>): Promise<string> {
   const now = systemClock.now()
   const [endpoint] = await app.store.listEndpoints()
-  if (endpoint === undefined) throw new UpshotError('not_found', 'There is no endpoint.')
+  if (endpoint === undefined)
+    throw new UpshotError('not_found', 'There is no endpoint. Create one with "upshot endpoints add <name>".')
   const event = { id: newId('evt', now), type, created: isoTime(now), data }
   const verdict = await sendEvent(event, {
     ...{ endpoint, receiver: urls.receiver, now },
@@ -82,8 +83,8 @@ async function deliver({ app, urls }: Running, type: string, data: Record<string
   return `Sent ${event.id} (${type}): ${verdict}.`
 }
 
-async function setMood(sandbox: Sandbox, index: number): Promise<string> {
-  const { name, faults } = MOODS[index] ?? { name: 'well', faults: [] }
+async function setState(sandbox: Sandbox, index: number): Promise<string> {
+  const { name, faults } = STATES[index] ?? { name: 'healthy', faults: [] }
   await sandbox.faults.clear()
   for (const fault of faults) await sandbox.faults.add(fault)
   return `The service is now ${name}.`
@@ -91,10 +92,10 @@ async function setMood(sandbox: Sandbox, index: number): Promise<string> {
 
 function requireSandbox({ sandbox }: App): Sandbox {
   if (sandbox !== null) return sandbox
-  throw new UpshotError('not_running', 'No sandbox runs here: this works with the real service.')
+  throw new UpshotError('not_running', 'No sandbox is running: this app uses the real service.')
 }
 
-/** Where everything is, a line each. */
+/** All addresses, one per line. */
 export function describeUrls({ receiver, admin, endpoints, sandbox, storages }: AppUrls): string {
   const lines: [string, string | undefined][] = [
     ['receiver', receiver],

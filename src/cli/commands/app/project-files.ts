@@ -2,33 +2,29 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { readVersion } from '../../input/read-version.ts'
 
-/** What `upshot init` can begin with, and what each is for. */
+/** The templates of `upshot init`, with their purpose. */
 export const TEMPLATES = {
-  minimal: 'one workflow that records each new file',
-  cleanup: 'deletes the source of a transfer once its copy is proven',
+  minimal: 'one workflow, which records each new file',
+  cleanup: 'deletes the source of a transfer once its copy is verified',
   mirror: 'keeps a copy of a storage on this machine, with an inventory',
 } as const
 export type TemplateName = keyof typeof TEMPLATES
 
 /** A file of a new project. */
 export interface ProjectFile {
-  /** From the project's folder, with `/`. */
+  /** Relative to the project's folder, with `/`. */
   path: string
   content: string
 }
 
 const FOLDER = resolve(import.meta.dirname, '../../../../templates')
 
-/**
- * The files of a new project in `dir`: those that all projects share and those of the template, in
- * order of their paths.
- */
+/** The files of a new project in `dir`: the shared ones and the template's, by path. */
 export function planProject(template: TemplateName, dir: string): ProjectFile[] {
   const files = new Map<string, string>()
   for (const folder of ['shared', template]) {
     for (const [path, text] of readFolder(join(FOLDER, folder))) {
-      // A template adds its own variables to those of all; any other file of the same name takes
-      // the place.
+      // Variables of the template are appended; its other files replace shared ones.
       files.set(path, path === '.env.example' ? (files.get(path) ?? '') + text : text)
     }
   }
@@ -37,10 +33,7 @@ export function planProject(template: TemplateName, dir: string): ProjectFile[] 
   return [...files].map(([path, content]) => ({ path, content })).sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
-/**
- * What npm would act on within a package (a second manifest, ignore files) lies in the templates
- * under a name that begins with `_`.
- */
+/** Names of template files that npm would treat specially in a package: they begin with `_`. */
 const NAMES: Record<string, string> = {
   '_package.json': 'package.json',
   '_tsconfig.json': 'tsconfig.json',
@@ -63,13 +56,13 @@ function fillManifest(manifest: Record<string, unknown>, dir: string): Record<st
   return { ...manifest, name: packageName(dir), dependencies }
 }
 
-/** A name that npm takes, from the folder's. */
+/** A valid npm package name, made from the folder's name. */
 export function packageName(dir: string): string {
   const name = basename(resolve(dir))
     .toLowerCase()
     .replace(/[^a-z0-9-]+/g, '-')
     .replace(/^-+|-+$/g, '')
     .slice(0, 100)
-  // A package that has its own name cannot install "upshot" beside it.
+  // A package named "upshot" could not depend on "upshot".
   return name === '' || name === 'upshot' ? 'my-automations' : name
 }

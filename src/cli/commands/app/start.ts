@@ -3,37 +3,39 @@ import { serve } from '../../../app/serve.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { ROLES } from '../../../project/config/variables.ts'
-import { loadProject } from '../../open/open-project.ts'
-import type { Output } from '../../terminal/output.ts'
+import type { Cli } from '../../command.ts'
 
-/**
- * `upshot start`: for production. Logs JSON, asks nothing, and works with the real service only.
- */
-export function define(command: Command, out: Output): void {
+/** `upshot start`: the app for production. Logs JSON and requires the real service. */
+export function define(command: Command, { out, project }: Cli): void {
   command
-    .addOption(new Option('--role <role>', 'run one part of the app beside others (default: all)').choices(ROLES))
+    .addOption(
+      new Option('--role <role>', 'run only one part of the app in this process (default: all)').choices(ROLES),
+    )
     .action(async ({ role }) => {
-      const config = await loadProject(role === undefined ? {} : { UPSHOT_ROLE: { flag: '--role', value: role } })
+      const config = await project.load(role === undefined ? {} : { UPSHOT_ROLE: { flag: '--role', value: role } })
       requireRealService(config)
       const { ended } = await serve(config, { log: 'json' })
       await ended
-      out.detail('It has ended in order.')
+      out.detail('The app has stopped in order.')
     })
 }
 
-/**
- * What runs in production by mistake with a sandbox would acknowledge deliveries and follow them up
- * nowhere.
- */
+/** Refuses a sandbox: in production its workflows would change nothing at the real service. */
 function requireRealService({ service }: Config): void {
   if (service.kind === 'sandbox') {
     throw new UpshotError('invalid_config', 'No service is configured, and "upshot start" starts no sandbox.', {
-      details: { fix: 'Set the SERVICE_ variables (see "upshot doctor"), or work with the sandbox: upshot dev.' },
+      details: {
+        fix: 'Set the SERVICE_ variables and check them with "upshot doctor", or use the sandbox: upshot dev.',
+      },
     })
   }
   if (service.apiKey.startsWith('sk_sandbox_')) {
-    throw new UpshotError('invalid_config', 'SERVICE_API_KEY is a key of the sandbox, which is not for production.', {
-      details: { fix: 'Set SERVICE_API_KEY to a key of the real service, or work with the sandbox: upshot dev.' },
-    })
+    throw new UpshotError(
+      'invalid_config',
+      'SERVICE_API_KEY is a key of the sandbox, which must not be used in production.',
+      {
+        details: { fix: 'Set SERVICE_API_KEY to a key of the real service, or use the sandbox: upshot dev.' },
+      },
+    )
   }
 }

@@ -1,21 +1,21 @@
 import type { Command } from '@commander-js/extra-typings'
-import { loadProject } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { findRunningApp, type RunningApp } from '../../open/running-app.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
 
-/** `upshot status`: asks the app itself, since the runtime file outlives a crash. */
-export function define(command: Command, out: Output): void {
+/** `upshot status`: the running app's state and addresses. */
+export function define(command: Command, { out, project }: Cli): void {
   command.action(async () => {
-    const { dataDir } = await loadProject()
+    const { dataDir } = await project.load()
     const app = await findRunningApp({ dataDir })
     if (app === null) {
-      out.result({ running: false, dataDir }, () => [`No app runs on ${dataDir}.`])
+      out.result({ running: false, dataDir }, () => [`No app is running on ${dataDir}.`])
       out.note('Start it with "npm start".')
       return
     }
     const { isReady, pid, startedAt, receiver, admin, sandbox, checks } = app
-    // Address by address: the runtime file also holds the sandbox's key.
+    // The sandbox's key in `app` must not be shown.
     const facts = { pid, startedAt, receiver, admin, sandbox: sandbox?.origin ?? null, checks }
     out.result({ running: true, ready: isReady, dataDir, ...facts }, () => [
       describeState(app, out),
@@ -31,5 +31,5 @@ function describeState({ isReady, pid, startedAt, checks }: RunningApp, { paint 
   const since = formatMoment(Date.parse(startedAt), Date.now())
   const faults = Object.entries(checks).flatMap(([name, result]) => (result === 'ok' ? [] : `${name}: ${result}`))
   const state = isReady ? paint('green', 'ready') : paint('red', `not ready (${faults.join(', ')})`)
-  return `An app runs here, ${state}: process ${pid}, since ${since}.`
+  return `An app is running here, ${state}: process ${pid}, since ${since}.`
 }

@@ -1,13 +1,12 @@
 import type { Command } from '@commander-js/extra-typings'
 import { PRUNE_KINDS, type PruneKind } from '../../../core/store/retention.ts'
 import { systemClock } from '../../../core/time.ts'
-import { withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
-import type { Output } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 
-const THINGS = {
+const LABELS = {
   runs: 'completed runs',
   failures: 'failed and canceled runs',
   refusals: 'refused deliveries',
@@ -17,21 +16,18 @@ const THINGS = {
 
 const DAY_MS = 86_400_000
 
-/**
- * `upshot db prune`: what the app does every hour, now: beside it, too, since both go by small
- * commits.
- */
-export function define(command: Command, out: Output): void {
+/** `upshot db prune`: deletes old data now, in small commits, also beside a running app. */
+export function define(command: Command, { out, project }: Cli): void {
   command
     .addHelpText(
       'after',
-      '\nHow old things may get is the `retention` of the project file. Ids of events are never removed.',
+      '\nThe ages are those of `retention` in the project file, by which the app prunes every hour.',
     )
     .action(() =>
-      withStore(async (store, config) => {
+      project.withStore(async (store, config) => {
         const bounds = PRUNE_KINDS.map((kind) => describeBound(kind, config.retention[kind]))
-        if (!(await confirm(out, { will: 'remove what is older than this', things: bounds }))) {
-          out.result({ pruned: null }, () => ['Nothing was removed.'])
+        if (!(await confirm(out, { will: 'delete data older than this', things: bounds }))) {
+          out.result({ pruned: null }, () => ['Nothing was deleted.'])
           return
         }
         const { pruneStore } = await import('../../../schedule/pruner.ts')
@@ -43,13 +39,13 @@ export function define(command: Command, out: Output): void {
           signal: onInterrupt(),
           onSlice: (counts) => progress.set(sum(counts)),
         })
-        out.result({ pruned }, () => PRUNE_KINDS.map((kind) => `${String(pruned[kind]).padStart(8)} ${THINGS[kind]}`))
+        out.result({ pruned }, () => PRUNE_KINDS.map((kind) => `${String(pruned[kind]).padStart(8)} ${LABELS[kind]}`))
       }),
     )
 }
 
 function describeBound(kind: PruneKind, ageMs: number | null): string {
-  return `${THINGS[kind]}: ${ageMs === null ? 'kept forever' : `${Number((ageMs / DAY_MS).toFixed(1))} days`}`
+  return `${LABELS[kind]}: ${ageMs === null ? 'kept forever' : `${Number((ageMs / DAY_MS).toFixed(1))} days`}`
 }
 
 function sum(counts: Record<PruneKind, number>): number {

@@ -5,10 +5,10 @@ import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
 import type { Style } from '../../terminal/output.ts'
 import type { Column } from '../../terminal/table.ts'
 
-/** A delivery with the name of its endpoint; null when it reached none. */
+/** A delivery with the name of its endpoint; null if it reached none. */
 export type NamedDelivery = DeliveryRecord & { endpoint: string | null }
 
-/** Adds the names of endpoints, also of removed ones. */
+/** Adds the names of endpoints, removed ones too. */
 export async function nameDeliveries(
   store: Pick<ReadStore, 'listEndpointNames'>,
   deliveries: readonly DeliveryRecord[],
@@ -21,6 +21,7 @@ function nameOf({ name, removedAt }: EndpointName): string {
   return removedAt === null ? name : `${name} (removed)`
 }
 
+/** Columns of a table of deliveries. */
 export function deliveryColumns(now: number): Column<NamedDelivery>[] {
   return [
     { title: 'DELIVERY', value: ({ id }) => id },
@@ -33,13 +34,14 @@ export function deliveryColumns(now: number): Column<NamedDelivery>[] {
   ]
 }
 
+/** The color of a verdict: green accepted, yellow temporary or odd, red refused. */
 export function styleVerdict(verdict: Verdict): Style | null {
   if (verdict === 'accepted') return 'green'
   if (verdict === 'duplicate') return null
   return verdict === 'conflict' || VERDICTS[verdict].status === 503 ? 'yellow' : 'red'
 }
 
-/** What explains a refusal, in a few words; null where there is nothing to explain. */
+/** The reason of a refusal in a few words; null for an accepted or repeated delivery. */
 export function describeRefusal({ verdict, facts }: DeliveryRecord): string | null {
   if (verdict === 'accepted' || verdict === 'duplicate') return null
   const { reason, header, skewSeconds, contentType, contentLength } = facts

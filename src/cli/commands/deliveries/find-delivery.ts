@@ -3,7 +3,7 @@ import type { DeliveryRecord } from '../../../core/incoming/delivery.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 
-/** A delivery with its event; throws `not_found`. */
+/** A delivery with its event, null if none is stored. Throws `not_found`. */
 export async function findDelivery(
   store: Pick<ReadStore, 'findDelivery'>,
   id: string,

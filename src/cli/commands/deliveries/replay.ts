@@ -4,50 +4,47 @@ import type { Endpoint } from '../../../core/incoming/endpoint.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
-import { withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
 import { deliverSigned } from '../../send/send-event.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
-import type { Output } from '../../terminal/output.ts'
 import { findDelivery } from './find-delivery.ts'
 
-/**
- * `upshot deliveries replay <id>`: the same bytes once more, freshly signed; known already, so
- * nothing is done twice.
- */
-export function define(command: Command, out: Output): void {
-  command.argument('<id>', 'a delivery that was taken, dlv_…').action((id) =>
-    withStore(async (store, config) => {
+/** `upshot deliveries replay <id>`: sends the same bytes, newly signed. Exits with 7 if refused. */
+export function define(command: Command, { out, project }: Cli): void {
+  command.argument('<id>', 'id of an accepted delivery, dlv_…').action((id) =>
+    project.withStore(async (store, config) => {
       const { endpoint, event } = await findReplay(store, id)
       const { receiver } = await requireRunningApp(config)
       const body = Buffer.from(event.body)
       const target = { endpoint, receiver, now: systemClock.now(), signal: onInterrupt() }
       const { status, verdict, reason } = await deliverSigned({ id: event.id, body }, target)
       const got = verdict ?? `refused with HTTP ${status}`
+      const why = reason === null ? '' : ` (${reason})`
       out.result({ delivery: id, event: event.id, endpoint: endpoint.name, status, verdict, reason }, () => [
         verdict === 'duplicate'
-          ? `The endpoint "${endpoint.name}" verified the bytes of ${event.id} again and knew them: duplicate.`
-          : `The endpoint "${endpoint.name}" answered to the bytes of ${event.id}: ${got}${reason === null ? '' : ` (${reason})`}.`,
+          ? `The endpoint "${endpoint.name}" verified the bytes of ${event.id} and recognized them: duplicate.`
+          : `The endpoint "${endpoint.name}" answered the bytes of ${event.id}: ${got}${why}.`,
       ])
       if (verdict !== 'duplicate') out.leaveWith('difference')
-      else out.note('Nothing was started.')
+      else out.note('No run was started.')
     }),
   )
 }
 
-/** What can be sent again: an event that a delivery brought, to the endpoint that it came by. */
+/** The event of the delivery and its endpoint. Throws `conflict` if it cannot be sent again. */
 async function findReplay(store: ReadStore, id: string): Promise<{ endpoint: Endpoint; event: EventRecord }> {
   const { delivery, event } = await findDelivery(store, id)
   const { verdict } = delivery
   if (verdict !== 'accepted' && verdict !== 'duplicate') {
-    throw refuse(`Delivery ${id} was answered "${verdict}", and only the bytes of accepted ones are kept.`)
+    throw refuse(`Delivery ${id} has the verdict "${verdict}", but only the bytes of accepted deliveries are kept.`)
   }
-  if (event === null) throw refuse(`The event of delivery ${id} is not kept any more.`)
+  if (event === null) throw refuse(`The event of delivery ${id} is no longer stored.`)
   if (event.body === '') throw refuse(`The body of event ${event.id} is pruned, so its bytes cannot be sent again.`)
   const endpoint = (await store.listEndpoints()).find((known) => known.id === delivery.endpointId)
-  if (!endpoint) throw refuse(`The endpoint that delivery ${id} came by is removed.`)
+  if (!endpoint) throw refuse(`The endpoint of delivery ${id} has been removed.`)
   if (endpoint.account !== event.account) {
-    // There it would be another event, and would be run.
+    // In another account it would be a new event, and would start runs.
     throw refuse(
       `Endpoint "${endpoint.name}" now belongs to account ${endpoint.account}, the event to ${event.account}.`,
     )
@@ -57,6 +54,6 @@ async function findReplay(store: ReadStore, id: string): Promise<{ endpoint: End
 
 function refuse(message: string): UpshotError {
   return new UpshotError('conflict', message, {
-    details: { fix: 'Choose another one of "upshot deliveries list --verdict accepted".' },
+    details: { fix: 'Choose another delivery from "upshot deliveries list --verdict accepted".' },
   })
 }

@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { Run } from '../../../core/runs/run.ts'
 import { systemClock } from '../../../core/time.ts'
-import { withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
 import { formatTable } from '../../terminal/table.ts'
@@ -17,10 +17,10 @@ interface Story {
   runs: Run[]
 }
 
-/** `upshot deliveries show <id>`: what came, what became of it and why. */
-export function define(command: Command, out: Output): void {
-  command.argument('<id>', 'the delivery, dlv_…').action((id) =>
-    withStore(async (store) => {
+/** `upshot deliveries show <id>`: one delivery with its event and runs. */
+export function define(command: Command, { out, project }: Cli): void {
+  command.argument('<id>', 'id of the delivery, dlv_…').action((id) =>
+    project.withStore(async (store) => {
       const { delivery: found, event } = await findDelivery(store, id)
       const [delivery] = await nameDeliveries(store, [found])
       if (!delivery) return
@@ -28,7 +28,7 @@ export function define(command: Command, out: Output): void {
       out.result(describeStory({ delivery, event, runs }), () =>
         formatStory({ delivery, event, runs }, systemClock.now(), out.paint),
       )
-      if (event !== null) out.note(`See its content: upshot events show ${event.id}`)
+      if (event !== null) out.note(`Show the content of its event: upshot events show ${event.id}`)
     }),
   )
 }
@@ -52,7 +52,7 @@ function formatStory({ delivery, event, runs }: Story, now: number, paint: Outpu
     ['received', formatMoment(delivery.receivedAt, now)],
     ['size', formatBytes(delivery.bodyBytes)],
     ['secret', facts.secret === undefined ? null : `matched number ${facts.secret}`],
-    ['signed', facts.skewSeconds === undefined ? null : `${facts.skewSeconds} s before it came`],
+    ['signed', facts.skewSeconds === undefined ? null : `${facts.skewSeconds} s before it arrived`],
     ['event', event && formatText(`${event.id}  ${event.type}, of account ${event.account}`, 300)],
   ]
   const lines = rows.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(9)} ${value}`]))

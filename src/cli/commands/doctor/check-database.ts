@@ -5,46 +5,45 @@ import { shortenLog, verify } from '../../../project/data-dir/maintain-database.
 import { formatBytes } from '../../terminal/format-value.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-/** Reading a larger one takes minutes; then "upshot db verify" is for it. */
-const LARGEST_TO_READ_BYTES = 1_000_000_000
-/**
- * The log is taken into the database from 4 MB on; far more than that means that something keeps it
- * from being.
- */
+/** A larger database takes minutes to read, so it is left to "upshot db verify". */
+const MAX_BYTES_TO_READ = 1_000_000_000
+/** The log is copied into the database from 4 MB on; far more means that something blocks that. */
 const LONG_LOG_BYTES = 64_000_000
 
-/** Whether the database is sound, and its log short. */
+/** Checks the content of the database and the size of its write-ahead log. */
 export function checkDatabase(config: Pick<Config, 'dataDir'>): Finding[] {
   const file = databaseFile(config)
-  if (!existsSync(file)) return [ok('database', 'it will be made at the first start')]
+  if (!existsSync(file)) return [ok('database', 'it will be created at the first start')]
   return [checkContent(config, file), checkLog(config, `${file}-wal`)]
 }
 
 function checkContent(config: Pick<Config, 'dataDir'>, file: string): Finding {
   const bytes = statSync(file).size
-  if (bytes > LARGEST_TO_READ_BYTES) {
-    return warn('database', `${formatBytes(bytes)}: not read, as that takes minutes`, { fix: 'upshot db verify' })
+  if (bytes > MAX_BYTES_TO_READ) {
+    return warn('database', `${formatBytes(bytes)}: not checked, because that takes minutes`, {
+      fix: 'Run "upshot db verify".',
+    })
   }
   try {
     const { passed, checks, rows } = verify(config)
     if (passed) return ok('database', `sound: ${formatBytes(bytes)}, ${rows.event} events, ${rows.run} runs`)
     const faults = checks.filter((check) => !check.passed).map(({ name, found }) => `${name}: ${found}`)
     return fail('database', faults.join('; '), {
-      fix: 'Keep a copy of the data directory, then see "upshot db verify".',
+      fix: 'Copy the data directory, then run "upshot db verify" for the details.',
     })
   } catch (error) {
     return fail('database', error instanceof Error ? error.message : String(error), {
-      fix: 'Restore a backup: stop the app and put it in the place of upshot.db.',
+      fix: 'Restore a backup: stop the app and replace upshot.db with it.',
     })
   }
 }
 
 function checkLog(config: Pick<Config, 'dataDir'>, log: string): Finding {
   const bytes = existsSync(log) ? statSync(log).size : 0
-  const found = `${formatBytes(bytes)} are not taken into the database yet`
+  const found = `${formatBytes(bytes)} not yet copied into the database`
   if (bytes <= LONG_LOG_BYTES) return ok('write-ahead log', found)
   return warn('write-ahead log', found, {
-    fix: 'End what reads the database for long, or let "upshot doctor --fix" take them in.',
-    repair: { will: `take ${formatBytes(bytes)} of the log into the database`, perform: () => shortenLog(config) },
+    fix: 'End any process that reads the database for long, or run "upshot doctor --fix".',
+    repair: { will: `copy ${formatBytes(bytes)} of the log into the database`, perform: () => shortenLog(config) },
   })
 }

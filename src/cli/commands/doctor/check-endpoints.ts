@@ -4,22 +4,23 @@ import type { ReadStore } from '../../../core/store/store.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const ANSWER_WITHIN_MS = 10_000
-/**
- * Not an event: once its signature is accepted it is refused as 400, so nothing is stored as having
- * happened and nothing runs.
- */
+/** Not an event: with a valid signature it is refused with 400, so nothing is stored or run. */
 const PROBE = Buffer.from('{"probe":"upshot doctor"}')
-/** The same length, other bytes: what an attacker makes of a delivery that was seen on the way. */
+/** The probe with other bytes, as an attacker could change a delivery in transit. */
 const TAMPERED = Buffer.from('{"probe":"upshot d0ct0r"}')
 
 /**
- * Sends each endpoint of the running app a delivery with its own signature, and a forged one. The
- * ledger gets both, as refused.
+ * Sends each endpoint of the running app a signed and a forged probe. The ledger lists both, as
+ * refused.
  */
 export async function checkEndpoints(store: ReadStore, receiver: string, now: number): Promise<Finding[]> {
   const endpoints = await store.listEndpoints()
   if (endpoints.length === 0) {
-    return [warn('endpoints', 'there is none, so no delivery can come in', { fix: 'upshot endpoints add <name>' })]
+    return [
+      warn('endpoints', 'there is none, so no delivery can be accepted', {
+        fix: 'Create one with "upshot endpoints add <name>".',
+      }),
+    ]
   }
   return Promise.all(endpoints.map((endpoint) => checkEndpoint(endpoint, receiver, now)))
 }
@@ -29,7 +30,9 @@ async function checkEndpoint(endpoint: Endpoint, receiver: string, now: number):
   if (endpoint.status !== 'active') return warn(check, `it is ${endpoint.status}: its deliveries are refused`)
   const secret = activeSecrets(endpoint, now).at(-1)
   if (secret === undefined) {
-    return fail(check, 'none of its secrets is valid now', { fix: `upshot endpoints rotate ${endpoint.name}` })
+    return fail(check, 'none of its secrets is valid now', {
+      fix: `Create a new secret with "upshot endpoints rotate ${endpoint.name}".`,
+    })
   }
   const url = `${receiver}/hooks/${endpoint.path}`
   const headers = signBody(endpoint.scheme, secret, { id: 'evt_doctor', body: PROBE }, now)
@@ -38,12 +41,12 @@ async function checkEndpoint(endpoint: Endpoint, receiver: string, now: number):
   if (forged !== 401) {
     return fail(check, `a forged delivery was answered ${forged}, not 401`, { fix: 'Stop the app, and report this.' })
   }
-  if (signed === 400) return ok(check, 'takes its own signature, refuses a forged one')
-  const fix = 'See why with "upshot deliveries list": the running app may know another secret or scheme.'
+  if (signed === 400) return ok(check, 'accepts its own signature, refuses a forged one')
+  const fix = 'See the reason with "upshot deliveries list"; the running app may have another secret or scheme.'
   return fail(check, `a delivery with its own signature was answered ${signed}`, { fix })
 }
 
-/** The status of the answer, or what kept it from coming. */
+/** The HTTP status of the answer, or the name of the error. */
 async function post(url: string, headers: Record<string, string>, body: Buffer<ArrayBuffer>): Promise<number | string> {
   try {
     const response = await fetch(url, {

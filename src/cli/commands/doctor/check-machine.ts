@@ -8,13 +8,14 @@ import { codeOf, type Finding, fail, ok, warn } from './finding.ts'
 
 const MIN_NODE = 24
 
+/** Checks the major version of Node. */
 export function checkNode(version = process.versions.node): Finding {
   const major = Number.parseInt(version, 10)
   if (major >= MIN_NODE) return ok('node', `Node ${version}`)
   return fail('node', `Node ${version} is too old`, { fix: `Install Node ${MIN_NODE} or newer.` })
 }
 
-/** Whether the data directory can be written, and who else may read what is secret in it. */
+/** Checks that the data directory is writable, and that nobody else can read its secrets. */
 export function checkRights({ dataDir }: Pick<Config, 'dataDir'>, root: string): Finding[] {
   return [
     checkDataDir(dataDir),
@@ -24,24 +25,24 @@ export function checkRights({ dataDir }: Pick<Config, 'dataDir'>, root: string):
 }
 
 function checkDataDir(dataDir: string): Finding {
-  if (!existsSync(dataDir)) return ok('data directory', `${dataDir} will be made at the first start`)
+  if (!existsSync(dataDir)) return ok('data directory', `${dataDir} will be created at the first start`)
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
-    const fix = 'Give this user the right to read and write it, or name another one with UPSHOT_DATA_DIR.'
-    return fail('data directory', `${dataDir} cannot be written (${codeOf(error)})`, { fix })
+    const fix = 'Make it readable and writable for this user, or name another one with UPSHOT_DATA_DIR.'
+    return fail('data directory', `${dataDir} is not writable (${codeOf(error)})`, { fix })
   }
-  if (!isOpenToOthers(dataDir)) return ok('data directory', `${dataDir} can be written`)
+  if (!isOpenToOthers(dataDir)) return ok('data directory', `${dataDir} is writable`)
   return warn('data directory', `${dataDir} can be read by other users of this machine`, {
     fix: `chmod 700 ${dataDir}`,
-    repair: { will: `close ${dataDir} to other users`, perform: () => chmodSync(dataDir, 0o700) },
+    repair: { will: `make ${dataDir} accessible to its owner only`, perform: () => chmodSync(dataDir, 0o700) },
   })
 }
 
-/** Nothing for a file that is not there. */
+/** No finding if the file does not exist. */
 function checkPrivate(file: string, check: string, complain: typeof fail): Finding[] {
   if (!existsSync(file)) return []
-  if (!isOpenToOthers(file)) return [ok(check, `${file} is for its owner only`)]
+  if (!isOpenToOthers(file)) return [ok(check, `${file} is readable by its owner only`)]
   return [
     complain(check, `${file} can be read by other users of this machine`, {
       fix: `chmod 600 ${file}`,
@@ -50,21 +51,22 @@ function checkPrivate(file: string, check: string, complain: typeof fail): Findi
   ]
 }
 
-/** Windows keeps no such bits. */
+/** False on Windows, which has no such mode bits. */
 function isOpenToOthers(path: string): boolean {
   return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0
 }
 
-const LITTLE_BYTES = 1_000_000_000
-const TOO_LITTLE_BYTES = 100_000_000
+const WARN_FREE_BYTES = 1_000_000_000
+const FAIL_FREE_BYTES = 100_000_000
 
+/** Checks the free space: warns below 1 GB, fails below 100 MB. */
 export function checkDisk({ dataDir }: Pick<Config, 'dataDir'>, root: string): Finding {
   const { bavail, bsize } = statfsSync(existsSync(dataDir) ? dataDir : root)
   const free = bavail * bsize
   const found = `${formatBytes(free)} free for ${dataDir}`
-  const fix = 'Make room: what cannot be written is not acknowledged, and the service tries again until it gives up.'
-  if (free < TOO_LITTLE_BYTES) return fail('disk', found, { fix })
-  return free < LITTLE_BYTES ? warn('disk', found, { fix }) : ok('disk', found)
+  const fix = 'Free some space: on a full disk no delivery is accepted, and the service retries until it gives up.'
+  if (free < FAIL_FREE_BYTES) return fail('disk', found, { fix })
+  return free < WARN_FREE_BYTES ? warn('disk', found, { fix }) : ok('disk', found)
 }
 
 const PORT_VARIABLES = {
@@ -74,7 +76,7 @@ const PORT_VARIABLES = {
   sandboxDownload: 'UPSHOT_SANDBOX_DOWNLOAD_PORT',
 } as const
 
-/** Whether the app could listen where it is to. Not to be asked while it does. */
+/** Checks that the app's ports are free. Only while no app is running. */
 export async function checkPorts({
   host,
   ports,
@@ -89,8 +91,8 @@ export async function checkPorts({
       if (port === 0) return ok(check, 'any free one')
       const fault = await tryPort(name === 'receiver' ? host : '127.0.0.1', port)
       if (fault === null) return ok(check, `${port} is free`)
-      return fail(check, `${port} cannot be listened on (${fault})`, {
-        fix: `End what uses it, or choose another one with ${PORT_VARIABLES[name]}.`,
+      return fail(check, `cannot listen on ${port} (${fault})`, {
+        fix: `End the program that uses it, or choose another port with ${PORT_VARIABLES[name]}.`,
       })
     }),
   )
@@ -109,8 +111,9 @@ async function tryPort(host: string, port: number): Promise<string | null> {
   }
 }
 
+/** Checks that the workflows folder has a module. */
 export function checkWorkflows({ workflowsDir }: Pick<Config, 'workflowsDir'>): Finding {
-  const fix = 'Make the folder and a module in it ("upshot init" shows how), or set UPSHOT_WORKFLOWS_DIR.'
+  const fix = 'Create the folder with a module in it, as "upshot init" does, or set UPSHOT_WORKFLOWS_DIR.'
   try {
     const modules = readdirSync(workflowsDir).filter((file) => /\.workflow\.[jt]s$/.test(file))
     const found = `${modules.length} in ${workflowsDir}`

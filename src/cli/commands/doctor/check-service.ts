@@ -10,21 +10,18 @@ import { openFiles } from '../files/files-client.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const ANSWER_WITHIN_MS = 10_000
-/**
- * A signature with a moment in it is refused when it is older than five minutes, so a clock must be
- * well within.
- */
+/** A signature with a timestamp is refused after 5 min, so the clock must be well within that. */
 const SKEW_WARN_MS = 30_000
 const SKEW_FAIL_MS = 240_000
 
-/** Whether the service is there, its clock agrees with ours, and the key may read each storage. */
+/** Checks the service's address and clock, and that the key can list each storage. */
 export async function checkService(
   config: Config,
   { app, isTryingDelete }: { app: RunningApp | null; isTryingDelete: boolean },
 ): Promise<Finding[]> {
   const { service } = config
   if (service.kind === 'sandbox' && !app?.sandbox) {
-    return [ok('service', 'the sandbox, which starts with the app (set the SERVICE_ variables for the real service)')]
+    return [ok('service', 'the sandbox, which starts with the app; set the SERVICE_ variables to use the real service')]
   }
   const baseUrl = service.kind === 'real' ? service.baseUrl : (app?.sandbox?.baseUrl ?? '')
   const reach = await checkReach(baseUrl)
@@ -34,7 +31,7 @@ export async function checkService(
   return [...reach, ...reads, ...(isTryingDelete ? [await checkDelete(files)] : [])]
 }
 
-/** Any answer will do: without a key it is a refusal. */
+/** Any answer is fine: without a key the service refuses the call. */
 async function checkReach(baseUrl: string): Promise<Finding[]> {
   const where = new URL(baseUrl).host
   try {
@@ -46,26 +43,26 @@ async function checkReach(baseUrl: string): Promise<Finding[]> {
       ok('service', `${where} answers in ${tookMs} ms`),
       ...(/\/v\d+\/?$/.test(new URL(baseUrl).pathname)
         ? []
-        : [warn('base address', 'it does not end with a version such as /v1', { fix: 'Correct SERVICE_BASE_URL.' })]),
+        : [warn('base URL', 'it does not end with a version such as /v1', { fix: 'Correct SERVICE_BASE_URL.' })]),
       checkSkew(response.headers.get('date'), askedAt + tookMs / 2),
     ]
   } catch (error) {
     const cause =
       error instanceof Error && error.cause instanceof Error && 'code' in error.cause ? error.cause.code : error
     const why = cause instanceof Error ? cause.name : String(cause)
-    const fix = 'Check SERVICE_BASE_URL, the name server, and whether this machine may go out to it.'
+    const fix = 'Check SERVICE_BASE_URL, DNS, and whether a firewall blocks outgoing connections.'
     return [fail('service', `${where} does not answer (${why})`, { fix })]
   }
 }
 
-/** The header counts whole seconds, so half of one is taken off. */
+/** Compares a `Date` header with our clock. It has whole seconds, so half a second is added. */
 export function checkSkew(header: string | null, now: number): Finding {
   const theirs = Date.parse(header ?? '')
-  if (Number.isNaN(theirs)) return warn('clock', 'the service did not say its time, so it cannot be compared')
+  if (Number.isNaN(theirs)) return warn('clock', 'the service sent no Date header, so the clocks cannot be compared')
   const skewMs = Math.round(now - (theirs + 500))
   const found = `${formatSpan(0, Math.abs(skewMs))} ${skewMs < 0 ? 'behind' : 'ahead of'} the service`
   const fix =
-    "Set this machine's clock, for example with NTP: a signature with a moment in it is refused after five minutes."
+    "Set this machine's clock, for example with NTP: signatures with a timestamp are refused after five minutes."
   if (Math.abs(skewMs) > SKEW_FAIL_MS) return fail('clock', found, { fix })
   return Math.abs(skewMs) > SKEW_WARN_MS ? warn('clock', found, { fix }) : ok('clock', found)
 }
@@ -74,30 +71,27 @@ async function checkRead(files: FilesClient, storage: StorageName, service: Serv
   const check = `read ${storage}`
   try {
     await files.list({ service: storage, limit: 1 })
-    return ok(check, 'the key may list it')
+    return ok(check, 'the key can list it')
   } catch (error) {
     const problem = describeProblem(error)
     const wire = service.kind === 'real' ? ` as "${service.storages[storage]}"` : ''
-    return fail(check, `the call${wire} failed: ${problem?.message ?? 'unknown fault'}`, {
+    return fail(check, `the call${wire} failed: ${problem?.message ?? 'unknown error'}`, {
       fix: problem?.code === 'invalid_request' ? `Correct SERVICE_${storage.toUpperCase()}.` : (problem?.fix ?? ''),
     })
   }
 }
 
-/**
- * The id is made up, so nothing can be deleted: a key that may would be told that there is no such
- * file.
- */
+/** Deletes an invented id: with the permission the service answers that there is no such file. */
 async function checkDelete(files: FilesClient): Promise<Finding> {
   const check = 'delete'
   try {
     await files.delete({ service: 'storage_a', id: `upshot-doctor-${randomWord()}` })
-    return ok(check, 'the key may delete')
+    return ok(check, 'the key can delete')
   } catch (error) {
     const problem = describeProblem(error)
     if (problem?.code === 'permission') {
-      return warn(check, 'the key may not delete', { fix: 'Make a read-write key, if workflows are to delete.' })
+      return warn(check, 'the key cannot delete', { fix: 'Use a read-write key if workflows delete files.' })
     }
-    return fail(check, problem?.message ?? 'unknown fault', { fix: problem?.fix ?? '' })
+    return fail(check, problem?.message ?? 'unknown error', { fix: problem?.fix ?? '' })
   }
 }

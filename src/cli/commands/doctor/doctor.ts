@@ -2,7 +2,8 @@ import type { Command } from '@commander-js/extra-typings'
 import { systemClock } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { removeRuntimeFile } from '../../../project/data-dir/runtime-file.ts'
-import { loadProject, withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
+import type { Project } from '../../open/open-project.ts'
 import { findRunningApp, hasRuntimeFile, type RunningApp } from '../../open/running-app.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -17,32 +18,26 @@ interface DoctorOptions {
   isTryingDelete: boolean
 }
 
-/**
- * `upshot doctor`: looks at all that must be right, changes nothing without `--fix`, and leaves
- * with 7 where something is wrong.
- */
-export function define(command: Command, out: Output): void {
+/** `upshot doctor`: runs all checks; exits with 7 if one fails. Changes nothing without `--fix`. */
+export function define(command: Command, { out, project }: Cli): void {
   command
-    .option('--fix', 'mend what can be mended, after saying what')
-    .option(
-      '--try-delete',
-      'also ask the service to delete a file that does not exist, to see whether the key may delete',
-    )
+    .option('--fix', 'repair what can be repaired, after a confirmation')
+    .option('--try-delete', 'also check that the API key can delete, with a file that does not exist')
     .action(async ({ fix = false, tryDelete = false }) => {
       const options = { isTryingDelete: tryDelete }
-      const findings = await examine(options)
+      const findings = await examine(project, options)
       const repairs = fix ? findings.flatMap(({ repair }) => repair ?? []) : []
-      const isMending = repairs.length > 0 && (await agree(repairs, out))
-      if (isMending) for (const repair of repairs) repair.perform()
-      report(out, { findings: isMending ? await examine(options) : findings, repairs, isMending })
+      const isRepairing = repairs.length > 0 && (await agree(repairs, out))
+      if (isRepairing) for (const repair of repairs) repair.perform()
+      report(out, { findings: isRepairing ? await examine(project, options) : findings, repairs, isRepairing })
     })
 }
 
-/** Every check in order. One that cannot be made without another is left out with it. */
-async function examine({ isTryingDelete }: DoctorOptions): Promise<Finding[]> {
-  const config = await readConfig()
+/** Runs all checks in order. Without a valid configuration most are left out. */
+async function examine(project: Project, { isTryingDelete }: DoctorOptions): Promise<Finding[]> {
+  const config = await readConfig(project)
   if ('level' in config) return [checkNode(), config]
-  const root = process.cwd()
+  const { root } = project
   const app = await findRunningApp(config)
   return [
     checkNode(),
@@ -53,17 +48,17 @@ async function examine({ isTryingDelete }: DoctorOptions): Promise<Finding[]> {
     ...checkDatabase(config),
     checkApp(config, app),
     ...(app === null ? await checkPorts(config) : []),
-    ...(app === null ? [] : await checkDoors(app)),
+    ...(app === null ? [] : await checkDoors(project, app)),
     ...(await checkService(config, { app, isTryingDelete })),
   ]
 }
 
-async function readConfig(): Promise<Config | Finding> {
+async function readConfig(project: Project): Promise<Config | Finding> {
   try {
-    return await loadProject()
+    return await project.load()
   } catch (error) {
     const problem = describeProblem(error)
-    return fail('config', problem?.message ?? 'unknown fault', { fix: problem?.fix ?? '' })
+    return fail('config', problem?.message ?? 'unknown error', { fix: problem?.fix ?? '' })
   }
 }
 
@@ -71,32 +66,32 @@ function checkApp({ dataDir }: Config, app: RunningApp | null): Finding {
   if (app !== null) {
     const faults = Object.entries(app.checks).flatMap(([name, result]) => (result === 'ok' ? [] : `${name}: ${result}`))
     if (app.isReady) return ok('app', `ready: process ${app.pid}`)
-    return fail('app', `process ${app.pid} is not ready (${faults.join(', ')})`, { fix: 'Read its log.' })
+    return fail('app', `process ${app.pid} is not ready (${faults.join(', ')})`, { fix: 'See its log.' })
   }
-  if (!hasRuntimeFile(dataDir)) return ok('app', 'none runs here')
-  return warn('app', 'none runs here, and the last one did not end in order', {
-    fix: 'Start it: it goes on where it was. Its log says why it ended.',
-    repair: { will: 'forget the addresses of the app that is gone', perform: () => removeRuntimeFile(dataDir) },
+  if (!hasRuntimeFile(dataDir)) return ok('app', 'none is running here')
+  return warn('app', 'none is running here, and the last one did not stop in order', {
+    fix: 'Start it: it continues where it was. Its log shows why it ended.',
+    repair: { will: 'delete the runtime file of the app that is gone', perform: () => removeRuntimeFile(dataDir) },
   })
 }
 
-function checkDoors({ receiver }: RunningApp): Promise<Finding[]> {
-  return withStore((store) => checkEndpoints(store, receiver, systemClock.now()))
+function checkDoors(project: Project, { receiver }: RunningApp): Promise<Finding[]> {
+  return project.withStore((store) => checkEndpoints(store, receiver, systemClock.now()))
 }
 
 function agree(repairs: readonly Repair[], out: Output): Promise<boolean> {
-  const count = repairs.length === 1 ? 'one thing' : `${repairs.length} things`
-  return confirm(out, { will: `mend ${count}`, things: repairs.map(({ will }) => will) })
+  const count = repairs.length === 1 ? 'one problem' : `${repairs.length} problems`
+  return confirm(out, { will: `repair ${count}`, things: repairs.map(({ will }) => will) })
 }
 
 const MARKS = { ok: ['✓', 'green'], warn: ['!', 'yellow'], fail: ['✗', 'red'] } as const
 
 function report(
   out: Output,
-  { findings, repairs, isMending }: { findings: Finding[]; repairs: Repair[]; isMending: boolean },
+  { findings, repairs, isRepairing }: { findings: Finding[]; repairs: Repair[]; isRepairing: boolean },
 ): void {
   const shown = findings.map(({ repair, ...finding }) => ({ ...finding, canMend: repair !== undefined }))
-  const mended = isMending ? repairs.map(({ will }) => will) : []
+  const mended = isRepairing ? repairs.map(({ will }) => will) : []
   const failed = findings.filter(({ level }) => level === 'fail').length
   out.result({ healthy: failed === 0, findings: shown, mended }, () => [
     ...mended.map((will) => `Done: ${will}.`),
@@ -106,7 +101,7 @@ function report(
       return fix === undefined ? [line] : [line, out.paint('dim', `  ${' '.repeat(16)} ${fix}`)]
     }),
   ])
-  const isMendable = !isMending && findings.some(({ repair }) => repair !== undefined)
-  if (isMendable) out.note('Some of this can be mended: upshot doctor --fix')
+  const isRepairable = !isRepairing && findings.some(({ repair }) => repair !== undefined)
+  if (isRepairable) out.note('Some of these can be repaired: upshot doctor --fix')
   if (failed > 0) out.leaveWith('difference')
 }

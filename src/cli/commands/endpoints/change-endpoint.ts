@@ -6,17 +6,14 @@ import { findAddress } from '../../open/running-app.ts'
 import type { Output } from '../../terminal/output.ts'
 import { describeEndpoint, type EndpointView } from './endpoint-view.ts'
 
-/** What a change made of an endpoint. */
+/** An endpoint before and after a change. */
 export interface Changed {
   before: Endpoint
   after: Endpoint
   view: EndpointView
 }
 
-/**
- * Changes one endpoint as `plan` says and gives both of its forms; under `--dry-run` nothing is
- * written.
- */
+/** Changes one endpoint with `plan` and saves it, except under `--dry-run`. */
 export async function changeEndpoint(
   out: Output,
   { store, config }: { store: Store; config: Config },
@@ -24,7 +21,7 @@ export async function changeEndpoint(
 ): Promise<Changed> {
   const before = await findEndpoint(store, name)
   const after = plan(before)
-  if (out.given.dryRun) out.note('Nothing was written: this is what it would be.')
+  if (out.given.dryRun) out.note('Dry run: nothing was saved. This is what would be saved.')
   else await store.updateEndpoint(after)
   return { before, after, view: describeEndpoint(after, await findAddress(config)) }
 }

@@ -2,39 +2,39 @@ import type { CommandTree } from '../../command.ts'
 
 /** The commands of `upshot endpoints`. */
 export const ENDPOINTS_COMMANDS: CommandTree = {
-  list: { summary: 'the endpoints with their addresses', load: () => import('./list.ts') },
+  list: { summary: 'list the endpoints with their addresses', load: () => import('./list.ts') },
   add: {
-    summary: 'make an endpoint and print what to paste into the settings of the service',
+    summary: 'create an endpoint and print the values for the webhook settings of the service',
     load: () => import('./add.ts'),
   },
   show: {
-    summary: 'one endpoint: how it is signed, when each secret was last used, what came in 24 h',
+    summary: 'show an endpoint: its scheme, the last use of each secret, deliveries in 24 h',
     load: () => import('./show.ts'),
   },
   test: {
-    summary: 'send it what it must take, refuse and know, and see that it does',
+    summary: 'send an endpoint signed, forged and repeated deliveries, and check its answers',
     load: () => import('./test.ts'),
   },
   rotate: {
-    summary: 'make a new secret and let the old one run out, or retire the old one now',
+    summary: 'create a new secret and let the old one expire, or retire the old one now',
     load: () => import('./rotate.ts'),
   },
   edit: {
-    summary: 'change its events, account, scheme or header',
+    summary: 'change the events, account, scheme or header of an endpoint',
     load: () => import('./edit.ts'),
   },
   solve: {
-    summary: 'find out how deliveries are signed, or what stands in the way',
+    summary: 'find out how deliveries are signed, or why no scheme fits',
     load: () => import('./solve.ts'),
   },
   pin: {
-    summary: 'settle how its deliveries are signed, and take them',
+    summary: 'set the signature scheme of an endpoint and accept its deliveries',
     load: () => import('./pin.ts'),
   },
-  disable: { summary: 'refuse its deliveries', load: () => import('./disable.ts') },
-  enable: { summary: 'take its deliveries again', load: () => import('./enable.ts') },
+  disable: { summary: 'refuse the deliveries of an endpoint', load: () => import('./disable.ts') },
+  enable: { summary: 'accept the deliveries of an endpoint again', load: () => import('./enable.ts') },
   remove: {
-    summary: 'end its address and its secrets for ever; what it received stays',
+    summary: 'remove an endpoint for good; the events it received are kept',
     load: () => import('./remove.ts'),
   },
   send: {

@@ -1,15 +1,11 @@
 import type { Command } from '@commander-js/extra-typings'
-import { withStore } from '../../open/open-project.ts'
-import type { Output } from '../../terminal/output.ts'
+import type { Cli } from '../../command.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 
-/**
- * `upshot endpoints disable <name>`: refuses its deliveries from the next one on, as if it did not
- * exist.
- */
-export function define(command: Command, out: Output): void {
-  command.argument('<name>', 'the endpoint').action((name) =>
-    withStore(async (store, config) => {
+/** `upshot endpoints disable <name>`: refuses its deliveries with 401, as if it did not exist. */
+export function define(command: Command, { out, project }: Cli): void {
+  command.argument('<name>', 'name of the endpoint').action((name) =>
+    project.withStore(async (store, config) => {
       const { before, view } = await changeEndpoint(
         out,
         { store, config },
@@ -17,10 +13,10 @@ export function define(command: Command, out: Output): void {
       )
       out.result(view, () => [
         before.status === 'disabled'
-          ? `Endpoint "${name}" was disabled already.`
-          : `Endpoint "${name}" is disabled: its deliveries are refused with 401 from the next one on.`,
+          ? `Endpoint "${name}" was already disabled.`
+          : `Endpoint "${name}" is now disabled: its deliveries are refused with 401.`,
       ])
-      out.note(`A sender may give up on what is refused. Take deliveries again with "upshot endpoints enable ${name}".`)
+      out.note(`The sender may give up on refused deliveries. Enable it with "upshot endpoints enable ${name}".`)
     }),
   )
 }

@@ -3,11 +3,10 @@ import { UpshotError } from '../../../core/errors.ts'
 import { type Endpoint, planScheme } from '../../../core/incoming/endpoint.ts'
 import type { SignatureScheme } from '../../../core/incoming/signature.ts'
 import type { Config } from '../../../project/config/load-config.ts'
+import type { Cli } from '../../command.ts'
 import { parseHeader, parsePatterns, parseScheme, SCHEME_HELP, withHeader } from '../../input/signing-options.ts'
 import { findKeeper } from '../../open/find-endpoint.ts'
-import { withStore } from '../../open/open-project.ts'
 import { tellSandbox } from '../../open/tell-sandbox.ts'
-import type { Output } from '../../terminal/output.ts'
 import { findAccount } from '../accounts/find-account.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 
@@ -20,26 +19,30 @@ interface Change {
 }
 
 /**
- * `upshot endpoints edit <name>`: changes what is named, keeps the rest; holds from the next
+ * `upshot endpoints edit <name>`: changes the given values and keeps the rest, from the next
  * delivery on.
  */
-export function define(command: Command, out: Output): void {
+export function define(command: Command, { out, project }: Cli): void {
   command
-    .argument('<name>', 'the endpoint')
-    .option('--events <patterns>', 'event types to act on, such as file.*,transfer.completed', parsePatterns)
-    .option('--account <name>', 'whose events these are')
+    .argument('<name>', 'name of the endpoint')
+    .option(
+      '--events <patterns>',
+      'event types and families that start workflows, such as file.*,transfer.completed',
+      parsePatterns,
+    )
+    .option('--account <name>', 'account of the service that its events belong to')
     .option('--scheme <scheme>', SCHEME_HELP, parseScheme)
-    .option('--header <name>', 'header that carries the signature', parseHeader)
+    .option('--header <name>', 'name of the signature header', parseHeader)
     .addOption(
-      new Option('--learn', 'take no delivery, but capture them until "endpoints solve" knows the scheme').conflicts([
-        'scheme',
-        'header',
-      ]),
+      new Option(
+        '--learn',
+        'refuse deliveries with 503 and capture them, until "endpoints solve" finds the scheme',
+      ).conflicts(['scheme', 'header']),
     )
     .action((name, change) =>
-      withStore(async (store, config) => {
+      project.withStore(async (store, config) => {
         if (Object.keys(change).length === 0) {
-          throw new UpshotError('invalid_request', 'No change is named.', {
+          throw new UpshotError('invalid_request', 'No change was given.', {
             details: { fix: 'Add --events, --account, --scheme, --header or --learn.' },
           })
         }
@@ -50,7 +53,7 @@ export function define(command: Command, out: Output): void {
           { name, plan: (endpoint) => planEdit(endpoint, change, config) },
         )
         out.result(view, () => [
-          `Endpoint "${name}" is changed:`,
+          `Changed the endpoint "${name}":`,
           '',
           `  Events     ${view.events.join(', ')}`,
           `  Account    ${view.account}`,
@@ -59,29 +62,29 @@ export function define(command: Command, out: Output): void {
         ])
         const isSigning = change.scheme !== undefined || change.header !== undefined
         if (!isSigning || out.given.dryRun) return
-        const isTold = findKeeper(after, config) === 'sandbox' && (await tellSandbox(config, after))
-        if (isTold) out.note('The sandbox signs so from now on.')
+        const isSandboxTold = findKeeper(after, config) === 'sandbox' && (await tellSandbox(config, after))
+        if (isSandboxTold) out.note('The sandbox uses this scheme from now on.')
         else if (before.scheme !== after.scheme)
-          out.note('See that the service signs so, too: upshot endpoints test only asks this side.')
+          out.note('Make sure that the service signs this way too: "upshot endpoints test" checks only this side.')
       }),
     )
 }
 
 function planEdit(endpoint: Endpoint, { events, account, scheme, header, learn }: Change, config: Config): Endpoint {
   const { service } = config
-  const isForeign =
+  const isSetByEnvironment =
     findKeeper(endpoint, config) === 'environment' && service.kind === 'real' && service.signatureHeader !== null
-  if (isForeign && header !== undefined) {
+  if (isSetByEnvironment && header !== undefined) {
     throw new UpshotError(
       'conflict',
       `The header of endpoint "${endpoint.name}" comes from SERVICE_SIGNATURE_HEADER.`,
       {
-        details: { fix: 'Change SERVICE_SIGNATURE_HEADER and start the app again.' },
+        details: { fix: 'Change SERVICE_SIGNATURE_HEADER and restart the app.' },
       },
     )
   }
   const status = learn ? 'learning' : endpoint.status
   const edited = { ...endpoint, status, events: events ?? endpoint.events, account: account ?? endpoint.account }
   if (scheme === undefined && header === undefined) return edited
-  return planScheme(edited, withHeader(scheme ?? endpoint.scheme, isForeign ? endpoint.scheme.header : header))
+  return planScheme(edited, withHeader(scheme ?? endpoint.scheme, isSetByEnvironment ? endpoint.scheme.header : header))
 }

@@ -1,31 +1,30 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Endpoint } from '../../../core/incoming/endpoint.ts'
-import { withStore } from '../../open/open-project.ts'
-import type { Output } from '../../terminal/output.ts'
+import type { Cli } from '../../command.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 
-/** `upshot endpoints enable <name>`: takes deliveries again. */
-export function define(command: Command, out: Output): void {
-  command.argument('<name>', 'the endpoint').action((name) =>
-    withStore(async (store, config) => {
+/** `upshot endpoints enable <name>`: accepts deliveries again. */
+export function define(command: Command, { out, project }: Cli): void {
+  command.argument('<name>', 'name of the endpoint').action((name) =>
+    project.withStore(async (store, config) => {
       const { before, view } = await changeEndpoint(out, { store, config }, { name, plan: planEnabled })
       out.result(view, () => [
         before.status === 'active'
-          ? `Endpoint "${name}" was active already.`
-          : `Endpoint "${name}" takes deliveries from the next one on.`,
+          ? `Endpoint "${name}" was already active.`
+          : `Endpoint "${name}" accepts deliveries from now on.`,
       ])
-      out.note('What was refused in between comes only if the service sends it again.')
+      out.note('Deliveries refused meanwhile arrive only if the service sends them again.')
     }),
   )
 }
 
-/** One that learns has no scheme yet that deliveries could be verified by. */
+/** Refuses an endpoint that is learning, because its scheme is not known yet. */
 function planEnabled(endpoint: Endpoint): Endpoint {
   if (endpoint.status !== 'learning') return { ...endpoint, status: 'active' }
-  throw new UpshotError('conflict', `Endpoint "${endpoint.name}" still learns how its deliveries are signed.`, {
+  throw new UpshotError('conflict', `Endpoint "${endpoint.name}" is still learning how its deliveries are signed.`, {
     details: {
-      fix: `Find it out with "upshot endpoints solve ${endpoint.name}", or say it with "upshot endpoints pin".`,
+      fix: `Find the scheme with "upshot endpoints solve ${endpoint.name}", or set it with "upshot endpoints pin".`,
     },
   })
 }

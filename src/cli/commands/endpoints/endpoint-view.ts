@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../../core/incoming/endpoint.ts'
 import type { SignatureScheme } from '../../../core/incoming/signature.ts'
 
-/** An endpoint as it may be shown to anyone: without its secrets. */
+/** An endpoint for JSON, without its secrets. */
 export interface EndpointView {
   id: string
   name: string
@@ -19,10 +19,7 @@ export interface EndpointView {
   createdAt: string
 }
 
-/**
- * `base` is the address of the receiver, where it is known: the public one, or the one on this
- * machine.
- */
+/** An endpoint for JSON. `base` is the base URL of its address, null if unknown. */
 export function describeEndpoint(endpoint: Endpoint, base: string | null): EndpointView {
   const { id, name, path, account, events, scheme, secrets, status, createdAt } = endpoint
   return {
@@ -40,14 +37,15 @@ export function describeEndpoint(endpoint: Endpoint, base: string | null): Endpo
   }
 }
 
-/** How to reach the address that an endpoint is shown with; null where nothing needs to be said. */
+/** Advice for an address on this machine; null for a public or unknown one. */
 export function adviseReach({ url }: Pick<EndpointView, 'url'>): string | null {
   const isLocal = url !== null && /^http:\/\/(127\.|localhost|0\.0\.0\.0|\[::1?\])/.test(url)
   if (!isLocal) return null
-  return `For the service, put your public https address in place of ${new URL(url).origin}; with UPSHOT_PUBLIC_URL set it is printed here.`
+  const { origin } = new URL(url)
+  return `The service needs your public https address instead of ${origin}. Set UPSHOT_PUBLIC_URL to print it here.`
 }
 
-/** Such as `HMAC-SHA256 of the body, in hex`. */
+/** A scheme in words, such as `HMAC-SHA256 of the body, in hex`. */
 export function describeAlgorithm(scheme: SignatureScheme): string {
   const { algorithm, encoding, signed, grammar, prefix } = scheme
   const written = {
@@ -56,5 +54,6 @@ export function describeAlgorithm(scheme: SignatureScheme): string {
     pairs: `, written as ${scheme.timestampKey}=<timestamp>,${scheme.signatureKey}=<signature>`,
     versions: ', written as v1,<signature>',
   }[grammar]
-  return `HMAC-${algorithm.toUpperCase()} of ${signed === 'body' ? 'the body' : `"${signed}"`}, in ${encoding}${written}`
+  const content = signed === 'body' ? 'the body' : `"${signed}"`
+  return `HMAC-${algorithm.toUpperCase()} of ${content}, in ${encoding}${written}`
 }

@@ -1,7 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
-import { withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { findAddress } from '../../open/running-app.ts'
-import type { Output } from '../../terminal/output.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { describeEndpoint, type EndpointView } from './endpoint-view.ts'
 
@@ -14,15 +13,15 @@ const COLUMNS: Column<EndpointView>[] = [
   { title: 'URL', value: ({ url }) => url },
 ]
 
-/** `upshot endpoints list`: never with a secret. */
-export function define(command: Command, out: Output): void {
+/** `upshot endpoints list`: all endpoints, without their secrets. */
+export function define(command: Command, { out, project }: Cli): void {
   command.action(() =>
-    withStore(async (store, config) => {
+    project.withStore(async (store, config) => {
       const address = await findAddress(config)
       const endpoints = (await store.listEndpoints()).map((endpoint) => describeEndpoint(endpoint, address))
       out.result(endpoints, () => formatTable(endpoints, COLUMNS, out.paint))
-      if (endpoints.length === 0) out.note('No endpoint yet. Make one with "upshot endpoints add <name>".')
-      else if (address === null) out.note('The addresses are known once the app runs: UPSHOT_PORT is 0.')
+      if (endpoints.length === 0) out.note('No endpoint yet. Create one with "upshot endpoints add <name>".')
+      else if (address === null) out.note('The URLs are known only while the app is running, because UPSHOT_PORT is 0.')
     }),
   )
 }

@@ -1,42 +1,38 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import { systemClock } from '../../../core/time.ts'
+import type { Cli } from '../../command.ts'
 import { findEndpoint, findKeeper } from '../../open/find-endpoint.ts'
-import { withStore } from '../../open/open-project.ts'
 import { confirm } from '../../terminal/confirm.ts'
-import type { Output } from '../../terminal/output.ts'
 
 const DAY_MS = 86_400_000
 
-/**
- * `upshot endpoints remove <name>`: ends its address and its secrets; deliveries, events and runs
- * stay.
- */
-export function define(command: Command, out: Output): void {
-  command.argument('<name>', 'the endpoint').action((name) =>
-    withStore(async (store, config) => {
+/** `upshot endpoints remove <name>`: removes its address and secrets; events and runs are kept. */
+export function define(command: Command, { out, project }: Cli): void {
+  command.argument('<name>', 'name of the endpoint').action((name) =>
+    project.withStore(async (store, config) => {
       const endpoint = await findEndpoint(store, name)
       if (findKeeper(endpoint, config) !== null) throw refuseKept(name)
       const counts = Object.values(await store.countDeliveries(endpoint.id, systemClock.now() - DAY_MS))
       const deliveries = counts.reduce((sum, count) => sum + count, 0)
-      const isMeant = await confirm(out, {
-        will: `remove the endpoint "${name}": its address and its secrets end for ever`,
+      const isConfirmed = await confirm(out, {
+        will: `remove the endpoint "${name}", its address and its secrets for good`,
         things: [
-          `${deliveries} deliveries came in the last 24 h; more of them will be refused`,
-          'deliveries, events and runs that are stored stay',
+          `it received ${deliveries} deliveries in the last 24 h; further ones will be refused`,
+          'stored deliveries, events and runs are kept',
         ],
       })
-      if (isMeant) await store.removeEndpoint(endpoint, systemClock.now())
-      out.result({ name, id: endpoint.id, removed: isMeant }, () => [
-        isMeant ? `Endpoint "${name}" is removed. What it received is still there.` : 'Nothing was removed.',
+      if (isConfirmed) await store.removeEndpoint(endpoint, systemClock.now())
+      out.result({ name, id: endpoint.id, removed: isConfirmed }, () => [
+        isConfirmed ? `Removed the endpoint "${name}". The events it received are kept.` : 'Nothing was removed.',
       ])
-      if (isMeant) out.note('Take its address out of the webhook settings of the service.')
+      if (isConfirmed) out.note('Remove its address from the webhook settings of the service.')
     }),
   )
 }
 
 function refuseKept(name: string): UpshotError {
-  return new UpshotError('conflict', `The app makes the endpoint "${name}" at each start, so it cannot be removed.`, {
+  return new UpshotError('conflict', `The app creates the endpoint "${name}" at each start, so it cannot be removed.`, {
     details: { fix: `Refuse its deliveries with "upshot endpoints disable ${name}".` },
   })
 }

@@ -4,35 +4,32 @@ import { type Endpoint, newSecret, planRetirement, planRotation } from '../../..
 import type { Store } from '../../../core/store/store.ts'
 import { isoTime, parseDuration, systemClock } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
+import type { Cli } from '../../command.ts'
 import { readSecret } from '../../input/read-source.ts'
 import { addSecretOptions } from '../../input/signing-options.ts'
 import { findKeeper } from '../../open/find-endpoint.ts'
-import { withStore } from '../../open/open-project.ts'
 import { tellSandbox } from '../../open/tell-sandbox.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 
-interface Project {
+interface Opened {
   store: Store
   config: Config
 }
 
-/**
- * `upshot endpoints rotate <name>`: a new secret beside the old one, and later the end of the old
- * one.
- */
-export function define(command: Command, out: Output): void {
+/** `upshot endpoints rotate <name>`: adds a secret beside the old one, or retires the old one. */
+export function define(command: Command, { out, project }: Cli): void {
   addSecretOptions(
     command
-      .argument('<name>', 'the endpoint')
+      .argument('<name>', 'name of the endpoint')
       .addOption(
-        new Option('--overlap <time>', 'how long deliveries signed with the old secret are still taken')
+        new Option('--overlap <time>', 'how long deliveries signed with the old secret are still accepted')
           .choices(['0', '1h', '24h', '7d'])
           .default('24h' as const),
       )
       .addOption(
-        new Option('--retire', 'make no new secret: end the old ones now').conflicts([
+        new Option('--retire', 'create no new secret, but end the old ones now').conflicts([
           'secretFile',
           'secretStdin',
           'secretEnv',
@@ -40,27 +37,27 @@ export function define(command: Command, out: Output): void {
       ),
     { what: 'new secret' },
   )
-    .addHelpText('after', '\nWithout one of the --secret options a strong secret is made and printed, once.')
+    .addHelpText('after', '\nWithout a --secret option, a strong secret is generated and printed once.')
     .action(async (name, { overlap, retire, ...source }) => {
-      await withStore(async (store, config) => {
-        const project = { store, config }
-        if (retire) return retireOld(out, project, name)
+      await project.withStore(async (store, config) => {
+        const opened = { store, config }
+        if (retire) return retireOld(out, opened, name)
         const overlapMs = overlap === '0' ? 0 : parseDuration(overlap)
-        return rotate(out, project, { name, given: await readSecret(source), overlapMs })
+        return rotate(out, opened, { name, given: await readSecret(source), overlapMs })
       })
     })
 }
 
 async function rotate(
   out: Output,
-  project: Project,
+  opened: Opened,
   { name, given, overlapMs }: { name: string; given: string | undefined; overlapMs: number },
 ): Promise<void> {
   const now = systemClock.now()
-  const { after } = await changeEndpoint(out, project, {
+  const { after } = await changeEndpoint(out, opened, {
     name,
     plan(endpoint) {
-      refuseForeign(endpoint, project.config)
+      refuseSetByEnvironment(endpoint, opened.config)
       return planRotation(endpoint, given ?? newSecret(endpoint.scheme), { overlapMs, now })
     },
   })
@@ -68,8 +65,7 @@ async function rotate(
   const newest = after.secrets.at(-1)
   const secret = given === undefined && !dryRun ? (newest?.value ?? null) : null
   const ends = after.secrets.flatMap(({ position, until }) => (until === null ? [] : [{ position, until }]))
-  const isTold =
-    !dryRun && findKeeper(after, project.config) === 'sandbox' && (await tellSandbox(project.config, after))
+  const isTold = !dryRun && findKeeper(after, opened.config) === 'sandbox' && (await tellSandbox(opened.config, after))
   const data = {
     name,
     position: newest?.position ?? null,
@@ -77,44 +73,46 @@ async function rotate(
     ends: ends.map(({ position, until }) => ({ position, until: isoTime(until) })),
     secret,
   }
+  const next = isTold ? 'The sandbox already signs with it' : 'Enter it in the webhook settings of the service'
   out.result(data, () => [
-    `Endpoint "${name}" takes a new secret from now on. ${isTold ? 'The sandbox signs with it already' : 'Paste it into the webhook settings of the service'}:`,
+    `Endpoint "${name}" accepts a new secret from now on. ${next}:`,
     '',
     `  Secret  ${secret ?? '(the one you gave)'}`,
     '',
-    ...(ends.length === 0 ? ['The old secret is refused from now on.'] : []),
-    ...ends.map(({ position, until }) => `Secret ${position} is taken until ${formatMoment(until, now)}.`),
-    ...(secret === null ? [] : ['The new one is shown this once; keep it where you keep passwords.']),
+    ...(ends.length === 0 ? ['The old secret is no longer accepted.'] : []),
+    ...ends.map(({ position, until }) => `Secret ${position} is accepted until ${formatMoment(until, now)}.`),
+    ...(secret === null ? [] : ['The new secret is not shown again. Store it like a password.']),
   ])
-  if (ends.length > 0) out.note(`See when the old one was last used: upshot endpoints show ${name}`)
+  if (ends.length > 0) out.note(`See when the old secret was last used: upshot endpoints show ${name}`)
 }
 
-async function retireOld(out: Output, project: Project, name: string): Promise<void> {
+async function retireOld(out: Output, opened: Opened, name: string): Promise<void> {
   const now = systemClock.now()
   const uses = new Map<number, number | null>()
-  const { before, after } = await changeEndpoint(out, project, {
+  const { before, after } = await changeEndpoint(out, opened, {
     name,
     plan: (endpoint) => planRetirement(endpoint, now),
   })
-  for (const { position, lastUsedAt } of await project.store.listSecretUses(before.id)) uses.set(position, lastUsedAt)
+  for (const { position, lastUsedAt } of await opened.store.listSecretUses(before.id)) uses.set(position, lastUsedAt)
   const kept = after.secrets.map(({ position }) => position)
   const retired = before.secrets.map(({ position }) => position).filter((position) => !kept.includes(position))
+  const secrets = `${retired.length === 1 ? 'secret' : 'the secrets'} ${retired.join(', ')}`
   out.result({ name, retired, kept }, () => [
     retired.length === 0
-      ? `Endpoint "${name}" has no old secret: nothing to retire.`
-      : `Deliveries signed with ${retired.length === 1 ? 'secret' : 'the secrets'} ${retired.join(', ')} are refused from the next one on.`,
+      ? `Endpoint "${name}" has no old secret to retire.`
+      : `Deliveries signed with ${secrets} are refused from now on.`,
   ])
   if (retired.length > 0 && kept.every((position) => !uses.get(position))) {
-    out.note('The newest secret was not used yet: see that the service signs with it, or its deliveries are refused.')
+    out.note('The newest secret has not been used yet. If the service does not sign with it, deliveries are refused.')
   }
 }
 
-/** The app would rotate it back at its next start. */
-function refuseForeign(endpoint: Endpoint, config: Config): void {
+/** Refuses a secret of the environment: the app would rotate it back at its next start. */
+function refuseSetByEnvironment(endpoint: Endpoint, config: Config): void {
   if (findKeeper(endpoint, config) !== 'environment') return
   throw new UpshotError('conflict', `The secret of endpoint "${endpoint.name}" comes from SERVICE_WEBHOOK_SECRET.`, {
     details: {
-      fix: 'Change SERVICE_WEBHOOK_SECRET and start the app again: the old secret is then taken for 24 h more.',
+      fix: 'Change SERVICE_WEBHOOK_SECRET and restart the app. The old secret is accepted for another 24 h.',
     },
   })
 }

@@ -6,32 +6,34 @@ import { newId } from '../../../core/ids.ts'
 import { SCHEME_PRESETS, signBody } from '../../../core/incoming/signature.ts'
 import { isPlainObject } from '../../../core/json.ts'
 import { isoTime, systemClock } from '../../../core/time.ts'
+import type { Cli } from '../../command.ts'
 import { readBytes, readSecret } from '../../input/read-source.ts'
 import { addSecretOptions, parseHeader, parseScheme, SCHEME_HELP, withHeader } from '../../input/signing-options.ts'
 import { deliver } from '../../send/deliver.ts'
 import { sampleData } from '../../send/sample-data.ts'
 import { formatText } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
-import type { Output } from '../../terminal/output.ts'
 
-/**
- * `upshot endpoints send <url>`: any body, signed with any secret, to any URL; neither store nor
- * app is needed.
- */
-export function define(command: Command, out: Output): void {
+/** `upshot endpoints send <url>`: signs any body and posts it. Needs neither a store nor an app. */
+export function define(command: Command, { out }: Cli): void {
   addSecretOptions(
     command
-      .argument('<url>', 'where to, such as https://hooks.example.com/hooks/main-…', parseUrl)
+      .argument('<url>', 'http or https URL of the receiver, such as https://hooks.example.com/hooks/main-…', parseUrl)
       .addOption(new Option('--scheme <scheme>', SCHEME_HELP).argParser(parseScheme).default(SCHEME_PRESETS.hex, 'hex'))
-      .option('--header <name>', 'header that carries the signature (default: the one of the scheme)', parseHeader)
-      .option('--file <file>', 'the body, byte by byte; - for standard input (default: a sample file.created)'),
+      .option('--header <name>', 'name of the signature header (default: that of the scheme)', parseHeader)
+      .option(
+        '--file <file>',
+        'file with the bytes of the body; - for standard input (default: a sample file.created)',
+      ),
   ).action(async (url, { scheme, header, file, ...source }) => {
     if (file === '-' && source.secretStdin) {
-      throw new UpshotError('invalid_request', 'Standard input cannot hold both the secret and the body.')
+      throw new UpshotError('invalid_request', 'Standard input cannot hold both the secret and the body.', {
+        details: { fix: 'Read the secret with --secret-file or --secret-env.' },
+      })
     }
     const secret = await readSecret(source)
     if (secret === undefined) {
-      throw new UpshotError('invalid_request', 'There is no secret to sign with.', {
+      throw new UpshotError('invalid_request', 'No secret was given to sign with.', {
         details: { fix: 'Add --secret-file, --secret-stdin or --secret-env.' },
       })
     }
@@ -51,10 +53,10 @@ export function define(command: Command, out: Output): void {
 function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url
-  throw new InvalidArgumentError('It is an http or https address without a login.')
+  throw new InvalidArgumentError('Give an http or https URL without a login.')
 }
 
-/** Bytes, never text: the signature is over what is in the file, line breaks and all. */
+/** The exact bytes: the signature covers every line break of the file. */
 async function readBody(file: string | undefined, now: number): Promise<Buffer> {
   if (file === undefined) {
     const event = {
@@ -67,10 +69,12 @@ async function readBody(file: string | undefined, now: number): Promise<Buffer> 
   }
   if (file !== '-') return readBytes(file)
   if (!process.stdin.isTTY) return buffer(process.stdin)
-  throw new UpshotError('invalid_request', 'Standard input is a terminal, and the body must be piped in.')
+  throw new UpshotError('invalid_request', 'Standard input is a terminal, but the body must be piped in.', {
+    details: { fix: 'Pipe it in, as in "upshot … < file", or name a file with --file.' },
+  })
 }
 
-/** The event's own id, which schemes with an id sign; null where the body has none. */
+/** The id of the event, which some schemes sign; null if the body has none. */
 function findId(body: Buffer): string | null {
   try {
     const content: unknown = JSON.parse(body.toString('utf8'))

@@ -8,8 +8,8 @@ import {
   type SecretUse,
 } from '../../../core/incoming/endpoint.ts'
 import { systemClock } from '../../../core/time.ts'
+import type { Cli } from '../../command.ts'
 import { findEndpoint } from '../../open/find-endpoint.ts'
-import { withStore } from '../../open/open-project.ts'
 import { findAddress } from '../../open/running-app.ts'
 import { formatMoment, formatSpan, withIsoTimes } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -23,21 +23,22 @@ interface SecretView extends SecretUse {
   isNewest: boolean
   isActive: boolean
   activeFrom: number
-  /** Null: until it is retired. */
+  /** Null while no end is set. */
   until: number | null
 }
 
+/** An endpoint with the use of its secrets. */
 interface EndpointStory {
   view: EndpointView
   secrets: SecretView[]
-  /** How many requests met which verdict in the last 24 hours. */
+  /** Number of requests in the last 24 hours, by verdict. */
   deliveries: Partial<Record<Verdict, number>>
 }
 
-/** `upshot endpoints show <name>`: all that is known of an endpoint but its secrets. */
-export function define(command: Command, out: Output): void {
-  command.argument('<name>', 'the endpoint').action((name) =>
-    withStore(async (store, config) => {
+/** `upshot endpoints show <name>`: one endpoint, without the values of its secrets. */
+export function define(command: Command, { out, project }: Cli): void {
+  command.argument('<name>', 'name of the endpoint').action((name) =>
+    project.withStore(async (store, config) => {
       const now = systemClock.now()
       const endpoint = await findEndpoint(store, name)
       const story: EndpointStory = {
@@ -78,12 +79,12 @@ function describeSecret({ activeFrom, until, ...secret }: SecretView): Record<st
 function formatStory({ view, secrets, deliveries }: EndpointStory, now: number, paint: Output['paint']): string[] {
   const facts: [string, string][] = [
     ['status', paint(view.status === 'active' ? 'green' : 'yellow', view.status)],
-    ['url', view.url ?? '(known once the app runs)'],
+    ['url', view.url ?? '(known while the app is running)'],
     ['account', view.account],
     ['events', view.events.join(', ')],
     ['header', view.header],
     ['algorithm', view.algorithm],
-    ['made', formatMoment(Date.parse(view.createdAt), now) ?? ''],
+    ['created', formatMoment(Date.parse(view.createdAt), now) ?? ''],
     ['last 24 h', formatCounts(deliveries)],
   ]
   const columns = [
@@ -105,9 +106,9 @@ function formatCounts(deliveries: EndpointStory['deliveries']): string {
   return counts.length === 0 ? 'no delivery' : counts.join(', ')
 }
 
-function formatEnd({ until, isActive: holds }: SecretView, now: number): string {
-  if (until === null) return 'it is retired'
-  return holds ? `${formatMoment(until, now)}` : `${formatMoment(until, now)} (over)`
+function formatEnd({ until, isActive: isValid }: SecretView, now: number): string {
+  if (until === null) return 'retired by hand'
+  return isValid ? `${formatMoment(until, now)}` : `${formatMoment(until, now)} (expired)`
 }
 
 function formatAgo(moment: number | null, now: number): string {
@@ -116,11 +117,11 @@ function formatAgo(moment: number | null, now: number): string {
 
 const RETIREMENT = {
   safe: (name: string) => `safe to retire with "upshot endpoints rotate ${name} --retire".`,
-  in_use: () => 'the service may still sign with it; look again in an hour.',
-  newest_unused: () => 'but the newest was not used either. Give the service the newest one first.',
+  in_use: () => 'the service may still sign with it; check again in an hour.',
+  newest_unused: () => 'but the newest was not used either. Enter the newest one at the service first.',
 }
 
-/** Whether the secrets before the newest may go. */
+/** Advice for each older secret: whether it is safe to retire. */
 function adviseRetiring(name: string, secrets: readonly SecretView[], now: number): string[] {
   const newest = secrets.find(({ isNewest }) => isNewest)
   if (newest === undefined) return []

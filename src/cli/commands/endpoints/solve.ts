@@ -4,10 +4,10 @@ import { type Endpoint, planPin, planRotation } from '../../../core/incoming/end
 import type { SignatureScheme } from '../../../core/incoming/signature.ts'
 import type { Solution } from '../../../core/solver/solve-scheme.ts'
 import { systemClock } from '../../../core/time.ts'
+import type { Cli } from '../../command.ts'
 import { readSecret, type SecretSource } from '../../input/read-source.ts'
 import { addSecretOptions } from '../../input/signing-options.ts'
 import { findEndpoint } from '../../open/find-endpoint.ts'
-import { withStore } from '../../open/open-project.ts'
 import type { Output } from '../../terminal/output.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 import { formatSolution, solveEndpoint, solveFiles } from './find-scheme.ts'
@@ -19,29 +19,32 @@ interface Options extends SecretSource {
   headers?: string | undefined
 }
 
-/**
- * `upshot endpoints solve`: finds out how deliveries are signed, from captured ones or from one in
- * two files.
- */
-export function define(command: Command, out: Output): void {
+/** `upshot endpoints solve`: finds the scheme of captured deliveries, or of one in two files. */
+export function define(command: Command, { out, project }: Cli): void {
   addSecretOptions(
     command
-      .argument('[name]', 'the endpoint; its captured deliveries are looked at')
-      .option('--delivery <id>', 'only this captured delivery, dlv_…')
-      .option('--pin', 'when a scheme fits, pin it and take deliveries from the next one on')
-      .option('--body <file>', 'without an endpoint: the body of a delivery, byte by byte')
-      .option('--headers <file>', 'without an endpoint: its headers, a line each or as JSON'),
+      .argument('[name]', 'name of the endpoint that captured deliveries')
+      .option('--delivery <id>', 'id of the only captured delivery to use, dlv_… (default: all)')
+      .option('--pin', 'if a scheme fits, pin it and accept deliveries from now on')
+      .option('--body <file>', 'without an endpoint: file with the bytes of a body')
+      .option('--headers <file>', 'without an endpoint: file with the headers, one per line or as JSON'),
     { what: 'secret to try (default: those of the endpoint)' },
   )
-    .addHelpText('after', '\nExits with 7 when no scheme fits as things are; then it says the nearest cause.')
-    .action((name, options) => (name === undefined ? solveOffline(out, options) : solveOnline(out, name, options)))
+    .addHelpText('after', '\nExits with 7 if no scheme fits, and prints the most likely cause.')
+    .action((name, options) =>
+      name === undefined ? solveOffline(out, options) : solveOnline({ out, project }, name, options),
+    )
 }
 
-async function solveOnline(out: Output, name: string, { delivery, pin, body, headers, ...source }: Options) {
+async function solveOnline(
+  { out, project }: Pick<Cli, 'out' | 'project'>,
+  name: string,
+  { delivery, pin, body, headers, ...source }: Options,
+) {
   if (body !== undefined || headers !== undefined) {
-    throw refuse('--body and --headers are for a delivery without an endpoint.', 'Leave the name or the files out.')
+    throw refuse('--body and --headers are for a delivery without an endpoint.', 'Omit either the name or the files.')
   }
-  await withStore(async (store, config) => {
+  await project.withStore(async (store, config) => {
     const now = systemClock.now()
     const secret = await readSecret(source)
     const solution = await solveEndpoint(store, await findEndpoint(store, name), { delivery, secret }, now)
@@ -51,16 +54,14 @@ async function solveOnline(out: Output, name: string, { delivery, pin, body, hea
       await changeEndpoint(out, { store, config }, { name, plan })
     }
     tell(out, solution, { endpoint: name, pinned: isPinned })
-    if (isPinned) out.note('Pinned: it takes deliveries from now on, and what the service sends again.')
+    if (isPinned)
+      out.note('Pinned: the endpoint accepts deliveries from now on, and captured ones when the service resends them.')
     else if (solution.kind === 'match')
-      out.note(`Take deliveries so: add --pin, or use "upshot endpoints pin ${name}".`)
+      out.note(`To accept such deliveries, add --pin or use "upshot endpoints pin ${name}".`)
   })
 }
 
-/**
- * A secret that was tried in place of the endpoint's own is the one that its deliveries are signed
- * with.
- */
+/** Pins the scheme. A secret that was given and fits becomes the endpoint's own. */
 function planSolved(
   endpoint: Endpoint,
   scheme: SignatureScheme,
@@ -77,7 +78,7 @@ async function solveOffline(out: Output, { delivery, pin, body, headers, ...sour
   const secret = await readSecret(source)
   if (body === undefined || headers === undefined || secret === undefined) {
     throw refuse(
-      'There is neither an endpoint nor a whole delivery.',
+      'Neither an endpoint nor a complete delivery was given.',
       'Name an endpoint, or add --body, --headers and one of the --secret options.',
     )
   }

@@ -1,28 +1,25 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
+import type { Endpoint } from '../../../core/incoming/endpoint.ts'
 import { systemClock } from '../../../core/time.ts'
+import type { Cli } from '../../command.ts'
 import { findEndpoint } from '../../open/find-endpoint.ts'
-import { withStore } from '../../open/open-project.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
 import { type Trial, tryEndpoint } from '../../send/try-endpoint.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
-import type { Output } from '../../terminal/output.ts'
 import { formatTable } from '../../terminal/table.ts'
 
 /**
- * `upshot endpoints test <name>`: does the running app take what it must, refuse what it must, and
- * know what it had?
+ * `upshot endpoints test <name>`: sends the running app a signed, a forged and a repeated delivery.
+ * Exits with 7 if an answer is wrong.
  */
-export function define(command: Command, out: Output): void {
+export function define(command: Command, { out, project }: Cli): void {
   command
-    .argument('<name>', 'the endpoint')
-    .option('--public', 'through the public URL, and so through every proxy in front (default: straight to the app)')
-    .addHelpText(
-      'after',
-      '\nSends one event of type upshot.test, which starts no workflow but one that names the type.',
-    )
+    .argument('<name>', 'name of the endpoint')
+    .option('--public', 'use the public URL, through every proxy before the app (default: its local address)')
+    .addHelpText('after', '\nThe event has the type upshot.test, which starts only workflows that name this type.')
     .action((name, { public: isPublic = false }) =>
-      withStore(async (store, config) => {
+      project.withStore(async (store, config) => {
         const endpoint = await findEndpoint(store, name)
         const app = await requireRunningApp(config)
         const receiver = isPublic ? requirePublicUrl(config) : app.receiver
@@ -33,17 +30,11 @@ export function define(command: Command, out: Output): void {
         out.result({ endpoint: name, passed, event, stored: isStored, deliveries: rows }, () => [
           ...formatTable(trials, COLUMNS, out.paint),
           '',
-          passed
-            ? `Endpoint "${name}" does what it should. Event ${event} is stored.`
-            : `Endpoint "${name}" does not do what it should.`,
+          passed ? `Endpoint "${name}" works. Event ${event} is stored.` : `Endpoint "${name}" does not work.`,
         ])
         if (passed) return
         out.leaveWith('difference')
-        out.note(
-          endpoint.status === 'active'
-            ? `See why: upshot deliveries list --endpoint ${name}`
-            : `It is ${endpoint.status}: upshot endpoints ${endpoint.status === 'disabled' ? 'enable' : 'solve'} ${name}`,
-        )
+        out.note(adviseFailure(endpoint))
       }),
     )
 }
@@ -59,9 +50,14 @@ const COLUMNS = [
   { title: 'STATUS', value: ({ status }: Trial) => status, align: 'right' as const },
 ]
 
+function adviseFailure({ name, status }: Endpoint): string {
+  if (status === 'active') return `See the reason: upshot deliveries list --endpoint ${name}`
+  return `It is ${status}: upshot endpoints ${status === 'disabled' ? 'enable' : 'solve'} ${name}`
+}
+
 function requirePublicUrl({ publicUrl }: { publicUrl: string | null }): string {
   if (publicUrl !== null) return publicUrl
-  throw new UpshotError('invalid_config', 'There is no public URL to test through.', {
+  throw new UpshotError('invalid_config', 'No public URL is configured.', {
     details: { fix: 'Set UPSHOT_PUBLIC_URL, or publicUrl in config/upshot.config.ts.' },
   })
 }

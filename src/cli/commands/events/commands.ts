@@ -2,14 +2,14 @@ import type { CommandTree } from '../../command.ts'
 
 /** The commands of `upshot events`. */
 export const EVENTS_COMMANDS: CommandTree = {
-  list: { summary: 'the newest events', load: () => import('./list.ts') },
+  list: { summary: 'list the newest events', load: () => import('./list.ts') },
   show: {
-    summary: 'one event with its content, its deliveries and its runs',
+    summary: 'show an event with its content, deliveries and runs',
     load: () => import('./show.ts'),
   },
   replay: {
-    summary: 'run workflows on stored events once more, one or many',
+    summary: 'run workflows again on one or many stored events',
     load: () => import('./replay.ts'),
   },
-  tail: { summary: 'events as they come', load: () => import('./tail.ts') },
+  tail: { summary: 'follow events as they arrive', load: () => import('./tail.ts') },
 }

@@ -8,46 +8,40 @@ import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
 import { describeRefusal, type NamedDelivery, nameDeliveries } from '../deliveries/delivery-view.ts'
 import { describeOrigin, describeReason } from '../runs/run-view.ts'
 
-/** One thing that happened because of what stands above it. */
+/** One node of a trace. Its parent is its cause. */
 export interface TraceNode {
-  /**
-   * `subject`: the file or transfer that the event tells of. `call`: a step that called the Files
-   * API.
-   */
+  /** `subject`: the event's file or transfer. `call`: a step that called the Files API. */
   kind: 'subject' | 'delivery' | 'event' | 'run' | 'call' | 'step' | Exclude<StepKind, 'run'> | 'attempt' | 'cut'
-  /** An id, a step's key, or what the subject is. */
+  /** An id, a step's key, or the subject in words. */
   name: string
-  /** What it is about: a type, a workflow, a target. */
+  /** A type, a workflow or a target. */
   about: string | null
   status: string | null
   effect: Effect | null
-  /** What became of it, why it waits or failed, how a run goes back to the one above it. */
+  /** The outcome, the reason of a wait or failure, or a run's relation to its parent. */
   note: string | null
-  /** Epoch milliseconds; null where nobody knows. */
+  /** Epoch milliseconds; null if unknown. */
   startedAt: number | null
   finishedAt: number | null
   children: TraceNode[]
 }
 
-/** Rows of one kind that are read for one parent. */
-const MAX_OF_A_KIND = 200
-/** Runs of a trace; what comes after them is left out, and said to be. */
+/** Rows of one kind that are read for one node. */
+const MAX_ROWS = 200
+/** Runs in one trace. A `cut` node stands for the rest. */
 const MAX_RUNS = 500
 
 interface Trace {
   store: ReadStore
-  /** Whose event it is, and so whose runs and further events. */
+  /** The account of the event, its runs and further events. */
   account: string
   now: number
-  /** Ids of the runs and events that stand in the tree already. */
+  /** Ids of the runs and events in the tree so far. */
   seen: Set<string>
   runsLeft: number
 }
 
-/**
- * The whole story of an event: what it tells of, how it came, what it started, and all that
- * followed from that.
- */
+/** The tree of an event: its subject, deliveries and runs, and everything these caused. */
 export async function readEventTrace(store: ReadStore, event: EventRecord, now: number): Promise<TraceNode> {
   const root = await traceEvent({ store, account: event.account, now, seen: new Set(), runsLeft: MAX_RUNS }, event)
   const subject = nameSubject(event)
@@ -59,11 +53,10 @@ async function traceEvent(trace: Trace, event: EventRecord): Promise<TraceNode> 
   const node = { ...newNode('event', event.id), about: event.type, startedAt: event.receivedAt }
   if (trace.seen.has(event.id)) return { ...node, note: 'see above' }
   trace.seen.add(event.id)
-  const deliveries = await nameDeliveries(store, await store.listDeliveriesOf(event, MAX_OF_A_KIND))
-  const found = await store.listRuns({ limit: MAX_OF_A_KIND + 1, eventId: event.id, account })
-  // Oldest first: a replay, a fork and what follows a failure have the same event, and stand under
-  // the run that they go back to.
-  const runs = found.slice(0, MAX_OF_A_KIND).toReversed()
+  const deliveries = await nameDeliveries(store, await store.listDeliveriesOf(event, MAX_ROWS))
+  const found = await store.listRuns({ limit: MAX_ROWS + 1, eventId: event.id, account })
+  // Oldest first: replays and forks have the same event, but belong below their origin.
+  const runs = found.slice(0, MAX_ROWS).toReversed()
   const rest = found.length > runs.length ? [cut(`more runs: upshot runs list --event ${event.id}`)] : []
   const children = [...deliveries.toReversed().map(traceDelivery), ...(await traceRuns(trace, runs)), ...rest]
   return { ...node, children }
@@ -77,7 +70,7 @@ function traceDelivery(delivery: NamedDelivery): TraceNode {
   }
 }
 
-/** One after the other, because each may use up what may be read. */
+/** Sequential, because all share one budget of runs. */
 async function traceRuns(trace: Trace, runs: readonly Run[]): Promise<TraceNode[]> {
   const nodes: TraceNode[] = []
   for (const run of runs) {
@@ -88,9 +81,7 @@ async function traceRuns(trace: Trace, runs: readonly Run[]): Promise<TraceNode[
   return nodes
 }
 
-/**
- * The run with its steps, and behind them the run that absorbed it and those that go back to it.
- */
+/** The run with its steps, then the run that absorbed it and the runs derived from it. */
 async function traceRun(trace: Trace, run: Run): Promise<TraceNode> {
   const { store } = trace
   trace.seen.add(run.id)
@@ -119,10 +110,10 @@ async function traceRun(trace: Trace, run: Run): Promise<TraceNode> {
 
 /** Oldest first. */
 async function listRuns(store: ReadStore, filter: RunFilter): Promise<Run[]> {
-  return (await store.listRuns({ ...filter, limit: MAX_OF_A_KIND })).toReversed()
+  return (await store.listRuns({ ...filter, limit: MAX_ROWS })).toReversed()
 }
 
-/** A step with its failed attempts, and with the event or runs that it made. */
+/** A step with its failed attempts, and the event or runs that it created. */
 async function traceStep(
   trace: Trace,
   step: Checkpoint,
@@ -157,32 +148,27 @@ function traceAttempt({ attempt, at, error }: StepFailure): TraceNode {
   return { ...newNode('attempt', String(attempt)), status: 'failed', note, finishedAt: at }
 }
 
-/**
- * What a step left behind: the outcome of a delete, the size of a download, the event that came,
- * the moment that it waits for.
- */
+/** A step's outcome in words: of a delete, a download or a wait. */
 function describeEnd(step: Checkpoint, now: number): string | null {
   const { kind, status, error, dueAt } = step
   if (status === 'failed') return error?.message ?? null
   if (status === 'waiting') return dueAt === null ? null : `until ${formatMoment(dueAt, now)}`
-  if (status === 'started') return 'nobody knows yet how it ended'
+  if (status === 'started') return 'its outcome is not known yet'
   const value = readOutput(step)
-  if (kind === 'wait' && value === null && step.output !== null) return 'nothing came in time'
+  if (kind === 'wait' && value === null && step.output !== null) return 'no event arrived in time'
   if (!isPlainObject(value)) return null
-  if (kind === 'wait') return `${value.id} came`
+  if (kind === 'wait') return `${value.id} arrived`
   const { outcome, proof, bytes } = value
   if (typeof outcome === 'string') return proof === 'verified' ? `${outcome}, verified` : outcome
   return typeof bytes === 'number' ? formatBytes(bytes) : null
 }
 
-/** Null also for a result that lies apart, which is too large to tell anything by. */
+/** The result; null too for a large one, which is stored apart. */
 function readOutput({ output }: Checkpoint): unknown {
   return output === null ? null : JSON.parse(output)
 }
 
-/**
- * The file or transfer that an event tells of, as far as its undocumented `data` looks like one.
- */
+/** The file or transfer in the event's undocumented `data`; null if it looks like neither. */
 function nameSubject({ type, body }: EventRecord): string | null {
   const data: unknown = body === '' ? null : JSON.parse(body).data
   if (!isPlainObject(data)) return null

@@ -2,10 +2,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 
-/**
- * The event of that id; throws `not_found`, and `invalid_request` where several accounts have one
- * and none is named.
- */
+/** The event with this id. Throws `not_found`, or `invalid_request` if accounts share the id. */
 export async function findEvent(
   store: Pick<ReadStore, 'findEvents'>,
   { id, account }: { id: string; account: string | undefined },
@@ -21,6 +18,6 @@ export async function findEvent(
   if (others.length === 0) return event
   const accounts = found.map((each) => each.account).join(', ')
   throw new UpshotError('invalid_request', `Several accounts have an event ${id}: ${accounts}.`, {
-    details: { fix: 'Say which one with --account.' },
+    details: { fix: 'Choose one with --account.' },
   })
 }

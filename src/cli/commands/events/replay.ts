@@ -5,18 +5,22 @@ import { planRuns } from '../../../core/incoming/route.ts'
 import type { EventFilter } from '../../../core/store/events.ts'
 import type { ReadStore, Store } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
+import type { Cli } from '../../command.ts'
 import { parseSince } from '../../input/parse-option.ts'
-import { withStore } from '../../open/open-project.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { readIds } from '../runs/select-runs.ts'
+import { findEvent } from './find-event.ts'
 
+/** Events that are read at a time. */
 const PAGE = 500
+/** Events that are replayed in one commit. */
 const SLICE = 100
 
+/** The options that select events. */
 interface Choice {
   workflow?: string | undefined
   account?: string | undefined
@@ -25,81 +29,63 @@ interface Choice {
   until?: number | undefined
 }
 
-/** An event with the workflows that are to run on it once more. */
+/** An event with the workflows to run on it again. */
 interface Plan {
   event: EventRecord
   workflows: string[]
 }
 
+/** One new run. */
 interface Replayed {
   event: string
   workflow: string
   run: string
 }
 
-/**
- * `upshot events replay <id…|->`: new runs of events that are stored; the events stay what they
- * are.
- */
-export function define(command: Command, out: Output): void {
+/** `upshot events replay <id…|->`: creates new runs of stored events. */
+export function define(command: Command, { out, project }: Cli): void {
   command
-    .argument('[ids...]', 'the events, evt_…, or - for ids on standard input')
+    .argument('[ids...]', 'ids of the events, evt_…, or - to read ids from standard input')
     .option('--workflow <id>', 'only this workflow (default: all that run on the type of the event)')
-    .option('--account <name>', 'the account, where an id is known in several')
-    .option('--type <type>', 'choose events of this type')
-    .option('--since <when>', 'choose events received since then, such as 1h or 2026-06-01', parseSince)
-    .option('--until <when>', 'choose events received before then', parseSince)
+    .option('--account <name>', 'account of the events, if several have one with this id')
+    .option('--type <type>', 'select events of this exact type')
+    .option('--since <when>', 'select events received since then, such as 1h or 2026-06-01', parseSince)
+    .option('--until <when>', 'select events received before then, such as 1h or 2026-06-01', parseSince)
     .action((named, choice) =>
-      withStore(async (store) => {
-        const isChosen = [choice.type, choice.since, choice.until].some((value) => value !== undefined)
-        if (named.length > 0 === isChosen) throw describeMisuse()
-        const events = isChosen ? await findEvents(store, choice) : await findNamed(store, named, choice)
-        const plans = await planReplays(store, events, { workflow: choice.workflow, isStrict: !isChosen })
+      project.withStore(async (store) => {
+        const isSelected = [choice.type, choice.since, choice.until].some((value) => value !== undefined)
+        if (named.length > 0 === isSelected) throw describeMisuse()
+        const found = isSelected ? await findEvents(store, choice) : await findNamed(store, named, choice)
+        const plans = await planReplays(store, found, { workflow: choice.workflow, isStrict: !isSelected })
         const count = plans.reduce((sum, { workflows }) => sum + workflows.length, 0)
-        const will = `replay ${plans.length} ${plans.length === 1 ? 'event' : 'events'} as ${count} new ${count === 1 ? 'run' : 'runs'}`
+        const events = `${plans.length} ${plans.length === 1 ? 'event' : 'events'}`
+        const will = `replay ${events} as ${count} new ${count === 1 ? 'run' : 'runs'}`
         const things = plans.map(({ event, workflows }) => `${event.id}  ${event.type}  ${workflows.join(', ')}`)
-        const may = (!isChosen && !out.given.dryRun) || count === 0 || (await confirm(out, { will, things }))
+        const may = (!isSelected && !out.given.dryRun) || count === 0 || (await confirm(out, { will, things }))
         if (!may) return out.result({ dryRun: true, events: plans.length, runs: count }, () => [`This would ${will}.`])
         const replayed = await replayAll(out, store, plans)
         out.result({ dryRun: false, events: plans.length, runs: replayed }, () =>
           formatTable(replayed, COLUMNS, out.paint),
         )
-        if (count === 0) out.note('No event was chosen that a workflow runs on.')
+        if (count === 0) out.note('No workflow runs on any of the selected events.')
       }),
     )
 }
 
 function describeMisuse(): UpshotError {
-  return new UpshotError('invalid_request', 'Name events by their ids, or choose them by options, one of the two.', {
-    details: { fix: 'Write for example "upshot events replay --type file.created --since 1h", or name an event.' },
+  return new UpshotError('invalid_request', 'Give either ids of events or options that select them.', {
+    details: {
+      fix: 'For example: "upshot events replay evt_1", or "upshot events replay --type file.created --since 1h".',
+    },
   })
 }
 
 async function findNamed(store: ReadStore, named: readonly string[], { account }: Choice): Promise<EventRecord[]> {
   const ids = await readIds(named, 'events')
-  return Promise.all(ids.map((id) => findOne(store, id, account)))
+  return Promise.all(ids.map((id) => findEvent(store, { id, account })))
 }
 
-async function findOne(store: ReadStore, id: string, account: string | undefined): Promise<EventRecord> {
-  const known = (await store.findEvents(id)).filter((event) => account === undefined || event.account === account)
-  const [event] = known
-  if (event && known.length === 1) return event
-  if (!event) {
-    throw new UpshotError(
-      'not_found',
-      `There is no event ${id}${account === undefined ? '' : ` in the account ${account}`}.`,
-      {
-        details: { fix: 'List the events with "upshot events list".' },
-      },
-    )
-  }
-  const accounts = known.map((each) => each.account).join(', ')
-  throw new UpshotError('invalid_request', `The event ${id} is known in several accounts: ${accounts}.`, {
-    details: { fix: 'Choose one of them with --account.' },
-  })
-}
-
-/** Oldest first. */
+/** The selected events, oldest first. */
 async function findEvents(store: ReadStore, { account, type, since, until }: Choice): Promise<EventRecord[]> {
   const filter: EventFilter = {
     ...(type === undefined ? {} : { type }),
@@ -116,8 +102,8 @@ async function findEvents(store: ReadStore, { account, type, since, until }: Cho
 }
 
 /**
- * Strict: a named event that nothing runs on, or whose body is pruned, is an error; a chosen one is
- * left out.
+ * The workflows for each event. An event without workflows, or a pruned one, throws if `isStrict`,
+ * and is left out otherwise.
  */
 async function planReplays(
   store: ReadStore,
@@ -127,7 +113,7 @@ async function planReplays(
   const routes = (await store.listRoutes()) ?? []
   if (workflow !== undefined && !(await store.listWorkflows()).some(({ id }) => id === workflow)) {
     throw new UpshotError('not_found', `There is no workflow "${workflow}".`, {
-      details: { fix: 'List them with "upshot workflows list". The app makes them known when it starts.' },
+      details: { fix: 'List them with "upshot workflows list". The app registers them when it starts.' },
     })
   }
   return events.flatMap((event) => {
@@ -136,7 +122,7 @@ async function planReplays(
     if (workflows.length > 0 && (isStrict || event.body !== '')) return [{ event, workflows }]
     if (!isStrict) return []
     const who = workflow === undefined ? 'No workflow runs' : `The workflow "${workflow}" does not run`
-    throw new UpshotError('conflict', `${who} on events of the type ${event.type}, as ${event.id} is.`, {
+    throw new UpshotError('conflict', `${who} on events of type ${event.type}, such as ${event.id}.`, {
       details: { fix: 'See which types start which workflows: upshot workflows list' },
     })
   })

@@ -6,14 +6,14 @@ import { styleVerdict } from '../deliveries/delivery-view.ts'
 import { styleStatus } from '../runs/run-view.ts'
 import type { TraceNode } from './event-trace.ts'
 
-const MOST = { subject: 200, name: 60, about: 60, note: 120 } as const
+const MAX_LENGTHS = { subject: 200, name: 60, about: 60, note: 120 } as const
 
-/** The tree for JSON: the same nodes, their moments as text. */
+/** A trace for JSON: its times as text. */
 export function describeTrace({ children, ...node }: TraceNode): Record<string, unknown> {
   return { ...withIsoTimes(node), children: children.map(describeTrace) }
 }
 
-/** A line for each node, with the branches of the tree before it. */
+/** A trace for a person: one line per node, behind the branches of the tree. */
 export function formatTrace(root: TraceNode, now: number, paint: Output['paint']): string[] {
   const lines = [formatNode(root, now, paint)]
   const grow = ({ children }: TraceNode, stem: string) => {
@@ -32,12 +32,12 @@ function formatNode(node: TraceNode, now: number, paint: Output['paint']): strin
   const style = styleOf(node)
   const parts = [
     kind === 'subject' || kind === 'cut' ? null : paint('dim', kind),
-    paint('bold', formatText(name, kind === 'subject' ? MOST.subject : MOST.name)),
-    about === null ? null : formatText(about, MOST.about),
+    paint('bold', formatText(name, kind === 'subject' ? MAX_LENGTHS.subject : MAX_LENGTHS.name)),
+    about === null ? null : formatText(about, MAX_LENGTHS.about),
     effect === null || effect === 'read' ? null : effect,
     status === null ? null : style === null ? status : paint(style, status),
     formatSpan(startedAt, finishedAt) ?? formatMoment(startedAt, now),
-    note === null ? null : formatText(`(${note})`, MOST.note),
+    note === null ? null : formatText(`(${note})`, MAX_LENGTHS.note),
   ]
   return parts.filter((part) => part !== null).join(' ')
 }

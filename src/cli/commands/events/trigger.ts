@@ -5,42 +5,43 @@ import type { Verdict } from '../../../core/incoming/delivery.ts'
 import { parseEvent, type ServiceEvent } from '../../../core/incoming/event.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { isoTime, systemClock } from '../../../core/time.ts'
+import type { Cli } from '../../command.ts'
 import { countUpTo, gather } from '../../input/parse-option.ts'
 import { findEndpoint } from '../../open/find-endpoint.ts'
-import { withStore } from '../../open/open-project.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
 import { readEventData, setFields } from '../../send/event-data.ts'
 import { sampleData } from '../../send/sample-data.ts'
 import { sendEvent } from '../../send/send-event.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
-import type { Output } from '../../terminal/output.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 
-/** What became of one delivery that was sent. */
+/** The result of one delivery. */
 interface Sent {
   event: string
   type: string
   verdict: Verdict
-  /** Runs that it started. */
+  /** Ids of the runs that it started. */
   runs: string[]
 }
 
-/**
- * `upshot trigger <type>`: through HTTP and signature like any delivery, so it proves the whole way
- * in.
- */
-export function define(command: Command, out: Output): void {
+/** `upshot trigger <type>`: signs an event and posts it to the running app, like the service. */
+export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<type>', 'type of the event, such as file.created or transfer.completed', parseType)
-    .option('--set <field=value>', 'set a field, such as data.file.name=report.pdf; may be repeated', gather, [])
-    .option('--file <file>', 'take the data from a JSON file, or from standard input (-)')
-    .option('--endpoint <name>', 'send it to this endpoint (default: the first one)')
-    .option('--count <n>', 'send so many events, each with an id of its own', countUpTo(10_000), 1)
-    .option('--duplicate', 'send each event twice, as the service may')
+    .option(
+      '--set <field=value>',
+      'set a field of the data, such as data.file.name=report.pdf; can be repeated',
+      gather,
+      [],
+    )
+    .option('--file <file>', 'JSON file with the data, or - for standard input (default: sample data)')
+    .option('--endpoint <name>', 'name of the endpoint (default: the first one)')
+    .option('--count <n>', 'number of events, 1 to 10000, each with its own id', countUpTo(10_000), 1)
+    .option('--duplicate', 'send each event twice, as the service may do')
     .action(async (type, { set, file, endpoint: name, count, duplicate = false }) => {
       const data = file === undefined ? null : await readEventData(file)
       const events = Array.from({ length: count }, () => makeEvent(type, data, set))
-      await withStore(async (store, config) => {
+      await project.withStore(async (store, config) => {
         const { receiver } = await requireRunningApp(config)
         const endpoint = await findEndpoint(store, name)
         const signal = onInterrupt()
@@ -61,16 +62,16 @@ function makeEvent(type: string, data: Record<string, unknown> | null, assignmen
   return parseEvent({ id: newId('evt', now), type, created: isoTime(now), data: filled })
 }
 
-/** Refuses a type that the receiver would refuse. */
+/** Reads a type; refuses what the receiver would refuse. */
 function parseType(text: string): string {
   try {
     return parseEvent({ id: 'evt_0', type: text, created: isoTime(0), data: {} }).type
   } catch {
-    throw new InvalidArgumentError('Write words joined by dots, such as file.created.')
+    throw new InvalidArgumentError('Give words separated by dots, such as file.created.')
   }
 }
 
-/** The receiver answers after its commit, so the runs are there to be read. */
+/** Reads the runs, which exist already: the receiver answers after its commit. */
 async function runsOf(store: ReadStore, eventId: string, verdict: Verdict): Promise<string[]> {
   if (verdict !== 'accepted') return []
   return (await store.listRuns({ limit: 100, eventId })).map((run) => run.id)
@@ -89,6 +90,6 @@ const COLUMNS: Column<Sent>[] = [
 
 function adviseNext(sent: readonly Sent[]): string {
   const [run] = sent.flatMap(({ runs }) => runs)
-  if (run !== undefined) return `See what it did: upshot runs show ${run}`
-  return 'It started no run: no workflow is for this type, or the endpoint does not act on it.'
+  if (run !== undefined) return `Show the run: upshot runs show ${run}`
+  return 'It started no run: no workflow runs on this type, or the endpoint ignores it.'
 }

@@ -6,10 +6,10 @@ import type { FilesClient } from '../../../files/index.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { parsePlace } from './files-client.ts'
 
-/** One entry of a storage, named by its id or by its path. */
+/** An entry of a storage, by id or by path. */
 export type FileTarget = { service: StorageName } & ({ id: string } | { path: string })
 
-/** Reads `<service:id>` or `<service:/path>`: what begins with a slash is a path. */
+/** Reads `<service:id>` or `<service:/path>`. A path begins with a slash. */
 export function parseTarget(text: string, config: Pick<Config, 'service'>): FileTarget {
   const { service, path } = parsePlace(text, config)
   if (path === '/') {
@@ -20,13 +20,13 @@ export function parseTarget(text: string, config: Pick<Config, 'service'>): File
   return path.startsWith('/') ? { service, path: posix.normalize(path).replace(/\/$/, '') } : { service, id: path }
 }
 
-/** The entry as it is now. Throws `not_found`, or the client's own error. */
+/** The entry as it is now. Throws `not_found` or an error of the client. */
 export async function findEntry(files: FilesClient, target: FileTarget, signal: AbortSignal): Promise<FileEntry> {
   if ('id' in target) return files.get(target, { signal })
   const { service, path } = target
   const entry = await files.find({ service, path }, { signal })
   if (entry) return entry
   throw new UpshotError('not_found', `There is nothing at ${service}:${path}.`, {
-    details: { fix: `See what is there: upshot files ls ${service}:${posix.dirname(path)}` },
+    details: { fix: `List the parent folder: upshot files ls ${service}:${posix.dirname(path)}` },
   })
 }

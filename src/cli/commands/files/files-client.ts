@@ -5,9 +5,8 @@ import type { Config } from '../../../project/config/load-config.ts'
 import { findRunningApp } from '../../open/running-app.ts'
 
 /**
- * A client of the service that the configuration names: the real one, or the sandbox of the running
- * app. What it asks for counts toward the same limit as the app's own calls, which the database
- * keeps; `isAlone` leaves the database alone.
+ * A client of the configured service: the real one, or the running app's sandbox. It shares the
+ * app's rate limit through the database, unless `isAlone`.
  */
 export async function openFiles(config: Config, { isAlone = false } = {}): Promise<FilesClient> {
   const access = await findAccess(config)
@@ -29,21 +28,18 @@ async function findAccess(config: Config): Promise<Omit<FilesClientOptions, 'lim
   }
   const sandbox = (await findRunningApp(config))?.sandbox
   if (sandbox) return { baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey, plan: 'enterprise' }
-  throw new UpshotError('not_running', `No sandbox runs on the data directory ${config.dataDir}.`, {
-    details: { fix: 'Start it with "npm start", or set SERVICE_BASE_URL and SERVICE_API_KEY for the real service.' },
+  throw new UpshotError('not_running', `No sandbox is running on the data directory ${config.dataDir}.`, {
+    details: { fix: 'Start the app with "npm start", or set the SERVICE_ variables to use the real service.' },
   })
 }
 
-/** A folder of a storage, as in `storage_a:/reports`. */
+/** A folder of a storage, such as `storage_a:/reports`. */
 export interface Place {
   service: StorageName
   path: string
 }
 
-/**
- * Reads `<service:/path>`; the service as we write it or as the real one does, the path `/` when it
- * is left out.
- */
+/** Reads `<service:/path>`, by our name of the storage or the service's. Default path `/`. */
 export function parsePlace(text: string, { service }: Pick<Config, 'service'>): Place {
   const [, name = '', path = ''] = /^([^:]*):?(.*)$/s.exec(text) ?? []
   const wire = service.kind === 'real' ? service.storages : {}

@@ -5,7 +5,7 @@ import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import type { FileEntry } from '../../../core/service/file.ts'
 import type { FilesClient } from '../../../files/index.ts'
-import { loadProject } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
@@ -14,16 +14,21 @@ import { showProgress } from '../../terminal/progress.ts'
 import { findEntry, parseTarget } from './file-target.ts'
 import { openFiles } from './files-client.ts'
 
-/** `upshot files get <file>`: whole or not at all; what an interrupted one left is continued. */
-export function define(command: Command, out: Output): void {
+/** `upshot files get <file>`: downloads a file, and continues an interrupted download. */
+export function define(command: Command, { out, project }: Cli): void {
   command
-    .argument('<file>', 'service:/path or service:id, such as storage_a:/reports/june.pdf')
-    .option('-o, --output <file>', 'where to: a file, a folder, or standard output (-) (default: its name, here)')
+    .argument('<file>', '<service:/path> or <service:id>, such as storage_a:/reports/june.pdf')
+    .option(
+      '-o, --output <file>',
+      'target file or folder, or - for standard output (default: its name, in this folder)',
+    )
     .action(async (text, { output }) => {
       if (output === '-' && (out.given.json || out.given.ndjson)) {
-        throw new UpshotError('invalid_request', 'Standard output cannot carry both the file and JSON.')
+        throw new UpshotError('invalid_request', 'Standard output cannot hold both the file and JSON.', {
+          details: { fix: 'Leave out --json, or name a file with --output.' },
+        })
       }
-      const config = await loadProject()
+      const config = await project.load()
       const target = parseTarget(text, config)
       const signal = onInterrupt()
       await using files = await openFiles(config)
@@ -44,7 +49,7 @@ async function print(files: FilesClient, entry: FileEntry, { out, signal }: Work
 async function save(files: FilesClient, entry: FileEntry, { to, out, signal }: Work & { to: string }): Promise<void> {
   const from = `${entry.service}:${entry.path}`
   if (existsSync(to) || out.given.dryRun) {
-    const will = existsSync(to) ? `replace ${to} by ${from}` : `download ${from} to ${to}`
+    const will = existsSync(to) ? `replace ${to} with ${from}` : `download ${from} to ${to}`
     if (!(await confirm(out, { will: `${will} (${formatBytes(entry.size)})` }))) {
       out.result({ path: to, from: entry, saved: false }, () => [])
       return
@@ -59,7 +64,7 @@ async function save(files: FilesClient, entry: FileEntry, { to, out, signal }: W
   if (saved.resumedFrom > 0) out.note(`Continued from ${formatBytes(saved.resumedFrom)}.`)
 }
 
-/** The name comes from the service, so it is made harmless before it names anything here. */
+/** The path to write to. The service's file name is made safe for this machine first. */
 async function chooseTarget(entry: FileEntry, output: string | undefined): Promise<string> {
   const { localName } = await import('../../../files/index.ts')
   const isFolder =
@@ -69,6 +74,6 @@ async function chooseTarget(entry: FileEntry, output: string | undefined): Promi
 
 function refuseFolder({ service, path }: FileEntry): UpshotError {
   return new UpshotError('invalid_request', `${service}:${path} is a folder.`, {
-    details: { fix: `See what is in it: upshot files ls ${service}:${path}` },
+    details: { fix: `List its entries: upshot files ls ${service}:${path}` },
   })
 }

@@ -1,31 +1,27 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { FileEntry } from '../../../core/service/file.ts'
 import { systemClock } from '../../../core/time.ts'
+import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
-import { loadProject } from '../../open/open-project.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
-import type { Output } from '../../terminal/output.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { openFiles, parsePlace } from './files-client.ts'
 
-/**
- * `upshot files ls <service:/path>`: oldest first, as the pages of a storage that changes stay in
- * order then.
- */
-export function define(command: Command, out: Output): void {
+/** `upshot files ls <service:/path>`: oldest first, so that new entries do not shift the pages. */
+export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<service:/path>', 'a folder, such as storage_a:/reports')
-    .option('--recursive', 'the folders in it too')
-    .option('--limit <n>', 'how many, oldest first', countUpTo(50_000), 1_000)
+    .option('--recursive', 'include the entries of its subfolders')
+    .option('--limit <n>', 'maximum number of entries, 1 to 50000, oldest first', countUpTo(50_000), 1_000)
     .action(async (text, { recursive = false, limit }) => {
-      const config = await loadProject()
+      const config = await project.load()
       const place = parsePlace(text, config)
       await using files = await openFiles(config)
       const { items, complete } = await files.snapshot({ ...place, recursive }, { max: limit, signal: onInterrupt() })
       out.result(items, () => formatTable(items, columns(systemClock.now()), out.paint))
-      if (items.length === 0) out.note(`Nothing is at ${place.service}:${place.path}.`)
-      if (!complete) out.note(`There is more than these ${items.length}. Show more with --limit.`)
+      if (items.length === 0) out.note(`There is nothing at ${place.service}:${place.path}.`)
+      if (!complete) out.note(`There are more than these ${items.length} entries. Show more with --limit.`)
     })
 }
 
@@ -39,7 +35,7 @@ function columns(now: number): Column<FileEntry>[] {
   ]
 }
 
-/** What the service sent as a time, even when it is none. */
+/** The service's time for a person; unchanged if it is not a valid time. */
 function showTime(text: string, now: number): string | null {
   const moment = Date.parse(text)
   return Number.isNaN(moment) ? text : formatMoment(moment, now)

@@ -3,23 +3,20 @@ import type { FileEntry } from '../../../core/service/file.ts'
 import type { DeleteOutcome } from '../../../core/service/files-api.ts'
 import type { FilesClient } from '../../../files/index.ts'
 
-/** What became of one file that was to be deleted. */
+/** The result for one file. */
 export interface Removal {
   file: FileEntry
   outcome: DeleteOutcome['outcome'] | 'failed' | 'not_tried'
-  /** Why it failed. */
+  /** The message of a failure. */
   error: string | null
 }
 
-/**
- * So many deletes at once: the limit of the account is shared with the app, so more would only
- * queue.
- */
-const AT_ONCE = 4
+/** Concurrent deletes. More would only wait for the account's rate limit. */
+const CONCURRENCY = 4
 
 /**
- * Deletes each file, but only while it is what was seen. One that fails keeps no other from being
- * tried; after an abort the ones at work are finished and the rest is `not_tried`.
+ * Deletes each file if it is unchanged, and continues after a failure. After an abort, deletes in
+ * flight finish; the rest is `not_tried`.
  */
 export async function removeFiles(
   files: Pick<FilesClient, 'delete'>,
@@ -37,7 +34,7 @@ export async function removeFiles(
       onDone(++done)
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await Promise.all(Array.from({ length: CONCURRENCY }, work))
   return removals
 }
 
@@ -50,7 +47,7 @@ async function remove(files: Pick<FilesClient, 'delete'>, removal: Removal): Pro
   }
 }
 
-/** How many of each outcome there are, such as `{ deleted: 11, changed: 1 }`. */
+/** The number of files by outcome, such as `{ deleted: 11, changed: 1 }`. */
 export function countOutcomes(removals: readonly Removal[]): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const { outcome } of removals) counts[outcome] = (counts[outcome] ?? 0) + 1

@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import type { FileEntry } from '../../../core/service/file.ts'
 import type { FilesClient } from '../../../files/index.ts'
-import { loadProject } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
@@ -13,35 +13,32 @@ import { openFiles } from './files-client.ts'
 import { countOutcomes, type Removal, removeFiles } from './remove-files.ts'
 
 /**
- * `upshot files rm <file…>`: looks at everything first, says what and how many, and deletes only
- * what it has seen.
+ * `upshot files rm <file…>`: lists the files, asks, and deletes those that are unchanged. Exits
+ * with 7 if a file was not deleted.
  */
-export function define(command: Command, out: Output): void {
+export function define(command: Command, { out, project }: Cli): void {
   command
-    .argument('<file...>', 'service:/path or service:id, such as storage_a:/reports/june.pdf')
-    .option('--recursive', 'the files below a folder; the folders themselves stay')
+    .argument('<file...>', '<service:/path> or <service:id>, such as storage_a:/reports/june.pdf')
+    .option('--recursive', 'delete the files below a folder; the folders themselves are kept')
     .action(async (texts, { recursive = false }) => {
-      const config = await loadProject()
+      const config = await project.load()
       const targets = texts.map((text) => parseTarget(text, config))
       const signal = onInterrupt()
       await using files = await openFiles(config)
-      const seen = new Map<string, FileEntry>()
+      const byId = new Map<string, FileEntry>()
       for (const target of targets) {
         const entry = await findEntry(files, target, signal)
         for (const file of await listFiles(files, entry, { recursive, signal }))
-          seen.set(`${file.service}:${file.id}`, file)
+          byId.set(`${file.service}:${file.id}`, file)
       }
-      const found = [...seen.values()]
-      const isMeant = found.length === 0 || (await confirm(out, describeIntent(found)))
-      const removals = isMeant ? await remove(files, found, { out, signal }) : found.map(leave)
+      const found = [...byId.values()]
+      const isConfirmed = found.length === 0 || (await confirm(out, describeIntent(found)))
+      const removals = isConfirmed ? await remove(files, found, { out, signal }) : found.map(leave)
       report(out, removals, signal)
     })
 }
 
-/**
- * The files that a delete of this entry is about. Part of a folder is not enough: its rest would be
- * left by accident.
- */
+/** All files of an entry. Throws for a folder too large to list completely. */
 async function listFiles(
   files: FilesClient,
   entry: FileEntry,
@@ -56,8 +53,8 @@ async function listFiles(
   }
   const { items, complete } = await files.snapshot({ service: entry.service, path: entry.path, recursive }, { signal })
   if (complete) return items.filter(({ type }) => type === 'file')
-  throw new UpshotError('invalid_request', `${place} holds more than ${items.length} entries. Nothing was deleted.`, {
-    details: { fix: 'Delete the folders below it one after another.' },
+  throw new UpshotError('invalid_request', `${place} has more than ${items.length} entries. Nothing was deleted.`, {
+    details: { fix: 'Delete its subfolders one by one.' },
   })
 }
 
@@ -83,14 +80,14 @@ function leave(file: FileEntry): Removal {
   return { file, outcome: 'dry_run', error: null }
 }
 
-const AS_WISHED = new Set<Removal['outcome']>(['deleted', 'already_gone', 'dry_run'])
+const EXPECTED_OUTCOMES = new Set<Removal['outcome']>(['deleted', 'already_gone', 'dry_run'])
 
 function report(out: Output, removals: readonly Removal[], signal: AbortSignal): void {
   const counts = countOutcomes(removals)
   const files = removals.map(({ file: { service, id, path, size }, ...rest }) => ({ service, id, path, size, ...rest }))
   out.result({ counts, files }, () => [
     ...files
-      .filter(({ outcome }) => !AS_WISHED.has(outcome))
+      .filter(({ outcome }) => !EXPECTED_OUTCOMES.has(outcome))
       .map(
         ({ service, path, outcome, error }) => `${service}:${path}  ${outcome}${error === null ? '' : `: ${error}`}`,
       ),
@@ -100,5 +97,5 @@ function report(out: Output, removals: readonly Removal[], signal: AbortSignal):
   ])
   if (signal.aborted) out.leaveWith('interrupted')
   else if (counts.failed !== undefined) out.leaveWith('failed')
-  else if (removals.some(({ outcome }) => !AS_WISHED.has(outcome))) out.leaveWith('difference')
+  else if (removals.some(({ outcome }) => !EXPECTED_OUTCOMES.has(outcome))) out.leaveWith('difference')
 }

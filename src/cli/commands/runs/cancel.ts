@@ -1,19 +1,17 @@
 import type { Command } from '@commander-js/extra-typings'
 import { systemClock } from '../../../core/time.ts'
-import type { Output } from '../../terminal/output.ts'
+import type { Cli } from '../../command.ts'
 import { operateOnRuns } from './operate-on-runs.ts'
 import { addRunChoice } from './select-runs.ts'
 
-/**
- * `upshot runs cancel <id…>`: ends runs at once; a running app aborts what is at work within 50 ms.
- */
-export function define(command: Command, out: Output): void {
+/** `upshot runs cancel <id…>`: cancels runs; a running app aborts them within 50 ms. */
+export function define(command: Command, { out, project }: Cli): void {
   addRunChoice(command)
-    .argument('[ids...]', 'the runs, run_…, or - for ids on standard input')
-    .option('--reason <text>', 'what the runs are to say', 'canceled by hand')
+    .argument('[ids...]', 'ids of the runs, run_…, or - to read ids from standard input')
+    .option('--reason <text>', 'reason to store with the runs', 'canceled by hand')
     .action((ids, { reason, ...choice }) =>
       operateOnRuns(
-        out,
+        { out, project },
         {
           operation: 'cancel',
           verb: 'cancel',

@@ -1,67 +1,68 @@
 import { UpshotError } from '../../../core/errors.ts'
 import { findObstacle, type Run, type RunOperation } from '../../../core/runs/run.ts'
 import type { Store } from '../../../core/store/store.ts'
-import { withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { describeChoice, findRuns, type RunChoice, readIds, requireRun } from './select-runs.ts'
 
-/** Runs of one slice: its writes share a commit, and Ctrl-C ends it after one. */
+/** Runs per commit. Ctrl-C takes effect after a commit. */
 const SLICE = 100
-/** Ids in a summary for a person. */
+/** Refused runs that are listed for a person. */
 const SHOWN = 20
 
-/** Something a person does to runs, one or many. */
+/** An operation on runs. */
 export interface RunWork {
   operation: RunOperation
-  /** What it is called before and after, such as `retry` and `taken up again`. */
+  /** Words for it in a question and in a report, such as `retry` and `retried`. */
   verb: string
   done: string
-  /** Asks even where runs are named one by one. */
-  isGrave?: boolean
-  /** False when the run is in another state by now. */
+  /** Ask for a confirmation even if runs are named by id. */
+  isDestructive?: boolean
+  /** False if the run's state has changed meanwhile. */
   perform(store: Store, runId: string): Promise<boolean>
 }
 
+/** The result for one run. */
 interface Outcome {
   run: string
   workflow: string
   done: boolean
-  /** Why not; null when it was done. */
+  /** The reason of a refusal; null if done. */
   why: string | null
 }
 
-/**
- * Does it to the runs that are named, or to all that the options choose; these it counts first, and
- * asks.
- */
+/** Does it to the named runs, or, after a confirmation, to all that the options select. */
 export async function operateOnRuns(
-  out: Output,
+  { out, project }: Pick<Cli, 'out' | 'project'>,
   work: RunWork,
   { ids, choice }: { ids: readonly string[]; choice: RunChoice },
 ): Promise<void> {
-  const isChosen = Object.values(choice).some((value) => value !== undefined)
-  if (ids.length > 0 === isChosen) {
-    throw new UpshotError('invalid_request', 'Name runs by their ids, or choose them by options, one of the two.', {
-      details: { fix: `Write for example "upshot runs ${work.operation} --status failed --since 1h", or name a run.` },
+  const isSelected = Object.values(choice).some((value) => value !== undefined)
+  if (ids.length > 0 === isSelected) {
+    throw new UpshotError('invalid_request', 'Give either ids of runs or options that select them.', {
+      details: {
+        fix: `For example: upshot runs ${work.operation} --status failed --since 1h`,
+      },
     })
   }
-  await withStore(async (store) => {
-    const runs = isChosen ? await findRuns(store, choice, work.operation) : await findNamed(store, ids)
+  await project.withStore(async (store) => {
+    const runs = isSelected ? await findRuns(store, choice, work.operation) : await findNamed(store, ids)
     const possible = runs.filter((run) => findObstacle(work.operation, run) === null)
     const refused = runs.filter((run) => !possible.includes(run))
-    if (!isChosen && possible.length === 0) throw describeRefusal(work, refused)
-    const mustAsk = isChosen || work.isGrave || out.given.dryRun
-    const will = `${work.verb} ${possible.length} ${possible.length === 1 ? 'run' : 'runs'}${isChosen ? ` (${describeChoice(choice)})` : ''}`
+    if (!isSelected && possible.length === 0) throw describeRefusal(work, refused)
+    const mustAsk = isSelected || work.isDestructive || out.given.dryRun
+    const selection = isSelected ? ` (${describeChoice(choice)})` : ''
+    const will = `${work.verb} ${possible.length} ${possible.length === 1 ? 'run' : 'runs'}${selection}`
     const things = possible.map(({ id, workflow, status }) => `${id}  ${workflow}  ${status}`)
-    const may = !mustAsk || possible.length === 0 || (await confirm(out, { will, things }))
-    if (!may) return report(out, work, { outcomes: [], matched: possible })
+    const isConfirmed = !mustAsk || possible.length === 0 || (await confirm(out, { will, things }))
+    if (!isConfirmed) return report(out, work, { outcomes: [], matched: possible })
     const outcomes = await performAll(out, work, { store, runs: possible })
-    const told = [...outcomes, ...refused.map((run) => toOutcome(run, findObstacle(work.operation, run)))]
-    if (!isChosen && told.some(({ done }) => !done)) out.leaveWith('failed')
-    report(out, work, { outcomes: told, matched: null })
+    const all = [...outcomes, ...refused.map((run) => toOutcome(run, findObstacle(work.operation, run)))]
+    if (!isSelected && all.some(({ done }) => !done)) out.leaveWith('failed')
+    report(out, work, { outcomes: all, matched: null })
   })
 }
 
@@ -82,7 +83,7 @@ async function performAll(
     signal.throwIfAborted()
     const slice = runs.slice(from, from + SLICE)
     const done = await Promise.all(slice.map((run) => work.perform(store, run.id)))
-    outcomes.push(...slice.map((run, index) => toOutcome(run, done[index] ? null : 'it changed in the meantime')))
+    outcomes.push(...slice.map((run, index) => toOutcome(run, done[index] ? null : 'its state has changed meanwhile')))
     progress.set(outcomes.length)
   }
   return outcomes
@@ -93,10 +94,10 @@ function toOutcome({ id, workflow }: Run, why: string | null): Outcome {
 }
 
 function describeRefusal({ operation, verb }: RunWork, [run]: readonly Run[]): UpshotError {
-  if (!run) return new UpshotError('invalid_request', 'No run is named.')
+  if (!run) return new UpshotError('invalid_request', 'No run was named.')
   const why = findObstacle(operation, run)
-  return new UpshotError('conflict', `Run ${run.id} cannot be asked to ${verb}: ${why}.`, {
-    details: { fix: `Look at it with "upshot runs show ${run.id}".` },
+  return new UpshotError('conflict', `Cannot ${verb} run ${run.id}: ${why}.`, {
+    details: { fix: `See its state with "upshot runs show ${run.id}".` },
   })
 }
 

@@ -1,21 +1,21 @@
 import type { Command } from '@commander-js/extra-typings'
-import type { Output } from '../../terminal/output.ts'
+import type { Cli } from '../../command.ts'
 import { operateOnRuns } from './operate-on-runs.ts'
 import { addRunChoice } from './select-runs.ts'
 
-/** `upshot runs resume <id…>`: for runs that wait for a person. */
-export function define(command: Command, out: Output): void {
+/** `upshot runs resume <id…>`: resumes runs that wait for a person. */
+export function define(command: Command, { out, project }: Cli): void {
   addRunChoice(command)
-    .argument('[ids...]', 'the runs, run_…, or - for ids on standard input')
-    .option('--restart', 'forget every step and begin anew: effects happen again')
+    .argument('[ids...]', 'ids of the runs, run_…, or - to read ids from standard input')
+    .option('--restart', 'discard all steps and start again; effects are repeated')
     .action((ids, { restart = false, ...choice }) =>
       operateOnRuns(
-        out,
+        { out, project },
         {
           operation: 'resume',
           verb: restart ? 'restart from scratch' : 'resume',
           done: restart ? 'restarted' : 'resumed',
-          isGrave: restart,
+          isDestructive: restart,
           perform: (store, id) => store.resumeRun(id, { fromScratch: restart }),
         },
         { ids, choice },

@@ -1,23 +1,20 @@
 import type { Command } from '@commander-js/extra-typings'
-import type { Output } from '../../terminal/output.ts'
+import type { Cli } from '../../command.ts'
 import { operateOnRuns } from './operate-on-runs.ts'
 import { addRunChoice } from './select-runs.ts'
 
-/**
- * `upshot runs retry <id…>`: failed and canceled runs go on from their failed step, with the same
- * ids and finished steps.
- */
-export function define(command: Command, out: Output): void {
+/** `upshot runs retry <id…>`: retries runs from the failed step, keeping ids and finished steps. */
+export function define(command: Command, { out, project }: Cli): void {
   addRunChoice(command)
-    .argument('[ids...]', 'the runs, run_…, or - for ids on standard input')
-    .addHelpText('after', '\nTo go on from an earlier step, make a new run: upshot runs fork <id> --from-step <step>')
+    .argument('[ids...]', 'ids of the runs, run_…, or - to read ids from standard input')
+    .addHelpText('after', '\nTo start from an earlier step, fork the run: upshot runs fork <id> --from-step <step>')
     .action((ids, choice) =>
       operateOnRuns(
-        out,
+        { out, project },
         {
           operation: 'retry',
           verb: 'retry',
-          done: 'taken up again',
+          done: 'retried',
           perform: (store, id) => store.retryRun(id),
         },
         { ids, choice },

@@ -4,17 +4,17 @@ import { formatMoment, formatSpan, withIsoTimes } from '../../terminal/format-va
 import type { Style } from '../../terminal/output.ts'
 import type { Column } from '../../terminal/table.ts'
 
-/** A run for JSON: moments as text, its output as a value. */
+/** A run for JSON: times as text, its output as a value. */
 export function describeRun({ output, ...run }: Run): Record<string, unknown> {
   return { ...withIsoTimes(run), output: parseOutput(output) }
 }
 
-/** The value in a row's JSON text. */
+/** The value of a stored JSON text. */
 export function parseOutput(output: string | null): unknown {
   return output === null ? null : JSON.parse(output)
 }
 
-/** What made it run: its event or its due moment. */
+/** The cause of a run: its event, tick or parent run, with its origin if unusual. */
 export function describeCause({ eventId, tickAt, origin, parentRun }: Run, now: number): string | null {
   if (eventId === null && tickAt === null) return parentRun && `invoked by ${parentRun}`
   const cause = eventId ?? (tickAt === null ? null : `tick of ${formatMoment(tickAt, now)}`)
@@ -35,16 +35,16 @@ const LINEAGE = {
   failure: 'follows the failure of',
 } as const satisfies Record<Exclude<RunOrigin, 'event' | 'tick'>, string>
 
-/** Which run it goes back to, such as `forked from run_…`; null for the first of its line. */
+/** The run that this one derives from, such as `forked from run_…`; null if none. */
 export function describeOrigin({ origin, originRun }: Pick<Run, 'origin' | 'originRun'>): string | null {
   if (originRun === null || origin === 'event' || origin === 'tick') return null
   return `${LINEAGE[origin]} ${originRun}`
 }
 
-/** Why it is where it is: what it waits for, or what went wrong. */
+/** The reason of a run's status: its error, or what it waits for. */
 export function describeReason({ status, reason, dueAt, awaits, isInLine, error }: Run, now: number): string | null {
   if (status === 'failed') return error?.message ?? null
-  // In line: the reason says who is before it, and the next moment where there is one.
+  // The reason of a run in line names what it waits behind.
   if (isInLine) return reason
   if (status === 'waiting') {
     const until = dueAt === null ? (awaits ? null : 'waits for a person') : `until ${formatMoment(dueAt, now)}`
@@ -64,17 +64,25 @@ const STYLES: Record<RunStatus | StepStatus, Style | null> = {
   skipped: 'dim',
 }
 
+/** The color of a status. */
 export function styleStatus({ status }: { status: RunStatus | StepStatus }): Style | null {
   return STYLES[status]
 }
 
-/** The runs of one event, whose cause needs no column. */
-export function eventRunColumns(now: number): Column<Run>[] {
+/** Columns of a table of runs. */
+export function runColumns(now: number): Column<Run>[] {
   return [
     { title: 'RUN', value: ({ id }) => id },
     { title: 'WORKFLOW', value: ({ workflow }) => workflow },
     { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
+    { title: 'CAUSE', value: (run) => describeCause(run, now), most: 60 },
+    { title: 'CREATED', value: ({ createdAt }) => formatMoment(createdAt, now) },
     { title: 'TOOK', value: ({ startedAt, finishedAt }) => formatSpan(startedAt, finishedAt), align: 'right' },
     { title: 'WHY', value: (run) => describeReason(run, now), most: 80 },
   ]
+}
+
+/** Columns of a table of one event's runs, which need neither cause nor creation time. */
+export function eventRunColumns(now: number): Column<Run>[] {
+  return runColumns(now).filter(({ title }) => title !== 'CAUSE' && title !== 'CREATED')
 }

@@ -12,10 +12,10 @@ import type { ReadStore } from '../../../core/store/store.ts'
 import { parseSince } from '../../input/parse-option.ts'
 import { readStdin } from '../../input/read-source.ts'
 
-/** Rows that are read at a time, so that any number may be chosen. */
+/** Runs that are read at a time. */
 const PAGE = 500
 
-/** Options that choose runs. */
+/** The options that select runs. */
 export interface RunChoice {
   status?: RunStatus | undefined
   workflow?: string | undefined
@@ -24,16 +24,17 @@ export interface RunChoice {
   until?: number | undefined
 }
 
-/** Adds the options that choose runs. */
+/** Adds the options that select runs. */
 export function addRunChoice(command: Command) {
   return command
-    .addOption(new Option('--status <status>', 'only runs in this state').choices(RUN_STATUSES))
-    .option('--workflow <id>', 'only runs of this workflow')
-    .option('--event <id>', 'only runs that this event caused')
-    .option('--since <when>', 'only runs made since then, such as 1h or 2026-06-01', parseSince)
-    .option('--until <when>', 'only runs made before then', parseSince)
+    .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
+    .option('--workflow <id>', 'only runs of the workflow with this id')
+    .option('--event <id>', 'only runs caused by the event with this id, evt_…')
+    .option('--since <when>', 'only runs created since then, such as 1h or 2026-06-01', parseSince)
+    .option('--until <when>', 'only runs created before then, such as 1h or 2026-06-01', parseSince)
 }
 
+/** The options as a filter of the store. */
 export function toFilter({ status, workflow, event, since, until }: RunChoice): RunFilter {
   return {
     ...(status === undefined ? {} : { status }),
@@ -44,19 +45,19 @@ export function toFilter({ status, workflow, event, since, until }: RunChoice): 
   }
 }
 
-/** Such as `failed, of the workflow verify`; for a person who is asked. */
+/** The selection in words, such as `failed, of the workflow verify`. */
 export function describeChoice({ status, workflow, event, since, until }: RunChoice): string {
   const parts = [
     status,
     workflow && `of the workflow ${workflow}`,
     event && `of the event ${event}`,
-    since === undefined ? undefined : `made since ${new Date(since).toISOString()}`,
-    until === undefined ? undefined : `made before ${new Date(until).toISOString()}`,
+    since === undefined ? undefined : `created since ${new Date(since).toISOString()}`,
+    until === undefined ? undefined : `created before ${new Date(until).toISOString()}`,
   ].filter((part) => part !== undefined)
-  return parts.length === 0 ? 'all there are' : parts.join(', ')
+  return parts.length === 0 ? 'all' : parts.join(', ')
 }
 
-/** Every run that fits, oldest first, and that the operation can be done to. */
+/** All selected runs that allow the operation, oldest first. */
 export async function findRuns(store: ReadStore, choice: RunChoice, operation: RunOperation): Promise<Run[]> {
   const found: Run[] = []
   const filter = toFilter(choice)
@@ -68,14 +69,14 @@ export async function findRuns(store: ReadStore, choice: RunChoice, operation: R
   }
 }
 
-/** The ids that are named, `-` standing for those on standard input. */
+/** The named ids; `-` stands for those on standard input. */
 export async function readIds(named: readonly string[], what: string): Promise<string[]> {
   if (!named.includes('-')) return [...new Set(named)]
   const piped = (await readStdin(`ids of ${what}`)).split(/\s+/).filter((id) => id !== '')
   return [...new Set([...named.filter((id) => id !== '-'), ...piped])]
 }
 
-/** Throws `not_found` that says how to find one. */
+/** The run with this id; throws `not_found`. */
 export async function requireRun(store: ReadStore, id: string): Promise<Run> {
   const run = await store.findRun(id)
   if (run) return run

@@ -5,31 +5,31 @@ import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { StepFailure } from '../../../core/store/journal.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
-import { withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { formatMoment, formatSpan, formatText, withIsoTimes } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
-import { type Column, formatTable } from '../../terminal/table.ts'
+import { type Column, formatSection, formatTable } from '../../terminal/table.ts'
 import { describeCause, describeOrigin, describeReason, describeRun, parseOutput, styleStatus } from './run-view.ts'
 import { requireRun } from './select-runs.ts'
 
-/** A run with all that the store knows of it. */
+/** A run with everything related to it. */
 interface Story {
   run: Run
-  /** Null for a tick. */
+  /** Null if a tick or another run caused it. */
   event: EventRecord | null
   steps: Checkpoint[]
   failures: StepFailure[]
-  /** Runs that go back to this one: replays, forks, what followed its failure. */
+  /** Runs derived from this one: replays, forks, runs of `onFailure`. */
   children: Run[]
 }
 
 const OUTPUT_SHOWN = 100
 const CHILDREN_SHOWN = 100
 
-/** `upshot runs show <id>`: the run, its event, its steps and their failed attempts. */
-export function define(command: Command, out: Output): void {
-  command.argument('<id>', 'the run, run_…').action((id) =>
-    withStore(async (store) => {
+/** `upshot runs show <id>`: one run with its event, steps and failed attempts. */
+export function define(command: Command, { out, project }: Cli): void {
+  command.argument('<id>', 'id of the run, run_…').action((id) =>
+    project.withStore(async (store) => {
       const story = await readStory(store, id)
       out.result(describeStory(story), () => formatStory(story, systemClock.now(), out.paint))
     }),
@@ -77,19 +77,15 @@ function formatStory({ run, event, steps, failures, children }: Story, now: numb
   return [
     paint('bold', run.id),
     ...known,
-    ...section('Steps', formatTable(steps, stepColumns(now), paint), paint),
-    ...section('Failed attempts', formatTable(failures, failureColumns(now), paint), paint),
-    ...section('Runs that go back to it', formatTable(children.toReversed(), CHILD_COLUMNS, paint), paint),
+    ...formatSection('Steps', formatTable(steps, stepColumns(now), paint), paint),
+    ...formatSection('Failed attempts', formatTable(failures, failureColumns(now), paint), paint),
+    ...formatSection('Runs derived from it', formatTable(children.toReversed(), CHILD_COLUMNS, paint), paint),
   ]
 }
 
-/** A status is a word of ours and may be painted; the rest may come from anywhere. */
+/** Makes a value safe and short. A status is our own word, and may contain color codes. */
 function shorten(name: string, value: string): string {
   return name === 'status' ? value : formatText(value, name === 'output' ? OUTPUT_SHOWN : 300)
-}
-
-function section(title: string, lines: readonly string[], paint: Output['paint']): string[] {
-  return lines.length === 0 ? [] : ['', paint('bold', title), ...lines.map((line) => `  ${line}`)]
 }
 
 function stepColumns(now: number): Column<Checkpoint>[] {
@@ -111,7 +107,7 @@ const CHILD_COLUMNS: Column<Run>[] = [
   { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
 ]
 
-/** A result that lies apart is named by its size; it may be millions of characters. */
+/** The size of a large result, which is stored apart. */
 function describeApart({ apartBytes }: { apartBytes?: number }): string | null {
   return apartBytes === undefined ? null : `${apartBytes} bytes of JSON`
 }

@@ -2,32 +2,33 @@ import type { Command } from '@commander-js/extra-typings'
 import { isFinished, type Run } from '../../../core/runs/run.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
-import { countUpTo, duration } from '../../input/parse-option.ts'
-import { withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
+import { countUpTo, parseMs } from '../../input/parse-option.ts'
 import { follow } from '../../terminal/follow.ts'
 import { formatText } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
 import { describeCause, describeReason, describeRun, styleStatus } from './run-view.ts'
 
-/** `upshot runs tail`: a line for each run and each change of its state, until Ctrl-C. */
-export function define(command: Command, out: Output): void {
+/** `upshot runs tail`: a line for each new or changed run, until Ctrl-C. */
+export function define(command: Command, { out, project }: Cli): void {
   command
-    .option('--workflow <id>', 'only runs of this workflow')
-    .option('--last <n>', 'begin with so many that are there', countUpTo(500), 10)
-    .option('--for <duration>', 'end by itself after this long', duration)
+    .option('--workflow <id>', 'only runs of the workflow with this id')
+    .option('--last <n>', 'number of stored runs to begin with, 1 to 500', countUpTo(500), 10)
+    .option('--for <duration>', 'stop after this long, such as 30s or 5m (default: at Ctrl-C)', parseMs)
     .action(({ workflow, last, for: forMs }) =>
-      withStore((store) => {
+      project.withStore((store) => {
         const tail = new RunTail(store, { workflow, last })
         return follow(out, { store, ...(forMs === undefined ? {} : { forMs }) }, async () =>
-          (await tail.look()).map((run) => ({ data: describeRun(run), line: formatLine(run, out.paint) })),
+          (await tail.readChanged()).map((run) => ({ data: describeRun(run), line: formatLine(run, out.paint) })),
         )
       }),
     )
 }
 
-const MAX_AT_ONCE = 500
+/** Newest runs that each read lists. */
+const MAX_RUNS = 500
 
-/** Knows which state of which run was shown already. */
+/** Remembers the last shown state of each run. */
 class RunTail {
   readonly #store: ReadStore
   readonly #filter: { workflow?: string }
@@ -41,10 +42,10 @@ class RunTail {
     this.#last = last
   }
 
-  /** Runs that are new or in another state than when they were shown, oldest first. */
-  async look(): Promise<Run[]> {
+  /** The runs that are new or have another state than shown, oldest first. */
+  async readChanged(): Promise<Run[]> {
     const since = this.#since
-    const newest = await this.#store.listRuns({ ...this.#filter, limit: since === null ? this.#last : MAX_AT_ONCE })
+    const newest = await this.#store.listRuns({ ...this.#filter, limit: since === null ? this.#last : MAX_RUNS })
     this.#since ??= newest.at(-1)?.id ?? ''
     const recent = since === null ? newest : newest.filter((run) => run.id >= since)
     const ids = new Set(recent.map(({ id }) => id))
@@ -59,10 +60,7 @@ class RunTail {
     return changed
   }
 
-  /**
-   * Runs that the next look does not list any more are asked for one by one, so only those are kept
-   * that may still change.
-   */
+  /** Forgets finished runs that are no longer listed. Each run kept costs a query per read. */
   #forgetFinished(oldestListed: string): void {
     for (const [id, state] of this.#shown) {
       if (id < oldestListed && state.startsWith('finished')) this.#shown.delete(id)

@@ -1,32 +1,29 @@
 import type { Command } from '@commander-js/extra-typings'
 import { systemClock } from '../../../core/time.ts'
 import type { Finding, JournalEntry } from '../../../sandbox/index.ts'
+import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
-import type { Output } from '../../terminal/output.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { atSandbox, findSandbox } from './control/sandbox-control.ts'
 import { showTime } from './control/view.ts'
 
-/**
- * `upshot sandbox audit`: newest first. Leaves with 7 where a client did something wrong, so that a
- * test run can fail on it.
- */
-export function define(command: Command, out: Output): void {
+/** `upshot sandbox audit`: mistakes of clients, newest first. Exits with 7 if there are any. */
+export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command)
-    .option('--requests', 'every request of the Files API instead')
-    .option('--limit <n>', 'how many', countUpTo(10_000), 20)
+    .option('--requests', 'list the requests to the Files API instead')
+    .option('--limit <n>', 'maximum number of rows, 1 to 10000', countUpTo(10_000), 20)
     .action(async ({ requests = false, limit, ...choice }) => {
-      const sandbox = await findSandbox(choice)
+      const sandbox = await findSandbox(project, choice)
       const now = systemClock.now()
       if (requests) {
         const entries = (await sandbox.get<JournalEntry[]>('/journal')).slice(-limit).reverse()
         out.result(entries, () => formatTable(entries, requestColumns(now), out.paint))
-        if (entries.length === 0) out.note('No request came yet.')
+        if (entries.length === 0) out.note('No request yet.')
         return
       }
       const findings = (await sandbox.get<Finding[]>('/audit')).slice(-limit).reverse()
       out.result(findings, () => formatTable(findings, findingColumns(now), out.paint))
-      if (findings.length === 0) out.note('No client did anything wrong.')
+      if (findings.length === 0) out.note('No client has made a mistake.')
       else out.leaveWith('difference')
     })
 }

@@ -3,67 +3,67 @@ import type { CommandTree } from '../../command.ts'
 /** The commands of `upshot sandbox`. */
 export const SANDBOX_COMMANDS: CommandTree = {
   start: {
-    summary: 'run the sandbox alone, until Ctrl-C, and print its addresses and a fresh API key',
+    summary: 'run the sandbox without an app, and print its addresses and a new API key',
     load: () => import('./start.ts'),
   },
   status: {
-    summary: 'where it runs, its settings, and what it holds',
+    summary: 'show the addresses, settings and content of the sandbox',
     load: () => import('./status.ts'),
   },
   reset: {
-    summary: 'make it as it was at its very first start',
+    summary: 'reset the sandbox to its first start',
     load: () => import('./reset.ts'),
   },
   settings: {
-    summary: 'show or change plan, form of replies and every switch',
+    summary: 'show or change the settings of the sandbox',
     load: () => import('./settings.ts'),
   },
   key: {
-    summary: 'API keys of the account',
+    summary: 'create, list and revoke API keys',
     commands: {
-      new: { summary: 'make a key and print it', load: () => import('./key/new.ts') },
-      list: { summary: 'the keys, without themselves', load: () => import('./key/list.ts') },
-      revoke: { summary: 'refuse a key from now on', load: () => import('./key/revoke.ts') },
+      new: { summary: 'create an API key and print it', load: () => import('./key/new.ts') },
+      list: { summary: 'list the API keys, without their values', load: () => import('./key/list.ts') },
+      revoke: { summary: 'revoke an API key', load: () => import('./key/revoke.ts') },
     },
   },
   webhook: {
-    summary: 'addresses that are told of events',
+    summary: 'register, list and remove webhooks',
     commands: {
-      add: { summary: 'register an address', load: () => import('./webhook/add.ts') },
-      list: { summary: 'the registered addresses', load: () => import('./webhook/list.ts') },
-      remove: { summary: 'tell an address nothing more', load: () => import('./webhook/remove.ts') },
+      add: { summary: 'register a webhook', load: () => import('./webhook/add.ts') },
+      list: { summary: 'list the webhooks', load: () => import('./webhook/list.ts') },
+      remove: { summary: 'remove a webhook', load: () => import('./webhook/remove.ts') },
     },
   },
   storage: {
-    summary: 'files in the storages, as if somebody else put them there',
+    summary: 'put, list and delete files in the storages, as another user would',
     commands: {
       put: {
-        summary: 'copy a file of this machine into a storage',
+        summary: 'copy a local file into a storage',
         load: () => import('./storage/put.ts'),
       },
-      ls: { summary: 'what a folder holds', load: () => import('./storage/ls.ts') },
+      ls: { summary: 'list the entries of a folder', load: () => import('./storage/ls.ts') },
       rm: {
-        summary: 'delete a file, or a folder with all in it',
+        summary: 'delete a file, or a folder with everything in it',
         load: () => import('./storage/rm.ts'),
       },
     },
   },
   transfer: {
-    summary: 'copies from one storage to another',
+    summary: 'start, list and cancel transfers between storages',
     commands: {
       start: {
-        summary: 'copy a file or a folder, or fail on the way',
+        summary: 'transfer a file or folder, or let the transfer fail',
         load: () => import('./transfer/start.ts'),
       },
-      list: { summary: 'the newest transfers', load: () => import('./transfer/list.ts') },
-      cancel: { summary: 'end a transfer that runs', load: () => import('./transfer/cancel.ts') },
+      list: { summary: 'list the newest transfers', load: () => import('./transfer/list.ts') },
+      cancel: { summary: 'cancel a running transfer', load: () => import('./transfer/cancel.ts') },
     },
   },
   deliveries: {
-    summary: 'what was sent to webhooks, with every attempt',
+    summary: 'list, resend and backfill deliveries to webhooks',
     commands: {
-      list: { summary: 'the newest deliveries', load: () => import('./deliveries/list.ts') },
-      resend: { summary: 'send an event once more', load: () => import('./deliveries/resend.ts') },
+      list: { summary: 'list the newest deliveries with their attempts', load: () => import('./deliveries/list.ts') },
+      resend: { summary: 'send an event again', load: () => import('./deliveries/resend.ts') },
       backfill: {
         summary: 'send a webhook every event that it missed',
         load: () => import('./deliveries/backfill.ts'),
@@ -71,44 +71,44 @@ export const SANDBOX_COMMANDS: CommandTree = {
     },
   },
   fault: {
-    summary: 'what goes wrong on purpose',
+    summary: 'inject, list and clear faults',
     commands: {
-      add: { summary: 'let something go wrong', load: () => import('./fault/add.ts') },
-      list: { summary: 'the faults and how often they struck', load: () => import('./fault/list.ts') },
+      add: { summary: 'add a fault', load: () => import('./fault/add.ts') },
+      list: { summary: 'list the faults and how often they occurred', load: () => import('./fault/list.ts') },
       clear: {
-        summary: 'let one fault, or all of them, be over',
+        summary: 'remove one fault, or all',
         load: () => import('./fault/clear.ts'),
       },
     },
   },
   clock: {
-    summary: 'the time that the sandbox lives in',
+    summary: 'show, advance or reset the clock of the sandbox',
     commands: {
-      show: { summary: 'what time it is there', load: () => import('./clock/show.ts') },
+      show: { summary: 'show the time in the sandbox', load: () => import('./clock/show.ts') },
       advance: {
-        summary: 'move it forward, with all that falls due',
+        summary: 'advance the clock and do everything that falls due',
         load: () => import('./clock/advance.ts'),
       },
       real: {
-        summary: "back to the machine's time, and along with it",
+        summary: "set the clock to this machine's time and let it run",
         load: () => import('./clock/real.ts'),
       },
     },
   },
   probe: {
-    summary: 'send a receiver what it must accept and what it must refuse',
+    summary: 'send a receiver valid and invalid deliveries, and check its answers',
     load: () => import('./probe.ts'),
   },
   audit: {
-    summary: 'what clients did wrong, and the requests they made',
+    summary: 'list the mistakes of clients, or their requests',
     load: () => import('./audit.ts'),
   },
   snapshot: {
-    summary: 'states of the sandbox to come back to',
+    summary: 'save, load and list snapshots of the sandbox',
     commands: {
-      save: { summary: 'keep everything as it is now', load: () => import('./snapshot/save.ts') },
-      load: { summary: 'make everything as it was then', load: () => import('./snapshot/load.ts') },
-      list: { summary: 'the snapshots there are', load: () => import('./snapshot/list.ts') },
+      save: { summary: 'save the current state as a snapshot', load: () => import('./snapshot/save.ts') },
+      load: { summary: 'restore a snapshot', load: () => import('./snapshot/load.ts') },
+      list: { summary: 'list the snapshots', load: () => import('./snapshot/list.ts') },
     },
   },
 }

@@ -1,29 +1,24 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { ProbeCheck, ProbeReport } from '../../../sandbox/index.ts'
-import type { Output } from '../../terminal/output.ts'
+import type { Cli } from '../../command.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
+import { findWebhook } from './control/find-webhook.ts'
 import { atSandbox, findSandbox, isRehearsal } from './control/sandbox-control.ts'
-import { chooseWebhook } from './control/webhook.ts'
 
-/**
- * `upshot sandbox probe <endpoint>`: leaves with 7 where the receiver did not do what it should.
- */
-export function define(command: Command, out: Output): void {
+/** `upshot sandbox probe <endpoint>`: checks a receiver; exits with 7 if an answer is wrong. */
+export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command)
-    .argument('<endpoint>', "an endpoint of the project, or a webhook's id or URL")
-    .addHelpText(
-      'after',
-      '\nIts events are of the type sandbox.probe. Forged, tampered, stale and oversized ones are among them.',
-    )
+    .argument('<endpoint>', 'name of an endpoint of the project, or id or URL of a webhook')
+    .addHelpText('after', '\nIts events have the type sandbox.probe. Some are forged, tampered, stale or too large.')
     .action(async (name, choice) => {
-      const sandbox = await findSandbox(choice)
-      const { id, url } = await chooseWebhook(sandbox, name)
+      const sandbox = await findSandbox(project, choice)
+      const { id, url } = await findWebhook({ sandbox, project }, name)
       if (isRehearsal(out, `probe ${url}`)) return
       const { passed, checks } = await sandbox.post<ProbeReport>(`/webhooks/${id}/probe`)
       out.result({ webhook: id, url, passed, checks }, () => [
         ...formatTable(checks, COLUMNS, out.paint),
         '',
-        passed ? `${url} does what it should.` : `${url} does not do what it should.`,
+        passed ? `${url} passed every check.` : `${url} failed a check.`,
       ])
       if (!passed) out.leaveWith('difference')
     })

@@ -3,61 +3,66 @@ import { type Command, Option } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
 import type { Config } from '../../../project/config/load-config.ts'
 import type { ApiKey, Sandbox, SandboxOptions } from '../../../sandbox/index.ts'
+import type { Cli } from '../../command.ts'
 import { gather } from '../../input/parse-option.ts'
-import { loadProject } from '../../open/open-project.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 import { removeSandboxFile, writeSandboxFile } from './control/sandbox-file.ts'
 
-/**
- * `upshot sandbox start`: a program of its own. What it prints first, as one document under
- * `--json`, is all a client needs.
- */
-export function define(command: Command, out: Output): void {
+/** `upshot sandbox start`: runs a sandbox until Ctrl-C. Its first output is all a client needs. */
+export function define(command: Command, { out, project }: Cli): void {
   command
-    .option('--dir <dir>', 'where it keeps everything (default: the folder of the app that `upshot dev` runs)')
-    .option('--port <port>', 'of the API and the account page; 0 takes a free one (default: 4747)', parsePort)
-    .option('--download-port <port>', 'of the download host; 0 takes a free one (default: 4748)', parsePort)
-    .option('--allow-host <host:port>', 'one more name to answer to, as from a container; may be repeated', gather, [])
-    .option('--seed <n>', 'every random choice follows from it (default: 1)', parseSeed)
+    .option('--dir <dir>', 'folder for all its data (default: the one that "upshot dev" uses)')
+    .option('--port <port>', 'port of the API and the account page; 0 for any free one (default: 4747)', parsePort)
+    .option('--download-port <port>', 'port of the download host; 0 for any free one (default: 4748)', parsePort)
+    .option(
+      '--allow-host <host:port>',
+      'additional host name to answer to, as from a container; can be repeated',
+      gather,
+      [],
+    )
+    .option('--seed <n>', 'seed of all random choices, 0 to 999999999 (default: 1)', parseSeed)
     .addOption(
-      new Option('--form <form>', 'which of the two described forms replies take').choices([
-        'primary',
-        'alternative',
-        'mixed',
-      ]),
+      new Option(
+        '--form <form>',
+        'one of the two documented forms of replies, or mixed (default: unchanged, at first primary)',
+      ).choices(['primary', 'alternative', 'mixed']),
     )
     .addOption(
-      new Option('--plan <plan>', 'how many requests are allowed').choices(['free', 'pro', 'enterprise', 'unlimited']),
+      new Option(
+        '--plan <plan>',
+        'plan of the account, which sets its rate limit (default: unchanged, at first free)',
+      ).choices(['free', 'pro', 'enterprise', 'unlimited']),
     )
     .addOption(
-      new Option('--clock <clock>', 'manual: it stands still until "upshot sandbox clock advance"')
+      new Option('--clock <clock>', 'real, or manual: moved only by "upshot sandbox clock advance"')
         .choices(['real', 'manual'])
         .default('real' as const),
     )
-    .addHelpText(
-      'after',
-      '\nStopping it loses nothing: the next start on the same folder goes on. Each start makes a read-write key and prints\nit once; "upshot sandbox key revoke" ends those that are no longer needed.',
-    )
+    .addHelpText('after', HELP)
     .action(async ({ dir, port, downloadPort, allowHost, ...options }) => {
-      const config = await loadProject({}, { isSandbox: true })
+      const config = await project.load({}, { isSandbox: true })
       const ports = { port: port ?? config.ports.sandbox, downloadPort: downloadPort ?? config.ports.sandboxDownload }
       const { startSandbox } = await import('../../../sandbox/index.ts')
-      // Before anything is printed: whoever waits for the first line may stop it right after.
+      // Listens before the first line is printed: its reader may stop the sandbox right after.
       const stopped = untilStopped()
       await using sandbox = await startSandbox({
-        ...placesOf(dir, config),
+        ...foldersOf(dir, config),
         ...ports,
         ...definedOnly(options),
         hosts: allowHost,
         log: (line) => out.note(describeLine(line)),
       })
-      await serve(sandbox, { dir: placesOf(dir, config).dir, out, stopped })
+      await serve(sandbox, { dir: foldersOf(dir, config).dir, out, stopped })
     })
 }
 
-/** Without `--dir` it goes on with what the sandbox of `upshot dev` holds, in the same folders. */
-function placesOf(dir: string | undefined, { dataDir }: Config): { dir: string; storagesDir?: string } {
+const HELP = `
+The next start on the same folder continues with the same data. Each start creates a read-write key
+and prints it once; "upshot sandbox key revoke" revokes keys that are no longer needed.`
+
+/** The folders; without `--dir` those of the sandbox of `upshot dev`. */
+function foldersOf(dir: string | undefined, { dataDir }: Config): { dir: string; storagesDir?: string } {
   if (dir !== undefined) return { dir: resolve(dir) }
   return { dir: join(dataDir, 'sandbox'), storagesDir: join(dataDir, 'storages') }
 }
@@ -75,7 +80,7 @@ async function serve(
   } finally {
     removeSandboxFile(dir)
   }
-  out.note('Stopped. The next start goes on from here.')
+  out.note('Stopped. The next start continues from here.')
 }
 
 function announce(sandbox: Sandbox, { key }: ApiKey, { dir, out }: { dir: string; out: Output }): void {
@@ -92,7 +97,7 @@ function announce(sandbox: Sandbox, { key }: ApiKey, { dir, out }: { dir: string
     `storages   ${storages}`,
     `plan       ${plan}, form ${form}, clock ${clock.mode}`,
   ])
-  out.note('The key is read-write, and shown this once. Drop files into the storages. Ctrl-C stops.')
+  out.note('The key is read-write and is not shown again. Put files into the storages. Stop with Ctrl-C.')
 }
 
 function describeLine({ msg, ...facts }: { msg: string } & Record<string, unknown>): string {
@@ -103,9 +108,7 @@ function describeLine({ msg, ...facts }: { msg: string } & Record<string, unknow
   return [msg, ...parts].join(' ')
 }
 
-/**
- * The first Ctrl-C, or whoever ends processes, stops it in order; a second Ctrl-C leaves at once.
- */
+/** Resolves at the first Ctrl-C or SIGTERM. A second Ctrl-C exits at once. */
 function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     onInterrupt().addEventListener('abort', () => resolve())
@@ -115,12 +118,12 @@ function untilStopped(): Promise<void> {
 
 function parsePort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
-  throw new InvalidArgumentError('It is a port from 0 to 65535.')
+  throw new InvalidArgumentError('Give a port from 0 to 65535.')
 }
 
 function parseSeed(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It is a whole number from 0 to 999999999.')
+  throw new InvalidArgumentError('Give a whole number from 0 to 999999999.')
 }
 
 function definedOnly(options: {

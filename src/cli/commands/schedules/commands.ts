@@ -3,10 +3,10 @@ import type { CommandTree } from '../../command.ts'
 /** The commands of `upshot schedules`. */
 export const SCHEDULES_COMMANDS: CommandTree = {
   list: {
-    summary: 'cron lines with their last and next moments',
+    summary: 'list the schedules with their last and next times',
     load: () => import('./list.ts'),
   },
-  run: { summary: 'make a tick now', load: () => import('./run.ts') },
-  pause: { summary: 'make no more ticks', load: () => import('./pause.ts') },
-  resume: { summary: 'make ticks again', load: () => import('./resume.ts') },
+  run: { summary: 'run a scheduled workflow now', load: () => import('./run.ts') },
+  pause: { summary: 'pause a schedule', load: () => import('./pause.ts') },
+  resume: { summary: 'resume a paused schedule', load: () => import('./resume.ts') },
 }

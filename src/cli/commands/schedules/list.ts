@@ -1,20 +1,19 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { ScheduleRecord } from '../../../core/runs/schedule.ts'
 import { systemClock } from '../../../core/time.ts'
-import { withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { formatMoment, withIsoTimes } from '../../terminal/format-value.ts'
-import type { Output } from '../../terminal/output.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
-import { withNextMoment } from '../workflows/workflow-view.ts'
+import { withNextTime } from '../workflows/workflow-view.ts'
 
-/** `upshot schedules list`: cron lines with their last and next moments, and what had no run. */
-export function define(command: Command, out: Output): void {
+/** `upshot schedules list`: schedules with last and next times, and counts of missed ticks. */
+export function define(command: Command, { out, project }: Cli): void {
   command.action(() =>
-    withStore(async (store) => {
+    project.withStore(async (store) => {
       const now = systemClock.now()
-      const schedules = (await store.listSchedules()).map((schedule) => withNextMoment(schedule, now))
+      const schedules = (await store.listSchedules()).map((schedule) => withNextTime(schedule, now))
       out.result(schedules.map(withIsoTimes), () => formatTable(schedules, columns(now), out.paint))
-      if (schedules.length === 0) out.note('No workflow has a cron line. Write "on: cron(…)" in one.')
+      if (schedules.length === 0) out.note('No workflow has a schedule. Write "on: cron(…)" in one.')
     }),
   )
 }

@@ -1,25 +1,21 @@
 import type { Command } from '@commander-js/extra-typings'
 import { systemClock } from '../../../core/time.ts'
-import { withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { confirm } from '../../terminal/confirm.ts'
-import type { Output } from '../../terminal/output.ts'
 import { requireSchedule } from '../workflows/workflow-view.ts'
 
-/**
- * `upshot schedules pause <workflow>`: no ticks are made; moments that pass are counted and not
- * caught up with.
- */
-export function define(command: Command, out: Output): void {
-  command.argument('<workflow>', 'a workflow with a cron line').action((workflow) =>
-    withStore(async (store) => {
+/** `upshot schedules pause <workflow>`: stops its ticks; those missed are counted, but not run. */
+export function define(command: Command, { out, project }: Cli): void {
+  command.argument('<workflow>', 'id of a workflow with a cron schedule').action((workflow) =>
+    project.withStore(async (store) => {
       await requireSchedule(store, workflow)
       if (out.given.dryRun) {
         await confirm(out, { will: `pause the schedule of ${workflow}` })
-        return out.result({ workflow, dryRun: true }, () => [`The schedule of ${workflow} would pause.`])
+        return out.result({ workflow, dryRun: true }, () => [`The schedule of ${workflow} would be paused.`])
       }
       const changed = await store.pauseSchedule(workflow, true, systemClock.now())
       out.result({ workflow, changed }, () => [
-        `The schedule of ${workflow} makes no ticks now${changed ? '' : ', as before'}.`,
+        `The schedule of ${workflow} ${changed ? 'is now paused' : 'was already paused'}.`,
       ])
     }),
   )

@@ -1,22 +1,21 @@
 import type { Command } from '@commander-js/extra-typings'
 import { systemClock } from '../../../core/time.ts'
-import { withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { confirm } from '../../terminal/confirm.ts'
-import type { Output } from '../../terminal/output.ts'
 import { requireSchedule } from '../workflows/workflow-view.ts'
 
-/** `upshot schedules resume <workflow>`: ticks are made again, from now on. */
-export function define(command: Command, out: Output): void {
-  command.argument('<workflow>', 'a workflow with a cron line').action((workflow) =>
-    withStore(async (store) => {
+/** `upshot schedules resume <workflow>`: starts its ticks again, from now on. */
+export function define(command: Command, { out, project }: Cli): void {
+  command.argument('<workflow>', 'id of a workflow with a cron schedule').action((workflow) =>
+    project.withStore(async (store) => {
       await requireSchedule(store, workflow)
       if (out.given.dryRun) {
         await confirm(out, { will: `resume the schedule of ${workflow}` })
-        return out.result({ workflow, dryRun: true }, () => [`The schedule of ${workflow} would resume.`])
+        return out.result({ workflow, dryRun: true }, () => [`The schedule of ${workflow} would be resumed.`])
       }
       const changed = await store.pauseSchedule(workflow, false, systemClock.now())
       out.result({ workflow, changed }, () => [
-        `The schedule of ${workflow} makes ticks again${changed ? '' : ', as before'}.`,
+        `The schedule of ${workflow} ${changed ? 'is now active' : 'was already active'}.`,
       ])
     }),
   )

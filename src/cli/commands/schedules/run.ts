@@ -1,33 +1,32 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import { systemClock } from '../../../core/time.ts'
-import { withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { confirm } from '../../terminal/confirm.ts'
-import type { Output } from '../../terminal/output.ts'
 import { requireSchedule } from '../workflows/workflow-view.ts'
 
 /**
- * `upshot schedules run <workflow>`: a tick now, by hand. It waits for one that is at work, unless
- * the workflow allows both.
+ * `upshot schedules run <workflow>`: a tick now. Its run waits for an unfinished one, unless the
+ * schedule has `overlap: 'allow'`.
  */
-export function define(command: Command, out: Output): void {
-  command.argument('<workflow>', 'a workflow with a cron line').action((workflow) =>
-    withStore(async (store) => {
+export function define(command: Command, { out, project }: Cli): void {
+  command.argument('<workflow>', 'id of a workflow with a cron schedule').action((workflow) =>
+    project.withStore(async (store) => {
       const { trigger } = await requireSchedule(store, workflow)
       if (out.given.dryRun) {
-        await confirm(out, { will: `make a tick of ${workflow}` })
-        return out.result({ workflow, dryRun: true }, () => [`A tick of ${workflow} would be made.`])
+        await confirm(out, { will: `run the scheduled workflow ${workflow} now` })
+        return out.result({ workflow, dryRun: true }, () => [`The workflow ${workflow} would be run.`])
       }
       const now = systemClock.now()
       const overlap = trigger.overlap === 'allow' ? 'allow' : 'queue'
       const run = await store.recordTick(workflow, { scheduledFor: now, missed: 0 }, now, { overlap, isManual: true })
       if (run === null) {
-        throw new UpshotError('conflict', `There is a tick of ${workflow} at this very moment.`, {
+        throw new UpshotError('conflict', `The workflow ${workflow} already has a tick at this millisecond.`, {
           details: { fix: 'Run the same command again.' },
         })
       }
       out.result({ workflow, run, scheduledFor: new Date(now).toISOString() }, () => [run])
-      out.note(`See what it does: upshot runs show ${run}`)
+      out.note(`Show the run: upshot runs show ${run}`)
     }),
   )
 }

@@ -1,10 +1,12 @@
 import { Command } from '@commander-js/extra-typings'
-import type { CommandNode, CommandTree } from '../../command.ts'
+import type { Cli, CommandNode, CommandTree } from '../../command.ts'
+import { openProject } from '../../open/open-project.ts'
 import { buildProgram } from '../../program.ts'
 import type { Output } from '../../terminal/output.ts'
 
-/** What may be written after each command of the tree; loads every command's file. */
+/** The words that may follow each command. Loads the files of all commands. */
 export async function collectWords(tree: CommandTree, out: Output): Promise<CommandWords[]> {
+  const cli: Cli = { out, project: openProject(), tree }
   const program = buildProgram({}, out, () => {})
   const shared = wordsOfOptions(program)
   const own: Word = { word: '--help', help: 'print what a command takes' }
@@ -19,7 +21,7 @@ export async function collectWords(tree: CommandTree, out: Output): Promise<Comm
   }
   const readLeaf = async (node: Extract<CommandNode, { load: unknown }>, path: string): Promise<CommandWords> => {
     const command = new Command(path)
-    ;(await node.load()).define(command, out, tree)
+    ;(await node.load()).define(command, cli)
     const options = wordsOfOptions(command)
     const choices = command.registeredArguments[0]?.argChoices ?? []
     const words = [...choices.map((word) => ({ word, help: '' })), ...options.words, ...shared.words, own]
@@ -38,17 +40,16 @@ function wordsOfOptions(command: Pick<Command, 'options'>): Pick<CommandWords, '
   }
 }
 
-/**
- * What may follow a command: its own commands, or what its first argument may be, and its options.
- */
+/** The words that may follow a command: its subcommands or argument choices, and its options. */
 export interface CommandWords {
-  /** Empty for `upshot` itself, else such as `runs list`. */
+  /** A command such as `runs list`; empty for `upshot` itself. */
   path: string
   words: Word[]
-  /** The options that take a value, with the values that are known. */
+  /** The options that take a value, with the known values. */
   values: { option: string; choices: readonly string[] }[]
 }
 
+/** A word with its help text. */
 export interface Word {
   word: string
   help: string

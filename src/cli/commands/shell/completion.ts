@@ -1,13 +1,12 @@
 import { Argument, type Command } from '@commander-js/extra-typings'
-import type { CommandTree } from '../../command.ts'
-import type { Output } from '../../terminal/output.ts'
+import type { Cli } from '../../command.ts'
 import { collectWords } from './collect-words.ts'
 import { SHELLS, writeCompletion } from './write-completion.ts'
 
-/** `upshot completion <shell>`: a script for the shell's start-up file. */
-export function define(command: Command, out: Output, tree: CommandTree): void {
+/** `upshot completion <shell>`: the completion script for a shell's startup file. */
+export function define(command: Command, { out, tree }: Cli): void {
   command
-    .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
+    .addArgument(new Argument('<shell>', 'shell to write the script for').choices(SHELLS))
     .addHelpText(
       'after',
       [

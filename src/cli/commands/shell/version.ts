@@ -1,9 +1,9 @@
 import type { Command } from '@commander-js/extra-typings'
+import type { Cli } from '../../command.ts'
 import { readVersion } from '../../input/read-version.ts'
-import type { Output } from '../../terminal/output.ts'
 
-/** `upshot version`: which upshot, on which Node. */
-export function define(command: Command, out: Output): void {
+/** `upshot version`: the versions of upshot and Node, and the platform. */
+export function define(command: Command, { out }: Cli): void {
   command.action(() => {
     const facts = {
       version: readVersion(),

@@ -1,10 +1,10 @@
 import type { CommandWords } from './collect-words.ts'
 
-/** The shells that a completion is written for. */
+/** The supported shells. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof SHELLS)[number]
 
-/** The script that a shell reads at its start. */
+/** The completion script of a shell. */
 export function writeCompletion(shell: Shell, commands: readonly CommandWords[]): string {
   if (shell === 'fish') return writeFish(commands)
   const functions = [
@@ -23,7 +23,7 @@ function writeLookUp(
   return [`${name}() {`, '  case "$1" in', ...cases, '  esac', '}'].join('\n')
 }
 
-/** Says `file` for a value that nobody can list: file names are what such values most often are. */
+/** A shell function that lists the values of an option; `file` stands for file names. */
 function writeValues(commands: readonly CommandWords[]): string {
   const cases = commands.flatMap(({ path, values }) =>
     values.map(({ option, choices }) => {
@@ -35,8 +35,8 @@ function writeValues(commands: readonly CommandWords[]): string {
 }
 
 /**
- * The commands among the words before the cursor, without options and their values: both shells
- * have the same need. No name in it may be `path`, which zsh ties to the search path.
+ * A function for bash and zsh that finds the command before the cursor. No variable may be named
+ * `path`, which zsh ties to `PATH`.
  */
 const FIND_PATH = `_upshot_path() {
   local found="" word skip=""
@@ -85,10 +85,7 @@ _upshot() {
 }
 compdef _upshot upshot`
 
-/**
- * Candidates with what they are for, which fish shows beside them. Its conditions per candidate
- * know no order of words.
- */
+/** The fish script. It lists candidates with help by itself: fish conditions ignore word order. */
 function writeFish(commands: readonly CommandWords[]): string {
   const words = commands.map(({ path, words }) =>
     fishCase(
@@ -156,7 +153,7 @@ end
 complete -c upshot -e
 complete -c upshot -f -a '(__upshot)'`
 
-/** One word for a shell, whatever is in it. */
+/** Quotes a text as one shell word. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

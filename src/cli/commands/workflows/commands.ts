@@ -2,8 +2,8 @@ import type { CommandTree } from '../../command.ts'
 
 /** The commands of `upshot workflows`. */
 export const WORKFLOWS_COMMANDS: CommandTree = {
-  list: { summary: 'the workflows with what starts them', load: () => import('./list.ts') },
-  show: { summary: 'one workflow with its newest runs', load: () => import('./show.ts') },
-  pause: { summary: 'keep its runs waiting', load: () => import('./pause.ts') },
-  resume: { summary: 'let its runs go on, oldest first', load: () => import('./resume.ts') },
+  list: { summary: 'list the workflows with their triggers', load: () => import('./list.ts') },
+  show: { summary: 'show a workflow with its newest runs', load: () => import('./show.ts') },
+  pause: { summary: 'pause a workflow and hold its runs', load: () => import('./pause.ts') },
+  resume: { summary: 'resume a workflow and release its held runs, oldest first', load: () => import('./resume.ts') },
 }

@@ -1,19 +1,18 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { WorkflowRecord } from '../../../core/runs/workflow-record.ts'
 import { systemClock } from '../../../core/time.ts'
-import { withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
-import type { Output } from '../../terminal/output.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { describeTrigger, describeWorkflow } from './workflow-view.ts'
 
-/** `upshot workflows list`: as the app found them when it last loaded them. */
-export function define(command: Command, out: Output): void {
+/** `upshot workflows list`: the workflows as the app last loaded them. */
+export function define(command: Command, { out, project }: Cli): void {
   command.action(() =>
-    withStore(async (store) => {
+    project.withStore(async (store) => {
       const workflows = await store.listWorkflows()
       out.result(workflows.map(describeWorkflow), () => formatTable(workflows, columns(systemClock.now()), out.paint))
-      if (workflows.length === 0) out.note('No workflow is known yet. The app makes them known when it starts.')
+      if (workflows.length === 0) out.note('No workflow is known yet. The app registers workflows when it starts.')
     }),
   )
 }

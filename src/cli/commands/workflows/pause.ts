@@ -1,23 +1,19 @@
 import type { Command } from '@commander-js/extra-typings'
 import { systemClock } from '../../../core/time.ts'
-import { withStore } from '../../open/open-project.ts'
+import type { Cli } from '../../command.ts'
 import { confirm } from '../../terminal/confirm.ts'
-import type { Output } from '../../terminal/output.ts'
 import { requireWorkflow } from './workflow-view.ts'
 
-/** Runs of one commit. */
+/** Runs that are held per commit. */
 const SLICE = 500
 
-/** `upshot workflows pause <id>`: its runs are kept and counted until it is resumed. */
-export function define(command: Command, out: Output): void {
+/** `upshot workflows pause <id>`: holds its runs until it is resumed. */
+export function define(command: Command, { out, project }: Cli): void {
   command
-    .argument('<id>', 'the workflow')
-    .addHelpText(
-      'after',
-      '\nA run that is at work goes on until it ends or waits. Events and ticks are recorded as ever.',
-    )
+    .argument('<id>', 'id of the workflow')
+    .addHelpText('after', '\nA run in progress continues until it ends or waits. Events and ticks are still recorded.')
     .action((id) =>
-      withStore(async (store) => {
+      project.withStore(async (store) => {
         await requireWorkflow(store, id)
         if (out.given.dryRun) {
           await confirm(out, { will: `pause the workflow ${id}` })
@@ -28,9 +24,9 @@ export function define(command: Command, out: Output): void {
         const { pausedAt, held } = await requireWorkflow(store, id)
         const since = pausedAt === null ? null : new Date(pausedAt).toISOString()
         out.result({ workflow: id, pausedAt: since, held, changed: isNew }, () => [
-          `The workflow ${id} ${isNew ? 'is paused' : 'was paused already'}; ${held} of its runs are held.`,
+          `The workflow ${id} ${isNew ? 'is now paused' : 'was already paused'}; ${held} of its runs are held.`,
         ])
-        out.note(`Let it go on with "upshot workflows resume ${id}".`)
+        out.note(`Resume it with "upshot workflows resume ${id}".`)
       }),
     )
 }

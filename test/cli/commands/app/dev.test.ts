@@ -71,7 +71,7 @@ test('dev does not touch the service that the environment names, unless it is to
   expect(await careful.line(({ message }) => message === 'started')).toMatchObject({
     urls: { sandbox: expect.any(String) },
   })
-  expect(careful.errors()).toContain('SERVICE_BASE_URL is set, and not used')
+  expect(careful.errors()).toContain('SERVICE_BASE_URL is set but not used')
   const real = start(['dev', '--real'], REAL)
   const { urls } = await real.line(({ message }) => message === 'started')
   expect(urls).not.toHaveProperty('sandbox')
@@ -156,13 +156,13 @@ test('f makes the service worse step by step, and well again', async () => {
   const { app, urls, sandbox } = await startTestApp()
   const { out, keys, says } = terminal()
   onTestFinished(listenForHotKeys(out, devKeys({ app, urls }, out), { leave: () => {} }))
-  for (const mood of ['slow', 'unreliable', 'gone', 'a poor sender']) {
+  for (const state of ['slow', 'unreliable', 'down', 'a bad sender']) {
     keys.write('f')
-    await says(`The service is now ${mood}`)
+    await says(`The service is now ${state}`)
     expect(sandbox.faults.list().length).toBeGreaterThan(0)
   }
   keys.write('f')
-  await says('The service is now well.')
+  await says('The service is now healthy.')
   expect(sandbox.faults.list()).toEqual([])
 })
 
@@ -172,7 +172,7 @@ test('q, Ctrl-C and Ctrl-D leave, a failing key does not, and the terminal is gi
   const fail = { help: 'fail', press: () => Promise.reject(new Error('the line was busy')) }
   const stop = listenForHotKeys(out, { x: fail }, { leave: (reason) => left.push(reason) })
   keys.write('x')
-  await says('That did not work: the line was busy')
+  await says('The key failed: the line was busy')
   keys.write('?')
   await says('  x  fail')
   keys.write('q\u0003\u0004')

@@ -9,23 +9,20 @@ import { openStore } from '../../../../project/data-dir/open-store.ts'
 import { readRuntimeFile } from '../../../../project/data-dir/runtime-file.ts'
 import { type Sandbox, startSandbox } from '../../../../sandbox/index.ts'
 
-/** In the package the samples lie compiled beside the code: Node strips no types there. */
+/** The package has compiled samples beside the code, because Node strips no types in packages. */
 const IS_SOURCE = import.meta.filename.endsWith('.ts')
 const MAIN = resolve(import.meta.dirname, IS_SOURCE ? '../../../../app/main.ts' : '../../../../app/main.js')
 const PROJECT = resolve(import.meta.dirname, IS_SOURCE ? '../../../../..' : '../../../../samples')
 
-/**
- * The service in this process, the app in one of its own: only so can the app be killed and the
- * service stay.
- */
+/** The service in this process, and the app in its own, so that it can be killed alone. */
 export class DemoStage implements AsyncDisposable {
   readonly sandbox: Sandbox
   readonly dataDir: string
-  /** A view of the app's database from outside, as the command line has it. */
+  /** The app's database, opened from outside as the command line does. */
   readonly store: Store
   readonly #environment: Record<string, string>
   #app: ChildProcess | null = null
-  /** Where the app listens; the same after a restart. */
+  /** The app's receiver; the same after a restart. */
   receiverUrl = ''
 
   private constructor(sandbox: Sandbox, dataDir: string, environment: Record<string, string>) {
@@ -35,7 +32,7 @@ export class DemoStage implements AsyncDisposable {
     this.store = openStore({ dataDir, secretKey: null })
   }
 
-  /** Starts both and registers the app's endpoint at the service. */
+  /** Starts the service and the app, and registers the app's endpoint at the service. */
   static async open(folder: string): Promise<DemoStage> {
     const sandbox = await startSandbox({ dir: join(folder, 'service'), plan: 'unlimited' })
     const { key } = await sandbox.keys.create({ name: 'demo', scope: 'read-write' })
@@ -71,7 +68,7 @@ export class DemoStage implements AsyncDisposable {
   async startApp(): Promise<void> {
     const app = spawn(process.execPath, [MAIN], {
       cwd: PROJECT,
-      // Nothing of the caller's own settings, lest the demo meets the caller's own service.
+      // None of the caller's variables, which may name the caller's own service.
       env: this.#environment,
       stdio: ['ignore', 'ignore', 'pipe'],
     })
@@ -92,34 +89,34 @@ export class DemoStage implements AsyncDisposable {
   /** Ends the app as a power cut would. */
   async killApp(): Promise<void> {
     if (!this.#app || this.#app.exitCode !== null || this.#app.signalCode !== null) return
-    const gone = once(this.#app, 'exit')
+    const exited = once(this.#app, 'exit')
     this.#app.kill('SIGKILL')
-    await gone
+    await exited
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     const app = this.#app
     if (app && app.exitCode === null && app.signalCode === null) {
-      const gone = once(app, 'exit')
+      const exited = once(app, 'exit')
       app.kill('SIGTERM')
-      await gone
+      await exited
     }
     await this.sandbox.stop()
     await this.store.close()
   }
 }
 
-const PATIENCE_MS = 10_000
-const LOOK_EVERY_MS = 20
+const GIVE_UP_AFTER_MS = 10_000
+const POLL_EVERY_MS = 20
 
-/** Looks until there is something to see; gives up after 10 s. */
+/** Polls every 20 ms until `look` finds something; throws after 10 s. */
 export async function until<T>(what: string, look: () => Promise<T | null | undefined | false>): Promise<T> {
-  const deadline = Date.now() + PATIENCE_MS
+  const deadline = Date.now() + GIVE_UP_AFTER_MS
   for (;;) {
-    const seen = await look()
-    if (seen) return seen
+    const found = await look()
+    if (found) return found
     if (Date.now() > deadline)
-      throw new UpshotError('internal', `Waited ${PATIENCE_MS / 1000} s until ${what}, in vain.`)
-    await sleep(LOOK_EVERY_MS)
+      throw new UpshotError('internal', `Gave up after ${GIVE_UP_AFTER_MS / 1000} s of waiting until ${what}.`)
+    await sleep(POLL_EVERY_MS)
   }
 }

@@ -8,7 +8,7 @@ import { DemoStage, until } from './demo-stage.ts'
 
 type Print = (line: string) => void
 
-/** The promises that did not hold. */
+/** Prints each promise with its result, and counts the broken ones. */
 class Checks {
   readonly #print: Print
   failed = 0
@@ -26,15 +26,15 @@ class Checks {
 type Scene = (stage: DemoStage, checks: Checks) => Promise<void>
 
 const SCENES: [title: string, play: Scene][] = [
-  ['A file is dropped into a storage: its workflow takes it in.', dropFile],
-  ['A transfer completes: both sides are compared.', completeTransfer],
-  ['The service delivers the same event again: nothing happens twice.', deliverAgain],
-  ['Somebody forges a delivery: it is refused.', forgeDelivery],
-  ['A transfer fails half-way: an alert is written.', failTransfer],
-  ['The app is killed in the middle of a run (kill -9) and started again.', killInTheMiddle],
+  ['A file is dropped into a storage: its workflow records it.', dropFile],
+  ['A transfer completes: the source and its copy are compared.', completeTransfer],
+  ['The service delivers the same event again: nothing runs twice.', deliverAgain],
+  ['A delivery is forged: it is refused.', forgeDelivery],
+  ['A transfer fails halfway: an alert is written.', failTransfer],
+  ['The app is killed during a run (kill -9) and started again.', killInTheMiddle],
 ]
 
-/** Plays the main job in a fresh folder and checks every effect. Gives the exit code. */
+/** Plays all scenes in a temporary folder and checks every effect. Returns the exit code. */
 export async function playDemo(print: Print = (line) => process.stdout.write(`${line}\n`)): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'upshot-demo-'))
   const startedAt = Date.now()
@@ -54,7 +54,7 @@ export async function playDemo(print: Print = (line) => process.stdout.write(`${
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1)
   print(
     checks.failed === 0
-      ? `\nEverything held, in ${seconds} s.`
+      ? `\nEvery promise held, in ${seconds} s.`
       : `\n${checks.failed} promise(s) broken, in ${seconds} s.`,
   )
   return checks.failed === 0 ? 0 : 1
@@ -63,15 +63,15 @@ export async function playDemo(print: Print = (line) => process.stdout.write(`${
 async function dropFile({ sandbox, store, dataDir }: DemoStage, checks: Checks): Promise<void> {
   await sandbox.storage('storage_a').put('/inbox/first.txt', 'the first file\n')
   await writeFile(join(sandbox.storage('storage_a').dir, 'inbox', 'tool.exe'), 'not wanted here')
-  const runs = await until('both files are taken in', () => completedRuns(store, 'intake-new-file', 2))
+  const runs = await until('both files are recorded', () => completedRuns(store, 'intake-new-file', 2))
   const records = runs.filter((run) => existsSync(join(dataDir, 'intake', `${run.eventId}.json`)))
   checks.expect('a record of each file is on disk', records.length === 2)
   const paths = sandbox
     .storage('storage_a')
     .list()
     .map((entry) => entry.path)
-  checks.expect('what the policy forbids is deleted at the service', !paths.includes('/inbox/tool.exe'))
-  checks.expect('what it allows is still there', paths.includes('/inbox/first.txt'))
+  checks.expect('the file that the policy forbids is deleted at the service', !paths.includes('/inbox/tool.exe'))
+  checks.expect('the file that it allows is still there', paths.includes('/inbox/first.txt'))
 }
 
 async function completeTransfer({ sandbox, store, dataDir }: DemoStage, checks: Checks): Promise<void> {
@@ -83,7 +83,7 @@ async function completeTransfer({ sandbox, store, dataDir }: DemoStage, checks: 
   const [run] = await until('the transfer is verified', () => completedRuns(store, 'verify-transfer', 1))
   checks.expect('the verdict is "match"', readOutput(run).verdict === 'match')
   const report = await readJson(join(dataDir, 'reports', `${transfer.id}.json`))
-  checks.expect('the report on disk says so, too', report?.verdict === 'match')
+  checks.expect('the report on disk says the same', report?.verdict === 'match')
   checks.expect('the file has arrived', (await sandbox.storage('storage_b').read('/archive/report.pdf')).length === 28)
 }
 
@@ -112,7 +112,7 @@ async function forgeDelivery(stage: DemoStage, checks: Checks): Promise<void> {
     body: JSON.stringify(event),
   })
   checks.expect('the answer is 401', response.status === 401)
-  const row = await until('the ledger has it', async () =>
+  const row = await until('the ledger lists it', async () =>
     (await stage.store.listDeliveries({ limit: 10 })).find(({ verdict }) => verdict === 'bad_signature'),
   )
   checks.expect('the ledger says why', row.facts.reason === 'mismatch')
@@ -129,12 +129,12 @@ async function failTransfer({ sandbox, store, dataDir }: DemoStage, checks: Chec
   await until('the failure is followed up', () => completedRuns(store, 'alert-failed-transfer', 1))
   const alert = await readJson(join(dataDir, 'alerts', `${transfer.id}.json`))
   checks.expect('the alert on disk names the transfer', String(alert?.text).includes(transfer.id))
-  checks.expect('it tells that the source is still there', alert?.source === 'still there')
+  checks.expect('the alert says that the source is still there', alert?.source === 'still there')
 }
 
 async function killInTheMiddle(stage: DemoStage, checks: Checks): Promise<void> {
   const { sandbox, store, dataDir } = stage
-  // A slow service, so that there is a middle to be killed in.
+  // A slow service keeps the run busy long enough to be killed.
   await sandbox.faults.add({ on: 'files.get', latencyMs: 300 })
   await sandbox.faults.add({ on: 'files.download', latencyMs: 300 })
   await sandbox.storage('storage_a').put('/out/second.pdf', 'another report\n')
@@ -152,7 +152,7 @@ async function killInTheMiddle(stage: DemoStage, checks: Checks): Promise<void> 
   )
   await sandbox.faults.clear()
   await stage.startApp()
-  const run = await until('the run goes on to its end', async () => {
+  const run = await until('the run completes', async () => {
     const found = await store.findRun(half)
     return found?.status === 'completed' ? found : null
   })
@@ -165,7 +165,7 @@ async function killInTheMiddle(stage: DemoStage, checks: Checks): Promise<void> 
   checks.expect('its report is on disk', existsSync(join(dataDir, 'reports', `${transfer.id}.json`)))
 }
 
-/** Null while there are fewer than `count`. */
+/** The completed runs of a workflow; null while there are fewer than `count`. */
 async function completedRuns(store: Store, workflow: string, count: number): Promise<Run[] | null> {
   const runs = await store.listRuns({ limit: 100, workflow, status: 'completed' })
   return runs.length >= count ? runs : null
@@ -182,10 +182,7 @@ async function isUnfinished(store: Store, runId: string): Promise<boolean> {
   return (await store.findRun(runId))?.status === 'running'
 }
 
-/**
- * Each finished step with the moment at which it finished: a step that ran again would have another
- * one.
- */
+/** Each finished step with its finish time, which would differ if the step ran again. */
 async function finishedSteps(store: Store, runId: string): Promise<string[]> {
   const steps = await store.listSteps(runId)
   return steps.filter((step) => step.status === 'completed').map((step) => `${step.key} ${step.finishedAt}`)

@@ -1,12 +1,12 @@
 import type { Command } from '@commander-js/extra-typings'
-import type { Output } from '../../../terminal/output.ts'
+import type { Cli } from '../../../command.ts'
 import { type SandboxTime, toClockView } from '../control/clock-view.ts'
 import { atSandbox, findSandbox } from '../control/sandbox-control.ts'
 
-/** `upshot sandbox clock show`. */
-export function define(command: Command, out: Output): void {
+/** `upshot sandbox clock show`: the sandbox's time, and its distance from this machine's. */
+export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command).action(async (choice) => {
-    const sandbox = await findSandbox(choice)
+    const sandbox = await findSandbox(project, choice)
     const clock = toClockView(await sandbox.get<SandboxTime>('/clock'), Date.now())
     out.result(clock, () => [clock.text])
   })

@@ -1,14 +1,14 @@
 import { isoTime } from '../../../../core/time.ts'
 import { formatSpan } from '../../../terminal/format-value.ts'
 
-/** What the control API says of the clock. */
+/** The clock, as the control API reports it. */
 export interface SandboxTime {
   /** Epoch milliseconds. */
   now: number
   mode: 'real' | 'manual'
 }
 
-/** The clock beside the machine's own, both in milliseconds. */
+/** The clock for JSON and text, compared with the machine's. Both times in epoch milliseconds. */
 export function toClockView({ now, mode }: SandboxTime, machineNow: number) {
   const aheadMs = now - machineNow
   const isAhead = Math.abs(aheadMs) >= 1_000

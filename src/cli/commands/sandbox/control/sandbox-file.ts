@@ -4,20 +4,18 @@ import { z } from 'zod'
 
 const facts = z.object({ pid: z.int(), startedAt: z.string(), origin: z.url() })
 
-/** Where a sandbox that runs on its own is found by the command line. Holds nothing secret. */
+/** The file by which commands find a sandbox that runs without an app. It holds no secret. */
 export type SandboxFacts = z.infer<typeof facts>
 
+/** Writes the file of a running sandbox. */
 export function writeSandboxFile(dir: string, found: SandboxFacts): void {
   const file = fileIn(dir)
-  // Renamed into place, so that nobody reads half of it.
+  // Renamed into place, so that no reader sees half of it.
   writeFileSync(`${file}.new`, `${JSON.stringify(found, null, 2)}\n`)
   renameSync(`${file}.new`, file)
 }
 
-/**
- * Null where none has started, or it has stopped. After a crash it is still there: ask before you
- * believe it.
- */
+/** The running sandbox, or null. The file survives a crash, so the sandbox may be gone. */
 export function readSandboxFile(dir: string): SandboxFacts | null {
   const file = fileIn(dir)
   if (!existsSync(file)) return null
@@ -28,6 +26,7 @@ export function readSandboxFile(dir: string): SandboxFacts | null {
   }
 }
 
+/** Removes the file when the sandbox stops. */
 export function removeSandboxFile(dir: string): void {
   rmSync(fileIn(dir), { force: true })
 }

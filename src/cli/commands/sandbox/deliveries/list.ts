@@ -1,28 +1,35 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import { systemClock } from '../../../../core/time.ts'
 import type { Delivery } from '../../../../sandbox/index.ts'
+import type { Cli } from '../../../command.ts'
 import { countUpTo } from '../../../input/parse-option.ts'
-import type { Output } from '../../../terminal/output.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
+import { findWebhook } from '../control/find-webhook.ts'
 import { atSandbox, findSandbox, withQuery } from '../control/sandbox-control.ts'
 import { showTime } from '../control/view.ts'
-import { chooseWebhook } from '../control/webhook.ts'
 
-/** `upshot sandbox deliveries list`: as the sender saw them, newest first. */
-export function define(command: Command, out: Output): void {
+/** `upshot sandbox deliveries list`: deliveries as the sender sees them, newest first. */
+export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command)
-    .option('--limit <n>', 'how many', countUpTo(10_000), 20)
-    .option('--type <type>', 'only events of this type')
-    .option('--event <id>', 'only this event')
-    .option('--webhook <webhook>', 'only to this one: its id or its URL')
-    .addOption(new Option('--state <state>', 'only those').choices(['pending', 'sending', 'delivered', 'failed']))
+    .option('--limit <n>', 'maximum number of deliveries, 1 to 10000', countUpTo(10_000), 20)
+    .option('--type <type>', 'only events of this exact type, such as file.created')
+    .option('--event <id>', 'only the event with this id, evt_…')
+    .option('--webhook <webhook>', 'only to this webhook: its id or URL, or the name of an endpoint')
+    .addOption(
+      new Option('--state <state>', 'only deliveries with this state').choices([
+        'pending',
+        'sending',
+        'delivered',
+        'failed',
+      ]),
+    )
     .action(async ({ limit, type, event, webhook, state, ...choice }) => {
-      const sandbox = await findSandbox(choice)
-      const webhookId = webhook === undefined ? undefined : (await chooseWebhook(sandbox, webhook)).id
+      const sandbox = await findSandbox(project, choice)
+      const webhookId = webhook === undefined ? undefined : (await findWebhook({ sandbox, project }, webhook)).id
       const query = { limit, type, eventId: event, webhookId, state }
       const deliveries = (await sandbox.get<Delivery[]>(withQuery('/deliveries', query))).reverse()
       out.result(deliveries, () => formatTable(deliveries, columns(systemClock.now()), out.paint))
-      if (deliveries.length === 0) out.note('No such delivery.')
+      if (deliveries.length === 0) out.note('No delivery matches.')
     })
 }
 

@@ -1,66 +1,59 @@
 import { Argument, type Command, Option } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
-import { parseDuration } from '../../../../core/time.ts'
 import type { Fault, FaultInput } from '../../../../sandbox/index.ts'
-import { countUpTo } from '../../../input/parse-option.ts'
-import type { Output } from '../../../terminal/output.ts'
+import type { Cli } from '../../../command.ts'
+import { countUpTo, parseMs } from '../../../input/parse-option.ts'
 import { atSandbox, findSandbox, isRehearsal } from '../control/sandbox-control.ts'
 
 const TARGETS = ['*', 'files.list', 'files.get', 'files.download', 'files.delete', 'download', 'delivery'] as const
 
-/** `upshot sandbox fault add <on>`: the sandbox itself refuses a rule that would do nothing. */
-export function define(command: Command, out: Output): void {
+/** `upshot sandbox fault add <on>`: adds a fault. The sandbox refuses a rule without effect. */
+export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .addArgument(
-      new Argument('<on>', 'where: an operation, the download host, deliveries, or * for every call').choices(TARGETS),
+      new Argument('<on>', 'an operation, the download host, deliveries, or * for all calls').choices(TARGETS),
     )
-    .option('--times <n>', 'it strikes so often, then is used up (default: for ever)', countUpTo(1_000_000))
-    .option('--probability <p>', 'how likely it strikes each time, from 0 to 1', parseProbability)
-    .option('--skip <n>', 'it lets so many pass first', parseCount)
-    .option('--status <status>', 'replies: answer with this status and its error', parseCount)
-    .option('--latency <duration>', 'replies: wait first, such as 2s', parseMs)
+    .option('--times <n>', 'number of times that it occurs, from 1 (default: unlimited)', countUpTo(1_000_000))
+    .option('--probability <p>', 'probability of each occurrence, from 0 to 1 (default: 1)', parseProbability)
+    .option('--skip <n>', 'number of calls or deliveries to leave alone first (default: 0)', parseCount)
+    .option('--status <status>', 'replies: answer with this HTTP status and its error', parseCount)
+    .option('--latency <duration>', 'replies: wait this long first, such as 300ms or 2s', parseMs)
     .option('--reset', 'replies: reset the connection')
-    .option('--garbage', 'replies: what is no JSON, with a status of success')
-    .option('--html', "replies: a gateway's page")
-    .option('--cut-after <bytes>', 'replies: end the connection in the body', parseCount)
-    .option('--stall-after <bytes>', 'replies: go silent in the body', parseCount)
-    .option('--bytes-per-second <n>', 'replies: let the body trickle', parseCount)
-    .option('--contradict-rate-headers', 'replies: rate limit headers that cannot all be true')
-    .option('--afterwards', 'replies: the operation happens all the same')
-    .option('--type <type>', 'deliveries: only of events of this type, such as file.*')
-    .option('--drop', 'deliveries: never sent')
-    .option('--duplicate', 'deliveries: sent twice')
-    .option('--delay <duration>', "deliveries: sent later, by the sandbox's clock", parseMs)
-    .option('--reorder', 'deliveries: sent after the next one')
-    .addOption(new Option('--signature <how>', 'deliveries: signed wrongly, or an hour ago').choices(['bad', 'stale']))
-    .option('--tamper', 'deliveries: changed after they were signed')
+    .option('--garbage', 'replies: send a body that is not JSON, with a success status')
+    .option('--html', "replies: send a gateway's HTML error page")
+    .option('--cut-after <bytes>', 'replies: close the connection after this many bytes of the body', parseCount)
+    .option('--stall-after <bytes>', 'replies: stop sending after this many bytes of the body', parseCount)
+    .option('--bytes-per-second <n>', 'replies: send the body at this rate', parseCount)
+    .option('--contradict-rate-headers', 'replies: send rate limit headers that contradict each other')
+    .option('--afterwards', 'replies: perform the operation before failing')
+    .option('--type <type>', 'deliveries: only of these event types, such as file.*')
+    .option('--drop', 'deliveries: do not send them')
+    .option('--duplicate', 'deliveries: send them twice')
+    .option('--delay <duration>', "deliveries: send them this much later by the sandbox's clock, such as 1m", parseMs)
+    .option('--reorder', 'deliveries: send them after the next one')
+    .addOption(
+      new Option('--signature <how>', 'deliveries: sign them wrongly, or as of an hour ago').choices(['bad', 'stale']),
+    )
+    .option('--tamper', 'deliveries: change the body after signing')
     .action(async (on, { latency, cutAfter, stallAfter, delay, url, dir, ...same }) => {
       const named = { latencyMs: latency, cutAfterBytes: cutAfter, stallAfterBytes: stallAfter, delayMs: delay }
       const given = Object.entries({ on, ...same, ...named }).filter(([, value]) => value !== undefined)
       const rule = Object.fromEntries(given) as FaultInput
-      const sandbox = await findSandbox({ url, dir })
+      const sandbox = await findSandbox(project, { url, dir })
       if (isRehearsal(out, `add the fault ${JSON.stringify(rule)}`)) return
       const fault = await sandbox.post<Fault>('/faults', rule)
       out.result(fault, () => [`${fault.id}  ${JSON.stringify(rule)}`])
-      out.note(`It is over with "upshot sandbox fault clear ${fault.id}".`)
+      out.note(`Remove it with "upshot sandbox fault clear ${fault.id}".`)
     })
 }
 
 function parseCount(text: string): number {
   if (/^\d{1,12}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('It is a whole number.')
+  throw new InvalidArgumentError('Give a whole number.')
 }
 
 function parseProbability(text: string): number {
   const number = Number(text)
   if (text !== '' && number >= 0 && number <= 1) return number
-  throw new InvalidArgumentError('It is a number from 0 to 1.')
-}
-
-function parseMs(text: string): number {
-  try {
-    return parseDuration(text)
-  } catch {
-    throw new InvalidArgumentError('Write a duration, such as 300ms, 2s or 1m.')
-  }
+  throw new InvalidArgumentError('Give a number from 0 to 1.')
 }

@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { Fault } from '../../../../sandbox/index.ts'
-import type { Output } from '../../../terminal/output.ts'
+import type { Cli } from '../../../command.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
 import { atSandbox, findSandbox } from '../control/sandbox-control.ts'
 
@@ -12,13 +12,13 @@ const COLUMNS: Column<Fault>[] = [
   { title: 'RULE', value: describeRule },
 ]
 
-/** `upshot sandbox fault list`: used up ones too. */
-export function define(command: Command, out: Output): void {
+/** `upshot sandbox fault list`: all faults, used up ones too. */
+export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command).action(async (choice) => {
-    const sandbox = await findSandbox(choice)
+    const sandbox = await findSandbox(project, choice)
     const faults = await sandbox.get<Fault[]>('/faults')
     out.result(faults, () => formatTable(faults, COLUMNS, out.paint))
-    if (faults.length === 0) out.note('Nothing is set to go wrong.')
+    if (faults.length === 0) out.note('No fault. Add one with "upshot sandbox fault add <on>".')
   })
 }
 

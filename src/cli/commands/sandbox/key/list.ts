@@ -1,18 +1,18 @@
 import type { Command } from '@commander-js/extra-typings'
 import { systemClock } from '../../../../core/time.ts'
 import type { ApiKey } from '../../../../sandbox/index.ts'
-import type { Output } from '../../../terminal/output.ts'
+import type { Cli } from '../../../command.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
 import { atSandbox, findSandbox } from '../control/sandbox-control.ts'
 import { describeScope, showTime } from '../control/view.ts'
 
-/** `upshot sandbox key list`: never with a key itself. */
-export function define(command: Command, out: Output): void {
+/** `upshot sandbox key list`: all keys, of each only the last four characters. */
+export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command).action(async (choice) => {
-    const sandbox = await findSandbox(choice)
+    const sandbox = await findSandbox(project, choice)
     const keys = (await sandbox.get<ApiKey[]>('/keys')).map(({ key, ...rest }) => ({ ...rest, ending: key.slice(-4) }))
     out.result(keys, () => formatTable(keys, columns(systemClock.now()), out.paint))
-    if (keys.length === 0) out.note('No key yet. Make one with "upshot sandbox key new".')
+    if (keys.length === 0) out.note('No API key yet. Create one with "upshot sandbox key new".')
   })
 }
 

@@ -1,15 +1,15 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../../core/errors.ts'
+import type { Cli } from '../../../command.ts'
 import { confirm } from '../../../terminal/confirm.ts'
-import type { Output } from '../../../terminal/output.ts'
 import { atSandbox, findSandbox } from '../control/sandbox-control.ts'
 
-/** `upshot sandbox snapshot load <name>`: what happened since is gone. */
-export function define(command: Command, out: Output): void {
+/** `upshot sandbox snapshot load <name>`: restores a snapshot; the current state is lost. */
+export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command)
-    .argument('<name>', 'one of "upshot sandbox snapshot list"')
+    .argument('<name>', 'name of the snapshot, from "upshot sandbox snapshot list"')
     .action(async (name, choice) => {
-      const sandbox = await findSandbox(choice)
+      const sandbox = await findSandbox(project, choice)
       const known = await sandbox.get<string[]>('/snapshots')
       if (!known.includes(name)) {
         throw new UpshotError('not_found', `There is no snapshot "${name}".`, {
@@ -21,13 +21,13 @@ export function define(command: Command, out: Output): void {
           },
         })
       }
-      const isMeant = await confirm(out, {
-        will: `make the sandbox at ${sandbox.origin} as it was in "${name}"`,
-        things: ['files, keys, webhooks, events, deliveries, faults, settings and clock of now are lost'],
+      const isConfirmed = await confirm(out, {
+        will: `restore the sandbox at ${sandbox.origin} from the snapshot "${name}"`,
+        things: ['the current files, keys, webhooks, events, deliveries, faults, settings and clock are lost'],
       })
-      if (isMeant) await sandbox.post(`/snapshots/${encodeURIComponent(name)}/restore`)
-      out.result({ name, loaded: isMeant }, () => [
-        isMeant ? `Everything is as it was in "${name}".` : 'Nothing was loaded.',
+      if (isConfirmed) await sandbox.post(`/snapshots/${encodeURIComponent(name)}/restore`)
+      out.result({ name, loaded: isConfirmed }, () => [
+        isConfirmed ? `Restored the snapshot "${name}".` : 'Nothing was restored.',
       ])
     })
 }

@@ -3,24 +3,25 @@ import { basename } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { WireEntry } from '../../../../sandbox/index.ts'
+import type { Cli } from '../../../command.ts'
 import { formatBytes } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { parseSandboxPlace } from '../control/place.ts'
 import { atSandbox, findSandbox, isRehearsal, withQuery } from '../control/sandbox-control.ts'
 
-/**
- * `upshot sandbox storage put <file> <storage:/path>`: emits `file.created` where the path is new.
- */
-export function define(command: Command, out: Output): void {
+/** `upshot sandbox storage put <file> <storage:/path>`: emits `file.created` for a new path. */
+export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command)
-    .argument('<file>', 'a file of this machine, or - for standard input')
-    .argument('<storage:/path>', 'where to; a path that ends in / takes the name of the file', parseSandboxPlace)
+    .argument('<file>', 'local file, or - for standard input')
+    .argument('<storage:/path>', 'target path; after a final / the name of the file is added', parseSandboxPlace)
     .action(async (file, { storage, path: given }, choice) => {
       if (file === '-' && given.endsWith('/'))
-        throw new UpshotError('invalid_request', 'Standard input has no name: write the whole path.')
+        throw new UpshotError('invalid_request', 'Standard input has no file name to add to the path.', {
+          details: { fix: 'Write the whole path, such as storage_a:/in/report.pdf.' },
+        })
       const path = given.endsWith('/') ? `${given}${basename(file)}` : given
       const content = file === '-' ? await readAll(out) : await openFile(file)
-      const sandbox = await findSandbox(choice)
+      const sandbox = await findSandbox(project, choice)
       if (isRehearsal(out, `put ${formatBytes(content.size)} at ${storage}:${path}`)) return
       const entry = await sandbox.put<WireEntry>(withQuery(`/storages/${storage}/content`, { path }), content)
       out.result({ storage, ...entry }, () => [
@@ -29,16 +30,19 @@ export function define(command: Command, out: Output): void {
     })
 }
 
-/** Read as it is sent, however large it is. */
+/** The content of a file of any size; it is read while it is sent. */
 async function openFile(file: string): Promise<Blob> {
   try {
     if (statSync(file).isFile()) return await openAsBlob(file)
   } catch (cause) {
-    throw new UpshotError('invalid_request', `The file ${file} cannot be read.`, { cause })
+    throw new UpshotError('invalid_request', `Cannot read the file ${file}.`, {
+      cause,
+      details: { fix: 'Name a file that exists and that this user may read.' },
+    })
   }
-  throw new UpshotError('invalid_request', `${file} is no file.`, {
+  throw new UpshotError('invalid_request', `${file} is not a file.`, {
     details: {
-      fix: 'Copy a folder into the directory of the storage instead; "upshot sandbox status" says where it is.',
+      fix: 'Copy a folder into the directory of the storage, which "upshot sandbox status" prints.',
     },
   })
 }

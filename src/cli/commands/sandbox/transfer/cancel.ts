@@ -1,14 +1,14 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { TransferRecord } from '../../../../sandbox/index.ts'
-import type { Output } from '../../../terminal/output.ts'
+import type { Cli } from '../../../command.ts'
 import { atSandbox, findSandbox, isRehearsal } from '../control/sandbox-control.ts'
 
-/** `upshot sandbox transfer cancel <id>`: refused where it has ended. */
-export function define(command: Command, out: Output): void {
+/** `upshot sandbox transfer cancel <id>`: cancels a running transfer; refused once it has ended. */
+export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command)
-    .argument('<id>', 'trf_… of "upshot sandbox transfer list"')
+    .argument('<id>', 'id of the transfer, trf_…, from "upshot sandbox transfer list"')
     .action(async (id, choice) => {
-      const sandbox = await findSandbox(choice)
+      const sandbox = await findSandbox(project, choice)
       const path = `/transfers/${encodeURIComponent(id)}`
       const { status } = await sandbox.get<TransferRecord>(path)
       if (isRehearsal(out, `cancel the transfer ${id}, which is ${status}`)) return

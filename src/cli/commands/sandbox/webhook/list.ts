@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { Webhook } from '../../../../sandbox/index.ts'
-import type { Output } from '../../../terminal/output.ts'
+import type { Cli } from '../../../command.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
 import { atSandbox, findSandbox } from '../control/sandbox-control.ts'
 import { withoutSecrets } from '../control/view.ts'
@@ -16,12 +16,12 @@ const COLUMNS: Column<WebhookView>[] = [
   { title: 'URL', value: ({ url }) => url },
 ]
 
-/** `upshot sandbox webhook list`: never with a secret. */
-export function define(command: Command, out: Output): void {
+/** `upshot sandbox webhook list`: all webhooks, without their secrets. */
+export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command).action(async (choice) => {
-    const sandbox = await findSandbox(choice)
+    const sandbox = await findSandbox(project, choice)
     const webhooks = (await sandbox.get<Webhook[]>('/webhooks')).map(withoutSecrets)
     out.result(webhooks, () => formatTable(webhooks, COLUMNS, out.paint))
-    if (webhooks.length === 0) out.note('No webhook yet. Register one with "upshot sandbox webhook add <url>".')
+    if (webhooks.length === 0) out.note('No webhook yet. Add one with "upshot sandbox webhook add <url>".')
   })
 }

@@ -1,20 +1,20 @@
 import type { Command } from '@commander-js/extra-typings'
+import type { Cli } from '../../../command.ts'
 import { confirm } from '../../../terminal/confirm.ts'
-import type { Output } from '../../../terminal/output.ts'
+import { findWebhook } from '../control/find-webhook.ts'
 import { atSandbox, findSandbox } from '../control/sandbox-control.ts'
-import { chooseWebhook } from '../control/webhook.ts'
 
-/** `upshot sandbox webhook remove <webhook>`: what was delivered stays in the log. */
-export function define(command: Command, out: Output): void {
+/** `upshot sandbox webhook remove <webhook>`: removes a webhook; its deliveries stay listed. */
+export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command)
-    .argument('<webhook>', 'its id or its URL')
+    .argument('<webhook>', 'id or URL of the webhook, or name of an endpoint of the project')
     .action(async (name, choice) => {
-      const sandbox = await findSandbox(choice)
-      const { id, url } = await chooseWebhook(sandbox, name)
-      const isMeant = await confirm(out, { will: `remove the webhook ${url}; deliveries that wait for it will fail` })
-      if (isMeant) await sandbox.delete(`/webhooks/${id}`)
-      out.result({ id, url, removed: isMeant }, () => [
-        isMeant ? `${url} is told nothing more.` : 'Nothing was removed.',
+      const sandbox = await findSandbox(project, choice)
+      const { id, url } = await findWebhook({ sandbox, project }, name)
+      const isConfirmed = await confirm(out, { will: `remove the webhook ${url}, and fail its pending deliveries` })
+      if (isConfirmed) await sandbox.delete(`/webhooks/${id}`)
+      out.result({ id, url, removed: isConfirmed }, () => [
+        isConfirmed ? `Removed the webhook ${url}.` : 'Nothing was removed.',
       ])
     })
 }

@@ -3,7 +3,7 @@ import type { Project } from './open/open-project.ts'
 import type { Output } from './terminal/output.ts'
 
 /** The file of one command. */
-export interface CommandFile {
+interface CommandFile {
   /** Gives the command its arguments, options and action. */
   define(command: Command, cli: Cli): void
 }

@@ -2,16 +2,16 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 
-// Each starts processes, which take their time where the machine is busy.
+// Starts processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Our own files that every command may load: the parser, the tree of names, words. */
+/** Our own files that every command may load: the parser, the command tree, errors. */
 const LIGHT =
   /^src\/(cli\/([\w-]+|(terminal|input|open)\/[\w-]+|commands\/(command-tree|\w+\/commands))|core\/(errors|time))\.ts$/
 
-/** Packages and our own files that a command has loaded. */
+/** Paths of the modules that a command has loaded, from the root of the repository. */
 function modulesOf(args: string[]): string[] {
   const preload = join(import.meta.dirname, 'support/list-modules.ts')
   const { stderr, status } = spawnSync(
@@ -25,7 +25,7 @@ function modulesOf(args: string[]): string[] {
 }
 
 test.each([[['--version']], [['--help']], [['runs', '--help']]])(
-  '%j loads the parser and nothing that works',
+  '%j loads the parser and no module that does work',
   (args) => {
     const modules = modulesOf(args)
     expect(modules).toContain('src/cli/program.ts')
@@ -33,7 +33,7 @@ test.each([[['--version']], [['--help']], [['runs', '--help']]])(
     expect([...new Set(packages)].sort()).toEqual(['@commander-js/extra-typings', 'commander'])
     const ours = modules.filter((path) => path.startsWith('src/'))
     expect(ours.filter((path) => !LIGHT.test(path))).toEqual([])
-    // What takes time is files: each more is one more to find, read and strip of its types.
+    // Each file costs time to find, read and strip of its types.
     expect(modules.length).toBeLessThan(36)
   },
 )

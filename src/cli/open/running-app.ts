@@ -45,7 +45,7 @@ export async function requireRunningApp(config: Pick<Config, 'dataDir'>): Promis
 }
 
 /** The receiver's base URL, of the running app or as configured; null while its port is unknown. */
-export async function findReceiver(config: Pick<Config, 'dataDir' | 'host' | 'ports'>): Promise<string | null> {
+async function findReceiver(config: Pick<Config, 'dataDir' | 'host' | 'ports'>): Promise<string | null> {
   const app = await findRunningApp(config)
   if (app !== null) return app.receiver
   const { host, ports } = config

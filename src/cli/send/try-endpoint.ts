@@ -18,7 +18,7 @@ export interface Trial {
 }
 
 /** All test deliveries to an endpoint. */
-export interface Trials {
+interface Trials {
   /** Id of the event that was sent. */
   event: string
   trials: Trial[]

@@ -4,7 +4,7 @@ import { processEnvironment } from '../../project/config/environment.ts'
 import type { Output } from './output.ts'
 
 /** An action that needs a confirmation. */
-export interface Intent {
+interface Intent {
   /** The action with its count, such as `delete 12 files (3.4 MB) from storage_a:/reports`. */
   will: string
   /** The things it is done to; the first 20 are shown. */

@@ -5,7 +5,7 @@ import { onInterrupt } from './on-interrupt.ts'
 import type { Output } from './output.ts'
 
 /** One line of an endless result, as a JSON document and as text. */
-export interface TailLine {
+interface TailLine {
   data: unknown
   line: string
 }

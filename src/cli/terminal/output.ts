@@ -3,7 +3,7 @@ import { formatText } from './format-value.ts'
 import { EXIT, type Problem } from './problem.ts'
 
 /** The options of every command, under the camel-case names of those in `program.ts`. */
-export interface GlobalOptions {
+interface GlobalOptions {
   /** One JSON document instead of text. */
   json: boolean
   /** One JSON document per line: each row of a list, or the whole of another result. */

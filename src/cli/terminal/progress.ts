@@ -2,7 +2,7 @@ import { formatBytes, formatSpan } from './format-value.ts'
 import type { Output } from './output.ts'
 
 /** The progress line of a long command. */
-export interface Progress {
+interface Progress {
   /** `total` may become known later; null while it is unknown. */
   set(done: number, total?: number | null): void
   /** Removes the line. Call it in any case. */
@@ -10,7 +10,7 @@ export interface Progress {
   [Symbol.dispose](): void
 }
 
-export interface ProgressOptions {
+interface ProgressOptions {
   /** The activity, such as `Downloading report.pdf`. */
   title: string
   /** Null if unknown. */

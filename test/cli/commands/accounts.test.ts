@@ -1,17 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
-import { expect, onTestFinished, test, vi } from 'vitest'
-import { askSecret } from '../../../src/cli/terminal/ask-secret.ts'
-import { createOutput, readGlobalOptions } from '../../../src/cli/terminal/output.ts'
+import { expect, test } from 'vitest'
 import { openStore } from '../../../src/project/data-dir/open-store.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { runCli } from '../support/run-cli.ts'
 import { runHere } from '../support/run-here.ts'
-
-// Many commands a test.
-vi.setConfig({ testTimeout: 120_000 })
 
 const LIVE = 'sk_live_canary_of_the_accounts'
 const STORAGES = ['--storage-a', 'a-drive', '--storage-b', 'b-drive', '--storage-c', 'c-drive']
@@ -31,7 +25,7 @@ async function readAccount(dataDir: string, name: string) {
   }
 }
 
-test('adds, shows, changes and removes an account, and never shows a key', async () => {
+test('an account is added, shown, changed and removed, and its key is never shown', async () => {
   const dataDir = tempFolder()
   const accounts = accountsIn(dataDir)
   const base = ['--base-url', 'https://api.example.com/v1/', '--plan', '450', ...STORAGES]
@@ -70,7 +64,7 @@ test('adds, shows, changes and removes an account, and never shows a key', async
   expect((await accounts(['show', 'shop'])).exit).toBe(5)
 })
 
-test('refuses an account whose key and address do not belong together', async () => {
+test('an account whose key and base URL do not match is refused', async () => {
   const accounts = accountsIn(tempFolder())
   const add = (name: string, url: string, key: string) =>
     accounts(['add', name, '--base-url', url, '--key-env', 'KEY', ...STORAGES], { env: { KEY: key } })
@@ -90,7 +84,7 @@ test('refuses an account whose key and address do not belong together', async ()
   expect(nothing.json.error).toMatchObject({ code: 'invalid_request', fix: expect.stringContaining('--key-file') })
 })
 
-test('takes what it is not told from the sandbox that runs, and refuses to remove what an endpoint uses', async () => {
+test('accounts add takes defaults from the running sandbox, and an account in use cannot be removed', async () => {
   const { dataDir, sandbox } = await startTestApp()
   const { key } = await sandbox.keys.create({ name: 'shop', scope: 'read-only' })
   const accounts = accountsIn(dataDir)
@@ -109,19 +103,4 @@ test('takes what it is not told from the sandbox that runs, and refuses to remov
   })
   await runHere(dataDir, ['endpoints', 'edit', 'orders', '--account', 'default'])
   expect((await accounts(['remove', 'shop', '--yes'])).exit).toBe(0)
-})
-
-test('asks for a key at a terminal and shows nothing of it', async () => {
-  const streams = { stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() }
-  for (const stream of Object.values(streams)) Object.assign(stream, { isTTY: true })
-  let seen = ''
-  for (const stream of [streams.stdout, streams.stderr]) stream.on('data', (chunk) => (seen += chunk))
-  vi.stubEnv('CI', '')
-  onTestFinished(() => void vi.unstubAllEnvs())
-  const asked = askSecret(createOutput(readGlobalOptions([]), streams), 'API key of account "shop"')
-  streams.stdin.write(`${LIVE}\r`)
-  expect(await asked).toBe(LIVE)
-  expect(seen).toContain('API key of account "shop"')
-  expect(seen).not.toContain('canary')
-  expect(await askSecret(createOutput(readGlobalOptions(['--no-input']), streams), 'API key')).toBeUndefined()
 })

@@ -1,9 +1,8 @@
-import { PassThrough } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import type { CommandTree } from '../../../src/cli/command.ts'
 import { COMMAND_TREE } from '../../../src/cli/commands/command-tree.ts'
-import { runCommandLine } from '../../../src/cli/run-command-line.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { runHere } from '../support/run-here.ts'
 
 function pathsOf(tree: CommandTree): string[][] {
   return Object.entries(tree).flatMap(([name, node]) =>
@@ -11,13 +10,7 @@ function pathsOf(tree: CommandTree): string[][] {
   )
 }
 
-async function run(args: readonly string[]) {
-  const streams = { stdout: new PassThrough(), stderr: new PassThrough() }
-  const exit = await runCommandLine(args, streams)
-  streams.stdout.end()
-  streams.stderr.end()
-  return { exit, stdout: await text(streams.stdout), stderr: await text(streams.stderr) }
-}
+const run = (args: readonly string[]) => runHere(tempFolder(), args)
 
 test.each(pathsOf(COMMAND_TREE).map((path) => ({ command: path.join(' ') })))(
   '"$command" prints its help and its usage errors as one JSON document',
@@ -35,11 +28,15 @@ test.each(pathsOf(COMMAND_TREE).map((path) => ({ command: path.join(' ') })))(
   },
 )
 
-test('prints the version alone on stdout', async () => {
-  expect(await run(['--version'])).toEqual({ exit: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), stderr: '' })
+test('--version prints only the version, on stdout', async () => {
+  expect(await run(['--version'])).toMatchObject({
+    exit: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    stderr: '',
+  })
 })
 
-test('shows the commands of a group on stderr when none of them is named', async () => {
+test('a group without a command prints its commands on stderr and exits with 2', async () => {
   const { exit, stdout, stderr } = await run(['endpoints'])
   expect([exit, stdout]).toEqual([2, ''])
   expect(stderr).toContain('create an endpoint')

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { newId } from '../../../src/core/ids.ts'
 import { backupDatabase } from '../../../src/store/sqlite/upkeep/backup-database.ts'
 import { verifyDatabase } from '../../../src/store/sqlite/upkeep/verify-database.ts'
@@ -10,15 +10,13 @@ import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { runCli } from '../support/run-cli.ts'
-
-// Each starts processes, which take their time where the machine is busy.
-vi.setConfig({ testTimeout: 120_000 })
+import { runHere } from '../support/run-here.ts'
 
 const PAGE_BYTES = 8_192
 
 const quiet = { onProgress: () => {}, signal: new AbortController().signal }
 
-/** A store with so many events, each with a run. */
+/** A store with this many events, each with a run. */
 async function storeWith(events: number, bodyBytes = 100) {
   const store = openTestStore()
   const data = { padding: 'x'.repeat(bodyBytes) }
@@ -30,7 +28,7 @@ async function storeWith(events: number, bodyBytes = 100) {
   return { store, file: join(store.folder, 'upshot.db') }
 }
 
-test('copies one moment while the app goes on writing, and does not start over for it', async () => {
+test('a backup copies one point in time while the app writes, and does not start over', async () => {
   const { file } = await storeWith(1_000, 4_000)
   const writer = new Database(file)
   const to = join(tempFolder(), 'backup.db')
@@ -45,8 +43,7 @@ test('copies one moment while the app goes on writing, and does not start over f
     },
   })
   const pages = statSync(to).size / PAGE_BYTES
-  // Each step takes 128 pages. Without the snapshot each of the writer's commits would send it back
-  // to the first page.
+  // Each step copies 128 pages. Without the snapshot, each commit would restart the copy.
   expect(steps).toBeGreaterThan(2)
   expect(steps).toBeLessThanOrEqual(Math.ceil(pages / 128) + 2)
   writer.close()
@@ -54,11 +51,11 @@ test('copies one moment while the app goes on writing, and does not start over f
   expect(existsSync(`${to}-wal`)).toBe(false)
 })
 
-test('is for its owner only, and starts an app again with everything in it', async () => {
+test('a backup is readable by its owner only, and an app restored from it has everything', async () => {
   const { app, dataDir } = await startTestApp()
   await app.store.saveDelivery(incoming('evt_kept'))
   const to = join(tempFolder(), 'backup.db')
-  const { exit, json, stderr } = await runCli(dataDir, ['db', 'backup', to, '--json'])
+  const { exit, json, stderr } = await runHere(dataDir, ['db', 'backup', to, '--json'])
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
   expect(json.data).toMatchObject({ file: to, made: true })
   expect(statSync(to).mode & 0o777).toBe(0o600)
@@ -68,16 +65,16 @@ test('is for its owner only, and starts an app again with everything in it', asy
   copyFileSync(join(dataDir, 'secret.key'), join(restored, 'secret.key'))
   const again = await startTestApp({}, { dataDir: restored })
   expect(await again.app.store.findEvents('evt_kept')).toHaveLength(1)
-  // Its secrets open with the key that was kept apart.
+  // Its secrets are decrypted with the key that was kept apart.
   expect((await again.app.store.listEndpoints())[0]?.secrets[0]?.value).toBe(
     (await app.store.listEndpoints())[0]?.secrets[0]?.value,
   )
 })
 
-test('says that the key is not in it', async () => {
+test('db backup says that the key is not in the backup', async () => {
   const { store } = await storeWith(1)
   const to = join(tempFolder(), 'backup.db')
-  const { stderr, stdout } = await runCli(store.folder, ['db', 'backup', to])
+  const { stderr, stdout } = await runHere(store.folder, ['db', 'backup', to])
   expect(stdout).toContain('1 events, 1 runs')
   expect(stderr).toContain('secret.key, which is not in the backup')
 })
@@ -85,15 +82,15 @@ test('says that the key is not in it', async () => {
 test.each([
   ['a file that is there', (to: string) => writeFileSync(to, 'mine'), 1, 'conflict'],
   ['a folder that is not there', null, 5, 'not_found'],
-])('refuses %s, and touches nothing', async (_, prepare, exit, code) => {
+])('db backup refuses %s as its target, and changes nothing', async (_, prepare, exit, code) => {
   const { store } = await storeWith(1)
   const to = join(tempFolder(), prepare === null ? 'none/backup.db' : 'backup.db')
   prepare?.(to)
-  expect(await runCli(store.folder, ['db', 'backup', to, '--json'])).toMatchObject({ exit, json: { error: { code } } })
+  expect(await runHere(store.folder, ['db', 'backup', to, '--json'])).toMatchObject({ exit, json: { error: { code } } })
   if (prepare !== null) expect(readFileSync(to, 'utf8')).toBe('mine')
 })
 
-test('does not overwrite a file that has come while it was copying', async () => {
+test('a backup does not overwrite a file that was created while it was copying', async () => {
   const { file } = await storeWith(200, 4_000)
   const to = join(tempFolder(), 'backup.db')
   const late = backupDatabase(file, to, { ...quiet, onProgress: () => writeFileSync(to, 'mine') })
@@ -102,7 +99,7 @@ test('does not overwrite a file that has come while it was copying', async () =>
   expect(readdirSync(dirname(to))).toEqual(['backup.db'])
 })
 
-test('leaves nothing behind when it is interrupted, nor when the copy is not sound', async () => {
+test('a backup that is interrupted, or is not sound, leaves no file behind', async () => {
   const { file } = await storeWith(200, 4_000)
   const controller = new AbortController()
   const to = join(tempFolder(), 'backup.db')
@@ -119,7 +116,8 @@ test.each([
   ['every run has its event', 'DELETE FROM event WHERE seq = 2'],
   [
     'every step has its run',
-    "INSERT INTO step (run_id, key, position, kind, effect, status, attempt, started_at) VALUES ('run_none', 'a', 0, 'run', 'read', 'completed', 1, 0)",
+    `INSERT INTO step (run_id, key, position, kind, effect, status, attempt, started_at)
+     VALUES ('run_none', 'a', 0, 'run', 'read', 'completed', 1, 0)`,
   ],
   [
     'every failed attempt has its run',
@@ -127,7 +125,8 @@ test.each([
   ],
   [
     'every large result is there',
-    "INSERT INTO step (run_id, key, position, kind, effect, status, attempt, apart_bytes, started_at) SELECT id, 'large', 9, 'run', 'read', 'completed', 1, 70000, 0 FROM run LIMIT 1",
+    `INSERT INTO step (run_id, key, position, kind, effect, status, attempt, apart_bytes, started_at)
+     SELECT id, 'large', 9, 'run', 'read', 'completed', 1, 70000, 0 FROM run LIMIT 1`,
   ],
   ['every run at work has a worker', "UPDATE run SET status = 'running', worker = NULL"],
   ['every finished run says when', "UPDATE run SET status = 'completed'"],
@@ -135,9 +134,10 @@ test.each([
   ['schema', 'DROP TABLE tick'],
   [
     'foreign keys',
-    "PRAGMA foreign_keys = OFF; INSERT INTO endpoint_secret (endpoint_id, position, sealed, active_from) VALUES ('end_none', 0, x'00', 0)",
+    `PRAGMA foreign_keys = OFF;
+     INSERT INTO endpoint_secret (endpoint_id, position, sealed, active_from) VALUES ('end_none', 0, x'00', 0)`,
   ],
-])('finds that not "%s" after: %s', async (name, sql) => {
+])('verifying a database fails the check "%s" after: %s', async (name, sql) => {
   const { file } = await storeWith(3)
   expect(verifyDatabase(file).passed).toBe(true)
   const db = new Database(file)
@@ -148,26 +148,26 @@ test.each([
   expect(checks.filter((check) => !check.passed).map((check) => check.name)).toEqual([name])
 })
 
-test('finds pages that were overwritten, and leaves with 7', async () => {
+test('db verify finds overwritten pages, and exits with 7', async () => {
   const { store, file } = await storeWith(300, 2_000)
   const copy = join(tempFolder(), 'copy.db')
   await backupDatabase(file, copy, quiet)
-  const sound = await runCli(store.folder, ['db', 'verify', copy, '--json'])
+  const sound = await runHere(store.folder, ['db', 'verify', copy, '--json'])
   expect(sound).toMatchObject({ exit: 0, json: { ok: true, data: { passed: true, rows: { event: 300 } } } })
   const bytes = readFileSync(copy)
   bytes.fill(0xff, 20 * PAGE_BYTES, 24 * PAGE_BYTES)
   writeFileSync(copy, bytes)
-  const broken = await runCli(store.folder, ['db', 'verify', copy, '--json'])
+  const broken = await runHere(store.folder, ['db', 'verify', copy, '--json'])
   expect(broken).toMatchObject({ exit: 7, json: { ok: true, data: { passed: false } } })
 })
 
-test('tells a file that is no database, and one that is not there', async () => {
+test('db verify tells a file that is not a database from a missing one by exit 6 and 5', async () => {
   const folder = tempFolder()
   const file = join(folder, 'text.db')
   writeFileSync(file, 'no database at all, but long enough to be looked at as one'.repeat(100))
   const [text, none] = await Promise.all([
-    runCli(folder, ['db', 'verify', file, '--json']),
-    runCli(folder, ['db', 'verify', '--json']),
+    runHere(folder, ['db', 'verify', file, '--json']),
+    runHere(folder, ['db', 'verify', '--json']),
   ])
   expect(text).toMatchObject({ exit: 6, json: { ok: false, error: { code: 'store_unavailable' } } })
   expect(none).toMatchObject({ exit: 5, json: { ok: false, error: { code: 'not_found' } } })
@@ -175,39 +175,39 @@ test('tells a file that is no database, and one that is not there', async () => 
   expect(verifyDatabase(file).passed).toBe(false)
 })
 
-test('prunes what is older than the retention, once it was agreed to', async () => {
+test('db prune deletes data older than the retention, after a confirmation', async () => {
   const { store } = await storeWith(1)
   const old = Date.now() - 8 * 86_400_000
   const refusal = { endpointId: null, verdict: 'unknown_endpoint', bodyBytes: null, facts: {} } as const
   for (const receivedAt of [old, old + 1, Date.now()])
     await store.saveRefusal({ ...refusal, id: newId('dlv', receivedAt), receivedAt })
-  const asked = await runCli(store.folder, ['db', 'prune', '--json'])
+  const asked = await runHere(store.folder, ['db', 'prune', '--json'])
   expect(asked).toMatchObject({ exit: 3, json: { error: { code: 'needs_confirmation' } } })
-  const dry = await runCli(store.folder, ['db', 'prune', '--dry-run'])
+  const dry = await runHere(store.folder, ['db', 'prune', '--dry-run'])
   expect(dry.stderr).toContain('refused deliveries: 7 days')
-  const { exit, json } = await runCli(store.folder, ['db', 'prune', '--yes', '--json'])
+  const { exit, json } = await runHere(store.folder, ['db', 'prune', '--yes', '--json'])
   expect({ exit, refusals: json.data.pruned.refusals }).toEqual({ exit: 0, refusals: 2 })
   const left = await store.listDeliveries({ limit: 10, verdicts: ['unknown_endpoint'] })
   expect(left.map(({ receivedAt }) => receivedAt > old + 1)).toEqual([true])
 })
 
-test('seals the secrets under another key, but not behind the back of an app that runs', async () => {
+test('db reseal encrypts the secrets with a new key, and refuses while an app is running', async () => {
   const { app, dataDir } = await startTestApp()
   const secretsOf = async (store: typeof app.store) => (await store.listEndpoints()).map(({ secrets }) => secrets)
   const secrets = await secretsOf(app.store)
-  const refused = await runCli(dataDir, ['db', 'reseal', '--yes', '--json'])
+  const refused = await runHere(dataDir, ['db', 'reseal', '--yes', '--json'])
   expect(refused).toMatchObject({ exit: 1, json: { error: { code: 'conflict' } } })
   expect(refused.json.error.message).toContain(`process ${process.pid}`)
   await app.stop()
 
   const old = readFileSync(join(dataDir, 'secret.key'), 'utf8')
-  expect(await runCli(dataDir, ['db', 'reseal'])).toMatchObject({ exit: 3 })
-  expect(await runCli(dataDir, ['db', 'reseal', '--dry-run'])).toMatchObject({
+  expect(await runHere(dataDir, ['db', 'reseal'])).toMatchObject({ exit: 3 })
+  expect(await runHere(dataDir, ['db', 'reseal', '--dry-run'])).toMatchObject({
     exit: 0,
     stdout: 'Nothing was changed.\n',
   })
   expect(readFileSync(join(dataDir, 'secret.key'), 'utf8')).toBe(old)
-  const { exit, json } = await runCli(dataDir, ['db', 'reseal', '--yes', '--json'])
+  const { exit, json } = await runHere(dataDir, ['db', 'reseal', '--yes', '--json'])
   expect({ exit, data: json.data }).toMatchObject({
     exit: 0,
     data: { resealed: { webhookSecrets: secrets.flat().length } },
@@ -217,13 +217,13 @@ test('seals the secrets under another key, but not behind the back of an app tha
   expect(await secretsOf(again.app.store)).toEqual(secrets)
 })
 
-test('takes the new key from where it is told, and never shows it', async () => {
+test('db reseal reads the new key from standard input or a variable, and never shows it', async () => {
   const { store } = await storeWith(1)
   const key = Buffer.alloc(32, 7).toString('base64')
   const { exit, stdout, stderr } = await runCli(store.folder, ['db', 'reseal', '--yes', '--key-stdin'], { input: key })
   expect({ exit, shown: `${stdout}${stderr}`.includes(key) }).toEqual({ exit: 0, shown: false })
   expect(readFileSync(join(store.folder, 'secret.key'), 'utf8').trim()).toBe(key)
-  const wrong = await runCli(store.folder, ['db', 'reseal', '--yes', '--key-env', 'NEW_KEY'], {
+  const wrong = await runHere(store.folder, ['db', 'reseal', '--yes', '--key-env', 'NEW_KEY'], {
     env: { NEW_KEY: 'short' },
   })
   expect(wrong.exit).not.toBe(0)

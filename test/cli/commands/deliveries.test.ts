@@ -1,12 +1,9 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { eventBody } from '../../support/fixtures.ts'
 import { opensslHmac } from '../../support/sign.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { runHere } from '../support/run-here.ts'
-
-// Many commands a test.
-vi.setConfig({ testTimeout: 120_000 })
 
 const ship = defineWorkflow({ id: 'ship-order', on: 'order.placed', run: () => 'shipped' })
 
@@ -23,7 +20,7 @@ async function startLedger() {
   return { ...started, upshot, post, ids }
 }
 
-test('shows a delivery and an event with all that belongs to them', async () => {
+test('deliveries show and events show print a delivery and an event with all that belongs to them', async () => {
   const { dataDir, hear, upshot, post, ids } = await startLedger()
   const body = `{ "id": "evt_1", "type": "order.placed",  "created": "2026-06-01T11:59:58Z", "data": { "by": "Ada" } }`
   expect([await post(body), await post(body)]).toEqual([200, 200])
@@ -59,13 +56,12 @@ test('shows a delivery and an event with all that belongs to them', async () => 
   expect((await upshot('events', 'show', 'evt_none')).exit).toBe(5)
 })
 
-test('lists deliveries by verdict, endpoint and time, and counts the refusals that have no row', async () => {
+test('deliveries list filters by verdict, endpoint and time, and counts the refusals without a row', async () => {
   const { app, dataDir, upshot, post, ids } = await startLedger()
   expect([await post(eventBody('evt_1')), await post(eventBody('evt_2'), 'another-secret-of-somebody-else')]).toEqual([
     200, 401,
   ])
-  // Refusals are written after their answer, in the order of writes: the next one taken is proof of
-  // the one before.
+  // A refusal is written after its answer. Writes are in order, so the next 200 proves it.
   expect(await post(eventBody('evt_3'))).toBe(200)
   expect([(await ids('--verdict', 'refused')).length, (await ids('--verdict', 'accepted,duplicate')).length]).toEqual([
     1, 2,
@@ -89,7 +85,7 @@ test('lists deliveries by verdict, endpoint and time, and counts the refusals th
   expect(wrong.map(({ exit }) => exit)).toEqual([2, 2, 5])
 })
 
-test('replays a delivery: the same bytes, verified anew and known, so nothing is done twice', async () => {
+test('a replayed delivery has the same bytes, is verified again, and starts no second run', async () => {
   const { app, dataDir, hear, upshot, post, ids } = await startLedger()
   const body = `{"id":"evt_1","type":"order.placed", "created":"2026-06-01T11:59:58Z","data":{"ä":"\\u00e4 ✓"}}\n`
   expect(await post(body)).toBe(200)
@@ -114,7 +110,7 @@ test('replays a delivery: the same bytes, verified anew and known, so nothing is
   expect(refused).toMatchObject({ exit: 7, stdout: expect.stringContaining('refused with HTTP 401') })
 })
 
-test('replays no delivery whose body is pruned, and knows it when the service sends it again', async () => {
+test('a delivery whose body is pruned cannot be replayed, but is recognized when sent again', async () => {
   const { app, hear, upshot, post, ids } = await startLedger()
   const body = `{"id":"evt_1","type":"order.placed","created":"2026-06-01T11:59:58Z","data":{}}`
   expect(await post(body)).toBe(200)
@@ -133,7 +129,7 @@ test('replays no delivery whose body is pruned, and knows it when the service se
   ])
 })
 
-test('replays neither what was refused nor what would be another event now', async () => {
+test('a refused delivery, or one whose endpoint changed its account, cannot be replayed', async () => {
   const { dataDir, upshot, post, ids } = await startLedger()
   expect(await post(eventBody('evt_2'), 'another-secret-of-somebody-else')).toBe(401)
   expect(await post(eventBody('evt_1'))).toBe(200)

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { checkEndpoints } from '../../../src/cli/commands/doctor/check-endpoints.ts'
 import { checkNode, checkPorts } from '../../../src/cli/commands/doctor/check-machine.ts'
 import { checkSkew } from '../../../src/cli/commands/doctor/check-service.ts'
@@ -13,10 +13,7 @@ import { writeRuntimeFile } from '../../../src/project/data-dir/runtime-file.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { testConfig, WEBHOOK_SECRET } from '../../support/test-config.ts'
-import { runCli } from '../support/run-cli.ts'
-
-// Each starts processes, which take their time where the machine is busy.
-vi.setConfig({ testTimeout: 120_000 })
+import { runHere } from '../support/run-here.ts'
 
 interface Finding {
   check: string
@@ -26,22 +23,22 @@ interface Finding {
 }
 const pick = (findings: Finding[], check: string) => findings.find((finding) => finding.check === check)
 
-test('finds a running app healthy, with the key that it works with and every storage', async () => {
+test('doctor finds a running app healthy, with its API key and every storage', async () => {
   const { dataDir } = await startTestApp()
   chmodSync(dataDir, 0o700)
-  const { exit, json } = await runCli(dataDir, ['doctor', '--try-delete', '--json'])
+  const { exit, json } = await runHere(dataDir, ['doctor', '--try-delete', '--json'])
   expect(json.data.findings.filter(({ level }: Finding) => level !== 'ok')).toEqual([])
   expect(exit).toBe(0)
   const names = json.data.findings.map(({ check }: Finding) => check)
   for (const name of ['node', 'config', 'disk', 'database', 'app', 'endpoint sandbox', 'service', 'clock', 'delete'])
     expect(names).toContain(name)
   expect(names.filter((name: string) => name.startsWith('read storage_'))).toHaveLength(3)
-  // Its ports are the app's own now.
+  // Ports are not checked while the app uses them.
   expect(names.filter((name: string) => name.startsWith('port'))).toEqual([])
 })
 
 test.each(Object.keys(SCHEME_PRESETS) as SchemePreset[])(
-  'proves an endpoint with the scheme "%s" by its own signature and a tampered body, and stores no event',
+  'doctor checks an endpoint with the scheme "%s" by a signed and a tampered probe, and stores no event',
   async (preset) => {
     const { app, urls, heard } = await startTestApp()
     const endpoint = planEndpoint({ name: 'shop', scheme: SCHEME_PRESETS[preset] }, Date.now())
@@ -57,7 +54,7 @@ test.each(Object.keys(SCHEME_PRESETS) as SchemePreset[])(
   },
 )
 
-test('finds an endpoint whose secret the running app does not share', async () => {
+test('doctor fails an endpoint whose secret differs from that of the running app', async () => {
   const { app, urls } = await startTestApp()
   const [known] = await app.store.listEndpoints()
   if (known === undefined) throw new Error('the app has no endpoint')
@@ -69,7 +66,7 @@ test('finds an endpoint whose secret the running app does not share', async () =
   expect(JSON.stringify(findings)).not.toContain(WEBHOOK_SECRET)
 })
 
-test('fails on a door that takes forged deliveries', async () => {
+test('doctor fails an endpoint that accepts forged deliveries', async () => {
   const { createServer: createHttp } = await import('node:http')
   const server = createHttp((request, response) => {
     request.resume()
@@ -85,28 +82,31 @@ test('fails on a door that takes forged deliveries', async () => {
 })
 
 test.each([
-  ['sk_sandbox_of_nobody', 4, 'read storage_a'],
-  [null, 1, 'service'],
-])('names what is wrong with the service, and leaves with 7', async (apiKey, _, check) => {
-  const { sandbox } = await startTestApp()
-  if (apiKey === null) await sandbox.stop()
-  const env = {
-    ...{
-      SERVICE_BASE_URL: sandbox.url,
-      SERVICE_API_KEY: apiKey ?? 'sk_sandbox_x',
-      SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-    },
-    ...{ SERVICE_STORAGE_A: 'storage_a', SERVICE_STORAGE_B: 'storage_b', SERVICE_STORAGE_C: 'storage_c' },
-    UPSHOT_ADMIN_PORT: '0',
-  }
-  const { exit, json, stdout } = await runCli(tempFolder(), ['doctor', '--json'], { env })
-  expect(exit).toBe(7)
-  expect(json).toMatchObject({ ok: true, data: { healthy: false } })
-  expect(pick(json.data.findings, check)).toMatchObject({ level: 'fail', fix: expect.stringMatching(/\S/) })
-  expect(stdout).not.toContain('sk_sandbox_')
-})
+  ['read storage_a', 'sk_sandbox_of_nobody'],
+  ['service', null],
+])(
+  'doctor fails the check "%s" for a wrong key or a service without an answer, and exits with 7',
+  async (check, apiKey) => {
+    const { sandbox } = await startTestApp()
+    if (apiKey === null) await sandbox.stop()
+    const env = {
+      ...{
+        SERVICE_BASE_URL: sandbox.url,
+        SERVICE_API_KEY: apiKey ?? 'sk_sandbox_x',
+        SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+      },
+      ...{ SERVICE_STORAGE_A: 'storage_a', SERVICE_STORAGE_B: 'storage_b', SERVICE_STORAGE_C: 'storage_c' },
+      UPSHOT_ADMIN_PORT: '0',
+    }
+    const { exit, json, stdout } = await runHere(tempFolder(), ['doctor', '--json'], { env })
+    expect(exit).toBe(7)
+    expect(json).toMatchObject({ ok: true, data: { healthy: false } })
+    expect(pick(json.data.findings, check)).toMatchObject({ level: 'fail', fix: expect.stringMatching(/\S/) })
+    expect(stdout).not.toContain('sk_sandbox_')
+  },
+)
 
-test('tells a key that may read from one that may delete', async () => {
+test('doctor tells a key that can only read from one that can delete', async () => {
   const { sandbox } = await startTestApp()
   const { key } = await sandbox.keys.create({ name: 'reader', scope: 'read-only' })
   const env = {
@@ -114,19 +114,19 @@ test('tells a key that may read from one that may delete', async () => {
     ...{ SERVICE_STORAGE_A: 'storage_a', SERVICE_STORAGE_B: 'storage_b', SERVICE_STORAGE_C: 'storage_c' },
     UPSHOT_ADMIN_PORT: '0',
   }
-  const { exit, json } = await runCli(tempFolder(), ['doctor', '--try-delete', '--json'], { env })
+  const { exit, json } = await runHere(tempFolder(), ['doctor', '--try-delete', '--json'], { env })
   expect(exit).toBe(0)
   expect(pick(json.data.findings, 'read storage_b')).toMatchObject({ level: 'ok' })
   expect(pick(json.data.findings, 'delete')).toMatchObject({ level: 'warn' })
 })
 
-test('is told of a faulty configuration instead of failing on it', async () => {
-  const { exit, json } = await runCli(tempFolder(), ['doctor', '--json'], { env: { UPSHOT_PORT: 'http' } })
+test('doctor reports an invalid configuration as a failed check', async () => {
+  const { exit, json } = await runHere(tempFolder(), ['doctor', '--json'], { env: { UPSHOT_PORT: 'http' } })
   expect(exit).toBe(7)
   expect(pick(json.data.findings, 'config')?.found).toContain('UPSHOT_PORT is not valid')
 })
 
-test('mends only after saying what, and only what it was asked to', async () => {
+test('doctor --fix makes its repairs only after a confirmation', async () => {
   const dataDir = tempFolder()
   const key = join(dataDir, 'secret.key')
   const runtime = join(dataDir, 'runtime.json')
@@ -143,18 +143,18 @@ test('mends only after saying what, and only what it was asked to', async () => 
   const env = { UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' }
   const modes = () => [key, dataDir].map((path) => statSync(path).mode & 0o777)
 
-  expect((await runCli(dataDir, ['doctor', '--json'], { env })).exit).toBe(7)
-  const refused = await runCli(dataDir, ['doctor', '--fix'], { env })
+  expect((await runHere(dataDir, ['doctor', '--json'], { env })).exit).toBe(7)
+  const refused = await runHere(dataDir, ['doctor', '--fix'], { env })
   expect(refused).toMatchObject({ exit: 3, stdout: '' })
   expect(refused.stderr).toContain('This will repair 3 problems.')
   expect(refused.stderr).toContain(`make ${key} readable by its owner only`)
   expect(modes()).toEqual([0o644, 0o755])
 
-  const dry = await runCli(dataDir, ['doctor', '--fix', '--yes', '--dry-run', '--json'], { env })
+  const dry = await runHere(dataDir, ['doctor', '--fix', '--yes', '--dry-run', '--json'], { env })
   expect(dry).toMatchObject({ exit: 7, json: { data: { mended: [] } } })
   expect(modes()).toEqual([0o644, 0o755])
 
-  const mended = await runCli(dataDir, ['doctor', '--fix', '--yes', '--json'], { env })
+  const mended = await runHere(dataDir, ['doctor', '--fix', '--yes', '--json'], { env })
   expect(mended).toMatchObject({ exit: 0, json: { data: { healthy: true } } })
   expect(mended.json.data.mended).toHaveLength(3)
   expect(modes()).toEqual([0o600, 0o700])
@@ -167,18 +167,18 @@ test.each([
   [-29_000, 'ok'],
   [40_000, 'warn'],
   [-300_000, 'fail'],
-])('calls a clock that is %i ms off %s', (off, level) => {
+])('doctor rates a clock that is %i ms off as %s', (off, level) => {
   const theirs = Date.UTC(2026, 0, 1)
   expect(checkSkew(new Date(theirs).toUTCString(), theirs + 500 + off).level).toBe(level)
 })
 
-test('warns where the service says no time, and refuses an old Node', () => {
+test('doctor warns if the service sends no Date header, and fails an old Node', () => {
   expect(checkSkew(null, 0).level).toBe('warn')
   expect(checkNode('22.1.0').level).toBe('fail')
   expect(checkNode('24.0.0').level).toBe('ok')
 })
 
-test('finds a port that is taken, and leaves those of the sandbox alone where none starts', async () => {
+test('doctor fails a port in use, and ignores the sandbox ports if no sandbox starts', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
   await once(server, 'listening')

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { sendEvent } from '../../../src/cli/send/send-event.ts'
 import { writeRuntimeFile } from '../../../src/project/data-dir/runtime-file.ts'
@@ -12,10 +12,7 @@ import { opensslHmac } from '../../support/sign.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { WEBHOOK_SECRET } from '../../support/test-config.ts'
-import { runCli } from '../support/run-cli.ts'
-
-// Several real processes a test.
-vi.setConfig({ testTimeout: 60_000 })
+import { runHere } from '../support/run-here.ts'
 
 const ship = defineWorkflow({
   id: 'ship-order',
@@ -30,19 +27,19 @@ const ship = defineWorkflow({
   },
 })
 
-test('triggers an event that a workflow follows up, and shows the run with its failed attempt', async () => {
+test('a triggered event starts a run, and runs show prints it with its failed attempt', async () => {
   const { dataDir, hear } = await startTestApp({ workflows: [ship] })
   const sets = ['--set', 'data.order.total=12', '--set', 'data.order.by=Ada']
-  const sent = await runCli(dataDir, ['trigger', 'order.placed', ...sets, '--json'])
+  const sent = await runHere(dataDir, ['trigger', 'order.placed', ...sets, '--json'])
   expect(sent).toMatchObject({ exit: 0, stderr: '', json: { ok: true, data: { endpoint: 'sandbox' } } })
   const [{ event, verdict, runs }] = sent.json.data.deliveries
   expect([verdict, runs.length]).toEqual(['accepted', 1])
   await hear('run.completed', ({ run }) => run === runs[0])
 
-  const listed = await runCli(dataDir, ['runs', 'list', '--event', event, '--status', 'completed', '--json'])
+  const listed = await runHere(dataDir, ['runs', 'list', '--event', event, '--status', 'completed', '--json'])
   expect(listed.json.data).toMatchObject([{ id: runs[0], workflow: 'ship-order', output: 2 }])
 
-  const shown = await runCli(dataDir, ['--json', 'runs', 'show', runs[0]])
+  const shown = await runHere(dataDir, ['--json', 'runs', 'show', runs[0]])
   expect(shown.json.data).toMatchObject({
     status: 'completed',
     createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -54,16 +51,18 @@ test('triggers an event that a workflow follows up, and shows the run with its f
     failures: [{ key: 'call', attempt: 1, error: { message: 'the line was busy' } }],
   })
 
-  const told = await runCli(dataDir, ['runs', 'show', runs[0]])
+  const told = await runHere(dataDir, ['runs', 'show', runs[0]])
   expect(told).toMatchObject({ exit: 0, stderr: '' })
   expect(told.stdout).toMatch(/status +completed\n/)
   expect(told.stdout).toMatch(/call +1 .*Error: the line was busy/)
 })
 
-test('says which of two equal deliveries is the duplicate, and takes the data from standard input', async () => {
+test('trigger --duplicate sends each event twice, with data from a file', async () => {
   const { dataDir } = await startTestApp()
-  const args = ['trigger', 'order.placed', '--duplicate', '--count', '2', '--file', '-', '--json']
-  const { json, exit } = await runCli(dataDir, args, { input: '{"data":{"order":7}}' })
+  const file = join(tempFolder(), 'event.json')
+  writeFileSync(file, '{"data":{"order":7}}')
+  const args = ['trigger', 'order.placed', '--duplicate', '--count', '2', '--file', file, '--json']
+  const { json, exit } = await runHere(dataDir, args)
   expect(exit).toBe(0)
   const { deliveries } = json.data
   expect(deliveries.map(({ verdict }: { verdict: string }) => verdict)).toEqual([
@@ -75,28 +74,19 @@ test('says which of two equal deliveries is the duplicate, and takes the data fr
   expect([deliveries[0].event, deliveries[2].event]).toEqual([deliveries[1].event, deliveries[3].event])
   expect(deliveries[0].event).not.toBe(deliveries[2].event)
 
-  const ledger = await runCli(dataDir, ['deliveries', 'list', '--limit', '2', '--json'])
+  const ledger = await runHere(dataDir, ['deliveries', 'list', '--limit', '2', '--json'])
   expect(ledger.json.data).toMatchObject([
     { verdict: 'duplicate', endpoint: 'sandbox', eventId: deliveries[2].event },
     { verdict: 'accepted', endpoint: 'sandbox', eventId: deliveries[2].event },
   ])
-  const events = await runCli(dataDir, ['events', 'list', '--type', 'order.placed'])
+  const events = await runHere(dataDir, ['events', 'list', '--type', 'order.placed'])
   expect(events.stdout.split('\n').slice(1, 3)).toEqual([
     expect.stringContaining(deliveries[2].event),
     expect.stringContaining(deliveries[0].event),
   ])
 })
 
-test('stops at Ctrl-C with exit 130, between one event and the next', async () => {
-  const { dataDir, hear } = await startTestApp()
-  const interruptAt = hear('delivery.received', ({ type }) => type === 'order.placed')
-  const { exit, json } = await runCli(dataDir, ['trigger', 'order.placed', '--count', '10000', '--json'], {
-    interruptAt,
-  })
-  expect({ exit, json }).toMatchObject({ exit: 130, json: { ok: false, error: { code: 'aborted' } } })
-})
-
-test('tells a refused signature from a receiver that is gone', async () => {
+test('a refused signature and a receiver that is gone give different errors', async () => {
   const { app, urls } = await startTestApp()
   const [endpoint] = await app.store.listEndpoints()
   if (!endpoint) throw new Error('the app has no endpoint')
@@ -111,10 +101,10 @@ test('tells a refused signature from a receiver that is gone', async () => {
   await expect(sendEvent(event, { ...at, endpoint })).rejects.toMatchObject({ code: 'not_running' })
 })
 
-test('makes an endpoint whose secret is printed once and opens the running receiver', async () => {
+test('endpoints add prints a secret once, and the running receiver accepts it at once', async () => {
   const { dataDir, urls } = await startTestApp()
   const args = ['endpoints', 'add', 'shop', '--events', 'file.*,order.placed', '--header', 'X-Shop', '--json']
-  const { data } = (await runCli(dataDir, args)).json
+  const { data } = (await runHere(dataDir, args)).json
   expect(data).toMatchObject({ name: 'shop', header: 'X-Shop', events: ['file.*', 'order.placed'] })
   expect(data.url.startsWith(`${urls.receiver}/hooks/shop-`)).toBe(true)
 
@@ -123,10 +113,10 @@ test('makes an endpoint whose secret is printed once and opens the running recei
   expect((await fetch(data.url, { method: 'POST', headers, body })).status).toBe(200)
 
   const later = await Promise.all([
-    runCli(dataDir, ['endpoints', 'list']),
-    runCli(dataDir, ['endpoints', 'list', '--json']),
-    runCli(dataDir, ['trigger', 'order.placed', '--endpoint', 'shop', '--json']),
-    runCli(dataDir, ['endpoints', 'add', 'shop', '--json']),
+    runHere(dataDir, ['endpoints', 'list']),
+    runHere(dataDir, ['endpoints', 'list', '--json']),
+    runHere(dataDir, ['trigger', 'order.placed', '--endpoint', 'shop', '--json']),
+    runHere(dataDir, ['endpoints', 'add', 'shop', '--json']),
   ])
   expect(later.map(({ exit }) => exit)).toEqual([0, 0, 0, 1])
   expect(later[1]?.json.data.map(({ name }: { name: string }) => name)).toEqual(['sandbox', 'shop'])
@@ -139,26 +129,26 @@ test('makes an endpoint whose secret is printed once and opens the running recei
   expect(files.filter((content) => content.includes(data.secret))).toEqual([])
 })
 
-test('takes a secret from the environment and does not repeat it', async () => {
+test('endpoints add reads a secret from the environment, and does not print it', async () => {
   const secret = 'a-secret-of-the-shop-that-is-long'
   const args = ['endpoints', 'add', 'shop', '--secret-env', 'SHOP_SECRET']
-  const { exit, stdout, stderr } = await runCli(tempFolder(), args, { env: { SHOP_SECRET: secret } })
+  const { exit, stdout, stderr } = await runHere(tempFolder(), args, { env: { SHOP_SECRET: secret } })
   expect(exit).toBe(0)
   expect(stdout).toContain('(the one you gave)')
   expect(stdout + stderr).not.toContain(secret)
 })
 
-test('lists the files of the sandbox, and says when there are more', async () => {
+test('files ls lists the files of the sandbox, and says if there are more', async () => {
   const { dataDir, sandbox, urls } = await startTestApp()
   await sandbox.storage('storage_c').put('/in/one.txt', 'one')
   await sandbox.storage('storage_c').put('/in/two.txt', 'two!')
-  const listed = await runCli(dataDir, ['files', 'ls', 'storage_c:/in', '--json'])
+  const listed = await runHere(dataDir, ['files', 'ls', 'storage_c:/in', '--json'])
   expect(listed).toMatchObject({ exit: 0, json: { ok: true, data: [{ path: '/in/one.txt', size: 3 }, {}] } })
 
   const [cut, missing, status] = await Promise.all([
-    runCli(dataDir, ['files', 'ls', 'Storage-C', '--recursive', '--limit', '2']),
-    runCli(dataDir, ['files', 'ls', 'storage_c:/nowhere', '--json']),
-    runCli(dataDir, ['status', '--json']),
+    runHere(dataDir, ['files', 'ls', 'Storage-C', '--recursive', '--limit', '2']),
+    runHere(dataDir, ['files', 'ls', 'storage_c:/nowhere', '--json']),
+    runHere(dataDir, ['status', '--json']),
   ])
   expect(cut.stdout).toMatch(/^PATH +SIZE .*\n\/in\/ .*\n\/in\/one.txt +3 B /)
   expect(cut.stderr).toContain('There are more than these 2 entries.')
@@ -167,7 +157,7 @@ test('lists the files of the sandbox, and says when there are more', async () =>
   expect(status.stdout).not.toContain('sk_sandbox_')
 })
 
-test('asks the real service where the environment names one, and tells a refused key by its exit code', async () => {
+test('files ls uses the real service of the environment, and exits with 4 for a rejected key', async () => {
   const { sandbox } = await startTestApp()
   await sandbox.storage('storage_b').put('/in/kept.txt', 'kept')
   const { key } = await sandbox.keys.create({ name: 'cli', scope: 'read-only' })
@@ -181,9 +171,9 @@ test('asks the real service where the environment names one, and tells a refused
   }
   const args = ['files', 'ls', 'storage_b:/in', '--json']
   const [listed, refused, wrong] = await Promise.all([
-    runCli(tempFolder(), args, { env }),
-    runCli(tempFolder(), args, { env: { ...env, SERVICE_API_KEY: 'sk_sandbox_of_nobody' } }),
-    runCli(tempFolder(), args, { env: { ...env, SERVICE_STORAGE_C: '' } }),
+    runHere(tempFolder(), args, { env }),
+    runHere(tempFolder(), args, { env: { ...env, SERVICE_API_KEY: 'sk_sandbox_of_nobody' } }),
+    runHere(tempFolder(), args, { env: { ...env, SERVICE_STORAGE_C: '' } }),
   ])
   expect(listed.json).toMatchObject({ ok: true, data: [{ path: '/in/kept.txt', service: 'storage_b' }] })
   expect(refused).toMatchObject({ exit: 4, json: { ok: false, error: { code: 'authentication' } } })
@@ -192,7 +182,7 @@ test('asks the real service where the environment names one, and tells a refused
   expect(wrong.json.error.message).toContain('SERVICE_STORAGE_C is missing')
 })
 
-test('counts toward the limit of the key together with everything else on the database', async () => {
+test('files ls counts toward the rate limit that the database keeps for the key', async () => {
   const { sandbox } = await startTestApp()
   const { key } = await sandbox.keys.create({ name: 'cli', scope: 'read-only' })
   const env = {
@@ -205,7 +195,7 @@ test('counts toward the limit of the key together with everything else on the da
     SERVICE_STORAGE_C: 'storage_c',
   }
   const dataDir = tempFolder()
-  const list = () => runCli(dataDir, ['files', 'ls', 'storage_b:/', '--json'], { env })
+  const list = () => runHere(dataDir, ['files', 'ls', 'storage_b:/', '--json'], { env })
   expect(await list()).toMatchObject({ exit: 0 })
   expect((await list()).json).toMatchObject({ ok: false, error: { code: 'local_rate_limit' } })
 })
@@ -223,34 +213,33 @@ test.each([
     error: { code: 'not_running', fix: expect.stringContaining('npm start') },
   },
   { args: ['files', 'ls', 'storage_a:/'], exit: 6, error: { code: 'not_running' } },
-  { args: ['endpoints', 'add', 'shop', '--secret-stdin'], exit: 2, error: { code: 'invalid_request' } },
-])('answers "$args" with exit $exit and says what to do, where no app runs', async ({ args, exit, error }) => {
-  const { stdout, ...result } = await runCli(tempFolder(), [...args, '--json'], { input: 'short' })
+])('without an app, "$args" exits with $exit and says what to do', async ({ args, exit, error }) => {
+  const { stdout, ...result } = await runHere(tempFolder(), [...args, '--json'])
   expect(result).toMatchObject({ exit, stderr: '', json: { ok: false, error } })
   expect(result.json.error.fix).toMatch(/\S/)
   expect(stdout.trim().split('\n')).toHaveLength(1)
 })
 
-test('keeps stdout for data: an empty list and an error write to stderr only', async () => {
+test('stdout is for data only: an empty list and an error write to stderr', async () => {
   const folder = tempFolder()
   const [empty, quiet, failed] = await Promise.all([
-    runCli(folder, ['endpoints', 'list']),
-    runCli(folder, ['endpoints', 'list', '--quiet']),
-    runCli(folder, ['runs', 'show', 'run_none']),
+    runHere(folder, ['endpoints', 'list']),
+    runHere(folder, ['endpoints', 'list', '--quiet']),
+    runHere(folder, ['runs', 'show', 'run_none']),
   ])
   expect(empty).toMatchObject({ exit: 0, stdout: '', stderr: expect.stringContaining('upshot endpoints add') })
   expect(quiet).toMatchObject({ exit: 0, stdout: '', stderr: '' })
   expect(failed).toMatchObject({ exit: 5, stdout: '', stderr: expect.stringMatching(/^error: .*\n {2}fix: .*\n$/) })
 })
 
-test('does not believe the runtime file of an app that crashed', async () => {
+test('status does not trust the runtime file of an app that crashed', async () => {
   const dataDir = tempFolder()
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const gone = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   server.close()
   writeRuntimeFile(dataDir, { pid: 1, startedAt: '2026-06-01T12:00:00Z', receiver: gone, admin: gone, sandbox: null })
-  expect((await runCli(dataDir, ['status', '--json'])).json).toEqual({ ok: true, data: { running: false, dataDir } })
+  expect((await runHere(dataDir, ['status', '--json'])).json).toEqual({ ok: true, data: { running: false, dataDir } })
   writeFileSync(join(dataDir, 'runtime.json'), '{ "pid": ')
-  expect((await runCli(dataDir, ['status', '--json'])).json.data.running).toBe(false)
+  expect((await runHere(dataDir, ['status', '--json'])).json.data.running).toBe(false)
 })

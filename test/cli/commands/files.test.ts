@@ -1,14 +1,11 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { removeFiles } from '../../../src/cli/commands/files/remove-files.ts'
 import type { FileEntry } from '../../../src/core/service/file.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
-import { runCli } from '../support/run-cli.ts'
-
-// Each starts processes, which take their time where the machine is busy.
-vi.setConfig({ testTimeout: 120_000 })
+import { runHere } from '../support/run-here.ts'
 
 async function appWithFiles(files: Record<string, string>) {
   const { dataDir, sandbox } = await startTestApp()
@@ -23,43 +20,43 @@ async function appWithFiles(files: Record<string, string>) {
   return { dataDir, sandbox, paths }
 }
 
-test('deletes what it has said, once it was agreed to, and leaves everything else', async () => {
+test('files rm deletes the listed files after a confirmation, and nothing else', async () => {
   const { dataDir, paths } = await appWithFiles({ '/in/a.txt': 'a', '/in/deep/b.txt': 'bb', '/out/c.txt': 'ccc' })
   const args = ['files', 'rm', 'storage_c:/in', '--recursive']
-  const refused = await runCli(dataDir, [...args, '--json'])
+  const refused = await runHere(dataDir, [...args, '--json'])
   expect(refused).toMatchObject({ exit: 3, json: { ok: false, error: { code: 'needs_confirmation' } } })
   expect(refused.json.error.message).toBe('This would delete 2 files (3 B) for good. Nothing was done.')
 
-  const dry = await runCli(dataDir, [...args, '--dry-run', '--yes'])
+  const dry = await runHere(dataDir, [...args, '--dry-run', '--yes'])
   expect(dry).toMatchObject({ exit: 0, stdout: '2 dry run\n' })
   expect(dry.stderr).toMatch(/storage_c:\/in\/a\.txt\n.*storage_c:\/in\/deep\/b\.txt/)
   expect(paths()).toEqual(['/in/a.txt', '/in/deep/b.txt', '/out/c.txt'])
 
-  const done = await runCli(dataDir, [...args, '--yes', '--json'])
+  const done = await runHere(dataDir, [...args, '--yes', '--json'])
   expect(done).toMatchObject({ exit: 0, json: { ok: true, data: { counts: { deleted: 2 } } } })
   expect(paths()).toEqual(['/out/c.txt'])
 })
 
-test('refuses a folder without --recursive, a storage as a whole, and what is not there, before anything is deleted', async () => {
+test('files rm refuses a folder without --recursive, a storage or a missing file before any delete', async () => {
   const { dataDir, paths } = await appWithFiles({ '/a.txt': 'a', '/in/b.txt': 'b' })
   const [folder, whole, missing] = await Promise.all([
-    runCli(dataDir, ['files', 'rm', 'storage_c:/a.txt', 'storage_c:/in', '--yes', '--json']),
-    runCli(dataDir, ['files', 'rm', 'storage_c:/', '--recursive', '--yes', '--json']),
-    runCli(dataDir, ['files', 'rm', 'storage_c:/a.txt', 'storage_c:/none', '--yes', '--json']),
+    runHere(dataDir, ['files', 'rm', 'storage_c:/a.txt', 'storage_c:/in', '--yes', '--json']),
+    runHere(dataDir, ['files', 'rm', 'storage_c:/', '--recursive', '--yes', '--json']),
+    runHere(dataDir, ['files', 'rm', 'storage_c:/a.txt', 'storage_c:/none', '--yes', '--json']),
   ])
   expect([folder.exit, whole.exit, missing.exit]).toEqual([2, 2, 5])
   expect(folder.json.error.fix).toContain('--recursive')
   expect(paths()).toEqual(['/a.txt', '/in/b.txt'])
 })
 
-test('counts a file that is named twice once, and takes ids as well as paths', async () => {
+test('files rm counts a file named twice once, and accepts ids and paths', async () => {
   const { dataDir, sandbox, paths } = await appWithFiles({ '/a.txt': 'a', '/b.txt': 'b' })
   const id = sandbox
     .storage('storage_c')
     .list()
     .find(({ path }) => path === '/a.txt')?.id
   const args = ['files', 'rm', 'storage_c:/a.txt', `storage_c:${id}`, '--yes', '--json']
-  expect((await runCli(dataDir, args)).json.data.counts).toEqual({ deleted: 1 })
+  expect((await runHere(dataDir, args)).json.data.counts).toEqual({ deleted: 1 })
   expect(paths()).toEqual(['/b.txt'])
 })
 
@@ -69,7 +66,7 @@ const entry = (id: string): FileEntry => ({
 })
 const quiet = { signal: new AbortController().signal, onDone: () => {} }
 
-test('hands every delete what was seen, and goes on after one that fails', async () => {
+test('each delete expects the file that was listed, and a failure does not stop the rest', async () => {
   const asked: unknown[] = []
   const files = {
     async delete(file: FileEntry, options: unknown) {
@@ -86,7 +83,7 @@ test('hands every delete what was seen, and goes on after one that fails', async
   ])
 })
 
-test('tries no more after an interruption, and says which were not tried', async () => {
+test('after an interruption no further file is deleted, and the rest is reported as not tried', async () => {
   const controller = new AbortController()
   const files = {
     async delete() {
@@ -107,12 +104,12 @@ test('tries no more after an interruption, and says which were not tried', async
   expect(removals.filter(({ outcome }) => outcome === 'not_tried')).toHaveLength(20 - tried.length)
 })
 
-test('leaves with 7 where a file is not what was seen any more', async () => {
+test('files rm exits with 7 if a file has changed since it was listed', async () => {
   const { dataDir, sandbox, paths } = await appWithFiles({ '/a.txt': 'a' })
-  // Seen by its path; by the time of the delete the service says that it is another one.
+  // The file changes after it was listed and before the delete.
   await sandbox.faults.add({ on: 'files.delete', status: 502, times: 1 })
   await sandbox.faults.add({ on: 'files.get', latencyMs: 1_500, times: 1 })
-  const running = runCli(dataDir, ['files', 'rm', 'storage_c:/a.txt', '--yes', '--json'])
+  const running = runHere(dataDir, ['files', 'rm', 'storage_c:/a.txt', '--yes', '--json'])
   await until(() => sandbox.faults.list().some(({ struck }) => struck > 0))
   await sandbox.storage('storage_c').put('/a.txt', 'another text')
   const { exit, json } = await running
@@ -124,52 +121,36 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
 }
 
-test('downloads a file under its own name or another one, and asks before it replaces one', async () => {
+test('files get saves a file under its own or another name, and asks before it replaces one', async () => {
   const { dataDir } = await appWithFiles({ '/in/report.txt': 'the report' })
   const folder = tempFolder()
   const to = join(folder, 'mine.txt')
-  const got = await runCli(dataDir, ['files', 'get', 'storage_c:/in/report.txt', '-o', to, '--json'])
+  const got = await runHere(dataDir, ['files', 'get', 'storage_c:/in/report.txt', '-o', to, '--json'])
   expect(got).toMatchObject({ exit: 0, stderr: '', json: { data: { path: to, bytes: 10, saved: true } } })
   expect(readFileSync(to, 'utf8')).toBe('the report')
 
-  await runCli(dataDir, ['files', 'get', 'storage_c:/in/report.txt', '-o', folder])
+  await runHere(dataDir, ['files', 'get', 'storage_c:/in/report.txt', '-o', folder])
   expect(readFileSync(join(folder, 'report.txt'), 'utf8')).toBe('the report')
 
   writeFileSync(to, 'my own text')
   const again = ['files', 'get', 'storage_c:/in/report.txt', '-o', to]
-  expect((await runCli(dataDir, again)).exit).toBe(3)
+  expect((await runHere(dataDir, again)).exit).toBe(3)
   expect(readFileSync(to, 'utf8')).toBe('my own text')
-  expect((await runCli(dataDir, [...again, '--yes'])).exit).toBe(0)
+  expect((await runHere(dataDir, [...again, '--yes'])).exit).toBe(0)
   expect(readFileSync(to, 'utf8')).toBe('the report')
 })
 
-test('goes on where an interrupted download broke off', async () => {
-  const text = 'x'.repeat(400_000)
-  const { dataDir, sandbox } = await appWithFiles({ '/big.txt': text })
-  const to = join(tempFolder(), 'big.txt')
-  await sandbox.faults.add({ on: 'download', stallAfterBytes: 200_000 })
-  const args = ['files', 'get', 'storage_c:/big.txt', '-o', to, '--json']
-  const interruptAt = until(() => existsSync(`${to}.part`) && statSync(`${to}.part`).size > 0)
-  const broken = await runCli(dataDir, args, { interruptAt })
-  expect(broken).toMatchObject({ exit: 130, json: { ok: false, error: { code: 'aborted' } } })
-  expect(existsSync(to)).toBe(false)
-  await sandbox.faults.clear()
-  const { json } = await runCli(dataDir, args)
-  expect(json.data.resumedFrom).toBeGreaterThan(0)
-  expect(readFileSync(to, 'utf8')).toBe(text)
-})
-
-test('writes a file to standard output, and nothing else', async () => {
+test('files get -o - writes only the file to standard output', async () => {
   const { dataDir } = await appWithFiles({ '/in/report.txt': 'the report' })
-  const piped = await runCli(dataDir, ['files', 'get', 'storage_c:/in/report.txt', '-o', '-'])
+  const piped = await runHere(dataDir, ['files', 'get', 'storage_c:/in/report.txt', '-o', '-'])
   expect(piped).toMatchObject({ exit: 0, stdout: 'the report' })
-  const mixed = await runCli(dataDir, ['files', 'get', 'storage_c:/in/report.txt', '-o', '-', '--json'])
+  const mixed = await runHere(dataDir, ['files', 'get', 'storage_c:/in/report.txt', '-o', '-', '--json'])
   expect(mixed).toMatchObject({ exit: 2, json: { ok: false, error: { code: 'invalid_request' } } })
 })
 
-test('prints a temporary address that needs no key', async () => {
+test('files url prints a temporary URL that needs no API key', async () => {
   const { dataDir } = await appWithFiles({ '/in/report.txt': 'the report' })
-  const { json } = await runCli(dataDir, ['files', 'url', 'storage_c:/in/report.txt', '--json'])
+  const { json } = await runHere(dataDir, ['files', 'url', 'storage_c:/in/report.txt', '--json'])
   expect(json.data.expiresAt).toMatch(/^\d{4}-.*Z$/)
   expect(await (await fetch(json.data.url)).text()).toBe('the report')
 })

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { readEventData, setFields } from '../../../src/cli/send/event-data.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
-test('sets fields at any depth, as JSON where the value reads as JSON', () => {
+test('--set sets fields at any depth, with JSON values where the text is JSON', () => {
   const data = { file: { name: 'a', size: 1 } }
   const changed = setFields(data, ['data.file.name=b=c', 'data.file.size=2', 'data.tags.0=null', 'data.note='])
   expect(changed).toEqual({ file: { name: 'b=c', size: 2 }, tags: { 0: null }, note: '' })
@@ -12,13 +12,13 @@ test('sets fields at any depth, as JSON where the value reads as JSON', () => {
 })
 
 test.each(['name=x', 'data=x', 'data.=x', 'data.a', 'data.a..b=x', 'data.__proto__.x=1'])(
-  'refuses %s',
+  '--set refuses %s',
   (assignment) => {
     expect(() => setFields({}, [assignment])).toThrow(/sets no field/)
   },
 )
 
-test('takes the data of a whole event or data alone, and nothing that is no object', async () => {
+test('event data is read from a whole event or its data alone, and must be an object', async () => {
   const file = join(tempFolder(), 'event.json')
   writeFileSync(file, '{"id":"evt_1","type":"x","data":{"a":1}}')
   expect(await readEventData(file)).toEqual({ a: 1 })

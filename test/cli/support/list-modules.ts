@@ -1,7 +1,6 @@
 import { registerHooks } from 'node:module'
 
-// Preloaded into a command: says at its end which modules it has loaded, one address per line on
-// stderr.
+// Preloaded into a command. At exit it prints the URLs of all loaded modules to stderr.
 const loaded: string[] = []
 registerHooks({
   load(url, context, next) {

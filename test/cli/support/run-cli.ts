@@ -4,27 +4,26 @@ import { text } from 'node:stream/consumers'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
+/** The result of one command. */
 export interface CliResult {
   exit: number | null
   stdout: string
   stderr: string
-  /** The one document on stdout; undefined when it is no JSON. */
+  /** The document on stdout; undefined if it is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: the documents are what the tests look into
   json: any
 }
 
 interface CliOptions {
-  /** What is piped in. */
+  /** Standard input. Default empty. */
   input?: string
+  /** Further environment variables. */
   env?: Record<string, string>
-  /** Sends Ctrl-C as soon as it resolves. */
+  /** Sends Ctrl-C when it resolves. */
   interruptAt?: Promise<unknown>
 }
 
-/**
- * Runs the real `upshot` in a process of its own, on this data directory and nothing else of our
- * environment.
- */
+/** Runs `upshot` in its own process, with this data directory and none of our environment. */
 export async function runCli(
   dataDir: string,
   args: readonly string[],
@@ -38,10 +37,11 @@ export async function runCli(
   interruptAt?.then(() => child.kill('SIGINT'))
   const exited = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('exit', resolve))
   const [stdout, stderr, exit] = await Promise.all([text(child.stdout), text(child.stderr), exited])
-  return { exit, stdout, stderr, json: parse(stdout) }
+  return { exit, stdout, stderr, json: parseDocument(stdout) }
 }
 
-function parse(stdout: string): unknown {
+/** The JSON document on stdout; undefined if it is not one. */
+export function parseDocument(stdout: string): unknown {
   try {
     return JSON.parse(stdout)
   } catch {

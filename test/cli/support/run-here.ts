@@ -2,13 +2,13 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { vi } from 'vitest'
 import { runCommandLine } from '../../../src/cli/run-command-line.ts'
-import type { CliResult } from './run-cli.ts'
+import { type CliResult, parseDocument } from './run-cli.ts'
 
 let before: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs `upshot` like `runCli` but in this process, ten times as fast, on the same data directory
- * and environment. One at a time, since they share the environment. Nothing can be piped in.
+ * Runs `upshot` like `runCli`, but in this process and ten times as fast. Calls run one at a time,
+ * because they share the environment; nothing can be piped in.
  */
 export function runHere(
   dataDir: string,
@@ -29,7 +29,7 @@ async function run(args: readonly string[], env: Record<string, string>): Promis
     streams.stdout.end()
     streams.stderr.end()
     const [stdout, stderr] = await texts
-    return { exit, stdout, stderr, json: stdout.startsWith('{') ? JSON.parse(stdout) : undefined }
+    return { exit, stdout, stderr, json: parseDocument(stdout) }
   } finally {
     vi.unstubAllEnvs()
   }

@@ -17,16 +17,16 @@ test.each([
   [new UpshotError('store_unavailable', 'no'), 'store_unavailable', 6],
   [new Error('no'), 'internal', 1],
   ['no', 'internal', 1],
-])('maps %s to code %s and exit %i', (error, code, exit) => {
+])('the error %s has the code %s and exit code %i', (error, code, exit) => {
   expect(describeProblem(error)).toEqual({ code, exit, message: 'no', fix: expect.stringMatching(/\S/) })
 })
 
-test('says until when the service does not want to be asked again', () => {
+test('a rate limit error has the time of a useful retry', () => {
   const problem = describeProblem(new files.RateLimitError('full', { ...facts, retryAt: Date.UTC(2026, 0, 1) }))
   expect(problem).toMatchObject({ code: 'rate_limit', exit: 6, retryAt: '2026-01-01T00:00:00.000Z' })
 })
 
-test('prefers the fix that the error brings, and cuts the query of a URL', () => {
+test("an error's own advice is used, and the query of a URL in its message is removed", () => {
   const error = new UpshotError('conflict', 'https://host/file?key=1 is taken.', { details: { fix: 'Take another.' } })
   expect(describeProblem(error)).toMatchObject({ fix: 'Take another.', message: 'https://host/file?… is taken.' })
 })

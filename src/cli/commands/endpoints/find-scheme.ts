@@ -9,7 +9,7 @@ import { readBytes, readText } from '../../input/read-source.ts'
 import { describeAlgorithm } from './endpoint-view.ts'
 
 /** Limits of a search for a scheme. */
-export interface SolveOptions {
+interface SolveOptions {
   /** Id of the only captured delivery to use; undefined for all. */
   delivery: string | undefined
   /** The secret to try; undefined for those of the endpoint. */
@@ -17,7 +17,7 @@ export interface SolveOptions {
 }
 
 /** Finds the scheme of an endpoint from its captured deliveries. Throws `not_found` without any. */
-export async function solveEndpoint(
+export async function findScheme(
   store: Pick<ReadStore, 'listCaptures'>,
   endpoint: Endpoint,
   { delivery, secret }: SolveOptions,
@@ -33,7 +33,15 @@ export async function solveEndpoint(
 }
 
 /** Finds the scheme of one delivery in two files, without a store or an app. */
-export function solveFiles({ body, headers, secret }: { body: string; headers: string; secret: string }): Solution {
+export function findSchemeInFiles({
+  body,
+  headers,
+  secret,
+}: {
+  body: string
+  headers: string
+  secret: string
+}): Solution {
   return solveScheme({ headers: parseHeaders(readText(headers)), body: readBytes(body), secrets: [secret] })
 }
 

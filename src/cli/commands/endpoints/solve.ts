@@ -10,7 +10,7 @@ import { addSecretOptions } from '../../input/signing-options.ts'
 import { findEndpoint } from '../../open/find-endpoint.ts'
 import type { Output } from '../../terminal/output.ts'
 import { changeEndpoint } from './change-endpoint.ts'
-import { formatSolution, solveEndpoint, solveFiles } from './find-scheme.ts'
+import { findScheme, findSchemeInFiles, formatSolution } from './find-scheme.ts'
 
 interface Options extends SecretSource {
   delivery?: string | undefined
@@ -47,7 +47,7 @@ async function solveOnline(
   await project.withStore(async (store, config) => {
     const now = systemClock.now()
     const secret = await readSecret(source)
-    const solution = await solveEndpoint(store, await findEndpoint(store, name), { delivery, secret }, now)
+    const solution = await findScheme(store, await findEndpoint(store, name), { delivery, secret }, now)
     const isPinned = pin === true && solution.kind === 'match' && !out.given.dryRun
     if (pin && solution.kind === 'match') {
       const plan = (endpoint: Endpoint) => planSolved(endpoint, solution.scheme, { secret, now })
@@ -82,7 +82,7 @@ async function solveOffline(out: Output, { delivery, pin, body, headers, ...sour
       'Name an endpoint, or add --body, --headers and one of the --secret options.',
     )
   }
-  tell(out, solveFiles({ body, headers, secret }), {})
+  tell(out, findSchemeInFiles({ body, headers, secret }), {})
 }
 
 function tell(out: Output, solution: Solution, more: Record<string, unknown>): void {

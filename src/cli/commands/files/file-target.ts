@@ -7,7 +7,7 @@ import type { Config } from '../../../project/config/load-config.ts'
 import { parsePlace } from './files-client.ts'
 
 /** An entry of a storage, by id or by path. */
-export type FileTarget = { service: StorageName } & ({ id: string } | { path: string })
+type FileTarget = { service: StorageName } & ({ id: string } | { path: string })
 
 /** Reads `<service:id>` or `<service:/path>`. A path begins with a slash. */
 export function parseTarget(text: string, config: Pick<Config, 'service'>): FileTarget {

@@ -14,7 +14,7 @@ const SLICE = 100
 const SHOWN = 20
 
 /** An operation on runs. */
-export interface RunWork {
+interface RunWork {
   operation: RunOperation
   /** Words for it in a question and in a report, such as `retry` and `retried`. */
   verb: string

@@ -50,7 +50,7 @@ export interface CommandWords {
 }
 
 /** A word with its help text. */
-export interface Word {
+interface Word {
   word: string
   help: string
 }

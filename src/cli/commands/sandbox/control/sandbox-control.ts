@@ -8,7 +8,7 @@ import type { Output } from '../../../terminal/output.ts'
 import { readSandboxFile } from './sandbox-file.ts'
 
 /** The options that choose a sandbox. */
-export interface SandboxChoice {
+interface SandboxChoice {
   url?: string | undefined
   dir?: string | undefined
 }

@@ -5,7 +5,7 @@ import { z } from 'zod'
 const facts = z.object({ pid: z.int(), startedAt: z.string(), origin: z.url() })
 
 /** The file by which commands find a sandbox that runs without an app. It holds no secret. */
-export type SandboxFacts = z.infer<typeof facts>
+type SandboxFacts = z.infer<typeof facts>
 
 /** Writes the file of a running sandbox. */
 export function writeSandboxFile(dir: string, found: SandboxFacts): void {

@@ -1,20 +1,17 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { defineEvent } from '../../../src/author/define-event.ts'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import { callable } from '../../../src/author/trigger.ts'
-import { startTestApp } from '../../support/test-app.ts'
-import { runHere } from '../support/run-here.ts'
-
-// Each starts an app and runs several commands.
-vi.setConfig({ testTimeout: 120_000 })
+import { defineEvent } from '../../../../src/author/define-event.ts'
+import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
+import { callable } from '../../../../src/author/trigger.ts'
+import { startTestApp } from '../../../support/test-app.ts'
+import { runHere } from '../../support/run-here.ts'
 
 const storage = z.enum(['storage_a', 'storage_b', 'storage_c'])
 const fileCreated = defineEvent('file.created', {
   data: z.looseObject({ service: storage, file: z.looseObject({ id: z.string(), path: z.string() }) }),
 })
 
-/** How long something took, or when it was. */
+/** A duration or a time. */
 const MOMENTS = / (\d+ ms|\d+\.\d s|\d+ min \d+ s|\d\d:\d\d:\d\d|\d{4}-\d\d-\d\d \d\d:\d\d)/g
 
 interface Node {
@@ -28,13 +25,13 @@ interface Node {
   children: Node[]
 }
 
-/** A node as `kind about status`, and its children below it. */
+/** A node as `kind about status`, followed by its children. */
 function outline({ kind, about, status, children }: Node): unknown {
   const line = [kind, about, status].filter((part) => part !== null).join(' ')
   return children.length === 0 ? line : [line, ...children.map(outline)]
 }
 
-test('draws one tree from a dropped file to the event, its run, the failed attempt, the calls and their effects', async () => {
+test('a trace shows a dropped file, its event and run, the failed attempt and the calls', async () => {
   const sweep = defineWorkflow({
     id: 'sweep',
     on: fileCreated,
@@ -93,7 +90,7 @@ test('draws one tree from a dropped file to the event, its run, the failed attem
   ])
 })
 
-test('puts replays, forks and what follows a failure under the run that they go back to, and repeated deliveries first', async () => {
+test('a trace shows repeated deliveries first, and forks and failure runs below their origin', async () => {
   const ship = defineWorkflow({
     id: 'ship',
     on: 'order.placed',
@@ -133,7 +130,7 @@ test('puts replays, forks and what follows a failure under the run that they go 
   expect(followUp.children[0].note).toMatch(/^until /)
 })
 
-test('follows the events that a run sent and the runs that it invoked, and says what a wait came to', async () => {
+test('a trace shows the events that a run sent, the runs it invoked, and the result of its waits', async () => {
   const billed = defineEvent('order.billed', {
     data: z.object({ order: z.number() }),
     keys: { order: ({ order }) => order },
@@ -173,7 +170,7 @@ test('follows the events that a run sent and the runs that it invoked, and says 
   expect([heard.note, missed.note]).toEqual([`${sent.children[0].name} arrived`, 'no event arrived in time'])
 })
 
-test('leads from a run that was folded to the one that absorbed it', async () => {
+test('a trace leads from a folded run to the run that absorbed it', async () => {
   const gather = defineWorkflow({
     id: 'gather',
     on: 'order.placed',
@@ -196,7 +193,7 @@ test('leads from a run that was folded to the one that absorbed it', async () =>
   expect(runs.map(({ note }) => note)).toContain('1 folded into it')
 })
 
-test('shows an event whose body retention has pruned', async () => {
+test('events show prints an event whose body is pruned', async () => {
   const { dataDir, app } = await startTestApp()
   const upshot = (...args: string[]) => runHere(dataDir, [...args, '--json'])
   const [{ event }] = (await upshot('trigger', 'file.created')).json.data.deliveries

@@ -9,7 +9,7 @@ export interface SandboxTime {
 }
 
 /** The clock for JSON and text, compared with the machine's. Both times in epoch milliseconds. */
-export function toClockView({ now, mode }: SandboxTime, machineNow: number) {
+export function describeClock({ now, mode }: SandboxTime, machineNow: number) {
   const aheadMs = now - machineNow
   const isAhead = Math.abs(aheadMs) >= 1_000
   const distance = formatSpan(0, Math.abs(aheadMs))

@@ -1,19 +1,16 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
-import { parseHeaders } from '../../../src/cli/commands/endpoints/find-scheme.ts'
-import { eventBody } from '../../support/fixtures.ts'
-import { opensslHmac, opensslMac } from '../../support/sign.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
-import { startTestApp } from '../../support/test-app.ts'
-import { runHere } from '../support/run-here.ts'
-
-// Many commands a test.
-vi.setConfig({ testTimeout: 60_000 })
+import { expect, test } from 'vitest'
+import { parseHeaders } from '../../../../src/cli/commands/endpoints/find-scheme.ts'
+import { eventBody } from '../../../support/fixtures.ts'
+import { opensslHmac, opensslMac } from '../../../support/sign.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
+import { startTestApp } from '../../../support/test-app.ts'
+import { runHere } from '../../support/run-here.ts'
 
 const THEIRS = 'the-secret-that-only-they-know-012'
 
-/** An endpoint that learns, and a sender that signs as nobody has told us. */
+/** A learning endpoint, and a sender with an unusual scheme. */
 async function startLearning() {
   const { app, dataDir } = await startTestApp()
   const endpoints = (args: string[], env: Record<string, string> = {}) =>
@@ -31,7 +28,7 @@ async function startLearning() {
   return { app, dataDir, endpoints, secret: String(secret), status, send }
 }
 
-test('learns how deliveries are signed, pins it, and takes what is sent again', async () => {
+test('endpoints solve finds the scheme of captured deliveries and pins it', async () => {
   const { app, dataDir, endpoints, secret, status, send } = await startLearning()
   expect(status).toBe('learning')
   expect((await endpoints(['solve', 'shop'])).json.error).toMatchObject({ code: 'not_found' })
@@ -58,7 +55,7 @@ test('learns how deliveries are signed, pins it, and takes what is sent again', 
   expect(await app.store.listCaptures(id)).toEqual([])
 })
 
-test('says the nearest cause by exit 7, and tries a secret of the other side, which it then keeps', async () => {
+test('endpoints solve exits with 7 if no scheme fits, and keeps a given secret that fits', async () => {
   const { endpoints, send } = await startLearning()
   const body = eventBody('evt_1')
   expect(await send(body, THEIRS)).toBe(503)
@@ -78,7 +75,7 @@ test('says the nearest cause by exit 7, and tries a secret of the other side, wh
   expect(await send(body, THEIRS)).toBe(401)
 })
 
-test('solves a delivery that lies in two files, without an app', async () => {
+test('endpoints solve finds the scheme of a delivery in two files, without an app', async () => {
   const folder = tempFolder()
   const [body, headers] = [join(folder, 'body.json'), join(folder, 'headers.txt')]
   const sent = `${eventBody('evt_1')}\n`
@@ -98,10 +95,10 @@ test.each([
   ['X-Sig: abc\r\nX-Time:  12 \r\n', { 'X-Sig': 'abc', 'X-Time': '12' }],
   ['> POST / HTTP/1.1\n> X-Sig: a:b\n', { 'X-Sig': 'a:b' }],
   ['{"X-Sig": "abc"}', { 'X-Sig': 'abc' }],
-])('reads headers as they are at hand: %j', (text, headers) => {
+])('endpoints solve reads the headers %j', (text, headers) => {
   expect(parseHeaders(text)).toEqual(headers)
 })
 
-test.each(['', 'no header here', '{"X-Sig": 1}', '{'])('refuses %j as headers', (text) => {
+test.each(['', 'no header here', '{"X-Sig": 1}', '{'])('endpoints solve refuses the headers %j', (text) => {
   expect(() => parseHeaders(text)).toThrow(/headers/)
 })

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { incoming } from '../../../support/fixtures.ts'
+import { failRun, openTestProject } from '../../support/test-project.ts'
+
+test('events replay starts runs of all matching workflows, or of one, and refuses an event without any', async () => {
+  const { store, cli } = await openTestProject()
+  const first = await failRun(store, 'evt_1')
+  const replayed = await cli('events', 'replay', 'evt_1')
+  expect(replayed.json.data.runs.map(({ workflow }: { workflow: string }) => workflow)).toEqual(['count', 'follow-up'])
+  const [, followUp] = replayed.json.data.runs
+  expect(await store.findRun(followUp.run)).toMatchObject({ origin: 'replay', originRun: first, status: 'pending' })
+  expect((await cli('events', 'replay', 'evt_1', '--workflow', 'count')).json.data.runs).toHaveLength(1)
+  expect(await cli('events', 'replay', 'evt_1', '--workflow', 'nightly')).toMatchObject({ exit: 1 })
+  expect(await cli('events', 'replay', 'evt_1', '--workflow', 'gone')).toMatchObject({ exit: 5 })
+  expect(await cli('events', 'replay', 'evt_none')).toMatchObject({ exit: 5 })
+  expect(await cli('events', 'replay', 'evt_1', '--account', 'other')).toMatchObject({ exit: 5 })
+  expect(await store.listEvents({ limit: 9 })).toHaveLength(1)
+})
+
+test('events replay selects events by time, after a confirmation with their number', async () => {
+  const { store, cli } = await openTestProject()
+  for (const [n, ago] of [
+    [1, 7_200_000],
+    [2, 60_000],
+    [3, 30_000],
+  ] as const) {
+    await store.saveDelivery(incoming(`evt_${n}`, { workflows: [], receivedAt: Date.now() - ago }))
+  }
+  const args = ['events', 'replay', '--since', '1h', '--workflow', 'count']
+  const asked = await cli(...args)
+  expect(asked).toMatchObject({ exit: 3 })
+  expect(asked.json.error.message).toContain('replay 2 events as 2 new runs')
+  expect((await cli(...args, '--dry-run')).json.data).toEqual({ dryRun: true, events: 2, runs: 2 })
+  const { runs } = (await cli(...args, '--yes')).json.data
+  expect(runs.map(({ event }: { event: string }) => event)).toEqual(['evt_2', 'evt_3'])
+})

@@ -1,0 +1,23 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { tempFolder } from '../../../../support/temp-folder.ts'
+import { runHere } from '../../../support/run-here.ts'
+
+test('sandbox commands send nothing but a health check to a server that is not a sandbox', async () => {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    response.end('{"data":{"status":"fine"}}')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const stranger = await runHere(tempFolder(), ['sandbox', 'reset', '--yes', '--url', url, '--json'])
+  expect(stranger).toMatchObject({ exit: 2, json: { error: { code: 'invalid_request' } } })
+  expect(asked).toEqual(['GET /_sandbox/health'])
+  const nobody = await runHere(tempFolder(), ['sandbox', 'status', '--url', 'http://127.0.0.1:9', '--json'])
+  expect(nobody).toMatchObject({ exit: 6, json: { error: { code: 'not_running' } } })
+  expect((await runHere(tempFolder(), ['sandbox', 'status', '--url', 'nonsense', '--json'])).exit).toBe(2)
+})

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { queueRun } from '../support/fixtures.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { startTestApp } from '../support/test-app.ts'
+import { runCli } from './support/run-cli.ts'
+import { failRun, openTestProject } from './support/test-project.ts'
+
+// The real process, for its signals, exit codes and standard input.
+vi.setConfig({ testTimeout: 120_000 })
+
+const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts')
+
+test('trigger stops at Ctrl-C between two events, with exit 130', async () => {
+  const { dataDir, hear } = await startTestApp()
+  const interruptAt = hear('delivery.received', ({ type }) => type === 'order.placed')
+  const { exit, json } = await runCli(dataDir, ['trigger', 'order.placed', '--count', '10000', '--json'], {
+    interruptAt,
+  })
+  expect({ exit, json }).toMatchObject({ exit: 130, json: { ok: false, error: { code: 'aborted' } } })
+})
+
+test('files get exits with 130 at Ctrl-C, and the next call continues the download', async () => {
+  const text = 'x'.repeat(400_000)
+  const { dataDir, sandbox } = await startTestApp()
+  await sandbox.storage('storage_c').put('/big.txt', text)
+  const to = join(tempFolder(), 'big.txt')
+  await sandbox.faults.add({ on: 'download', stallAfterBytes: 200_000 })
+  const args = ['files', 'get', 'storage_c:/big.txt', '-o', to, '--json']
+  const interruptAt = until(() => existsSync(`${to}.part`) && statSync(`${to}.part`).size > 0)
+  const broken = await runCli(dataDir, args, { interruptAt })
+  expect(broken).toMatchObject({ exit: 130, json: { ok: false, error: { code: 'aborted' } } })
+  expect(existsSync(to)).toBe(false)
+  await sandbox.faults.clear()
+  const { json } = await runCli(dataDir, args)
+  expect(json.data.resumedFrom).toBeGreaterThan(0)
+  expect(readFileSync(to, 'utf8')).toBe(text)
+})
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve))
+}
+
+test.each(['runs', 'events'])(
+  '%s tail prints one JSON document per line until Ctrl-C, and exits with 0',
+  async (group) => {
+    const { dataDir, store } = await openTestProject()
+    await queueRun(store, 'evt_0', 'count', Date.now())
+    const child = spawn(process.execPath, [MAIN, group, 'tail', '--json'], {
+      env: { PATH: process.env.PATH ?? '', UPSHOT_DATA_DIR: dataDir },
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const exited = once(child, 'exit')
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    const next = async () => JSON.parse((await lines.next()).value ?? 'null')
+    const idOf = (row: { id: string; eventId?: string }) => (group === 'runs' ? row.eventId : row.id)
+    expect(idOf(await next())).toBe('evt_0')
+    await queueRun(store, 'evt_1', 'count', Date.now())
+    expect(idOf(await next())).toBe('evt_1')
+    if (group === 'runs') {
+      const [run] = await store.claimRuns('wrk_1', 1, Date.now())
+      expect(await next()).toMatchObject({ id: run?.lease.runId, status: 'running', eventId: 'evt_0' })
+      await store.cancelRun(run?.lease.runId ?? '', 'by hand', Date.now())
+      expect(await next()).toMatchObject({ id: run?.lease.runId, status: 'canceled', reason: 'by hand' })
+    }
+    child.kill('SIGINT')
+    expect(await exited).toEqual([0, null])
+    expect(await lines.next()).toMatchObject({ done: true })
+  },
+)
+
+test('runs cancel reads ids from standard input, and exits with 1 if one is refused', async () => {
+  const { dataDir, store } = await openTestProject()
+  const failed = await failRun(store, 'evt_1')
+  const pending = await queueRun(store, 'evt_2', 'count', Date.now())
+  const result = await runCli(dataDir, ['runs', 'cancel', '-', '--json'], { input: `${failed}\n${pending}\n` })
+  expect(result).toMatchObject({ exit: 1, json: { data: { done: 1, refused: 1 } } })
+  expect(result.json.data.runs).toContainEqual({
+    run: failed,
+    workflow: 'follow-up',
+    done: false,
+    why: 'it is failed already',
+  })
+})
+
+test('trigger reads the data of its event from standard input', async () => {
+  const { app, dataDir } = await startTestApp()
+  const args = ['trigger', 'order.placed', '--file', '-', '--json']
+  const { json, exit } = await runCli(dataDir, args, { input: '{"data":{"order":7}}' })
+  expect(exit).toBe(0)
+  const [event] = await app.store.findEvents(json.data.deliveries[0].event)
+  expect(JSON.parse(event?.body ?? '{}')).toMatchObject({ data: { order: 7 } })
+})
+
+test('endpoints add refuses a secret on standard input that is too short, with exit 2', async () => {
+  const args = ['endpoints', 'add', 'shop', '--secret-stdin', '--json']
+  const result = await runCli(tempFolder(), args, { input: 'short' })
+  expect(result).toMatchObject({ exit: 2, stderr: '', json: { ok: false, error: { code: 'invalid_request' } } })
+})

@@ -1,0 +1,40 @@
+import { onTestFinished } from 'vitest'
+import { cron } from '../../../src/author/cron.ts'
+import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
+import type { Store } from '../../../src/core/store/store.ts'
+import { openStore } from '../../../src/project/data-dir/open-store.ts'
+import { checkpoint, queueRun } from '../../support/fixtures.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { runHere } from './run-here.ts'
+
+const ERROR = { name: 'Error', message: 'no luck', step: 'b' }
+
+/** A data directory with three workflows, one of them with a schedule, and no app. */
+export async function openTestProject() {
+  const dataDir = tempFolder()
+  const store = openStore({ dataDir, secretKey: null })
+  onTestFinished(() => store.close())
+  await store.addEndpoint(planEndpoint({ name: 'main' }, Date.now()))
+  const workflow = (id: string, eventTypes: string[]) => ({ id, file: `${id}.workflow.ts`, eventTypes, schedule: null })
+  const nightly = { ...workflow('nightly', []), schedule: cron('0 3 * * *') }
+  const workflows = [workflow('follow-up', ['file.created']), workflow('count', ['*']), nightly]
+  await store.saveWorkflows({ workflows, broken: [] }, Date.now())
+  const cli = (...args: string[]) => runHere(dataDir, [...args, '--json'])
+  return { dataDir, store, cli }
+}
+
+/** A run of `follow-up` that failed in its second step; returns its id. */
+export async function failRun(store: Store, eventId: string): Promise<string> {
+  const now = Date.now()
+  const id = await queueRun(store, eventId, 'follow-up', now)
+  const [run] = await store.claimRuns('wrk_1', 1, now)
+  if (!run) throw new Error('a run was queued')
+  await store.saveCheckpoint(run.lease, checkpoint('a', { output: '"from a"', startedAt: now, finishedAt: now }))
+  const failed = { position: 1, status: 'failed', output: null, error: ERROR, startedAt: now, finishedAt: now } as const
+  await store.saveCheckpoint(run.lease, checkpoint('b', failed))
+  await store.failRun(run.lease, ERROR, now)
+  return id
+}
+
+/** The status of a run. */
+export const statusOf = async (store: Store, id: string) => (await store.findRun(id))?.status

@@ -32,8 +32,8 @@ const accepted = z.object({ data: z.object({ verdict: z.enum(Object.keys(VERDICT
 const refused = z.object({ error: z.object({ message: z.string() }) })
 
 /**
- * Posts a delivery as the service does, without following redirects. Throws `not_running` after
- * 10 s without an answer.
+ * Posts a delivery as the service does, without following redirects. Throws `not_running` if no
+ * answer arrives within 10 s.
  */
 export async function deliver(url: string, { body, headers, signal }: Delivery): Promise<Answer> {
   const response = await post(url, {

@@ -14,6 +14,7 @@ import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { testConfig, WEBHOOK_SECRET } from '../../support/test-config.ts'
 import { runHere } from '../support/run-here.ts'
+import { serviceEnv } from '../support/service-env.ts'
 
 interface Finding {
   check: string
@@ -89,15 +90,7 @@ test.each([
   async (check, apiKey) => {
     const { sandbox } = await startTestApp()
     if (apiKey === null) await sandbox.stop()
-    const env = {
-      ...{
-        SERVICE_BASE_URL: sandbox.url,
-        SERVICE_API_KEY: apiKey ?? 'sk_sandbox_x',
-        SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-      },
-      ...{ SERVICE_STORAGE_A: 'storage_a', SERVICE_STORAGE_B: 'storage_b', SERVICE_STORAGE_C: 'storage_c' },
-      UPSHOT_ADMIN_PORT: '0',
-    }
+    const env = { ...serviceEnv(sandbox.url, apiKey ?? 'sk_sandbox_x'), UPSHOT_ADMIN_PORT: '0' }
     const { exit, json, stdout } = await runHere(tempFolder(), ['doctor', '--json'], { env })
     expect(exit).toBe(7)
     expect(json).toMatchObject({ ok: true, data: { healthy: false } })
@@ -109,11 +102,7 @@ test.each([
 test('doctor tells a key that can only read from one that can delete', async () => {
   const { sandbox } = await startTestApp()
   const { key } = await sandbox.keys.create({ name: 'reader', scope: 'read-only' })
-  const env = {
-    ...{ SERVICE_BASE_URL: sandbox.url, SERVICE_API_KEY: key, SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET },
-    ...{ SERVICE_STORAGE_A: 'storage_a', SERVICE_STORAGE_B: 'storage_b', SERVICE_STORAGE_C: 'storage_c' },
-    UPSHOT_ADMIN_PORT: '0',
-  }
+  const env = { ...serviceEnv(sandbox.url, key), UPSHOT_ADMIN_PORT: '0' }
   const { exit, json } = await runHere(tempFolder(), ['doctor', '--try-delete', '--json'], { env })
   expect(exit).toBe(0)
   expect(pick(json.data.findings, 'read storage_b')).toMatchObject({ level: 'ok' })

@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { eventBody } from '../../support/fixtures.ts'
 import { opensslHmac } from '../../support/sign.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
+import { startTestApp } from '../../support/test-app.ts'
 import { WEBHOOK_SECRET } from '../../support/test-config.ts'
 import { runHere } from '../support/run-here.ts'
 import { startShop } from '../support/start-shop.ts'
@@ -149,4 +152,41 @@ test('endpoint commands print the public address, or the local one with advice',
   expect(show?.json.data.url).toBe(list?.json.data[0].url)
   expect(unfit).toMatchObject({ exit: 2, json: { error: { code: 'invalid_config' } } })
   expect(unfit?.json.error.message).toContain('UPSHOT_PUBLIC_URL is not valid: it should be the https address')
+})
+
+test('endpoints add prints a secret once, and the running receiver accepts it at once', async () => {
+  const { dataDir, urls } = await startTestApp()
+  const args = ['endpoints', 'add', 'shop', '--events', 'file.*,order.placed', '--header', 'X-Shop', '--json']
+  const { data } = (await runHere(dataDir, args)).json
+  expect(data).toMatchObject({ name: 'shop', header: 'X-Shop', events: ['file.*', 'order.placed'] })
+  expect(data.url.startsWith(`${urls.receiver}/hooks/shop-`)).toBe(true)
+
+  const body = eventBody('evt_cli', 'order.placed')
+  const headers = { 'content-type': 'application/json', 'x-shop': opensslHmac(data.secret, body) }
+  expect((await fetch(data.url, { method: 'POST', headers, body })).status).toBe(200)
+
+  const later = await Promise.all([
+    runHere(dataDir, ['endpoints', 'list']),
+    runHere(dataDir, ['endpoints', 'list', '--json']),
+    runHere(dataDir, ['trigger', 'order.placed', '--endpoint', 'shop', '--json']),
+    runHere(dataDir, ['endpoints', 'add', 'shop', '--json']),
+  ])
+  expect(later.map(({ exit }) => exit)).toEqual([0, 0, 0, 1])
+  expect(later[1]?.json.data.map(({ name }: { name: string }) => name)).toEqual(['sandbox', 'shop'])
+  expect(later[2]?.json.data.deliveries).toMatchObject([{ verdict: 'accepted' }])
+  expect(later[3]?.json).toMatchObject({ ok: false, error: { code: 'conflict' } })
+  expect(later.filter(({ stdout, stderr }) => `${stdout}${stderr}`.includes(data.secret))).toEqual([])
+  const files = ['upshot.db', 'upshot.db-wal', 'runtime.json'].map((file) =>
+    readFileSync(join(dataDir, file), 'latin1'),
+  )
+  expect(files.filter((content) => content.includes(data.secret))).toEqual([])
+})
+
+test('endpoints add reads a secret from the environment, and does not print it', async () => {
+  const secret = 'a-secret-of-the-shop-that-is-long'
+  const args = ['endpoints', 'add', 'shop', '--secret-env', 'SHOP_SECRET']
+  const { exit, stdout, stderr } = await runHere(tempFolder(), args, { env: { SHOP_SECRET: secret } })
+  expect(exit).toBe(0)
+  expect(stdout).toContain('(the one you gave)')
+  expect(stdout + stderr).not.toContain(secret)
 })

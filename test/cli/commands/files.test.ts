@@ -6,6 +6,7 @@ import type { FileEntry } from '../../../src/core/service/file.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { runHere } from '../support/run-here.ts'
+import { serviceEnv } from '../support/service-env.ts'
 
 async function appWithFiles(files: Record<string, string>) {
   const { dataDir, sandbox } = await startTestApp()
@@ -153,4 +154,48 @@ test('files url prints a temporary URL that needs no API key', async () => {
   const { json } = await runHere(dataDir, ['files', 'url', 'storage_c:/in/report.txt', '--json'])
   expect(json.data.expiresAt).toMatch(/^\d{4}-.*Z$/)
   expect(await (await fetch(json.data.url)).text()).toBe('the report')
+})
+
+test('files ls lists the files of the sandbox, and says if there are more', async () => {
+  const { dataDir, sandbox } = await startTestApp()
+  await sandbox.storage('storage_c').put('/in/one.txt', 'one')
+  await sandbox.storage('storage_c').put('/in/two.txt', 'two!')
+  const listed = await runHere(dataDir, ['files', 'ls', 'storage_c:/in', '--json'])
+  expect(listed).toMatchObject({ exit: 0, json: { ok: true, data: [{ path: '/in/one.txt', size: 3 }, {}] } })
+
+  const [cut, missing] = await Promise.all([
+    runHere(dataDir, ['files', 'ls', 'Storage-C', '--recursive', '--limit', '2']),
+    runHere(dataDir, ['files', 'ls', 'storage_c:/nowhere', '--json']),
+  ])
+  expect(cut.stdout).toMatch(/^PATH +SIZE .*\n\/in\/ .*\n\/in\/one.txt +3 B /)
+  expect(cut.stderr).toContain('There are more than these 2 entries.')
+  expect(missing).toMatchObject({ exit: 5, json: { ok: false, error: { code: 'not_found' } } })
+})
+
+test('files ls uses the real service of the environment, and exits with 4 for a rejected key', async () => {
+  const { sandbox } = await startTestApp()
+  await sandbox.storage('storage_b').put('/in/kept.txt', 'kept')
+  const { key } = await sandbox.keys.create({ name: 'cli', scope: 'read-only' })
+  const env = { ...serviceEnv(sandbox.url, key), SERVICE_STORAGE_B: 'storage-b' }
+  const args = ['files', 'ls', 'storage_b:/in', '--json']
+  const [listed, refused, wrong] = await Promise.all([
+    runHere(tempFolder(), args, { env }),
+    runHere(tempFolder(), args, { env: { ...env, SERVICE_API_KEY: 'sk_sandbox_of_nobody' } }),
+    runHere(tempFolder(), args, { env: { ...env, SERVICE_STORAGE_C: '' } }),
+  ])
+  expect(listed.json).toMatchObject({ ok: true, data: [{ path: '/in/kept.txt', service: 'storage_b' }] })
+  expect(refused).toMatchObject({ exit: 4, json: { ok: false, error: { code: 'authentication' } } })
+  expect(refused.stdout).not.toContain('sk_sandbox_of_nobody')
+  expect(wrong).toMatchObject({ exit: 2, json: { ok: false, error: { code: 'invalid_config' } } })
+  expect(wrong.json.error.message).toContain('SERVICE_STORAGE_C is missing')
+})
+
+test('files ls counts toward the rate limit that the database keeps for the key', async () => {
+  const { sandbox } = await startTestApp()
+  const { key } = await sandbox.keys.create({ name: 'cli', scope: 'read-only' })
+  const env = { ...serviceEnv(sandbox.url, key), SERVICE_PLAN: '1' }
+  const dataDir = tempFolder()
+  const list = () => runHere(dataDir, ['files', 'ls', 'storage_b:/', '--json'], { env })
+  expect(await list()).toMatchObject({ exit: 0 })
+  expect((await list()).json).toMatchObject({ ok: false, error: { code: 'local_rate_limit' } })
 })

@@ -34,7 +34,7 @@ export function deliveryColumns(now: number): Column<NamedDelivery>[] {
   ]
 }
 
-/** The color of a verdict: green accepted, yellow temporary or odd, red refused. */
+/** The color of a verdict: yellow for a conflict or a temporary refusal, red for other refusals. */
 export function styleVerdict(verdict: Verdict): Style | null {
   if (verdict === 'accepted') return 'green'
   if (verdict === 'duplicate') return null

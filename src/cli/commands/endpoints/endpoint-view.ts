@@ -13,7 +13,7 @@ export interface EndpointView {
   /** Such as `HMAC-SHA256 of the body, in hex`. */
   algorithm: string
   scheme: SignatureScheme
-  /** How many secrets are stored. */
+  /** Number of stored secrets. */
   secrets: number
   status: Endpoint['status']
   createdAt: string

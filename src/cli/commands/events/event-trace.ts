@@ -108,7 +108,7 @@ async function traceRun(trace: Trace, run: Run): Promise<TraceNode> {
   }
 }
 
-/** Oldest first. */
+/** Reads up to {@link MAX_ROWS} runs, oldest first. */
 async function listRuns(store: ReadStore, filter: RunFilter): Promise<Run[]> {
   return (await store.listRuns({ ...filter, limit: MAX_ROWS })).toReversed()
 }

@@ -14,7 +14,7 @@ export function buildProgram(tree: CommandTree, out: Output, writeHelp: (text: s
   const configured = program
     .description('Follow-up automation for a file migration service: signed webhooks in, durable workflows out.')
     .version(readVersion(), '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print what a command takes')
+    .helpOption('-h, --help', 'print the arguments and options of a command')
     .option('--json', 'print one JSON document: { ok, data } or { ok, error }')
     .option('--ndjson', 'print one JSON document per line: each row of a list, or the whole result')
     .option('--quiet', 'print data and errors only')

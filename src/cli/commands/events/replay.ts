@@ -49,8 +49,12 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--workflow <id>', 'only this workflow (default: all that run on the type of the event)')
     .option('--account <name>', 'account of the events, if several have one with this id')
     .option('--type <type>', 'select events of this exact type')
-    .option('--since <when>', 'select events received since then, such as 1h or 2026-06-01', parseSince)
-    .option('--until <when>', 'select events received before then, such as 1h or 2026-06-01', parseSince)
+    .option(
+      '--since <when>',
+      'select events received since then: a duration before now, such as 1h, or an ISO 8601 time',
+      parseSince,
+    )
+    .option('--until <when>', 'select events received before then, in the same forms', parseSince)
     .action((named, choice) =>
       project.withStore(async (store) => {
         const isSelected = [choice.type, choice.since, choice.until].some((value) => value !== undefined)

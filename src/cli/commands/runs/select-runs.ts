@@ -30,8 +30,12 @@ export function addRunChoice(command: Command) {
     .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
     .option('--workflow <id>', 'only runs of the workflow with this id')
     .option('--event <id>', 'only runs caused by the event with this id, evt_…')
-    .option('--since <when>', 'only runs created since then, such as 1h or 2026-06-01', parseSince)
-    .option('--until <when>', 'only runs created before then, such as 1h or 2026-06-01', parseSince)
+    .option(
+      '--since <when>',
+      'only runs created since then: a duration before now, such as 1h, or an ISO 8601 time',
+      parseSince,
+    )
+    .option('--until <when>', 'only runs created before then, in the same forms', parseSince)
 }
 
 /** The options as a filter of the store. */

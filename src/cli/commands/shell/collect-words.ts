@@ -9,7 +9,7 @@ export async function collectWords(tree: CommandTree, out: Output): Promise<Comm
   const cli: Cli = { out, project: openProject(), tree }
   const program = buildProgram({}, out, () => {})
   const shared = wordsOfOptions(program)
-  const own: Word = { word: '--help', help: 'print what a command takes' }
+  const own: Word = { word: '--help', help: 'print the arguments and options of a command' }
   const walk = async (nodes: CommandTree, path: string): Promise<CommandWords[]> => {
     const commands = Object.entries(nodes).map(([word, { summary }]) => ({ word, help: summary }))
     const here = { path, words: [...commands, ...shared.words, own], values: shared.values }

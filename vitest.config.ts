@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 /** Suites that start a process for each command, crash or guide, or a browser: `npm run test:long`. */
 export const LONG = [
-  'test/cli/commands/{app/dev,doctor,events,files}.test.ts',
+  'test/cli/commands/app/dev.test.ts',
   'test/crash/**/*.test.ts',
   'test/docs/{api,guides}.test.ts',
   'test/e2e/{burst,package,roles,rotation}.test.ts',

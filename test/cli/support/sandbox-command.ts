@@ -1,4 +1,4 @@
-import { openSandbox } from '../../sandbox/support/harness.ts'
+import { openSandbox } from '../../sandbox/support/open-sandbox.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { runHere } from './run-here.ts'
 

@@ -60,7 +60,7 @@ test('an alert about a failed transfer is written to disk and not posted without
     posted: false,
   })
   expect(out.document('alerts', `${id}.json`)).toMatchObject({
-    text: `Transfer ${id} failed: The transfer was told to fail here.`,
+    text: `Transfer ${id} failed: The transfer failed on request (failAt).`,
     event: event.id,
     transfer: { id, bytesTotal: 11, bytesDone: 5, error: { code: 'service_error' } },
     source: 'still there',

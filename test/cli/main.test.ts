@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { queueRun } from '../support/fixtures.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
@@ -51,7 +52,7 @@ test.each(['runs', 'events'])(
     const { dataDir, store } = await openTestProject()
     await queueRun(store, 'evt_0', 'count', Date.now())
     const child = spawn(process.execPath, [MAIN, group, 'tail', '--json'], {
-      env: { PATH: process.env.PATH ?? '', UPSHOT_DATA_DIR: dataDir },
+      env: { ...CHILD_ENVIRONMENT, UPSHOT_DATA_DIR: dataDir },
     })
     onTestFinished(() => void child.kill('SIGKILL'))
     const exited = once(child, 'exit')

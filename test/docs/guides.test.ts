@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openStore } from '../../src/project/data-dir/open-store.ts'
 import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
+import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { followLog, type ProcessLog } from '../support/process-log.ts'
 import { commandsOf, pathOf, ROOT, readPages } from './pages.ts'
 
@@ -49,6 +50,7 @@ beforeAll(() => {
   writeFileSync(join(bin, 'upshot'), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`)
   chmodSync(join(bin, 'upshot'), 0o755)
   environment = {
+    ...CHILD_ENVIRONMENT,
     ...{ PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`, HOME: folder, TZ: 'UTC' },
     ...{ UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' },
   }

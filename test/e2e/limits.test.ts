@@ -28,7 +28,10 @@ test('a run that waits for the request limit frees its slot, and goes on at its 
   )
   for (const name of ['a', 'b', 'c']) await served.sandbox.storage('storage_a').put(`/${name}.txt`, name)
   const parked = await hear('run.parked')
-  expect(parked).toMatchObject({ workflow: 'look', reason: expect.stringContaining('The limit allows no request soon enough') })
+  expect(parked).toMatchObject({
+    workflow: 'look',
+    reason: expect.stringContaining('The limit allows no request soon enough'),
+  })
   expect(parked.dueAt).toBe(clock.now() + 61_000)
   served.sandbox.events.emit('transfer.completed', { transfer: {} })
   await hear('run.completed', ({ workflow }) => workflow === 'plain')

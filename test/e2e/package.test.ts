@@ -15,6 +15,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { TEMPLATES } from '../../src/cli/commands/app/project-files.ts'
 import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
+import { CHILD_ENVIRONMENT, REGISTRY_ENVIRONMENT } from '../support/child-environment.ts'
 import { followLog } from '../support/process-log.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -33,7 +34,10 @@ const FREE_PORTS = {
   ...{ UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' },
 }
 /** No settings of this machine, and the Node that runs the tests. */
-const ENVIRONMENT = { PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`, HOME: process.env.HOME ?? '' }
+const ENVIRONMENT = {
+  ...{ ...CHILD_ENVIRONMENT, ...REGISTRY_ENVIRONMENT },
+  ...{ PATH: `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`, HOME: process.env.HOME ?? '' },
+}
 
 let folder: string
 let repository: string

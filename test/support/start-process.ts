@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { onTestFinished } from 'vitest'
+import { CHILD_ENVIRONMENT } from './child-environment.ts'
 import { tempFolder } from './temp-folder.ts'
 
 const MAIN = resolve(import.meta.dirname, '../../src/app/main.ts')
@@ -32,7 +33,7 @@ export function startProcess(modules: Record<string, string> = {}, environment: 
 export function startIn(root: string, environment: Record<string, string> = {}, args: readonly string[] = []) {
   const child = spawn(process.execPath, [MAIN, ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH, ...FREE_PORTS, ...environment },
+    env: { ...CHILD_ENVIRONMENT, ...FREE_PORTS, ...environment },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   const lines: Line[] = []

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
@@ -31,7 +32,7 @@ export async function runCli(
 ): Promise<CliResult> {
   const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.ts'), ...args], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH ?? '', TZ: 'UTC', UPSHOT_DATA_DIR: dataDir, UPSHOT_PORT: '0', ...env },
+    env: { ...CHILD_ENVIRONMENT, TZ: 'UTC', UPSHOT_DATA_DIR: dataDir, UPSHOT_PORT: '0', ...env },
   })
   child.stdin.end(input)
   interruptAt?.then(() => child.kill('SIGINT'))

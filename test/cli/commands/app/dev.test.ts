@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { CHILD_ENVIRONMENT } from '../../../support/child-environment.ts'
 import { followLog } from '../../../support/process-log.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { WEBHOOK_SECRET } from '../../../support/test-config.ts'
@@ -35,7 +36,7 @@ function start(args: string[], env: Record<string, string> = {}, module = hello)
   mkdirSync(join(root, 'workflows'))
   writeFileSync(join(root, 'workflows/hello.workflow.ts'), module)
   const child = spawn(process.execPath, [MAIN, ...args], {
-    ...{ cwd: root, env: { PATH: process.env.PATH, ...FREE_PORTS, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
+    ...{ cwd: root, env: { ...CHILD_ENVIRONMENT, ...FREE_PORTS, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
   return { child, root, ...followLog(child) }
@@ -103,7 +104,7 @@ test('variables of .env apply unless the environment sets them', async () => {
   const root = tempFolder()
   writeFileSync(join(root, '.env'), 'UPSHOT_LOG_LEVEL=error\nUPSHOT_HOST=0.0.0.0\n')
   const child = spawn(process.execPath, [MAIN, 'config', 'show', '--origins', '--ndjson'], {
-    ...{ cwd: root, env: { PATH: process.env.PATH, UPSHOT_LOG_LEVEL: 'warn' }, stdio: ['ignore', 'pipe', 'pipe'] },
+    ...{ cwd: root, env: { ...CHILD_ENVIRONMENT, UPSHOT_LOG_LEVEL: 'warn' }, stdio: ['ignore', 'pipe', 'pipe'] },
   })
   const { lines, exited } = followLog(child)
   await exited

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { CHILD_ENVIRONMENT } from '../../../support/child-environment.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { runCli } from '../../support/run-cli.ts'
 import { runHere } from '../../support/run-here.ts'
@@ -16,7 +17,7 @@ const MAIN = resolve(import.meta.dirname, '../../../../src/cli/main.ts')
 /** `upshot sandbox start` in a process of its own; `facts` is what it printed first. */
 async function startAlone(dataDir: string, args: readonly string[] = []) {
   const child = spawn(process.execPath, [MAIN, 'sandbox', 'start', '--port', '0', '--download-port', '0', ...args], {
-    env: { PATH: process.env.PATH, UPSHOT_DATA_DIR: dataDir },
+    env: { ...CHILD_ENVIRONMENT, UPSHOT_DATA_DIR: dataDir },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))

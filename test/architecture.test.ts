@@ -81,7 +81,7 @@ function readRooms(): Map<string, readonly string[]> {
   return new Map(rows.map(([, room = '', may = '']) => [room, may.replaceAll('`', '').split(/,\s*/)]))
 }
 
-/** The orders in ARCHITECTURE.md: children of a folder, each of which imports only those to its right. */
+/** The orders in ARCHITECTURE.md: each child of a folder imports only those to its right. */
 function readOrders(): Map<string, readonly string[]> {
   const block = /^```orders\n([\s\S]*?)^```/m.exec(PAGE)?.[1] ?? ''
   const lines = block

@@ -24,8 +24,8 @@ let project: string
 let environment: Record<string, string>
 
 /**
- * A project as `upshot init` makes it, with every TypeScript block of the pages at the path that
- * its first line names.
+ * A project as `upshot init` makes it. Each TypeScript block of the pages is at the path in its
+ * first line.
  */
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'upshot-docs-'))

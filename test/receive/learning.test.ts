@@ -9,7 +9,7 @@ const BODY = eventBody('evt_1')
 
 const base64 = (body: string) => opensslMac('sha512', SECRET, Buffer.from(body)).toString('base64')
 
-test('P13: a learning endpoint accepts no delivery until its scheme is known, and the next retry from then on', async () => {
+test('P13: an endpoint accepts no delivery until its scheme is known, and the next retry from then on', async () => {
   const { post, store, endpoint, heard } = await createTestReceiver({ endpoint: { status: 'learning' } })
   const headers = { 'X-Service-Signature': undefined, 'X-Their-Signature': `sha512=${base64(BODY)}` }
   const first = await post(BODY, headers)

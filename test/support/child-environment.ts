@@ -1,7 +1,9 @@
 /** The environment of a started process: the path, and where compiled code is kept; no settings. */
 export const CHILD_ENVIRONMENT = pick(/^(PATH|NODE_COMPILE_CACHE)$/)
 
-/** What npm needs to reach a registry through a proxy or with certificates of its own. */
+/**
+ * The variables that npm needs to reach a registry through a proxy or with certificates of its own.
+ */
 export const REGISTRY_ENVIRONMENT = pick(/^(npm_config_.*|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_.*)$/i)
 
 function pick(names: RegExp): Record<string, string> {

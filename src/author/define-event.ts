@@ -39,10 +39,15 @@ export function defineEvent<
   Values extends Record<string, KeyValue> = Record<never, never>,
 >(
   type: Type,
-  { data, keys }: { data: Schema; keys?: { [Name in keyof Values]: (data: z.output<Schema>) => Values[Name] } },
+  shape: {
+    /** Parses the event's `data`. */
+    data: Schema
+    /** Functions that compute the keys of an event, by name. Default: none. */
+    keys?: { [Name in keyof Values]: (data: z.output<Schema>) => Values[Name] }
+  },
 ): EventDefinition<Type, z.output<Schema>, z.input<Schema>, { [Name in keyof Values]: NonNullable<Values[Name]> }> {
-  const schema = data as unknown as z.ZodType<z.output<Schema>, z.input<Schema>>
-  const definition = { kind: 'event', type, data: schema, keys: { ...keys } as EventDefinition['keys'] } as const
+  const schema = shape.data as unknown as z.ZodType<z.output<Schema>, z.input<Schema>>
+  const definition = { kind: 'event', type, data: schema, keys: { ...shape.keys } as EventDefinition['keys'] } as const
   declaredKeys.declare(definition)
   return definition
 }

@@ -8,8 +8,10 @@ export type { Effect, StepName } from '../core/runs/step.ts'
 export type { FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
 export type {
   CallLimits,
+  DeleteOptions,
   DeleteOutcome,
   DownloadedFile,
+  DownloadUrl,
   FilesApi,
   ListQuery,
   Page,
@@ -17,7 +19,7 @@ export type {
 } from '../core/service/files-api.ts'
 export { STORAGES, type StorageName } from '../core/service/storage.ts'
 export type { Duration } from '../core/time.ts'
-export type { FailureContext, RunContext, RunLog } from './context.ts'
+export type { BatchContext, DebounceContext, FailureContext, RunContext, RunLog } from './context.ts'
 export { cron, type ScheduleOptions, type Tick } from './cron.ts'
 export { type ConfigFile, defineConfig } from './define-config.ts'
 export { defineEvent, type EventDefinition } from './define-event.ts'
@@ -26,11 +28,18 @@ export type {
   BatchOptions,
   ConcurrencyOptions,
   DebounceOptions,
+  LimitOptions,
   SingletonOptions,
   ThrottleOptions,
   TimeoutOptions,
 } from './limits.ts'
 export type { OnceStepOptions, StepApi, StepContext, StepOptions } from './step-api.ts'
 export { storageName } from './storage-name.ts'
-export { callable } from './trigger.ts'
-export type { CancelRule, Workflow } from './workflow.ts'
+export { type CallableTrigger, callable } from './trigger.ts'
+export type {
+  BatchWorkflowOptions,
+  CancelRule,
+  DebounceWorkflowOptions,
+  Workflow,
+  WorkflowOptions,
+} from './workflow.ts'

@@ -5,6 +5,7 @@ import type { EventDefinition } from './define-event.ts'
 
 /** A trigger for invocations: `step.invoke` starts the workflow, with an input of this shape. */
 export interface CallableTrigger<Schema extends z.ZodType = z.ZodType> {
+  /** Tells it from other triggers. */
   kind: 'callable'
   /** Schema of the input. */
   input: Schema

@@ -80,12 +80,12 @@ export class Storage {
     await this.#rescan()
   }
 
-  /** Sets the function behind {@link rescan}. */
+  /** Sets the function behind `rescan`. */
   rescanWith(rescan: () => Promise<void>): void {
     this.#rescan = rescan
   }
 
-  /** Like {@link remove}, for an entry of the index. */
+  /** Like `remove`, for an entry of the index. */
   removeEntry(entry: Entry): void {
     refuseLinks(this.dir, parentOf(entry.path))
     // Disk and index change in one turn of the event loop, before any hint of the change arrives.
@@ -104,7 +104,7 @@ export class Storage {
     return target
   }
 
-  /** The normalized path for a new or existing folder. Throws like {@link writablePath}. */
+  /** The normalized path for a new or existing folder. Throws like `writablePath`. */
   requireFolderPath(path: string): string {
     const target = this.#freePath(path)
     if (this.#typeAt(target) === 'file') throw new UpshotError('conflict', `${target} is a file, not a folder.`)

@@ -95,6 +95,8 @@ export class Snapshots {
   /**
    * Resets everything, the clock included, to the very first start. `keepAccess` keeps keys and
    * webhooks.
+   *
+   * @param options
    */
   async reset({ keepAccess = false }: ResetOptions = {}): Promise<void> {
     await this.#stopActivity()

@@ -64,6 +64,8 @@ export class Storage {
   /**
    * The entries of a folder, in order of path; with `recursive` everything beneath it. Throws
    * `not_found`.
+   *
+   * @param options
    */
   listFolder(path: string, { recursive = false }: { recursive?: boolean } = {}): Entry[] {
     const folder = normalizePath(path)

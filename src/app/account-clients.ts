@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { RetryAt } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
+import { RetryAt } from '../core/runs/retry.ts'
 import { type Account, DEFAULT_ACCOUNT, findKeyFault, type Plan } from '../core/service/account.ts'
 import type { FilesApi, WrapCall } from '../core/service/files-api.ts'
 import type { StorageName, StorageSpellings } from '../core/service/storage.ts'

@@ -35,7 +35,7 @@ export function cron(expression: string, options: ScheduleOptions = {}): CronTri
     expression,
     timezone: options.timezone ?? 'UTC',
     catchUp: options.catchUp ?? 'latest',
-    withinMs: parseDuration(options.within ?? '24h'),
+    withinMs: parseDuration(options.within ?? '24h', 'within'),
     overlap: options.overlap ?? 'queue',
   }
 }

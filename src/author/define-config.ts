@@ -71,18 +71,18 @@ export interface ConfigFile {
     /**
      * Completed and skipped runs with their steps and ticks, counted from their end. Default 30d.
      */
-    runs?: Duration
+    runs?: Duration | 'forever'
     /** Failed and canceled runs with their steps, counted from their end. Default 90d. */
-    failures?: Duration
+    failures?: Duration | 'forever'
     /** Ledger rows of refused deliveries. Default 7d. */
-    refusals?: Duration
+    refusals?: Duration | 'forever'
     /** Ledger rows of all other deliveries. Default 90d. */
-    deliveries?: Duration
+    deliveries?: Duration | 'forever'
     /**
      * Bodies of events that no unfinished run needs; an event without its body cannot be replayed.
      * Default 90d.
      */
-    payloads?: Duration
+    payloads?: Duration | 'forever'
   }
 }
 

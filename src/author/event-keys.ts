@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { UpshotError } from '../core/errors.ts'
 import type { ReadKeys } from '../core/runs/matching.ts'
 import { joinValues, keyText } from '../core/runs/matching.ts'
+import { silence } from '../core/thenable.ts'
 
 /** The value of a key for one event; null or undefined: the event has no such key. */
 export type KeyValue = string | number | null | undefined
@@ -59,7 +60,7 @@ export class KeyRegistry {
     const entries = this.#find(type, name)
     if (!entries) return null
     return (data) => {
-      const values = entries.map(({ definition, read }) => read(definition.data.parse(data) as never))
+      const values = entries.map(({ definition, read }) => silence(read(definition.data.parse(data) as never)))
       if (values.some((value) => value === null || value === undefined)) return null
       const names = listNames(name)
       return joinValues(values.map((value, index) => keyText(value, names[index] ?? '')))

@@ -1,8 +1,8 @@
 /** The door `upshot`: everything that workflow modules and the configuration file import. */
 export { z } from 'zod'
-export { type Failure, Interrupted, RetryAt, StepError, TerminalError } from '../core/errors.ts'
+export { type Failure, Interrupted, StepError, TerminalError } from '../core/errors.ts'
 export type { ReceivedEvent, ServiceEvent } from '../core/incoming/event.ts'
-export { RetryAfter, type RetryOptions } from '../core/runs/retry.ts'
+export { RetryAfter, RetryAt, type RetryOptions } from '../core/runs/retry.ts'
 export type { Overlap } from '../core/runs/schedule.ts'
 export type { Effect, StepName } from '../core/runs/step.ts'
 export type { FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
@@ -24,6 +24,7 @@ export { cron, type ScheduleOptions, type Tick } from './cron.ts'
 export { type ConfigFile, defineConfig } from './define-config.ts'
 export { defineEvent, type EventDefinition } from './define-event.ts'
 export { defineWorkflow } from './define-workflow.ts'
+export type { Jsonify, KeptAsJson } from './jsonify.ts'
 export type {
   BatchOptions,
   ConcurrencyOptions,

@@ -5,6 +5,7 @@ import type { CronTrigger } from '../core/runs/schedule.ts'
 import type { Effect, StepName } from '../core/runs/step.ts'
 import type { Duration } from '../core/time.ts'
 import type { EventDefinition } from './define-event.ts'
+import type { Jsonify, KeptAsJson } from './jsonify.ts'
 import type { CallableTrigger, Trigger } from './trigger.ts'
 
 /** Options of `step.run` and `step.map`. */
@@ -95,8 +96,9 @@ export interface StepContext {
 /**
  * The durable verbs. A finished step never runs again: a replay returns its kept result.
  *
- * Results are kept as JSON, so a `Date` comes back as text. Larger than 32 MiB, they fail the step
- * with `output_too_large`.
+ * Results are kept as JSON, and typed as what comes back: a `Date` is text, see `Jsonify`. A result
+ * that JSON refuses fails the step at once with `output_not_json`; above 32 MiB, with
+ * `output_too_large`.
  *
  * A step that fails for good throws `StepError`. A step that has to wait leaves its promise open,
  * and the run continues from its top later.
@@ -111,7 +113,11 @@ export interface StepApi {
    * Throws `StepError` after the last attempt, and `Interrupted` for a `once` step without a known
    * end.
    */
-  run<T>(name: StepName, fn: (context: StepContext) => T | Promise<T>, options?: OnceStepOptions): Promise<T>
+  run<T>(
+    name: StepName,
+    fn: ((context: StepContext) => T | Promise<T>) & KeptAsJson<T>,
+    options?: OnceStepOptions,
+  ): Promise<Jsonify<T>>
   /**
    * Runs a step `[name, key]` for each item, and returns the results in the order of the items. At
    * most `parallel` run at once, 1 or more; default 8.
@@ -126,9 +132,9 @@ export interface StepApi {
     name: string,
     items: Iterable<Item>,
     keyOf: (item: Item, index: number) => string | number,
-    fn: (item: Item, context: StepContext) => T | Promise<T>,
+    fn: ((item: Item, context: StepContext) => T | Promise<T>) & KeptAsJson<T>,
     options?: OnceStepOptions & { parallel?: number },
-  ): Promise<T[]>
+  ): Promise<Jsonify<T>[]>
   /**
    * Frees the worker until an event of the run's account arrives, and returns it. Returns null
    * after `timeout`.
@@ -174,9 +180,9 @@ export interface StepApi {
    */
   invoke<On extends Trigger, Output>(
     name: StepName,
-    workflow: Invocable<On, Output>,
+    workflow: Invocable<On, Output> & KeptAsJson<Awaited<Output>>,
     ...input: InvokeArguments<On>
-  ): Promise<Awaited<Output>>
+  ): Promise<Jsonify<Awaited<Output>>>
   /** Frees the worker and continues after `duration`, across restarts. */
   sleep(name: StepName, duration: Duration): Promise<void>
   /**

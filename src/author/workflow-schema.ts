@@ -4,11 +4,11 @@ import { parseDuration } from '../core/time.ts'
 import type { KeyedEvent, KeyValue } from './event-keys.ts'
 
 /** A duration as an author writes it, parsed into milliseconds. */
-const duration = z.union([z.number(), z.string()]).transform((text, context) => {
+const duration = z.unknown().transform((given, context) => {
   try {
-    return parseDuration(text)
+    return parseDuration(given as number | string)
   } catch {
-    context.addIssue('must be a duration such as "30s" or "5m"')
+    context.addIssue('must be a duration such as "30s" or "5m", at most 8.6e15 ms')
     return z.NEVER
   }
 })

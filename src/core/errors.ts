@@ -14,6 +14,7 @@ const CODES = {
   store_unavailable: { status: 503, retryable: true },
   stale_lease: { status: 409, retryable: false },
   output_too_large: { status: 500, retryable: false },
+  output_not_json: { status: 500, retryable: false },
   step_failed: { status: 500, retryable: false },
   step_timeout: { status: 504, retryable: true },
   needs_confirmation: { status: 409, retryable: false },
@@ -51,24 +52,6 @@ export class UpshotError extends Error {
 /** Throw it to fail now: the step or run gets no further attempt, whatever its `retry` says. */
 export class TerminalError extends Error {
   override readonly name = 'TerminalError'
-}
-
-/**
- * Throw it to name the time of the next attempt. The attempt is never made earlier, and the one
- * that threw does not count as failed.
- */
-export class RetryAt extends Error {
-  override readonly name = 'RetryAt'
-  /** Time of the next attempt, in epoch milliseconds. */
-  readonly moment: number
-
-  /**
-   * `moment` is a date or epoch milliseconds; a time that has passed counts as an ordinary failure.
-   */
-  constructor(moment: number | Date, message = 'asked to try again later', options: { cause?: unknown } = {}) {
-    super(message, options)
-    this.moment = Number(moment)
-  }
 }
 
 /**

@@ -1,12 +1,21 @@
+import { describeError, UpshotError } from './errors.ts'
+
 /** Any value that a row can hold as JSON text. */
 export type JsonValue = string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue }
 
 /**
  * JSON text of a value. `undefined` becomes `null`, because an author's function may return
- * nothing.
+ * nothing. Throws `output_not_json`, naming the value by `what`, for what JSON refuses.
  */
-export function toJson(value: unknown): string {
-  return JSON.stringify(value === undefined ? null : value) ?? 'null'
+export function toJson(value: unknown, what: string): string {
+  try {
+    return JSON.stringify(value === undefined ? null : value) ?? 'null'
+  } catch (error) {
+    throw new UpshotError(
+      'output_not_json',
+      `${what} is no JSON: ${describeError(error).message}. Use text, numbers, booleans, null, lists and plain objects.`,
+    )
+  }
 }
 
 /** True for objects other than arrays and null. */

@@ -92,25 +92,65 @@ export function waitUntil(clock: Clock, moment: number, signal?: AbortSignal): P
   })
 }
 
+type Unit = 'ms' | 's' | 'm' | 'h' | 'd' | 'w'
+type Part = `${number}${'' | ' '}${Unit}`
+
 /**
  * A length of time: milliseconds as a number, or text such as `500ms`, `30s`, `15m`, `2h`, `1d`,
  * `1w` or `1h 30m`.
  *
- * Fractions such as `1.5h` are allowed. Anything else, or less than nothing, throws
- * `invalid_duration`.
+ * Fractions such as `1.5h` are rounded up to whole milliseconds. Anything else throws
+ * `invalid_duration`: less than nothing, NaN, or more than 8.6e15 ms.
  */
-export type Duration = number | string
+export type Duration =
+  | number
+  | Part
+  | `${Part}${'' | ' '}${Part}`
+  | `${number}${Unit} ${number}${Unit} ${number}${Unit}`
+
+/** Largest duration, about 272,000 years: its end is still a date until the year 3237. */
+const MAX_DURATION_MS = 8.6e15
+/** The last moment that a date can hold, in epoch milliseconds. */
+const MAX_MOMENT = 8.64e15
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
-/** The duration in milliseconds; throws `invalid_duration`. */
-export function parseDuration(duration: Duration): number {
+/**
+ * The duration in whole milliseconds, rounded up. Throws `invalid_duration`, whose message begins
+ * with `option`.
+ */
+export function parseDuration(duration: number | string, option?: string): number {
   const ms = typeof duration === 'number' ? duration : (KNOWN_MS.get(duration) ?? sumParts(duration))
-  if (Number.isFinite(ms) && ms >= 0) return ms
+  if (ms >= 0 && ms <= MAX_DURATION_MS) return roundUp(ms)
+  const about = option === undefined ? '' : `${option}: `
+  const fault = ms > MAX_DURATION_MS && ms < Infinity ? 'is too long' : 'is not a duration'
   throw new UpshotError(
     'invalid_duration',
-    `"${duration}" is not a duration. Write milliseconds as a number, or text such as "30s", "15m", "2h" or "1d".`,
+    `${about}"${duration}" ${fault}. Write milliseconds as a number, or text such as "30s", "15m", "2h" or "1d".`,
   )
+}
+
+/**
+ * A moment in whole epoch milliseconds, rounded up. Throws `invalid_duration`, whose message begins
+ * with `option`, for an invalid date.
+ */
+export function parseMoment(moment: Date | number, option: string): number {
+  const ms = roundUp(moment instanceof Date || typeof moment === 'number' ? Number(moment) : Number.NaN)
+  if (isMoment(ms)) return ms
+  throw new UpshotError(
+    'invalid_duration',
+    `${option}: "${moment}" is not a moment. Give a valid Date, or epoch milliseconds.`,
+  )
+}
+
+/** True for epoch milliseconds that a date can hold. */
+export function isMoment(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) <= MAX_MOMENT
+}
+
+/** Fifteen digits hide the error of a binary fraction: 2.2 minutes are 132,000 ms, not 132,001. */
+function roundUp(ms: number): number {
+  return Number.isInteger(ms) ? ms : Math.ceil(Number(ms.toPrecision(15)))
 }
 
 /**
@@ -121,7 +161,8 @@ const KNOWN_MS = new Map<string, number>()
 /** Texts in the cache; later ones are parsed each time. */
 const MAX_KNOWN = 200
 
-function sumParts(text: string): number {
+function sumParts(text: unknown): number {
+  if (typeof text !== 'string') return Number.NaN
   const ms = computeParts(text)
   if (KNOWN_MS.size < MAX_KNOWN) KNOWN_MS.set(text, ms)
   return ms

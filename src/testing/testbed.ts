@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { EventDefinition } from '../author/define-event.ts'
+import type { Jsonify } from '../author/jsonify.ts'
 import { planRoutes, scheduleOf } from '../author/read-workflow.ts'
 import type { AnyWorkflow } from '../author/workflow.ts'
 import { UpshotError } from '../core/errors.ts'
@@ -26,7 +27,7 @@ import { VirtualTime } from './world/virtual-time.ts'
 /** A workflow or its id. */
 type WorkflowOrId = AnyWorkflow | string
 /** The type of a workflow's output. */
-type OutputOf<W> = W extends { run: (context: never) => infer Output } ? Awaited<Output> : unknown
+type OutputOf<W> = W extends { run: (context: never) => infer Output } ? Jsonify<Awaited<Output>> : unknown
 
 /** An event as the service sends it. */
 type SentEvent = Omit<ServiceEvent, 'data'> & { data: object }

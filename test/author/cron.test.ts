@@ -13,5 +13,11 @@ it('cron fills in the defaults', () => {
 })
 
 it('cron refuses a window that is not a duration', () => {
-  expect(() => cron('0 3 * * *', { within: 'long' })).toThrow(/is not a duration/)
+  // @ts-expect-error: this is no duration.
+  expect(() => cron('0 3 * * *', { within: 'long' })).toThrow(/^within: "long" is not a duration/)
+  expect(() => cron('0 3 * * *', { within: Number.NaN })).toThrow(/^within: "NaN" is not a duration/)
+})
+
+it('cron rounds its window up to whole milliseconds', () => {
+  expect(cron('0 3 * * *', { within: 100_000 / 3 }).withinMs).toBe(33_334)
 })

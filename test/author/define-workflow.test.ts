@@ -7,7 +7,8 @@ const run = () => null
 
 describe('defineWorkflow', () => {
   it('defineWorkflow returns valid options marked as a workflow', () => {
-    const options = { id: 'a-1', on: 'file.created', retry: { attempts: 2, min: '1s' }, timeout: { step: '5m' }, run }
+    const limits = { retry: { attempts: 2, min: '1s' }, timeout: { step: '5m' } } as const
+    const options = { id: 'a-1', on: 'file.created', ...limits, run }
     expect(defineWorkflow(options)).toEqual({ kind: 'workflow', ...options })
   })
 
@@ -17,6 +18,13 @@ describe('defineWorkflow', () => {
     ['an empty list of triggers', { on: [] }, /on: /],
     ['no function', { run: undefined }, /run: must be a function/],
     ['no attempts', { retry: { attempts: 0 } }, /retry\.attempts: /],
+    ['NaN attempts', { retry: { attempts: Number.NaN } }, /retry\.attempts: /],
+    ['half an attempt', { retry: { attempts: 1.5 } }, /retry\.attempts: /],
+    ['a pause of NaN', { retry: { max: Number.NaN } }, /retry\.max: must be a duration/],
+    ['an endless timeout', { timeout: { run: Number.POSITIVE_INFINITY } }, /timeout\.run: must be a duration/],
+    ['a window beyond all dates', { throttle: { limit: 1, per: '200000000d' } }, /throttle\.per: must be a duration/],
+    ['a negative wait', { debounce: { wait: -1 } }, /debounce\.wait: must be a duration/],
+    ['a wait that is a list', { batch: { size: 2, wait: ['5s'] } }, /batch\.wait: must be a duration/],
     ['a pause that is not a duration', { retry: { min: 'soon' } }, /retry\.min: must be a duration/],
     ['a timeout that is not a duration', { timeout: { step: '5 parsecs' } }, /timeout\.step: must be a duration/],
     ['a limit of nothing', { concurrency: { limit: 0 } }, /concurrency/],

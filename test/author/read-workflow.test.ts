@@ -26,7 +26,7 @@ describe('planFirstPriority', () => {
     ['its own when nothing else limits it', { priority: 7 }, 7],
     ['above all others when it has to be admitted', { concurrency: { limit: 1 }, priority: 7 }, UNADMITTED_PRIORITY],
     ['above all others when a function decides it', { priority: () => 1 }, UNADMITTED_PRIORITY],
-    ['above all others when it may come too late', { timeout: { start: '1h' } }, UNADMITTED_PRIORITY],
+    ['above all others when it may come too late', { timeout: { start: '1h' as const } }, UNADMITTED_PRIORITY],
   ])('the first priority of a run is %s', (_, part, priority) => {
     const routes = planRoutes({ kind: 'workflow', id: 'w', on: '*', run, ...part })
     expect(routes).toEqual([{ eventType: '*', workflow: 'w', priority }])

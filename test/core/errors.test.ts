@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { describeError, RetryAt, redactUrls, StepError, TerminalError, UpshotError } from '../../src/core/errors.ts'
+import { describeError, redactUrls, StepError, TerminalError, UpshotError } from '../../src/core/errors.ts'
+import { RetryAt } from '../../src/core/runs/retry.ts'
 
 describe('UpshotError', () => {
   it('an UpshotError has the status of its code and says whether another try can help', () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { UpshotError } from '../../src/core/errors.ts'
 import { isPlainObject, toJson } from '../../src/core/json.ts'
 
 it.each([
@@ -8,13 +9,19 @@ it.each([
   [Number.NaN, 'null'],
   [{ a: undefined, b: 1 }, '{"b":1}'],
   ['é"\n', '"é\\"\\n"'],
-])('toJson writes %j as %s', (value, text) => expect(toJson(value)).toBe(text))
+])('toJson writes %j as %s', (value, text) => expect(toJson(value, 'It')).toBe(text))
 
 it('toJson throws for a value that JSON cannot hold', () => {
   const ring: { self?: unknown } = {}
   ring.self = ring
-  expect(() => toJson(ring)).toThrow(TypeError)
-  expect(() => toJson(1n)).toThrow(TypeError)
+  expect(() => toJson(ring, 'The ring')).toThrow(/^The ring is no JSON: Converting circular structure/)
+  expect(() => toJson(1n, 'It')).toThrow(UpshotError)
+  const angry = {
+    toJSON: () => {
+      throw new Error('not me')
+    },
+  }
+  expect(() => toJson(angry, 'It')).toThrow('It is no JSON: not me.')
 })
 
 it.each([

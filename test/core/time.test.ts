@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { UpshotError } from '../../src/core/errors.ts'
-import { isoTime, ManualClock, parseDuration, systemClock, waitUntil } from '../../src/core/time.ts'
+import { isoTime, ManualClock, parseDuration, parseMoment, systemClock, waitUntil } from '../../src/core/time.ts'
 
 describe('parseDuration', () => {
   it.each([
@@ -17,15 +17,45 @@ describe('parseDuration', () => {
     ['1h30m', 5_400_000],
     ['1.5h', 5_400_000],
     [' 2 s ', 2_000],
+    ['0.1s', 100],
+    ['2.3h', 8_280_000],
+    ['2.2m', 132_000],
+    ['0.1ms', 1],
+    [100_000 / 3, 33_334],
+    [0.2 + 0.1, 1],
+    [8.6e15, 8.6e15],
   ])('parseDuration reads %j as %d ms', (text, ms) => expect(parseDuration(text)).toBe(ms))
 
-  it.each(['', ' ', '5', 's', '5 parsecs', '-5s', '1h-30m', '1..5h', '5S', -1, Number.NaN, Number.POSITIVE_INFINITY])(
-    'parseDuration refuses %j and says how to write a duration',
-    (text) => {
-      expect(() => parseDuration(text)).toThrow(UpshotError)
-      expect(() => parseDuration(text)).toThrow(/is not a duration.*"30s"/)
-    },
+  it.each([
+    '',
+    ' ',
+    '5',
+    's',
+    '5 parsecs',
+    '-5s',
+    '1h-30m',
+    '1..5h',
+    '5S',
+    '1 second',
+    -1,
+    -0.5,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+  ])('parseDuration refuses %j and says how to write a duration', (text) => {
+    expect(() => parseDuration(text)).toThrow(UpshotError)
+    expect(() => parseDuration(text)).toThrow(/is not a duration.*"30s"/)
+  })
+
+  it.each([8.6e15 + 1, '99540741d', 1e300])('parseDuration refuses %j, after which no date would be left', (given) =>
+    expect(() => parseDuration(given, 'timeout')).toThrow(/^timeout: ".*" is too long/),
   )
+
+  it('parseMoment rounds up to whole milliseconds, and refuses what is no date', () => {
+    expect(parseMoment(new Date(5), 'at')).toBe(5)
+    expect(parseMoment(1_000.1, 'at')).toBe(1_001)
+    for (const moment of [new Date(Number.NaN), Number.NaN, Number.POSITIVE_INFINITY, 8.64e15 + 1, '5' as never])
+      expect(() => parseMoment(moment, 'at')).toThrow(/^at: ".*" is not a moment/)
+  })
 
   it('parseDuration stays fast on a text made to slow it down', () => {
     const startedAt = performance.now()

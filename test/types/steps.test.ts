@@ -22,7 +22,8 @@ const child = defineWorkflow({
 })
 const quiet = defineWorkflow({ id: 'quiet', on: callable(z.void()), run: async () => 'done' })
 const onMoved = defineWorkflow({ id: 'on-moved', on: moved, run: ({ event }) => event.data.bytes })
-const onAny = defineWorkflow({ id: 'on-any', on: [moved, 'file.created'], run: () => 1n })
+const onAny = defineWorkflow({ id: 'on-any', on: [moved, 'file.created'], run: () => new Date() })
+const big = defineWorkflow({ id: 'big', on: 'file.created', run: () => 1n })
 const nightly = defineWorkflow({ id: 'nightly', on: cron('0 3 * * *'), run: () => null })
 
 it('keys are computed from the output of the schema', () => {
@@ -88,7 +89,7 @@ it('step.invoke takes the input of a workflow and returns its output', () => {
       await step.invoke('d', onMoved, { data: { id: 't', bytes: '12' } }),
       await step.invoke('e', onAny, { type: 'file.created', data: {} }),
     ] as const
-  expectTypeOf(invokes).returns.resolves.toEqualTypeOf<readonly [{ doubled: number }, string, string, number, bigint]>()
+  expectTypeOf(invokes).returns.resolves.toEqualTypeOf<readonly [{ doubled: number }, string, string, number, string]>()
 })
 
 it('a misused invocation does not compile', () => {
@@ -101,6 +102,8 @@ it('a misused invocation does not compile', () => {
     void step.invoke('a', onMoved, { id: 'evt_1' })
     // @ts-expect-error: one of several types must be named.
     void step.invoke('a', onAny, { data: { id: 't', bytes: '1' } })
+    // @ts-expect-error: JSON cannot keep its output.
+    void step.invoke('e', big, { data: {} })
     // @ts-expect-error: a cron line takes no input.
     void step.invoke('a', nightly, {})
   }

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import { UpshotError } from '../errors.ts'
 import { matchType } from '../incoming/event.ts'
+import { isThenable } from '../thenable.ts'
+import { ILL_FORMED } from './step.ts'
 
 /**
  * How far events are matched for one key of a type, by one version of its functions. See decision
@@ -96,10 +98,14 @@ export function keyText(value: unknown, name: string): string {
   if (typeof text !== 'string') {
     throw new UpshotError('invalid_workflow', `The key "${name}" must be text or a number, not ${describe(value)}.`)
   }
+  if (!text.isWellFormed()) {
+    throw new UpshotError('invalid_workflow', `The key "${name}" ${ILL_FORMED}.`)
+  }
   return text.length <= MAX_VALUE ? text : `sha256:${hash('sha256', text, 'hex')}`
 }
 
 function describe(value: unknown): string {
+  if (isThenable(value)) return 'a promise: its function must be synchronous'
   return value === null ? 'null' : typeof value
 }
 

@@ -1,5 +1,5 @@
-import { RetryAt, StepError, TerminalError } from '../errors.ts'
-import { type Duration, parseDuration } from '../time.ts'
+import { StepError, TerminalError, UpshotError } from '../errors.ts'
+import { type Duration, isMoment, parseDuration, parseMoment } from '../time.ts'
 
 /** `RetryOptions` with every default filled in. */
 interface RetryPolicy {
@@ -20,7 +20,7 @@ interface RetryPolicy {
  * attempt, up to `max`.
  */
 export interface RetryOptions {
-  /** Attempts in all, the first one included; 1 or more. Default 4. */
+  /** Attempts in all, the first one included; a whole number, 1 or more. Default 4. */
   attempts?: number
   /** Bound of the first pause. Default 1s. */
   min?: Duration
@@ -33,14 +33,24 @@ const MAX_DOUBLINGS = 50
 
 const DEFAULT_POLICY: RetryPolicy = { attempts: 4, minMs: 1_000, maxMs: 300_000 }
 
-/** The policy of a step: its own options first, then its workflow's, then the defaults. */
+/**
+ * The policy of a step: its own options first, then its workflow's, then the defaults. Throws
+ * `invalid_workflow` or `invalid_duration` for options that are not valid.
+ */
 export function planRetries(...options: (RetryOptions | undefined)[]): RetryPolicy {
   const merged = Object.assign({}, ...options.toReversed()) as RetryOptions
   return {
-    attempts: merged.attempts ?? DEFAULT_POLICY.attempts,
-    minMs: merged.min === undefined ? DEFAULT_POLICY.minMs : parseDuration(merged.min),
-    maxMs: merged.max === undefined ? DEFAULT_POLICY.maxMs : parseDuration(merged.max),
+    attempts:
+      merged.attempts === undefined ? DEFAULT_POLICY.attempts : parseAttempts(merged.attempts, 'retry.attempts'),
+    minMs: merged.min === undefined ? DEFAULT_POLICY.minMs : parseDuration(merged.min, 'retry.min'),
+    maxMs: merged.max === undefined ? DEFAULT_POLICY.maxMs : parseDuration(merged.max, 'retry.max'),
   }
+}
+
+/** The number itself; throws `invalid_workflow` for anything but a whole number from 1. */
+export function parseAttempts(attempts: number, option: string): number {
+  if (Number.isSafeInteger(attempts) && attempts >= 1) return attempts
+  throw new UpshotError('invalid_workflow', `${option}: "${attempts}" is not a whole number of attempts, 1 or more.`)
 }
 
 /**
@@ -55,7 +65,7 @@ export class RetryAfter extends Error {
   /** Throws `invalid_duration`. */
   constructor(duration: Duration, message = 'asked to try again later', options: { cause?: unknown } = {}) {
     super(message, options)
-    this.durationMs = parseDuration(duration)
+    this.durationMs = parseDuration(duration, 'RetryAfter')
   }
 }
 
@@ -95,10 +105,29 @@ function namedMoment(error: unknown, now: number): number | null {
   if (error instanceof RetryAfter) return now + error.durationMs
   const given = error instanceof Error && 'retryAt' in error ? error.retryAt : null
   const moment = error instanceof RetryAt ? error.moment : given
-  return typeof moment === 'number' && Number.isFinite(moment) ? moment : null
+  return isMoment(moment) ? Math.ceil(moment) : null
 }
 
 /** True for an error with `retryable: false`; errors without that property are retried. */
 function isMarkedFinal(error: unknown): boolean {
   return error instanceof Error && 'retryable' in error && error.retryable === false
+}
+
+/**
+ * Throw it to name the time of the next attempt. The attempt is never made earlier, and the one
+ * that threw does not count as failed.
+ */
+export class RetryAt extends Error {
+  override readonly name = 'RetryAt'
+  /** Time of the next attempt, in epoch milliseconds. */
+  readonly moment: number
+
+  /**
+   * `moment` is a date or epoch milliseconds; a time that has passed counts as an ordinary failure.
+   * Throws `invalid_duration` for an invalid date.
+   */
+  constructor(moment: number | Date, message = 'asked to try again later', options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.moment = parseMoment(moment, 'RetryAt')
+  }
 }

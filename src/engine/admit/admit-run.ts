@@ -4,6 +4,7 @@ import { describeError } from '../../core/errors.ts'
 import type { AdmissionPlan } from '../../core/runs/admission.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
+import { isThenable, silence } from '../../core/thenable.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 import type { Cause } from './cause.ts'
 import { type EventFacts, gatherEventFacts } from './gather-event-facts.ts'
@@ -85,7 +86,10 @@ function attempt<T>(read: () => T): T | Parked {
 }
 
 function isWanted({ where }: AnyWorkflow, cause: Cause): boolean {
-  return !where || !('event' in cause) || where(cause.event as never)
+  if (!where || !('event' in cause)) return true
+  const isWanted: unknown = silence(where(cause.event as never))
+  if (isThenable(isWanted)) throw new Error('its `where` returned a promise; it must be synchronous')
+  return Boolean(isWanted)
 }
 
 type Joined = { cause: Cause; facts: EventFacts; startedAt: number }

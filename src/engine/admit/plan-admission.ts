@@ -2,6 +2,8 @@ import type { AnyLimits, ConcurrencyOptions, TimeoutOptions } from '../../author
 import { describeError } from '../../core/errors.ts'
 import { type AdmissionPlan, type Fold, type Gate, isPriority, MAX_PRIORITY } from '../../core/runs/admission.ts'
 import type { RunCause } from '../../core/runs/claim.ts'
+import { ILL_FORMED } from '../../core/runs/step.ts'
+import { isThenable, silence } from '../../core/thenable.ts'
 import { parseDuration } from '../../core/time.ts'
 import type { Cause } from './cause.ts'
 
@@ -29,7 +31,7 @@ export function planAdmission(
   facts: AdmissionFacts,
 ): AdmissionPlan {
   const { singleton, timeout } = limits
-  const startBy = timeout?.start === undefined ? null : facts.createdAt + parseDuration(timeout.start)
+  const startBy = timeout?.start === undefined ? null : facts.createdAt + parseDuration(timeout.start, 'timeout.start')
   const { account, ...causes } = cause
   const [seen] = Object.values(causes)
   return {
@@ -49,12 +51,12 @@ export function planAdmission(
 function planFold({ batch, debounce }: AnyLimits, account: string, cause: unknown): Fold | null {
   if (batch) {
     const key = `${account}/${readKey('batch', batch, cause)}`
-    return { kind: 'batch', key, size: batch.size, waitMs: parseDuration(batch.wait) }
+    return { kind: 'batch', key, size: batch.size, waitMs: parseDuration(batch.wait, 'batch.wait') }
   }
   if (!debounce) return null
-  const maxMs = debounce.max === undefined ? Number.MAX_SAFE_INTEGER : parseDuration(debounce.max)
+  const maxMs = debounce.max === undefined ? Number.MAX_SAFE_INTEGER : parseDuration(debounce.max, 'debounce.max')
   const key = `${account}/${readKey('debounce', debounce, cause)}`
-  return { kind: 'debounce', key, waitMs: parseDuration(debounce.wait), maxMs }
+  return { kind: 'debounce', key, waitMs: parseDuration(debounce.wait, 'debounce.wait'), maxMs }
 }
 
 /** In the order in which a run takes its places: limits per key before overall ones. */
@@ -66,7 +68,7 @@ function planGates({ singleton, throttle, concurrency }: AnyLimits, cause: unkno
   }
   if (throttle) {
     const key = readKey('throttle', throttle, cause)
-    gates.push({ name: 'throttle', key, most: throttle.limit, perMs: parseDuration(throttle.per) })
+    gates.push({ name: 'throttle', key, most: throttle.limit, perMs: parseDuration(throttle.per, 'throttle.per') })
   }
   for (const [index, limit] of listLimits(concurrency).entries()) {
     const name = index === 0 ? 'concurrency-1' : 'concurrency-2'
@@ -87,6 +89,7 @@ const MAX_KEY_LENGTH = 500
 function readKey(option: string, { key }: { key?: (cause: never) => string }, cause: unknown): string {
   if (key === undefined) return ''
   const text: unknown = explain(option, 'key', () => key(cause as never))
+  if (typeof text === 'string' && !text.isWellFormed()) throw new Error(`the key of \`${option}\` ${ILL_FORMED}`)
   if (typeof text === 'string' && text.length <= MAX_KEY_LENGTH) return text
   const got = typeof text === 'string' ? `${text.length} characters` : describeType(text)
   throw new Error(
@@ -102,15 +105,16 @@ function readPriority({ priority = 0 }: AnyLimits, cause: unknown): number {
   throw new Error(`\`priority\` returned ${got}; it must return an integer from -${MAX_PRIORITY} to ${MAX_PRIORITY}`)
 }
 
+/** Calls an author's function; a promise that it returns is silenced, and refused by the caller. */
 function explain<T>(option: string, part: string, call: () => T): T {
   try {
-    return call()
+    return silence(call())
   } catch (error) {
     throw new Error(`the ${part} of \`${option}\` threw: ${describeError(error).message}`)
   }
 }
 
 function describeType(value: unknown): string {
-  if (value instanceof Promise) return 'a promise'
+  if (isThenable(value)) return 'a promise, though it must be synchronous'
   return value === null || value === undefined ? String(value) : `a value of type ${typeof value}`
 }

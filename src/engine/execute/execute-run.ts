@@ -82,7 +82,7 @@ function decideMisfit({ journal, isCodeChanged }: Pass): RunOutcome | null {
 
 async function complete(pass: Pass, value: unknown): Promise<RunOutcome> {
   try {
-    const json = toJson(value)
+    const json = toJson(value, 'The result of the run')
     return { kind: 'completed', output: (await packOutput(pass.store, 'The run', json)) ?? json }
   } catch (error) {
     return { kind: 'failed', error: describeError(error) }

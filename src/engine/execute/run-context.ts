@@ -3,7 +3,7 @@ import type { RunContext, RunLog } from '../../author/context.ts'
 import type { EventDefinition } from '../../author/define-event.ts'
 import type { Invocable, StepApi } from '../../author/step-api.ts'
 import type { StepName } from '../../core/runs/step.ts'
-import { parseDuration } from '../../core/time.ts'
+import { parseDuration, parseMoment } from '../../core/time.ts'
 import type { Cause } from '../admit/cause.ts'
 import type { Pass } from '../pass/pass.ts'
 import { type InvokeRequest, invokeStep } from '../steps/invoke-step.ts'
@@ -40,10 +40,12 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
 
 function createStepApi(pass: Pass): StepApi {
   return {
-    run: (name, fn, options) => runStep(pass, name, fn, options),
-    map: (name, items, keyOf, fn, options = {}) => mapSteps(pass, name, { items, keyOf, fn, options }),
-    sleep: (name, duration) => sleepStep(pass, name, () => pass.clock.now() + parseDuration(duration)),
-    sleepUntil: (name, moment) => sleepStep(pass, name, () => Number(moment)),
+    // The types say what JSON makes of the results; the engine only knows that they are JSON.
+    run: (name, fn, options) => runStep(pass, name, fn, options) as Promise<never>,
+    map: (name, items, keyOf, fn, options = {}) =>
+      mapSteps(pass, name, { items, keyOf, fn, options }) as Promise<never[]>,
+    sleep: (name, duration) => sleepStep(pass, name, (what) => pass.clock.now() + parseDuration(duration, what)),
+    sleepUntil: (name, moment) => sleepStep(pass, name, (what) => parseMoment(moment, what)),
     // The types of the results are those of the definitions given.
     waitFor: (name: StepName, request: WaitRequest) => waitStep(pass, name, request) as Promise<never>,
     send: (name: StepName, on: EventDefinition | string, data: unknown) => sendStep(pass, name, on, data),

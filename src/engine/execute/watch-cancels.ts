@@ -4,6 +4,7 @@ import { describeError } from '../../core/errors.ts'
 import { accountOf } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import type { EventWait } from '../../core/runs/wait.ts'
+import { silence } from '../../core/thenable.ts'
 import type { Cause } from '../admit/cause.ts'
 import type { Pass } from '../pass/pass.ts'
 import { planWait } from '../steps/wait-step.ts'
@@ -34,7 +35,7 @@ export async function watchCancels(pass: Pass, workflow: AnyWorkflow, cause: Cau
 /** Null where the cause lacks one of the values: then no event can match. */
 function planCancel(pass: Pass, { on, where = {} }: AnyCancelRule, { account: _, ...cause }: Cause): EventWait | null {
   const [value] = Object.values(cause)
-  const values = Object.entries(where).map(([name, compute]) => [name, compute(value as never)] as const)
+  const values = Object.entries(where).map(([name, compute]) => [name, silence(compute(value as never))] as const)
   if (values.some(([, each]) => each === null || each === undefined)) return null
   const account = accountOf(pass.run.cause)
   return planWait({ on, where: Object.fromEntries(values), since: 'run' }, { account, now: pass.clock.now() })

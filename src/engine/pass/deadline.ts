@@ -8,7 +8,7 @@ import type { Pass } from './pass.ts'
  * When a run that started at `startedAt` times out; null where its workflow has no `timeout.run`.
  */
 export function computeDeadline({ timeout }: Pick<AnyWorkflow, 'timeout'>, startedAt: number): number | null {
-  return timeout?.run === undefined ? null : startedAt + parseDuration(timeout.run)
+  return timeout?.run === undefined ? null : startedAt + parseDuration(timeout.run, 'timeout.run')
 }
 
 /** The failure of a run that timed out. */

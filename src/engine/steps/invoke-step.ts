@@ -36,7 +36,7 @@ function begin(pass: Pass, key: string, request: InvokeRequest): Promise<never> 
   const now = pass.clock.now()
   const { timeout } = request.options
   const invoke = planInvocation(pass, key, request)
-  const dueAt = timeout === undefined ? null : now + parseDuration(timeout)
+  const dueAt = timeout === undefined ? null : now + parseDuration(timeout, `Step "${key}": timeout`)
   const step = { ...newStep(pass, { key, kind: 'invoke', effect: 'write' }), target: invoke.run, dueAt }
   pass.journal.record(step, undefined, { invoke }).then(
     () => pass.publish({ kind: 'run.queued', count: 1 }),
@@ -52,7 +52,7 @@ function planInvocation(pass: Pass, key: string, { workflow, input }: InvokeRequ
   if (typeof on === 'object' && 'kind' in on && on.kind === 'cron') {
     throw new UpshotError('invalid_workflow', `Step "${key}": "${workflow.id}" runs on a schedule and takes no input.`)
   }
-  const json = toJson(input)
+  const json = toJson(input, `Step "${key}": the input of "${workflow.id}"`)
   if (Buffer.byteLength(json) > MAX_SENT_BYTES) {
     throw new UpshotError(
       'output_too_large',

@@ -3,13 +3,14 @@ import { describeError, type Failure, Interrupted, StepError, UpshotError } from
 import { toJson } from '../../core/json.ts'
 import { decideRetry, planRetries } from '../../core/runs/retry.ts'
 import type { Checkpoint, StepName } from '../../core/runs/step.ts'
+import { isThenable } from '../../core/thenable.ts'
 import { parseDuration } from '../../core/time.ts'
 import { isFinished } from '../pass/journal.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles, type Park } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { type ReachedStep, reachStep, replayStep } from './reach-step.ts'
-import { isThenable, withTimeout } from './with-timeout.ts'
+import { withTimeout } from './with-timeout.ts'
 
 /**
  * `keep: false`: the result is not stored and a replay calls the function again; only for reads.
@@ -51,9 +52,16 @@ export async function driveStep<T>(
   if (known && isFinished(known) && options.keep !== false) return repeatEnd<T>(pass, known)
   if (known?.dueAt != null && known.dueAt > pass.clock.now()) return parkUntil(pass, key, known)
   if (pass.parking.isClosed) return { kind: 'parked' }
+  // Options are checked while the step holds no slot and has done nothing.
+  const fault = findFault(key, options)
+  if (fault) return { kind: 'failed', error: fault }
+  let end: AttemptEnd<T>
   pass.parking.enterStep()
-  const end = await attemptStep(pass, begin(pass, key, known, options), fn, options)
-  pass.parking.leaveStep()
+  try {
+    end = await attemptStep(pass, begin(pass, key, known, options), fn, options)
+  } finally {
+    pass.parking.leaveStep()
+  }
   switch (end.kind) {
     case 'completed':
     case 'failed':
@@ -65,6 +73,18 @@ export async function driveStep<T>(
       return { kind: 'parked' }
     default:
       return end satisfies never
+  }
+}
+
+/** What is wrong with the step's options, as an error that names the step and the option. */
+function findFault(key: string, { timeout, retry }: StepRequest): UpshotError | null {
+  try {
+    if (timeout !== undefined) parseDuration(timeout, 'timeout')
+    if (retry !== undefined) planRetries(retry)
+    return null
+  } catch (error) {
+    if (error instanceof UpshotError) return new UpshotError(error.code, `Step "${key}": ${error.message}`)
+    throw error
   }
 }
 
@@ -131,7 +151,7 @@ async function attemptStep<T>(
     const limitMs = parseDuration(options.timeout ?? pass.stepTimeout ?? DEFAULT_TIMEOUT)
     const running = withTimeout(pass, step, limitMs, fn)
     const value = isThenable(running) ? await running : running
-    const json = options.keep === false ? 'null' : toJson(value)
+    const json = options.keep === false ? 'null' : toJson(value, `The result of step "${step.key}"`)
     const packing = packOutput(pass.store, `Step "${step.key}"`, json)
     const packed = packing && (await packing)
     complete(pass, step, packed ? { apartBytes: packed.bytes } : { output: json }, packed?.data)

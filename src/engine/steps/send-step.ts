@@ -4,6 +4,7 @@ import { UpshotError } from '../../core/errors.ts'
 import { deriveId } from '../../core/ids.ts'
 import { parseEvent } from '../../core/incoming/event.ts'
 import { planRuns, type Route } from '../../core/incoming/route.ts'
+import { toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
 import type { StepName } from '../../core/runs/step.ts'
 import type { SentEvent } from '../../core/runs/wait.ts'
@@ -57,7 +58,7 @@ function planEvent(
   const type = typeof on === 'string' ? on : on.type
   const createdAt = pass.clock.now()
   const id = deriveId('evt', runId, key)
-  const body = JSON.stringify({ id, type, created: isoTime(createdAt), data })
+  const body = toJson({ id, type, created: isoTime(createdAt), data }, `Step "${key}": its event`)
   if (Buffer.byteLength(body) > MAX_SENT_BYTES) {
     throw new UpshotError(
       'output_too_large',

@@ -35,7 +35,7 @@ function begin(pass: Pass, key: string, request: WaitRequest): Promise<never> {
   const now = pass.clock.now()
   const wait = planWait(request, { account: accountOf(pass.run.cause), now })
   const target = describeTarget(request)
-  const dueAt = now + parseDuration(request.timeout)
+  const dueAt = now + parseDuration(request.timeout, `Step "${key}": timeout`)
   const step: Checkpoint = { ...newStep(pass, { key, kind: 'wait', effect: 'read' }), target, dueAt }
   // Only a stored wait can be matched. A failed write is reported by the barrier of the journal.
   pass.journal.record(step, undefined, { wait }).then(

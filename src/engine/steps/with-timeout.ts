@@ -1,6 +1,7 @@
 import type { StepContext } from '../../author/step-api.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
+import { isThenable } from '../../core/thenable.ts'
 import type { Pass } from '../pass/pass.ts'
 
 /**
@@ -42,10 +43,6 @@ async function limitTime<T>(
   } finally {
     cancel()
   }
-}
-
-export function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
 }
 
 /** Creates its signal when it is first read: most steps never do. */

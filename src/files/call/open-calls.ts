@@ -1,4 +1,4 @@
-import type { RetryOptions } from '../../core/runs/retry.ts'
+import { parseAttempts, type RetryOptions } from '../../core/runs/retry.ts'
 import type { CallLimits } from '../../core/service/files-api.ts'
 import type { StorageName } from '../../core/service/storage.ts'
 import { type Duration, parseDuration } from '../../core/time.ts'
@@ -109,7 +109,7 @@ export class OpenCalls {
   #begin({ operation, service }: Asked, options: CallOptions): Call {
     const { settings } = this.#parts
     const startedAt = settings.clock.now()
-    const totalMs = options.timeout === undefined ? settings.totalMs : parseDuration(options.timeout)
+    const totalMs = options.timeout === undefined ? settings.totalMs : parseDuration(options.timeout, 'timeout')
     const stopping = this.#stopping.signal
     return {
       operation,
@@ -149,9 +149,9 @@ export class OpenCalls {
 
 function policyOf(usual: ResendPolicy, { attempts, min, max }: RetryOptions = {}): ResendPolicy {
   return {
-    attempts: attempts ?? usual.attempts,
-    baseMs: min === undefined ? usual.baseMs : parseDuration(min),
-    capMs: max === undefined ? usual.capMs : parseDuration(max),
+    attempts: attempts === undefined ? usual.attempts : parseAttempts(attempts, 'retry.attempts'),
+    baseMs: min === undefined ? usual.baseMs : parseDuration(min, 'retry.min'),
+    capMs: max === undefined ? usual.capMs : parseDuration(max, 'retry.max'),
     maxWaitMs: usual.maxWaitMs,
   }
 }

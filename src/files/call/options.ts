@@ -1,4 +1,5 @@
 import { UpshotError } from '../../core/errors.ts'
+import { parseAttempts } from '../../core/runs/retry.ts'
 import type { Plan } from '../../core/service/account.ts'
 import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import { type Clock, type Duration, parseDuration, systemClock } from '../../core/time.ts'
@@ -58,7 +59,7 @@ export interface FilesClientOptions {
   }
   /** Attempts after a failure that may pass. */
   retry?: {
-    /** Attempts per call, the first included; at least 1. Default 4. */
+    /** Attempts per call, the first included; a whole number, 1 or more. Default 4. */
     attempts?: number
     /**
      * The largest first pause; it doubles with each attempt. A pause is random below it. Default
@@ -116,7 +117,10 @@ export interface ClientSettings {
   bytesTransport: Transport
 }
 
-/** Fills in the defaults. Throws `invalid_config` for a base address that can never work. */
+/**
+ * Fills in the defaults. Throws `invalid_config` for a base address that can never work, and names
+ * an option whose duration or number of attempts is not valid.
+ */
 export function resolveSettings(options: FilesClientOptions): ClientSettings {
   const { timeouts = {}, retry = {} } = options
   return Object.freeze({
@@ -126,15 +130,15 @@ export function resolveSettings(options: FilesClientOptions): ClientSettings {
     pageTokenField: options.pageTokenField ?? 'page_token',
     limit: planLimit(options.plan ?? 'free'),
     priority: options.priority ?? 'workflow',
-    connectMs: parseDuration(timeouts.connect ?? '5s'),
-    attemptMs: parseDuration(timeouts.attempt ?? '30s'),
-    stallMs: parseDuration(timeouts.stall ?? '20s'),
-    totalMs: parseDuration(timeouts.total ?? '120s'),
+    connectMs: parseDuration(timeouts.connect ?? '5s', 'timeouts.connect'),
+    attemptMs: parseDuration(timeouts.attempt ?? '30s', 'timeouts.attempt'),
+    stallMs: parseDuration(timeouts.stall ?? '20s', 'timeouts.stall'),
+    totalMs: parseDuration(timeouts.total ?? '120s', 'timeouts.total'),
     retry: {
-      attempts: Math.max(1, Math.floor(retry.attempts ?? 4)),
-      baseMs: parseDuration(retry.base ?? '500ms'),
-      capMs: parseDuration(retry.cap ?? '15s'),
-      maxWaitMs: parseDuration(retry.maxWait ?? '60s'),
+      attempts: parseAttempts(retry.attempts ?? 4, 'retry.attempts'),
+      baseMs: parseDuration(retry.base ?? '500ms', 'retry.base'),
+      capMs: parseDuration(retry.cap ?? '15s', 'retry.cap'),
+      maxWaitMs: parseDuration(retry.maxWait ?? '60s', 'retry.maxWait'),
       quota: retry.quota ?? 100,
     },
     downloadHosts: options.downloadHosts?.map((host) => host.toLowerCase()) ?? null,

@@ -7,17 +7,21 @@ import { parseDuration } from '../../core/time.ts'
 
 const age = (fallback: string) =>
   z
-    .union([z.number(), z.string()])
+    .unknown()
     .default(fallback)
-    .transform((text, context) => {
-      if (text === 'forever') return null
-      try {
-        return parseDuration(text)
-      } catch {
-        context.addIssue('must be a duration such as "30d", or "forever"')
-        return z.NEVER
-      }
-    })
+    .transform((given, context) =>
+      given === 'forever' ? null : readDuration(given, context, 'must be a duration such as "30d", or "forever"'),
+    )
+
+/** Milliseconds; adds an issue for what is no duration. The file may take its values from JSON. */
+function readDuration(given: unknown, context: z.RefinementCtx, fault: string): number {
+  try {
+    return parseDuration(given as number | string)
+  } catch {
+    context.addIssue(fault)
+    return z.NEVER
+  }
+}
 
 export const PUBLIC_URL_LOOKS_LIKE =
   'the https address at which the service reaches the receiver (http on this machine only), without query or login'
@@ -43,7 +47,10 @@ const burst = z.int().min(1).max(1_000_000).default(40_000)
 const configFile = z.strictObject({
   workflows: z.string().min(1).default('workflows'),
   slots: z.int().min(1).max(10_000).default(100),
-  drain: z.union([z.number(), z.string()]).default('10s'),
+  drain: z
+    .unknown()
+    .default('10s')
+    .transform((given, context) => readDuration(given, context, 'must be a duration such as "10s"')),
   publicUrl: publicUrl.nullable().default(null),
   receive: z
     .strictObject({
@@ -94,5 +101,5 @@ export async function loadConfigFile(path: string): Promise<Settings> {
     throw new UpshotError('invalid_config', `${path} is not valid:\n${faults.join('\n')}`)
   }
   const { drain, ...settings } = parsed.data
-  return { ...settings, drainMs: parseDuration(drain) }
+  return { ...settings, drainMs: drain }
 }

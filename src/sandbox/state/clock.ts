@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Clock, type Duration, parseDuration } from '../../core/time.ts'
+import { type Clock, parseDuration } from '../../core/time.ts'
 import type { SavedSettings } from './saved-settings.ts'
 
 const savedClock = z.object({ offsetMs: z.number(), now: z.number() })
@@ -73,7 +73,7 @@ export class SandboxClock implements Clock {
    * Moves forward; resolves with the new time when everything due on the way is done. A silent
    * receiver delays it by up to the delivery timeout.
    */
-  advance(duration: Duration): Promise<number> {
+  advance(duration: number | string): Promise<number> {
     const ms = parseDuration(duration)
     const moved = this.#moving.then(() => this.#moveTo(this.now() + ms))
     this.#moving = moved.catch(() => {})

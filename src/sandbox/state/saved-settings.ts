@@ -16,7 +16,10 @@ export class SavedSettings {
   }
 
   set(name: string, value: unknown): void {
-    statement(this.#db, 'INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)').run(name, toJson(value))
+    statement(this.#db, 'INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)').run(
+      name,
+      toJson(value, `The setting "${name}"`),
+    )
   }
 
   /** The saved value, or a new one from `make`, which is saved. */

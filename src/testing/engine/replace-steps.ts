@@ -28,7 +28,8 @@ function replaceFunctions(step: StepApi, functions: Record<string, (context: Ste
   }
   const map: StepApi['map'] = (name, items, keyOf, fn, options) => {
     const replacement = functions[name] as ((context: StepContext) => ReturnType<typeof fn>) | undefined
-    return step.map(name, items, keyOf, replacement ? (_item, context) => replacement(context) : fn, options)
+    const replaced = replacement && (((_item, context) => replacement(context)) as typeof fn)
+    return step.map(name, items, keyOf, replaced ?? fn, options)
   }
   return { ...step, run, map }
 }

@@ -26,6 +26,15 @@ test.each([undefined, null, Number.NaN, {}, true])('planMatch refuses the value 
   expect(() => planMatch({ file: value })).toThrow(/must be text or a number/)
 })
 
+test('planMatch refuses half of a character, which would equal any other half', () => {
+  expect(() => planMatch({ file: '\ud800' })).toThrow(/The key "file" holds half of a character/)
+  expect(planMatch({ file: '😀' })).toEqual({ name: 'file', value: '😀' })
+})
+
+test('planMatch says that a key function must be synchronous', () => {
+  expect(() => planMatch({ file: Promise.resolve('a') })).toThrow(/not a promise: its function must be synchronous/)
+})
+
 test('planBatch moves the cursors that lag furthest, up to the next cursor', () => {
   const at = (position: number) => ({ position })
   expect(planBatch([], 10)).toBeNull()

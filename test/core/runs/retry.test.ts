@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { RetryAt, StepError, TerminalError, UpshotError } from '../../../src/core/errors.ts'
-import { decideRetry, planRetries, RetryAfter } from '../../../src/core/runs/retry.ts'
+import { StepError, TerminalError, UpshotError } from '../../../src/core/errors.ts'
+import { decideRetry, planRetries, RetryAfter, RetryAt } from '../../../src/core/runs/retry.ts'
 
 const POLICY = { attempts: 3, minMs: 1_000, maxMs: 3_000 }
 const decide = (error: unknown, part: Partial<Parameters<typeof decideRetry>[0]> = {}) =>
@@ -48,8 +48,8 @@ describe('decideRetry', () => {
   it.each([
     ['has passed', new RetryAt(9_999)],
     ['is now', new RetryAt(10_000)],
-    ['is not a date', new RetryAt(new Date('nonsense'))],
-    ['never comes', new RetryAt(Number.POSITIVE_INFINITY)],
+    ['is not a date', Object.assign(new Error('later'), { retryAt: Number.NaN })],
+    ['never comes', Object.assign(new Error('later'), { retryAt: 9e15 })],
   ])('decideRetry counts the attempt when the moment named %s', (_, error) => {
     expect(decide(error)).toEqual({ kind: 'retry', at: 10_500, counts: true })
     expect(decide(error, { attempt: 3 })).toEqual({ kind: 'give_up' })
@@ -58,7 +58,28 @@ describe('decideRetry', () => {
   it('decideRetry waits as long as a RetryAfter says, and counts no attempt', () => {
     expect(decide(new RetryAfter('30s'), { attempt: 100 })).toEqual({ kind: 'retry', at: 40_000, counts: false })
     expect(decide(new RetryAfter(0), { attempt: 3 })).toEqual({ kind: 'give_up' })
-    expect(() => new RetryAfter('soon')).toThrow(/is not a duration/)
+    // @ts-expect-error: this is no duration.
+    expect(() => new RetryAfter('soon')).toThrow(/^RetryAfter: "soon" is not a duration/)
+  })
+
+  it('RetryAfter and RetryAt round up to whole milliseconds', () => {
+    expect(new RetryAfter(100_000 / 3).durationMs).toBe(33_334)
+    expect(new RetryAt(10_000.2).moment).toBe(10_001)
+    expect(decide(Object.assign(new Error('later'), { retryAt: 20_000.5 }))).toMatchObject({ at: 20_001 })
+  })
+
+  it.each([new Date('nonsense'), Number.NaN, Number.POSITIVE_INFINITY, 8.7e15])(
+    'RetryAt refuses the moment %s',
+    (moment) => expect(() => new RetryAt(moment)).toThrow(/^RetryAt: .* is not a moment/),
+  )
+
+  it.each([Number.NaN, 0, 1.5, -1, Number.POSITIVE_INFINITY])('planRetries refuses %d attempts', (attempts) =>
+    expect(() => planRetries({ attempts })).toThrow(/^retry.attempts: .* is not a whole number/),
+  )
+
+  it('planRetries names the option whose duration is not valid', () => {
+    expect(() => planRetries({ min: Number.NaN })).toThrow(/^retry.min: "NaN" is not a duration/)
+    expect(() => planRetries({ max: 9e15 })).toThrow(/^retry.max: .* is too long/)
   })
 
   it.each([['text'], [undefined], [null], [{ retryable: false }]])(

@@ -10,7 +10,9 @@ test('a key that throws or returns no string parks the run for a person before i
       throw new Error('no folder')
     },
     silent: () => undefined as never,
-    late: (async () => 'a') as never,
+    late: (async () => {
+      throw new Error('nobody awaits this')
+    }) as never,
   }
   const run = () => 'ran'
   await engine.start(
@@ -20,7 +22,10 @@ test('a key that throws or returns no string parks the run for a person before i
   const forPerson = { status: 'waiting', dueAt: null, isInLine: false, startedAt: null }
   expect(await why('throws')).toMatchObject({ ...forPerson, reason: 'the key of `concurrency` threw: no folder' })
   expect(await why('silent')).toMatchObject({ ...forPerson, reason: expect.stringContaining('returned undefined') })
-  expect(await why('late')).toMatchObject({ ...forPerson, reason: expect.stringContaining('returned a promise') })
+  expect(await why('late')).toMatchObject({
+    ...forPerson,
+    reason: expect.stringContaining('returned a promise, though it must be synchronous'),
+  })
 })
 
 test('a run whose filter throws waits for a person and has not started', async () => {
@@ -30,6 +35,25 @@ test('a run whose filter throws waits for a person and has not started', async (
   }
   await engine.start([defineWorkflow({ id: 'filtered', on: '*', where, run: () => 1 })])
   expect(await engine.run('filtered')).toMatchObject({ status: 'waiting', startedAt: null, reason: 'broken' })
+})
+
+test.each([
+  ['true', async () => true],
+  ['false', async () => false],
+  ['an error', () => Promise.reject(new Error('late'))],
+])('a run whose filter returns a promise of %s waits for a person and has not started', async (_, where) => {
+  const engine = createTestEngine()
+  await engine.start([defineWorkflow({ id: 'filtered', on: '*', where: where as never, run: () => 1 })])
+  const reason = 'its `where` returned a promise; it must be synchronous'
+  expect(await engine.run('filtered')).toMatchObject({ status: 'waiting', dueAt: null, startedAt: null, reason })
+})
+
+test('limit keys that hold half of a character park the run instead of counting as one key', async () => {
+  const engine = createTestEngine()
+  const singleton = { key: () => '\ud800' }
+  await engine.start([defineWorkflow({ id: 'halves', on: '*', singleton, run: () => 1 })])
+  const reason = expect.stringMatching(/^the key of `singleton` holds half of a character/)
+  expect(await engine.run('halves')).toMatchObject({ status: 'waiting', startedAt: null, reason })
 })
 
 test('a workflow without limits never calls the store to admit a run', async () => {

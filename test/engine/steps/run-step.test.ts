@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import { RetryAt, StepError, TerminalError } from '../../../src/core/errors.ts'
+import { StepError, TerminalError } from '../../../src/core/errors.ts'
+import { RetryAt } from '../../../src/core/runs/retry.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 import { hang } from '../../support/workflows.ts'
 

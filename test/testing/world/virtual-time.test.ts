@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cron, defineWorkflow } from '../../../src/author/index.ts'
+import { cron, type Duration, defineWorkflow } from '../../../src/author/index.ts'
 import { testbed } from '../../../src/testing/index.ts'
 import { greet } from '../support/workflows.ts'
 
@@ -7,7 +7,7 @@ const patient = defineWorkflow({
   id: 'patient',
   on: 'nap.asked',
   async run({ event, step, now }) {
-    await step.sleep('nap', String(event.data.length))
+    await step.sleep('nap', event.data.length as Duration)
     return step.run('wake', () => new Date(now()).toISOString(), { effect: 'read' })
   },
 })

@@ -1,0 +1,138 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import type { StepApi } from '../../../src/author/step-api.ts'
+import { callable } from '../../../src/author/trigger.ts'
+import { createTestEngine } from '../../support/test-engine.ts'
+
+/** Ends a run whose code is one call, and returns it with the times that its effects happened. */
+async function runOnce(call: (step: StepApi, effect: () => void) => unknown) {
+  const engine = createTestEngine()
+  let effects = 0
+  await engine.start([defineWorkflow({ id: 'w', on: '*', run: ({ step }) => call(step, () => void effects++) })])
+  return { engine, run: await engine.run('w'), effects: () => effects }
+}
+
+const child = defineWorkflow({ id: 'child', on: callable(z.unknown()), run: () => 1 })
+
+test.each<[string, (step: StepApi, effect: () => void) => unknown, RegExp]>([
+  ['a pause of NaN', (step, fn) => step.run('a', fn, { retry: { min: Number.NaN } }), /Step "a": retry\.min: "NaN"/],
+  ['an endless pause', (step, fn) => step.run('a', fn, { retry: { max: Infinity } }), /Step "a": retry\.max: /],
+  ['NaN attempts', (step, fn) => step.run('a', fn, { retry: { attempts: Number.NaN } }), /Step "a": retry\.attempts: /],
+  ['half an attempt', (step, fn) => step.run('a', fn, { retry: { attempts: 1.5 } }), /Step "a": retry\.attempts: /],
+  ['a timeout of NaN', (step, fn) => step.run('a', fn, { timeout: Number.NaN }), /Step "a": timeout: "NaN"/],
+  [
+    'a negative timeout',
+    (step, fn) => step.map('a', ['x'], String, fn, { timeout: -1 }),
+    /Step "a\[x\]": timeout: "-1"/,
+  ],
+  ['a sleep of NaN', (step) => step.sleep('a', Number.NaN), /Step "a": "NaN" is not a duration/],
+  ['an endless sleep', (step) => step.sleep('a', Infinity), /Step "a": "Infinity" is not a duration/],
+  ['an invalid date', (step) => step.sleepUntil('a', new Date(Number.NaN)), /Step "a": "Invalid Date" is not a moment/],
+  ['an endless wait', (step) => step.waitFor('a', { on: 'x.y', timeout: Infinity }), /Step "a": timeout: "Infinity"/],
+  ['a child without end', (step) => step.invoke('a', child, 1, { timeout: 9e15 }), /Step "a": timeout: .* is too long/],
+])('%s fails the run before its step begins', async (_, call, message) => {
+  const { engine, run, effects } = await runOnce(call)
+  expect(run).toMatchObject({ status: 'failed', error: { code: expect.stringMatching(/^invalid_/) } })
+  expect(run.error?.message).toMatch(message)
+  expect(effects()).toBe(0)
+  expect(await engine.store.listSteps(run.id)).toEqual([])
+})
+
+test('a step with a bad duration holds no slot, so that a run that catches its error can end', async () => {
+  const { run, effects } = await runOnce(async (step, effect) => {
+    await step.run('bad', effect, { retry: { min: 'soon' as never } }).catch(() => {})
+    await step.sleep('nap', 100_000 / 3)
+  })
+  expect(run).toMatchObject({ status: 'waiting', reason: 'sleeps in step "nap"' })
+  expect(effects()).toBe(0)
+})
+
+test('the worker has its slot back after a step with a bad duration', async () => {
+  const engine = createTestEngine()
+  const fail = () => {
+    throw new Error('no')
+  }
+  await engine.start(
+    [
+      defineWorkflow({
+        id: 'bad',
+        on: '*',
+        run: async ({ step }) => {
+          await step.run('bad', fail, { retry: { min: Number.NaN } }).catch(() => {})
+          await step.sleep('nap', '1h')
+        },
+      }),
+      defineWorkflow({ id: 'good', on: '*', run: () => 'done' }),
+    ],
+    { slots: 1 },
+  )
+  await engine.run('bad')
+  expect(await engine.run('good', 'evt_2')).toMatchObject({ status: 'completed' })
+})
+
+test.each([
+  ['a third', 100_000 / 3, 33_334],
+  ['a tenth of a second', '0.1s', 100],
+  ['2.3 hours', '2.3h', 8_280_000],
+] as const)('a sleep of %s ends at a whole millisecond, rounded up', async (_, duration, ms) => {
+  const { engine, run } = await runOnce((step) => step.sleep('nap', duration))
+  expect(run.dueAt).toBe(engine.clock.now() + ms)
+  expect(await engine.advance(run.id, ms)).toMatchObject({ status: 'completed' })
+})
+
+test('sleepUntil a fraction of a millisecond ends at the next whole one', async () => {
+  const engine = createTestEngine()
+  const at = engine.clock.now() + 1_000.2
+  await engine.start([defineWorkflow({ id: 'w', on: '*', run: ({ step }) => step.sleepUntil('nap', at) })])
+  const run = await engine.run('w')
+  expect(run.dueAt).toBe(engine.clock.now() + 1_001)
+  expect(await engine.advance(run.id, 1_001)).toMatchObject({ status: 'completed' })
+})
+
+const ring: { self?: unknown } = {}
+ring.self = ring
+const angry = {
+  toJSON: () => {
+    throw new Error('not me')
+  },
+}
+
+test.each([
+  ['a circular result', ring, /circular/],
+  ['a bigint', 1n, /BigInt/],
+  ['a result whose toJSON throws', angry, /not me/],
+])('%s fails its step at once, because its effect has happened', async (_, result, why) => {
+  const { run, effects } = await runOnce((step, effect) =>
+    step.run('a', () => {
+      effect()
+      return result as never
+    }),
+  )
+  expect(run).toMatchObject({ status: 'failed', error: { code: 'output_not_json', step: 'a' } })
+  expect(run.error?.message).toMatch(/The result of step "a" is no JSON/)
+  expect(run.error?.message).toMatch(why)
+  expect(effects()).toBe(1)
+})
+
+test.each<[string, (step: StepApi, effect: () => void) => unknown, string]>([
+  ['the input of another workflow', (step) => step.invoke('a', child, 1n), 'Step "a": the input of "child" is no JSON'],
+  ['an event', (step) => step.send('a', 'x.y', { size: 1n }), 'Step "a": its event is no JSON'],
+  ['the result of a run', () => 1n, 'The result of the run is no JSON'],
+])('%s that JSON refuses fails the run at once', async (_, call, message) => {
+  const { run } = await runOnce(call)
+  expect(run).toMatchObject({ status: 'failed', error: { code: 'output_not_json' } })
+  expect(run.error?.message).toContain(message)
+})
+
+test.each<[string, (step: StepApi, effect: () => void) => unknown]>([
+  ['a name', (step, fn) => step.run('a\ud800', fn)],
+  ['a key', (step, fn) => step.run(['a', '\udc00'], fn)],
+  ['the key of an item', (step, fn) => step.map('a', ['\ud800'], String, fn)],
+  ['a value of where', (step) => step.waitFor('a', { on: 'x.y', where: { id: '\ud800' }, timeout: 1 } as never)],
+])('half a character in %s fails the run before its step begins', async (_, call) => {
+  const { run, effects } = await runOnce(call)
+  expect(run).toMatchObject({ status: 'failed', error: { code: 'invalid_workflow' } })
+  expect(run.error?.message).toMatch(/lone surrogate/)
+  expect(effects()).toBe(0)
+})

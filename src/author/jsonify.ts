@@ -45,8 +45,9 @@ type MaybeUndefined<T> = {
 type Flat<T> = { [Key in keyof T]: T[Key] }
 
 /**
- * A value as it comes back from JSON: a `Date` is text, `undefined` is null, and a property that is
- * undefined is gone. Types that JSON keeps stay themselves.
+ * A value as it comes back from JSON. Types that JSON keeps stay themselves.
+ *
+ * A `Date` is text, `undefined` is null, and a property that is undefined is gone.
  */
 export type Jsonify<T> = unknown extends T
   ? T

@@ -67,8 +67,10 @@ const RESERVED = /[#[\]]/
 /**
  * Identity of a step within its run: a name, or `[name, key]` in a loop.
  *
- * A name has 1 to 200 characters without `#`, `[` and `]`; any other throws `invalid_workflow`, and
- * so does a lone surrogate in name or key. A name that is used again gets a number, `name#2`, so its steps are told apart by their order.
+ * A name has 1 to 200 characters without `#`, `[` and `]`; any other throws `invalid_workflow`. So
+ * does a lone surrogate in a name or key.
+ *
+ * A name that is used again gets a number, `name#2`, so its steps are told apart by their order.
  */
 export type StepName = string | readonly [name: string, key: string | number]
 
@@ -80,7 +82,7 @@ export function stepKeys(): (name: StepName) => string {
   const seen = new Map<string, number>()
   return (name) => {
     const base = typeof name === 'object' && name !== null ? `${requireName(name[0])}[${name[1]}]` : requireName(name)
-    if (!base.isWellFormed()) throw new UpshotError('invalid_workflow', `The step name "${base}" ${ILL_FORMED}.`)
+    if (!base.isWellFormed()) throw new UpshotError('invalid_workflow', `The step "${base}" ${ILL_FORMED}.`)
     const occurrence = (seen.get(base) ?? 0) + 1
     seen.set(base, occurrence)
     return occurrence === 1 ? base : `${base}#${occurrence}`

@@ -76,7 +76,7 @@ export async function driveStep<T>(
   }
 }
 
-/** What is wrong with the step's options, as an error that names the step and the option. */
+/** An error that names the step and the option that is not valid; null if all are. */
 function findFault(key: string, { timeout, retry }: StepRequest): UpshotError | null {
   try {
     if (timeout !== undefined) parseDuration(timeout, 'timeout')

@@ -22,3 +22,23 @@ test('a base address without a version causes a warning and gets none', async ()
   expect(server.seen[0]?.path).toBe('/files/a')
   expect(lines[0]).toMatchObject({ kind: 'warning', message: expect.stringContaining('/v1') })
 })
+
+test.each<[Partial<Parameters<typeof createFilesClient>[0]>, RegExp]>([
+  [{ timeouts: { connect: Number.NaN } }, /^timeouts\.connect: "NaN" is not a duration/],
+  [{ timeouts: { total: '9e15ms' } }, /^timeouts\.total: /],
+  [{ retry: { maxWait: Number.POSITIVE_INFINITY } }, /^retry\.maxWait: "Infinity" is not a duration/],
+  [{ retry: { attempts: Number.NaN } }, /^retry\.attempts: "NaN" is not a whole number/],
+])('a client with %j is refused by the name of the option', (options, message) => {
+  expect(() => createFilesClient({ baseUrl: 'https://api.example.com/v1', apiKey: KEY, ...options })).toThrow(message)
+})
+
+test.each([
+  [{ timeout: Number.NaN }, 'timeout: "NaN"'],
+  [{ retry: { min: -1 } }, 'retry.min: "-1"'],
+  [{ retry: { attempts: 0.5 } }, 'retry.attempts: "0.5"'],
+])('a call with %j is refused before anything is sent', async (limits, message) => {
+  await using server = await ScriptedServer.start()
+  const { files } = testClient({ baseUrl: server.baseUrl })
+  await expect(files.get(REF, limits)).rejects.toThrow(message)
+  expect(server.seen).toEqual([])
+})

@@ -23,8 +23,24 @@ test.each([
   await expect(loadConfigFile(writeConfig(given))).rejects.toThrow(/publicUrl: should be the https address/)
 })
 
-function writeConfig(publicUrl: string): string {
+test.each([
+  [{ drain: '1 second' }, /drain: must be a duration/],
+  [{ drain: -1 }, /drain: must be a duration/],
+  [{ retention: { runs: 'always' } }, /retention\.runs: must be a duration such as "30d", or "forever"/],
+  [{ retention: { payloads: 9e15 } }, /retention\.payloads: must be a duration/],
+])('a project file with %j is refused by the name of the setting', async (content, message) => {
+  await expect(loadConfigFile(writeFile(content))).rejects.toThrow(message)
+})
+
+test('durations of a project file are whole milliseconds, rounded up', async () => {
+  const file = writeFile({ drain: 100_000 / 3, retention: { runs: '0.1ms', failures: 'forever' } })
+  expect(await loadConfigFile(file)).toMatchObject({ drainMs: 33_334, retention: { runs: 1, failures: null } })
+})
+
+const writeConfig = (publicUrl: string) => writeFile({ publicUrl })
+
+function writeFile(content: object): string {
   const file = join(tempFolder(), 'upshot.config.ts')
-  writeFileSync(file, `export default ${JSON.stringify({ publicUrl })}`)
+  writeFileSync(file, `export default ${JSON.stringify(content)}`)
   return file
 }

@@ -15,6 +15,7 @@ const CODES = {
   stale_lease: { status: 409, retryable: false },
   output_too_large: { status: 500, retryable: false },
   output_not_json: { status: 500, retryable: false },
+  invoke_too_deep: { status: 500, retryable: false },
   step_failed: { status: 500, retryable: false },
   step_timeout: { status: 504, retryable: true },
   needs_confirmation: { status: 409, retryable: false },

@@ -1,8 +1,24 @@
 import { expect, test } from 'vitest'
+import { FIRST_FENCE, type Lease } from '../../src/core/runs/lease.ts'
 import type { Invocation } from '../../src/core/runs/wait.ts'
+import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, eventBody, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
-import { claimLease, statusOf } from './support/waiting-runs.ts'
+import { addEvent, claimLease, match, statusOf, WAIT, waitingRun } from './support/waiting-runs.ts'
+
+/** Makes `depth` runs, each invoked by the one before it, in few commits; returns the deepest. */
+async function invokeChain(store: Store, root: Lease, depth: number): Promise<Lease> {
+  let lease = root
+  const writes: Promise<unknown>[] = []
+  const step = checkpoint('ask', { kind: 'invoke', status: 'waiting' })
+  for (let level = 1; level <= depth; level++) {
+    const invoke = { run: `run_nested_${level}`, workflow: 'child', account: 'default', input: 'null', createdAt: NOW }
+    writes.push(store.saveCheckpoint(lease, step, undefined, { invoke }), store.claimRuns('wrk_1', 1, NOW))
+    lease = { runId: invoke.run, fence: FIRST_FENCE, worker: 'wrk_1' }
+  }
+  await Promise.all(writes)
+  return lease
+}
 
 describeStores((open) => {
   test('an invoked run starts with the checkpoint of its step and wakes its parent when it ends', async () => {
@@ -50,6 +66,29 @@ describeStores((open) => {
       reason: expect.stringContaining(root),
     })
     expect(await store.findRun('run_grandchild')).toMatchObject({ status: 'completed' })
+  })
+
+  test('a run of any depth is canceled with all runs below it', async () => {
+    const { store } = open()
+    const root = await claimLease(store)
+    const deepest = await invokeChain(store, root, 5_000)
+    expect(await store.cancelRun(root.runId, 'by hand', NOW)).toBe(true)
+    expect(await statusOf(store, deepest)).toBe('canceled')
+  })
+
+  test('an event that cancels a deep run resolves the waits of other runs, too', async () => {
+    const { store } = open()
+    const root = await claimLease(store)
+    await store.watchRun(root, [WAIT], NOW)
+    const deepest = await invokeChain(store, root, 5_000)
+    const other = await waitingRun(store)
+    const event = await addEvent(store, 'evt_moved')
+    expect((await match(store, { [event]: 'fil_1' })).canceled).toHaveLength(5_001)
+    // Canceled runs count against the bound of a transaction, so the next one resolves the rest.
+    expect(await statusOf(store, other)).toBe('waiting')
+    await match(store, { [event]: 'fil_1' })
+    expect(await statusOf(store, deepest)).toBe('canceled')
+    expect(await statusOf(store, other)).toBe('pending')
   })
 
   test('a sent event and its runs are saved with the checkpoint of their step, or not at all', async () => {

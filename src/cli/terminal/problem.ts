@@ -54,6 +54,7 @@ const CODES: Record<ErrorCode, Meaning> = {
   stale_lease: ['failed', 'See what happened to the run with "upshot runs show <id>".'],
   output_too_large: ['failed', REPORT],
   output_not_json: ['failed', REPORT],
+  invoke_too_deep: ['failed', 'See the run and its steps with "upshot runs show <id>".'],
   step_failed: ['failed', 'See the run and its steps with "upshot runs show <id>".'],
   step_timeout: ['temporary', TRY_LATER],
   needs_confirmation: ['needsConfirmation', 'Add --yes to do it.'],

@@ -27,6 +27,8 @@ export interface ClaimedRun {
   isAdmitted: boolean
   /** Runs that were folded into it. */
   folded: number
+  /** Runs above it: the one that invoked it, the one that invoked that one, and so on. */
+  depth: number
   cause: RunCause
   handler: RunHandler
   /** The run that it repeats, forks or follows; null for none. */
@@ -70,6 +72,7 @@ export function listClaimedOnArrival(
     codeHash: arrivalClaim.codeHashes[workflow] ?? null,
     isAdmitted: false,
     folded: 0,
+    depth: 0,
     cause: { kind: 'event', event: record },
     handler: 'run',
     originRun: null,

@@ -17,6 +17,9 @@ export interface EventWait {
   at: number
 }
 
+/** Deepest run that `step.invoke` makes: it has this many runs above it. */
+export const MAX_INVOKE_DEPTH = 100
+
 /** A run that a step starts. */
 export interface Invocation {
   run: string

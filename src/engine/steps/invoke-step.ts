@@ -5,7 +5,7 @@ import { toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
 import type { Run } from '../../core/runs/run.ts'
 import type { Checkpoint, StepName } from '../../core/runs/step.ts'
-import type { Invocation, SavedWithStep } from '../../core/runs/wait.ts'
+import { type Invocation, MAX_INVOKE_DEPTH, type SavedWithStep } from '../../core/runs/wait.ts'
 import { type Duration, parseDuration } from '../../core/time.ts'
 import { isFinished } from '../pass/journal.ts'
 import { packOutput } from '../pass/pack-output.ts'
@@ -32,12 +32,15 @@ export async function invokeStep(pass: Pass, name: StepName, request: InvokeRequ
 /**
  * Creates the child in the commit of the step that waits for it: neither exists without the other.
  */
-function begin(pass: Pass, key: string, request: InvokeRequest): Promise<never> {
+async function begin(pass: Pass, key: string, request: InvokeRequest): Promise<never> {
   const now = pass.clock.now()
   const { timeout } = request.options
   const invoke = planInvocation(pass, key, request)
   const dueAt = timeout === undefined ? null : now + parseDuration(timeout, `Step "${key}": timeout`)
-  const step = { ...newStep(pass, { key, kind: 'invoke', effect: 'write' }), target: invoke.run, dueAt }
+  const first = newStep(pass, { key, kind: 'invoke', effect: 'write' })
+  const refusal = findRefusal(pass, request)
+  if (refusal) return fail(pass, first, refusal, {})
+  const step = { ...first, target: invoke.run, dueAt }
   pass.journal.record(step, undefined, { invoke }).then(
     () => pass.publish({ kind: 'run.queued', count: 1 }),
     () => {},
@@ -61,6 +64,13 @@ function planInvocation(pass: Pass, key: string, { workflow, input }: InvokeRequ
   }
   const run = deriveRunId(runId, key, fence)
   return { run, workflow: workflow.id, account: accountOf(pass.run.cause), input: json, createdAt: pass.clock.now() }
+}
+
+/** Why the child may not be made: the step fails with it at once. Null where it may. */
+function findRefusal({ run }: Pass, { workflow }: InvokeRequest): Failure | null {
+  if (run.depth < MAX_INVOKE_DEPTH) return null
+  const message = `"${workflow.id}" would be nested more than ${MAX_INVOKE_DEPTH} invocations deep. Invoke in a loop, or send an event.`
+  return { name: 'UpshotError', code: 'invoke_too_deep', message }
 }
 
 async function goOn(pass: Pass, step: Checkpoint): Promise<unknown> {

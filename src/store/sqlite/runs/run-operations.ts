@@ -110,9 +110,9 @@ function prepareForks(db: Database) {
   return {
     // A fork has a journal before its first claim, so its fence and start are set.
     insert: db.prepare(
-      `INSERT INTO run (id, workflow, status, event_seq, tick_at, input, account, since_seq, priority, fence,
+      `INSERT INTO run (id, workflow, status, event_seq, tick_at, input, account, depth, since_seq, priority, fence,
          created_at, started_at, origin, origin_run, handler, failure, folded)
-       SELECT @id, workflow, 'pending', event_seq, tick_at, input, account, ${NEWEST_EVENT}, priority, 1,
+       SELECT @id, workflow, 'pending', event_seq, tick_at, input, account, depth, ${NEWEST_EVENT}, priority, 1,
          @now, @now, 'fork', id, handler, failure, folded
        FROM run WHERE id = @source`,
     ),

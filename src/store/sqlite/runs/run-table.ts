@@ -45,6 +45,7 @@ interface ClaimRow {
   tick_at: number | null
   input: string | null
   account: string | null
+  depth: number
   code_hash: string | null
   fence: number
   attempt: number
@@ -216,6 +217,7 @@ export class RunTable {
       isFirstPass: row.fence === FIRST_FENCE,
       isAdmitted: row.gate_state === 'admitted',
       folded: row.folded ?? 0,
+      depth: row.depth,
       codeHash: row.code_hash,
       cause: this.#readCause(row),
       handler: row.handler,
@@ -256,8 +258,8 @@ function prepareClaims(db: Database) {
       `UPDATE run SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL, awaits = 0,
          started_at = CASE WHEN gate_state IN ('in_line', 'outside') THEN started_at ELSE coalesce(started_at, ?) END,
          gate_state = CASE gate_state WHEN 'in_line' THEN 'outside' ELSE gate_state END
-       WHERE id = ? RETURNING id, workflow, event_seq, tick_at, input, account, code_hash, fence, attempt, created_at,
-         started_at, handler, origin_run, failure, gate_state, folded`,
+       WHERE id = ? RETURNING id, workflow, event_seq, tick_at, input, account, depth, code_hash, fence, attempt,
+         created_at, started_at, handler, origin_run, failure, gate_state, folded`,
     ),
   }
 }
@@ -301,9 +303,9 @@ function prepareEnds(db: Database) {
        WHERE id = ? AND status IN ('pending', 'running', 'waiting')`,
     ),
     followUp: db.prepare(
-      `INSERT INTO run (id, workflow, status, event_seq, tick_at, input, account, since_seq, priority, created_at,
+      `INSERT INTO run (id, workflow, status, event_seq, tick_at, input, account, depth, since_seq, priority, created_at,
          origin, origin_run, handler, failure, folded)
-       SELECT ?, workflow, 'pending', event_seq, tick_at, input, account, ${NEWEST_EVENT}, priority, ?,
+       SELECT ?, workflow, 'pending', event_seq, tick_at, input, account, depth, ${NEWEST_EVENT}, priority, ?,
          'failure', id, 'onFailure', error, folded
        FROM run WHERE id = ? AND handler = 'run'`,
     ),

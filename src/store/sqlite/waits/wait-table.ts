@@ -14,7 +14,10 @@ interface FoundWait {
   workflow: string
 }
 
-/** Waits that one transaction resolves at most; an event that thousands await takes several. */
+/**
+ * Waits that one transaction resolves, and runs that it cancels, before it stops; the next one goes
+ * on with the same event.
+ */
 const MAX_RESOLVED = 2_000
 
 /** The waits of runs, for events and for the runs that they invoked. */
@@ -77,13 +80,18 @@ export class WaitTable {
     return true
   }
 
-  /** Cancels a run and all that it invoked; returns those that were unfinished. */
+  /** Cancels a run and all that it invoked, at any depth; returns those that were unfinished. */
   cancel(runId: string, reason: string, now: number): string[] {
-    if (!this.#runs.cancel(runId, reason, now)) return []
-    this.runEnded(runId)
-    const because = `run ${runId}, which invoked it, was canceled`
-    const children = this.#runRows.listChildren.all(runId)
-    return [runId, ...children.flatMap((child) => this.cancel(child, because, now))]
+    const canceled: string[] = []
+    const open = [{ runId, reason }]
+    for (let next = open.pop(); next; next = open.pop()) {
+      if (!this.#runs.cancel(next.runId, next.reason, now)) continue
+      canceled.push(next.runId)
+      this.runEnded(next.runId)
+      const because = `run ${next.runId}, which invoked it, was canceled`
+      for (const child of this.#runRows.listChildren.all(next.runId)) open.push({ runId: child, reason: because })
+    }
+    return canceled
   }
 
   saveMatches(batch: MatchBatch, now: number): MatchResult {
@@ -104,23 +112,27 @@ export class WaitTable {
     return result
   }
 
+  /** Resolves the waits for an event; returns how many, with all runs that it canceled. */
   #resolveWaits(
     { type, name }: { type: string; name: string },
     { account, value, seq, event }: EventKey,
     { limit, now, result }: { limit: number; now: number; result: MatchResult },
   ): number {
-    const found = this.#waits.findMatching.all(type, name, account, value, seq, limit)
-    for (const wait of found) {
+    let done = 0
+    for (const wait of this.#waits.findMatching.all(type, name, account, value, seq, limit)) {
+      if (done >= limit) break
+      done += 1
       if (wait.is_cancel === 1) {
         const reason = describeCancel(event, this.#events.get(seq).type)
         const canceled = this.cancel(wait.run_id, reason, now)
-        result.canceled.push(...canceled.map((run) => ({ run, workflow: wait.workflow, reason })))
+        done += canceled.length
+        for (const run of canceled) result.canceled.push({ run, workflow: wait.workflow, reason })
       } else {
         this.#waits.resolve.run(seq, wait.run_id, wait.key)
         result.woken += this.#runRows.wake.run(wait.run_id).changes
       }
     }
-    return found.length
+    return done
   }
 
   /** Saves a wait; returns the number of an event that resolves it at once, or null. */
@@ -134,7 +146,7 @@ export class WaitTable {
 
   #invoke(parent: string, step: string, { run, workflow, account, input, createdAt }: Invocation): void {
     const newest = this.#cursors.newest()
-    this.#runRows.insertChild.run(run, workflow, input, account, parent, step, newest, createdAt, workflow)
+    this.#runRows.insertChild.run({ run, workflow, input, account, parent, step, newest, createdAt })
     this.#waits.insertChild.run(parent, step, run)
   }
 
@@ -195,8 +207,11 @@ function prepareRuns(db: Database) {
       .prepare<[string], number>('SELECT coalesce(since_seq, event_seq, 0) FROM run WHERE id = ?')
       .pluck(),
     insertChild: db.prepare(
-      `INSERT INTO run (id, workflow, status, input, account, parent_run, parent_step, since_seq, created_at, priority)
-       VALUES (?, ?, 'pending', ?, ?, ?, ?, ?, ?, coalesce((SELECT priority FROM workflow WHERE id = ?), 0))
+      `INSERT INTO run (id, workflow, status, input, account, parent_run, parent_step, since_seq, created_at,
+         depth, priority)
+       VALUES (@run, @workflow, 'pending', @input, @account, @parent, @step, @newest, @createdAt,
+         1 + (SELECT depth FROM run WHERE id = @parent),
+         coalesce((SELECT priority FROM workflow WHERE id = @workflow), 0))
        ON CONFLICT (id) DO NOTHING`,
     ),
     insertRun: db.prepare(

@@ -177,6 +177,8 @@ CREATE TABLE run (
   account     TEXT,
   parent_run  TEXT,
   parent_step TEXT,
+  -- The number of runs above it: the one that invoked it, the one that invoked that one, and so on.
+  depth       INTEGER NOT NULL DEFAULT 0,
   code_hash   TEXT,
   -- The newest event when the run was made; null where that is `event_seq`.
   since_seq   INTEGER,

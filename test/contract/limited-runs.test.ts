@@ -65,7 +65,7 @@ describeStores((open) => {
     const first = await admit(store, 'evt_1', { gates: [concurrency] })
     const second = await admit(store, 'evt_2', { gates: [concurrency] })
     await store.failRun(first.lease, { name: 'Error', message: 'no' }, NOW)
-    expect(await store.retryRun(first.lease.runId)).toBe(true)
+    expect(await store.retryRun(first.lease.runId, NOW)).toBe(true)
     const claimed = await store.claimRuns('wrk_1', 10, NOW)
     expect(claimed.map((run) => [run.lease.runId, run.isAdmitted])).toEqual([
       [first.lease.runId, false],

@@ -33,14 +33,14 @@ describeStores((open) => {
   test('a retry of a failed run keeps finished steps and repeats the failed one', async () => {
     const { store } = open()
     const lease = await failedRun(store)
-    expect(await store.retryRun(lease.runId)).toBe(true)
+    expect(await store.retryRun(lease.runId, NOW)).toBe(true)
     expect(await store.findRun(lease.runId)).toMatchObject({ status: 'pending', finishedAt: null, attempt: 0 })
     expect(await store.listSteps(lease.runId)).toMatchObject([
       { key: 'a', status: 'completed', output: '"from a"' },
       { key: 'b', status: 'waiting', attempt: 0, position: 1, dueAt: null },
     ])
     expect(await store.listStepFailures(lease.runId)).toHaveLength(1)
-    expect(await store.retryRun(lease.runId)).toBe(false)
+    expect(await store.retryRun(lease.runId, NOW)).toBe(false)
     const again = await claimOne(store, NOW + 12)
     expect(again.fence).toBeGreaterThan(lease.fence)
     await expect(store.completeRun(lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
@@ -49,13 +49,13 @@ describeStores((open) => {
   test('a canceled run can be retried, a completed or unfinished one cannot', async () => {
     const { store } = open()
     const id = await queueRun(store)
-    expect(await store.retryRun(id)).toBe(false)
+    expect(await store.retryRun(id, NOW)).toBe(false)
     await store.cancelRun(id, 'by hand', NOW)
-    expect(await store.retryRun(id)).toBe(true)
+    expect(await store.retryRun(id, NOW)).toBe(true)
     expect(await store.findRun(id)).toMatchObject({ status: 'pending', reason: null })
     await store.completeRun(await claimOne(store), 'null', NOW)
-    expect(await store.retryRun(id)).toBe(false)
-    expect(await store.retryRun('run_none')).toBe(false)
+    expect(await store.retryRun(id, NOW)).toBe(false)
+    expect(await store.retryRun('run_none', NOW)).toBe(false)
   })
 
   test('the commit that fails a run starts one onFailure run, whose failure starts none', async () => {

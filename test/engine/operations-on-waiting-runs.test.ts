@@ -28,7 +28,7 @@ test('a retried run registers its wait again and ignores events from between', a
   const parked = await engine.run('order')
   await engine.store.cancelRun(parked.id, 'by hand', engine.clock.now())
   await deliverEvent(engine, worker, approval(1, 'evt_while_canceled'))
-  expect(await engine.store.retryRun(parked.id)).toBe(true)
+  expect(await engine.store.retryRun(parked.id, engine.clock.now())).toBe(true)
   worker.wake()
   await awaitStatus(engine, parked.id, 'waiting')
   await deliverEvent(engine, worker, approval(1, 'evt_after'))
@@ -54,7 +54,7 @@ test('a retried run whose child failed invokes another child', async () => {
   const { id } = await engine.run('parent')
   await awaitStatus(engine, id, 'failed')
   isMended = true
-  await engine.store.retryRun(id)
+  await engine.store.retryRun(id, engine.clock.now())
   worker.wake()
   expect((await awaitStatus(engine, id, 'completed')).output).toBe('"mended"')
   const children = await engine.store.listRuns({ parentRun: id, limit: 5 })

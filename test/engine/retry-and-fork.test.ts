@@ -41,7 +41,7 @@ test('a retried run goes on from its failed step', async () => {
   expect(failed).toMatchObject({ status: 'failed', error: { step: 'side[x]' } })
   isMended = true
   const completed = engine.notices.once('run.completed')
-  expect(await engine.store.retryRun(failed.id)).toBe(true)
+  expect(await engine.store.retryRun(failed.id, engine.clock.now())).toBe(true)
   worker.wake()
   await completed
   expect(await engine.store.findRun(failed.id)).toMatchObject({ status: 'completed', output: '"without"' })

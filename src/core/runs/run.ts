@@ -1,4 +1,5 @@
 import type { Failure } from '../errors.ts'
+import { isoTime } from '../time.ts'
 import type { PackedOutput } from './step.ts'
 
 /**
@@ -46,6 +47,10 @@ export interface Run {
    * Latest time at which a waiting run goes on; null: something else, or a person, must wake it.
    */
   dueAt: number | null
+  /** When it times out, by the present `timeout.run` of its workflow; null: never, or not started. */
+  deadline: number | null
+  /** True when a rule of its workflow canceled it: `cancelOn`, `timeout.start` or `singleton`. */
+  isCanceledByRule: boolean
   /** True while an event or another run can wake it. */
   awaits: boolean
   /** True while it waits for a place at a gate. */
@@ -94,19 +99,20 @@ export const QUEUED_TICK_REASON = 'the tick before it is not finished'
 export type RunOperation = 'cancel' | 'retry' | 'resume'
 
 /** The part of a run that decides whether an operation fits. */
-type FittingRun = Pick<Run, 'status' | 'dueAt' | 'reason'> & Partial<Pick<Run, 'awaits' | 'isInLine'>>
+type FittingRun = Pick<Run, 'status' | 'dueAt' | 'reason'> &
+  Partial<Pick<Run, 'awaits' | 'isInLine' | 'deadline' | 'isCanceledByRule'>>
 
 /**
- * Why an operation does not fit a run; null when it does. The store checks again in its own
- * transaction.
+ * Why an operation does not fit a run at `now`; null when it does. The store checks again in its
+ * own transaction.
  */
-export function findObstacle(operation: RunOperation, run: FittingRun): string | null {
+export function findObstacle(operation: RunOperation, run: FittingRun, now: number): string | null {
   const { status, dueAt, reason, awaits = false, isInLine = false } = run
   switch (operation) {
     case 'cancel':
       return isFinished(status) ? `it is ${status} already` : null
     case 'retry':
-      if (status === 'failed' || status === 'canceled') return null
+      if (status === 'failed' || status === 'canceled') return findLostCause(run, now)
       return isFinished(status) ? `it is ${status}, there is nothing to go on from` : `it is ${status}, not finished`
     case 'resume':
       if (status !== 'waiting') return `it is ${status}, it does not wait for a person`
@@ -117,6 +123,16 @@ export function findObstacle(operation: RunOperation, run: FittingRun): string |
     default:
       return operation satisfies never
   }
+}
+
+/** Why a failed or canceled run would end again at once if it were retried; null when it may help. */
+export function findLostCause(run: FittingRun, now: number): string | null {
+  const { status, reason, deadline = null, isCanceledByRule = false } = run
+  if (status === 'canceled' && isCanceledByRule) {
+    return `a rule of its workflow canceled it (${reason}), and would again; fork or replay it instead`
+  }
+  if (deadline === null || now < deadline || (status !== 'failed' && status !== 'canceled')) return null
+  return `its \`timeout.run\` ended at ${isoTime(deadline)}; fork or replay it instead`
 }
 
 /** True when no pass follows, unless a person retries the run. */

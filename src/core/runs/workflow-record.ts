@@ -10,6 +10,8 @@ export interface WorkflowRecord {
   schedule: CronTrigger | null
   /** Priority of new runs until they are admitted; left out where it is 0. */
   priority?: number
+  /** `timeout.run` in milliseconds; left out where there is none. */
+  runTimeoutMs?: number
   loadedAt: number
   /** Epoch milliseconds; null: not paused. */
   pausedAt: number | null
@@ -19,7 +21,7 @@ export interface WorkflowRecord {
 
 /** The result of loading the workflows folder. */
 export interface LoadedWorkflows {
-  workflows: readonly Pick<WorkflowRecord, 'id' | 'file' | 'eventTypes' | 'schedule' | 'priority'>[]
+  workflows: readonly Pick<WorkflowRecord, 'id' | 'file' | 'eventTypes' | 'schedule' | 'priority' | 'runTimeoutMs'>[]
   /** File names of modules that could not be loaded. */
   broken: readonly string[]
 }

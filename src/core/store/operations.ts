@@ -14,9 +14,9 @@ export interface OperationWrites {
   cancelRun(runId: string, reason: string, now: number): Promise<boolean>
   /**
    * Continues a failed or canceled run from its failed step, under the same id. False in any other
-   * state.
+   * state, or where it would end again at once.
    */
-  retryRun(runId: string): Promise<boolean>
+  retryRun(runId: string, now: number): Promise<boolean>
   /**
    * Continues a run that waits for a person; `fromScratch` first deletes its journal. False when it
    * does not wait for a person.

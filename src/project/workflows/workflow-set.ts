@@ -3,6 +3,7 @@ import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
 import type { NoticeOf, Publish } from '../../core/notices.ts'
 import type { LoadedWorkflows } from '../../core/runs/workflow-record.ts'
+import { parseDuration } from '../../core/time.ts'
 import { parseCronLine } from '../../schedule/cron-line.ts'
 import { type LoadedModule, loadWorkflows } from './load-workflows.ts'
 
@@ -55,6 +56,7 @@ export class WorkflowSet {
       eventTypes: planRoutes(workflow).map((route) => route.eventType),
       schedule: scheduleOf(workflow),
       priority: planFirstPriority(workflow),
+      ...(workflow.timeout?.run === undefined ? {} : { runTimeoutMs: parseDuration(workflow.timeout.run) }),
     }))
     return { workflows, broken: this.#broken }
   }

@@ -164,7 +164,7 @@ function matchWrites({ runs, waits, cursors }: Tables, commit: Commit): MatchWri
 function operationWrites({ operations, waits }: Tables, commit: Commit): OperationWrites {
   return {
     cancelRun: (runId, reason, now) => commit.write(() => waits.cancel(runId, reason, now).length > 0),
-    retryRun: (runId) => commit.write(() => operations.retry(runId)),
+    retryRun: (runId, now) => commit.write(() => operations.retry(runId, now)),
     resumeRun: (runId, options) => commit.write(() => operations.resume(runId, options)),
     forkRun: (runId, fork, now) => commit.write(() => operations.fork(runId, fork, now)),
   }

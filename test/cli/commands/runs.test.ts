@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { planAdmission } from '../../contract/support/ask-admission.ts'
 import { checkpoint, incoming, queueRun } from '../../support/fixtures.ts'
 import { runHere } from '../support/run-here.ts'
 import { failRun, openTestProject, statusOf } from '../support/test-project.ts'
@@ -12,6 +13,20 @@ test('runs retry retries a named failed run, and refuses one with another status
   expect(await cli('runs', 'retry', 'run_none')).toMatchObject({ exit: 5, json: { error: { code: 'not_found' } } })
   expect(await cli('runs', 'retry')).toMatchObject({ exit: 2, json: { error: { code: 'invalid_request' } } })
   expect(await cli('runs', 'retry', id, '--status', 'failed')).toMatchObject({ exit: 2 })
+})
+
+test('runs retry refuses a run that a rule canceled, and names fork and replay instead', async () => {
+  const { store, cli } = await openTestProject()
+  const id = await queueRun(store, 'evt_1', 'count', Date.now())
+  const [run] = await store.claimRuns('wrk_1', 1, Date.now())
+  if (!run) throw new Error('a run was queued')
+  await store.admitRun(run.lease, planAdmission({ startBy: 0 }), Date.now())
+  const { exit, json } = await cli('runs', 'retry', id)
+  expect({ exit, code: json.error.code }).toEqual({ exit: 1, code: 'conflict' })
+  expect(json.error.message).toContain('a rule of its workflow canceled it (timeout: it had not started by')
+  expect(json.error.fix).toContain(`upshot runs fork ${id} --from-step <step>`)
+  expect(json.error.fix).toContain('upshot events replay evt_1 --workflow count')
+  expect(await statusOf(store, id)).toBe('canceled')
 })
 
 test('runs retry asks with the number of selected runs, and changes nothing under --dry-run', async () => {

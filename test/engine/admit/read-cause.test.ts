@@ -19,7 +19,7 @@ test('a run whose event body is pruned is parked and says so', async () => {
   ])
   const failed = await engine.run('flaky')
   await engine.store.prune({ kind: 'payloads', before: NOW + 1, limit: 10, after: null })
-  await engine.store.retryRun(failed.id)
+  await engine.store.retryRun(failed.id, engine.clock.now())
   expect(await engine.advance(failed.id, '1s')).toMatchObject({
     status: 'waiting',
     dueAt: null,

@@ -1,6 +1,7 @@
 import { UpshotError } from '../../../core/errors.ts'
-import { findObstacle, type Run, type RunOperation } from '../../../core/runs/run.ts'
+import { findLostCause, findObstacle, type Run, type RunOperation } from '../../../core/runs/run.ts'
 import type { Store } from '../../../core/store/store.ts'
+import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
@@ -50,9 +51,10 @@ export async function operateOnRuns(
   }
   await project.withStore(async (store) => {
     const runs = isSelected ? await findRuns(store, choice, work.operation) : await findNamed(store, ids)
-    const possible = runs.filter((run) => findObstacle(work.operation, run) === null)
+    const now = systemClock.now()
+    const possible = runs.filter((run) => findObstacle(work.operation, run, now) === null)
     const refused = runs.filter((run) => !possible.includes(run))
-    if (!isSelected && possible.length === 0) throw describeRefusal(work, refused)
+    if (!isSelected && possible.length === 0) throw describeRefusal(work, refused, now)
     const mustAsk = isSelected || work.isDestructive || out.given.dryRun
     const selection = isSelected ? ` (${describeChoice(choice)})` : ''
     const will = `${work.verb} ${possible.length} ${possible.length === 1 ? 'run' : 'runs'}${selection}`
@@ -60,7 +62,7 @@ export async function operateOnRuns(
     const isConfirmed = !mustAsk || possible.length === 0 || (await confirm(out, { will, things }))
     if (!isConfirmed) return report(out, work, { outcomes: [], matched: possible })
     const outcomes = await performAll(out, work, { store, runs: possible })
-    const all = [...outcomes, ...refused.map((run) => toOutcome(run, findObstacle(work.operation, run)))]
+    const all = [...outcomes, ...refused.map((run) => toOutcome(run, findObstacle(work.operation, run, now)))]
     if (!isSelected && all.some(({ done }) => !done)) out.leaveWith('failed')
     report(out, work, { outcomes: all, matched: null })
   })
@@ -93,12 +95,19 @@ function toOutcome({ id, workflow }: Run, why: string | null): Outcome {
   return { run: id, workflow, done: why === null, why }
 }
 
-function describeRefusal({ operation, verb }: RunWork, [run]: readonly Run[]): UpshotError {
+function describeRefusal({ operation, verb }: RunWork, [run]: readonly Run[], now: number): UpshotError {
   if (!run) return new UpshotError('invalid_request', 'No run was named.')
-  const why = findObstacle(operation, run)
-  return new UpshotError('conflict', `Cannot ${verb} run ${run.id}: ${why}.`, {
-    details: { fix: `See its state with "upshot runs show ${run.id}".` },
-  })
+  const why = findObstacle(operation, run, now)
+  const isLost = operation === 'retry' && findLostCause(run, now) !== null
+  const fix = isLost ? suggestNewRun(run) : `See its state with "upshot runs show ${run.id}".`
+  return new UpshotError('conflict', `Cannot ${verb} run ${run.id}: ${why}.`, { details: { fix } })
+}
+
+/** The commands that make a new run in place of one that a retry cannot help. */
+function suggestNewRun({ id, eventId, tickAt, workflow }: Run): string {
+  const fork = `Keep its finished steps with "upshot runs fork ${id} --from-step <step>"`
+  if (eventId !== null) return `${fork}, or begin anew with "upshot events replay ${eventId} --workflow ${workflow}".`
+  return tickAt === null ? `${fork}.` : `${fork}, or begin anew with "upshot schedules run ${workflow}".`
 }
 
 function report(

@@ -9,6 +9,7 @@ import {
   type RunStatus,
 } from '../../../core/runs/run.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
+import { systemClock } from '../../../core/time.ts'
 import { parseSince } from '../../input/parse-option.ts'
 import { readStdin } from '../../input/read-source.ts'
 
@@ -64,10 +65,11 @@ export function describeChoice({ status, workflow, event, since, until }: RunCho
 /** All selected runs that allow the operation, oldest first. */
 export async function findRuns(store: ReadStore, choice: RunChoice, operation: RunOperation): Promise<Run[]> {
   const found: Run[] = []
+  const now = systemClock.now()
   const filter = toFilter(choice)
   for (let before: string | undefined; ; ) {
     const page = await store.listRuns({ ...filter, limit: PAGE, ...(before === undefined ? {} : { before }) })
-    found.push(...page.filter((run) => findObstacle(operation, run) === null))
+    found.push(...page.filter((run) => findObstacle(operation, run, now) === null))
     if (page.length < PAGE) return found.reverse()
     before = page.at(-1)?.id
   }

@@ -133,7 +133,7 @@ export class Admission {
       const reason = `singleton: the newer ${holder} is unfinished`
       return { verdict: this.#finish(run, { kind: 'canceled', reason }, now) }
     }
-    return { canceled: this.#waits.cancel(holder, `singleton: replaced by ${run.id}`, now) }
+    return { canceled: this.#waits.cancel(holder, `singleton: replaced by ${run.id}`, now, true) }
   }
 
   /** Gathers, or joins the run that gathers; null when this run has gathered all its events. */
@@ -219,7 +219,7 @@ function prepareRuns(db: Database) {
     ),
     end: db.prepare(
       `UPDATE run SET status = @kind, reason = @reason, worker = NULL, started_at = NULL, finished_at = @now,
-         folded_into = @foldedInto
+         folded_into = @foldedInto, by_rule = (@kind = 'canceled')
        WHERE id = @id`,
     ),
     absorb: db.prepare(

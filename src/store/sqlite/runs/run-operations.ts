@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
+import { findObstacle } from '../../../core/runs/run.ts'
 import { planReset } from '../../../core/runs/step.ts'
 import type { Fork } from '../../../core/store/operations.ts'
 import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
@@ -25,10 +26,10 @@ export class RunOperations {
     this.#replays = prepareReplays(db)
   }
 
-  /** Makes a failed or canceled run pending again; false for any other. */
-  retry(runId: string): boolean {
+  /** Makes a failed or canceled run pending again; false where a retry does not fit. */
+  retry(runId: string, now: number): boolean {
     const run = this.#runs.find(runId)
-    if (!run || this.#continue.retry.run(runId).changes === 0) return false
+    if (!run || findObstacle('retry', run, now) !== null || this.#continue.retry.run(runId).changes === 0) return false
     for (const key of planReset(this.#steps.list(runId), run.error)) this.#continue.resetStep.run(runId, key)
     // The waits of a run end with it, so its open steps begin again.
     this.#continue.dropWaitingSteps.run(runId)

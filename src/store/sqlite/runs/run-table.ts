@@ -26,6 +26,8 @@ interface RunRow {
   started_at: number | null
   finished_at: number | null
   due_at: number | null
+  deadline: number | null
+  by_rule: number
   awaits: number
   gate_state: string | null
   folded_into: string | null
@@ -67,8 +69,9 @@ const IS_LEASED = `id = @runId AND fence = @fence AND status = 'running'`
 export const IS_LEASED_BY_POSITION = `id = ? AND fence = ? AND status = 'running'`
 
 const SELECT_RUN = `SELECT run.id, workflow, status, reason, event.id AS event_id, tick_at, parent_run, parent_step,
-    attempt, run.created_at, started_at, finished_at, due_at, awaits, gate_state, folded_into, folded, output,
-    apart_bytes, error, run.origin, origin_run, handler
+    attempt, run.created_at, started_at, finished_at, due_at, by_rule, awaits, gate_state, folded_into, folded, output,
+    apart_bytes, error, run.origin, origin_run, handler,
+    started_at + (SELECT run_timeout FROM workflow WHERE workflow.id = run.workflow) AS deadline
   FROM run LEFT JOIN event ON event.seq = run.event_seq`
 
 /** The queue: runs from pending to finished. */
@@ -152,8 +155,9 @@ export class RunTable {
     return this.#parks.release.run(lease).changes === 1
   }
 
-  cancel(runId: string, reason: string, now: number): boolean {
-    return this.#ends.cancel.run(reason, now, runId).changes === 1
+  /** `byRule`: a rule of its workflow cancels it. */
+  cancel(runId: string, reason: string, now: number, byRule = false): boolean {
+    return this.#ends.cancel.run(reason, now, Number(byRule), runId).changes === 1
   }
 
   leases(worker: string): { runId: string; fence: number }[] {
@@ -299,7 +303,8 @@ function prepareEnds(db: Database) {
     fail: end('failed', 'error'),
     skip: end('skipped', 'reason'),
     cancel: db.prepare(
-      `UPDATE run SET status = 'canceled', reason = ?, fence = fence + 1, worker = NULL, due_at = NULL, finished_at = ?
+      `UPDATE run SET status = 'canceled', reason = ?, fence = fence + 1, worker = NULL, due_at = NULL, finished_at = ?,
+         by_rule = ?
        WHERE id = ? AND status IN ('pending', 'running', 'waiting')`,
     ),
     followUp: db.prepare(
@@ -357,6 +362,8 @@ function readRun(row: RunRow): Run {
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     dueAt: row.due_at,
+    deadline: row.deadline,
+    isCanceledByRule: row.by_rule === 1,
     awaits: row.awaits === 1,
     isInLine: row.status === 'waiting' && row.gate_state === 'in_line',
     foldedInto: row.folded_into,

@@ -10,6 +10,7 @@ interface WorkflowRow {
   file: string
   schedule: string | null
   priority: number
+  run_timeout: number | null
   loaded_at: number
 }
 
@@ -37,8 +38,12 @@ export class WorkflowTable {
 
   constructor(db: Database) {
     // Whole tables of a few dozen rows, in the order of their primary keys.
-    this.#list = db.prepare<[], WorkflowRow>('SELECT id, file, schedule, priority, loaded_at FROM workflow ORDER BY id')
-    this.#insert = db.prepare('INSERT INTO workflow (id, file, schedule, priority, loaded_at) VALUES (?, ?, ?, ?, ?)')
+    this.#list = db.prepare<[], WorkflowRow>(
+      'SELECT id, file, schedule, priority, run_timeout, loaded_at FROM workflow ORDER BY id',
+    )
+    this.#insert = db.prepare(
+      'INSERT INTO workflow (id, file, schedule, priority, run_timeout, loaded_at) VALUES (?, ?, ?, ?, ?, ?)',
+    )
     this.#delete = db.prepare('DELETE FROM workflow WHERE id = ?')
     this.#routes = db.prepare<[], { workflow: string; event_type: string; priority: number }>(
       'SELECT workflow, event_type, priority FROM route JOIN workflow ON id = workflow ORDER BY workflow, event_type',
@@ -87,8 +92,8 @@ export class WorkflowTable {
     const isKnown = JSON.stringify(known.map(describe)) === JSON.stringify(wanted.map(describe).toSorted(byId))
     if (isKnown && this.#routeCache.version() > 0) return false
     for (const { id } of known) this.#delete.run(id)
-    for (const { id, file, eventTypes, schedule, priority = 0 } of wanted) {
-      this.#insert.run(id, file, schedule && JSON.stringify(schedule), priority, now)
+    for (const { id, file, eventTypes, schedule, priority = 0, runTimeoutMs = null } of wanted) {
+      this.#insert.run(id, file, schedule && JSON.stringify(schedule), priority, runTimeoutMs, now)
       for (const type of eventTypes) this.#insertRoute.run(id, type)
     }
     this.#routeCache.raise()
@@ -98,12 +103,13 @@ export class WorkflowTable {
   list(): WorkflowRecord[] {
     const pauses = new Map(this.#pauses.all().map((row) => [row.workflow, row.paused_at]))
     const routes = Map.groupBy(this.#routes.all(), (row) => row.workflow)
-    return this.#list.all().map(({ id, file, schedule, priority, loaded_at }) => ({
+    return this.#list.all().map(({ id, file, schedule, priority, run_timeout, loaded_at }) => ({
       id,
       file,
       eventTypes: (routes.get(id) ?? []).map((row) => row.event_type),
       schedule: schedule === null ? null : (JSON.parse(schedule) as CronTrigger),
       ...(priority === 0 ? {} : { priority }),
+      ...(run_timeout === null ? {} : { runTimeoutMs: run_timeout }),
       loadedAt: loaded_at,
       pausedAt: pauses.get(id) ?? null,
       held: this.#countHeld.get(id) ?? 0,
@@ -156,8 +162,14 @@ function readRoute(row: { workflow: string; event_type: string; priority: number
   return row.priority === 0 ? route : { ...route, priority: row.priority }
 }
 
-function describe({ id, file, eventTypes, schedule, priority }: Definition): { id: string; text: string } {
-  return { id, text: JSON.stringify([file, [...new Set(eventTypes)].sort(), schedule, priority ?? 0]) }
+function describe({ id, file, eventTypes, schedule, priority, runTimeoutMs }: Definition): {
+  id: string
+  text: string
+} {
+  return {
+    id,
+    text: JSON.stringify([file, [...new Set(eventTypes)].sort(), schedule, priority ?? 0, runTimeoutMs ?? 0]),
+  }
 }
 
 function byId(a: { id: string }, b: { id: string }): number {

@@ -59,7 +59,7 @@ export class WaitTable {
       const match = this.#open(runId, key, wait, { isCancel: true })
       if (match === null) continue
       const { id, type } = this.#events.get(match)
-      this.cancel(runId, describeCancel(id, type), now)
+      this.cancel(runId, describeCancel(id, type), now, true)
       return false
     }
     return true
@@ -80,16 +80,21 @@ export class WaitTable {
     return true
   }
 
-  /** Cancels a run and all that it invoked, at any depth; returns those that were unfinished. */
-  cancel(runId: string, reason: string, now: number): string[] {
+  /**
+   * Cancels a run and all that it invoked, at any depth; returns those that were unfinished.
+   * `byRule`: a rule of its workflow cancels it.
+   */
+  cancel(runId: string, reason: string, now: number, byRule = false): string[] {
     const canceled: string[] = []
-    const open = [{ runId, reason }]
+    const open = [{ runId, reason, byRule }]
     for (let next = open.pop(); next; next = open.pop()) {
-      if (!this.#runs.cancel(next.runId, next.reason, now)) continue
+      if (!this.#runs.cancel(next.runId, next.reason, now, next.byRule)) continue
       canceled.push(next.runId)
       this.runEnded(next.runId)
       const because = `run ${next.runId}, which invoked it, was canceled`
-      for (const child of this.#runRows.listChildren.all(next.runId)) open.push({ runId: child, reason: because })
+      for (const child of this.#runRows.listChildren.all(next.runId)) {
+        open.push({ runId: child, reason: because, byRule: false })
+      }
     }
     return canceled
   }
@@ -124,7 +129,7 @@ export class WaitTable {
       done += 1
       if (wait.is_cancel === 1) {
         const reason = describeCancel(event, this.#events.get(seq).type)
-        const canceled = this.cancel(wait.run_id, reason, now)
+        const canceled = this.cancel(wait.run_id, reason, now, true)
         done += canceled.length
         for (const run of canceled) result.canceled.push({ run, workflow: wait.workflow, reason })
       } else {

@@ -116,6 +116,8 @@ CREATE TABLE workflow (
   schedule    TEXT,
   -- The priority of a new run until its admission.
   priority    INTEGER NOT NULL,
+  -- `timeout.run` in milliseconds.
+  run_timeout INTEGER,
   loaded_at   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
@@ -193,6 +195,8 @@ CREATE TABLE run (
   created_at  INTEGER NOT NULL,
   started_at  INTEGER,
   finished_at INTEGER,
+  -- 1 where a rule of its workflow canceled it, so that a retry would be canceled again.
+  by_rule     INTEGER NOT NULL DEFAULT 0,
   output      TEXT,
   -- Size of an output that is in `large_output`.
   apart_bytes INTEGER,

@@ -35,7 +35,7 @@ export function scheduleOf(workflow: AnyWorkflow): CronTrigger | null {
 }
 
 /** The input schema of a callable workflow; null for any other. */
-export function inputOf({ on }: AnyWorkflow): z.ZodType | null {
+export function inputOf({ on }: Pick<AnyWorkflow, 'on'>): z.ZodType | null {
   return typeof on === 'object' && 'kind' in on && on.kind === 'callable' ? on.input : null
 }
 

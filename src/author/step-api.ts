@@ -176,7 +176,8 @@ export interface StepApi {
    * Throws `StepError` when the other run fails, is skipped or canceled. After `timeout` (default:
    * none) the other run is canceled, as it is with this run.
    *
-   * The input has at most 1 MiB; throws `output_too_large` for a larger one.
+   * An input that does not fit its schema, and an invocation more than 100 deep, throw `StepError`,
+   * too. The input has at most 1 MiB; throws `output_too_large` for a larger one.
    */
   invoke<On extends Trigger, Output>(
     name: StepName,

@@ -1,5 +1,6 @@
-import { findDefinition, inputOf, planRoutes } from '../../author/read-workflow.ts'
+import { findDefinition, inputOf } from '../../author/read-workflow.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
+import { isDefinition, listTriggers } from '../../author/trigger.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { deriveId } from '../../core/ids.ts'
@@ -20,7 +21,7 @@ export function readCause(run: ClaimedRun, workflow: AnyWorkflow, facts: EventFa
     case 'event':
       return { account, event: readStoredEvent(run.cause.event, workflow, facts) }
     case 'call':
-      return { account, ...withStorageNames(facts.spellings, () => readCall(run, workflow, facts)) }
+      return { account, ...readCall(describeCall(run, run.cause.input), workflow, facts) }
     default:
       return run.cause satisfies never
   }
@@ -35,33 +36,50 @@ export function readStoredEvent({ id, body }: EventRecord, workflow: AnyWorkflow
 
 function fitToWorkflow(
   event: ServiceEvent,
-  workflow: AnyWorkflow,
+  workflow: Pick<AnyWorkflow, 'on'>,
   { isSelfCaused, spellings }: EventFacts,
 ): ReceivedEvent {
   const definition = findDefinition(workflow.on, event.type)
   return withStorageNames(spellings, () => fitEvent({ ...event, isSelfCaused }, definition))
 }
 
-/** The input of a callable workflow; for any other an event, completed from the input. */
-function readCall(
-  run: ClaimedRun,
-  workflow: AnyWorkflow,
-  facts: EventFacts,
-): { input: unknown } | { event: ReceivedEvent } {
-  const input: unknown = run.cause.kind === 'call' ? JSON.parse(run.cause.input) : null
-  const schema = inputOf(workflow)
-  if (!schema) return { event: fitToWorkflow(parseEvent(completeEvent(run, workflow, input)), workflow, facts) }
-  const parsed = schema.safeParse(input ?? undefined)
-  if (parsed.success) return { input: parsed.data }
-  const faults = parsed.error.issues.map(({ path, message }) => `${['input', ...path].join('.')}: ${message}`)
-  throw new UpshotError('invalid_request', `The input does not fit the workflow's schema: ${faults.join('; ')}`)
+/** An invocation, before or after its run is made. */
+interface Call {
+  runId: string
+  createdAt: number
+  /** JSON text. */
+  input: string
 }
 
-function completeEvent({ lease, createdAt }: ClaimedRun, workflow: AnyWorkflow, input: unknown): object {
-  const [only, ...others] = planRoutes(workflow)
-  const type = only && others.length === 0 ? { type: only.eventType } : {}
+/**
+ * The input of a callable workflow; for any other an event, completed from the input. Throws where
+ * it does not fit the workflow's schema.
+ */
+export function readCall(
+  call: Call,
+  workflow: Pick<AnyWorkflow, 'on'>,
+  facts: EventFacts,
+): { input: unknown } | { event: ReceivedEvent } {
+  return withStorageNames(facts.spellings, () => {
+    const input: unknown = JSON.parse(call.input)
+    const schema = inputOf(workflow)
+    if (!schema) return { event: fitToWorkflow(parseEvent(completeEvent(call, workflow, input)), workflow, facts) }
+    const parsed = schema.safeParse(input ?? undefined)
+    if (parsed.success) return { input: parsed.data }
+    const faults = parsed.error.issues.map(({ path, message }) => `${['input', ...path].join('.')}: ${message}`)
+    throw new UpshotError('invalid_request', `The input does not fit the workflow's schema: ${faults.join('; ')}`)
+  })
+}
+
+function describeCall({ lease, createdAt }: ClaimedRun, input: string): Call {
+  return { runId: lease.runId, createdAt, input }
+}
+
+function completeEvent({ runId, createdAt }: Call, workflow: Pick<AnyWorkflow, 'on'>, input: unknown): object {
+  const [only, ...others] = listTriggers(workflow.on)
+  const type = only && others.length === 0 ? { type: isDefinition(only) ? only.type : only } : {}
   const given = isPlainObject(input) ? input : {}
-  return { id: deriveId('evt', lease.runId), created: isoTime(createdAt), ...type, ...given }
+  return { id: deriveId('evt', runId), created: isoTime(createdAt), ...type, ...given }
 }
 
 function readTick({ scheduledFor, lastRunAt, missed }: Extract<RunCause, { kind: 'tick' }>) {

@@ -1,5 +1,5 @@
 import type { Invocable } from '../../author/step-api.ts'
-import { type Failure, StepError, UpshotError } from '../../core/errors.ts'
+import { describeError, type Failure, StepError, UpshotError } from '../../core/errors.ts'
 import { deriveRunId } from '../../core/ids.ts'
 import { toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
@@ -7,6 +7,7 @@ import type { Run } from '../../core/runs/run.ts'
 import type { Checkpoint, StepName } from '../../core/runs/step.ts'
 import { type Invocation, MAX_INVOKE_DEPTH, type SavedWithStep } from '../../core/runs/wait.ts'
 import { type Duration, parseDuration } from '../../core/time.ts'
+import { readCall } from '../admit/read-cause.ts'
 import { isFinished } from '../pass/journal.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles } from '../pass/parking.ts'
@@ -38,7 +39,7 @@ async function begin(pass: Pass, key: string, request: InvokeRequest): Promise<n
   const invoke = planInvocation(pass, key, request)
   const dueAt = timeout === undefined ? null : now + parseDuration(timeout, `Step "${key}": timeout`)
   const first = newStep(pass, { key, kind: 'invoke', effect: 'write' })
-  const refusal = findRefusal(pass, request)
+  const refusal = findRefusal(pass, request, invoke)
   if (refusal) return fail(pass, first, refusal, {})
   const step = { ...first, target: invoke.run, dueAt }
   pass.journal.record(step, undefined, { invoke }).then(
@@ -67,10 +68,17 @@ function planInvocation(pass: Pass, key: string, { workflow, input }: InvokeRequ
 }
 
 /** Why the child may not be made: the step fails with it at once. Null where it may. */
-function findRefusal({ run }: Pass, { workflow }: InvokeRequest): Failure | null {
-  if (run.depth < MAX_INVOKE_DEPTH) return null
-  const message = `"${workflow.id}" would be nested more than ${MAX_INVOKE_DEPTH} invocations deep. Invoke in a loop, or send an event.`
-  return { name: 'UpshotError', code: 'invoke_too_deep', message }
+function findRefusal({ run, spellings }: Pass, { workflow }: InvokeRequest, child: Invocation): Failure | null {
+  if (run.depth >= MAX_INVOKE_DEPTH) {
+    const message = `"${workflow.id}" would be more than ${MAX_INVOKE_DEPTH} invocations deep. Use a loop or step.send.`
+    return { name: 'UpshotError', code: 'invoke_too_deep', message }
+  }
+  try {
+    readCall({ ...child, runId: child.run }, workflow, { isSelfCaused: false, spellings })
+    return null
+  } catch (error) {
+    return { ...describeError(error), code: 'invalid_request' }
+  }
 }
 
 async function goOn(pass: Pass, step: Checkpoint): Promise<unknown> {

@@ -118,21 +118,6 @@ test('an invoked event workflow gets an event completed from the input', async (
   expect(output[1]).toContain('was skipped: its `where` returned false')
 })
 
-test('an input that does not fit leaves the child to a person and its parent waiting', async () => {
-  const engine = createTestEngine()
-  const caller = defineWorkflow({
-    id: 'caller',
-    on: '*',
-    run: ({ step }) => step.invoke('twice', double, { n: 21 } as unknown as { n: string }),
-  })
-  await engine.start([caller, double])
-  const parked = await engine.run('caller')
-  const child = await childOf(engine, parked.id)
-  const waiting = await awaitStatus(engine, child.id, 'waiting')
-  expect(waiting).toMatchObject({ dueAt: null, reason: expect.stringContaining('input.n') })
-  expect(await engine.store.findRun(parked.id)).toMatchObject({ status: 'waiting', awaits: true, dueAt: null })
-})
-
 test('an invoke that times out cancels its child', async () => {
   const engine = createTestEngine()
   const slow = defineWorkflow({ id: 'slow', on: callable(z.void()), run: ({ step }) => step.sleep('nap', '1d') })

@@ -22,6 +22,7 @@ interface Applicant {
   started_at: number | null
   gate_state: string | null
   folded: number | null
+  depth: number
 }
 
 /** The run that gathers the events of a key now. */
@@ -76,6 +77,11 @@ export class Admission {
     const joined = fold ? this.#join(run, fold, plan.wakeAt, now) : null
     if (joined) return { verdict: joined, canceled: [] }
     const singleton = plan.gates.find((gate) => gate.name === 'singleton')
+    const above = singleton && this.#findHolderAbove(run, singleton)
+    if (above) {
+      const reason = `singleton: ${above} holds the place, and cannot end before this run, which it invoked`
+      return { verdict: this.#finish(run, { kind: 'skipped', reason }, now), canceled: [] }
+    }
     const conflict = singleton && plan.onConflict !== 'queue' ? this.#resolve(run, singleton, plan, now) : null
     if (conflict?.verdict) return { verdict: conflict.verdict, canceled: [] }
     return { verdict: this.#enterGates(run, plan, { now, hasStarted: false }), canceled: conflict?.canceled ?? [] }
@@ -115,6 +121,13 @@ export class Admission {
     this.#runs.end.run({ id, ...verdict, now, foldedInto })
     this.#waits.runEnded(id)
     return verdict
+  }
+
+  /** The holder of a singleton's place if it invoked this run, directly or not; else null. */
+  #findHolderAbove(run: Applicant, gate: Gate): string | null {
+    if (run.depth === 0) return null
+    const holder = this.#gates.findHolder(run.workflow, gate, run.id)
+    return holder !== null && this.#runs.isAbove.get(run.id, holder) === 1 ? holder : null
   }
 
   /** Resolves a singleton's conflict with another unfinished run; empty where there is none. */
@@ -200,7 +213,7 @@ export class Admission {
 function prepareRuns(db: Database) {
   return {
     find: db.prepare<Lease, Applicant>(
-      `SELECT id, workflow, event_seq, started_at, gate_state, folded FROM run
+      `SELECT id, workflow, event_seq, started_at, gate_state, folded, depth FROM run
        WHERE id = @runId AND fence = @fence AND status = 'running'`,
     ),
     saveGates: db.prepare(`UPDATE run SET gates = ?, priority = ?, gate_state = 'outside' WHERE id = ?`),
@@ -226,6 +239,14 @@ function prepareRuns(db: Database) {
       `UPDATE run SET status = 'skipped', reason = ?, fence = fence + 1, worker = NULL, due_at = NULL, finished_at = ?,
          folded_into = ? WHERE id = ?`,
     ),
+    // Index: primary key, once per level.
+    isAbove: db
+      .prepare<[string, string], number>(
+        `WITH RECURSIVE above (id) AS (SELECT parent_run FROM run WHERE id = ?
+           UNION SELECT parent_run FROM above JOIN run USING (id) WHERE parent_run IS NOT NULL)
+         SELECT EXISTS (SELECT 1 FROM above WHERE id = ?)`,
+      )
+      .pluck(),
     setFolded: db.prepare('UPDATE run SET folded = ? WHERE id = ?'),
     // Index: run_folded, once per level.
     countFolded: db

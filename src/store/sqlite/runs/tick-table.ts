@@ -41,7 +41,7 @@ export class TickTable {
   readonly #runOf
 
   constructor(db: Database) {
-    // Index: primary keys of schedule and tick, down to the next comment.
+    // Index: primary keys of schedule, tick and workflow, down to the next comment.
     this.#schedule = db.prepare<
       [string],
       { expression: string; started_at: number; handled_at: number; paused_at: number | null }
@@ -56,8 +56,8 @@ export class TickTable {
        ON CONFLICT (workflow, scheduled_for) DO NOTHING`,
     )
     this.#insertRun = db.prepare(
-      `INSERT INTO run (id, workflow, status, reason, tick_at, created_at, finished_at, origin, since_seq)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${NEWEST_EVENT})`,
+      `INSERT INTO run (id, workflow, status, reason, tick_at, created_at, finished_at, origin, since_seq, priority)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${NEWEST_EVENT}, coalesce((SELECT priority FROM workflow WHERE id = ?), 0))`,
     )
     this.#get = db
       .prepare<[string, number], number>('SELECT missed FROM tick WHERE workflow = ? AND scheduled_for = ?')
@@ -116,7 +116,7 @@ export class TickTable {
     const { status, reason } = this.#decideStart(workflow, overlap)
     const isSkipped = status === 'skipped'
     const origin = isManual ? 'manual' : 'tick'
-    this.#insertRun.run(run, workflow, status, reason, scheduledFor, now, isSkipped ? now : null, origin)
+    this.#insertRun.run(run, workflow, status, reason, scheduledFor, now, isSkipped ? now : null, origin, workflow)
     if (!isManual) this.#settle.run({ ...at, skipped: isSkipped ? 1 : 0 })
     return run
   }

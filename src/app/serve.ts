@@ -1,3 +1,5 @@
+import { describeError, UpshotError } from '../core/errors.ts'
+import type { Publish } from '../core/notices.ts'
 import { logNotices } from '../notices/log/log-notices.ts'
 import { createNoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
@@ -39,11 +41,12 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
     isLeaving = true
     app.stop(reason).then(resolve, reject)
   }
-  const listeners = (['SIGTERM', 'SIGINT'] as const).map((signal) => {
+  const listeners: (() => void)[] = (['SIGTERM', 'SIGINT'] as const).map((signal) => {
     const listener = () => leave(`signal ${signal}`)
     process.on(signal, listener)
     return () => process.off(signal, listener)
   })
+  listeners.push(reportLateSteps(notices))
   const removeListeners = () => {
     for (const remove of listeners) remove()
   }
@@ -54,4 +57,17 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
     throw error
   })
   return { app, urls, leave, ended }
+}
+
+/**
+ * Publishes steps that code nobody awaits called after its run had ended. Any other unhandled
+ * rejection ends the process, as Node does by itself. The result removes the listener.
+ */
+function reportLateSteps({ publish }: { publish: Publish }): () => void {
+  const listener = (error: unknown) => {
+    if (!(error instanceof UpshotError) || error.code !== 'run_ended') throw error
+    publish({ kind: 'fault', where: `code after the end of run ${error.details.run}`, error: describeError(error) })
+  }
+  process.on('unhandledRejection', listener)
+  return () => process.off('unhandledRejection', listener)
 }

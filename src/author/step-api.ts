@@ -100,6 +100,8 @@ export interface StepContext {
  * that JSON refuses fails the step at once with `output_not_json`; above 32 MiB, with
  * `output_too_large`.
  *
+ * A step called after the run's function has ended throws `run_ended` and runs nothing.
+ *
  * A step that fails for good throws `StepError`. A step that has to wait leaves its promise open,
  * and the run continues from its top later.
  */
@@ -159,7 +161,7 @@ export interface StepApi {
   ): Promise<ServiceEvent<Type extends `${string}*` ? string : Type> | null>
   /**
    * Makes an event of your own, exactly once, and returns its id. It starts workflows like a
-   * delivered one.
+   * delivered one. Types under `upshot.` are reserved and throw `invalid_workflow`.
    *
    * At most 1 MiB; throws `output_too_large` for a larger event.
    */

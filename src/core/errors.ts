@@ -19,6 +19,7 @@ const CODES = {
   step_failed: { status: 500, retryable: false },
   step_timeout: { status: 504, retryable: true },
   needs_confirmation: { status: 409, retryable: false },
+  run_ended: { status: 409, retryable: false },
   run_timeout: { status: 504, retryable: false },
   not_running: { status: 503, retryable: true },
   internal: { status: 500, retryable: true },

@@ -58,6 +58,7 @@ const CODES: Record<ErrorCode, Meaning> = {
   step_failed: ['failed', 'See the run and its steps with "upshot runs show <id>".'],
   step_timeout: ['temporary', TRY_LATER],
   needs_confirmation: ['needsConfirmation', 'Add --yes to do it.'],
+  run_ended: ['failed', 'See the run and its steps with "upshot runs show <id>".'],
   run_timeout: ['failed', 'See the run and its steps with "upshot runs show <id>".'],
   not_running: ['temporary', 'Start the app with "npm start" in another terminal, then run this again.'],
   internal: ['failed', REPORT],

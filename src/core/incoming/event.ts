@@ -57,6 +57,9 @@ export function parseEvent(body: unknown): ServiceEvent {
   )
 }
 
+/** Types with this prefix are our own; workflows cannot send them. */
+export const OWN_TYPES = 'upshot.'
+
 /** Type of the events that test an endpoint. */
 export const TEST_EVENT = 'upshot.test'
 
@@ -66,7 +69,7 @@ export const TEST_EVENT = 'upshot.test'
  */
 export function matchType(pattern: string, type: string): boolean {
   if (pattern === type) return true
-  if (pattern === '*') return !type.startsWith('upshot.')
+  if (pattern === '*') return !type.startsWith(OWN_TYPES)
   return pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1))
 }
 

@@ -32,6 +32,7 @@ export async function executeRun(
   const endWatch = watchDeadline(pass)
   const ending = await Promise.race([callAuthor(() => call(context as never)), pass.parking.ended])
   endWatch()
+  if (ending.kind === 'returned' || ending.kind === 'threw') pass.parking.endCode()
   return limitWait(await decideOutcome(pass, ending), pass.deadline)
 }
 

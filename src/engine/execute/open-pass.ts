@@ -23,9 +23,11 @@ export function openPass(parts: WorkerParts, opening: Opening): Pass {
   // Any code may begin a journal that is still empty.
   const isEmpty = run.codeHash === null || known.length === 0
   const codeHash = isOtherCode && isEmpty ? hash : null
+  // Code that failed outside a step may come further in this pass without a new step.
+  const isContinued = run.attempt === 0 && known.some(({ status }) => status === 'waiting')
   return {
     run,
-    journal: new Journal({ store, lease: run.lease, known, startedAt, codeHash }),
+    journal: new Journal({ store, lease: run.lease, known, startedAt, codeHash, isContinued }),
     parking,
     abort,
     spellings,

@@ -11,6 +11,8 @@ interface JournalParts {
   /** The steps of earlier passes. */
   known: readonly Checkpoint[]
   startedAt: number
+  /** True where the pass before parked, so that it came as far as its journal allows. Default false. */
+  isContinued?: boolean
   /** To be written with the first checkpoint; null where the run's row has it. */
   codeHash: string | null
 }
@@ -28,10 +30,12 @@ export class Journal {
   #nextPosition = 0
   #now: number
   #saving = 0
+  #isContinued: boolean
   #failure: { error: unknown } | null = null
   #barrier: PromiseWithResolvers<void> | null = null
 
-  constructor({ store, lease, known, startedAt, codeHash }: JournalParts) {
+  constructor({ store, lease, known, startedAt, codeHash, isContinued = false }: JournalParts) {
+    this.#isContinued = isContinued
     this.#parts = { store, lease }
     this.#unreached = new Map(known.map((step) => [step.key, step]))
     this.#codeHash = codeHash
@@ -45,9 +49,12 @@ export class Journal {
     return this.#finished
   }
 
-  /** True until every step of earlier passes has been reached again. */
+  /**
+   * True until every step of earlier passes has been reached again and, after a pass that parked,
+   * until this pass has recorded something.
+   */
   get isReplaying(): boolean {
-    return this.#unreached.size > 0
+    return this.#unreached.size > 0 || this.#isContinued
   }
 
   /** The steps of earlier passes that this one has not reached. */
@@ -81,6 +88,7 @@ export class Journal {
 
   /** Begins to write a checkpoint. The result, and {@link barrier}, resolve when it is on disk. */
   record(step: Checkpoint, failure?: StepFailure, savedWithStep?: SavedWithStep): Promise<void> {
+    this.#isContinued = false
     this.#passTime(step)
     if (isFinished(step)) this.#finished += 1
     const saved = this.#parts.store.saveCheckpoint(this.#parts.lease, step, failure, this.#withHash(savedWithStep))

@@ -22,6 +22,7 @@ export class Parking {
   #halt: string | null = null
   #isDraining = false
   #isOver = false
+  #hasCodeEnded = false
   #isChecking = false
 
   constructor() {
@@ -33,6 +34,17 @@ export class Parking {
   /** True when no other step may begin in this pass. */
   get isClosed(): boolean {
     return this.#isOver || this.#isDraining || this.#halt !== null
+  }
+
+  /** True once the author's function has returned or thrown. A step that comes later is a fault. */
+  get hasCodeEnded(): boolean {
+    return this.#hasCodeEnded
+  }
+
+  /** The author's function has returned or thrown: no other step may begin. */
+  endCode(): void {
+    this.#hasCodeEnded = true
+    this.#isOver = true
   }
 
   /** A step's function begins, or a read of the store that a step needs. */

@@ -1,4 +1,4 @@
-import { StepError } from '../../core/errors.ts'
+import { StepError, UpshotError } from '../../core/errors.ts'
 import {
   type Checkpoint,
   decideMismatch,
@@ -16,8 +16,12 @@ export interface ReachedStep {
   known: Checkpoint | undefined
 }
 
-/** Null where the step may not begin: the pass is ending, or the code contradicts the journal. */
+/**
+ * Null where the step may not begin: the pass is ending, or the code contradicts the journal.
+ * Throws `run_ended` once the author's function has returned or thrown.
+ */
 export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Effect): ReachedStep | null {
+  if (pass.parking.hasCodeEnded) throw describeEnded(pass, name)
   if (pass.parking.isClosed) return null
   const { key, known, isRepeated } = pass.journal.reach(name)
   if (isRepeated) warnOfRepetition(pass, String(name))
@@ -69,6 +73,15 @@ export async function readDuringPass<T>(pass: Pass, read: () => Promise<T>): Pro
 async function readApart(pass: Pass, key: string): Promise<unknown> {
   const json = await readDuringPass(pass, () => pass.store.readOutput(pass.run.lease.runId, key))
   return JSON.parse(json)
+}
+
+function describeEnded({ run }: Pass, name: StepName): UpshotError {
+  const step = typeof name === 'string' ? name : `${name[0]}[${name[1]}]`
+  return new UpshotError(
+    'run_ended',
+    `Step "${step}" was called after the function of run ${run.lease.runId} had ended, so it did not run. Await every step.`,
+    { details: { run: run.lease.runId, workflow: run.workflow, step } },
+  )
 }
 
 function warnOfRepetition(pass: Pass, step: string): void {

@@ -2,7 +2,7 @@ import type { EventDefinition } from '../../author/define-event.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { deriveId } from '../../core/ids.ts'
-import { parseEvent } from '../../core/incoming/event.ts'
+import { OWN_TYPES, parseEvent } from '../../core/incoming/event.ts'
 import { planRuns, type Route } from '../../core/incoming/route.ts'
 import { toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
@@ -56,6 +56,12 @@ function planEvent(
 ): SentEvent {
   const { runId } = pass.run.lease
   const type = typeof on === 'string' ? on : on.type
+  if (type.startsWith(OWN_TYPES)) {
+    throw new UpshotError(
+      'invalid_workflow',
+      `Step "${key}" sends an event of type "${type}". Types under "${OWN_TYPES}" are reserved for Upshot; choose another.`,
+    )
+  }
   const createdAt = pass.clock.now()
   const id = deriveId('evt', runId, key)
   const body = toJson({ id, type, created: isoTime(createdAt), data }, `Step "${key}": its event`)

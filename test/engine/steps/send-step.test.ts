@@ -76,3 +76,18 @@ test.each([
   })
   expect(await engine.store.listEvents({ limit: 1, type: 'order.shipped' })).toEqual([])
 })
+
+test('a workflow cannot send an event of a type under upshot', async () => {
+  const engine = createTestEngine()
+  const sender = defineWorkflow({
+    id: 'sender',
+    on: '*',
+    retry: { attempts: 1 },
+    run: ({ step }) => step.send('tell', 'upshot.test', {}),
+  })
+  await engine.start([sender])
+  const { id } = await engine.run('sender')
+  const { error } = await awaitStatus(engine, id, 'failed')
+  expect(error).toMatchObject({ code: 'invalid_workflow', message: expect.stringContaining('reserved') })
+  expect(await engine.store.listEvents({ limit: 10, type: 'upshot.test' })).toEqual([])
+})

@@ -86,7 +86,7 @@ export interface StepContext {
   attempt: number
   /**
    * The same in every attempt, also after a crash. Pass it to an API that takes one, and the effect
-   * happens once.
+   * happens once. A header value of at most 92 ASCII characters: the run's id, `/` and the step.
    */
   idempotencyKey: string
   /** Aborts when the attempt times out, the run is canceled, or the process stops. */

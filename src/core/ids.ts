@@ -49,6 +49,21 @@ export function deriveRunId(run: string, ...words: (string | number)[]): string 
   return `${run.slice(0, 13)}${digitsOf([run, ...words], 14)}`
 }
 
+/** Printable ASCII without spaces at its ends, as a header value must be. */
+const HEADER_TEXT = /^[!-~](?:[ -~]*[!-~])?$/
+/** Longest key of a step that stands in an idempotency key as it is. */
+const MAX_PLAIN_KEY = 64
+
+/**
+ * The idempotency key of a step: `<run>/<key>`. A key that is longer than 64 characters, or no
+ * header value, becomes `#` and 26 digits of its hash. At most 92 characters of ASCII.
+ */
+export function deriveIdempotencyKey(run: string, key: string): string {
+  const isPlain = key.length <= MAX_PLAIN_KEY && HEADER_TEXT.test(key)
+  // No key begins with `#`, which step names may not contain.
+  return `${run}/${isPlain ? key : `#${digitsOf([key], 26)}`}`
+}
+
 function digitsOf(words: readonly (string | number)[], count: number): string {
   const bytes = hash('sha256', words.join('\0'), 'buffer')
   return [...bytes.subarray(0, count)].map((byte) => ALPHABET[byte & 31]).join('')

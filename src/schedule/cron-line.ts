@@ -125,13 +125,52 @@ const FIELDS: Record<string, { name: string; takes: string }> = {
   dayOfWeek: { name: 'day of week', takes: '0-7 (0 and 7 are Sunday) or sun-sat, 5L or 2#1' },
 }
 
+/** The values of each field, in the order of a line. */
+const SIZES = [
+  { name: 'second', size: 60 },
+  { name: 'minute', size: 60 },
+  { name: 'hour', size: 24 },
+  { name: 'day of month', size: 31 },
+  { name: 'month', size: 12 },
+  { name: 'day of week', size: 7 },
+]
+const NAMES = [
+  'jan feb mar apr may jun jul aug sep oct nov dec'.split(' '),
+  'sun mon tue wed thu fri sat'.split(' '),
+] as const
+
+/** Parts that node-cron reads otherwise than they look: steps past the field, backward ranges. */
+function listDoubts(expression: string): string[] {
+  const texts = expression.trim().split(/\s+/)
+  if (texts.length < 5) return []
+  const fields = SIZES.slice(-texts.length)
+  return fields.flatMap(({ name, size }, index) =>
+    (texts[index] ?? '').split(',').flatMap((part) => {
+      const [, from = '', to = '', step = ''] = /^(?:\*|(\w+)(?:-(\w+))?)(?:\/(\d+))?$/.exec(part) ?? []
+      if (Number(step) > size) return [`${name} "${part}" steps over all ${size} values`]
+      // A week may end with its Sunday, which is also day 7.
+      const end = to.toLowerCase() === 'sun' ? 7 : readValue(to, name)
+      if (to === '' || !(readValue(from, name) > end)) return []
+      return [`${name} "${part}" ends before it begins; write two ranges with a comma`]
+    }),
+  )
+}
+
+function readValue(text: string, field: string): number {
+  const word = text.slice(0, 3).toLowerCase()
+  if (field === 'month' && NAMES[0].includes(word)) return NAMES[0].indexOf(word) + 1
+  return field === 'day of week' && NAMES[1].includes(word) ? NAMES[1].indexOf(word) : Number(text)
+}
+
 function parseFields(expression: string): ParsedFields {
   const checked = validateDetailed(expression)
-  if (checked.valid && checked.fields) return checked.fields
+  const doubts = listDoubts(expression)
+  if (checked.valid && checked.fields && doubts.length === 0) return checked.fields
   const faults = checked.errors.map(({ field, value }) => {
     const { name, takes } = FIELDS[field] ?? { name: field, takes: 'another value' }
     return `${name} "${value}" does not fit, it takes ${takes}`
   })
+  faults.push(...doubts)
   const hint = 'use "*", lists "1,15", ranges "1-5" and steps "*/10"'
   throw new UpshotError(
     'invalid_workflow',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { firstId, newId, randomWord } from '../../src/core/ids.ts'
+import { deriveIdempotencyKey, firstId, newId, randomWord } from '../../src/core/ids.ts'
 
 it('an id has a prefix and 23 digits that nobody confuses', () => {
   expect(newId('run', Date.UTC(2026, 0, 1))).toMatch(/^run_[0-9a-hjkmnp-tv-z]{23}$/)
@@ -33,4 +33,17 @@ it('random words have 32 digits and differ', () => {
   const words = Array.from({ length: 1_000 }, randomWord)
   expect(new Set(words).size).toBe(words.length)
   for (const word of words) expect(word).toMatch(/^[0-9a-hjkmnp-tv-z]{32}$/)
+})
+
+it('an idempotency key is a short header value, whatever the name of the step is', () => {
+  const run = newId('run', Date.now())
+  expect(deriveIdempotencyKey(run, 'copy[fil_1]#2')).toBe(`${run}/copy[fil_1]#2`)
+  const odd = ['überweisen', '送信', 'a '.repeat(100), 'x'.repeat(65), 'copy[ä]', 'copy\n', 'copy ', 'copy']
+  const keys = odd.map((key) => deriveIdempotencyKey(run, key))
+  expect(new Set(keys).size).toBe(odd.length)
+  for (const key of keys) {
+    expect(key.length).toBeLessThanOrEqual(92)
+    expect(new Headers({ 'idempotency-key': key }).get('idempotency-key')).toBe(key)
+  }
+  expect(deriveIdempotencyKey('run_1', '送信')).toBe('run_1/#61efbeqskx18rxfn3vvsjnqp8y')
 })

@@ -163,3 +163,24 @@ test.each([
 test.each(['Mars/Olympus', '', 'Europe/Berlín'])('the unknown zone %j is refused with an example', (zone) =>
   expect(() => parseCronLine('0 3 * * *', zone)).toThrow(/is not a time zone.*"Europe\/Berlin"/),
 )
+
+test.each([
+  ['*/61 * * * *', 'minute "*/61" steps over all 60 values'],
+  ['5-1 * * * *', 'minute "5-1" ends before it begins'],
+  ['0 3 * * fri-mon', 'day of week "fri-mon" ends before it begins'],
+  ['0 0 1-20,30-25 * *', 'day of month "30-25" ends before it begins'],
+  ['10-5 * * * * *', 'second "10-5" ends before it begins'],
+  ['0 */25 * * *', 'hour "*/25" steps over all 24 values'],
+])('the cron line %s is refused with its reason', (line, reason) => {
+  expect(() => parseCronLine(line, 'UTC')).toThrow(reason)
+})
+
+test.each([
+  '*/60 * * * *',
+  '0 */24 * * *',
+  '5-5 * * * *',
+  '0 0 * jan-mar mon-fri',
+  '0 0 * * 5-7',
+  '0 0 * * fri-sun',
+  '0 0 L-3 * 2#1',
+])('the cron line %s is accepted', (line) => expect(() => parseCronLine(line, 'UTC')).not.toThrow())

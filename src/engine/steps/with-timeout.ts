@@ -1,5 +1,6 @@
 import type { StepContext } from '../../author/step-api.ts'
 import { UpshotError } from '../../core/errors.ts'
+import { deriveIdempotencyKey } from '../../core/ids.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import { isThenable } from '../../core/thenable.ts'
 import type { Pass } from '../pass/pass.ts'
@@ -17,7 +18,7 @@ export function withTimeout<T>(
   const abort = new LazyAbort(pass.abort.signal)
   const context: StepContext = {
     attempt: step.attempt,
-    idempotencyKey: `${pass.run.lease.runId}/${step.key}`,
+    idempotencyKey: deriveIdempotencyKey(pass.run.lease.runId, step.key),
     get signal() {
       return abort.signal
     },

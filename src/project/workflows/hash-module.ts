@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { dirname, relative, resolve } from 'node:path'
 import { digest } from '../../author/code-hash.ts'
 
 /** Relative specifiers of `from './x.ts'`, `import './x.ts'` and `import('./x.ts')`. */
@@ -12,7 +12,9 @@ const RELATIVE_IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g
 export async function hashModule(file: string): Promise<string> {
   const texts = new Map<string, string>()
   await collect(file, texts)
-  return digest([...texts.values()].sort().join('\0'))
+  // In the order of the imports, each under its name: two files that swap contents are other code.
+  const named = [...texts].map(([path, text]) => [relative(dirname(file), path), text])
+  return digest(JSON.stringify(named))
 }
 
 async function collect(file: string, texts: Map<string, string>): Promise<void> {

@@ -21,3 +21,15 @@ test('the hash of a module changes with the project files that it imports', asyn
   expect(new Set(hashes).size).toBe(3)
   expect(await hashModule(file)).toBe(hashes.at(-1))
 })
+
+test('the hash of a module changes when two imported files swap contents, not with its folder', async () => {
+  const hashIn = async (first: string, second: string) => {
+    const folder = tempFolder()
+    writeFileSync(join(folder, 'a.workflow.ts'), `import './x.ts'\nimport './y.ts'`)
+    writeFileSync(join(folder, 'x.ts'), first)
+    writeFileSync(join(folder, 'y.ts'), second)
+    return hashModule(join(folder, 'a.workflow.ts'))
+  }
+  expect(await hashIn('one', 'two')).toBe(await hashIn('one', 'two'))
+  expect(await hashIn('one', 'two')).not.toBe(await hashIn('two', 'one'))
+})

@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import { describeError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
-import { type CronTrigger, type DueTick, decideDue, type NextMoment } from '../core/runs/schedule.ts'
+import { type CronTrigger, type DueTick, decideDueInSlices, type NextMoment } from '../core/runs/schedule.ts'
 import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
 import { parseCronLine } from './cron-line.ts'
@@ -104,7 +105,7 @@ export class Scheduler {
     const recordedAt = knownAt ?? (await store.startSchedule(workflow, schedule.expression, now))
     // A moment recorded while the clock was ahead must not block the schedule until then.
     const lastAt = Math.min(recordedAt, now)
-    const due = decideDue(schedule, { lastAt, now, nextMoment })
+    const due = await finish(decideDueInSlices(schedule, { lastAt, now, nextMoment }))
     for (const tick of due) {
       if (signal.aborted) return lastAt
       const run = await store.recordTick(workflow, tick, now, { overlap: schedule.overlap })
@@ -116,6 +117,15 @@ export class Scheduler {
   #announce(workflow: string, tick: DueTick, run: string): void {
     this.#parts.publish({ kind: 'tick.recorded', workflow, ...tick, run })
     this.#parts.publish({ kind: 'run.queued', count: 1 })
+  }
+}
+
+/** Finishes work in slices; other work of the process goes on between them. */
+async function finish<T>(slices: Generator<undefined, T>): Promise<T> {
+  for (;;) {
+    const { done, value } = slices.next()
+    if (done) return value
+    await setImmediate()
   }
 }
 

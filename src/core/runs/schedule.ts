@@ -76,16 +76,35 @@ const ON_TIME_MS = 30_000
 /** A schedule's first moment after another one, in epoch milliseconds; null when there is none. */
 export type NextMoment = (after: number) => number | null
 
+/** The part of a schedule's past that {@link decideDue} looks at. */
+interface Past {
+  lastAt: number
+  now: number
+  nextMoment: NextMoment
+}
+
 /** The ticks to record for the moments after `lastAt` and up to `now`, oldest first. */
-export function decideDue(
+export function decideDue(schedule: Schedule, past: Past): DueTick[] {
+  const slices = decideDueInSlices(schedule, past)
+  for (;;) {
+    const { done, value } = slices.next()
+    if (done) return value
+  }
+}
+
+/** Moments that are computed between two pauses: a few milliseconds of work. */
+const SLICE = 1_000
+
+/** Like {@link decideDue}, with a pause after each slice, in which the caller may do other work. */
+export function* decideDueInSlices(
   schedule: Schedule,
-  { lastAt, now, nextMoment }: { lastAt: number; now: number; nextMoment: NextMoment },
-): DueTick[] {
+  { lastAt, now, nextMoment }: Past,
+): Generator<undefined, DueTick[]> {
   const since = Math.max(lastAt, now - Math.max(schedule.withinMs, ON_TIME_MS) - 1)
-  const fresh = [...momentsBetween(since, now, nextMoment)]
+  const fresh = yield* listMoments({ after: since, until: now, most: Infinity }, nextMoment)
   const latest = fresh.at(-1)
   if (latest === undefined) return []
-  const tooOld = countAtMost(MAX_COUNTED, momentsBetween(lastAt, since, nextMoment))
+  const tooOld = (yield* listMoments({ after: lastAt, until: since, most: MAX_COUNTED }, nextMoment)).length
   const missed = tooOld + fresh.length - 1
   switch (schedule.catchUp) {
     case 'all':
@@ -97,12 +116,15 @@ export function decideDue(
   }
 }
 
-function* momentsBetween(after: number, until: number, nextMoment: NextMoment): Generator<number> {
-  for (let moment = nextMoment(after); moment !== null && moment <= until; moment = nextMoment(moment)) yield moment
-}
-
-function countAtMost(limit: number, moments: Iterable<number>): number {
-  let count = 0
-  for (const _ of moments) if (++count >= limit) break
-  return count
+function* listMoments(
+  { after, until, most }: { after: number; until: number; most: number },
+  nextMoment: NextMoment,
+): Generator<undefined, number[]> {
+  const moments: number[] = []
+  for (let moment = nextMoment(after); moment !== null && moment <= until; moment = nextMoment(moment)) {
+    moments.push(moment)
+    if (moments.length >= most) break
+    if (moments.length % SLICE === 0) yield
+  }
+  return moments
 }

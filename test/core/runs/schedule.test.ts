@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decideDue, type Schedule } from '../../../src/core/runs/schedule.ts'
+import { decideDue, decideDueInSlices, type Schedule } from '../../../src/core/runs/schedule.ts'
 import { type Duration, parseDuration } from '../../../src/core/time.ts'
 
 const HOUR = 3_600_000
@@ -66,4 +66,28 @@ describe('decideDue', () => {
     const [tick] = due({ catchUp: 'latest', within: '1m' }, 0, 365 * 24 * HOUR, minutely)
     expect(tick?.missed).toBe(10_001)
   })
+})
+
+it('the moments of a long absence are counted in slices of at most 2,000', () => {
+  const schedule = {
+    expression: '',
+    timezone: 'UTC',
+    catchUp: 'latest',
+    withinMs: 86_400_000,
+    overlap: 'queue',
+  } as const
+  let [calls, longest] = [0, 0]
+  const nextMoment = (after: number) => {
+    calls += 1
+    return (Math.floor(after / 1_000) + 1) * 1_000
+  }
+  const slices = decideDueInSlices(schedule, { lastAt: 0, now: 5 * 86_400_000, nextMoment })
+  for (let { done, value } = slices.next(); ; { done, value } = slices.next()) {
+    longest = Math.max(longest, calls)
+    calls = 0
+    if (!done) continue
+    expect(value).toEqual([{ scheduledFor: 5 * 86_400_000, missed: 96_400 }])
+    break
+  }
+  expect(longest).toBeLessThanOrEqual(2_000)
 })

@@ -47,7 +47,9 @@ export interface Run {
    * Latest time at which a waiting run goes on; null: something else, or a person, must wake it.
    */
   dueAt: number | null
-  /** When it times out, by the present `timeout.run` of its workflow; null: never, or not started. */
+  /**
+   * When it times out, by the present `timeout.run` of its workflow; null: never, or not started.
+   */
   deadline: number | null
   /** True when a rule of its workflow canceled it: `cancelOn`, `timeout.start` or `singleton`. */
   isCanceledByRule: boolean
@@ -125,7 +127,9 @@ export function findObstacle(operation: RunOperation, run: FittingRun, now: numb
   }
 }
 
-/** Why a failed or canceled run would end again at once if it were retried; null when it may help. */
+/**
+ * Why a failed or canceled run would end again at once if it were retried; null when it may help.
+ */
 export function findLostCause(run: FittingRun, now: number): string | null {
   const { status, reason, deadline = null, isCanceledByRule = false } = run
   if (status === 'canceled' && isCanceledByRule) {

@@ -11,7 +11,9 @@ interface JournalParts {
   /** The steps of earlier passes. */
   known: readonly Checkpoint[]
   startedAt: number
-  /** True where the pass before parked, so that it came as far as its journal allows. Default false. */
+  /**
+   * True where the pass before parked, so that it came as far as its journal allows. Default false.
+   */
   isContinued?: boolean
   /** To be written with the first checkpoint; null where the run's row has it. */
   codeHash: string | null
@@ -50,8 +52,8 @@ export class Journal {
   }
 
   /**
-   * True until every step of earlier passes has been reached again and, after a pass that parked,
-   * until this pass has recorded something.
+   * True until every step of earlier passes has been reached again. After a pass that parked, also
+   * until this one records something.
    */
   get isReplaying(): boolean {
     return this.#unreached.size > 0 || this.#isContinued

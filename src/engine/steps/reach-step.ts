@@ -79,7 +79,8 @@ function describeEnded({ run }: Pass, name: StepName): UpshotError {
   const step = typeof name === 'string' ? name : `${name[0]}[${name[1]}]`
   return new UpshotError(
     'run_ended',
-    `Step "${step}" was called after the function of run ${run.lease.runId} had ended, so it did not run. Await every step.`,
+    `Step "${step}" was called after the function of run ${run.lease.runId} had ended, so it did not run. ` +
+      'Await every step.',
     { details: { run: run.lease.runId, workflow: run.workflow, step } },
   )
 }

@@ -59,7 +59,8 @@ function planEvent(
   if (type.startsWith(OWN_TYPES)) {
     throw new UpshotError(
       'invalid_workflow',
-      `Step "${key}" sends an event of type "${type}". Types under "${OWN_TYPES}" are reserved for Upshot; choose another.`,
+      `Step "${key}" sends an event of type "${type}". Types under "${OWN_TYPES}" are reserved for Upshot; ` +
+        'choose another.',
     )
   }
   const createdAt = pass.clock.now()

@@ -118,8 +118,8 @@ export interface ClientSettings {
 }
 
 /**
- * Fills in the defaults. Throws `invalid_config` for a base address that can never work, and names
- * an option whose duration or number of attempts is not valid.
+ * Fills in the defaults. Throws `invalid_config` for a base address that can never work. An error
+ * names the option whose duration or number of attempts is not valid.
  */
 export function resolveSettings(options: FilesClientOptions): ClientSettings {
   const { timeouts = {}, retry = {} } = options

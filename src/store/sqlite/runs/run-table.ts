@@ -303,13 +303,13 @@ function prepareEnds(db: Database) {
     fail: end('failed', 'error'),
     skip: end('skipped', 'reason'),
     cancel: db.prepare(
-      `UPDATE run SET status = 'canceled', reason = ?, fence = fence + 1, worker = NULL, due_at = NULL, finished_at = ?,
-         by_rule = ?
+      `UPDATE run SET status = 'canceled', reason = ?, fence = fence + 1, worker = NULL, due_at = NULL,
+         finished_at = ?, by_rule = ?
        WHERE id = ? AND status IN ('pending', 'running', 'waiting')`,
     ),
     followUp: db.prepare(
-      `INSERT INTO run (id, workflow, status, event_seq, tick_at, input, account, depth, since_seq, priority, created_at,
-         origin, origin_run, handler, failure, folded)
+      `INSERT INTO run (id, workflow, status, event_seq, tick_at, input, account, depth, since_seq, priority,
+         created_at, origin, origin_run, handler, failure, folded)
        SELECT ?, workflow, 'pending', event_seq, tick_at, input, account, depth, ${NEWEST_EVENT}, priority, ?,
          'failure', id, 'onFailure', error, folded
        FROM run WHERE id = ? AND handler = 'run'`,

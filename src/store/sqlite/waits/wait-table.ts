@@ -15,8 +15,8 @@ interface FoundWait {
 }
 
 /**
- * Waits that one transaction resolves, and runs that it cancels, before it stops; the next one goes
- * on with the same event.
+ * Waits that one transaction resolves and runs that it cancels, at most. The next one goes on with
+ * the same event.
  */
 const MAX_RESOLVED = 2_000
 

@@ -178,5 +178,5 @@ test('upshot dev from the package deletes the source of a proven copy', { timeou
 test('upshot demo runs from the package with its samples', { timeout: 180_000 }, () => {
   const { ok, data } = JSON.parse(upshot(project, ['demo', '--json']))
   expect(ok).toBe(true)
-  expect(data.story.at(-1)).toContain('Everything held')
+  expect(data.story.at(-1)).toContain('Every promise held')
 })

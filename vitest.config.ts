@@ -16,7 +16,7 @@ const ISOLATED = ['test/receive/verify-first.test.ts']
 
 const IGNORED = ['node_modules/**', ...LONG]
 
-/** What both runs share. */
+/** Settings of both runs, the short and the long one. */
 export const SHARED = {
   // By itself Vitest leaves one of two cores idle, and much here waits for disks and processes.
   maxWorkers: 3,

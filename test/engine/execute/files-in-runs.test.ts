@@ -4,33 +4,8 @@ import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { storageName } from '../../../src/author/storage-name.ts'
 import { RetryAfter, RetryAt } from '../../../src/core/runs/retry.ts'
-import type { FilesFor } from '../../../src/engine/worker-parts.ts'
-import type { FilesClient } from '../../../src/files/index.ts'
-import { wrapCalls } from '../../../src/files/wrap-calls.ts'
-import { eventBody, incoming } from '../../support/fixtures.ts'
-import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
-
-/** Runs whose calls go to `client`, which only has what the test needs. */
-const filesOf =
-  (client: Partial<Record<keyof FilesClient, (...given: never[]) => unknown>>): FilesFor =>
-  (_account, around) =>
-    wrapCalls(
-      () => client as unknown as FilesClient,
-      around,
-      () => {},
-    )
-
-/** An event of a type, with the run of one workflow. */
-async function deliver(
-  { store }: TestEngine,
-  id: string,
-  type: string,
-  data: object,
-  workflow: string,
-): Promise<string> {
-  const { runs } = await store.saveDelivery(incoming(id, { body: eventBody(id, type, data), workflows: [workflow] }))
-  return runs[0] ?? ''
-}
+import { createTestEngine } from '../../support/test-engine.ts'
+import { deliver, filesOf } from '../support/files-in-runs.ts'
 
 const ref = { service: 'storage_a', id: 'fil_1' } as const
 

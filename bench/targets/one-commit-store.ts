@@ -15,6 +15,7 @@ export function openOneCommitStore({ file, vaultKey }: SqliteStoreOptions): Inge
   const { deliveries, ledger, captures, endpoints } = openTables(db, createVault(vaultKey))
   const alone = <T>(write: () => T): T => db.transaction(write).immediate()
   return {
+    readSetupVersion: async () => endpoints.knownVersion(),
     findEndpoint: async (path) => endpoints.find(path),
     listEndpoints: async () => endpoints.list(),
     listDeliveries: async (query) => ledger.list(query),

@@ -13,6 +13,7 @@ const CODES = {
   draining: { status: 503, retryable: true },
   store_unavailable: { status: 503, retryable: true },
   stale_lease: { status: 409, retryable: false },
+  stale_plan: { status: 503, retryable: true },
   output_too_large: { status: 500, retryable: false },
   output_not_json: { status: 500, retryable: false },
   invoke_too_deep: { status: 500, retryable: false },

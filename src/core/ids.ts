@@ -8,6 +8,8 @@ type IdPrefix = 'run' | 'dlv' | 'end' | 'wrk' | 'evt' | 'fil' | 'trf' | 'key' | 
  */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const RANDOM_DIGITS = 10
+/** Digits 14 and 15 of a run's id name the database that keeps it; one database is cell `00`. */
+const CELL = '00'
 
 /** Random bytes drawn ahead, because each call to the system costs more than the id. */
 const pool = new Uint8Array(RANDOM_DIGITS * 256)
@@ -20,15 +22,17 @@ let latest = { now: -1, time: '' }
 let made = 0
 
 /**
- * `<prefix>_`, then 9 digits of time, 4 of a counter and 10 random ones (50 bits), in base 32. Ids
- * of one process and millisecond sort in creation order; those of several processes sort by
- * millisecond.
+ * `<prefix>_`, then 9 digits of time, 4 of a counter and 10 random ones (50 bits), in base 32. In
+ * the id of a run, the first 2 of these 10 are its cell. Ids of one process and millisecond sort in
+ * creation order; those of several processes sort by millisecond.
  */
 export function newId(prefix: IdPrefix, now: number): string {
   if (now !== latest.now) latest = { now, time: encode(now, 9) }
   // The counter never restarts with a new millisecond, because an older one may come again. It
   // wraps after a million.
-  return `${prefix}_${latest.time}${encode(made++, 4)}${randomDigits()}`
+  const counter = encode(made++, 4)
+  const random = randomDigits()
+  return `${prefix}_${latest.time}${counter}${prefix === 'run' ? CELL + random.slice(CELL.length) : random}`
 }
 
 /** Sorts after every id made before `now`, and before every id made at `now` or later. */
@@ -42,11 +46,12 @@ export function deriveId(prefix: IdPrefix, ...words: (string | number)[]): strin
 }
 
 /**
- * The id of a run that `run` starts, the same for the same words. It sorts among the runs of the
- * millisecond in which `run` was made.
+ * The id of a run that `run` starts, the same for the same words. It has the cell of `run` and
+ * sorts among the runs of its millisecond.
  */
 export function deriveRunId(run: string, ...words: (string | number)[]): string {
-  return `${run.slice(0, 13)}${digitsOf([run, ...words], 14)}`
+  const digits = digitsOf([run, ...words], 12)
+  return `${run.slice(0, 13)}${digits.slice(0, 4)}${run.slice(17, 19)}${digits.slice(4)}`
 }
 
 /** Printable ASCII without spaces at its ends, as a header value must be. */

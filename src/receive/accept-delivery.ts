@@ -42,6 +42,14 @@ export interface Reception {
   retryAfterMs?: number
 }
 
+/** An endpoint as it was at a version of the set-up. */
+export interface FoundEndpoint {
+  /** Null: no endpoint has this path. */
+  endpoint: Endpoint | null
+  /** The version of endpoints and routes, read before the endpoint. */
+  setup: number
+}
+
 export interface AcceptParts {
   store: Pick<Store, 'saveCapture'>
   intake: DeliveryIntake
@@ -54,11 +62,11 @@ const DUMMY_SECRET = randomBytes(32).toString('hex')
 
 /**
  * Verifies the signature, reads the event, plans its runs, and saves all of them in one commit. No
- * author code runs here.
+ * author code runs here. Rejects with `stale_plan` when endpoints or routes have changed meanwhile.
  */
 export async function acceptDelivery(
   { store, intake, routes }: AcceptParts,
-  endpoint: Endpoint | null,
+  { endpoint, setup }: FoundEndpoint,
   delivery: RawDelivery,
 ): Promise<Reception> {
   const { header, body, receivedAt } = delivery
@@ -88,6 +96,7 @@ export async function acceptDelivery(
     event: { id, type, created },
     body: read.text,
     facts,
+    setup,
     workflows,
     priorities: planPriorities(workflows, known),
   })

@@ -2,12 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describeError, UpshotError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { DeliveryFacts, Refusal } from '../core/incoming/delivery.ts'
-import type { Endpoint } from '../core/incoming/endpoint.ts'
 import type { HeaderLookup } from '../core/incoming/signature.ts'
 import type { Publish } from '../core/notices.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
-import { type AcceptParts, acceptDelivery, type RawDelivery, type Reception } from './accept-delivery.ts'
+import {
+  type AcceptParts,
+  acceptDelivery,
+  type FoundEndpoint,
+  type RawDelivery,
+  type Reception,
+} from './accept-delivery.ts'
 import type { SignatureAlarm } from './checks/signature-alarm.ts'
 import type { IntakeLimit, Rejection } from './limits/intake-limit.ts'
 import { readBody } from './read-body.ts'
@@ -15,7 +20,7 @@ import type { RefusalLedger } from './refusal-ledger.ts'
 import { respond } from './respond.ts'
 
 interface HandlerParts extends AcceptParts {
-  store: AcceptParts['store'] & Pick<Store, 'findEndpoint'>
+  store: AcceptParts['store'] & Pick<Store, 'findEndpoint' | 'readSetupVersion'>
   clock: Clock
   publish: Publish
   intakeLimit: IntakeLimit
@@ -33,6 +38,9 @@ interface Arrival extends Pick<RawDelivery, 'id' | 'receivedAt' | 'isProbe'> {
 
 /** After a refusal, a shorter rest of the body is read, so that the connection can be reused. */
 const SHORT_BODY_BYTES = 65_536
+
+/** Plans of one delivery; after the last one is stale, the sender tries again. */
+const MAX_PLANS = 5
 
 /** Handles `POST /hooks/<path>`: a request in, a verdict out. */
 export class DeliveryHandler {
@@ -59,25 +67,32 @@ export class DeliveryHandler {
   async #receive(arrival: Arrival): Promise<Reception> {
     try {
       const { request, path, receivedAt, isProbe } = arrival
-      const { intakeLimit, store } = this.#parts
+      const { intakeLimit } = this.#parts
       const rejection = isProbe ? intakeLimit.checkQueue() : intakeLimit.admit(request.socket.remoteAddress, receivedAt)
       if (rejection !== null) return rejected(rejection)
       // Unknown endpoints take the same path as known ones, so that a prober cannot tell them
       // apart.
-      const endpoint = await store.findEndpoint(path)
-      const limited = isProbe ? null : intakeLimit.admitTo(endpoint?.id, receivedAt)
-      return limited === null ? await this.#readAndAccept(arrival, endpoint) : rejected(limited)
+      const found = await this.#find(path)
+      const limited = isProbe ? null : intakeLimit.admitTo(found.endpoint?.id, receivedAt)
+      return limited === null ? await this.#readAndAccept(arrival, found) : rejected(limited)
     } catch (error) {
       this.#parts.publish({ kind: 'fault', where: `delivery ${arrival.id}`, error: describeError(error) })
       return refusal('overloaded', { reason: error instanceof UpshotError ? error.code : 'internal' })
     }
   }
 
-  async #readAndAccept(arrival: Arrival, endpoint: Endpoint | null): Promise<Reception> {
+  /** The version is read first, so that a change between the two reads makes the plan stale. */
+  async #find(path: string): Promise<FoundEndpoint> {
+    const { store } = this.#parts
+    const setup = await store.readSetupVersion()
+    return { setup, endpoint: await store.findEndpoint(path) }
+  }
+
+  async #readAndAccept(arrival: Arrival, found: FoundEndpoint): Promise<Reception> {
     const read = await readBody(arrival.request, this.#parts.intakeLimit)
     switch (read.kind) {
       case 'read':
-        return this.#accept(arrival, endpoint, read.body)
+        return this.#accept(arrival, found, read.body)
       case 'broken':
         return refusal('incomplete', { contentLength: read.bytes })
       case 'consumed':
@@ -93,23 +108,31 @@ export class DeliveryHandler {
     }
   }
 
-  async #accept({ request, ...arrival }: Arrival, endpoint: Endpoint | null, body: Buffer): Promise<Reception> {
+  async #accept(arrival: Arrival, found: FoundEndpoint, body: Buffer): Promise<Reception> {
     const { intakeLimit } = this.#parts
     // The queue may have filled up while this body was read.
     const full = intakeLimit.checkQueue()
     intakeLimit.enter()
     try {
       if (full?.verdict === 'overloaded') return rejected(full)
-      const { rawHeaders } = request
-      return await acceptDelivery(this.#parts, endpoint, {
-        ...arrival,
-        header: headerLookup(request),
-        rawHeaders,
-        body,
-      })
+      return await this.#plan(arrival, found, body)
     } finally {
       intakeLimit.leave()
       intakeLimit.giveBytes(body.length)
+    }
+  }
+
+  /** Plans again, from the endpoint on, when endpoints or routes changed before the commit. */
+  async #plan(arrival: Arrival, found: FoundEndpoint, body: Buffer): Promise<Reception> {
+    const { request, path, ...rest } = arrival
+    const delivery = { ...rest, header: headerLookup(request), rawHeaders: request.rawHeaders, body }
+    for (let plan = 1; ; plan++) {
+      try {
+        return await acceptDelivery(this.#parts, found, delivery)
+      } catch (error) {
+        if (!isStalePlan(error) || plan === MAX_PLANS) throw error
+        found = await this.#find(path)
+      }
     }
   }
 
@@ -139,6 +162,10 @@ function isUnread(request: IncomingMessage): boolean {
   if (request.complete) return false
   const announced = request.headers['content-length']
   return announced === undefined || !(Number(announced) <= SHORT_BODY_BYTES)
+}
+
+function isStalePlan(error: unknown): boolean {
+  return error instanceof UpshotError && error.code === 'stale_plan'
 }
 
 /** Null where the header is missing or not a number. */

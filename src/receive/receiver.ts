@@ -28,7 +28,13 @@ export interface ReceiverParts {
 
 export type ReceiverStore = Pick<
   Store,
-  'findEndpoint' | 'listEndpoints' | 'listDeliveries' | 'saveRefusal' | 'countRefusals' | 'saveCapture'
+  | 'readSetupVersion'
+  | 'findEndpoint'
+  | 'listEndpoints'
+  | 'listDeliveries'
+  | 'saveRefusal'
+  | 'countRefusals'
+  | 'saveCapture'
 >
 
 /** Cuts off slow senders: 5 s for the headers, 10 s for the whole request, checked each second. */

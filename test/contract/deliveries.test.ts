@@ -47,6 +47,29 @@ describeStores((open) => {
     expect(await store.listEvents({ limit: 10 })).toMatchObject([{ id: 'evt_1', type: 'file.created' }])
   })
 
+  test('a delivery planned before a change of endpoints or routes is refused and stores nothing', async () => {
+    const { store, reopen } = open()
+    const other = reopen()
+    const endpoint = planEndpoint({ name: 'main' }, NOW)
+    const verify = { id: 'verify', file: 'verify.workflow.ts', eventTypes: ['file.*'], schedule: null }
+    const changes = [
+      () => other.addEndpoint(endpoint),
+      () => other.updateEndpoint({ ...endpoint, status: 'disabled' }),
+      () => other.saveWorkflows({ workflows: [verify], broken: [] }, NOW),
+      () => other.removeEndpoint(endpoint, NOW),
+    ]
+    for (const change of changes) {
+      const setup = await store.readSetupVersion()
+      await change()
+      const stale = store.saveDelivery(incoming('evt_1', { workflows: ['verify'], setup }))
+      await expect(stale).rejects.toMatchObject({ code: 'stale_plan' })
+      await new Promise(setImmediate)
+    }
+    expect(await store.listEvents({ limit: 10 })).toEqual([])
+    const setup = await store.readSetupVersion()
+    expect(await store.saveDelivery(incoming('evt_1', { setup }))).toMatchObject({ verdict: 'accepted' })
+  })
+
   test('a refusal leaves a row with its reason and without a body', async () => {
     const { store } = open()
     await store.saveRefusal({

@@ -1,8 +1,20 @@
 import { expect, it } from 'vitest'
-import { deriveIdempotencyKey, firstId, newId, randomWord } from '../../src/core/ids.ts'
+import { deriveIdempotencyKey, deriveRunId, firstId, newId, randomWord } from '../../src/core/ids.ts'
 
 it('an id has a prefix and 23 digits that nobody confuses', () => {
   expect(newId('run', Date.UTC(2026, 0, 1))).toMatch(/^run_[0-9a-hjkmnp-tv-z]{23}$/)
+})
+
+it('the id of a run names its cell, and so do the ids of the runs that it starts', () => {
+  const run = newId('run', Date.UTC(2026, 0, 1))
+  expect(run.slice(17, 19)).toBe('00')
+  const ofAnotherCell = `${run.slice(0, 17)}c7${run.slice(19)}`
+  const started = deriveRunId(ofAnotherCell, 'child', 1)
+  expect(started).toHaveLength(run.length)
+  expect(started.slice(17, 19)).toBe('c7')
+  expect(started.slice(0, 13)).toBe(run.slice(0, 13))
+  expect(deriveRunId(ofAnotherCell, 'child', 1)).toBe(started)
+  expect(deriveRunId(ofAnotherCell, 'child', 2)).not.toBe(started)
 })
 
 it('ids of one millisecond sort in the order in which they were made', () => {

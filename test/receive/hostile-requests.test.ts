@@ -169,7 +169,11 @@ test('a delivery to an unknown endpoint is verified against a secret that nobody
     const delivery = { id: newId('dlv', 1), header, rawHeaders: [], body: Buffer.from('{}') }
     const parts = { store, intake: store, routes: () => [] }
     const found = await store.findEndpoint(path)
-    const { verdict } = await acceptDelivery(parts, found, { ...delivery, receivedAt: 1e12, isProbe: false })
+    const { verdict } = await acceptDelivery(
+      parts,
+      { endpoint: found, setup: 0 },
+      { ...delivery, receivedAt: 1e12, isProbe: false },
+    )
     return { verdict, asked }
   }
   const known: { verdict: Verdict; asked: string[] } = await readBy(endpoint.path)

@@ -52,6 +52,7 @@ const CODES: Record<ErrorCode, Meaning> = {
     'Make sure that the disk has free space and the data directory is writable, then run this again.',
   ],
   stale_lease: ['failed', 'See what happened to the run with "upshot runs show <id>".'],
+  stale_plan: ['temporary', TRY_LATER],
   output_too_large: ['failed', REPORT],
   output_not_json: ['failed', REPORT],
   invoke_too_deep: ['failed', 'See the run and its steps with "upshot runs show <id>".'],

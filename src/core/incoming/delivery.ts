@@ -56,6 +56,8 @@ export interface IncomingDelivery {
   facts: DeliveryFacts
   /** Ids of the workflows that the event starts. */
   workflows: readonly string[]
+  /** `readSetupVersion()` from before endpoint and routes were read; left out: any will do. */
+  setup?: number
   /** Priorities of the runs by workflow; 0 where a workflow is missing. */
   priorities?: Readonly<Record<string, number>>
   /**

@@ -18,6 +18,7 @@ import type { EventRecord } from '../incoming/event.ts'
 export interface DeliveryIntake {
   /**
    * Resolves after the commit. An event counts once per account, whichever endpoint received it.
+   * Rejects with `stale_plan` when endpoints or routes have changed since `setup` was read.
    */
   saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt>
 }

@@ -22,6 +22,11 @@ export interface EndpointWrites {
 }
 
 export interface EndpointReads {
+  /**
+   * Rises with each change of an endpoint, a workflow or a route. Read it before them: a delivery
+   * that names it is then never accepted by rules of before a change.
+   */
+  readSetupVersion(): Promise<number>
   /** By the last part of its URL. */
   findEndpoint(path: string): Promise<Endpoint | null>
   /** Oldest first, without removed ones. */

@@ -21,6 +21,8 @@ export function createReader({
   limits,
 }: Tables): ReadStore {
   return {
+    // Never newer than the endpoints and routes that the same turn gives.
+    readSetupVersion: async () => endpoints.knownVersion() + workflows.knownVersion(),
     findEndpoint: async (path) => endpoints.find(path),
     listEndpoints: async () => endpoints.list(),
     listEndpointNames: async () => endpoints.names(),

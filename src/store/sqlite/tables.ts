@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { Vault } from '../vault.ts'
+import { openSetupVersion } from './database/setup-version.ts'
 import { WriteProbe } from './database/write-probe.ts'
 import { AccountTable } from './incoming/account-table.ts'
 import { CaptureTable } from './incoming/capture-table.ts'
@@ -43,6 +44,7 @@ export function openTables(db: Database, vault: Vault) {
     operations: new RunOperations(db, { events, runs, steps }),
     retention: new Pruning(db, events),
     changes: openChangeCount(db),
+    setupVersion: openSetupVersion(db),
     gates,
     admissions: new Admission(db, gates, waits),
     deliveries: new DeliveryTable(db, events),

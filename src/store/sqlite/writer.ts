@@ -41,9 +41,16 @@ export function createWriter(tables: Tables, commit: Commit): StoreWrites {
   }
 }
 
-function deliveryWrites({ deliveries, captures }: Tables, commit: Commit): DeliveryWrites {
+function deliveryWrites({ deliveries, captures, setupVersion }: Tables, commit: Commit): DeliveryWrites {
   return {
-    saveDelivery: (delivery) => commit.write(() => deliveries.save(delivery)),
+    saveDelivery: (delivery) =>
+      commit.write(
+        () => (delivery.setup === undefined || delivery.setup === setupVersion() ? deliveries.save(delivery) : null),
+        (receipt) => {
+          if (receipt === null) throw describeStalePlan(delivery.id)
+          return receipt
+        },
+      ),
     saveRefusal: (delivery) => commit.write(() => deliveries.refuse(delivery)),
     countRefusals: (unlisted) => commit.write(() => deliveries.countRefusals(unlisted)),
     saveCapture: (capture) => commit.write(() => captures.save(capture)),
@@ -187,6 +194,11 @@ function writeLeased(commit: Commit, lease: Lease, write: () => boolean): Promis
   return commit.write(write, (isLeased) => {
     if (!isLeased) throw describeStale(lease)
   })
+}
+
+function describeStalePlan(deliveryId: string): UpshotError {
+  const message = `Endpoints or routes changed while delivery ${deliveryId} was read. Plan it again.`
+  return new UpshotError('stale_plan', message)
 }
 
 function describeStale({ runId }: Lease): UpshotError {

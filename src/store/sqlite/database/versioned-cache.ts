@@ -27,6 +27,12 @@ export class VersionedCache<T> {
     return this.#cached.value
   }
 
+  /** The version of the value that `get` gives in this turn. */
+  knownVersion(): number {
+    this.get()
+    return this.#cached?.version ?? 0
+  }
+
   version(): number {
     return this.#version.get() ?? 0
   }

@@ -124,6 +124,11 @@ export class EndpointTable {
     return this.#cache.get().get(path) ?? null
   }
 
+  /** The version of what `find` and `list` give in this turn. */
+  knownVersion(): number {
+    return this.#cache.knownVersion()
+  }
+
   list(): Endpoint[] {
     return [...this.#cache.get().values()]
   }

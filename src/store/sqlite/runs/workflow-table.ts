@@ -120,6 +120,11 @@ export class WorkflowTable {
     return this.#routeCache.get()
   }
 
+  /** The version of what `routes` gives in this turn. */
+  knownVersion(): number {
+    return this.#routeCache.knownVersion()
+  }
+
   paused(): ReadonlySet<string> {
     return new Set(this.#pauses.all().map((row) => row.workflow))
   }

@@ -1,6 +1,6 @@
 import { describeError } from '../core/errors.ts'
 import type { Route } from '../core/incoming/route.ts'
-import type { Store } from '../core/store/store.ts'
+import type { Store, StoreWatch } from '../core/store/store.ts'
 import { type Clock, systemClock } from '../core/time.ts'
 import { createNoticeBus, type NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
@@ -28,6 +28,7 @@ export class App {
   readonly #parts: OpenParts
   #phase: ReturnType<AppHooks['phase']> = 'new'
   #embedded: EmbeddedSandbox | null = null
+  #watch: StoreWatch | null = null
   #started: Promise<AppUrls> | null = null
   #stopped: Promise<void> | null = null
   /** The routes whose schedules the scheduler has; the store gives another list after a change. */
@@ -63,7 +64,6 @@ export class App {
       hooks: {
         phase: () => this.#phase,
         embedded: () => this.#embedded,
-        onStoreChange: () => this.#onStoreChange(),
         onSourceChange: (version) => this.#reload(version),
       },
     })
@@ -98,7 +98,7 @@ export class App {
   }
 
   async #start(): Promise<AppUrls> {
-    const { receiver, worker, scheduler, pruner, changes, modules, admin } = this.#parts
+    const { receiver, worker, scheduler, pruner, modules, admin } = this.#parts
     const { receive, work, schedule } = this.#plan
     this.#phase = 'starting'
     await this.#saveWorkflows()
@@ -109,7 +109,7 @@ export class App {
       scheduler.start()
       pruner.start()
     }
-    changes.start()
+    this.#watch = this.store.watch(this.#clock, () => this.#onStoreChange())
     await modules?.start()
     const adminUrl = await admin.start(this.#config.ports.admin)
     const urls = await this.#announce(receiverUrl, adminUrl)
@@ -142,13 +142,14 @@ export class App {
   }
 
   async #stop(reason: string): Promise<void> {
-    const { receiver, worker, scheduler, pruner, changes, modules, admin, clients } = this.#parts
+    const { receiver, worker, scheduler, pruner, modules, admin, clients } = this.#parts
     this.#phase = 'stopping'
     this.notices.publish({ kind: 'app.stopping', reason })
     // A start that is under way finishes first: half an app is harder to stop than a whole one.
     await this.#started?.catch(() => {})
     if (this.#plan.receive) removeRuntimeFile(this.#config.dataDir)
-    await Promise.all([modules?.stop(), changes.stop(), pruner.stop()])
+    this.#watch?.stop()
+    await Promise.all([modules?.stop(), pruner.stop()])
     await Promise.all([receiver.stop(), scheduler.stop(), worker.stop()])
     // The admin server answers while the app drains, so that load balancers see it stopping.
     await admin.stop()

@@ -9,7 +9,6 @@ import type { Clock } from '../core/time.ts'
 import { Worker } from '../engine/worker.ts'
 import type { NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
-import { ChangeWatch } from '../project/data-dir/change-watch.ts'
 import { storeOptions } from '../project/data-dir/open-store.ts'
 import { ModuleWatch } from '../project/workflows/module-watch.ts'
 import type { WorkflowSet } from '../project/workflows/workflow-set.ts'
@@ -38,8 +37,6 @@ export interface AppHooks {
   phase(): 'new' | 'starting' | 'started' | 'stopping'
   /** Null before the sandbox has started, and where the app works with the real service. */
   embedded(): EmbeddedSandbox | null
-  /** This or another process has written to the store. */
-  onStoreChange(): void
   /** The source of the workflows has changed. */
   onSourceChange(version: string): Promise<void>
 }
@@ -101,7 +98,6 @@ export function openParts(config: Config, wiring: Wiring) {
     scheduler: new Scheduler({ store, clock, publish, schedules: [] }),
     pruner: new Pruner({ store, clock, publish, retention: config.retention }),
     admin: new AdminServer(createHealth(checks)),
-    changes: new ChangeWatch({ store, clock, onChange: hooks.onStoreChange }),
     modules: isWatching
       ? new ModuleWatch({ folder: config.workflowsDir, clock, onChange: hooks.onSourceChange })
       : null,

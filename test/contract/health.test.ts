@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { ManualClock } from '../../src/core/time.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 
@@ -8,14 +9,27 @@ describeStores((open) => {
     expect(await store.checkWritable(NOW)).toEqual({ isMigrated: true })
   })
 
-  test('the change count changes with each write of any process', async () => {
+  test('a watch calls after writes of this process and of others, and only after writes', async () => {
     const { store, reopen } = open()
     const other = reopen()
-    const counts = [await store.changeCount(), await store.changeCount()]
-    expect(counts[0]).toBe(counts[1])
+    const clock = new ManualClock()
+    let changes = 0
+    const watch = store.watch(clock, () => void changes++)
+    const look = async () => {
+      const before = changes
+      clock.advance(50)
+      await new Promise(setImmediate)
+      return changes - before
+    }
+    await look()
+    expect(await look()).toBe(0)
     await queueRun(other)
-    const third = await store.changeCount()
+    expect(await look()).toBe(1)
     await queueRun(store, 'evt_2')
-    expect(new Set([counts[0], third, await store.changeCount()]).size).toBe(3)
+    expect(await look()).toBe(1)
+    expect(await look()).toBe(0)
+    watch.stop()
+    await queueRun(other, 'evt_3')
+    expect(await look()).toBe(0)
   })
 })

@@ -1,6 +1,5 @@
 import type { ReadStore } from '../../core/store/store.ts'
 import { systemClock, waitUntil } from '../../core/time.ts'
-import { ChangeWatch } from '../../project/data-dir/change-watch.ts'
 import { onInterrupt } from './on-interrupt.ts'
 import type { Output } from './output.ts'
 
@@ -29,14 +28,13 @@ export async function follow(
     printing = printing.then(print)
     printing.catch(failed.reject)
   }
-  const watch = new ChangeWatch({ store, clock: systemClock, onChange: printNew })
   printNew()
-  watch.start()
+  const watch = store.watch(systemClock, printNew)
   try {
     const end = forMs === undefined ? Number.MAX_SAFE_INTEGER : systemClock.now() + forMs
     await Promise.race([waitUntil(systemClock, end, ended).catch(() => {}), failed.promise])
   } finally {
-    await watch.stop()
+    watch.stop()
     await printing.catch(() => {})
   }
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../time.ts'
 import type { DeliveryReads, DeliveryWrites } from './deliveries.ts'
 import type { EndpointReads, EndpointWrites } from './endpoints.ts'
 import type { EventReads, EventWrites } from './events.ts'
@@ -50,8 +51,16 @@ export interface ReadStore
     JournalReads,
     MatchReads,
     LimitReads {
-  /** A number that differs after any write, of this process or another. Costs next to nothing. */
-  changeCount(): Promise<number>
+  /**
+   * Calls `onChange` after writes of any process, this one included, until it is stopped. Several
+   * writes may be one call, and a call may be lost: it is a hint, beside which callers poll.
+   */
+  watch(clock: Clock, onChange: () => void): StoreWatch
+}
+
+/** Calls that go on until they are stopped. */
+export interface StoreWatch {
+  stop(): void
 }
 
 /**

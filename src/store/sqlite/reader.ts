@@ -1,4 +1,5 @@
 import type { ReadStore } from '../../core/store/store.ts'
+import { ChangeWatch } from './database/change-watch.ts'
 import { packOutput } from './runs/output-table.ts'
 import type { Tables } from './tables.ts'
 
@@ -53,7 +54,7 @@ export function createReader({
     listRoutes: async () => workflows.routes(),
     listWorkflows: async () => workflows.list(),
     listSchedules: async () => ticks.list(),
-    changeCount: async () => changes(),
+    watch: (clock, onChange) => new ChangeWatch({ count: changes, clock, onChange }),
     loadLimit: async (key) => limits.load(key),
   }
 }

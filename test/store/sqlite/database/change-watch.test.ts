@@ -1,16 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { ManualClock } from '../../../src/core/time.ts'
-import { ChangeWatch } from '../../../src/project/data-dir/change-watch.ts'
-import { queueRun } from '../../support/fixtures.ts'
-import { openTestStore } from '../../support/test-store.ts'
+import { ManualClock } from '../../../../src/core/time.ts'
+import { queueRun } from '../../../support/fixtures.ts'
+import { openTestStore } from '../../../support/test-store.ts'
 
 function openWatch() {
   const store = openTestStore()
   const clock = new ManualClock()
   let changes = 0
-  const watch = new ChangeWatch({ store, clock, onChange: () => void changes++ })
+  const watch = store.watch(clock, () => void changes++)
   onTestFinished(() => watch.stop())
-  watch.start()
   return {
     store,
     watch,
@@ -49,7 +47,7 @@ test('a change watch polls less often while nothing happens, but at least every 
 
 test('a change watch that was stopped, once or twice, polls no more', async () => {
   const { watch, clock } = openWatch()
-  await Promise.all([watch.stop(), watch.stop()])
-  watch.start()
+  watch.stop()
+  watch.stop()
   expect(clock.nextAt()).toBeNull()
 })

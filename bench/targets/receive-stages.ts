@@ -12,7 +12,7 @@ const DIFFERENT = 2_000
 
 const endpoint = planEndpoint({ name: 'bench', secret: SECRET }, NOW)
 const routes = [{ eventType: EVENT_TYPE, workflow: 'measured' }]
-const intake = new IntakeLimit({ endpointBurst: 1e9, addressBurst: 1e9 }, () => false)
+const intake = new IntakeLimit({ endpointBurst: 1e9, addressBurst: 1e9 }, () => null)
 const deliveries = Array.from({ length: DIFFERENT }, () => {
   const { signature, body } = makeDelivery()
   return { body: Buffer.from(body), text: body, header: () => signature }

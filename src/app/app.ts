@@ -4,12 +4,12 @@ import type { Store, StoreWatch } from '../core/store/store.ts'
 import { type Clock, systemClock } from '../core/time.ts'
 import { createNoticeBus, type NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
-import { removeRuntimeFile, writeRuntimeFile } from '../project/data-dir/runtime-file.ts'
+import { type Runtime, removeRuntimeFile, writeRuntimeFile } from '../project/data-dir/runtime-file.ts'
 import { WorkflowSet } from '../project/workflows/workflow-set.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import { openThreadedStore } from '../store/sqlite/thread/threaded-store.ts'
 import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-urls.ts'
-import { type EmbeddedSandbox, makeSampleTransfer, startEmbeddedSandbox } from './embedded-sandbox.ts'
+import { type EmbeddedSandbox, makeSampleTransfer, registerWebhook, startEmbeddedSandbox } from './embedded-sandbox.ts'
 import { ensureEndpoint } from './ensure-endpoint.ts'
 import { type AppHooks, type AppParts, type OpenParts, openParts } from './open-parts.ts'
 import { planParts, type RolePlan } from './role.ts'
@@ -29,6 +29,8 @@ export class App {
   #phase: ReturnType<AppHooks['phase']> = 'new'
   #embedded: EmbeddedSandbox | null = null
   #watch: StoreWatch | null = null
+  /** The facts that this app wrote to the runtime file. */
+  #announced: Runtime | null = null
   #started: Promise<AppUrls> | null = null
   #stopped: Promise<void> | null = null
   /** The routes whose schedules the scheduler has; the store gives another list after a change. */
@@ -97,13 +99,15 @@ export class App {
     return true
   }
 
+  /** Whatever can fail comes before the first row: a start that fails changes nothing. */
   async #start(): Promise<AppUrls> {
-    const { receiver, worker, scheduler, pruner, modules, admin } = this.#parts
+    const { receiver, worker, scheduler, pruner, modules } = this.#parts
     const { receive, work, schedule } = this.#plan
     this.#phase = 'starting'
-    await this.#saveWorkflows()
-    const receiverUrl = receive ? await this.#startReceiver() : ''
+    const { receiverUrl, adminUrl } = await this.#listen()
+    const isNewSandbox = receive && (await this.#openEndpoint(receiverUrl))
     if (work) await worker.start()
+    await this.#saveWorkflows()
     if (schedule) {
       await this.#followSchedules()
       scheduler.start()
@@ -111,25 +115,34 @@ export class App {
     }
     this.#watch = this.store.watch(this.#clock, () => this.#onStoreChange())
     await modules?.start()
-    const adminUrl = await admin.start(this.#config.ports.admin)
     const urls = await this.#announce(receiverUrl, adminUrl)
-    // Deliveries are taken whatever this finds; `/readyz` and a notice of kind `fault` report it.
-    if (receive) void receiver.checkEndpoints().catch(() => {})
     this.#phase = 'started'
+    if (receive) {
+      receiver.open()
+      // Deliveries are taken whatever this finds; `/readyz` and a notice of kind `fault` report it.
+      void receiver.checkEndpoints().catch(() => {})
+    }
     this.notices.publish({ kind: 'app.started', urls: listUrls(urls) })
-    if (this.#embedded?.isNew) await makeSampleTransfer(this.#embedded.sandbox)
+    if (this.#embedded && isNewSandbox) await makeSampleTransfer(this.#embedded.sandbox)
     return urls
   }
 
-  async #startReceiver(): Promise<string> {
-    const { publish } = this.notices
-    const endpoint = await ensureEndpoint(this.store, this.#config, this.#clock.now())
+  /** Takes every port. The receiver answers 503 until the start is complete. */
+  async #listen(): Promise<{ receiverUrl: string; adminUrl: string }> {
     const { host, ports, service } = this.#config
-    const receiverUrl = await this.#parts.receiver.start({ host, port: ports.receiver })
-    if (service.kind === 'sandbox') {
-      this.#embedded = await startEmbeddedSandbox(this.#config, { endpoint, receiverUrl, publish })
+    const { receive } = this.#plan
+    const receiverUrl = receive ? await this.#parts.receiver.listen({ host, port: ports.receiver }) : ''
+    const adminUrl = await this.#parts.admin.start(ports.admin)
+    if (receive && service.kind === 'sandbox') {
+      this.#embedded = await startEmbeddedSandbox(this.#config, this.notices.publish)
     }
-    return receiverUrl
+    return { receiverUrl, adminUrl }
+  }
+
+  /** Adds the endpoint of the service where there is none. True for a sandbox that it is new to. */
+  async #openEndpoint(receiverUrl: string): Promise<boolean> {
+    const endpoint = await ensureEndpoint(this.store, this.#config, this.#clock.now())
+    return this.#embedded !== null && registerWebhook(this.#embedded.sandbox, endpoint, receiverUrl)
   }
 
   /** Writes the addresses where the command line finds them. */
@@ -137,7 +150,10 @@ export class App {
     const embedded = this.#embedded
     const { dataDir, publicUrl } = this.#config
     const urls = await describeUrls(this.store, { receiverUrl, adminUrl, embedded, publicUrl })
-    if (this.#plan.receive) writeRuntimeFile(dataDir, describeRuntime(urls, embedded, this.#clock.now()))
+    if (this.#plan.receive) {
+      this.#announced = describeRuntime(urls, embedded, this.#clock.now())
+      writeRuntimeFile(dataDir, this.#announced)
+    }
     return urls
   }
 
@@ -147,10 +163,13 @@ export class App {
     this.notices.publish({ kind: 'app.stopping', reason })
     // A start that is under way finishes first: half an app is harder to stop than a whole one.
     await this.#started?.catch(() => {})
-    if (this.#plan.receive) removeRuntimeFile(this.#config.dataDir)
+    if (this.#announced) removeRuntimeFile(this.#config.dataDir, this.#announced)
     this.#watch?.stop()
+    // While runs finish, the receiver answers 503, so that senders know to try again.
+    const drained = receiver.drain()
     await Promise.all([modules?.stop(), pruner.stop()])
-    await Promise.all([receiver.stop(), scheduler.stop(), worker.stop()])
+    await Promise.all([drained, scheduler.stop(), worker.stop()])
+    await receiver.stop()
     // The admin server answers while the app drains, so that load balancers see it stopping.
     await admin.stop()
     await clients.stop()

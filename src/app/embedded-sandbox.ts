@@ -11,14 +11,12 @@ const KEY_NAME = SANDBOX_ENDPOINT
 export interface EmbeddedSandbox {
   sandbox: Sandbox
   apiKey: string
-  /** True where the sandbox had no webhook of this app yet. */
-  isNew: boolean
 }
 
-/** Starts the sandbox with a read-write key for the app and a webhook to `endpoint`. */
+/** Starts the sandbox with a read-write key for the app. */
 export async function startEmbeddedSandbox(
   config: Pick<Config, 'dataDir' | 'ports'>,
-  { endpoint, receiverUrl, publish }: { endpoint: Endpoint; receiverUrl: string; publish: Publish },
+  publish: Publish,
 ): Promise<EmbeddedSandbox> {
   const sandbox = await startSandbox({
     dir: join(config.dataDir, 'sandbox'),
@@ -28,15 +26,14 @@ export async function startEmbeddedSandbox(
     plan: 'enterprise',
     log: ({ msg }) => publish({ kind: 'sandbox.logged', message: msg }),
   })
-  const isNew = await registerWebhook(sandbox, endpoint, receiverUrl)
-  return { sandbox, apiKey: await findOrMakeKey(sandbox), isNew }
+  return { sandbox, apiKey: await findOrMakeKey(sandbox) }
 }
 
 /**
- * Returns true when it added the webhook. It updates a known one: the receiver's address or the
- * secret may have changed since the last start.
+ * Gives the sandbox a webhook to `endpoint`; true when it had none. A known one is updated: the
+ * receiver's address or the secret may have changed since the last start.
  */
-async function registerWebhook(sandbox: Sandbox, endpoint: Endpoint, receiverUrl: string): Promise<boolean> {
+export async function registerWebhook(sandbox: Sandbox, endpoint: Endpoint, receiverUrl: string): Promise<boolean> {
   const url = `${receiverUrl}/hooks/${endpoint.path}`
   const known = sandbox.webhooks.list().find((webhook) => webhook.url.endsWith(`/hooks/${endpoint.path}`))
   if (known) {

@@ -29,7 +29,15 @@ export function readinessChecks(parts: ReadinessParts): Record<string, HealthChe
     async app() {
       if (phase() !== 'started') throw new Error(phase())
     },
-    ...(checkEndpoints === null ? {} : { endpoints: checkEndpoints }),
+    ...(checkEndpoints === null ? {} : { endpoints: probeEndpoints(phase, checkEndpoints) }),
     ...(role === 'receiver' ? { workflows: async () => void (await readRoutes()) } : {}),
+  }
+}
+
+/** Probes only a started app: the receiver answers 503 before and after. */
+function probeEndpoints(phase: () => string, checkEndpoints: () => Promise<void>): HealthCheck {
+  return async () => {
+    if (phase() !== 'started') throw new Error('not probed')
+    await checkEndpoints()
   }
 }

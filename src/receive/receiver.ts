@@ -11,7 +11,7 @@ import { EndpointCheck } from './checks/endpoint-check.ts'
 import { SelfProbe } from './checks/self-probe.ts'
 import { SignatureAlarm } from './checks/signature-alarm.ts'
 import { DeliveryHandler } from './delivery-handler.ts'
-import { IntakeLimit } from './limits/intake-limit.ts'
+import { IntakeLimit, type Rejection } from './limits/intake-limit.ts'
 import type { ReceiveLimits } from './limits/receive-limits.ts'
 import { RefusalLedger } from './refusal-ledger.ts'
 
@@ -42,6 +42,13 @@ const TIMEOUTS = { requestTimeout: 10_000, headersTimeout: 5_000, connectionsChe
 /** Rows of the ledger that tell the alarm at start which endpoints used to work. */
 const RECENT_DELIVERIES = 1_000
 
+/** Why no delivery is taken, by phase. */
+const BARS = {
+  starting: { verdict: 'overloaded', reason: 'starting' },
+  open: null,
+  draining: { verdict: 'draining' },
+} as const satisfies Record<string, Rejection | null>
+
 /** The HTTP server that receives deliveries. */
 export class Receiver {
   readonly #server: Server
@@ -50,11 +57,11 @@ export class Receiver {
   readonly #alarm = new SignatureAlarm()
   readonly #store: ReceiverStore
   readonly #atWork = new Set<Promise<void>>()
-  #isDraining = false
+  #phase: keyof typeof BARS = 'starting'
 
   constructor({ limits = {}, timeouts = {}, ...parts }: ReceiverParts) {
     const { store, clock, publish } = parts
-    const intakeLimit = new IntakeLimit(limits, () => this.#isDraining)
+    const intakeLimit = new IntakeLimit(limits, () => BARS[this.#phase])
     const selfProbe = new SelfProbe()
     this.#store = store
     this.#ledger = new RefusalLedger(store, publish)
@@ -83,8 +90,15 @@ export class Receiver {
     this.#server.maxConnections = intakeLimit.limits.connections
   }
 
-  /** Listens and resolves with the URL; port 0 takes a free port. */
-  async start({ host, port }: { host: string; port: number }): Promise<string> {
+  /** Listens and takes deliveries; resolves with the URL. */
+  async start(at: { host: string; port: number }): Promise<string> {
+    const url = await this.listen(at)
+    this.open()
+    return url
+  }
+
+  /** Listens and answers 503 until `open`. Resolves with the URL; port 0 takes a free port. */
+  async listen({ host, port }: { host: string; port: number }): Promise<string> {
     for (const delivery of (await this.#store.listDeliveries({ limit: RECENT_DELIVERIES })).reverse()) {
       this.#alarm.note(delivery)
     }
@@ -96,17 +110,25 @@ export class Receiver {
     return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`
   }
 
+  /** Takes deliveries from now on, unless it drains already. */
+  open(): void {
+    if (this.#phase === 'starting') this.#phase = 'open'
+  }
+
   /** Resolves when every active endpoint takes a probe; rejects with those that do not. */
   checkEndpoints(): Promise<void> {
     return this.#endpoints.check()
   }
 
-  /**
-   * Answers 503 from now on. Resolves when every delivery in flight has its answer and nothing more
-   * will be written.
-   */
+  /** Answers 503 from now on. Resolves when every delivery in flight until now has its answer. */
+  async drain(): Promise<void> {
+    this.#phase = 'draining'
+    await Promise.all(this.#atWork)
+  }
+
+  /** Drains and closes. Resolves when nothing more will be written. */
   async stop(): Promise<void> {
-    this.#isDraining = true
+    this.#phase = 'draining'
     if (this.#server.listening) {
       const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
       this.#server.closeIdleConnections()

@@ -111,7 +111,7 @@ test('a body that other code has read is answered 500 and reported', async () =>
   const handler = new DeliveryHandler({
     ...{ store, intake: store, clock, publish: notices.publish, routes: () => [] },
     ...{
-      intakeLimit: new IntakeLimit({}, () => false),
+      intakeLimit: new IntakeLimit({}, () => null),
       ledger: new RefusalLedger(store, notices.publish),
       alarm: new SignatureAlarm(),
     },

@@ -1,6 +1,8 @@
 import { connect } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { Receiver } from '../../src/receive/receiver.ts'
 import { eventBody } from '../support/fixtures.ts'
+import { postDelivery } from '../support/post-delivery.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { createTestReceiver, SECRET } from '../support/test-receiver.ts'
 
@@ -128,4 +130,15 @@ test('secrets and signatures are in no answer, notice or database file', async (
     expect(bytes.includes(SECRET)).toBe(false)
     expect(bytes.includes(signature)).toBe(false)
   }
+})
+
+test('a receiver that listens and is not open answers 503, and takes deliveries once it is', async () => {
+  const { store, clock, notices, endpoint } = await createTestReceiver()
+  const parts = { store, intake: store, clock, publish: notices.publish, routes: () => [] }
+  const receiver = new Receiver(parts)
+  onTestFinished(() => receiver.stop())
+  const url = `${await receiver.listen({ host: '127.0.0.1', port: 0 })}/hooks/${endpoint.path}`
+  expect(await postDelivery(url, SECRET, 'evt_1')).toEqual({ status: 503, retryAfter: 2 })
+  receiver.open()
+  expect((await postDelivery(url, SECRET, 'evt_1')).status).toBe(200)
 })

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 
 const runtime = z.object({
@@ -33,7 +34,9 @@ export function readRuntimeFile(dataDir: string): Runtime | null {
   return parsed.success ? parsed.data : null
 }
 
-export function removeRuntimeFile(dataDir: string): void {
+/** Removes the file; with `ours`, only if these facts are still in it. */
+export function removeRuntimeFile(dataDir: string, ours?: Runtime): void {
+  if (ours !== undefined && !isDeepStrictEqual(readRuntimeFile(dataDir), ours)) return
   rmSync(runtimeFile(dataDir), { force: true })
 }
 

@@ -4,7 +4,7 @@ import { addressKey, TokenBuckets } from './token-buckets.ts'
 /** Why a delivery is rejected before it is read, and when the sender may try again. */
 export interface Rejection {
   verdict: 'draining' | 'overloaded'
-  reason?: 'queue_full' | 'bytes_in_flight' | 'address_rate' | 'endpoint_rate'
+  reason?: 'starting' | 'queue_full' | 'bytes_in_flight' | 'address_rate' | 'endpoint_rate'
   retryAfterMs?: number
 }
 
@@ -14,15 +14,16 @@ const NO_ENDPOINT = ''
 /** Counts the deliveries in progress and rejects those over a limit, before a secret is used. */
 export class IntakeLimit {
   readonly limits: ReceiveLimits
-  readonly #isDraining: () => boolean
+  readonly #findBar: () => Rejection | null
   readonly #addresses: TokenBuckets
   readonly #endpoints: TokenBuckets
   #inFlight = 0
   #bytes = 0
 
-  constructor(limits: Partial<ReceiveLimits>, isDraining: () => boolean) {
+  /** `findBar`: why the receiver takes no delivery at all now; null while it does. */
+  constructor(limits: Partial<ReceiveLimits>, findBar: () => Rejection | null) {
     this.limits = { ...DEFAULT_LIMITS, ...limits }
-    this.#isDraining = isDraining
+    this.#findBar = findBar
     const { addressPerSecond, addressBurst, endpointPerSecond, endpointBurst } = this.limits
     this.#addresses = new TokenBuckets({ perSecond: addressPerSecond, burst: addressBurst })
     this.#endpoints = new TokenBuckets({ perSecond: endpointPerSecond, burst: endpointBurst })
@@ -40,7 +41,8 @@ export class IntakeLimit {
   }
 
   checkQueue(): Rejection | null {
-    if (this.#isDraining()) return { verdict: 'draining' }
+    const bar = this.#findBar()
+    if (bar !== null) return bar
     return this.#inFlight < this.limits.inFlight ? null : { verdict: 'overloaded', reason: 'queue_full' }
   }
 

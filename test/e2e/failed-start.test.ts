@@ -1,0 +1,76 @@
+import { createServer } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { App } from '../../src/app/app.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import type { Config } from '../../src/project/config/load-config.ts'
+import { openStore } from '../../src/project/data-dir/open-store.ts'
+import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { startTestApp } from '../support/test-app.ts'
+import { NO_SERVICE, testConfig } from '../support/test-config.ts'
+
+const followUp = defineWorkflow({ id: 'follow-up', on: 'file.created', run: () => null })
+const other = defineWorkflow({ id: 'other', on: 'transfer.completed', run: () => null })
+
+async function takePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+async function failToStart(dataDir: string, config: Partial<Config>): Promise<void> {
+  const app = await App.create(testConfig(dataDir, config), { workflows: [other] })
+  await expect(app.start()).rejects.toMatchObject({ code: expect.stringMatching(/^(invalid_config|conflict)$/) })
+  await app.stop()
+}
+
+async function readRows(dataDir: string) {
+  const store = openStore({ dataDir, secretKey: null })
+  const [routes, endpoints] = [await store.listRoutes(), await store.listEndpoints()]
+  await store.close()
+  return { routes, endpoints: endpoints.map(({ name, revision }) => ({ name, revision })) }
+}
+
+const PORTS = { receiver: 0, admin: 0, sandbox: 0, sandboxDownload: 0 }
+
+test.each(['receiver', 'admin', 'sandbox', 'sandboxDownload'] as const)(
+  'a first start that cannot take its %s port leaves no route, no endpoint and no runtime file',
+  async (port) => {
+    const dataDir = tempFolder()
+    await failToStart(dataDir, { ports: { ...PORTS, [port]: await takePort() } })
+    expect(await readRows(dataDir)).toEqual({ routes: null, endpoints: [] })
+    expect(readRuntimeFile(dataDir)).toBeNull()
+  },
+)
+
+test.each(['receiver', 'admin', 'sandbox', 'sandboxDownload'] as const)(
+  'a second start that cannot take its %s port leaves the rows and the runtime file of the first app alone',
+  async (port) => {
+    const { dataDir } = await startTestApp({ workflows: [followUp] })
+    const before = { rows: await readRows(dataDir), runtime: readRuntimeFile(dataDir) }
+    await failToStart(dataDir, { ports: { ...PORTS, [port]: await takePort() } })
+    expect({ rows: await readRows(dataDir), runtime: readRuntimeFile(dataDir) }).toEqual(before)
+    expect(before.runtime).not.toBeNull()
+  },
+)
+
+test('a start that fails does not rotate the secret of the endpoint of the service', async () => {
+  const dataDir = tempFolder()
+  const first = await App.create(testConfig(dataDir, { service: NO_SERVICE }), { workflows: [] })
+  await first.start()
+  await first.stop()
+  const service = { ...NO_SERVICE, webhookSecret: 'the-secret-that-comes-next' }
+  await failToStart(dataDir, { service, ports: { ...PORTS, admin: await takePort() } })
+  expect((await readRows(dataDir)).endpoints).toEqual([{ name: 'service', revision: 0 }])
+})
+
+test('the end of an app leaves the runtime file of an app that started later', async () => {
+  const { app, dataDir } = await startTestApp()
+  const second = await App.create(testConfig(dataDir, { service: NO_SERVICE }), { workflows: [] })
+  onTestFinished(() => second.stop())
+  const { admin } = await second.start()
+  await app.stop()
+  expect(readRuntimeFile(dataDir)).toMatchObject({ admin })
+})

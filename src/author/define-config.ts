@@ -83,6 +83,8 @@ export interface ConfigFile {
      * Default 90d.
      */
     payloads?: Duration | 'forever'
+    /** Rows of the audit log, which keeps every action of a person. Default 365d. */
+    audit?: Duration | 'forever'
   }
 }
 

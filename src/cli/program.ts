@@ -23,6 +23,7 @@ export function buildProgram(tree: CommandTree, out: Output, writeHelp: (text: s
     .option('--no-input', 'never ask a question')
     .option('--yes', 'answer every confirmation with yes')
     .option('--dry-run', 'print what would be done, and change nothing')
+    .option('--reason <text>', 'why you do it; kept in the audit log')
     .option('--config <file>', 'the project file (default: config/upshot.config.ts)', parseConfigFile)
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
@@ -32,7 +33,11 @@ export function buildProgram(tree: CommandTree, out: Output, writeHelp: (text: s
       // The error itself is thrown; `runCommandLine` prints it.
       outputError: () => {},
     })
-  addCommands(program, tree, () => ({ out, tree, project: openProject(configured.opts().config) }))
+  addCommands(program, tree, () => ({
+    out,
+    tree,
+    project: openProject(configured.opts().config, configured.opts().reason),
+  }))
   return program
 }
 

@@ -35,7 +35,7 @@ interface PruneParts {
  * Rejects when `signal` aborts. See decision 17.
  */
 export async function pruneStore({ store, clock, retention, signal, onSlice }: PruneParts): Promise<PruneCounts> {
-  const counts: PruneCounts = { runs: 0, failures: 0, refusals: 0, deliveries: 0, payloads: 0 }
+  const counts: PruneCounts = { runs: 0, failures: 0, refusals: 0, deliveries: 0, payloads: 0, audit: 0 }
   let rows = FIRST_ROWS
   for (const kind of PRUNE_KINDS) {
     const ageMs = retention[kind]

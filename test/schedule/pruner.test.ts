@@ -8,7 +8,7 @@ import { openTestStore } from '../support/test-store.ts'
 
 const DAY = 86_400_000
 
-const FOREVER: Retention = { runs: null, failures: null, refusals: null, deliveries: null, payloads: null }
+const FOREVER: Retention = { runs: null, failures: null, refusals: null, deliveries: null, payloads: null, audit: null }
 
 /** A store with `count` completed runs of three steps each. */
 async function fillStore(count: number) {

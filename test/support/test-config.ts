@@ -17,7 +17,7 @@ export function testConfig(dataDir: string, part: Partial<Config> = {}): Config 
     service: { kind: 'sandbox' },
     slots: 20,
     drainMs: 5_000,
-    retention: { runs: null, failures: null, refusals: null, deliveries: null, payloads: null },
+    retention: { runs: null, failures: null, refusals: null, deliveries: null, payloads: null, audit: null },
     publicUrl: null,
     receive: DEFAULT_LIMITS,
     ...part,

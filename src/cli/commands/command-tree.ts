@@ -1,5 +1,6 @@
 import type { CommandTree } from '../command.ts'
 import { ACCOUNTS_COMMANDS } from './accounts/commands.ts'
+import { AUDIT_COMMANDS } from './audit/commands.ts'
 import { DB_COMMANDS } from './db/commands.ts'
 import { DELIVERIES_COMMANDS } from './deliveries/commands.ts'
 import { ENDPOINTS_COMMANDS } from './endpoints/commands.ts'
@@ -58,6 +59,7 @@ export const COMMAND_TREE: CommandTree = {
     },
   },
   db: { summary: 'back up, verify, prune and reseal the database', commands: DB_COMMANDS },
+  audit: { summary: 'list the actions of persons', commands: AUDIT_COMMANDS },
   demo: {
     summary: 'play the main workflows in a temporary folder, and check every effect',
     load: () => import('./app/demo.ts'),

@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs'
 import { UpshotError } from '../../core/errors.ts'
+import type { AuditedAction, AuditOutcome, Operator } from '../../core/safety/audit.ts'
+import { asOperator } from '../../core/store/safety/as-operator.ts'
 import type { Store } from '../../core/store/store.ts'
+import { systemClock } from '../../core/time.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { ConfigFlags } from '../../project/config/variables.ts'
+import { describeOperator } from './operator.ts'
 
 /** The project in a folder, read as the app itself reads it. */
 export interface Project {
@@ -12,12 +16,19 @@ export interface Project {
   readonly configFile: string | undefined
   /** Loads the configuration. `isSandbox` ignores the variables of the real service. */
   load(flags?: ConfigFlags, options?: { isSandbox?: boolean }): Promise<Config>
-  /** Opens the store, beside a running app too, and closes it even if `use` throws. */
+  /** The person at this command line, with the reason that `--reason` gives. */
+  readonly operator: Operator
+  /**
+   * Opens the store, beside a running app too, and closes it even if `use` throws. Writes of
+   * persons leave a row in the audit log.
+   */
   withStore<T>(use: (store: Store, config: Config) => Promise<T>): Promise<T>
+  /** Appends an action outside the store to the audit log; nothing where there is no database. */
+  recordAction(action: AuditedAction, outcome: AuditOutcome): Promise<void>
 }
 
 /** The project of this process's working directory. Nothing is read before a method is called. */
-export function openProject(configFile?: string): Project {
+export function openProject(configFile?: string, reason?: string): Project {
   const root = process.cwd()
   const load: Project['load'] = async (flags = {}, { isSandbox = false } = {}) => {
     // Loaded here, so that `--help` does not wait for them.
@@ -28,18 +39,29 @@ export function openProject(configFile?: string): Project {
     const environment = Object.fromEntries(variables.filter(([name]) => !isSandbox || !name.startsWith('SERVICE_')))
     return loadConfig(environment, root, { flags, ...(configFile === undefined ? {} : { configFile }) })
   }
+  const operator = describeOperator(reason ?? null)
+  const useStore = async <T>(config: Config, use: (store: Store) => Promise<T>): Promise<T> => {
+    const store = await openStoreOf(config)
+    try {
+      return await use({ ...store, ...asOperator(store, operator, systemClock) })
+    } finally {
+      await store.close()
+    }
+  }
   return {
     root,
     configFile,
     load,
+    operator,
     async withStore(use) {
       const config = await load()
-      const store = await openStoreOf(config)
-      try {
-        return await use(store, config)
-      } finally {
-        await store.close()
-      }
+      return useStore(config, (store) => use(store, config))
+    },
+    async recordAction(action, outcome) {
+      const { databaseFile } = await import('../../project/data-dir/data-files.ts')
+      const config = await load({}, { isSandbox: true })
+      if (!existsSync(databaseFile(config))) return
+      await useStore(config, (store) => store.recordAction({ ...operator, ...action, at: systemClock.now() }, outcome))
     },
   }
 }

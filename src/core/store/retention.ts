@@ -1,8 +1,8 @@
 /**
  * The kinds of rows that retention removes: finished runs with everything attached, ledger rows,
- * and event bodies.
+ * event bodies, and actions of operators.
  */
-export const PRUNE_KINDS = ['runs', 'failures', 'refusals', 'deliveries', 'payloads'] as const
+export const PRUNE_KINDS = ['runs', 'failures', 'refusals', 'deliveries', 'payloads', 'audit'] as const
 
 export type PruneKind = (typeof PRUNE_KINDS)[number]
 

@@ -8,6 +8,7 @@ import type { MatchReads, MatchWrites } from './matches.ts'
 import type { OperationWrites } from './operations.ts'
 import type { RetentionWrites } from './retention.ts'
 import type { RunReads, RunWrites } from './runs.ts'
+import type { AuditReads, AuditWrites } from './safety/audit.ts'
 import type { ScheduleReads, ScheduleWrites } from './schedules.ts'
 import type { WorkerReads, WorkerWrites } from './workers.ts'
 import type { WorkflowReads, WorkflowWrites } from './workflows.ts'
@@ -31,7 +32,8 @@ export interface StoreWrites
     MatchWrites,
     OperationWrites,
     RetentionWrites,
-    LimitWrites {
+    LimitWrites,
+    AuditWrites {
   /**
    * Writes a row, so that `/readyz` knows that writing works. `isMigrated`: the schema is this
    * version's.
@@ -50,7 +52,8 @@ export interface ReadStore
     RunReads,
     JournalReads,
     MatchReads,
-    LimitReads {
+    LimitReads,
+    AuditReads {
   /**
    * Calls `onChange` after writes of any process, this one included, until it is stopped. Several
    * writes may be one call, and a call may be lost: it is a hint, beside which callers poll.

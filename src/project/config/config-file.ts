@@ -75,6 +75,7 @@ const configFile = z.strictObject({
       refusals: age('7d'),
       deliveries: age('90d'),
       payloads: age('90d'),
+      audit: age('365d'),
     })
     .prefault({}),
 })

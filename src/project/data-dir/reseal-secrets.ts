@@ -1,6 +1,8 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
+import type { AuditEntry, Operator } from '../../core/safety/audit.ts'
+import { systemClock } from '../../core/time.ts'
 import { opensDatabase, type Resealed, resealDatabase } from '../../store/sqlite/upkeep/reseal-database.ts'
 import { syncFile } from '../../store/sync-file.ts'
 import { makeVaultKey, parseVaultKey, readVaultKey, writeVaultKey } from '../../store/vault.ts'
@@ -17,11 +19,17 @@ type ResealedSecrets = Resealed & { keyFiles: { present: string; before: string 
  * Seals all secrets under another key: `given`, or a new one for the key file. A call that was
  * interrupted is finished by the next one; the old key file stays, for backups.
  */
-export function resealSecrets(place: Pick<Config, 'dataDir' | 'secretKey'>, given: string | null): ResealedSecrets {
+export function resealSecrets(
+  place: Pick<Config, 'dataDir' | 'secretKey'>,
+  given: string | null,
+  operator: Operator,
+): ResealedSecrets {
+  const action = { action: 'db.reseal', target: null, parameters: {}, at: systemClock.now() }
+  const entry: AuditEntry = { ...operator, ...action }
   const { file, vaultKey } = storeOptions(place)
   const asked = given === null ? null : parseVaultKey(given, 'The new key')
-  if (place.secretKey === null) return resealWithFile(file, vaultKeyFile(place), { present: vaultKey, asked })
-  if (asked !== null) return { ...resealDatabase(file, { present: vaultKey, next: asked }), keyFiles: null }
+  if (place.secretKey === null) return resealWithFile(file, vaultKeyFile(place), { present: vaultKey, asked, entry })
+  if (asked !== null) return { ...resealDatabase(file, { present: vaultKey, next: asked }, entry), keyFiles: null }
   throw new UpshotError('invalid_request', 'UPSHOT_SECRET_KEY holds the key, so a new key must be given.', {
     details: {
       fix: 'Give it with --key-file, --key-env or --key-stdin; "openssl rand -base64 32" makes one.',
@@ -32,7 +40,7 @@ export function resealSecrets(place: Pick<Config, 'dataDir' | 'secretKey'>, give
 function resealWithFile(
   file: string,
   keyFile: string,
-  { present, asked }: { present: Buffer; asked: Buffer | null },
+  { present, asked, entry }: { present: Buffer; asked: Buffer | null; entry: AuditEntry },
 ): ResealedSecrets {
   const [prepared, before] = [`${keyFile}.next`, `${keyFile}.old`]
   // An earlier call was interrupted between its commit and the rename of the key file.
@@ -44,7 +52,7 @@ function resealWithFile(
       details: { fix: 'Run "upshot db reseal" without a key to finish it.' },
     })
   }
-  const resealed = resealDatabase(file, { present: isSealed ? next : present, next })
+  const resealed = resealDatabase(file, { present: isSealed ? next : present, next }, entry)
   replaceKey(before, present)
   renameSync(prepared, keyFile)
   syncFile(dirname(keyFile))

@@ -20,6 +20,7 @@ export function createReader({
   waits,
   cursors,
   limits,
+  audits,
 }: Tables): ReadStore {
   return {
     // Never newer than the endpoints and routes that the same turn gives.
@@ -56,5 +57,6 @@ export function createReader({
     listSchedules: async () => ticks.list(),
     watch: (clock, onChange) => new ChangeWatch({ count: changes, clock, onChange }),
     loadLimit: async (key) => limits.load(key),
+    listActions: async (query) => audits.list(query),
   }
 }

@@ -19,6 +19,7 @@ import { StepTable } from './runs/step-table.ts'
 import { TickTable } from './runs/tick-table.ts'
 import { WorkerTable } from './runs/worker-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
+import { AuditTable } from './safety/audit-table.ts'
 import { Pruning } from './upkeep/pruning.ts'
 import { MatchCursorTable } from './waits/match-cursor-table.ts'
 import { WaitTable } from './waits/wait-table.ts'
@@ -34,6 +35,7 @@ export function openTables(db: Database, vault: Vault) {
   const waits = new WaitTable(db, { runs, events, cursors })
   const outputs = new OutputTable(db)
   const gates = new GateTable(db)
+  const audits = new AuditTable(db)
   return {
     events,
     ticks,
@@ -42,7 +44,7 @@ export function openTables(db: Database, vault: Vault) {
     runs,
     steps,
     operations: new RunOperations(db, { events, runs, steps }),
-    retention: new Pruning(db, events),
+    retention: new Pruning(db, { events, audits }),
     changes: openChangeCount(db),
     setupVersion: openSetupVersion(db),
     gates,
@@ -56,6 +58,7 @@ export function openTables(db: Database, vault: Vault) {
     waits,
     outputs,
     limits: new KeyLimitTable(db),
+    audits,
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, db.memory ? null : join(dirname(db.name), 'workers')),
   }

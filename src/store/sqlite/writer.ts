@@ -9,6 +9,8 @@ import type { MatchWrites } from '../../core/store/matches.ts'
 import type { OperationWrites } from '../../core/store/operations.ts'
 import type { RetentionWrites } from '../../core/store/retention.ts'
 import type { RunWrites } from '../../core/store/runs.ts'
+import type { AuditWrites } from '../../core/store/safety/audit.ts'
+import type { OperatorWrite } from '../../core/store/safety/operator-writes.ts'
 import type { ScheduleWrites } from '../../core/store/schedules.ts'
 import type { StoreWrites } from '../../core/store/store.ts'
 import type { WorkerWrites } from '../../core/store/workers.ts'
@@ -37,6 +39,7 @@ export function createWriter(tables: Tables, commit: Commit): StoreWrites {
     ...operationWrites(tables, commit),
     ...retentionWrites(tables, commit),
     ...limitWrites(tables, commit),
+    ...auditWrites(tables, commit),
     checkWritable: (now) => commit.write(() => tables.writeProbe.run(now)),
   }
 }
@@ -187,6 +190,44 @@ function limitWrites({ limits }: Tables, commit: Commit): LimitWrites {
   return {
     saveLimit: (key, state, version) => commit.write(() => limits.save(key, state, version)),
   }
+}
+
+/** The writes of operators, each with its audit row in the same commit. */
+function auditWrites(tables: Tables, commit: Commit): AuditWrites {
+  const { audits } = tables
+  return {
+    operate: async (entry, { write, args }) => {
+      try {
+        const value = await commit.write(() => {
+          const written = performNow(tables, write, args)
+          audits.add(entry, written === false || written === null ? 'unchanged' : 'done')
+          return written
+        })
+        return value as never
+      } catch (error) {
+        // The refused write changed nothing, so that its row is a commit of its own.
+        if (error instanceof UpshotError && error.code !== 'store_unavailable')
+          await commit.write(() => audits.add(entry, 'refused', error.message))
+        throw error
+      }
+    },
+    recordAction: (entry, outcome) => commit.write(() => audits.add(entry, outcome)),
+  }
+}
+
+/** Performs a write at once, within the transaction that is open. */
+function performNow(tables: Tables, name: OperatorWrite, args: readonly unknown[]): unknown {
+  let value: unknown
+  const commit = {
+    write(mutate: () => unknown, read?: (value: never) => unknown) {
+      const written = mutate()
+      value = read ? read(written as never) : written
+      return Promise.resolve(value)
+    },
+  }
+  const write = createWriter(tables, commit as Commit)[name] as (...args: unknown[]) => Promise<unknown>
+  void write(...args)
+  return value
 }
 
 /** A write under a lease; rejects with `stale_lease` if the run was canceled or taken over. */

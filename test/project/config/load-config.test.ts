@@ -22,13 +22,14 @@ test('loadConfig gives each role its own admin port unless the environment names
   expect(await adminOf({ UPSHOT_ROLE: 'worker', UPSHOT_ADMIN_PORT: '0' })).toBe(0)
 })
 
-test('loadConfig takes retention from the project file, or 30, 90 and 7 days', async () => {
+test('loadConfig takes retention from the project file, or 7, 30, 90 and 365 days', async () => {
   expect((await loadConfig({}, project())).retention).toEqual({
     runs: 30 * DAY,
     failures: 90 * DAY,
     refusals: 7 * DAY,
     deliveries: 90 * DAY,
     payloads: 90 * DAY,
+    audit: 365 * DAY,
   })
   const file = `{ retention: { runs: 'forever', payloads: '12h' } }`
   expect((await loadConfig({}, project(file))).retention).toMatchObject({

@@ -12,6 +12,8 @@ import { resealDatabase } from '../../../src/store/sqlite/upkeep/reseal-database
 import { NOW } from '../../support/fixtures.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
+const OPERATOR = { actor: 'cli:ada', role: 'owner', from: 'host', reason: 'the key leaked' }
+
 type Place = { dataDir: string; secretKey: string | null }
 
 const secretOf = (name: string) => `the webhook secret of ${name}`
@@ -68,7 +70,7 @@ async function filledPlace(secretKey: string | null = null) {
 test('resealSecrets seals everything under a new key file and keeps the old one beside it', async () => {
   const { place, keyFile } = await filledPlace()
   const old = readFileSync(keyFile, 'utf8')
-  expect(resealSecrets(place, null)).toEqual({
+  expect(resealSecrets(place, null, OPERATOR)).toEqual({
     webhookSecrets: 2,
     apiKeys: 2,
     captures: 1,
@@ -84,12 +86,12 @@ test('resealSecrets seals everything under a new key file and keeps the old one 
 
 test('resealSecrets takes a given key, whether the old one is in a file or in the environment', async () => {
   const inFile = await filledPlace()
-  resealSecrets(inFile.place, textKey(1))
+  resealSecrets(inFile.place, textKey(1), OPERATOR)
   expect(readFileSync(inFile.keyFile, 'utf8').trim()).toBe(textKey(1))
   expect(await readAll(inFile.place)).toEqual(EVERYTHING)
 
   const { place, keyFile } = await filledPlace(textKey(2))
-  expect(resealSecrets(place, textKey(3))).toMatchObject({ webhookSecrets: 2, keyFiles: null })
+  expect(resealSecrets(place, textKey(3), OPERATOR)).toMatchObject({ webhookSecrets: 2, keyFiles: null })
   expect(await readAll({ ...place, secretKey: textKey(3) })).toEqual(EVERYTHING)
   await expect(readAll(place)).rejects.toMatchObject({ code: 'invalid_config' })
   expect(existsSync(keyFile)).toBe(false)
@@ -97,8 +99,8 @@ test('resealSecrets takes a given key, whether the old one is in a file or in th
 
 test('resealSecrets demands a new key where the old one is in the environment', async () => {
   const { place } = await filledPlace(textKey(2))
-  expect(() => resealSecrets(place, null)).toThrow(/a new key must be given/)
-  expect(() => resealSecrets(place, 'short')).toThrow(/32 bytes/)
+  expect(() => resealSecrets(place, null, OPERATOR)).toThrow(/a new key must be given/)
+  expect(() => resealSecrets(place, 'short', OPERATOR)).toThrow(/32 bytes/)
   expect(await readAll(place)).toEqual(EVERYTHING)
 })
 
@@ -108,7 +110,7 @@ test('resealSecrets changes nothing if one secret cannot be opened', async () =>
   db.exec('UPDATE account SET fallback_key = api_key')
   const sealed = () => db.prepare('SELECT sealed FROM endpoint_secret ORDER BY endpoint_id').pluck().all()
   const [before, key] = [sealed(), readFileSync(keyFile, 'utf8')]
-  expect(() => resealSecrets(place, null)).toThrow(/does not open with this key/)
+  expect(() => resealSecrets(place, null, OPERATOR)).toThrow(/does not open with this key/)
   expect(sealed()).toEqual(before)
   expect(readFileSync(keyFile, 'utf8')).toBe(key)
   db.close()
@@ -122,9 +124,10 @@ test.each([
   const present = Buffer.from(readFileSync(keyFile, 'utf8'), 'base64')
   const next = randomBytes(32)
   writeFileSync(`${keyFile}.next`, next.toString('base64'))
-  if (isSealed) resealDatabase(file, { present, next })
-  if (isSealed) expect(() => resealSecrets(place, textKey(4))).toThrow(/was interrupted/)
-  resealSecrets(place, null)
+  if (isSealed)
+    resealDatabase(file, { present, next }, { ...OPERATOR, action: 'db.reseal', target: null, parameters: {}, at: 1 })
+  if (isSealed) expect(() => resealSecrets(place, textKey(4), OPERATOR)).toThrow(/was interrupted/)
+  resealSecrets(place, null, OPERATOR)
   expect(await readAll(place)).toEqual(EVERYTHING)
   expect(readFileSync(`${keyFile}.old`, 'utf8').trim()).toBe(present.toString('base64'))
   expect(existsSync(`${keyFile}.next`)).toBe(false)
@@ -134,7 +137,7 @@ test('resealSecrets ignores the rest of an interrupted call on a database withou
   const place = { dataDir: tempFolder(), secretKey: null }
   const keyFile = join(place.dataDir, 'secret.key')
   writeFileSync(`${keyFile}.next`, textKey(5))
-  expect(resealSecrets(place, textKey(6))).toMatchObject({ webhookSecrets: 0, apiKeys: 0, captures: 0 })
+  expect(resealSecrets(place, textKey(6), OPERATOR)).toMatchObject({ webhookSecrets: 0, apiKeys: 0, captures: 0 })
   expect(readFileSync(keyFile, 'utf8').trim()).toBe(textKey(6))
 })
 

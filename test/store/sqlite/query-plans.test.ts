@@ -18,6 +18,7 @@ import { StepTable } from '../../../src/store/sqlite/runs/step-table.ts'
 import { TickTable } from '../../../src/store/sqlite/runs/tick-table.ts'
 import { WorkerTable } from '../../../src/store/sqlite/runs/worker-table.ts'
 import { WorkflowTable } from '../../../src/store/sqlite/runs/workflow-table.ts'
+import { AuditTable } from '../../../src/store/sqlite/safety/audit-table.ts'
 import { Pruning } from '../../../src/store/sqlite/upkeep/pruning.ts'
 import { MatchCursorTable } from '../../../src/store/sqlite/waits/match-cursor-table.ts'
 import { WaitTable } from '../../../src/store/sqlite/waits/wait-table.ts'
@@ -44,7 +45,9 @@ function collectPlans(): Map<string, string[]> {
   new DeliveryTable(recording, events)
   new EndpointTable(recording, createVault(Buffer.alloc(32)))
   new RunOperations(recording, { events, runs, steps })
-  new Pruning(recording, events)
+  const audits = new AuditTable(recording)
+  for (const filter of [{ before: 'aud_1' }, { since: 1 }, { target: 'run_1' }]) audits.list({ limit: 1, ...filter })
+  new Pruning(recording, { events, audits })
   new AccountTable(recording, createVault(Buffer.alloc(32)))
   const ledger = new DeliveryLedger(recording, events)
   ledger.list({ limit: 1 })

@@ -12,6 +12,7 @@ const LABELS = {
   refusals: 'refused deliveries',
   deliveries: 'rows of the delivery ledger',
   payloads: 'bodies of events',
+  audit: 'rows of the audit log',
 } as const satisfies Record<PruneKind, string>
 
 const DAY_MS = 86_400_000
@@ -30,6 +31,7 @@ export function define(command: Command, { out, project }: Cli): void {
           out.result({ pruned: null }, () => ['Nothing was deleted.'])
           return
         }
+        await project.recordAction({ action: 'db.prune', target: null, parameters: { ...config.retention } }, 'begun')
         const { pruneStore } = await import('../../../schedule/pruner.ts')
         using progress = showProgress(out, { title: 'Pruning', unit: 'count' })
         const pruned = await pruneStore({

@@ -17,6 +17,8 @@ export function define(command: Command, { out, project }: Cli): void {
       const { endpoint, event } = await findReplay(store, id)
       const { receiver } = await requireRunningApp(config)
       const body = Buffer.from(event.body)
+      const parameters = { event: event.id, endpoint: endpoint.name }
+      await project.recordAction({ action: 'delivery.replay', target: id, parameters }, 'begun')
       const target = { endpoint, receiver, now: systemClock.now(), signal: onInterrupt() }
       const { status, verdict, reason } = await deliverSigned({ id: event.id, body }, target)
       const got = verdict ?? `refused with HTTP ${status}`

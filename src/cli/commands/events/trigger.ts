@@ -45,6 +45,8 @@ export function define(command: Command, { out, project }: Cli): void {
         const { receiver } = await requireRunningApp(config)
         const endpoint = await findEndpoint(store, name)
         const signal = onInterrupt()
+        const parameters = { type, count, endpoint: endpoint.name, duplicate }
+        await project.recordAction({ action: 'event.trigger', target: events[0]?.id ?? null, parameters }, 'begun')
         const sent: Sent[] = []
         for (const event of duplicate ? events.flatMap((event) => [event, event]) : events) {
           const verdict = await sendEvent(event, { endpoint, receiver, now: systemClock.now(), signal })

@@ -33,6 +33,7 @@ export function define(command: Command, { out, project }: Cli): void {
       }
       const found = [...byId.values()]
       const isConfirmed = found.length === 0 || (await confirm(out, describeIntent(found)))
+      if (isConfirmed && found.length > 0) await project.recordAction(describeRemoval(found), 'begun')
       const removals = isConfirmed ? await remove(files, found, { out, signal }) : found.map(leave)
       report(out, removals, signal)
     })
@@ -56,6 +57,12 @@ async function listFiles(
   throw new UpshotError('invalid_request', `${place} has more than ${items.length} entries. Nothing was deleted.`, {
     details: { fix: 'Delete its subfolders one by one.' },
   })
+}
+
+/** The audit log names the first hundred files. */
+function describeRemoval(found: readonly FileEntry[]) {
+  const files = found.slice(0, 100).map(({ service, id }) => `${service}:${id}`)
+  return { action: 'files.rm', target: null, parameters: { count: found.length, files } } as const
 }
 
 function describeIntent(found: readonly FileEntry[]) {

@@ -6,10 +6,10 @@ import { addRunChoice } from './select-runs.ts'
 
 /** `upshot runs cancel <id…>`: cancels runs; a running app aborts them within 50 ms. */
 export function define(command: Command, { out, project }: Cli): void {
+  const reason = project.operator.reason ?? 'canceled by hand'
   addRunChoice(command)
     .argument('[ids...]', 'ids of the runs, run_…, or - to read ids from standard input')
-    .option('--reason <text>', 'reason to store with the runs', 'canceled by hand')
-    .action((ids, { reason, ...choice }) =>
+    .action((ids, choice) =>
       operateOnRuns(
         { out, project },
         {

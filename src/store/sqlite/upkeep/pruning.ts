@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { firstId } from '../../../core/ids.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import type { EventTable } from '../incoming/event-table.ts'
+import type { AuditTable } from '../safety/audit-table.ts'
 
 interface OldRun {
   id: string
@@ -28,13 +29,15 @@ const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
 /** Deletes old rows, one small slice per call. See decision 17. */
 export class Pruning {
   readonly #events: EventTable
+  readonly #audits: AuditTable
   readonly #runs
   readonly #rests
   readonly #deliveries
   readonly #bodies
 
-  constructor(db: Database, events: EventTable) {
+  constructor(db: Database, { events, audits }: { events: EventTable; audits: AuditTable }) {
     this.#events = events
+    this.#audits = audits
     this.#runs = prepareRuns(db)
     this.#rests = prepareRests(db)
     this.#deliveries = prepareDeliveries(db)
@@ -51,6 +54,8 @@ export class Pruning {
         return this.#pruneDeliveries(slice, slice.kind)
       case 'payloads':
         return this.#prunePayloads(slice)
+      case 'audit':
+        return this.#pruneAudit(slice)
       default:
         return slice.kind satisfies never
     }
@@ -101,6 +106,11 @@ export class Pruning {
       if (kind === 'refusals') this.#deliveries.countDropped.run(verdict)
     }
     return { pruned: ofKind.length, next: found.length < limit ? null : (found.at(-1)?.id ?? null) }
+  }
+
+  #pruneAudit({ before, limit }: PruneSlice): PruneProgress {
+    const pruned = this.#audits.prune(before, limit)
+    return { pruned, next: pruned < limit ? null : '' }
   }
 
   /** Removes bodies that no unfinished run needs. The event stays, to recognize a repetition. */

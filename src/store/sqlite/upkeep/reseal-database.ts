@@ -1,9 +1,11 @@
 import type { Database } from 'better-sqlite3'
+import type { AuditEntry } from '../../../core/safety/audit.ts'
 import { createVault, type Vault } from '../../vault.ts'
 import { migrate } from '../database/migrate.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { accountOwner } from '../incoming/account-table.ts'
 import { captureOwner } from '../incoming/capture-table.ts'
+import { AuditTable } from '../safety/audit-table.ts'
 
 /** How many secrets of each kind were sealed again. */
 export interface Resealed {
@@ -62,13 +64,14 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
 
 /**
  * Seals every secret of a database under another key, in one commit. Throws `invalid_config` if one
- * does not open with the present key; then nothing changes.
+ * does not open with the present key; then nothing changes. The audit row is in that commit.
  */
-export function resealDatabase(file: string, keys: { present: Buffer; next: Buffer }): Resealed {
+export function resealDatabase(file: string, keys: { present: Buffer; next: Buffer }, entry: AuditEntry): Resealed {
   const [present, next] = [createVault(keys.present), createVault(keys.next)]
   return withDatabase(file, (db) => {
     const counts: Resealed = { webhookSecrets: 0, apiKeys: 0, captures: 0 }
     const resealAll = db.transaction(() => {
+      new AuditTable(db).add(entry, 'done')
       for (const place of SEALED_COLUMNS) counts[place.counts] += reseal(db, place, { present, next })
     })
     resealAll.immediate()

@@ -46,7 +46,11 @@ const refusal = z.object({ error: z.object({ message: z.string() }) })
 export async function findSandbox(project: Project, choice: SandboxChoice): Promise<SandboxControl> {
   const { origin, belongsToApp } = await locate(project, choice)
   await checkHealth(origin)
-  const call = (method: string, path: string, body?: RequestBody) => ask(origin, { method, path, body })
+  const call = async (method: string, path: string, body?: RequestBody) => {
+    const answered = await ask(origin, { method, path, body })
+    if (belongsToApp && method !== 'GET') await recordChange(project, method, path)
+    return answered
+  }
   return {
     origin,
     belongsToApp,
@@ -56,6 +60,12 @@ export async function findSandbox(project: Project, choice: SandboxChoice): Prom
     patch: (path, body) => call('PATCH', path, JSON.stringify(body)) as never,
     delete: (path) => call('DELETE', path) as never,
   }
+}
+
+/** The body stays out of the audit log: it may hold the secret of a webhook. */
+function recordChange(project: Project, method: string, path: string): Promise<void> {
+  const [place = path] = path.split('?')
+  return project.recordAction({ action: 'sandbox.change', target: place, parameters: { method } }, 'done')
 }
 
 async function locate(

@@ -423,6 +423,29 @@ CREATE TABLE key_limit (
   state       TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- Safety ------------------------------------------------------------------------------------------
+
+-- An action of a person, appended in the commit of what it does and never changed.
+CREATE TABLE audit (
+  id          TEXT PRIMARY KEY,
+  at          INTEGER NOT NULL,
+  actor       TEXT NOT NULL,
+  role        TEXT NOT NULL,
+  origin      TEXT NOT NULL,
+  action      TEXT NOT NULL,
+  target      TEXT,
+  reason      TEXT,
+  parameters  TEXT NOT NULL,
+  outcome     TEXT NOT NULL,
+  error       TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX audit_target ON audit (target, id) WHERE target IS NOT NULL;
+
+CREATE TRIGGER audit_is_final BEFORE UPDATE ON audit
+BEGIN
+  SELECT RAISE(ABORT, 'a row of the audit log is never changed');
+END;
+
 -- Upkeep ------------------------------------------------------------------------------------------
 
 -- Pruned runs whose steps are still there, because they were too many for one commit.

@@ -1,0 +1,22 @@
+import type { AuditedAction, Operator } from '../../safety/audit.ts'
+import type { Clock } from '../../time.ts'
+import type { AuditWrites } from './audit.ts'
+import { OPERATOR_WRITES, type OperatorWrite, type OperatorWrites } from './operator-writes.ts'
+
+/**
+ * The writes of persons in an operator's name: each appends its audit row in its own commit. A
+ * command or route that writes through these cannot forget the row.
+ */
+export function asOperator(
+  store: Pick<AuditWrites, 'operate'>,
+  operator: Operator,
+  clock: Pick<Clock, 'now'>,
+): OperatorWrites {
+  const perform = (write: OperatorWrite, args: unknown[]) => {
+    const describe = OPERATOR_WRITES[write] as (...args: unknown[]) => AuditedAction
+    return store.operate({ ...operator, ...describe(...args), at: clock.now() }, { write, args: args as never })
+  }
+  const names = Object.keys(OPERATOR_WRITES) as OperatorWrite[]
+  const writes = names.map((name) => [name, (...args: unknown[]) => perform(name, args)])
+  return Object.fromEntries(writes)
+}

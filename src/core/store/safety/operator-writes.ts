@@ -1,0 +1,49 @@
+import type { Endpoint } from '../../incoming/endpoint.ts'
+import type { AuditedAction } from '../../safety/audit.ts'
+import type { EndpointWrites } from '../endpoints.ts'
+import type { EventWrites } from '../events.ts'
+import type { OperationWrites } from '../operations.ts'
+import type { ScheduleWrites } from '../schedules.ts'
+import type { WorkflowWrites } from '../workflows.ts'
+
+/** The ports with writes of persons; some of their writes are the app's own. */
+type Ports = EndpointWrites & EventWrites & OperationWrites & ScheduleWrites & WorkflowWrites
+
+/**
+ * The writes that a person makes, each with the action that the audit log keeps of it. The
+ * parameters are chosen one by one, so that no secret is among them.
+ */
+export const OPERATOR_WRITES = {
+  cancelRun: (run, reason) => act('run.cancel', run, { because: reason }),
+  retryRun: (run) => act('run.retry', run),
+  resumeRun: (run, { fromScratch }) => act(fromScratch ? 'run.restart' : 'run.resume', run),
+  forkRun: (run, { keys, edited }) => act('run.fork', run, { keeps: keys.length, edited: edited?.key ?? null }),
+  replayEvent: (event, workflows) =>
+    act('event.replay', event.id, { account: event.account, workflows: [...workflows] }),
+  pauseWorkflow: (workflow) => act('workflow.pause', workflow),
+  resumeWorkflow: (workflow) => act('workflow.resume', workflow),
+  pauseSchedule: (workflow, isPaused) => act(isPaused ? 'schedule.pause' : 'schedule.resume', workflow),
+  recordTick: (workflow, { scheduledFor }) => act('schedule.run', workflow, { scheduledFor }),
+  addEndpoint: (endpoint) => act('endpoint.add', endpoint.name, describeEndpoint(endpoint)),
+  updateEndpoint: (endpoint) => act('endpoint.change', endpoint.name, describeEndpoint(endpoint)),
+  removeEndpoint: ({ id, name }) => act('endpoint.remove', name, { id }),
+  saveAccount: ({ name, baseUrl, plan, storages }) => act('account.save', name, { baseUrl, plan, storages }),
+  removeAccount: (name) => act('account.remove', name),
+} as const satisfies {
+  [Name in keyof Ports]?: (...args: Parameters<Ports[Name]>) => AuditedAction
+}
+
+/** A write of the store that a person makes. */
+export type OperatorWrite = keyof typeof OPERATOR_WRITES
+
+/** The writes of persons, in their usual form. */
+export type OperatorWrites = Pick<Ports, OperatorWrite>
+
+function act(action: string, target: string, parameters: AuditedAction['parameters'] = {}): AuditedAction {
+  return { action, target, parameters }
+}
+
+/** Its secrets count by number only. */
+function describeEndpoint({ id, account, events, scheme, status, secrets }: Endpoint): AuditedAction['parameters'] {
+  return { id, account, events: [...events], status, scheme: { ...scheme }, secrets: secrets.length }
+}

@@ -1,0 +1,62 @@
+import { userInfo } from 'node:os'
+import { expect, test } from 'vitest'
+import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
+import { queueRun } from '../../support/fixtures.ts'
+import { failRun, openTestProject } from '../support/test-project.ts'
+
+/** Each command that changes the project, with the action that it leaves in the audit log. */
+test('every command that changes a project leaves a row in the audit log, with its reason', async () => {
+  const { cli, store } = await openTestProject()
+  await store.addEndpoint(planEndpoint({ name: 'shop' }, Date.now()))
+  await store.startSchedule('nightly', '0 3 * * *', Date.now())
+  const failed = await failRun(store, 'evt_1')
+  const forked = await failRun(store, 'evt_2')
+  const queued = await queueRun(store, 'evt_3')
+  const commands: [string[], string, string | null][] = [
+    [['runs', 'retry', failed], 'run.retry', failed],
+    [['runs', 'fork', forked, '--from-step', 'b'], 'run.fork', forked],
+    [['runs', 'cancel', queued], 'run.cancel', queued],
+    [['events', 'replay', 'evt_3'], 'event.replay', 'evt_3'],
+    [['workflows', 'pause', 'count'], 'workflow.pause', 'count'],
+    [['workflows', 'resume', 'count'], 'workflow.resume', 'count'],
+    [['schedules', 'pause', 'nightly'], 'schedule.pause', 'nightly'],
+    [['schedules', 'resume', 'nightly'], 'schedule.resume', 'nightly'],
+    [['schedules', 'run', 'nightly'], 'schedule.run', 'nightly'],
+    [['endpoints', 'add', 'new'], 'endpoint.add', 'new'],
+    [['endpoints', 'rotate', 'shop'], 'endpoint.change', 'shop'],
+    [['endpoints', 'disable', 'shop'], 'endpoint.change', 'shop'],
+    [['endpoints', 'remove', 'shop', '--yes'], 'endpoint.remove', 'shop'],
+    [['db', 'prune', '--yes'], 'db.prune', null],
+    [['db', 'reseal', '--yes'], 'db.reseal', null],
+  ]
+  const actor = `cli:${userInfo().username}`
+  for (const [args, action, target] of commands) {
+    const done = await cli(...args, '--reason', `why ${action}`)
+    expect(done.json, args.join(' ')).toMatchObject({ ok: true })
+    const { json } = await cli('audit', 'list', '--limit', '1')
+    expect(json).toMatchObject({ data: [{ action, target, actor, reason: `why ${action}` }] })
+  }
+})
+
+test('a dry run leaves no row in the audit log', async () => {
+  const { cli, store } = await openTestProject()
+  await failRun(store, 'evt_1')
+  await cli('workflows', 'pause', 'count', '--dry-run')
+  await cli('runs', 'retry', '--status', 'failed', '--dry-run')
+  await cli('db', 'prune', '--dry-run')
+  expect(await store.listActions({ limit: 10 })).toEqual([])
+})
+
+test('"audit list" filters by action, target and person', async () => {
+  const { cli, store } = await openTestProject()
+  await store.startSchedule('nightly', '0 3 * * *', Date.now())
+  await cli('workflows', 'pause', 'count')
+  await cli('schedules', 'pause', 'nightly')
+  const targets = async (...args: string[]) => {
+    const { json } = await cli('audit', 'list', ...args)
+    return (json as { data: { target: string }[] }).data.map(({ target }) => target)
+  }
+  expect(await targets('--action', 'workflow.*')).toEqual(['count'])
+  expect(await targets('--target', 'nightly')).toEqual(['nightly'])
+  expect(await targets('--actor', 'cli:nobody-of-this-name')).toEqual([])
+})

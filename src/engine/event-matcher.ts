@@ -105,8 +105,9 @@ export class EventMatcher {
     if (await this.#openMissing(open)) return true
     const batch = planBatch(this.#readable(open), newest)
     if (!batch) return false
-    const { group, from, to } = batch
-    const events = await store.listEventsAfter({ after: from, upTo: to, types: listTypes(group) })
+    const { group, ...range } = batch
+    const { stream, from, to } = range
+    const events = await store.listEventsAfter({ stream, after: from, upTo: to, types: listTypes(group) })
     const spellings = await this.#readSpellings(events)
     const keys = events.flatMap((event) =>
       withStorageNames(spellings.get(event.account) ?? {}, () =>
@@ -115,7 +116,7 @@ export class EventMatcher {
     )
     // Without their functions, which cannot be sent to a store in another thread.
     const moved = group.map(({ id, type, name }) => ({ id, type, name }))
-    const { woken, canceled } = await store.saveMatches({ cursors: moved, from, to, keys }, clock.now())
+    const { woken, canceled } = await store.saveMatches({ cursors: moved, ...range, keys }, clock.now())
     for (const { run, workflow, reason } of canceled) {
       this.#parts.publish({ kind: 'run.canceled', run, workflow, reason })
       this.#parts.canceled(run)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Store } from '../../src/core/store/store.ts'
+import type { EventRange } from '../../src/core/store/matches.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
-import { addEvent, claimLease, match, PARK, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
+import { addEvent, claimLease, match, PARK, readNewest, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
 
 describeStores((open) => {
   test('a batch of matches that another process saved first changes nothing', async () => {
@@ -13,7 +13,7 @@ describeStores((open) => {
     const [cursor] = cursors
     if (!cursor) throw new Error('it is watched')
     const keys = [{ cursor: cursor.id, seq, account: 'default', value: 'fil_1', event: 'evt_fits' }]
-    const batch = { cursors: [cursor], from: cursor.position, to: seq, keys }
+    const batch = { cursors: [cursor], stream: cursor.stream, from: cursor.position, to: seq, keys }
     const results = await Promise.all([store.saveMatches(batch, NOW), reopen().saveMatches(batch, NOW)])
     expect(results.map(({ woken }) => woken).sort()).toEqual([0, 1])
     expect((await store.listMatchCursors()).cursors).toMatchObject([{ position: seq }])
@@ -29,7 +29,7 @@ describeStores((open) => {
     if (!cursor) throw new Error('it is watched')
     await store.saveCheckpoint(older, WAITING, undefined, { wait: { ...WAIT, since: 'run' } })
     const keys = [{ cursor: cursor.id, seq: late, account: 'default', value: 'fil_1', event: 'evt_late' }]
-    await store.saveMatches({ cursors: [cursor], from: cursor.position, to: late, keys }, NOW)
+    await store.saveMatches({ cursors: [cursor], stream: cursor.stream, from: cursor.position, to: late, keys }, NOW)
     expect(await store.findMatch(older.runId, 'moved')).toBeNull()
     await match(store, { [early]: 'fil_1', [late]: 'fil_1' })
     expect(await store.findMatch(older.runId, 'moved')).toMatchObject({ id: 'evt_early' })
@@ -42,8 +42,8 @@ describeStores((open) => {
     for (let n = 0; n < 5; n++) await addEvent(store, `evt_idle${n}`)
     expect((await store.listMatchCursors()).cursors).toMatchObject([{ isOpen: false }])
     await waitingRun(store)
-    const { cursors, newest } = await store.listMatchCursors()
-    expect(cursors).toMatchObject([{ isOpen: true, position: newest }])
+    const { cursors } = await store.listMatchCursors()
+    expect(cursors).toMatchObject([{ isOpen: true, position: await readNewest(store) }])
   })
 
   test('the waits of thousands for one event are resolved in slices', async () => {
@@ -67,7 +67,7 @@ describeStores((open) => {
   test('a cursor of a new version begins where the oldest wait does', async () => {
     const { store } = open()
     await waitingRun(store)
-    const from = (await store.listMatchCursors()).newest
+    const from = await readNewest(store)
     await addEvent(store, 'evt_x')
     await store.openMatchCursor({ type: WAIT.type, name: WAIT.name, version: 'v2' }, NOW)
     const { cursors } = await store.listMatchCursors()
@@ -82,8 +82,9 @@ describeStores((open) => {
     await queueRun(store, 'evt_1')
     const second = await addEvent(store, 'evt_2')
     await queueRun(store, 'evt_3')
-    const ids = async (query: Parameters<Store['listEventsAfter']>[0]) =>
-      (await store.listEventsAfter(query)).map((event) => event.id)
+    const [stream = 0] = (await store.listMatchCursors()).newest.keys()
+    const ids = async (range: Omit<EventRange, 'stream'>) =>
+      (await store.listEventsAfter({ stream, ...range })).map((event) => event.id)
     expect(await ids({ after: 0, upTo: 99, types: null })).toEqual(['evt_1', 'evt_2', 'evt_3'])
     expect(await ids({ after: 0, upTo: 99, types: ['file.moved'] })).toEqual(['evt_2'])
     expect(await ids({ after: second, upTo: second + 1, types: null })).toEqual(['evt_3'])

@@ -13,7 +13,7 @@ import { moved, transfer, waiting } from './support/transfer-waits.ts'
 async function moveOn(engine: TestEngine): Promise<void> {
   for (;;) {
     const { cursors, newest } = await engine.store.listMatchCursors()
-    if (cursors.every((cursor) => !cursor.isOpen || cursor.position >= newest)) return
+    if (cursors.every((cursor) => !cursor.isOpen || cursor.position >= (newest.get(cursor.stream) ?? 0))) return
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

@@ -1,4 +1,4 @@
-import type { ServiceEvent } from './event.ts'
+import type { EventNumber, ServiceEvent } from './event.ts'
 
 /**
  * The result of one HTTP request to an endpoint, with the status of its answer. `conflict`: a known
@@ -117,8 +117,8 @@ export interface DeliveryReceipt {
   verdict: 'accepted' | 'duplicate' | 'conflict'
   /** Ids of the new runs, in the order of the delivery's workflows. */
   runs: string[]
-  /** Number (`seq`) of the event, where the delivery's worker claimed its runs. */
-  claimedWithEvent?: number
+  /** Number of the event, where the delivery's worker claimed its runs. */
+  claimedWithEvent?: EventNumber
 }
 
 /** A row of the delivery ledger: one request, accepted or refused. */

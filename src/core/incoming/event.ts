@@ -73,10 +73,18 @@ export function matchType(pattern: string, type: string): boolean {
   return pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1))
 }
 
-/** A stored event. */
-export interface EventRecord {
-  /** Number in the order of arrival. */
+/**
+ * The number of a stored event. Within a stream, numbers rise in the order of commits: a reader
+ * never meets a lower one later. They have gaps. Streams have no common order.
+ */
+export interface EventNumber {
+  /** The events of an account are in one stream. A SQLite database has one stream, 0. */
+  stream: number
   seq: number
+}
+
+/** A stored event. */
+export interface EventRecord extends EventNumber {
   id: string
   account: string
   type: string

@@ -51,7 +51,7 @@ export function listClaimedOnArrival(
   if (claimedWithEvent === undefined || arrivalClaim === undefined) return []
   const { id, type, created } = event
   const record = {
-    seq: claimedWithEvent,
+    ...claimedWithEvent,
     id,
     account,
     type,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { UpshotError } from '../errors.ts'
-import { matchType } from '../incoming/event.ts'
+import { type EventNumber, matchType } from '../incoming/event.ts'
 import { isThenable } from '../thenable.ts'
 import { ILL_FORMED } from './step.ts'
 
@@ -14,15 +14,15 @@ export interface MatchCursor {
   /** Names of keys joined by `+`; empty: any event of the type. */
   name: string
   version: string
-  /** Number (`seq`) of the last event that was matched. */
+  stream: number
+  /** Number (`seq`) of the last event of its stream that was matched. */
   position: number
   /** True while a step or a run waits for this key. */
   isOpen: boolean
 }
 
 /** An event as the matching stage reads it. */
-export interface NumberedEvent {
-  seq: number
+export interface NumberedEvent extends EventNumber {
   id: string
   account: string
   type: string
@@ -40,8 +40,9 @@ export interface EventKey {
   event: string
 }
 
-/** The keys of consecutive events, for cursors at the same position. */
+/** The keys of consecutive events of a stream, for cursors at the same position. */
 export interface MatchBatch {
+  stream: number
   /** Cursors at `from`; one that another process has moved is skipped. */
   cursors: readonly Pick<MatchCursor, 'id' | 'type' | 'name'>[]
   /** Number of the last event before the batch. */
@@ -63,18 +64,21 @@ export interface MatchResult {
 const BATCH_EVENTS = 1_000
 
 /**
- * Groups the cursors that lag furthest, and ends their batch where the next cursor stands. Null
- * when no cursor lags.
+ * Groups the cursors that lag furthest. Their batch ends where the next cursor of the same stream
+ * stands. `newest` is by stream. Null when no cursor lags.
  */
-export function planBatch<W extends Pick<MatchCursor, 'position'>>(
-  cursors: readonly W[],
-  newest: number,
-): { group: W[]; from: number; to: number } | null {
-  const from = Math.min(...cursors.map((cursor) => cursor.position))
-  if (cursors.length === 0 || from >= newest) return null
-  const ahead = cursors.map((cursor) => cursor.position).filter((cursor) => cursor > from)
-  const to = Math.min(newest, from + BATCH_EVENTS, ...ahead)
-  return { group: cursors.filter((cursor) => cursor.position === from), from, to }
+export function planBatch<C extends Pick<MatchCursor, 'stream' | 'position'>>(
+  cursors: readonly C[],
+  newest: ReadonlyMap<number, number>,
+): { group: C[]; stream: number; from: number; to: number } | null {
+  const lag = ({ stream, position }: C) => (newest.get(stream) ?? 0) - position
+  const [last, ...others] = cursors.filter((cursor) => lag(cursor) > 0).toSorted((a, b) => lag(b) - lag(a))
+  if (!last) return null
+  const { stream, position: from } = last
+  const group = [last, ...others.filter((cursor) => cursor.stream === stream && cursor.position === from)]
+  const ahead = others.filter((cursor) => cursor.stream === stream && cursor.position > from)
+  const ends = [newest.get(stream) ?? 0, from + BATCH_EVENTS, ...ahead.map(({ position }) => position)]
+  return { group, stream, from, to: Math.min(...ends) }
 }
 
 /** Characters of a key value; longer ones are stored as a hash. */

@@ -3,6 +3,14 @@ import type { Lease } from '../runs/lease.ts'
 import type { MatchBatch, MatchCursor, MatchResult, NumberedEvent } from '../runs/matching.ts'
 import type { EventWait } from '../runs/wait.ts'
 
+/** Events of a stream, numbered above `after` and up to `upTo`; `types` null: of every type. */
+export interface EventRange {
+  stream: number
+  after: number
+  upTo: number
+  types: readonly string[] | null
+}
+
 export interface MatchWrites {
   /**
    * Registers the events that cancel a run. False, and the run is canceled, when one of them has
@@ -24,8 +32,8 @@ export interface MatchWrites {
 export interface MatchReads {
   /** The event that resolved a step's wait; null: none so far. */
   findMatch(runId: string, key: string): Promise<EventRecord | null>
-  /** The keys that a wait needs, in every version, and the number of the newest event. */
-  listMatchCursors(): Promise<{ cursors: MatchCursor[]; newest: number }>
-  /** Events numbered above `after` and up to `upTo`, in order; `types` null: of every type. */
-  listEventsAfter(query: { after: number; upTo: number; types: readonly string[] | null }): Promise<NumberedEvent[]>
+  /** The keys that a wait needs, in every version, and the newest event's number by stream. */
+  listMatchCursors(): Promise<{ cursors: MatchCursor[]; newest: ReadonlyMap<number, number> }>
+  /** Events of a stream in order. */
+  listEventsAfter(query: EventRange): Promise<NumberedEvent[]>
 }

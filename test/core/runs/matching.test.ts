@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { computeKey, planBatch, planMatch } from '../../../src/core/runs/matching.ts'
 
 const event = (data: object, type = 'file.created') => ({
+  stream: 0,
   seq: 7,
   id: 'evt_1',
   account: 'default',
@@ -36,12 +37,24 @@ test('planMatch says that a key function must be synchronous', () => {
 })
 
 test('planBatch moves the cursors that lag furthest, up to the next cursor', () => {
-  const at = (position: number) => ({ position })
-  expect(planBatch([], 10)).toBeNull()
-  expect(planBatch([at(10), at(12)], 10)).toBeNull()
-  expect(planBatch([at(3), at(10)], 10)).toEqual({ group: [at(3)], from: 3, to: 10 })
-  expect(planBatch([at(3), at(5), at(3)], 10)).toEqual({ group: [at(3), at(3)], from: 3, to: 5 })
-  expect(planBatch([at(0)], 1_000_000)).toMatchObject({ from: 0, to: 1_000 })
+  const at = (position: number) => ({ stream: 0, position })
+  const upTo = (newest: number) => new Map([[0, newest]])
+  expect(planBatch([], upTo(10))).toBeNull()
+  expect(planBatch([at(10), at(12)], upTo(10))).toBeNull()
+  expect(planBatch([at(3), at(10)], upTo(10))).toEqual({ group: [at(3)], stream: 0, from: 3, to: 10 })
+  expect(planBatch([at(3), at(5), at(3)], upTo(10))).toEqual({ group: [at(3), at(3)], stream: 0, from: 3, to: 5 })
+  expect(planBatch([at(0)], upTo(1_000_000))).toMatchObject({ from: 0, to: 1_000 })
+})
+
+test('planBatch never mixes the numbers of two streams', () => {
+  const at = (stream: number, position: number) => ({ stream, position })
+  const newest = new Map([
+    [1, 8],
+    [2, 20],
+  ])
+  const cursors = [at(1, 3), at(2, 3), at(1, 5), at(2, 4)]
+  expect(planBatch(cursors, newest)).toEqual({ group: [at(2, 3)], stream: 2, from: 3, to: 4 })
+  expect(planBatch(cursors, new Map([[1, 8]]))).toEqual({ group: [at(1, 3)], stream: 1, from: 3, to: 5 })
 })
 
 test('computeKey returns the key of an event, and null for other types and events without one', () => {

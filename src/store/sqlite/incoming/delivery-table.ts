@@ -8,7 +8,7 @@ import type {
   RefusedDelivery,
 } from '../../../core/incoming/delivery.ts'
 import { FIRST_FENCE } from '../../../core/runs/lease.ts'
-import type { EventTable, SavedEvent } from './event-table.ts'
+import { type EventTable, type SavedEvent, STREAM } from './event-table.ts'
 import { SecretUses } from './secret-uses.ts'
 
 /** Rows of refusals that are kept for each verdict. */
@@ -119,6 +119,7 @@ export class DeliveryTable {
       else this.#insertRun.run(row)
       return id
     })
-    return isClaimed ? { verdict: 'accepted', runs, claimedWithEvent: saved.seq } : { verdict: 'accepted', runs }
+    if (!isClaimed) return { verdict: 'accepted', runs }
+    return { verdict: 'accepted', runs, claimedWithEvent: { stream: STREAM, seq: saved.seq } }
   }
 }

@@ -5,6 +5,7 @@ import type { IncomingDelivery } from '../../../core/incoming/delivery.ts'
 import type { EventOrigin, EventRecord } from '../../../core/incoming/event.ts'
 import type { NumberedEvent } from '../../../core/runs/matching.ts'
 import type { EventFilter } from '../../../core/store/events.ts'
+import type { EventRange } from '../../../core/store/matches.ts'
 import { buildWhere, type Condition } from '../database/build-where.ts'
 import { KnownEvents, type RowCounts } from './known-events.ts'
 
@@ -23,6 +24,9 @@ interface EventRow {
 export type SavedEvent = { kind: 'new'; seq: number } | { kind: 'known'; seq: number; isSameBody: boolean }
 
 const COLUMNS = 'seq, id, account, type, origin, created_at, received_at, body'
+
+/** The only stream of a SQLite database. */
+export const STREAM = 0
 
 /** SQL for the number of the newest event, 0 without any. */
 export const NEWEST_EVENT = '(SELECT coalesce(max(seq), 0) FROM event)'
@@ -55,10 +59,10 @@ export class EventTable {
     )
     this.#dropBody = db.prepare(`UPDATE event SET body = '', body_hash = ? WHERE seq = ?`)
     this.#listAfter = db.prepare<[number, number], NumberedEvent>(
-      'SELECT seq, id, account, type, body FROM event WHERE seq > ? AND seq <= ? ORDER BY seq',
+      `SELECT ${STREAM} AS stream, seq, id, account, type, body FROM event WHERE seq > ? AND seq <= ? ORDER BY seq`,
     )
     this.#listTypesAfter = db.prepare<[number, number, string], NumberedEvent>(
-      `SELECT seq, id, account, type, body FROM event WHERE seq > ? AND seq <= ?
+      `SELECT ${STREAM} AS stream, seq, id, account, type, body FROM event WHERE seq > ? AND seq <= ?
          AND type IN (SELECT value FROM json_each(?)) ORDER BY seq`,
     )
     this.#accounts = db.prepare<[], string>('SELECT name FROM event_account').pluck()
@@ -120,7 +124,8 @@ export class EventTable {
     return found === null ? null : this.get(found)
   }
 
-  listAfter({ after, upTo, types }: { after: number; upTo: number; types: readonly string[] | null }): NumberedEvent[] {
+  listAfter({ stream, after, upTo, types }: EventRange): NumberedEvent[] {
+    if (stream !== STREAM) return []
     if (types === null) return this.#listAfter.all(after, upTo)
     return this.#listTypesAfter.all(after, upTo, JSON.stringify(types))
   }
@@ -148,6 +153,7 @@ function hashBody(body: string): Buffer {
 
 function readEvent(row: EventRow): EventRecord {
   return {
+    stream: STREAM,
     seq: row.seq,
     id: row.id,
     account: row.account,

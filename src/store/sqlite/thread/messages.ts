@@ -1,5 +1,6 @@
 import { type ErrorCode, UpshotError } from '../../../core/errors.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/delivery.ts'
+import type { EventNumber } from '../../../core/incoming/event.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { StoreWrites } from '../../../core/store/store.ts'
 
@@ -44,17 +45,19 @@ export function unpackCall(packed: PackedCall): Call {
 }
 
 function packDelivery(number: number, [delivery]: Parameters<StoreWrites['saveDelivery']>) {
-  const { id, endpointId, account, receivedAt, event, body, facts, workflows, priorities, arrivalClaim } = delivery
+  const { id, endpointId, account, receivedAt, event, body, facts, workflows, priorities, arrivalClaim, setup } =
+    delivery
   const { id: eventId, type, created } = event
   const head = ['delivery', number, id, endpointId, account, receivedAt, eventId, type, created] as const
-  return [...head, body, facts, workflows, priorities, arrivalClaim?.worker, arrivalClaim?.codeHashes] as const
+  return [...head, body, facts, workflows, priorities, arrivalClaim?.worker, arrivalClaim?.codeHashes, setup] as const
 }
 
 function unpackDelivery(packed: PackedDelivery): Call {
   const [, number, id, endpointId, account, receivedAt, eventId, type, created, body, facts, ...rest] = packed
-  const [workflows, priorities, worker, codeHashes] = rest
+  const [workflows, priorities, worker, codeHashes, setup] = rest
   const event = { id: eventId, type, created }
   const delivery: IncomingDelivery = { id, endpointId, account, receivedAt, event, body, facts, workflows }
+  if (setup !== undefined) delivery.setup = setup
   if (priorities !== undefined) delivery.priorities = priorities
   if (worker !== undefined && codeHashes !== undefined) delivery.arrivalClaim = { worker, codeHashes }
   return { number, method: 'saveDelivery', args: [delivery] }
@@ -96,7 +99,7 @@ type PackedReceipt = readonly [
   number: number,
   verdict: DeliveryReceipt['verdict'],
   runs: string[],
-  claimedWithEvent?: number,
+  claimedWithEvent?: EventNumber,
 ]
 
 /** Errors lose their class between threads, so they travel as code and message. */

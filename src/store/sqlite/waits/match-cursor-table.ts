@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { EventKey, MatchBatch, MatchCursor } from '../../../core/runs/matching.ts'
 import type { EventWait } from '../../../core/runs/wait.ts'
-import { NEWEST_EVENT } from '../incoming/event-table.ts'
+import { NEWEST_EVENT, STREAM } from '../incoming/event-table.ts'
 
 /** Events behind the cursor whose keys are kept. A wait for older ones computes them again. */
 const KEPT_EVENTS = 1_000_000
@@ -31,9 +31,10 @@ export class MatchCursorTable {
     this.#waits = prepareWaits(db)
   }
 
-  list(): { cursors: MatchCursor[]; newest: number } {
-    const cursors = this.#cursors.list.all().map(({ isOpen, ...cursor }) => ({ ...cursor, isOpen: isOpen === 1 }))
-    return { cursors, newest: this.newest() }
+  list(): { cursors: MatchCursor[]; newest: ReadonlyMap<number, number> } {
+    const rows = this.#cursors.list.all()
+    const cursors = rows.map(({ isOpen, ...cursor }) => ({ ...cursor, stream: STREAM, isOpen: isOpen === 1 }))
+    return { cursors, newest: new Map([[STREAM, this.newest()]]) }
   }
 
   /** The number of the newest event, 0 without any. */
@@ -94,7 +95,7 @@ function prepareCursors(db: Database) {
   const hasOpenWait = `EXISTS (SELECT 1 FROM wait
     WHERE wait.type = match_cursor.type AND wait.name = match_cursor.name AND wait.is_resolved = 0)`
   return {
-    list: db.prepare<[], Omit<MatchCursor, 'isOpen'> & { isOpen: number }>(
+    list: db.prepare<[], Omit<MatchCursor, 'isOpen' | 'stream'> & { isOpen: number }>(
       `SELECT id, type, name, version, position_seq AS position, ${hasOpenWait} AS isOpen FROM match_cursor`,
     ),
     listUnused: db

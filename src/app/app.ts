@@ -1,4 +1,4 @@
-import { describeError } from '../core/errors.ts'
+import { describeError, UpshotError } from '../core/errors.ts'
 import type { Route } from '../core/incoming/route.ts'
 import type { Store, StoreWatch } from '../core/store/store.ts'
 import { type Clock, systemClock } from '../core/time.ts'
@@ -104,6 +104,7 @@ export class App {
     const { receiver, worker, scheduler, pruner, modules } = this.#parts
     const { receive, work, schedule } = this.#plan
     this.#phase = 'starting'
+    await this.#refuseEmptyFolder()
     const { receiverUrl, adminUrl } = await this.#listen()
     const isNewSandbox = receive && (await this.#openEndpoint(receiverUrl))
     if (work) await worker.start()
@@ -204,7 +205,25 @@ export class App {
   }
 
   async #saveWorkflows(): Promise<void> {
-    if (this.#workflows) await this.store.saveWorkflows(this.#workflows.describe(), this.#clock.now())
+    if (!this.#workflows) return
+    const loaded = { ...this.#workflows.describe(), worker: this.#parts.worker.id }
+    const { removed, elsewhere } = await this.store.saveWorkflows(loaded, this.#clock.now())
+    const { publish } = this.notices
+    if (removed.length > 0) publish({ kind: 'workflows.removed', workflows: removed })
+    if (elsewhere.length > 0) publish({ kind: 'workflows.elsewhere', workflows: elsewhere })
+  }
+
+  /** Throws `invalid_config`: most likely the folder is not the one that the database knows. */
+  async #refuseEmptyFolder(): Promise<void> {
+    const { workflows = [], broken = [] } = this.#workflows?.describe() ?? {}
+    if (this.#workflows === null || workflows.length + broken.length > 0) return
+    const known = (await this.store.listWorkflows()).map(({ id }) => id)
+    if (known.length === 0) return
+    throw new UpshotError(
+      'invalid_config',
+      `${this.#config.workflowsDir} has no workflow, but the database knows ${known.join(', ')}. ` +
+        'Set UPSHOT_WORKFLOWS_DIR to their folder, or retire each with "upshot workflows remove".',
+    )
   }
 }
 

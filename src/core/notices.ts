@@ -73,6 +73,10 @@ export type Notice =
   /** `kept`: the version loaded before stays in use. */
   | { kind: 'workflow.broken'; file: string; error: Failure; kept?: boolean }
   | { kind: 'workflows.reloaded'; workflows: number; broken: number }
+  /** No worker at work has these workflows any more. */
+  | { kind: 'workflows.removed'; workflows: string[] }
+  /** Other workers at work have these workflows, and this one does not. */
+  | { kind: 'workflows.elsewhere'; workflows: string[] }
   | {
       kind: 'files.called'
       operation: string

@@ -3,7 +3,7 @@ import { parse as parseMediaType } from 'content-type'
 import { UpshotError } from '../core/errors.ts'
 import type { DeliveryFacts, Refusal, Verdict } from '../core/incoming/delivery.ts'
 import { activeSecrets, type Endpoint, positionOf } from '../core/incoming/endpoint.ts'
-import { matchType } from '../core/incoming/event.ts'
+import { matchType, OWN_TYPES } from '../core/incoming/event.ts'
 import { planPriorities, planRuns, type Route } from '../core/incoming/route.ts'
 import {
   type HeaderLookup,
@@ -83,11 +83,14 @@ export async function acceptDelivery(
   const read = readEvent(body)
   if (read instanceof UpshotError) return { ...refuse('bad_json', endpoint, { reason: read.message }), complaint: read }
   const { id, type, created } = read.event
-  const facts = describeTrust(signature, positionOf(endpoint, signature.secret, receivedAt))
-  const accepted = { endpointId: endpoint.id, event: { id, type }, facts, complaint: null }
+  const trust = describeTrust(signature, positionOf(endpoint, signature.secret, receivedAt))
+  const accepted = { endpointId: endpoint.id, event: { id, type }, facts: trust, complaint: null }
   if (delivery.isProbe) return { verdict: 'accepted', runs: 0, ...accepted }
   const known = await routes()
-  const workflows = planFor(endpoint, type, known)
+  const isWanted = endpoint.events.some((pattern) => matchType(pattern, type))
+  const workflows = isWanted ? planRuns(type, known) : []
+  const isUnmatched = isWanted && workflows.length === 0 && !type.startsWith(OWN_TYPES)
+  const facts = isUnmatched ? { ...trust, unmatched: true as const } : trust
   const receipt = await intake.saveDelivery({
     id: delivery.id,
     endpointId: endpoint.id,
@@ -100,7 +103,7 @@ export async function acceptDelivery(
     workflows,
     priorities: planPriorities(workflows, known),
   })
-  return { verdict: receipt.verdict, runs: receipt.runs.length, ...accepted }
+  return { verdict: receipt.verdict, runs: receipt.runs.length, ...accepted, facts }
 }
 
 /** Takes as long for an unknown or disabled endpoint as for a forged delivery to an active one. */
@@ -121,10 +124,6 @@ async function capture(
   const isKept = await store.saveCapture({ id, endpointId: endpoint.id, receivedAt, headers, body })
   const reason = isKept ? 'captured' : 'too large to capture, or the endpoint does not learn any more'
   return { ...refuse('learning', endpoint, { reason }), retryAfterMs: LEARNING_RETRY_MS }
-}
-
-function planFor(endpoint: Endpoint, type: string, routes: readonly Route[]): string[] {
-  return endpoint.events.some((pattern) => matchType(pattern, type)) ? planRuns(type, routes) : []
 }
 
 function isJson(contentType: string | undefined): boolean {

@@ -104,9 +104,11 @@ describeStores((open) => {
       { eventType: '*', workflow: 'limited', priority: 1_000 },
       { eventType: '*', workflow: 'plain' },
     ])
-    expect(await store.saveWorkflows({ workflows: [limited, plain], broken: [] }, NOW + 1)).toBe(false)
-    expect(await store.saveWorkflows({ workflows: [{ ...limited, priority: 0 }, plain], broken: [] }, NOW + 1)).toBe(
-      true,
-    )
+    expect(await store.saveWorkflows({ workflows: [limited, plain], broken: [] }, NOW + 1)).toMatchObject({
+      isChanged: false,
+    })
+    expect(
+      await store.saveWorkflows({ workflows: [{ ...limited, priority: 0 }, plain], broken: [] }, NOW + 1),
+    ).toMatchObject({ isChanged: true })
   })
 })

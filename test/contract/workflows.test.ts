@@ -13,7 +13,7 @@ describeStores((open) => {
     const { store, reopen } = open()
     const other = reopen()
     expect(await other.listRoutes()).toBeNull()
-    expect(await store.saveWorkflows(loaded(verify, nightly), NOW)).toBe(true)
+    expect(await store.saveWorkflows(loaded(verify, nightly), NOW)).toMatchObject({ isChanged: true })
     await new Promise(setImmediate)
     expect(await other.listRoutes()).toEqual([
       { eventType: 'file.*', workflow: 'verify' },
@@ -23,12 +23,12 @@ describeStores((open) => {
       { id: 'nightly', eventTypes: [], schedule: nightly.schedule },
       verify,
     ])
-    expect(await store.saveWorkflows(loaded(nightly, verify), NOW + 1)).toBe(false)
+    expect(await store.saveWorkflows(loaded(nightly, verify), NOW + 1)).toMatchObject({ isChanged: false })
   })
 
   test('no workflows are told apart from workflows that were never loaded', async () => {
     const { store } = open()
-    expect(await store.saveWorkflows(loaded(), NOW)).toBe(true)
+    expect(await store.saveWorkflows(loaded(), NOW)).toMatchObject({ isChanged: true })
     expect(await store.listRoutes()).toEqual([])
   })
 

@@ -37,6 +37,8 @@ export interface DeliveryFacts {
   /** Name of the header that was missing or malformed. */
   header?: string
   reason?: string
+  /** True where no workflow starts on the type of an accepted event. */
+  unmatched?: true
   contentType?: string
   /** Bytes of the body that were announced, or received before it was refused. */
   contentLength?: number
@@ -93,6 +95,13 @@ export interface RefusalTally {
   verdict: Refusal
   listed: number
   dropped: number
+}
+
+/** Accepted events of a type that no workflow starts on. */
+export interface UnmatchedTally {
+  type: string
+  events: number
+  lastAt: number
 }
 
 /**

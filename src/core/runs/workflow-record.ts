@@ -24,4 +24,15 @@ export interface LoadedWorkflows {
   workflows: readonly Pick<WorkflowRecord, 'id' | 'file' | 'eventTypes' | 'schedule' | 'priority' | 'runTimeoutMs'>[]
   /** File names of modules that could not be loaded. */
   broken: readonly string[]
+  /** The worker that loaded them; left out where no worker did. */
+  worker?: string
+}
+
+/** The change that loaded workflows made to those that are known. See decision 39. */
+export interface SavedWorkflows {
+  isChanged: boolean
+  /** Known until now; no worker at work has them, so their events start nothing any more. */
+  removed: string[]
+  /** Only other workers at work have them, so their events still start runs. */
+  elsewhere: string[]
 }

@@ -7,6 +7,7 @@ import type {
   Refusal,
   RefusalTally,
   RefusedDelivery,
+  UnmatchedTally,
   Verdict,
 } from '../incoming/delivery.ts'
 import type { EventRecord } from '../incoming/event.ts'
@@ -53,6 +54,8 @@ export interface DeliveryReads {
   findDelivery(id: string): Promise<{ delivery: DeliveryRecord; event: EventRecord | null } | null>
   /** Every verdict that ever refused a delivery. */
   tallyRefusals(): Promise<RefusalTally[]>
+  /** Every type that an accepted event ever had when no workflow started on it. */
+  tallyUnmatched(): Promise<UnmatchedTally[]>
   /** Oldest first. */
   listCaptures(endpointId: string): Promise<Capture[]>
 }

@@ -1,12 +1,17 @@
 import type { Route } from '../incoming/route.ts'
-import type { LoadedWorkflows, WorkflowRecord } from '../runs/workflow-record.ts'
+import type { LoadedWorkflows, SavedWorkflows, WorkflowRecord } from '../runs/workflow-record.ts'
 
 export interface WorkflowWrites {
   /**
-   * Saves workflows, routes and schedules in one commit; true when anything changed. The rows of a
-   * broken module stay, so that its events are kept until it is mended.
+   * Saves workflows, routes and schedules in one commit. The rows of broken modules and of other
+   * workers at work stay, so that their events are kept.
    */
-  saveWorkflows(loaded: LoadedWorkflows, now: number): Promise<boolean>
+  saveWorkflows(loaded: LoadedWorkflows, now: number): Promise<SavedWorkflows>
+  /**
+   * Removes a workflow that no worker at work has. Throws `not_found`, and `conflict` while one has
+   * it.
+   */
+  removeWorkflow(workflow: string, now: number): Promise<void>
   /**
    * Runs claimed from now on are held; passes under way continue. False when it was paused already.
    */

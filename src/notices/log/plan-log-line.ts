@@ -29,7 +29,7 @@ type Lines = { [Kind in NoticeKind]: (notice: NoticeOf<Kind>) => LogLine }
 
 const LINES: Lines = {
   'delivery.received': ({ kind, verdict, facts: { secret, ...facts }, ...fields }) => ({
-    ...DELIVERY_LINES[verdict],
+    ...(fields.event !== null && facts.unmatched && verdict === 'accepted' ? UNMATCHED : DELIVERY_LINES[verdict]),
     // The position of a secret is harmless, but the name `secret` would redact it.
     fields: { verdict, ...fields, ...facts, ...(secret === undefined ? {} : { matched: secret }) },
   }),
@@ -72,6 +72,10 @@ const LINES: Lines = {
   'workflow.broken': ({ file, error, kept = false }) =>
     line('error', kept ? 'workflow broken, its former version stays at work' : 'workflow broken', { file, err: error }),
   'workflows.reloaded': ({ kind, ...fields }) => line('info', 'workflows reloaded', fields),
+  'workflows.removed': ({ kind, ...fields }) =>
+    line('warn', 'workflows removed: no module defines them, so their events start no run any more', fields),
+  'workflows.elsewhere': ({ kind, ...fields }) =>
+    line('warn', 'workers disagree: another one has workflows that this folder lacks, and they stay', fields),
   'files.called': ({ kind, ...fields }) => line('debug', 'files called', fields),
   'files.warned': ({ service, message }) => line('warn', message, { service }),
   'store.pruned': ({ kind, ...fields }) => line('info', 'store pruned', fields),
@@ -82,6 +86,7 @@ const LINES: Lines = {
   'app.stopped': () => line('info', 'stopped', {}),
 }
 
+const UNMATCHED = { level: 'info', message: 'delivery accepted, but no workflow starts on its type' } as const
 const REFUSED = { level: 'warn', message: 'delivery refused' } as const
 const DELIVERY_LINES: Record<Verdict, { level: LineLevel; message: string }> = {
   accepted: { level: 'info', message: 'delivery accepted' },

@@ -19,7 +19,12 @@ export function openSqliteStore({ file, vaultKey }: SqliteStoreOptions): Store {
   const db = openDatabase(file)
   migrate(db)
   const tables = openTables(db, createVault(vaultKey))
-  const commit = new GroupCommit(db, [tables.events.known, tables.deliveries.uses, tables.gates])
+  const commit = new GroupCommit(db, [
+    tables.events.known,
+    tables.deliveries.uses,
+    tables.deliveries.unmatched,
+    tables.gates,
+  ])
   return {
     ...createReader(tables),
     ...createWriter(tables, commit),

@@ -36,6 +36,7 @@ export function createReader({
     countDeliveries: async (endpointId, since) => ledger.count(endpointId, since),
     findDelivery: async (id) => ledger.find(id),
     tallyRefusals: async () => deliveries.tallyRefusals(),
+    tallyUnmatched: async () => deliveries.unmatched.list(),
     listCaptures: async (endpointId) => captures.list(endpointId),
     listEvents: async (query) => events.list(query),
     findEvents: async (id) => events.findAll(id),

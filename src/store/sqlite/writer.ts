@@ -1,5 +1,5 @@
 import { UpshotError } from '../../core/errors.ts'
-import type { Lease } from '../../core/runs/lease.ts'
+import { LEASE_MS, type Lease } from '../../core/runs/lease.ts'
 import type { DeliveryWrites } from '../../core/store/deliveries.ts'
 import type { EndpointWrites } from '../../core/store/endpoints.ts'
 import type { EventWrites } from '../../core/store/events.ts'
@@ -85,9 +85,10 @@ function endpointWrites({ accounts, captures, endpoints }: Tables, commit: Commi
   }
 }
 
-function workflowWrites({ workflows }: Tables, commit: Commit): WorkflowWrites {
+function workflowWrites({ workers, workflows }: Tables, commit: Commit): WorkflowWrites {
   return {
-    saveWorkflows: (loaded, now) => commit.write(() => workflows.save(loaded, now)),
+    saveWorkflows: (loaded, now) => commit.write(() => workflows.save(loaded, workers.living(now, LEASE_MS), now)),
+    removeWorkflow: (workflow, now) => commit.write(() => workflows.remove(workflow, workers.living(now, LEASE_MS))),
     pauseWorkflow: (workflow, now) => commit.write(() => workflows.pause(workflow, now)),
     holdRuns: (workflow, limit) => commit.write(() => workflows.holdPending(workflow, limit)),
     resumeWorkflow: (workflow) => commit.write(() => workflows.resume(workflow)),

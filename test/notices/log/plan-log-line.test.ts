@@ -57,6 +57,8 @@ test('a notice of each kind has one level and one message', () => {
     'workflow.loaded': ['info: workflow loaded'],
     'workflow.broken': ['error: workflow broken'],
     'workflows.reloaded': ['info: workflows reloaded'],
+    'workflows.removed': ['warn: workflows removed: no module defines them, so their events start no run any more'],
+    'workflows.elsewhere': ['warn: workers disagree: another one has workflows that this folder lacks, and they stay'],
     'store.pruned': ['info: store pruned'],
     'files.called': ['debug: files called'],
     'files.warned': ['warn: the reply has no pagination'],

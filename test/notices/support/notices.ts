@@ -54,6 +54,8 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
   'workflow.loaded': { kind: 'workflow.loaded', workflow: 'nightly', file: 'nightly.workflow.ts', on: '0 3 * * *' },
   'workflow.broken': { kind: 'workflow.broken', file: 'nightly.workflow.ts', error: ERROR },
   'workflows.reloaded': { kind: 'workflows.reloaded', workflows: 3, broken: 0 },
+  'workflows.removed': { kind: 'workflows.removed', workflows: ['nightly'] },
+  'workflows.elsewhere': { kind: 'workflows.elsewhere', workflows: ['nightly'] },
   'store.pruned': { kind: 'store.pruned', runs: 1, deliveries: 2, payloads: 3, ms: 40 },
   'files.called': {
     kind: 'files.called',

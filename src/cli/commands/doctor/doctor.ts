@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs'
 import type { Command } from '@commander-js/extra-typings'
 import { systemClock } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
+import { databaseFile } from '../../../project/data-dir/data-files.ts'
 import { removeRuntimeFile } from '../../../project/data-dir/runtime-file.ts'
 import type { Cli } from '../../command.ts'
 import type { Project } from '../../open/open-project.ts'
@@ -8,6 +10,7 @@ import { findRunningApp, hasRuntimeFile, type RunningApp } from '../../open/runn
 import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
 import { describeProblem } from '../../terminal/problem.ts'
+import { describeUnmatched, listUnmatched } from '../workflows/unmatched.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkEndpoints } from './check-endpoints.ts'
 import { checkDisk, checkNode, checkPorts, checkRights, checkWorkflows } from './check-machine.ts'
@@ -46,6 +49,7 @@ async function examine(project: Project, { isTryingDelete }: DoctorOptions): Pro
     checkDisk(config, root),
     checkWorkflows(config),
     ...checkDatabase(config),
+    ...(await checkUnmatched(project, config)),
     checkApp(config, app),
     ...(app === null ? await checkPorts(config) : []),
     ...(app === null ? [] : await checkDoors(project, app)),
@@ -73,6 +77,14 @@ function checkApp({ dataDir }: Config, app: RunningApp | null): Finding {
     fix: 'Start it: it continues where it was. Its log shows why it ended.',
     repair: { will: 'delete the runtime file of the app that is gone', perform: () => removeRuntimeFile(dataDir) },
   })
+}
+
+/** Not a fault: a service sends types that nobody follows. No finding where there are none. */
+async function checkUnmatched(project: Project, config: Config): Promise<Finding[]> {
+  if (!existsSync(databaseFile(config))) return []
+  const unmatched = await project.withStore(listUnmatched).catch(() => [])
+  if (unmatched.length === 0) return []
+  return [ok('unmatched', describeUnmatched(unmatched))]
 }
 
 function checkDoors(project: Project, { receiver }: RunningApp): Promise<Finding[]> {

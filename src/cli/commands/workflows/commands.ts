@@ -5,5 +5,6 @@ export const WORKFLOWS_COMMANDS: CommandTree = {
   list: { summary: 'list the workflows with their triggers', load: () => import('./list.ts') },
   show: { summary: 'show a workflow with its newest runs', load: () => import('./show.ts') },
   pause: { summary: 'pause a workflow and hold its runs', load: () => import('./pause.ts') },
+  remove: { summary: 'remove a workflow whose module is gone', load: () => import('./remove.ts') },
   resume: { summary: 'resume a workflow and release its held runs, oldest first', load: () => import('./resume.ts') },
 }

@@ -4,6 +4,7 @@ import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
+import { describeUnmatched, listUnmatched } from './unmatched.ts'
 import { describeTrigger, describeWorkflow } from './workflow-view.ts'
 
 /** `upshot workflows list`: the workflows as the app last loaded them. */
@@ -12,6 +13,8 @@ export function define(command: Command, { out, project }: Cli): void {
     project.withStore(async (store) => {
       const workflows = await store.listWorkflows()
       out.result(workflows.map(describeWorkflow), () => formatTable(workflows, columns(systemClock.now()), out.paint))
+      const unmatched = await listUnmatched(store)
+      if (unmatched.length > 0) out.note(`${describeUnmatched(unmatched)}.`)
       if (workflows.length === 0) out.note('No workflow is known yet. The app registers workflows when it starts.')
     }),
   )

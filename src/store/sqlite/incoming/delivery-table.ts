@@ -10,6 +10,7 @@ import type {
 import { FIRST_FENCE } from '../../../core/runs/lease.ts'
 import { type EventTable, type SavedEvent, STREAM } from './event-table.ts'
 import { SecretUses } from './secret-uses.ts'
+import { UnmatchedTallyTable } from './unmatched-tally.ts'
 
 /** Rows of refusals that are kept for each verdict. */
 export const MAX_REFUSALS = 10_000
@@ -20,6 +21,8 @@ const MAX_REMOVED = 8
 export class DeliveryTable {
   /** A transaction watcher of the group commit. */
   readonly uses: SecretUses
+  /** A transaction watcher, too. */
+  readonly unmatched: UnmatchedTallyTable
   readonly #events: EventTable
   readonly #insert
   readonly #insertRun
@@ -34,6 +37,7 @@ export class DeliveryTable {
   constructor(db: Database, events: EventTable, maxRefusals = MAX_REFUSALS) {
     this.#events = events
     this.uses = new SecretUses(db)
+    this.unmatched = new UnmatchedTallyTable(db)
     this.#maxRefusals = maxRefusals
     this.#insert = db.prepare(
       `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
@@ -81,6 +85,7 @@ export class DeliveryTable {
     const bodyBytes = Buffer.byteLength(body)
     this.#insert.run(id, endpointId, receivedAt, receipt.verdict, event.id, saved.seq, bodyBytes, JSON.stringify(facts))
     if (facts.secret !== undefined) this.uses.note(endpointId, facts.secret, receivedAt)
+    if (facts.unmatched && receipt.verdict === 'accepted') this.unmatched.note(event.type, receivedAt)
     return receipt
   }
 

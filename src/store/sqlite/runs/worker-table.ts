@@ -17,6 +17,7 @@ export class WorkerTable {
   readonly #beat
   readonly #list
   readonly #delete
+  readonly #dropSet
   readonly #endLeases
   readonly #parkCrashing
 
@@ -30,6 +31,7 @@ export class WorkerTable {
     )
     this.#list = db.prepare<[], WorkerRow>('SELECT id, lock_file, seen_at FROM worker')
     this.#delete = db.prepare('DELETE FROM worker WHERE id = ?')
+    this.#dropSet = db.prepare('DELETE FROM worker_workflow WHERE worker = ?')
     // Index: run_leased. The higher fence refuses the writes of a worker that was only slow.
     this.#parkCrashing = db.prepare(
       `UPDATE run SET status = 'waiting', due_at = NULL, worker = NULL, fence = fence + 1, crashes = crashes + 1,
@@ -51,12 +53,21 @@ export class WorkerTable {
     this.#beat.run({ id, lockFile: this.#lockFile(id), now })
   }
 
+  /** Ids of the workers that are at work. */
+  living(now: number, leaseMs: number): string[] {
+    return this.#list
+      .all()
+      .filter((row) => !this.#isDead(row, now, leaseMs))
+      .map(({ id }) => id)
+  }
+
   /** Ends the leases of dead workers and returns their number. */
   recover(now: number, leaseMs: number): number {
     const dead = this.#list.all().filter((row) => this.#isDead(row, now, leaseMs))
     return dead.reduce((count, { id }) => {
       const parked = this.#parkCrashing.run({ worker: id, maxCrashes: MAX_CRASHES }).changes
       const released = this.#endLeases.run({ worker: id, crashes: 1 }).changes
+      this.#dropSet.run(id)
       this.#delete.run(id)
       return count + parked + released
     }, 0)
@@ -64,6 +75,7 @@ export class WorkerTable {
 
   stop(id: string): void {
     this.#endLeases.run({ worker: id, crashes: 0 })
+    this.#dropSet.run(id)
     this.#delete.run(id)
     this.#locks.get(id)?.release()
     this.#locks.delete(id)

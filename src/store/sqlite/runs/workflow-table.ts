@@ -1,8 +1,9 @@
 import type { Database } from 'better-sqlite3'
+import { UpshotError } from '../../../core/errors.ts'
 import type { Route } from '../../../core/incoming/route.ts'
 import { PAUSED_REASON } from '../../../core/runs/run.ts'
 import type { CronTrigger } from '../../../core/runs/schedule.ts'
-import type { LoadedWorkflows, WorkflowRecord } from '../../../core/runs/workflow-record.ts'
+import type { LoadedWorkflows, SavedWorkflows, WorkflowRecord } from '../../../core/runs/workflow-record.ts'
 import { VersionedCache } from '../database/versioned-cache.ts'
 
 interface WorkflowRow {
@@ -33,6 +34,9 @@ export class WorkflowTable {
   readonly #countHeld
   readonly #release
   readonly #forgotten
+  readonly #dropSet
+  readonly #addToSet
+  readonly #sets
   /** Null until modules were loaded. It is read for each delivery. */
   readonly #routeCache: VersionedCache<readonly Route[] | null>
 
@@ -80,15 +84,54 @@ export class WorkflowTable {
            SELECT 1 FROM run WHERE run.workflow = workflow.id AND ${IS_HELD}) LIMIT 1`,
       )
       .pluck()
+    // Index: primary key, down to the next comment.
+    this.#dropSet = db.prepare('DELETE FROM worker_workflow WHERE worker = ?')
+    this.#addToSet = db.prepare('INSERT OR IGNORE INTO worker_workflow (worker, workflow) VALUES (?, ?)')
+    // No index: a few workers with a few dozen workflows each.
+    this.#sets = db.prepare<[], { worker: string; workflow: string }>('SELECT worker, workflow FROM worker_workflow')
     // Index: primary key.
     this.#release = db.prepare(`UPDATE run SET status = 'pending', reason = NULL WHERE id = ? AND ${IS_HELD}`)
   }
 
-  /** Replaces all workflows, except those of broken modules; false when nothing changed. */
-  save({ workflows, broken }: LoadedWorkflows, now: number): boolean {
+  /** Replaces all workflows, except those of broken modules and of other workers in `living`. */
+  save({ workflows, broken, worker }: LoadedWorkflows, living: readonly string[], now: number): SavedWorkflows {
     const known = this.list()
-    const kept = known.filter(({ id, file }) => broken.includes(file) && workflows.every((each) => each.id !== id))
-    const wanted = [...workflows, ...kept]
+    const others = this.#listSets(living, worker)
+    const missing = known.filter(({ id }) => workflows.every((each) => each.id !== id))
+    const kept = missing.filter(({ id, file }) => broken.includes(file) || others.has(id))
+    if (worker !== undefined) this.#saveSet(worker, [...workflows, ...kept.filter(({ file }) => broken.includes(file))])
+    const removed = missing.filter((each) => !kept.includes(each)).map(({ id }) => id)
+    const elsewhere = kept.filter(({ file }) => !broken.includes(file)).map(({ id }) => id)
+    return { isChanged: this.#replace(known, [...workflows, ...kept], now), removed, elsewhere }
+  }
+
+  remove(workflow: string, living: readonly string[]): void {
+    const workers = this.#listSets(living).get(workflow) ?? []
+    if (workers.length > 0) {
+      throw new UpshotError('conflict', `A worker at work has the workflow "${workflow}".`, {
+        details: { fix: 'Remove its module from the workflows folder, and start that worker again.' },
+      })
+    }
+    if (this.#delete.run(workflow).changes === 0) {
+      throw new UpshotError('not_found', `There is no workflow "${workflow}".`)
+    }
+    this.#routeCache.raise()
+  }
+
+  /** Workers in `living` by workflow, without `except`. */
+  #listSets(living: readonly string[], except?: string): Map<string, string[]> {
+    const rows = this.#sets.all().filter(({ worker }) => worker !== except && living.includes(worker))
+    const sets = Map.groupBy(rows, ({ workflow }) => workflow)
+    return new Map([...sets].map(([workflow, each]) => [workflow, each.map(({ worker }) => worker)]))
+  }
+
+  #saveSet(worker: string, workflows: readonly { id: string }[]): void {
+    this.#dropSet.run(worker)
+    for (const { id } of workflows) this.#addToSet.run(worker, id)
+  }
+
+  /** False when nothing changed. */
+  #replace(known: readonly WorkflowRecord[], wanted: readonly Definition[], now: number): boolean {
     const isKnown = JSON.stringify(known.map(describe)) === JSON.stringify(wanted.map(describe).toSorted(byId))
     if (isKnown && this.#routeCache.version() > 0) return false
     for (const { id } of known) this.#delete.run(id)

@@ -72,6 +72,13 @@ CREATE TABLE refusal_tally (
   dropped     INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
+-- Accepted events that no workflow starts on, by type.
+CREATE TABLE unmatched_tally (
+  type        TEXT PRIMARY KEY,
+  events      INTEGER NOT NULL,
+  last_at     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Unverified deliveries of learning endpoints, sealed. `bytes` counts against the endpoint's limit.
 CREATE TABLE capture (
   id          TEXT PRIMARY KEY,
@@ -131,6 +138,13 @@ CREATE TABLE route (
 -- One row. The version rises with each change of a workflow; 0 until modules are first loaded.
 CREATE TABLE workflow_version (version INTEGER NOT NULL) STRICT;
 INSERT INTO workflow_version (version) VALUES (0);
+
+-- The workflows that each worker has loaded. A row counts only while its worker lives.
+CREATE TABLE worker_workflow (
+  worker      TEXT NOT NULL,
+  workflow    TEXT NOT NULL,
+  PRIMARY KEY (worker, workflow)
+) STRICT, WITHOUT ROWID;
 
 -- Workflows that a person paused.
 CREATE TABLE workflow_pause (

@@ -1,0 +1,43 @@
+import type { Database } from 'better-sqlite3'
+import type { UnmatchedTally } from '../../../core/incoming/delivery.ts'
+import type { TransactionWatcher } from '../database/group-commit.ts'
+
+/** Counts accepted events that no workflow starts on: one row per type, written once a commit. */
+export class UnmatchedTallyTable implements TransactionWatcher {
+  readonly #add
+  readonly #list
+  #noted = new Map<string, { events: number; at: number }>()
+
+  constructor(db: Database) {
+    // Index: primary key.
+    this.#add = db.prepare<[string, number, number]>(
+      `INSERT INTO unmatched_tally (type, events, last_at) VALUES (?, ?, ?)
+       ON CONFLICT (type) DO UPDATE SET events = events + excluded.events, last_at = max(last_at, excluded.last_at)`,
+    )
+    // A few dozen rows: the types of one service.
+    this.#list = db.prepare<[], UnmatchedTally>(
+      'SELECT type, events, last_at AS lastAt FROM unmatched_tally ORDER BY events DESC, type',
+    )
+  }
+
+  note(type: string, at: number): void {
+    const events = 1 + (this.#noted.get(type)?.events ?? 0)
+    this.#noted.set(type, { events, at })
+  }
+
+  list(): UnmatchedTally[] {
+    return this.#list.all()
+  }
+
+  begun(): void {}
+
+  ending(): void {
+    if (this.#noted.size === 0) return
+    for (const [type, { events, at }] of this.#noted) this.#add.run(type, events, at)
+    this.#noted.clear()
+  }
+
+  rolledBack(): void {
+    this.#noted.clear()
+  }
+}

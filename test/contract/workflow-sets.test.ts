@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { LEASE_MS } from '../../src/core/runs/lease.ts'
+import { NOW } from '../support/fixtures.ts'
+import { describeStores } from './describe-stores.ts'
+
+const define = (id: string, type = 'file.created') => ({
+  id,
+  file: `${id}.workflow.ts`,
+  eventTypes: [type],
+  schedule: null,
+})
+const loaded = (worker: string, ...ids: string[]) => ({ workflows: ids.map((id) => define(id)), broken: [], worker })
+
+describeStores((open) => {
+  test('a worker that lacks workflows of another one at work leaves them, and says which', async () => {
+    const { store, reopen } = open()
+    const other = reopen()
+    await store.startWorker('wrk_1', NOW)
+    await store.saveWorkflows(loaded('wrk_1', 'a', 'b'), NOW)
+    await other.startWorker('wrk_2', NOW)
+    expect(await other.saveWorkflows(loaded('wrk_2', 'b', 'c'), NOW)).toEqual({
+      isChanged: true,
+      removed: [],
+      elsewhere: ['a'],
+    })
+    expect((await store.listWorkflows()).map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+  })
+
+  test('a workflow goes with a worker that loads its folder without it, once no other has it', async () => {
+    const { store, reopen } = open()
+    const other = reopen()
+    await store.startWorker('wrk_1', NOW)
+    await store.saveWorkflows(loaded('wrk_1', 'a', 'b'), NOW)
+    await other.startWorker('wrk_2', NOW)
+    await other.saveWorkflows(loaded('wrk_2', 'a', 'b'), NOW)
+    expect(await other.saveWorkflows(loaded('wrk_2', 'a'), NOW)).toMatchObject({ elsewhere: ['b'] })
+    expect(await store.saveWorkflows(loaded('wrk_1', 'a'), NOW)).toMatchObject({ removed: ['b'], elsewhere: [] })
+    expect((await store.listWorkflows()).map(({ id }) => id)).toEqual(['a'])
+  })
+
+  test('the workflows of a worker that stopped or died stay until a worker loads its folder without them', async () => {
+    const { store, reopen } = open()
+    await store.startWorker('wrk_1', NOW)
+    await store.saveWorkflows(loaded('wrk_1', 'a'), NOW)
+    await store.stopWorker('wrk_1')
+    expect(await store.listRoutes()).toHaveLength(1)
+    await store.startWorker('wrk_2', NOW)
+    expect(await store.saveWorkflows(loaded('wrk_2', 'b'), NOW)).toMatchObject({ removed: ['a'] })
+    const later = NOW + LEASE_MS + 1
+    const other = reopen()
+    await other.startWorker('wrk_3', later)
+    expect(await other.saveWorkflows(loaded('wrk_3', 'c'), later)).toMatchObject({ removed: ['b'] })
+  })
+
+  test('a workflow is removed by hand only while no worker at work has it', async () => {
+    const { store } = open()
+    await store.startWorker('wrk_1', NOW)
+    await store.saveWorkflows(loaded('wrk_1', 'a'), NOW)
+    await expect(store.removeWorkflow('a', NOW)).rejects.toMatchObject({ code: 'conflict' })
+    await store.stopWorker('wrk_1')
+    await store.removeWorkflow('a', NOW)
+    await new Promise(setImmediate)
+    expect(await store.listRoutes()).toEqual([])
+    await expect(store.removeWorkflow('a', NOW)).rejects.toMatchObject({ code: 'not_found' })
+  })
+})

@@ -55,7 +55,7 @@ export class AccountClients {
     return wrapCalls(
       () => this.#clientOf(name),
       wrap,
-      (line) => this.#report(line),
+      (line) => this.#report(name, line),
     )
   }
 
@@ -72,7 +72,7 @@ export class AccountClients {
 
   #clientOf(name: string): FilesClient | Promise<FilesClient> {
     if (name !== DEFAULT_ACCOUNT) return this.#namedClient(name)
-    this.#default ??= this.#open(this.#parts.defaultAccess())
+    this.#default ??= this.#open(DEFAULT_ACCOUNT, this.#parts.defaultAccess())
     return this.#default
   }
 
@@ -87,7 +87,7 @@ export class AccountClients {
     if (known && isDeepStrictEqual(known.account, account)) return known.client
     const fault = findKeyFault(account)
     if (fault !== null) throw this.#retryLater(`The account "${name}" cannot be called: ${fault}`)
-    const client = this.#open(account)
+    const client = this.#open(name, account)
     this.#named.set(name, { account, client })
     return client
   }
@@ -96,7 +96,7 @@ export class AccountClients {
     return new RetryAt(this.#parts.clock.now() + RETRY_AFTER_MS, message)
   }
 
-  #open({ baseUrl, apiKey, fallbackKey, plan, storages }: Access): FilesClient {
+  #open(name: string, { baseUrl, apiKey, fallbackKey, plan, storages }: Access): FilesClient {
     const { clock, random } = this.#parts
     const client = createFilesClient({
       baseUrl,
@@ -108,17 +108,18 @@ export class AccountClients {
       limiter: this.#limiter,
       clock,
       random,
-      log: (line) => this.#report(line),
+      log: (line) => this.#report(name, line),
     })
     this.#opened.add(client)
     return client
   }
 
-  #report(line: FilesLogLine): void {
+  #report(account: string, line: FilesLogLine): void {
     const { publish } = this.#parts
     if (line.kind === 'call') {
-      const { operation, service, id = null, status, outcome, attempts, ms } = line
-      publish({ kind: 'files.called', operation, service, id, status, outcome, attempts, ms })
+      const { operation, service, id = null, caller = null, status, outcome, attempts, ms, waitedMs } = line
+      const about = { operation, service, account, caller, id } as const
+      publish({ kind: 'files.called', ...about, status, outcome, attempts, ms, waitedMs })
     }
     if (line.kind === 'warning') publish({ kind: 'files.warned', service: line.service ?? null, message: line.message })
   }

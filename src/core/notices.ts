@@ -1,6 +1,38 @@
 import type { Failure } from './errors.ts'
 import type { DeliveryFacts, Verdict } from './incoming/delivery.ts'
+import type { RunOrigin } from './runs/run.ts'
 import type { Effect } from './runs/step.ts'
+import type { RunRoot } from './runs/trace.ts'
+
+/** The run that a notice is about. */
+export interface AboutRun {
+  run: string
+  workflow: string
+  /** Null where the publisher does not know it: for a run that another run or an event ended. */
+  root: RunRoot | null
+}
+
+/** A run that goes no further, or goes on later. */
+interface AboutOutcome extends AboutRun {
+  /** The run that invoked it; null for none, or where `root` is null. */
+  parentRun: string | null
+}
+
+/** One attempt of a step. */
+interface AboutAttempt extends AboutRun {
+  step: string
+  /** Counted from 1. */
+  attempt: number
+  effect: Effect
+  /** Milliseconds that the attempt took. */
+  ms: number
+}
+
+/** The attempt of a step that makes a call of the Files API. */
+export interface Caller extends AboutRun {
+  step: string
+  attempt: number
+}
 
 /**
  * A typed message "this just happened" inside the process. Logs, wake-ups and tests listen; no
@@ -11,10 +43,16 @@ export type Notice =
       kind: 'delivery.received'
       delivery: string
       endpoint: string | null
+      /** Account of the event; null without one. */
+      account: string | null
       verdict: Verdict
       event: string | null
       type: string | null
+      /** The path that the event is about; null where it names none. */
+      subject: string | null
       runs: number
+      /** The workflows of those runs. */
+      workflows: readonly string[]
       facts: DeliveryFacts
       ms: number
     }
@@ -25,46 +63,42 @@ export type Notice =
   | { kind: 'endpoint.suspect'; endpoint: string; failures: number; lastSuccessAt: number }
   | { kind: 'tick.recorded'; workflow: string; scheduledFor: number; missed: number; run: string }
   | { kind: 'run.queued'; count: number }
-  | { kind: 'run.completed'; run: string; workflow: string; ms: number; steps: number }
-  | { kind: 'run.failed'; run: string; workflow: string; ms: number; error: Failure }
+  /** Its code begins for the first time. `waitedMs`: since the run was made. */
+  | ({ kind: 'run.started'; origin: RunOrigin | 'invoke'; waitedMs: number } & AboutRun)
+  /** `ms` in this and the other ends of a run: since it was made. */
+  | ({ kind: 'run.completed'; ms: number; steps: number } & AboutOutcome)
+  | ({ kind: 'run.failed'; ms: number; error: Failure } & AboutOutcome)
   /**
    * `dueAt`: when it goes on at the latest; null where only an event, a run or a person wakes it.
    */
-  | { kind: 'run.parked'; run: string; workflow: string; dueAt: number | null; reason: string; awaits: boolean }
+  | ({ kind: 'run.parked'; dueAt: number | null; reason: string; awaits: boolean } & AboutOutcome)
   /** A gate holds the run back; `dueAt` is null where no time can be named. */
-  | { kind: 'run.limited'; run: string; workflow: string; dueAt: number | null; reason: string }
+  | ({ kind: 'run.limited'; dueAt: number | null; reason: string } & AboutOutcome)
   /** Admitted, and waiting for a free slot of a worker. */
-  | { kind: 'run.ready'; run: string; workflow: string }
-  | { kind: 'run.retried'; run: string; workflow: string; dueAt: number; error: Failure }
-  | { kind: 'run.skipped'; run: string; workflow: string; reason: string }
-  | { kind: 'run.released'; run: string; workflow: string }
+  | ({ kind: 'run.ready' } & AboutOutcome)
+  | ({ kind: 'run.retried'; dueAt: number; error: Failure } & AboutOutcome)
+  | ({ kind: 'run.skipped'; ms: number; reason: string } & AboutOutcome)
+  | ({ kind: 'run.released' } & AboutOutcome)
   /**
    * Canceled by an event that its workflow's `cancelOn` names, together with the runs it invoked.
+   * `ms` is null where `root` is.
    */
-  | { kind: 'run.canceled'; run: string; workflow: string; reason: string }
-  | { kind: 'run.lost'; run: string; workflow: string }
-  | { kind: 'run.log'; run: string; workflow: string; level: 'info' | 'warn' | 'error'; message: string; facts: object }
+  | ({ kind: 'run.canceled'; ms: number | null; reason: string } & AboutOutcome)
+  | ({ kind: 'run.lost' } & AboutOutcome)
+  | ({ kind: 'run.log'; level: 'info' | 'warn' | 'error'; message: string; facts: object } & AboutRun)
   | { kind: 'runs.recovered'; count: number }
-  | {
+  | ({
       kind: 'step.completed'
-      run: string
-      workflow: string
-      step: string
-      effect: Effect
       target: string | null
-      attempt: number
-      ms: number
-    }
-  | {
+      /** Id of the event that it sent; left out for any other step. */
+      sent?: string
+    } & AboutAttempt)
+  | ({
       kind: 'step.failed'
-      run: string
-      workflow: string
-      step: string
-      attempt: number
       /** Time of the next attempt; null after the last one. */
       retryAt: number | null
       error: Failure
-    }
+    } & AboutAttempt)
   /** A name without a key is used in a loop: only their order tells its steps apart. */
   | { kind: 'step.repeated'; run: string; workflow: string; step: string; count: number }
   /** A key function failed on an event, so waits for that key will not find this event. */
@@ -81,11 +115,17 @@ export type Notice =
       kind: 'files.called'
       operation: string
       service: string
+      /** Account whose key made the call. */
+      account: string
+      /** The step that called; null outside a run. */
+      caller: Caller | null
       id: string | null
       status: number | null
       outcome: string
       attempts: number
       ms: number
+      /** The part of `ms` that the call waited: for the limit, and between attempts. */
+      waitedMs: number
     }
   | { kind: 'files.warned'; service: string | null; message: string }
   | { kind: 'store.pruned'; runs: number; deliveries: number; payloads: number; ms: number }

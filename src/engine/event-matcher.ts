@@ -118,7 +118,7 @@ export class EventMatcher {
     const moved = group.map(({ id, type, name }) => ({ id, type, name }))
     const { woken, canceled } = await store.saveMatches({ cursors: moved, ...range, keys }, clock.now())
     for (const { run, workflow, reason } of canceled) {
-      this.#parts.publish({ kind: 'run.canceled', run, workflow, reason })
+      this.#parts.publish({ kind: 'run.canceled', run, workflow, root: null, parentRun: null, ms: null, reason })
       this.#parts.canceled(run)
     }
     if (woken > 0 || canceled.length > 0) this.#parts.woken()

@@ -211,7 +211,7 @@ export class Worker implements DeliveryIntake {
 
   #cancelOther(other: string, workflow: string, reason: string): void {
     this.#passes.endPass(other)
-    this.#parts.publish({ kind: 'run.canceled', run: other, workflow, reason })
+    this.#parts.publish({ kind: 'run.canceled', run: other, workflow, root: null, parentRun: null, ms: null, reason })
   }
 
   async #schedulePoll(): Promise<void> {

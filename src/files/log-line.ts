@@ -1,3 +1,4 @@
+import type { Caller } from '../core/notices.ts'
 import type { StorageName } from '../core/service/storage.ts'
 import type { AttemptRecord, Operation } from './errors.ts'
 
@@ -14,10 +15,14 @@ export type FilesLogLine =
       ms: number
       /** Requests that the call sent. */
       attempts: number
+      /** The part of `ms` that its requests waited: for the limit, and between attempts. */
+      waitedMs: number
       /** `ok`, `left` for a stream that its caller stopped reading, or the error's name. */
       outcome: string
       /** The entry's id, where the call is about one entry. */
       id?: string
+      /** The step that made the call. */
+      caller?: Caller
     }
   /** A request has ended. */
   | ({ kind: 'attempt'; operation: Operation; service: StorageName } & AttemptRecord)

@@ -1,3 +1,4 @@
+import type { Caller } from '../core/notices.ts'
 import type { FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
 import type {
   CallLimits,
@@ -27,6 +28,7 @@ interface WrappedClient {
 
 interface Abortable {
   signal: AbortSignal
+  caller?: Caller | undefined
 }
 
 /**
@@ -39,7 +41,9 @@ export function wrapCalls(
   log: (line: FilesLogLine) => void,
 ): FilesApi {
   const list = (query: FileQuery, limits: CallLimits = {}): Promise<FilePage> =>
-    wrap(read('list', pageTarget(query), limits), async (signal) => (await openClient()).list(query, { signal }))
+    wrap(read('list', pageTarget(query), limits), async (signal, caller) =>
+      (await openClient()).list(query, { signal, caller }),
+    )
   const pages = (collection: Collection, limits?: CallLimits) =>
     iteratePages((query) => list(query, limits), collection, log)
   return {
@@ -47,25 +51,31 @@ export function wrapCalls(
     iterate: (collection, limits) => iterateEntries(pages(collection, limits)),
     snapshot: (collection, { max, ...limits } = {}) => takeSnapshot(pages(collection, limits), max),
     find: (place, limits) =>
-      wrap(read('find', placeTarget(place), limits), async (signal) => (await openClient()).find(place, { signal })),
+      wrap(read('find', placeTarget(place), limits), async (signal, caller) =>
+        (await openClient()).find(place, { signal, caller }),
+      ),
     get: (file, limits) =>
-      wrap(read('get', fileTarget(file), limits), async (signal) => (await openClient()).get(file, { signal })),
+      wrap(read('get', fileTarget(file), limits), async (signal, caller) =>
+        (await openClient()).get(file, { signal, caller }),
+      ),
     downloadUrl: (file, limits) =>
-      wrap({ ...read('downloadUrl', fileTarget(file), limits), keep: false }, async (signal) =>
-        (await openClient()).downloadUrl(file, { signal }),
+      wrap({ ...read('downloadUrl', fileTarget(file), limits), keep: false }, async (signal, caller) =>
+        (await openClient()).downloadUrl(file, { signal, caller }),
       ),
     download: (file, options) => {
       const { rest, limits } = splitLimits(options)
-      return wrap(read('download', fileTarget(file), limits), async (signal) =>
-        (await openClient()).download(file, { ...rest, signal }),
+      return wrap(read('download', fileTarget(file), limits), async (signal, caller) =>
+        (await openClient()).download(file, { ...rest, signal, caller }),
       )
     },
     hash: (file, limits) =>
-      wrap(read('hash', fileTarget(file), limits), async (signal) => (await openClient()).hash(file, { signal })),
+      wrap(read('hash', fileTarget(file), limits), async (signal, caller) =>
+        (await openClient()).hash(file, { signal, caller }),
+      ),
     delete: (file, options = {}) => {
       const { rest, limits } = splitLimits(options)
       const call: FileCall = { ...read('delete', fileTarget(file), limits), effect: 'delete' }
-      return wrap(call, async (signal) => (await openClient()).delete(file, { ...rest, signal }))
+      return wrap(call, async (signal, caller) => (await openClient()).delete(file, { ...rest, signal, caller }))
     },
   }
 }

@@ -3,7 +3,7 @@ import { parse as parseMediaType } from 'content-type'
 import { UpshotError } from '../core/errors.ts'
 import type { DeliveryFacts, Refusal, Verdict } from '../core/incoming/delivery.ts'
 import { activeSecrets, type Endpoint, positionOf } from '../core/incoming/endpoint.ts'
-import { matchType, OWN_TYPES } from '../core/incoming/event.ts'
+import { matchType, OWN_TYPES, subjectOf } from '../core/incoming/event.ts'
 import { planPriorities, planRuns, type Route } from '../core/incoming/route.ts'
 import {
   type HeaderLookup,
@@ -32,9 +32,12 @@ export interface RawDelivery {
 export interface Reception {
   verdict: Verdict
   endpointId: string | null
-  event: { id: string; type: string } | null
+  /** `subject`: the path that the event is about; null where it names none. */
+  event: { id: string; type: string; account: string; subject: string | null } | null
   /** Number of runs that the delivery started. */
   runs: number
+  /** The workflows of those runs. */
+  workflows: readonly string[]
   facts: DeliveryFacts
   /** The reason for the sender of a body that is not an event; null for other verdicts. */
   complaint: UpshotError | null
@@ -84,8 +87,9 @@ export async function acceptDelivery(
   if (read instanceof UpshotError) return { ...refuse('bad_json', endpoint, { reason: read.message }), complaint: read }
   const { id, type, created } = read.event
   const trust = describeTrust(signature, positionOf(endpoint, signature.secret, receivedAt))
-  const accepted = { endpointId: endpoint.id, event: { id, type }, facts: trust, complaint: null }
-  if (delivery.isProbe) return { verdict: 'accepted', runs: 0, ...accepted }
+  const event = { id, type, account: endpoint.account, subject: subjectOf(read.event) }
+  const accepted = { endpointId: endpoint.id, event, facts: trust, complaint: null }
+  if (delivery.isProbe) return { verdict: 'accepted', runs: 0, workflows: [], ...accepted }
   const known = await routes()
   const isWanted = endpoint.events.some((pattern) => matchType(pattern, type))
   const workflows = isWanted ? planRuns(type, known) : []
@@ -103,7 +107,8 @@ export async function acceptDelivery(
     workflows,
     priorities: planPriorities(workflows, known),
   })
-  return { verdict: receipt.verdict, runs: receipt.runs.length, ...accepted, facts }
+  const runs = receipt.runs.length
+  return { verdict: receipt.verdict, runs, workflows: runs === 0 ? [] : workflows, ...accepted, facts }
 }
 
 /** Takes as long for an unknown or disabled endpoint as for a forged delivery to an active one. */
@@ -141,7 +146,7 @@ function nameMediaType(contentType = 'none'): string {
 }
 
 function refuse(verdict: Refusal, endpoint: Endpoint | null, facts: DeliveryFacts): Reception {
-  return { verdict, endpointId: endpoint?.id ?? null, event: null, runs: 0, facts, complaint: null }
+  return { verdict, endpointId: endpoint?.id ?? null, event: null, runs: 0, workflows: [], facts, complaint: null }
 }
 
 function describeMistrust(

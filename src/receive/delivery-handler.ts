@@ -184,19 +184,22 @@ function nameEncoding(encoding: string): string {
 }
 
 function refusal(verdict: Refusal, facts: DeliveryFacts = {}): Reception {
-  return { verdict, endpointId: null, event: null, runs: 0, facts, complaint: null }
+  return { verdict, endpointId: null, event: null, runs: 0, workflows: [], facts, complaint: null }
 }
 
 function describeReception(id: string, reception: Reception, ms: number) {
-  const { verdict, endpointId, event, runs, facts } = reception
+  const { verdict, endpointId, event, runs, workflows, facts } = reception
   return {
     kind: 'delivery.received',
     delivery: id,
     endpoint: endpointId,
+    account: event?.account ?? null,
     verdict,
     event: event?.id ?? null,
     type: event?.type ?? null,
+    subject: event?.subject ?? null,
     runs,
+    workflows,
     facts,
     ms,
   } as const

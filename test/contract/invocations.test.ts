@@ -49,6 +49,45 @@ describeStores((open) => {
     }
   })
 
+  test('a run that is invoked goes back to the event of the run at the top', async () => {
+    const { store } = open()
+    const root = await claimLease(store)
+    const { eventId } = (await store.findRun(root.runId)) ?? {}
+    let parent = root
+    for (const run of ['run_child', 'run_grandchild']) {
+      const invoke: Invocation = { run, workflow: 'child', account: 'other', input: 'null', createdAt: NOW }
+      await store.saveCheckpoint(parent, checkpoint('ask', { kind: 'invoke', status: 'waiting' }), undefined, {
+        invoke,
+      })
+      const [child] = await store.claimRuns('wrk_1', 1, NOW)
+      expect(child?.cause).toMatchObject({
+        parentRun: parent.runId,
+        root: { kind: 'event', account: 'default', event: eventId },
+      })
+      if (child) parent = child.lease
+    }
+  })
+
+  test('a run that a tick began by invocation goes back to the tick', async () => {
+    const { store } = open()
+    await store.startSchedule('nightly', '0 3 * * *', NOW)
+    await store.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
+    const [tick] = await store.claimRuns('wrk_1', 1, NOW)
+    if (!tick) throw new Error('it was recorded')
+    const invoke: Invocation = {
+      run: 'run_child',
+      workflow: 'child',
+      account: 'default',
+      input: 'null',
+      createdAt: NOW,
+    }
+    await store.saveCheckpoint(tick.lease, checkpoint('ask', { kind: 'invoke', status: 'waiting' }), undefined, {
+      invoke,
+    })
+    const [child] = await store.claimRuns('wrk_1', 1, NOW)
+    expect(child?.cause).toMatchObject({ root: { kind: 'tick', workflow: 'nightly', scheduledFor: NOW } })
+  })
+
   test('canceling a run cancels the unfinished runs that it invoked', async () => {
     const { store } = open()
     let lease = await claimLease(store)

@@ -12,7 +12,17 @@ test('a call is one log line with ids and no names, and a line per attempt', asy
   await files.get(REF)
 
   expect(lines.filter((line) => line.kind === 'call')).toEqual([
-    { kind: 'call', operation: 'get', service: 'storage_a', id: 'a', status: 200, ms: 0, attempts: 2, outcome: 'ok' },
+    {
+      kind: 'call',
+      operation: 'get',
+      service: 'storage_a',
+      id: 'a',
+      status: 200,
+      ms: 0,
+      attempts: 2,
+      waitedMs: 0,
+      outcome: 'ok',
+    },
   ])
   expect(lines.filter((line) => line.kind === 'attempt')).toMatchObject([
     { n: 1, status: 500, reason: 'ServerError' },

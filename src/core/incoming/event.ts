@@ -96,3 +96,19 @@ export interface EventRecord extends EventNumber {
   /** The signed text; empty after retention has pruned it. */
   body: string
 }
+
+/** Characters of a subject that are kept; they are its last ones, which hold the name. */
+const MAX_SUBJECT = 300
+
+/** The path of the file that an event is about, or the target of its transfer; null without one. */
+export function subjectOf({ data }: Pick<ServiceEvent, 'data'>): string | null {
+  const { file, transfer } = data as Record<string, Named | undefined>
+  const path = file?.path ?? transfer?.destination?.path ?? transfer?.source?.path
+  return typeof path === 'string' ? path.slice(-MAX_SUBJECT) : null
+}
+
+interface Named {
+  path?: unknown
+  source?: Named
+  destination?: Named
+}

@@ -3,7 +3,8 @@ import type { DeliveryReceipt, IncomingDelivery } from '../incoming/delivery.ts'
 import type { EventRecord } from '../incoming/event.ts'
 import type { Lease } from './lease.ts'
 import { FIRST_FENCE } from './lease.ts'
-import type { RunHandler } from './run.ts'
+import type { RunHandler, RunOrigin } from './run.ts'
+import type { RunRoot } from './trace.ts'
 
 /** A run that a worker has claimed, with everything that its code needs. */
 export interface ClaimedRun {
@@ -28,6 +29,7 @@ export interface ClaimedRun {
   /** Runs above it: the one that invoked it, the one that invoked that one, and so on. */
   depth: number
   cause: RunCause
+  origin: RunOrigin
   handler: RunHandler
   /** The run that it repeats, forks or follows; null for none. */
   originRun: string | null
@@ -39,8 +41,8 @@ export interface ClaimedRun {
 export type RunCause =
   | { kind: 'event'; event: EventRecord }
   | { kind: 'tick'; scheduledFor: number; lastRunAt: number | null; missed: number }
-  /** Invoked by another run; `input` is JSON text. */
-  | { kind: 'call'; account: string; input: string }
+  /** Invoked by the run `parentRun`; `input` is JSON text. */
+  | { kind: 'call'; account: string; input: string; parentRun: string; root: RunRoot }
 
 /** The runs that a delivery's worker claimed, in the form in which `claimRuns` gives them. */
 export function listClaimedOnArrival(
@@ -72,6 +74,7 @@ export function listClaimedOnArrival(
     folded: 0,
     depth: 0,
     cause: { kind: 'event', event: record },
+    origin: 'event',
     handler: 'run',
     originRun: null,
     failure: null,
@@ -82,4 +85,10 @@ export function listClaimedOnArrival(
 export function accountOf(cause: RunCause): string {
   if (cause.kind === 'event') return cause.event.account
   return cause.kind === 'call' ? cause.account : 'default'
+}
+
+/** The event or tick that a run goes back to. */
+export function rootOf({ workflow, cause }: Pick<ClaimedRun, 'workflow' | 'cause'>): RunRoot {
+  if (cause.kind === 'event') return { kind: 'event', account: cause.event.account, event: cause.event.id }
+  return cause.kind === 'call' ? cause.root : { kind: 'tick', workflow, scheduledFor: cause.scheduledFor }
 }

@@ -1,3 +1,4 @@
+import type { Caller } from '../notices.ts'
 import type { RetryOptions } from '../runs/retry.ts'
 import type { Effect } from '../runs/step.ts'
 import type { Duration } from '../time.ts'
@@ -106,8 +107,11 @@ export interface FileCall {
   limits: CallLimits
 }
 
-/** Performs a client's calls in its own way: inside a run, as steps. */
-export type WrapCall = <T>(call: FileCall, perform: (signal: AbortSignal) => Promise<T>) => Promise<T>
+/**
+ * Performs a client's calls in its own way: inside a run, as steps. `caller`: the attempt that a
+ * call belongs to; left out outside a run.
+ */
+export type WrapCall = <T>(call: FileCall, perform: (signal: AbortSignal, caller?: Caller) => Promise<T>) => Promise<T>
 
 /** The query of a listing that reads every page. */
 type Collection = Omit<ListQuery, 'page' | 'limit' | 'sort'>

@@ -1,5 +1,6 @@
 import { codeHashOf } from '../../author/code-hash.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
+import { rootOf } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import { computeDeadline } from '../pass/deadline.ts'
 import { Journal } from '../pass/journal.ts'
@@ -27,6 +28,7 @@ export function openPass(parts: WorkerParts, opening: Opening): Pass {
   const isContinued = run.attempt === 0 && known.some(({ status }) => status === 'waiting')
   return {
     run,
+    root: rootOf(run),
     journal: new Journal({ store, lease: run.lease, known, startedAt, codeHash, isContinued }),
     parking,
     abort,

@@ -5,7 +5,7 @@ import type { Invocable, StepApi } from '../../author/step-api.ts'
 import type { StepName } from '../../core/runs/step.ts'
 import { parseDuration, parseMoment } from '../../core/time.ts'
 import type { Cause } from '../admit/cause.ts'
-import type { Pass } from '../pass/pass.ts'
+import { aboutRun, type Pass } from '../pass/pass.ts'
 import { type InvokeRequest, invokeStep } from '../steps/invoke-step.ts'
 import { mapSteps } from '../steps/map-steps.ts'
 import { runStep } from '../steps/run-step.ts'
@@ -23,12 +23,12 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
     run: { id: runId, workflow: pass.run.workflow },
     step: createStepApi(pass),
     files: filesFor(account, ({ operation, effect, target, keep, limits }, perform) =>
-      runStep(pass, [`files.${operation}`, target], ({ signal }) => perform(signal), {
-        effect,
-        target,
-        keep,
-        ...limits,
-      }),
+      runStep(
+        pass,
+        [`files.${operation}`, target],
+        ({ signal, attempt }, step) => perform(signal, { ...aboutRun(pass), step, attempt }),
+        { effect, target, keep, ...limits },
+      ),
     ),
     log: createRunLog(pass),
     signal: pass.abort.signal,
@@ -41,7 +41,7 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
 function createStepApi(pass: Pass): StepApi {
   return {
     // The types say what JSON makes of the results; the engine only knows that they are JSON.
-    run: (name, fn, options) => runStep(pass, name, fn, options) as Promise<never>,
+    run: (name, fn, options) => runStep(pass, name, (context) => fn(context), options) as Promise<never>,
     map: (name, items, keyOf, fn, options = {}) =>
       mapSteps(pass, name, { items, keyOf, fn, options }) as Promise<never[]>,
     sleep: (name, duration) => sleepStep(pass, name, (what) => pass.clock.now() + parseDuration(duration, what)),
@@ -55,12 +55,12 @@ function createStepApi(pass: Pass): StepApi {
 }
 
 function createRunLog(pass: Pass): RunLog {
-  const { lease, workflow } = pass.run
+  const about = aboutRun(pass)
   const write =
     (level: 'info' | 'warn' | 'error') =>
     (message: string, facts: Record<string, unknown> = {}) => {
       if (pass.journal.isReplaying) return
-      pass.publish({ kind: 'run.log', run: lease.runId, workflow, level, message, facts })
+      pass.publish({ kind: 'run.log', ...about, level, message, facts })
     }
   return { info: write('info'), warn: write('warn'), error: write('error') }
 }

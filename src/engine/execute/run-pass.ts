@@ -5,7 +5,7 @@ import { type AdmissionParts, admitRun } from '../admit/admit-run.ts'
 import type { AdmissionFacts } from '../admit/plan-admission.ts'
 import { computeDeadline, describeOverdue } from '../pass/deadline.ts'
 import type { Journal } from '../pass/journal.ts'
-import type { Pass } from '../pass/pass.ts'
+import { aboutRun, type Pass } from '../pass/pass.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 import { executeRun } from './execute-run.ts'
 import { openPass } from './open-pass.ts'
@@ -51,5 +51,12 @@ export async function runPass(
   const { cause, startedAt } = admission
   const { spellings } = admission.facts
   const pass = openPass(parts, { run, workflow, known, startedAt, spellings, ...control })
+  if (!hasStarted) publishStart(pass)
   return { outcome: await executeRun(pass, { workflow, cause, filesFor }), journal: pass.journal }
+}
+
+function publishStart(pass: Pass): void {
+  const { run, clock, publish } = pass
+  const origin = run.cause.kind === 'call' && run.origin === 'event' ? 'invoke' : run.origin
+  publish({ kind: 'run.started', ...aboutRun(pass), origin, waitedMs: clock.now() - run.createdAt })
 }

@@ -1,7 +1,7 @@
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { Notice } from '../../core/notices.ts'
-import type { ClaimedRun } from '../../core/runs/claim.ts'
+import { type ClaimedRun, rootOf } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
@@ -37,7 +37,8 @@ export function settleRun(
 
 /** The notice of an outcome. */
 export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now: number; steps: number }): Notice {
-  const about = { run: run.lease.runId, workflow: run.workflow }
+  const parentRun = run.cause.kind === 'call' ? run.cause.parentRun : null
+  const about = { run: run.lease.runId, workflow: run.workflow, root: rootOf(run), parentRun }
   const ms = at.now - run.createdAt
   switch (outcome.kind) {
     case 'completed':
@@ -51,11 +52,11 @@ export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now:
     case 'ready':
       return { kind: 'run.ready', ...about }
     case 'canceled':
-      return { kind: 'run.canceled', ...about, reason: outcome.reason }
+      return { kind: 'run.canceled', ...about, ms, reason: outcome.reason }
     case 'retry':
       return { kind: 'run.retried', ...about, dueAt: outcome.dueAt, error: outcome.error }
     case 'skipped':
-      return { kind: 'run.skipped', ...about, reason: outcome.reason }
+      return { kind: 'run.skipped', ...about, ms, reason: outcome.reason }
     case 'released':
       return { kind: 'run.released', ...about }
     case 'lost':

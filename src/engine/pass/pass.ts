@@ -1,5 +1,7 @@
+import type { AboutRun } from '../../core/notices.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RetryOptions } from '../../core/runs/retry.ts'
+import type { RunRoot } from '../../core/runs/trace.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { Duration } from '../../core/time.ts'
 import type { EventMatcher } from '../event-matcher.ts'
@@ -10,6 +12,8 @@ import type { Parking } from './parking.ts'
 /** One pass of a worker through a run: everything that its steps need. */
 export interface Pass extends Pick<WorkerParts, 'routes' | 'clock' | 'random' | 'publish'> {
   run: ClaimedRun
+  /** The event or tick that the run goes back to. */
+  root: RunRoot
   journal: Journal
   parking: Parking
   /** For reading; steps write through the journal. */
@@ -26,4 +30,9 @@ export interface Pass extends Pick<WorkerParts, 'routes' | 'clock' | 'random' | 
   stepTimeout: Duration | undefined
   /** When the run times out; null: never. */
   deadline: number | null
+}
+
+/** The run of a pass, as its notices name it. */
+export function aboutRun({ run, root }: Pick<Pass, 'run' | 'root'>): AboutRun {
+  return { run: run.lease.runId, workflow: run.workflow, root }
 }

@@ -11,7 +11,7 @@ import { readCall } from '../admit/read-cause.ts'
 import { isFinished } from '../pass/journal.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles } from '../pass/parking.ts'
-import type { Pass } from '../pass/pass.ts'
+import { aboutRun, type Pass } from '../pass/pass.ts'
 import { newStep, reachStep, readDuringPass, replayStep } from './reach-step.ts'
 import { MAX_SENT_BYTES } from './send-step.ts'
 
@@ -111,8 +111,17 @@ function fail(pass: Pass, step: Checkpoint, error: Failure, savedWithStep: Saved
   const now = pass.clock.now()
   const failure = { key, attempt, at: now, error }
   void pass.journal.record({ ...step, status: 'failed', error, finishedAt: now }, failure, savedWithStep)
-  const { lease, workflow } = pass.run
-  pass.publish({ kind: 'step.failed', run: lease.runId, workflow, step: key, attempt, retryAt: null, error })
+  const ms = now - step.startedAt
+  pass.publish({
+    kind: 'step.failed',
+    ...aboutRun(pass),
+    step: key,
+    effect: 'write',
+    attempt,
+    ms,
+    retryAt: null,
+    error,
+  })
   throw new StepError(key, attempt, error)
 }
 

@@ -8,7 +8,7 @@ import { parseDuration } from '../../core/time.ts'
 import { isFinished } from '../pass/journal.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles, type Park } from '../pass/parking.ts'
-import type { Pass } from '../pass/pass.ts'
+import { aboutRun, type Pass } from '../pass/pass.ts'
 import { type ReachedStep, reachStep, replayStep } from './reach-step.ts'
 import { withTimeout } from './with-timeout.ts'
 
@@ -16,7 +16,8 @@ import { withTimeout } from './with-timeout.ts'
  * `keep: false`: the result is not stored and a replay calls the function again; only for reads.
  */
 type StepRequest = OnceStepOptions & { keep?: boolean }
-type StepFunction<T> = (context: StepContext) => T | Promise<T>
+/** `key`: the step's key, which authors' functions are not given. */
+type StepFunction<T> = (context: StepContext, key: string) => T | Promise<T>
 
 const DEFAULT_TIMEOUT = '5m'
 
@@ -166,9 +167,8 @@ function complete(pass: Pass, step: Checkpoint, output: Partial<Checkpoint>, pac
   const { key, effect, target, attempt } = step
   const row: Checkpoint = { ...step, ...output, status: 'completed', error: null, finishedAt }
   void pass.journal.record(row, undefined, packed && { packed })
-  const { lease, workflow } = pass.run
   const ms = finishedAt - step.startedAt
-  pass.publish({ kind: 'step.completed', run: lease.runId, workflow, step: key, effect, target, attempt, ms })
+  pass.publish({ kind: 'step.completed', ...aboutRun(pass), step: key, effect, target, attempt, ms })
 }
 
 /** Records the failure and decides whether there is another attempt. */
@@ -180,7 +180,8 @@ function failAttempt(pass: Pass, step: Checkpoint, error: unknown, options: Step
     : decideRetry({ error, attempt: step.attempt, policy, now, random: pass.random() })
   const failure = describeError(error)
   const record = { key: step.key, attempt: step.attempt, at: now, error: failure }
-  publishFailure(pass, step, decision.kind === 'retry' ? decision.at : null, failure)
+  const retryAt = decision.kind === 'retry' ? decision.at : null
+  publishFailure(pass, step, { ms: now - step.startedAt, retryAt, error: failure })
   if (decision.kind === 'give_up') {
     void pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now }, record)
     return { kind: 'failed', error: new StepError(step.key, step.attempt, failure) }
@@ -199,7 +200,7 @@ function failInterrupted(pass: Pass, step: Checkpoint): StepEnd<never> {
   const now = pass.clock.now()
   const record = { key: step.key, attempt: step.attempt, at: now, error: failure }
   void pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now }, record)
-  publishFailure(pass, step, null, failure)
+  publishFailure(pass, step, { ms: 0, retryAt: null, error: failure })
   return { kind: 'failed', error }
 }
 
@@ -207,9 +208,12 @@ function isInterruption({ error }: Checkpoint): boolean {
   return error?.code === 'interrupted' && error.name === 'Interrupted'
 }
 
-function publishFailure(pass: Pass, { key, attempt }: Checkpoint, retryAt: number | null, error: Failure): void {
-  const { lease, workflow } = pass.run
-  pass.publish({ kind: 'step.failed', run: lease.runId, workflow, step: key, attempt, retryAt, error })
+function publishFailure(
+  pass: Pass,
+  { key, effect, attempt }: Checkpoint,
+  end: { ms: number; retryAt: number | null; error: Failure },
+): void {
+  pass.publish({ kind: 'step.failed', ...aboutRun(pass), step: key, effect, attempt, ...end })
 }
 
 function describeUnsaved(error: unknown): AttemptEnd<never> {

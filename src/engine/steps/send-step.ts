@@ -12,7 +12,7 @@ import { isoTime } from '../../core/time.ts'
 import { fitEvent } from '../admit/fit-event.ts'
 import { isFinished } from '../pass/journal.ts'
 import { neverSettles } from '../pass/parking.ts'
-import type { Pass } from '../pass/pass.ts'
+import { aboutRun, type Pass } from '../pass/pass.ts'
 import { newStep, reachStep, readDuringPass, replayStep } from './reach-step.ts'
 
 /** The same as the default limit of a delivery's body. */
@@ -79,8 +79,7 @@ function planEvent(
   return { id, type, account: accountOf(pass.run.cause), createdAt, body, workflows }
 }
 
-function publishSent(pass: Pass, step: string, { type }: SentEvent): void {
-  const { lease, workflow } = pass.run
-  const about = { run: lease.runId, workflow, step, effect: 'write', target: type, attempt: 1, ms: 0 } as const
-  pass.publish({ kind: 'step.completed', ...about })
+function publishSent(pass: Pass, step: string, { id, type }: SentEvent): void {
+  const about = { ...aboutRun(pass), step, effect: 'write', target: type, attempt: 1, ms: 0 } as const
+  pass.publish({ kind: 'step.completed', ...about, sent: id })
 }

@@ -13,7 +13,7 @@ export function withTimeout<T>(
   pass: Pass,
   step: Checkpoint,
   limitMs: number,
-  fn: (context: StepContext) => T | Promise<T>,
+  fn: (context: StepContext, key: string) => T | Promise<T>,
 ): T | Promise<T> {
   const abort = new LazyAbort(pass.abort.signal)
   const context: StepContext = {
@@ -23,7 +23,7 @@ export function withTimeout<T>(
       return abort.signal
     },
   }
-  const running = fn(context)
+  const running = fn(context, step.key)
   return isThenable(running) ? limitTime(pass, step, limitMs, { running, abort }) : running
 }
 

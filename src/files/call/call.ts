@@ -1,3 +1,4 @@
+import type { Caller } from '../../core/notices.ts'
 import type { StorageName } from '../../core/service/storage.ts'
 import { type AttemptRecord, type ErrorFacts, type FilesError, type Operation, ProtocolError } from '../errors.ts'
 import type { Priority } from '../limit/limiter-store.ts'
@@ -18,6 +19,8 @@ export interface Call {
   /** Epoch milliseconds: no request begins and no pause lasts beyond it. */
   deadlineAt: number
   policy: ResendPolicy
+  /** The step that makes the call; undefined outside a run. */
+  caller: Caller | undefined
   /** The requests so far. */
   attempts: AttemptRecord[]
 }

@@ -1,3 +1,4 @@
+import type { Caller } from '../../core/notices.ts'
 import { parseAttempts, type RetryOptions } from '../../core/runs/retry.ts'
 import type { CallLimits } from '../../core/service/files-api.ts'
 import type { StorageName } from '../../core/service/storage.ts'
@@ -22,6 +23,8 @@ export interface CallOptions extends CallLimits {
   timeout?: Duration
   /** Order among the calls that wait for the limit. Default: the client's `priority`. */
   priority?: Priority
+  /** The step that makes the call, for log lines and `traceparent`. Default: none. */
+  caller?: Caller | undefined
 }
 
 /** The part of a call that its log line names. */
@@ -89,11 +92,11 @@ export class OpenCalls {
    * first.
    */
   async share<T>(asked: Asked, key: string, options: CallOptions, work: (call: Call) => Promise<T>): Promise<T> {
-    const { signal = new AbortController().signal, ...rest } = options
+    const { signal = new AbortController().signal, caller, ...rest } = options
     const { operation, service } = asked
     try {
       return await this.#shared.join(JSON.stringify([operation, service, key, rest]), signal, (joint) =>
-        this.run(asked, { ...rest, signal: joint }, work),
+        this.run(asked, { ...rest, caller, signal: joint }, work),
       )
     } catch (thrown) {
       throw toError(thrown, signal, { operation, service })
@@ -121,6 +124,7 @@ export class OpenCalls {
       totalMs,
       deadlineAt: startedAt + totalMs,
       policy: policyOf(settings.retry, options.retry),
+      caller: options.caller,
       attempts: [],
     }
   }
@@ -142,7 +146,9 @@ export class OpenCalls {
       status: call.attempts.at(-1)?.status ?? null,
       ms: clock.now() - call.startedAt,
       attempts: call.attempts.length,
+      waitedMs: call.attempts.reduce((sum, { waitedMs }) => sum + waitedMs, 0),
       outcome,
+      ...(call.caller === undefined ? {} : { caller: call.caller }),
     })
   }
 }

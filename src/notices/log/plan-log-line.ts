@@ -1,6 +1,7 @@
 import type { Failure } from '../../core/errors.ts'
 import type { Verdict } from '../../core/incoming/delivery.ts'
-import type { Notice, NoticeKind, NoticeOf } from '../../core/notices.ts'
+import type { Caller, Notice, NoticeKind, NoticeOf } from '../../core/notices.ts'
+import { eventSpanIdOf, type RunRoot, runSpanIdOf, stepSpanIdOf, traceIdOf } from '../../core/runs/trace.ts'
 import { redactFacts, redactText } from './redact.ts'
 
 /** From the least to the most urgent. */
@@ -22,7 +23,38 @@ export function planLogLine(notice: Notice, min: LineLevel | 'silent' = 'debug')
   if (min === 'silent' || LINE_LEVELS.indexOf(level) < LINE_LEVELS.indexOf(min)) return null
   // This line exists to show our own URLs; URLs anywhere else lose their paths.
   if (notice.kind === 'app.started') return { level, message, fields }
-  return { level, message: redactText(message), fields: redactFacts(fields) }
+  return { level, message: redactText(message), fields: { ...redactFacts(nameCause(fields)), ...traceFields(notice) } }
+}
+
+/** Fields with the event that a run goes back to, and the step that made a call. */
+function nameCause({ root, caller, parentRun, ...fields }: LogLine['fields']): LogLine['fields'] {
+  const { run, workflow, step, attempt } = (caller ?? {}) as Partial<Caller>
+  const origin = root as RunRoot | null | undefined
+  return {
+    ...fields,
+    ...(caller == null ? {} : { run, workflow, step, attempt }),
+    ...(parentRun == null ? {} : { parentRun }),
+    ...(origin?.kind === 'event' ? { event: origin.event } : {}),
+  }
+}
+
+/** The ids of the line's span; also in a process that sends no traces. */
+function traceFields(notice: Notice): Record<string, string> {
+  if (notice.kind === 'delivery.received') {
+    const { account, event } = notice
+    if (account === null || event === null) return {}
+    return { trace_id: traceIdOf({ kind: 'event', account, event }), span_id: eventSpanIdOf({ account, event }) }
+  }
+  if (notice.kind === 'files.called') return notice.caller === null ? {} : spanOf(notice.caller)
+  return 'root' in notice ? spanOf(notice) : {}
+}
+
+/** The span of a run, or of an attempt of its step. */
+function spanOf(about: { run: string; root: RunRoot | null; step?: string; attempt?: number }): Record<string, string> {
+  const { run, root, step, attempt } = about
+  if (root === null) return {}
+  const isStep = step !== undefined && attempt !== undefined
+  return { trace_id: traceIdOf(root), span_id: isStep ? stepSpanIdOf(run, step, attempt) : runSpanIdOf(run) }
 }
 
 type Lines = { [Kind in NoticeKind]: (notice: NoticeOf<Kind>) => LogLine }
@@ -41,6 +73,7 @@ const LINES: Lines = {
   'tick.recorded': ({ kind, scheduledFor, ...fields }) =>
     line('info', 'tick recorded', { ...fields, scheduledFor: new Date(scheduledFor) }),
   'run.queued': ({ count }) => line('debug', 'runs queued', { count }),
+  'run.started': ({ kind, ...fields }) => line('debug', 'run started', fields),
   'run.completed': ({ kind, ...fields }) => line('info', 'run completed', fields),
   'run.failed': ({ kind, error, ...fields }) => line('error', 'run failed', { ...fields, err: error }),
   'run.parked': ({ kind, dueAt, awaits, ...fields }) =>
@@ -58,7 +91,7 @@ const LINES: Lines = {
   'run.released': ({ kind, ...fields }) => line('info', 'run released', fields),
   'run.canceled': ({ kind, ...fields }) => line('info', 'run canceled', fields),
   'run.lost': ({ kind, ...fields }) => line('warn', 'run lost to another worker or a person', fields),
-  'run.log': ({ level, message, run, workflow, facts }) => line(level, message, { run, workflow, facts }),
+  'run.log': ({ kind, level, message, ...fields }) => line(level, message, fields),
   'runs.recovered': ({ count }) => line('warn', 'runs of a dead worker recovered', { count }),
   'step.completed': ({ kind, ...fields }) => line('debug', 'step completed', fields),
   'step.failed': ({ kind, retryAt, error, ...fields }) =>

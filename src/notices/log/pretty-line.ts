@@ -23,7 +23,7 @@ export function formatPrettyLine(line: LogLine, { now, colour }: { now: number; 
 
 /** Puts the most important fields into a sentence and returns the rest. */
 function formatSentence({ message, fields }: LogLine): { sentence: string; rest: Record<string, unknown> } {
-  const { workflow, ms, steps, err, run, ...others } = fields
+  const { workflow, ms, steps, err, run, trace_id, span_id, event, ...others } = fields
   const isOurs = typeof workflow === 'string' && !('facts' in fields)
   const subject = isOurs ? message.replace(/^(run|workflow)\b/, workflow) : message
   const sentence = [
@@ -33,7 +33,8 @@ function formatSentence({ message, fields }: LogLine): { sentence: string; rest:
     steps === undefined ? '' : `, ${steps} ${steps === 1 ? 'step' : 'steps'}`,
     err === undefined ? '' : `: ${readMessage(err)}`,
   ].join('')
-  return { sentence, rest: { ...others, ...(run === undefined ? {} : { run }) } }
+  // The event of a run is one look at the run away.
+  return { sentence, rest: run === undefined ? { event, ...others } : { ...others, run } }
 }
 
 function readMessage(error: unknown): unknown {

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
 import type { Verdict } from '../../../src/core/incoming/delivery.ts'
-import { ERROR, jsonOf, KINDS, linesOf, NOTICES } from '../support/notices.ts'
+import { eventSpanIdOf, stepSpanIdOf, traceIdOf } from '../../../src/core/runs/trace.ts'
+import { ERROR, jsonOf, KINDS, linesOf, NOTICES, ROOT } from '../support/notices.ts'
 
 test('a JSON line has flat fields', () => {
   expect(linesOf([NOTICES['run.completed']])).toEqual([
     '{"level":"info","time":"2026-05-01T12:00:01.123Z","run":"run_1","workflow":"verify-transfer",' +
-      '"ms":12,"steps":3,"message":"run completed"}\n',
+      '"ms":12,"steps":3,"event":"evt_1","trace_id":"a1edeeb827058ef7b2764e3e0c2b0457",' +
+      '"span_id":"107ed3c596faaa2e","message":"run completed"}\n',
   ])
   expect(jsonOf(NOTICES['delivery.received'])).toEqual([
     {
@@ -16,8 +18,11 @@ test('a JSON line has flat fields', () => {
       delivery: 'dlv_1',
       endpoint: 'end_1',
       event: 'evt_1',
+      account: 'default',
       type: 'file.created',
+      subject: '/in/a.csv',
       runs: 2,
+      workflows: ['verify-transfer', 'record'],
       ms: 1.5,
       skewSeconds: 1,
       matched: 0,
@@ -25,6 +30,8 @@ test('a JSON line has flat fields', () => {
       reason: 'mismatch',
       contentType: 'text/html',
       contentLength: 9,
+      trace_id: traceIdOf(ROOT),
+      span_id: eventSpanIdOf(ROOT),
     },
   ])
 })
@@ -38,6 +45,7 @@ test('a notice of each kind has one level and one message', () => {
     'endpoint.suspect': ['warn: signatures fail since the last success: the secret may have changed at the service'],
     'tick.recorded': ['info: tick recorded'],
     'run.queued': ['debug: runs queued'],
+    'run.started': ['debug: run started'],
     'run.completed': ['info: run completed'],
     'run.failed': ['error: run failed'],
     'run.parked': ['info: run parked'],
@@ -108,3 +116,16 @@ test.each([
     expect(jsonOf({ ...NOTICES['delivery.received'], verdict })).toMatchObject([{ level, verdict }])
   },
 )
+
+test('a line about a step, or about its call, has the span of that attempt in the trace of the run', () => {
+  const trace_id = traceIdOf(ROOT)
+  expect(jsonOf(NOTICES['step.failed'])).toMatchObject([{ trace_id, span_id: stepSpanIdOf('run_1', 'pay', 1) }])
+  expect(jsonOf(NOTICES['files.called'])).toMatchObject([
+    { trace_id, span_id: stepSpanIdOf('run_1', 'read', 1), run: 'run_1', step: 'read', workflow: 'verify-transfer' },
+  ])
+})
+
+test('a line without a known root has no trace', () => {
+  expect(jsonOf({ ...NOTICES['run.canceled'], root: null })[0]).not.toHaveProperty('trace_id')
+  expect(jsonOf({ ...NOTICES['files.called'], caller: null })[0]).not.toHaveProperty('trace_id')
+})

@@ -7,7 +7,10 @@ const pretty = (notice: Notice, colour = false) => linesOf([notice], { pretty: t
 test.each([
   ['run.completed', '✓ verify-transfer completed in 12 ms, 3 steps  run_1'],
   ['run.failed', '✗ verify-transfer failed in 12 ms: declined  run_1'],
-  ['delivery.received', '✓ delivery accepted in 2 ms  verdict=accepted dlv_1 endpoint=end_1 evt_1 type=file.created'],
+  [
+    'delivery.received',
+    '✓ delivery accepted in 2 ms  evt_1 verdict=accepted dlv_1 endpoint=end_1 account=default type=file.created',
+  ],
   ['step.completed', '· step completed (verify-transfer) in 3 ms  step=pay effect=write target=storage_a:fil_1'],
   ['app.started', '✓ started  sandbox=http://127.0.0.1:4747/v1'],
   ['run.log', '✓ checked (verify-transfer)  files=3 run_1'],

@@ -9,7 +9,11 @@ export const NOW = Date.UTC(2026, 4, 1, 12, 0, 1, 123)
 
 export const ERROR = { name: 'Error', message: 'declined', code: 'E_NO', at: ['pay (w.ts:1:1)'] }
 
-export const RUN = { run: 'run_1', workflow: 'verify-transfer' }
+export const ROOT = { kind: 'event', account: 'default', event: 'evt_1' } as const
+
+export const RUN = { run: 'run_1', workflow: 'verify-transfer', root: ROOT }
+
+const END = { ...RUN, parentRun: null }
 
 /** One notice of each kind. */
 export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
@@ -17,28 +21,32 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
     kind: 'delivery.received',
     delivery: 'dlv_1',
     endpoint: 'end_1',
+    account: 'default',
     verdict: 'accepted',
     event: 'evt_1',
     type: 'file.created',
+    subject: '/in/a.csv',
     runs: 2,
+    workflows: ['verify-transfer', 'record'],
     facts: { skewSeconds: 1, secret: 0, header: 'X', reason: 'mismatch', contentType: 'text/html', contentLength: 9 },
     ms: 1.5,
   },
   'endpoint.suspect': { kind: 'endpoint.suspect', endpoint: 'end_1', failures: 5, lastSuccessAt: NOW },
   'tick.recorded': { kind: 'tick.recorded', workflow: 'nightly', scheduledFor: NOW, missed: 1, run: 'run_1' },
   'run.queued': { kind: 'run.queued', count: 1 },
-  'run.completed': { kind: 'run.completed', ...RUN, ms: 12, steps: 3 },
-  'run.failed': { kind: 'run.failed', ...RUN, ms: 12, error: ERROR },
-  'run.parked': { kind: 'run.parked', ...RUN, dueAt: NOW, reason: 'sleep "grace"', awaits: false },
-  'run.limited': { kind: 'run.limited', ...RUN, dueAt: NOW, reason: 'concurrency: 4 of 4 runs are at work' },
-  'run.ready': { kind: 'run.ready', ...RUN },
-  'run.retried': { kind: 'run.retried', ...RUN, dueAt: NOW, error: ERROR },
-  'run.skipped': { kind: 'run.skipped', ...RUN, reason: 'where' },
-  'run.released': { kind: 'run.released', ...RUN },
-  'run.canceled': { kind: 'run.canceled', ...RUN, reason: 'canceled by event evt_1 (file.deleted)' },
+  'run.started': { kind: 'run.started', ...RUN, origin: 'event', waitedMs: 2 },
+  'run.completed': { kind: 'run.completed', ...END, ms: 12, steps: 3 },
+  'run.failed': { kind: 'run.failed', ...END, ms: 12, error: ERROR },
+  'run.parked': { kind: 'run.parked', ...END, dueAt: NOW, reason: 'sleep "grace"', awaits: false },
+  'run.limited': { kind: 'run.limited', ...END, dueAt: NOW, reason: 'concurrency: 4 of 4 runs are at work' },
+  'run.ready': { kind: 'run.ready', ...END },
+  'run.retried': { kind: 'run.retried', ...END, dueAt: NOW, error: ERROR },
+  'run.skipped': { kind: 'run.skipped', ...END, ms: 4, reason: 'where' },
+  'run.released': { kind: 'run.released', ...END },
+  'run.canceled': { kind: 'run.canceled', ...END, ms: 5, reason: 'canceled by event evt_1 (file.deleted)' },
   'step.repeated': { kind: 'step.repeated', ...RUN, step: 'copy', count: 100 },
   'event.unmatched': { kind: 'event.unmatched', event: 'evt_1', type: 'file.created', key: 'file', error: ERROR },
-  'run.lost': { kind: 'run.lost', ...RUN },
+  'run.lost': { kind: 'run.lost', ...END },
   'run.log': { kind: 'run.log', ...RUN, level: 'info', message: 'checked', facts: { files: 3 } },
   'runs.recovered': { kind: 'runs.recovered', count: 1 },
   'step.completed': {
@@ -50,7 +58,16 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
     attempt: 1,
     ms: 3,
   },
-  'step.failed': { kind: 'step.failed', ...RUN, step: 'pay', attempt: 1, retryAt: NOW, error: ERROR },
+  'step.failed': {
+    kind: 'step.failed',
+    ...RUN,
+    step: 'pay',
+    effect: 'write',
+    attempt: 1,
+    ms: 3,
+    retryAt: NOW,
+    error: ERROR,
+  },
   'workflow.loaded': { kind: 'workflow.loaded', workflow: 'nightly', file: 'nightly.workflow.ts', on: '0 3 * * *' },
   'workflow.broken': { kind: 'workflow.broken', file: 'nightly.workflow.ts', error: ERROR },
   'workflows.reloaded': { kind: 'workflows.reloaded', workflows: 3, broken: 0 },
@@ -61,11 +78,14 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
     kind: 'files.called',
     operation: 'get',
     service: 'storage_a',
+    account: 'default',
+    caller: { ...RUN, step: 'read', attempt: 1 },
     id: 'fil_1',
     status: 200,
     outcome: 'ok',
     attempts: 1,
     ms: 3,
+    waitedMs: 1,
   },
   'files.warned': { kind: 'files.warned', service: 'storage_a', message: 'the reply has no pagination' },
   'sandbox.logged': { kind: 'sandbox.logged', message: 'a transfer began' },

@@ -9,6 +9,7 @@ import type { Run, RunFilter, RunHandler, RunOrigin, RunStatus } from '../../../
 import type { Store } from '../../../core/store/store.ts'
 import { buildWhere, type Condition } from '../database/build-where.ts'
 import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
+import { prepareFindRoot } from './find-root.ts'
 import type { TickTable } from './tick-table.ts'
 import type { WorkflowTable } from './workflow-table.ts'
 
@@ -47,6 +48,7 @@ interface ClaimRow {
   tick_at: number | null
   input: string | null
   account: string | null
+  parent_run: string | null
   depth: number
   code_hash: string | null
   fence: number
@@ -55,6 +57,7 @@ interface ClaimRow {
   started_at: number | null
   gate_state: string | null
   folded: number | null
+  origin: RunOrigin
   handler: RunHandler
   origin_run: string | null
   failure: string | null
@@ -84,6 +87,7 @@ export class RunTable {
   readonly #parks
   readonly #ends
   readonly #reads
+  readonly #findRoot
 
   constructor(db: Database, events: EventTable, ticks: TickTable, workflows: WorkflowTable) {
     this.#db = db
@@ -94,6 +98,7 @@ export class RunTable {
     this.#parks = prepareParks(db)
     this.#ends = prepareEnds(db)
     this.#reads = prepareReads(db)
+    this.#findRoot = prepareFindRoot(db)
   }
 
   claim(worker: string, limit: number, now: number): ClaimedRun[] {
@@ -224,6 +229,7 @@ export class RunTable {
       depth: row.depth,
       codeHash: row.code_hash,
       cause: this.#readCause(row),
+      origin: row.origin,
       handler: row.handler,
       originRun: row.origin_run,
       failure: row.failure === null ? null : JSON.parse(row.failure),
@@ -232,7 +238,10 @@ export class RunTable {
 
   #readCause(row: ClaimRow): RunCause {
     if (row.event_seq !== null) return { kind: 'event', event: this.#events.get(row.event_seq) }
-    if (row.input !== null) return { kind: 'call', account: row.account ?? 'default', input: row.input }
+    if (row.input !== null) {
+      const call = { kind: 'call', account: row.account ?? 'default', input: row.input } as const
+      return { ...call, parentRun: row.parent_run ?? '', root: this.#findRoot(row.id, row.workflow) }
+    }
     return { kind: 'tick', ...this.#ticks.get(row.workflow, row.tick_at ?? 0) }
   }
 }
@@ -262,8 +271,8 @@ function prepareClaims(db: Database) {
       `UPDATE run SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL, awaits = 0,
          started_at = CASE WHEN gate_state IN ('in_line', 'outside') THEN started_at ELSE coalesce(started_at, ?) END,
          gate_state = CASE gate_state WHEN 'in_line' THEN 'outside' ELSE gate_state END
-       WHERE id = ? RETURNING id, workflow, event_seq, tick_at, input, account, depth, code_hash, fence, attempt,
-         created_at, started_at, handler, origin_run, failure, gate_state, folded`,
+       WHERE id = ? RETURNING id, workflow, event_seq, tick_at, input, account, parent_run, depth, code_hash, fence,
+         attempt, created_at, started_at, origin, handler, origin_run, failure, gate_state, folded`,
     ),
   }
 }

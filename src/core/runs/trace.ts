@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto'
+
+/**
+ * The event or tick that a run goes back to. An invoked run has the root of the run that invoked
+ * it.
+ */
+export type RunRoot =
+  | { kind: 'event'; account: string; event: string }
+  /** `scheduledFor`: epoch milliseconds. */
+  | { kind: 'tick'; workflow: string; scheduledFor: number }
+
+/** Bytes of a trace id and of a span id, in hexadecimal digits. */
+const TRACE_DIGITS = 32
+const SPAN_DIGITS = 16
+
+/**
+ * The trace of everything that goes back to one root: 32 hexadecimal digits. Every process computes
+ * the same, so nothing is stored. See decision 51.
+ */
+export function traceIdOf(root: RunRoot): string {
+  const name = root.kind === 'event' ? [root.account, root.event] : [root.workflow, String(root.scheduledFor)]
+  return digits(TRACE_DIGITS, ['trace', root.kind, ...name])
+}
+
+/** The span of an event's first delivery, under which its runs hang: 16 hexadecimal digits. */
+export function eventSpanIdOf({ account, event }: { account: string; event: string }): string {
+  return digits(SPAN_DIGITS, ['event', account, event])
+}
+
+export function runSpanIdOf(run: string): string {
+  return digits(SPAN_DIGITS, ['run', run])
+}
+
+/** The span of one attempt of a step, counted from 1. */
+export function stepSpanIdOf(run: string, step: string, attempt: number): string {
+  return digits(SPAN_DIGITS, ['step', run, step, String(attempt)])
+}
+
+/** The span of the call to the Files API that an attempt of a step makes. */
+export function callSpanIdOf(run: string, step: string, attempt: number): string {
+  return digits(SPAN_DIGITS, ['call', run, step, String(attempt)])
+}
+
+/** Names are joined as JSON, so that no two lists look alike. */
+function digits(count: number, names: readonly string[]): string {
+  return hash('sha256', JSON.stringify(names), 'hex').slice(0, count)
+}

@@ -1,18 +1,34 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import express from 'express'
+import express, { type RequestHandler } from 'express'
 import { UpshotError } from '../core/errors.ts'
 import type { Health } from './health.ts'
 
+/** Where a server that listens on all addresses is reached from this machine. */
+const LOOPBACK_OF: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
 /** How long {@link AdminServer.stop} waits for answers in progress. */
 const ANSWER_WITHIN_MS = 1_000
 
-/** The admin server. It listens on loopback only, because it needs no key. */
+interface AdminServerOptions {
+  /** Address to listen on. Default `127.0.0.1`. */
+  host?: string
+  /** Answers everything but `/livez` and `/readyz`; `port` may be asked once the server listens. */
+  routes?: (port: () => number) => RequestHandler
+  /** How long a stop waits for answers in progress. Default one second. */
+  answerWithinMs?: number
+}
+
+/** The admin server: health for load balancers, and whatever `routes` serves. */
 export class AdminServer {
   readonly #server: Server
+  readonly #host: string
   readonly #answerWithinMs: number
 
-  constructor(health: Health, answerWithinMs = ANSWER_WITHIN_MS) {
+  constructor(
+    health: Health,
+    { host = '127.0.0.1', routes, answerWithinMs = ANSWER_WITHIN_MS }: AdminServerOptions = {},
+  ) {
+    this.#host = host
     this.#answerWithinMs = answerWithinMs
     const app = express()
     app.disable('x-powered-by')
@@ -25,6 +41,7 @@ export class AdminServer {
       if (!this.#server.listening) response.set('Connection', 'close')
       response.status(report.ready ? 200 : 503).json(report)
     })
+    if (routes) app.use(routes(() => (this.#server.address() as AddressInfo).port))
     this.#server = createServer(app)
   }
 
@@ -37,9 +54,9 @@ export class AdminServer {
           'Choose another one with UPSHOT_ADMIN_PORT; 0 takes a free one.'
         reject(new UpshotError('invalid_config', message, { cause }))
       })
-      this.#server.listen(port, '127.0.0.1', resolve)
+      this.#server.listen(port, this.#host, resolve)
     })
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    return `http://${LOOPBACK_OF[this.#host] ?? this.#host}:${(this.#server.address() as AddressInfo).port}`
   }
 
   /** Finishes answers in progress, then closes; cuts off those that take more than a second. */

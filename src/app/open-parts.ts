@@ -18,6 +18,7 @@ import { Scheduler } from '../schedule/scheduler.ts'
 import type { SqliteStoreOptions } from '../store/sqlite/open-sqlite-store.ts'
 import { type Access, AccountClients } from './account-clients.ts'
 import type { EmbeddedSandbox } from './embedded-sandbox.ts'
+import { openConsole } from './open-console.ts'
 import { readinessChecks } from './readiness.ts'
 import type { RolePlan } from './role.ts'
 
@@ -97,7 +98,10 @@ export function openParts(config: Config, wiring: Wiring) {
     clients,
     scheduler: new Scheduler({ store, clock, publish, schedules: [] }),
     pruner: new Pruner({ store, clock, publish, retention: config.retention }),
-    admin: new AdminServer(createHealth(checks)),
+    admin: new AdminServer(createHealth(checks), {
+      host: config.admin.host,
+      routes: openConsole(config, { store, clock, publish }),
+    }),
     modules: isWatching
       ? new ModuleWatch({ folder: config.workflowsDir, clock, onChange: hooks.onSourceChange })
       : null,

@@ -63,6 +63,29 @@ export interface ConfigFile {
      */
     addressBurst?: number
   }
+  /** The admin server, with the dashboard and the API. */
+  admin?: {
+    /** Address that it listens on. Default `127.0.0.1`; any other needs `url`. */
+    host?: string
+    /**
+     * Address at which browsers reach it, such as `https://ops.example.com`. It must be https,
+     * except on this machine. Default: loopback only.
+     */
+    url?: string
+    /** Prefix of every path, such as `/ops`. Default: none. */
+    basePath?: string
+    /** Whether `/metrics` needs a token. Default `token`; `open` is for scrapers on loopback. */
+    metrics?: 'token' | 'open'
+    /** Users that a proxy in front has logged in. Default: none. */
+    proxy?: {
+      /** Header with the name of the user, such as `X-Forwarded-User`. */
+      header: string
+      /** IP addresses of the proxy; the header is ignored in requests from others. */
+      from: string[]
+      /** Role of each user; `*` stands for every other one. */
+      roles: Record<string, 'viewer' | 'operator' | 'admin'>
+    }
+  }
   /**
    * Age at which things are removed: a duration, or `forever` to keep them. Events stay known
    * without their bodies, so a repeated delivery starts nothing.

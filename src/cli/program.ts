@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
+import { readVersion } from '../project/read-version.ts'
 import type { Cli, CommandTree } from './command.ts'
-import { readVersion } from './input/read-version.ts'
 import { openProject } from './open/open-project.ts'
 import type { Output } from './terminal/output.ts'
 

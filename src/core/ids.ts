@@ -1,7 +1,21 @@
 import { hash, randomFillSync } from 'node:crypto'
 
 /** Prefixes of the ids that we make; `fil`, `trf`, `key` and `whk` are the sandbox's. */
-type IdPrefix = 'run' | 'dlv' | 'end' | 'wrk' | 'evt' | 'aud' | 'fil' | 'trf' | 'key' | 'whk'
+type IdPrefix =
+  | 'run'
+  | 'dlv'
+  | 'end'
+  | 'wrk'
+  | 'evt'
+  | 'opr'
+  | 'aud'
+  | 'tok'
+  | 'ses'
+  | 'alr'
+  | 'fil'
+  | 'trf'
+  | 'key'
+  | 'whk'
 
 /**
  * Base 32 without `i`, `l`, `o` and `u`, which people confuse; in ASCII order, so that ids sort.

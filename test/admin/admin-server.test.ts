@@ -13,7 +13,7 @@ async function startAsked(answerWithinMs?: number) {
     asked.resolve()
     return report.promise
   }
-  const admin = new AdminServer({ check }, answerWithinMs)
+  const admin = new AdminServer({ check }, answerWithinMs === undefined ? {} : { answerWithinMs })
   const request = get(`${await admin.start(0)}/readyz`, { headers: { connection: 'keep-alive' } })
   const answered = once(request, 'response')
   answered.catch(() => {})

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { ManualClock, waitUntil } from '../../src/core/time.ts'
 import { createFilesClient, type FilesLogLine, type LocalRateLimitError, NotFoundError } from '../../src/files/index.ts'
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
-import { tempFolder } from './../support/temp-folder.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { sha256, someBytes } from './support/download-host.ts'
 import { errorOf } from './support/test-client.ts'
 

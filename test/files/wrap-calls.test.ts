@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { FileCall, WrapCall } from '../../src/core/service/files-api.ts'
-import { tempFolder } from './../support/temp-folder.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { giveUrls, serveBytes, someBytes } from './support/download-host.ts'
 import { entries, entry } from './support/entries.ts'
 import { ok, ScriptedServer } from './support/scripted-server.ts'

@@ -19,6 +19,7 @@ export function testConfig(dataDir: string, part: Partial<Config> = {}): Config 
     drainMs: 5_000,
     retention: { runs: null, failures: null, refusals: null, deliveries: null, payloads: null, audit: null },
     publicUrl: null,
+    admin: { host: '127.0.0.1', url: null, basePath: '', metrics: 'token', proxy: null },
     receive: DEFAULT_LIMITS,
     ...part,
   }

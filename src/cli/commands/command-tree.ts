@@ -29,6 +29,10 @@ export const COMMAND_TREE: CommandTree = {
     summary: 'show whether an app is running here, its addresses, and whether it is ready',
     load: () => import('./app/status.ts'),
   },
+  dashboard: {
+    summary: 'print and open a link that logs in to the dashboard',
+    load: () => import('./dashboard/open.ts'),
+  },
   endpoints: { summary: 'manage the addresses that the service sends deliveries to', commands: ENDPOINTS_COMMANDS },
   accounts: { summary: 'manage accounts of the service: their API keys and base URLs', commands: ACCOUNTS_COMMANDS },
   trigger: {

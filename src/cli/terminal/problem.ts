@@ -42,9 +42,13 @@ const CODES: Record<ErrorCode, Meaning> = {
     'authentication',
     "Compare the endpoint's secret, header and algorithm with those of the sender.",
   ],
+  unauthenticated: ['authentication', 'Log in with "upshot dashboard", or send a valid token.'],
+  forbidden: ['authentication', 'Use a token with more rights.'],
   not_found: ['notFound', 'Find the right name with the "list" command of the same group.'],
   conflict: ['failed', 'Choose another name.'],
   body_too_large: ['usage', 'Send a smaller body, or raise receive.bodyBytes in config/upshot.config.ts.'],
+  misdirected: ['usage', 'Use the address that the app prints at its start, or name this one in admin.url.'],
+  too_many_requests: ['temporary', TRY_LATER],
   overloaded: ['temporary', TRY_LATER],
   draining: ['temporary', TRY_LATER],
   store_unavailable: [

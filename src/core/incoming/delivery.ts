@@ -150,4 +150,6 @@ export interface DeliveryQuery {
   endpointId?: string
   /** Received at this moment or later, in epoch milliseconds. */
   since?: number
+  /** Older than the delivery with this id: the last one of the page before. */
+  before?: string
 }

@@ -24,4 +24,6 @@ export interface EventReads {
   listEvents(query: EventFilter & { limit: number }): Promise<EventRecord[]>
   /** Events with this id: one for each account that received it. */
   findEvents(id: string): Promise<EventRecord[]>
+  /** The own events of runs; runs without one are left out. */
+  listEventsOfRuns(runIds: readonly string[]): Promise<{ run: string; event: EventRecord }[]>
 }

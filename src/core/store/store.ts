@@ -1,4 +1,5 @@
 import type { Clock } from '../time.ts'
+import type { AccessReads, AccessWrites } from './access.ts'
 import type { DeliveryReads, DeliveryWrites } from './deliveries.ts'
 import type { EndpointReads, EndpointWrites } from './endpoints.ts'
 import type { EventReads, EventWrites } from './events.ts'
@@ -33,7 +34,8 @@ export interface StoreWrites
     OperationWrites,
     RetentionWrites,
     LimitWrites,
-    AuditWrites {
+    AuditWrites,
+    AccessWrites {
   /**
    * Writes a row, so that `/readyz` knows that writing works. `isMigrated`: the schema is this
    * version's.
@@ -53,7 +55,8 @@ export interface ReadStore
     JournalReads,
     MatchReads,
     LimitReads,
-    AuditReads {
+    AuditReads,
+    AccessReads {
   /**
    * Calls `onChange` after writes of any process, this one included, until it is stopped. Several
    * writes may be one call, and a call may be lost: it is a hint, beside which callers poll.

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { UpshotError } from '../../core/errors.ts'
 import { isLoopback } from '../../core/service/account.ts'
 import { parseDuration } from '../../core/time.ts'
+import { adminConfig } from './admin-config.ts'
 
 const age = (fallback: string) =>
   z
@@ -68,6 +69,7 @@ const configFile = z.strictObject({
       error: 'must be at least bodyBytes, or the largest body would never fit',
     })
     .prefault({}),
+  admin: adminConfig,
   retention: z
     .strictObject({
       runs: age('30d'),

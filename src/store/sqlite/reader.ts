@@ -21,6 +21,7 @@ export function createReader({
   cursors,
   limits,
   audits,
+  access,
 }: Tables): ReadStore {
   return {
     // Never newer than the endpoints and routes that the same turn gives.
@@ -40,6 +41,7 @@ export function createReader({
     listCaptures: async (endpointId) => captures.list(endpointId),
     listEvents: async (query) => events.list(query),
     findEvents: async (id) => events.findAll(id),
+    listEventsOfRuns: async (runIds) => events.listOfRuns(runIds),
     listRuns: async (query) => runs.list(query),
     findRun: async (id) => runs.find(id),
     listRunEvents: async (runId) => runs.listEvents(runId),
@@ -59,5 +61,10 @@ export function createReader({
     watch: (clock, onChange) => new ChangeWatch({ count: changes, clock, onChange }),
     loadLimit: async (key) => limits.load(key),
     listActions: async (query) => audits.list(query),
+    findSession: async (cookieHash) => access.findSession(cookieHash),
+    findLoginCode: async (codeHash, now) => access.findCode(codeHash, now),
+    listSessions: async (now) => access.listSessions(now),
+    findToken: async (tokenHash) => access.findToken(tokenHash),
+    listTokens: async () => access.listTokens(),
   }
 }

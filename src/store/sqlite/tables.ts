@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { Vault } from '../vault.ts'
+import { AccessTable } from './access/access-table.ts'
 import { openSetupVersion } from './database/setup-version.ts'
 import { WriteProbe } from './database/write-probe.ts'
 import { AccountTable } from './incoming/account-table.ts'
@@ -59,6 +60,7 @@ export function openTables(db: Database, vault: Vault) {
     outputs,
     limits: new KeyLimitTable(db),
     audits,
+    access: new AccessTable(db),
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, db.memory ? null : join(dirname(db.name), 'workers')),
   }

@@ -1,5 +1,6 @@
 import { UpshotError } from '../../core/errors.ts'
 import { LEASE_MS, type Lease } from '../../core/runs/lease.ts'
+import type { AccessWrites } from '../../core/store/access.ts'
 import type { DeliveryWrites } from '../../core/store/deliveries.ts'
 import type { EndpointWrites } from '../../core/store/endpoints.ts'
 import type { EventWrites } from '../../core/store/events.ts'
@@ -40,6 +41,7 @@ export function createWriter(tables: Tables, commit: Commit): StoreWrites {
     ...retentionWrites(tables, commit),
     ...limitWrites(tables, commit),
     ...auditWrites(tables, commit),
+    ...accessWrites(tables, commit),
     checkWritable: (now) => commit.write(() => tables.writeProbe.run(now)),
   }
 }
@@ -229,6 +231,18 @@ function performNow(tables: Tables, name: OperatorWrite, args: readonly unknown[
   const write = createWriter(tables, commit as Commit)[name] as (...args: unknown[]) => Promise<unknown>
   void write(...args)
   return value
+}
+
+function accessWrites({ access }: Tables, commit: Commit): AccessWrites {
+  return {
+    saveLoginCode: (code) => commit.write(() => access.saveCode(code)),
+    startSession: (session, codeHash) => commit.write(() => access.startSession(session, codeHash)),
+    touchSession: (id, now) => commit.write(() => access.touchSession(id, now)),
+    endSession: (id) => commit.write(() => access.endSession(id)),
+    saveToken: (token) => commit.write(() => access.saveToken(token)),
+    touchToken: (id, now) => commit.write(() => access.touchToken(id, now)),
+    revokeToken: (id, now) => commit.write(() => access.revokeToken(id, now)),
+  }
 }
 
 /** A write under a lease; rejects with `stale_lease` if the run was canceled or taken over. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
-import { readVersion } from '../../input/read-version.ts'
+import { readVersion } from '../../../project/read-version.ts'
 
 /** The templates of `upshot init`, with their purpose. */
 export const TEMPLATES = {

@@ -1,4 +1,5 @@
 import type { EventRecord } from '../../../core/incoming/event.ts'
+import { nameSubject } from '../../../core/incoming/subject.ts'
 import { isPlainObject } from '../../../core/json.ts'
 import type { Run, RunFilter } from '../../../core/runs/run.ts'
 import type { Checkpoint, Effect, StepKind } from '../../../core/runs/step.ts'
@@ -166,28 +167,6 @@ function describeEnd(step: Checkpoint, now: number): string | null {
 /** The result; null too for a large one, which is stored apart. */
 function readOutput({ output }: Checkpoint): unknown {
   return output === null ? null : JSON.parse(output)
-}
-
-/** The file or transfer in the event's undocumented `data`; null if it looks like neither. */
-function nameSubject({ type, body }: EventRecord): string | null {
-  const data: unknown = body === '' ? null : JSON.parse(body).data
-  if (!isPlainObject(data)) return null
-  const { file, transfer } = data
-  if (isPlainObject(transfer) && typeof transfer.id === 'string') {
-    const ends = [transfer.source, transfer.destination].map(namePlace).filter((end) => end !== null)
-    return [`transfer ${transfer.id}`, ...(ends.length === 2 ? [`${ends[0]} → ${ends[1]}`] : [])].join(', ')
-  }
-  if (!type.startsWith('file.') || !isPlainObject(file)) return null
-  const place = namePlace({ service: data.service, ...file })
-  return place === null ? null : `file ${place}`
-}
-
-function namePlace(value: unknown): string | null {
-  if (!isPlainObject(value)) return null
-  const { service, path, id } = value
-  const where = typeof path === 'string' ? path : id
-  if (typeof where !== 'string') return null
-  return typeof service === 'string' ? `${service}:${where}` : where
 }
 
 function newNode(kind: TraceNode['kind'], name: string): TraceNode {

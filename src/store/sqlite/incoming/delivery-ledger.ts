@@ -71,9 +71,10 @@ export class DeliveryLedger {
   }
 }
 
-function describeFilter({ verdicts, endpointId, since }: Omit<DeliveryQuery, 'limit'>) {
+function describeFilter({ verdicts, endpointId, since, before }: Omit<DeliveryQuery, 'limit'>) {
   const conditions: Condition[] = []
   if (since !== undefined) conditions.push(['id >= ?', firstId('dlv', since)])
+  if (before !== undefined) conditions.push(['id < ?', before])
   if (endpointId !== undefined) conditions.push(['endpoint_id = ?', endpointId])
   if (verdicts !== undefined) conditions.push(['verdict IN (SELECT value FROM json_each(?))', JSON.stringify(verdicts)])
   return buildWhere(conditions)

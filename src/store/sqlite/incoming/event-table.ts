@@ -43,6 +43,7 @@ export class EventTable {
   readonly #listAfter
   readonly #listTypesAfter
   readonly #accounts
+  readonly #ofRuns
 
   constructor(db: Database, counts?: RowCounts) {
     this.#db = db
@@ -64,6 +65,13 @@ export class EventTable {
     this.#listTypesAfter = db.prepare<[number, number, string], NumberedEvent>(
       `SELECT ${STREAM} AS stream, seq, id, account, type, body FROM event WHERE seq > ? AND seq <= ?
          AND type IN (SELECT value FROM json_each(?)) ORDER BY seq`,
+    )
+    // Index: primary keys of run and event.
+    this.#ofRuns = db.prepare<[string], EventRow & { run: string }>(
+      `SELECT run.id AS run, ${COLUMNS.split(', ')
+        .map((column) => `event.${column}`)
+        .join(', ')}
+       FROM json_each(?) AS given JOIN run ON run.id = given.value JOIN event ON event.seq = run.event_seq`,
     )
     this.#accounts = db.prepare<[], string>('SELECT name FROM event_account').pluck()
   }
@@ -116,6 +124,10 @@ export class EventTable {
       `SELECT ${COLUMNS} FROM event ${where} ORDER BY seq DESC LIMIT ?`,
     )
     return list.all(...values, limit).map(readEvent)
+  }
+
+  listOfRuns(runIds: readonly string[]): { run: string; event: EventRecord }[] {
+    return this.#ofRuns.all(JSON.stringify(runIds)).map(({ run, ...row }) => ({ run, event: readEvent(row) }))
   }
 
   /** The event with this id in one account. */

@@ -459,6 +459,40 @@ CREATE TRIGGER audit_is_final BEFORE UPDATE ON audit
 BEGIN
   SELECT RAISE(ABORT, 'a row of the audit log is never changed');
 END;
+-- Access ------------------------------------------------------------------------------------------
+
+-- Logins to the admin API. Secrets are stored as SHA-256 in hex.
+CREATE TABLE admin_session (
+  id          TEXT PRIMARY KEY,
+  name        TEXT NOT NULL,
+  role        TEXT NOT NULL,
+  cookie_hash TEXT NOT NULL UNIQUE,
+  key_hash    TEXT NOT NULL,
+  address     TEXT NOT NULL,
+  created_at  INTEGER NOT NULL,
+  seen_at     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- One-time codes of `upshot dashboard`; a row goes when its code is used or over.
+CREATE TABLE login_code (
+  hash        TEXT PRIMARY KEY,
+  name        TEXT NOT NULL,
+  role        TEXT NOT NULL,
+  expires_at  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Keys of scripts. A revoked token keeps its row, because the audit names it.
+CREATE TABLE admin_token (
+  id           TEXT PRIMARY KEY,
+  name         TEXT NOT NULL,
+  role         TEXT NOT NULL,
+  hash         TEXT NOT NULL UNIQUE,
+  created_at   INTEGER NOT NULL,
+  expires_at   INTEGER,
+  last_used_at INTEGER,
+  revoked_at   INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX admin_token_name ON admin_token (name) WHERE revoked_at IS NULL;
 
 -- Upkeep ------------------------------------------------------------------------------------------
 

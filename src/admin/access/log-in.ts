@@ -1,0 +1,39 @@
+import type { AdminSession } from '../../core/access/session.ts'
+import { hashSecret } from '../../core/access/token.ts'
+import { UpshotError } from '../../core/errors.ts'
+import { newId, randomWord } from '../../core/ids.ts'
+import type { Attempts } from './attempts.ts'
+import type { AccessStore } from './authenticator.ts'
+
+/** A new session with its two secrets, which nobody sees again. */
+export interface Login {
+  session: AdminSession
+  cookie: string
+  key: string
+}
+
+/**
+ * Takes a one-time code. Throws `unauthenticated`, or `too_many_requests` after five wrong codes
+ * within a minute.
+ */
+export async function logIn(
+  parts: { store: AccessStore; wrong: Attempts },
+  { code, address }: { code: string; address: string },
+  now: number,
+): Promise<Login> {
+  const { store, wrong } = parts
+  wrong.check(address, now)
+  const codeHash = hashSecret(code)
+  const known = await store.findLoginCode(codeHash, now)
+  if (known !== null) {
+    const [cookie, key] = [randomWord(), randomWord()]
+    const hashes = { cookieHash: hashSecret(cookie), keyHash: hashSecret(key) }
+    const { name, role } = known
+    const session = { id: newId('ses', now), name, role, ...hashes, address, createdAt: now, seenAt: now }
+    if (await store.startSession(session, codeHash)) return { session, cookie, key }
+  }
+  wrong.count(address)
+  throw new UpshotError('unauthenticated', 'The login code is used, over or unknown.', {
+    details: { fix: 'Make another one with "upshot dashboard"; it is valid once, for ten minutes.' },
+  })
+}

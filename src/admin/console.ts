@@ -1,0 +1,90 @@
+import compression from 'compression'
+import { type RequestHandler, Router } from 'express'
+import type { Publish } from '../core/notices.ts'
+import { Authenticator } from './access/authenticator.ts'
+import { type CookiePlace, cookieName } from './access/cookie.ts'
+import type { AccessOptions } from './access/options.ts'
+import { ROUTES } from './contract/routes.ts'
+import { checkHost, checkOrigin, type OwnPlace } from './http/check-origin.ts'
+import type { Handlers } from './http/handler.ts'
+import { answerProblem, mountRoutes } from './http/mount-routes.ts'
+import { SECURE_HEADERS } from './http/secure-headers.ts'
+import { staticPage } from './http/static-page.ts'
+import { accessHandlers, type ProcessFacts } from './resources/access-handlers.ts'
+import { deliveryHandlers } from './resources/delivery-handlers.ts'
+import { endpointHandlers } from './resources/endpoint-handlers.ts'
+import { eventHandlers } from './resources/event-handlers.ts'
+import type { ResourceParts } from './resources/parts.ts'
+import { runHandlers } from './resources/run-handlers.ts'
+import { workflowHandlers } from './resources/workflow-handlers.ts'
+
+export interface ConsoleParts extends ResourceParts {
+  access: AccessOptions
+  facts: ProcessFacts
+  publish: Publish
+  /** Folder of the built dashboard; it need not exist. */
+  page: string
+  /** Checks each answer against its schema, for tests. */
+  checksAnswers?: boolean
+}
+
+/** Answers below this size are sent as they are. */
+const COMPRESSED_BYTES = 1_400
+
+/** The API and the page, for any base path. `port` is asked once the server listens. */
+export function createConsole(parts: ConsoleParts, port: () => number): Router {
+  const { access, store, page } = parts
+  const place = (): CookiePlace => ({
+    port: port(),
+    isHttps: access.url?.startsWith('https:') ?? false,
+    basePath: access.basePath,
+  })
+  const authenticator = new Authenticator(store, access)
+  const router = Router()
+  const own = () => ({ port: port(), url: access.url })
+  router.use(secure(own))
+  router.use(compression({ threshold: COMPRESSED_BYTES }))
+  router.use(
+    '/api/v1',
+    sameOrigin(own),
+    mountRoutes({
+      ...parts,
+      routes: ROUTES,
+      handlers: createHandlers(parts, authenticator, place),
+      authenticator,
+      cookieName: () => cookieName(place()),
+    }),
+  )
+  router.use(staticPage(page, access.basePath))
+  router.use(answerProblem(parts))
+  return access.basePath === '' ? router : Router().use(access.basePath, router)
+}
+
+function createHandlers(parts: ConsoleParts, authenticator: Authenticator, cookiePlace: () => CookiePlace): Handlers {
+  const { store, facts } = parts
+  return {
+    ...accessHandlers({ store, authenticator, cookiePlace, facts, routes: () => ROUTES }),
+    ...runHandlers(parts),
+    ...eventHandlers(parts),
+    ...deliveryHandlers(parts),
+    ...workflowHandlers(parts),
+    ...endpointHandlers(parts),
+  }
+}
+
+/** Sets the headers of every answer, and refuses foreign names. */
+function secure(place: () => OwnPlace): RequestHandler {
+  return (request, response, next) => {
+    response.set(SECURE_HEADERS)
+    checkHost(request.headers, place())
+    next()
+  }
+}
+
+/** Refuses requests to the API that a foreign page sends. */
+function sameOrigin(place: () => OwnPlace): RequestHandler {
+  return (request, _response, next) => {
+    checkOrigin(request.headers, place())
+    next()
+  }
+}

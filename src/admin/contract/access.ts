@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { ACCESS_ROLES } from '../../core/access/role.ts'
+import type { RouteTable } from './route.ts'
+
+const role = z.enum(ACCESS_ROLES)
+
+const session = z
+  .object({
+    name: z.string().describe('Who is logged in.'),
+    role,
+    kind: z.enum(['session', 'token', 'proxy']),
+    version: z.string().describe('Version of Upshot.'),
+    processRole: z.string(),
+    basePath: z.string(),
+    isSandbox: z.boolean().describe('True where the app works with its own sandbox.'),
+    now: z.iso.datetime(),
+  })
+  .meta({ id: 'Session' })
+
+export const ACCESS_ROUTES = {
+  'POST /login': {
+    id: 'logIn',
+    tag: 'access',
+    summary: 'Takes the one-time code of `upshot dashboard`; sets the cookie and returns the page key',
+    role: 'anyone',
+    body: z.strictObject({ code: z.string().max(200) }),
+    answer: z.object({ key: z.string().describe('Send it as `X-Upshot` with every request.'), role }),
+    audit: 'session.start',
+  },
+  'POST /logout': {
+    id: 'logOut',
+    tag: 'access',
+    summary: 'Ends the session',
+    role: 'viewer',
+    answer: null,
+    audit: 'session.end',
+  },
+  'GET /session': { id: 'getSession', tag: 'access', summary: 'Who asks', role: 'viewer', answer: session },
+  'GET /openapi.json': {
+    id: 'getOpenapi',
+    tag: 'access',
+    summary: 'This document',
+    role: 'viewer',
+    answer: z.record(z.string(), z.unknown()),
+  },
+} as const satisfies RouteTable

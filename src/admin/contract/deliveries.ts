@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { VERDICTS, type Verdict } from '../../core/incoming/delivery.ts'
+import { moment, pageOf, paging, type RouteTable, time } from './route.ts'
+
+const verdict = z.enum(Object.keys(VERDICTS) as [Verdict, ...Verdict[]])
+
+export const delivery = z
+  .object({
+    id: z.string(),
+    endpoint: z.string().nullable().describe('Name of the endpoint; null where the request reached none.'),
+    receivedAt: time(),
+    verdict,
+    status: z.int().describe('HTTP status of our answer.'),
+    eventId: z.string().nullable(),
+    bodyBytes: z.int().nullable(),
+    facts: z
+      .object({
+        skewSeconds: z.number().optional(),
+        secret: z.int().optional().describe('Position of the secret that matched.'),
+        header: z.string().optional().describe('Header that was missing or malformed.'),
+        reason: z.string().optional(),
+        contentType: z.string().optional(),
+        contentLength: z.int().optional(),
+      })
+      .loose()
+      .describe('Computed facts; never a body or a signature.'),
+  })
+  .meta({ id: 'Delivery' })
+
+export const DELIVERY_ROUTES = {
+  'GET /deliveries': {
+    id: 'listDeliveries',
+    tag: 'deliveries',
+    summary: 'The ledger: one row for each request to an endpoint, newest first',
+    role: 'viewer',
+    query: z.strictObject({
+      verdict: z.string().optional().describe('One or more verdicts, with commas between them.'),
+      endpoint: z.string().optional(),
+      since: moment.optional(),
+      ...paging,
+    }),
+    answer: pageOf(delivery),
+    isSearch: true,
+  },
+  'GET /deliveries/tallies': {
+    id: 'tallyDeliveries',
+    tag: 'deliveries',
+    summary: 'Refusals by verdict, those without a row included',
+    role: 'viewer',
+    answer: z.object({
+      refusals: z.array(z.object({ verdict, listed: z.int(), dropped: z.int().describe('Left no row.') })),
+    }),
+  },
+  'GET /deliveries/:id': {
+    id: 'getDelivery',
+    tag: 'deliveries',
+    summary: 'One request to an endpoint',
+    role: 'viewer',
+    answer: delivery,
+  },
+} as const satisfies RouteTable

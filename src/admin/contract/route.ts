@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import type { AccessRole } from '../../core/access/role.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** One operation of the admin API; the table of all of them is {@link ROUTES}. */
+export interface RouteSpec {
+  /** Name of the operation in the OpenAPI document; unique. */
+  id: string
+  summary: string
+  /** The resource that it belongs to. */
+  tag: string
+  /** Least role of the caller; `anyone` needs no login. */
+  role: AccessRole | 'anyone'
+  query?: z.ZodObject
+  body?: z.ZodType
+  /** Null: the answer is 204 without a body. */
+  answer: z.ZodType | null
+  /** Action in the audit row. Every route but those of GET has one. */
+  audit?: string
+  /** Form of the answer. Default `json`. */
+  form?: 'json' | 'events' | 'bytes'
+  /** Whether a client may send an `Idempotency-Key`, kept for 24 h. */
+  isIdempotent?: true
+  /** Whether it reads far into history: at most two of these at a time for each caller. */
+  isSearch?: true
+}
+
+/** Routes by method and path, such as `GET /runs/:id`. */
+export type RouteTable = Record<`${Method} /${string}`, RouteSpec>
+
+/** Names of the parameters in a path. */
+type ParamNames<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
+  ? Name | ParamNames<`/${Rest}`>
+  : Path extends `${string}/:${infer Name}`
+    ? Name
+    : never
+
+export type ParamsOf<Name extends string> = { [Param in ParamNames<Name>]: string }
+
+/** An answer with one page of a list, newest first. `next` is null once nothing older exists. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    items: z.array(item),
+    next: z.string().nullable().describe('Value of `after` for the next page; null: there is nothing older.'),
+    searched,
+  })
+}
+
+/** How far a list looked before it answered. */
+export const searched = z
+  .object({
+    from: time().nullable().describe('The oldest moment that was looked at; null: all of history.'),
+    rows: z.int().describe('Rows that were looked at.'),
+    isComplete: z.boolean().describe('False when the time ran out first: ask on with `next`.'),
+    ms: z.number(),
+  })
+  .meta({ id: 'Searched' })
+
+/** The part of a query that pages through a list. */
+export const paging = {
+  limit: z.coerce.number().int().min(1).max(500).default(50),
+  after: z.string().max(500).optional().describe('The `next` of the page before.'),
+}
+
+/** A moment in ISO 8601, in UTC. */
+export function time() {
+  return z.iso.datetime().describe('ISO 8601, in UTC.')
+}
+
+/** A moment in a query: ISO 8601 with an offset, or a duration such as `2h` before now. */
+export const moment = z
+  .union([z.iso.datetime({ offset: true }), z.string().regex(/^\d+(\.\d+)?(ms|s|m|h|d|w)$/)])
+  .describe('ISO 8601 with an offset, or a duration before now such as `2h`.')
+
+/** True or false in a query. */
+export const flag = z.enum(['true', 'false']).transform((text) => text === 'true')

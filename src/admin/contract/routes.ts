@@ -1,0 +1,52 @@
+import type { z } from 'zod'
+import { ACCESS_ROUTES } from './access.ts'
+import { DELIVERY_ROUTES } from './deliveries.ts'
+import { ENDPOINT_ROUTES } from './endpoints.ts'
+import { EVENT_ROUTES } from './events.ts'
+import type { ParamsOf, RouteTable } from './route.ts'
+import { RUN_ROUTES } from './runs.ts'
+import { WORKFLOW_ROUTES } from './workflows.ts'
+
+/**
+ * Every operation of the admin API. The table makes the Express routes, their role checks and audit
+ * rows, the OpenAPI document and the client's types.
+ */
+export const ROUTES = {
+  ...ACCESS_ROUTES,
+  ...RUN_ROUTES,
+  ...EVENT_ROUTES,
+  ...DELIVERY_ROUTES,
+  ...WORKFLOW_ROUTES,
+  ...ENDPOINT_ROUTES,
+} as const satisfies RouteTable
+
+export type Routes = typeof ROUTES
+
+/** Method and path of an operation, such as `GET /runs/:id`. */
+export type RouteName = keyof Routes
+
+type Given<Spec, Part extends 'query' | 'body'> = Spec extends { [Name in Part]: infer Schema extends z.ZodType }
+  ? { [Name in Part]: z.input<Schema> }
+  : unknown
+type Taken<Spec, Part extends 'query' | 'body'> = Spec extends { [Name in Part]: infer Schema extends z.ZodType }
+  ? z.output<Schema>
+  : undefined
+
+/** The input of an operation as a client gives it: path parameters, query and body. */
+export type InputOf<Name extends RouteName> = ([keyof ParamsOf<Name>] extends [never]
+  ? unknown
+  : { params: ParamsOf<Name> }) &
+  Partial<Given<Routes[Name], 'query'>> &
+  Given<Routes[Name], 'body'>
+
+/** The checked input of an operation, as its handler gets it. */
+export interface TakenBy<Name extends RouteName> {
+  params: ParamsOf<Name>
+  query: Taken<Routes[Name], 'query'>
+  body: Taken<Routes[Name], 'body'>
+}
+
+/** The answer of an operation; undefined where it is 204. */
+export type AnswerOf<Name extends RouteName> = Routes[Name]['answer'] extends z.ZodType
+  ? z.output<Routes[Name]['answer']>
+  : undefined

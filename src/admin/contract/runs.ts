@@ -1,0 +1,132 @@
+import { z } from 'zod'
+import { RUN_ORIGINS, RUN_STATUSES } from '../../core/runs/run.ts'
+import { failure } from './failure.ts'
+import { moment, pageOf, paging, type RouteTable, time } from './route.ts'
+
+export const run = z
+  .object({
+    id: z.string(),
+    workflow: z.string(),
+    status: z.enum(RUN_STATUSES),
+    reason: z.string().nullable().describe('Why it waits, was skipped or was canceled.'),
+    needsPerson: z.boolean().describe('True while only a person makes it go on.'),
+    origin: z.enum(RUN_ORIGINS),
+    originRun: z.string().nullable().describe('The run that it repeats, forks, or follows the failure of.'),
+    handler: z.enum(['run', 'onFailure']),
+    eventId: z.string().nullable(),
+    eventType: z.string().nullable(),
+    subject: z
+      .string()
+      .nullable()
+      .describe('The file or transfer of its event; null for a viewer, who sees no payload.'),
+    tickAt: time().nullable(),
+    parentRun: z.string().nullable(),
+    parentStep: z.string().nullable(),
+    attempt: z.int(),
+    createdAt: time(),
+    startedAt: time().nullable(),
+    finishedAt: time().nullable(),
+    dueAt: time().nullable().describe('When a waiting run goes on at the latest.'),
+    deadline: time().nullable(),
+    awaits: z.boolean().describe('True while an event or another run can wake it.'),
+    isInLine: z.boolean().describe('True while it waits for a place at a gate.'),
+    isCanceledByRule: z.boolean(),
+    foldedInto: z.string().nullable(),
+    folded: z.int(),
+    outputBytes: z.int().nullable().describe('Size of its output as JSON; null: it has none.'),
+    error: failure.nullable(),
+  })
+  .meta({ id: 'Run' })
+
+export const step = z
+  .object({
+    key: z.string(),
+    position: z.int().describe('Counted from 0 in the order in which the steps began.'),
+    kind: z.enum(['run', 'sleep', 'wait', 'send', 'invoke']),
+    effect: z.enum(['read', 'write', 'delete']),
+    status: z.enum(['completed', 'failed', 'waiting', 'started']),
+    attempt: z.int(),
+    target: z.string().nullable(),
+    startedAt: time(),
+    finishedAt: time().nullable(),
+    dueAt: time().nullable(),
+    outputBytes: z.int().nullable(),
+    error: failure.nullable(),
+    failures: z.array(z.object({ attempt: z.int(), at: time(), error: failure })).describe('Failed attempts.'),
+  })
+  .meta({ id: 'Step' })
+
+export const output = z
+  .object({
+    bytes: z.int(),
+    isWhole: z.boolean().describe('False: `text` holds the first 64 KiB, the rest is a download.'),
+    value: z.unknown().describe('The value, where it is whole; masked by type for a viewer.'),
+    text: z.string().nullable().describe('The first part as text, where it is not whole.'),
+  })
+  .meta({ id: 'Output' })
+
+const related = z
+  .object({
+    parent: run.nullable(),
+    origin: run.nullable(),
+    absorber: run.nullable().describe('The run that this one was folded into.'),
+    invoked: z.array(run),
+    derived: z.array(run).describe('Replays, forks, and runs of `onFailure`.'),
+    ofEvent: z.array(run).describe('Other runs of its event.'),
+  })
+  .meta({ id: 'RelatedRuns' })
+
+/** The filters of runs, in queries and in bulk operations. */
+export const runFilter = {
+  q: z.string().max(500).optional().describe('Words and filters, such as `status:failed workflow:x since:2h`.'),
+  status: z.enum(RUN_STATUSES).optional(),
+  needsPerson: z.enum(['true']).optional(),
+  workflow: z.string().optional(),
+  event: z.string().optional(),
+  origin: z.enum(RUN_ORIGINS).optional(),
+  parent: z.string().optional(),
+  since: moment.optional(),
+  until: moment.optional(),
+}
+
+export const RUN_ROUTES = {
+  'GET /runs': {
+    id: 'listRuns',
+    tag: 'runs',
+    summary: 'Runs, newest first',
+    role: 'viewer',
+    query: z.strictObject({ ...runFilter, ...paging }),
+    answer: pageOf(run),
+    isSearch: true,
+  },
+  'GET /runs/:id': { id: 'getRun', tag: 'runs', summary: 'One run', role: 'viewer', answer: run },
+  'GET /runs/:id/steps': {
+    id: 'listSteps',
+    tag: 'runs',
+    summary: 'The steps of a run with their failed attempts, in the order in which they began',
+    role: 'viewer',
+    query: z.strictObject({ limit: z.coerce.number().int().min(1).max(5_000).default(1_000), after: paging.after }),
+    answer: z.object({ items: z.array(step), next: z.string().nullable(), total: z.int() }),
+  },
+  'GET /runs/:id/steps/:key/output': {
+    id: 'getStepOutput',
+    tag: 'runs',
+    summary: 'The result of a step: whole up to 64 KiB, else its first part',
+    role: 'viewer',
+    answer: output,
+  },
+  'GET /runs/:id/output': {
+    id: 'getRunOutput',
+    tag: 'runs',
+    summary: 'The output of a run: whole up to 64 KiB, else its first part',
+    role: 'viewer',
+    answer: output,
+  },
+  'GET /runs/:id/related': {
+    id: 'listRelatedRuns',
+    tag: 'runs',
+    summary: 'The runs that caused this one, and those that it caused',
+    role: 'viewer',
+    answer: related,
+  },
+} as const satisfies RouteTable

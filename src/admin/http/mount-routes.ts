@@ -1,0 +1,122 @@
+import { json, type Request, type RequestHandler, type Response, Router } from 'express'
+import { includesRole } from '../../core/access/role.ts'
+import { describeError, UpshotError } from '../../core/errors.ts'
+import { randomWord } from '../../core/ids.ts'
+import type { Publish } from '../../core/notices.ts'
+import type { Clock } from '../../core/time.ts'
+import type { Authenticator } from '../access/authenticator.ts'
+import type { Caller } from '../access/caller.ts'
+import type { Method, RouteSpec, RouteTable } from '../contract/route.ts'
+import type { Handler, Handlers } from './handler.ts'
+import { isUnexpected, toProblem } from './to-problem.ts'
+
+/** Largest body of a request. */
+const BODY_LIMIT = '1mb'
+
+export interface MountParts {
+  routes: RouteTable
+  handlers: Handlers
+  authenticator: Pick<Authenticator, 'identify'>
+  /** Name of the session cookie; known once the server listens. */
+  cookieName: () => string
+  clock: Clock
+  publish: Publish
+  /** Checks each answer against its schema, for tests. */
+  checksAnswers?: boolean
+}
+
+/** The Express routes of the table, each behind login, role and schemas. */
+export function mountRoutes(parts: MountParts): Router {
+  const router = Router()
+  router.use(nameRequest)
+  for (const [name, spec] of Object.entries(parts.routes)) {
+    const [method = '', path = ''] = name.split(' ')
+    const handler = parts.handlers[name as keyof Handlers] as Handler<never>
+    const steps = [admit(parts, spec), ...(spec.body ? [requireJson, json({ limit: BODY_LIMIT })] : [])]
+    router[method.toLowerCase() as Lowercase<Method>](path, ...steps, perform(parts, spec, handler))
+  }
+  router.use((request) => {
+    throw new UpshotError('not_found', `The admin API has no ${request.method} ${request.path}.`, {
+      details: { fix: 'GET /api/v1/openapi.json lists every operation.' },
+    })
+  })
+  return router
+}
+
+/** The id goes into the answer, so that a person can name the request to others. */
+const nameRequest: RequestHandler = (_request, response, next) => {
+  const id = randomWord().slice(0, 16)
+  response.locals.id = id
+  response.set({ 'X-Request-Id': id, 'Cache-Control': 'private, no-cache' })
+  next()
+}
+
+/** Puts the caller into `response.locals`; throws `unauthenticated` and `forbidden`. */
+function admit({ authenticator, cookieName, clock }: MountParts, { role }: RouteSpec): RequestHandler {
+  return async (request, response, next) => {
+    if (role === 'anyone') return next()
+    const address = request.socket.remoteAddress ?? ''
+    const credentials = { headers: request.headers, address, cookieName: cookieName() }
+    const caller = await authenticator.identify(credentials, clock.now())
+    response.locals.caller = caller
+    if (includesRole(caller.role, role)) return next()
+    throw new UpshotError('forbidden', `This needs the role ${role}; "${caller.name}" has the role ${caller.role}.`)
+  }
+}
+
+/** Other types could be sent by a form of a foreign page, without a preflight. */
+const requireJson: RequestHandler = (request, _response, next) => {
+  if (request.is('application/json')) return next()
+  throw new UpshotError('invalid_request', 'Send the body as application/json.')
+}
+
+function perform({ clock, checksAnswers }: MountParts, spec: RouteSpec, handler: Handler<never>): RequestHandler {
+  return async (request, response) => {
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
+    const answer: unknown = await handler({
+      params: request.params,
+      query: readQuery(spec, request),
+      body: spec.body?.parse(request.body),
+      caller: (response.locals.caller as Caller | undefined) ?? ({ address: request.socket.remoteAddress } as Caller),
+      now: clock.now(),
+      signal: gone.signal,
+      id: response.locals.id as string,
+      request,
+      response,
+    } as never)
+    if (response.headersSent || gone.signal.aborted) return
+    if (spec.answer === null) response.status(204).end()
+    else send(response, checksAnswers ? spec.answer.parse(answer) : answer)
+  }
+}
+
+function readQuery({ query }: RouteSpec, request: Request): unknown {
+  if (query) return query.parse(request.query)
+  const [unknown] = Object.keys(request.query)
+  if (unknown === undefined) return undefined
+  throw new UpshotError('invalid_request', `This operation takes no query; "${unknown}" was given.`)
+}
+
+/** Express adds a weak ETag, and answers 304 where the client has it already. */
+function send(response: Response, answer: unknown): void {
+  response.json(answer)
+}
+
+/** The last handler: makes a problem of every error, and publishes those that nobody expected. */
+export function answerProblem({ publish }: Pick<MountParts, 'publish'>) {
+  return (error: unknown, request: Request, response: Response, _next: unknown) => {
+    if (isUnexpected(error)) {
+      publish({ kind: 'fault', where: `${request.method} ${request.path}`, error: describeError(error) })
+    }
+    if (response.headersSent) return void response.destroy()
+    const problem = toProblem(error, String(response.locals.id ?? ''))
+    if (problem.retryAt) response.set('Retry-After', secondsUntil(problem.retryAt))
+    if (problem.status === 401) response.set('WWW-Authenticate', 'Bearer realm="upshot"')
+    response.status(problem.status).type('application/problem+json').send(JSON.stringify(problem))
+  }
+}
+
+function secondsUntil(moment: string): string {
+  return String(Math.max(1, Math.ceil((Date.parse(moment) - Date.now()) / 1_000)))
+}

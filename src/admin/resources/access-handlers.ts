@@ -1,0 +1,57 @@
+import { isoTime } from '../../core/time.ts'
+import type { AccessStore, Authenticator } from '../access/authenticator.ts'
+import { type CookiePlace, writeCookie } from '../access/cookie.ts'
+import { logIn } from '../access/log-in.ts'
+import type { ACCESS_ROUTES } from '../contract/access.ts'
+import { describeOpenapi } from '../contract/openapi.ts'
+import type { RouteTable } from '../contract/route.ts'
+import type { Handlers } from '../http/handler.ts'
+
+/** Facts about this process that every page shows. */
+export interface ProcessFacts {
+  version: string
+  /** Role of the process, such as `all` or `worker`. */
+  role: string
+  isSandbox: boolean
+}
+
+interface AccessParts {
+  store: AccessStore
+  authenticator: Pick<Authenticator, 'wrong'>
+  cookiePlace: () => CookiePlace
+  facts: ProcessFacts
+  routes: () => RouteTable
+}
+
+/** A cookie outlives no session: the store decides, at most 7 days. */
+const COOKIE_SECONDS = 7 * 86_400
+
+/** Login, logout, and who is logged in. */
+export function accessHandlers(parts: AccessParts): Handlers<keyof typeof ACCESS_ROUTES> {
+  const { store, authenticator, cookiePlace, facts, routes } = parts
+  return {
+    async 'POST /login'({ body, caller, now, response }) {
+      const { wrong } = authenticator
+      const login = await logIn({ store, wrong }, { code: body.code, address: caller.address }, now)
+      response.set('Set-Cookie', writeCookie(cookiePlace(), login.cookie, COOKIE_SECONDS))
+      return { key: login.key, role: login.session.role }
+    },
+    async 'POST /logout'({ caller, response }) {
+      if (caller.kind === 'session') await store.endSession(caller.id)
+      response.set('Set-Cookie', writeCookie(cookiePlace(), '', 0))
+      return undefined
+    },
+    'GET /session': async ({ caller, now }) => ({
+      name: caller.name,
+      role: caller.role,
+      kind: caller.kind,
+      version: facts.version,
+      processRole: facts.role,
+      basePath: cookiePlace().basePath,
+      isSandbox: facts.isSandbox,
+      now: isoTime(now),
+    }),
+    'GET /openapi.json': async () =>
+      describeOpenapi(routes(), { version: facts.version, url: `${cookiePlace().basePath}/api/v1` }),
+  }
+}

@@ -1,0 +1,106 @@
+import { UpshotError } from '../../core/errors.ts'
+import type { Run, RunFilter } from '../../core/runs/run.ts'
+import { ROW_OUTPUT_BYTES } from '../../core/runs/step.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+import type { Caller } from '../access/caller.ts'
+import type { RUN_ROUTES } from '../contract/runs.ts'
+import type { Call, Handlers } from '../http/handler.ts'
+import { maskValue } from '../views/mask.ts'
+import { describeRuns, describeStep, seesPayloads } from '../views/run-view.ts'
+import type { ResourceParts } from './parts.ts'
+import { decodePosition, encodePosition, given, readMoment, wholePage } from './read-query.ts'
+
+/** Runs of one relation that are listed. */
+const MAX_RELATED = 100
+
+/** Runs, their steps and outputs. */
+export function runHandlers({ store }: ResourceParts): Handlers<keyof typeof RUN_ROUTES> {
+  return {
+    async 'GET /runs'({ query, now, caller }) {
+      const runs = await store.listRuns({ limit: query.limit, ...readFilter(query, now) })
+      return wholePage(runs, {
+        limit: query.limit,
+        items: await describeRuns(store, runs, caller),
+        positionOf: ({ id }) => id,
+        momentOf: ({ createdAt }) => createdAt,
+      })
+    },
+    async 'GET /runs/:id'({ params, caller }) {
+      return describeOne(store, await requireRun(store, params.id), caller)
+    },
+    async 'GET /runs/:id/steps'({ params, query }) {
+      await requireRun(store, params.id)
+      const steps = await store.listSteps(params.id, 0)
+      const failures = await store.listStepFailures(params.id)
+      const from = Number(decodePosition(query.after, /^\d+$/) ?? 0)
+      const page = steps.slice(from, from + query.limit)
+      const end = from + page.length
+      return {
+        items: page.map((step) => describeStep(step, failures)),
+        next: end < steps.length ? encodePosition(String(end)) : null,
+        total: steps.length,
+      }
+    },
+    'GET /runs/:id/steps/:key/output': ({ params, caller }) => readOutput(store, params.id, params.key, caller),
+    'GET /runs/:id/output': ({ params, caller }) => readOutput(store, params.id, null, caller),
+    async 'GET /runs/:id/related'({ params, caller }) {
+      const run = await requireRun(store, params.id)
+      const find = async (id: string | null) => {
+        const found = id === null ? null : await store.findRun(id)
+        return found && describeOne(store, found, caller)
+      }
+      const list = async (filter: RunFilter) => {
+        const runs = await store.listRuns({ ...filter, limit: MAX_RELATED })
+        return describeRuns(
+          store,
+          runs.filter(({ id }) => id !== run.id),
+          caller,
+        )
+      }
+      return {
+        parent: await find(run.parentRun),
+        origin: await find(run.originRun),
+        absorber: await find(run.foldedInto),
+        invoked: await list({ parentRun: run.id }),
+        derived: await list({ originRun: run.id }),
+        ofEvent: run.eventId === null ? [] : await list({ eventId: run.eventId }),
+      }
+    },
+  }
+}
+
+function readFilter(query: Call<'GET /runs'>['query'], now: number): RunFilter {
+  const { status, workflow, origin, event, parent, since, until, after } = query
+  return given({
+    status,
+    workflow,
+    origin,
+    eventId: event,
+    parentRun: parent,
+    since: readMoment(since, now),
+    until: readMoment(until, now),
+    before: decodePosition(after, /^run_\w+$/),
+  })
+}
+
+async function describeOne(store: ReadStore, run: Run, caller: Caller) {
+  const [view] = await describeRuns(store, [run], caller)
+  if (view) return view
+  throw new UpshotError('internal', `Run ${run.id} has no view.`)
+}
+
+/** Throws `not_found` for an unknown id. */
+export async function requireRun(store: Pick<ReadStore, 'findRun'>, id: string): Promise<Run> {
+  const run = await store.findRun(id)
+  if (run) return run
+  throw new UpshotError('not_found', `There is no run ${id}, or retention has removed it.`)
+}
+
+async function readOutput(store: ReadStore, id: string, key: string | null, caller: Caller) {
+  const json = await store.readOutput(id, key)
+  const bytes = Buffer.byteLength(json)
+  const isWhole = bytes <= ROW_OUTPUT_BYTES
+  if (!seesPayloads(caller)) return { bytes, isWhole, value: isWhole ? maskValue(JSON.parse(json)) : null, text: null }
+  if (isWhole) return { bytes, isWhole, value: JSON.parse(json) as unknown, text: null }
+  return { bytes, isWhole, value: null, text: Buffer.from(json).subarray(0, ROW_OUTPUT_BYTES).toString() }
+}

@@ -1,0 +1,29 @@
+import type { z } from 'zod'
+import type { EventRecord } from '../../core/incoming/event.ts'
+import { nameSubject } from '../../core/incoming/subject.ts'
+import { ROW_OUTPUT_BYTES } from '../../core/runs/step.ts'
+import { isoTime } from '../../core/time.ts'
+import type { Caller } from '../access/caller.ts'
+import type { event } from '../contract/events.ts'
+import { maskValue } from './mask.ts'
+import { seesPayloads } from './run-view.ts'
+
+/** An event without its body. */
+export function describeEvent(record: EventRecord, caller: Pick<Caller, 'role'>): z.input<typeof event> {
+  const { body, createdAt, receivedAt, ...rest } = record
+  return {
+    ...rest,
+    subject: seesPayloads(caller) ? nameSubject(record) : null,
+    createdAt: isoTime(createdAt),
+    receivedAt: isoTime(receivedAt),
+    bodyBytes: Buffer.byteLength(body),
+    isPruned: body === '',
+  }
+}
+
+/** The `data` of an event; null once it is pruned, and above 64 KiB. */
+export function readData({ body }: EventRecord, caller: Pick<Caller, 'role'>): unknown {
+  if (body === '' || body.length > ROW_OUTPUT_BYTES) return null
+  const { data } = JSON.parse(body)
+  return seesPayloads(caller) ? data : maskValue(data)
+}

@@ -1,0 +1,62 @@
+import type { z } from 'zod'
+import { includesRole } from '../../core/access/role.ts'
+import type { EventRecord } from '../../core/incoming/event.ts'
+import { nameSubject } from '../../core/incoming/subject.ts'
+import { findObstacle, type Run } from '../../core/runs/run.ts'
+import type { Checkpoint } from '../../core/runs/step.ts'
+import type { StepFailure } from '../../core/store/journal.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+import { isoTime } from '../../core/time.ts'
+import type { Caller } from '../access/caller.ts'
+import type { run, step } from '../contract/runs.ts'
+import { momentOf } from './moment-of.ts'
+
+type RunView = z.input<typeof run>
+type StepView = z.input<typeof step>
+
+/** Runs as the API gives them, each with the subject of its event: one more query for all. */
+export async function describeRuns(
+  store: Pick<ReadStore, 'listEventsOfRuns'>,
+  runs: readonly Run[],
+  caller: Pick<Caller, 'role'>,
+): Promise<RunView[]> {
+  const found = await store.listEventsOfRuns(runs.map(({ id }) => id))
+  const events = new Map(found.map(({ run: id, event }) => [id, event]))
+  return runs.map((each) => describeRun(each, events.get(each.id) ?? null, caller))
+}
+
+function describeRun(given: Run, event: EventRecord | null, caller: Pick<Caller, 'role'>): RunView {
+  const { output, apartBytes, ...rest } = given
+  return {
+    ...rest,
+    needsPerson: findObstacle('resume', given, 0) === null,
+    eventType: event?.type ?? null,
+    subject: event === null || !seesPayloads(caller) ? null : nameSubject(event),
+    tickAt: momentOf(given.tickAt),
+    createdAt: isoTime(given.createdAt),
+    startedAt: momentOf(given.startedAt),
+    finishedAt: momentOf(given.finishedAt),
+    dueAt: momentOf(given.dueAt),
+    deadline: momentOf(given.deadline),
+    outputBytes: apartBytes ?? (output === null ? null : Buffer.byteLength(output)),
+  }
+}
+
+/** A step with its failed attempts. */
+export function describeStep(given: Checkpoint, failures: readonly StepFailure[]): StepView {
+  const { output, apartBytes, ...rest } = given
+  const own = failures.filter(({ key }) => key === given.key)
+  return {
+    ...rest,
+    startedAt: isoTime(given.startedAt),
+    finishedAt: momentOf(given.finishedAt),
+    dueAt: momentOf(given.dueAt),
+    outputBytes: apartBytes ?? (output === null ? null : Buffer.byteLength(output)),
+    failures: own.map(({ attempt, at, error }) => ({ attempt, at: isoTime(at), error })),
+  }
+}
+
+/** Whether a caller may see the values of payloads. */
+export function seesPayloads({ role }: Pick<Caller, 'role'>): boolean {
+  return includesRole(role, 'operator')
+}

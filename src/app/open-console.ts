@@ -1,0 +1,27 @@
+import { fileURLToPath } from 'node:url'
+import type { RequestHandler } from 'express'
+import { createConsole } from '../admin/console.ts'
+import { hashSecret } from '../core/access/token.ts'
+import type { Publish } from '../core/notices.ts'
+import type { Store } from '../core/store/store.ts'
+import type { Clock } from '../core/time.ts'
+import type { Config } from '../project/config/load-config.ts'
+import { loadAdminToken } from '../project/data-dir/admin-token.ts'
+import { readVersion } from '../project/read-version.ts'
+
+/** The admin API and the dashboard of this process. Writes `admin.token` at the first start. */
+export function openConsole(
+  config: Config,
+  parts: { store: Store; clock: Clock; publish: Publish },
+): (port: () => number) => RequestHandler {
+  const { url, basePath, proxy } = config.admin
+  const access = { url, basePath, proxy, fileTokenHash: hashSecret(loadAdminToken(config)) }
+  const facts = { version: readVersion(), role: config.role, isSandbox: config.service.kind === 'sandbox' }
+  return (port) => createConsole({ ...parts, access, facts, page: dashboardFolder() }, port)
+}
+
+/** The built dashboard: in `dist` of a checkout, or beside the compiled code of the package. */
+function dashboardFolder(): string {
+  const isSource = import.meta.url.endsWith('.ts')
+  return fileURLToPath(new URL(isSource ? '../../dist/dashboard/' : '../dashboard/', import.meta.url))
+}

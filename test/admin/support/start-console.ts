@@ -1,0 +1,82 @@
+import { onTestFinished } from 'vitest'
+import { AdminServer } from '../../../src/admin/admin-server.ts'
+import { type ConsoleParts, createConsole } from '../../../src/admin/console.ts'
+import { createHealth } from '../../../src/admin/health.ts'
+import type { AccessRole } from '../../../src/core/access/role.ts'
+import { hashSecret, planToken } from '../../../src/core/access/token.ts'
+import { randomWord } from '../../../src/core/ids.ts'
+import type { Notice } from '../../../src/core/notices.ts'
+import type { Store } from '../../../src/core/store/store.ts'
+import { ManualClock } from '../../../src/core/time.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { openTestStore } from '../../support/test-store.ts'
+
+/** The token of the file `admin.token` in these tests. */
+export const FILE_TOKEN = 'upshot_the_token_of_the_file_in_tests'
+
+/** A browser's login: both halves of it. */
+export interface TestLogin {
+  cookie: string
+  key: string
+}
+
+/** An admin server with its API on a real store. It is stopped after the test. */
+export async function startConsole(given: Partial<ConsoleParts> & { store?: Store } = {}) {
+  const { store = openTestStore() } = given
+  const clock = (given.clock ?? new ManualClock(Date.UTC(2026, 10, 22, 12))) as ManualClock
+  const heard: Notice[] = []
+  const parts: ConsoleParts = {
+    access: { basePath: '', url: null, proxy: null, fileTokenHash: hashSecret(FILE_TOKEN) },
+    facts: { version: '0.1.0', role: 'all', isSandbox: true },
+    publish: (notice) => heard.push(notice),
+    page: tempFolder(),
+    checksAnswers: true,
+    ...given,
+    store,
+    clock,
+  }
+  const server = new AdminServer(createHealth({}), { routes: (port) => createConsole(parts, port) })
+  const origin = await server.start(0)
+  onTestFinished(() => server.stop())
+  const base = `${origin}${parts.access.basePath}`
+  const api = `${base}/api/v1`
+
+  /** Asks as the owner of the file, unless other headers are given. */
+  const ask = (path: string, { headers, ...request }: RequestInit = {}) =>
+    fetch(`${api}${path}`, { headers: { authorization: `Bearer ${FILE_TOKEN}`, ...headers }, ...request })
+
+  return {
+    store,
+    clock,
+    heard,
+    origin,
+    base,
+    api,
+    ask,
+    /** The answer's JSON; fails where the status is not 200. */
+    async get(path: string, token = FILE_TOKEN) {
+      const response = await ask(path, { headers: { authorization: `Bearer ${token}` } })
+      const body = (await response.json()) as never
+      if (response.status !== 200) throw new Error(`GET ${path}: ${response.status} ${JSON.stringify(body)}`)
+      return body as Record<string, unknown> & { items: Record<string, unknown>[]; next: string | null }
+    },
+    /** A new token with this role. */
+    async makeToken(role: AccessRole, expiresAt: number | null = null): Promise<string> {
+      const { token, secret } = planToken({ name: `${role}-${randomWord().slice(0, 8)}`, role, expiresAt }, clock.now())
+      await store.saveToken(token)
+      return secret
+    },
+    /** A login by a one-time code, as the page does it. */
+    async logIn(role: AccessRole = 'admin'): Promise<TestLogin> {
+      const code = randomWord()
+      await store.saveLoginCode({ hash: hashSecret(code), name: 'ada', role, expiresAt: clock.now() + 60_000 })
+      const response = await fetch(`${api}/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ code }),
+      })
+      const { key } = (await response.json()) as { key: string }
+      return { cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '', key }
+    },
+  }
+}

@@ -96,6 +96,22 @@ test('the inventory recognizes files whose ids and names need quotes', async () 
   expect(await take(t, TUESDAY)).toMatchObject({ changes: { added: 0, removed: 0, changed: 0 } })
 })
 
+test('the inventory calls no file removed on the strength of a partial list', async () => {
+  await using t = await testbed({ workflows: [workflow] })
+  await t.storage('storage_a').put('/a.txt', 'x')
+  await take(t, MONDAY)
+  const results = await workflow.run({
+    tick: { scheduledFor: new Date(TUESDAY) },
+    files: { snapshot: async () => ({ items: [], complete: false, reason: 'totals' }) },
+    step: { run: (_name: string, fn: () => unknown) => fn() },
+  } as unknown as Parameters<typeof workflow.run>[0])
+  expect(results).toMatchObject([{ partial: 'totals', changes: null }, {}, {}])
+  expect(csv('2026-06-02T03-00-00.partial.csv')).toBe('id,path,size,mimeType,createdAt,modifiedAt\r\n')
+  expect(await take(t, '2026-06-03T03:00:00.000Z')).toMatchObject({
+    changes: { since: '2026-06-01T03-00-00.csv', removed: 0 },
+  })
+})
+
 test('the inventory lists a storage that is too large for the result of one step', { timeout: 60_000 }, async () => {
   const storagesDir = tempFolder()
   const folder = join(storagesDir, 'storage_a', 'many')

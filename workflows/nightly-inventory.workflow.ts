@@ -7,6 +7,9 @@ import { paths } from '../config/paths.ts'
 import { parseCsv, toCsv } from './csv.ts'
 import { writeWhole } from './write-whole.ts'
 
+/** Bound of one storage's entries, which are in memory at once. */
+const MAX_ENTRIES = 1_000_000
+
 const COLUMNS = ['id', 'path', 'size', 'mimeType', 'createdAt', 'modifiedAt'] as const
 
 /** Writes a CSV list of each storage's files, and the changes since the previous snapshot. */
@@ -16,14 +19,16 @@ export default defineWorkflow({
   async run({ tick, files, step }) {
     const takenAt = tick.scheduledFor.toISOString().slice(0, 19).replaceAll(':', '-')
     const takeInventory = async (service: StorageName) => {
-      const found: FileEntry[] = []
-      for await (const entry of files.iterate({ service, recursive: true }))
-        if (entry.type === 'file') found.push(entry)
+      const { items, reason } = await files.snapshot({ service, recursive: true }, { max: MAX_ENTRIES })
+      const found = items.filter(({ type }) => type === 'file')
       // The result of a step is limited in size, so this one writes the list to disk. Each page
       // above is a step of its own.
-      const snapshot = await step.run(['write snapshot', service], () => writeSnapshot(service, takenAt, found))
+      const name = reason === null ? takenAt : `${takenAt}.partial`
+      const snapshot = await step.run(['write snapshot', service], () => writeSnapshot(service, name, found))
+      // A file that a partial list lacks may exist, so nothing is called removed on its strength.
+      if (reason !== null) return { service, snapshot, partial: reason, changes: null }
       const changes = await step.run(['write changes', service], () => writeChanges(service, takenAt))
-      return { service, snapshot, changes }
+      return { service, snapshot, partial: null, changes }
     }
     // A storage that is down does not stop the others, but it fails the run in the end.
     const results = await Promise.allSettled(STORAGES.map(takeInventory))
@@ -34,10 +39,10 @@ export default defineWorkflow({
   },
 })
 
-async function writeSnapshot(service: StorageName, takenAt: string, found: FileEntry[]) {
+async function writeSnapshot(service: StorageName, name: string, found: FileEntry[]) {
   const sorted = found.toSorted((a, b) => (a.path < b.path ? -1 : 1))
   const csv = toCsv([COLUMNS, ...sorted.map((file) => COLUMNS.map((column) => file[column]))])
-  const path = await writeWhole(snapshotPath(service, takenAt), csv)
+  const path = await writeWhole(snapshotPath(service, name), csv)
   return { path, files: found.length, sha256: createHash('sha256').update(csv).digest('hex') }
 }
 

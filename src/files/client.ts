@@ -1,5 +1,12 @@
 import type { FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
-import type { DeleteOutcome, DownloadedFile, FilesApi, Snapshot, WrapCall } from '../core/service/files-api.ts'
+import type {
+  DeleteOutcome,
+  DownloadedFile,
+  FilesApi,
+  Snapshot,
+  SnapshotOptions,
+  WrapCall,
+} from '../core/service/files-api.ts'
 import type { StorageName } from '../core/service/storage.ts'
 import { type ClientParts, createClientParts } from './call/client-parts.ts'
 import { isProvenMissing } from './call/decide-resend.ts'
@@ -10,12 +17,14 @@ import type { Operation } from './errors.ts'
 import { type DeleteRequest, deleteFile } from './operations/delete.ts'
 import { type Downloadable, type DownloadRequest, downloadFile } from './operations/download.ts'
 import { type DownloadUrl, fetchDownloadUrl } from './operations/download-url.ts'
+import type { Collection, FilePage, FileQuery } from './operations/file-page.ts'
 import { findEntry } from './operations/find.ts'
 import { getDetails } from './operations/get.ts'
 import { hashFile } from './operations/hash.ts'
-import { type Collection, iterateEntries, iteratePages, takeSnapshot } from './operations/iterate.ts'
-import { type FilePage, type FileQuery, type ListForms, listPage, pageKey } from './operations/list-page.ts'
+import { iterateEntries, iteratePages } from './operations/iterate.ts'
+import { type ListForms, listPage, pageKey } from './operations/list-page.ts'
 import { matchStorage } from './operations/match-storage.ts'
+import { markPage, takeSnapshot } from './operations/snapshot.ts'
 import { streamBytes } from './operations/stream.ts'
 import { wrapCalls } from './wrap-calls.ts'
 
@@ -55,16 +64,19 @@ export class FilesClient implements FilesApi {
     )
   }
 
+  /** Like {@link list}, and never the reply to an equal call that was under way before. */
+  async listAnew(given: FileQuery, options: CallOptions = {}): Promise<FilePage> {
+    const query = this.#named(given, 'list')
+    return this.#calls.run({ operation: 'list', service: query.service }, options, (call) =>
+      listPage(this.#parts, call, query, this.#forms),
+    )
+  }
+
   /** The pages of a collection, oldest entries first, each id once. */
   async *pages(given: Collection, options: CallOptions = {}): AsyncGenerator<FilePage> {
     const collection = this.#named(given, 'list')
-    const { service } = collection
-    this.#iterations.set(service, (this.#iterations.get(service) ?? 0) + 1)
-    try {
-      yield* iteratePages((query) => this.list(query, options), collection, this.#parts.log)
-    } finally {
-      this.#iterations.set(service, (this.#iterations.get(service) ?? 1) - 1)
-    }
+    using _ = this.#beginListing(collection)
+    yield* iteratePages((query) => this.list(query, options), collection, this.#parts.log)
   }
 
   /** The entries of a collection, oldest first, each id once. */
@@ -72,9 +84,19 @@ export class FilesClient implements FilesApi {
     return iterateEntries(this.pages(collection, options))
   }
 
-  /** Reads all pages before it resolves. `max` bounds the entries; default 50,000. */
-  snapshot(collection: Collection, options: CallOptions & { max?: number } = {}): Promise<Snapshot> {
-    return takeSnapshot(this.pages(collection, options), options.max)
+  /** Reads all pages before it resolves, and says whether they are known to be all. */
+  async snapshot(
+    given: Collection,
+    { max, verify, ...options }: CallOptions & SnapshotOptions = {},
+  ): Promise<Snapshot> {
+    const collection = this.#named(given, 'list')
+    using _ = this.#beginListing(collection)
+    const bounds = { ...(max !== undefined && { max }), ...(verify !== undefined && { verify }) }
+    const reader = {
+      list: (query: FileQuery) => this.list(query, options),
+      mark: async (query: FileQuery) => markPage(await this.listAnew(query, options)),
+    }
+    return takeSnapshot(reader, collection, bounds)
   }
 
   /** The entry at a place; null when the service proves that there is none. */
@@ -82,7 +104,7 @@ export class FilesClient implements FilesApi {
     const { service, ...place } = this.#named(given, 'find')
     return findEntry(place, {
       get: (id) => this.get({ service, id }, options),
-      iterate: (path) => this.iterate({ service, path }, options),
+      snapshot: (path, bounds) => this.snapshot({ service, path }, { ...options, ...bounds }),
     })
   }
 
@@ -160,6 +182,13 @@ export class FilesClient implements FilesApi {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop()
+  }
+
+  /** Counts a listing of a storage until the result is disposed of. */
+  #beginListing({ service }: Collection): Disposable {
+    const count = (by: number) => this.#iterations.set(service, (this.#iterations.get(service) ?? 0) + by)
+    count(1)
+    return { [Symbol.dispose]: () => void count(-1) }
   }
 
   /** Replaces the service's spelling of a storage by our own: events carry the service's. */

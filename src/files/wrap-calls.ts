@@ -12,12 +12,14 @@ import type {
   WrapCall,
 } from '../core/service/files-api.ts'
 import type { FilesLogLine } from './log-line.ts'
-import { type Collection, iterateEntries, iteratePages, takeSnapshot } from './operations/iterate.ts'
-import type { FilePage, FileQuery } from './operations/list-page.ts'
+import type { Collection, FilePage, FileQuery } from './operations/file-page.ts'
+import { iterateEntries, iteratePages } from './operations/iterate.ts'
+import { markPage, takeSnapshot } from './operations/snapshot.ts'
 
 /** The part of a client whose calls go to the service. */
 interface WrappedClient {
   list(query: FileQuery, options: Abortable): Promise<FilePage>
+  listAnew(query: FileQuery, options: Abortable): Promise<FilePage>
   find(place: FilePlace, options: Abortable): Promise<FileEntry | null>
   get(file: FileRef, options: Abortable): Promise<FileDetails>
   downloadUrl(file: FileRef, options: Abortable): Promise<DownloadUrl>
@@ -44,12 +46,22 @@ export function wrapCalls(
     wrap(read('list', pageTarget(query), limits), async (signal, caller) =>
       (await openClient()).list(query, { signal, caller }),
     )
+  const mark = (query: FileQuery, limits: CallLimits) =>
+    wrap(read('list', pageTarget(query), limits), async (signal, caller) =>
+      markPage(await (await openClient()).listAnew(query, { signal, caller })),
+    )
   const pages = (collection: Collection, limits?: CallLimits) =>
     iteratePages((query) => list(query, limits), collection, log)
   return {
     list,
     iterate: (collection, limits) => iterateEntries(pages(collection, limits)),
-    snapshot: (collection, { max, ...limits } = {}) => takeSnapshot(pages(collection, limits), max),
+    snapshot: (collection, { max, verify, ...limits } = {}) =>
+      takeSnapshot(
+        // The journal keeps the entries of the first look, and only a hash of the second.
+        { list: (query) => list(query, limits), mark: (query) => mark(query, limits) },
+        collection,
+        { ...(max !== undefined && { max }), ...(verify !== undefined && { verify }) },
+      ),
     find: (place, limits) =>
       wrap(read('find', placeTarget(place), limits), async (signal, caller) =>
         (await openClient()).find(place, { signal, caller }),

@@ -121,6 +121,8 @@ test('calls of the Files API in a run are durable steps, one per page', async ()
     'files.list[storage_c:/many?page=2]',
     'files.list[storage_c:/many]#2',
     'files.list[storage_c:/many?page=2]#2',
+    'files.list[storage_c:/many]#3',
+    'files.list[storage_c:/many?page=2]#3',
   ])
 })
 

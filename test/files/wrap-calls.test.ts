@@ -10,21 +10,32 @@ import { testClient } from './support/test-client.ts'
 /** Passes every call on, and remembers it. */
 function recorder() {
   const calls: FileCall[] = []
-  const wrap: WrapCall = (call, perform) => {
+  const results: unknown[] = []
+  const wrap: WrapCall = async (call, perform) => {
     calls.push(call)
-    return perform(new AbortController().signal)
+    const result = await perform(new AbortController().signal)
+    results.push(result)
+    return result
   }
-  return { calls, wrap }
+  return { calls, results, wrap }
 }
 
-test('each page of a listing is a call of its own', async () => {
+test('each page of a listing is a call of its own, whose second look keeps no entry', async () => {
   await using server = await ScriptedServer.start()
-  server.script(ok(entries(0, 100)), ok(entries(100, 1)))
-  const { calls, wrap } = recorder()
+  server.script(ok(entries(0, 100)), ok(entries(100, 1)), ok(entries(0, 100)), ok(entries(100, 1)))
+  const { calls, results, wrap } = recorder()
   const files = testClient({ baseUrl: server.baseUrl }).files.within(wrap)
-  expect(await files.snapshot({ service: 'storage_a', path: '/in' })).toMatchObject({ items: { length: 101 } })
-  expect(calls.map((call) => call.operation)).toEqual(['list', 'list'])
-  expect(new Set(calls.map((call) => call.target)).size).toBe(2)
+  expect(await files.snapshot({ service: 'storage_a', path: '/in' })).toMatchObject({
+    items: { length: 101 },
+    complete: true,
+  })
+  expect(calls.map((call) => `${call.operation} ${call.target}`)).toEqual([
+    'list storage_a:/in',
+    'list storage_a:/in?page=2',
+    'list storage_a:/in',
+    'list storage_a:/in?page=2',
+  ])
+  expect(results.slice(2).map((result) => JSON.stringify(result).length)).toEqual([91, 91])
 })
 
 test('a delete has an effect of its own, and a download URL is not kept', async () => {

@@ -38,8 +38,30 @@ export interface Page {
 export interface Snapshot {
   /** Entries, oldest first, each id once. */
   items: FileEntry[]
-  /** False when `max` cut the list short. Then never delete on the strength of it. */
+  /** True only where it is proven that no entry is missing. If false, an absent entry may exist. */
   complete: boolean
+  /** Why it is not known to be complete; null when it is. */
+  reason: IncompleteReason | null
+}
+
+/**
+ * Why a snapshot may lack entries.
+ *
+ * `max`: there are more entries than `max`. `unverified`: several pages were read once, with
+ * `verify: false`. `changed`: entries came or went during each of three readings. `totals`: the
+ * service counts other entries than it lists. `repeated`: a page held only entries of earlier ones.
+ */
+export type IncompleteReason = 'max' | 'unverified' | 'changed' | 'totals' | 'repeated'
+
+/** Options of `snapshot`. */
+export interface SnapshotOptions {
+  /** Bound of the entries. Default 50,000. */
+  max?: number
+  /**
+   * True: a listing of several pages is read twice and compared. An entry that goes meanwhile
+   * shifts others out of sight. Default true.
+   */
+  verify?: boolean
 }
 
 /** A downloaded file on this machine. The journal keeps this description, never the bytes. */
@@ -82,9 +104,7 @@ export type DeleteOutcome = {
    * stays. `dry_run`: nothing was sent.
    */
   outcome: 'deleted' | 'already_gone' | 'not_found' | 'changed' | 'dry_run'
-  /**
-   * `reply`: from the service's answer. `verified`: from a look afterwards. `none`: not at all.
-   */
+  /** `reply`: from the service's answer. `verified`: from a look afterwards. `none`: not at all. */
   proof: 'reply' | 'verified' | 'none'
 }
 
@@ -132,14 +152,16 @@ export interface FilesApi {
    */
   iterate(query: Collection, options?: CallLimits): AsyncIterable<FileEntry>
   /**
-   * Every entry, with all pages read first. `max` bounds the entries; default 50,000.
+   * Every entry, with all pages read first. Look at `complete` before you act on what is absent.
    *
    * Delete from a snapshot, never while iterating: deleting shifts the pages.
    */
-  snapshot(query: Collection, options?: CallLimits & { max?: number }): Promise<Snapshot>
+  snapshot(query: Collection, options?: CallLimits & SnapshotOptions): Promise<Snapshot>
   /**
    * The entry as it is now; null when the service proves that there is none. A path is searched for
    * among the entries of its folder.
+   *
+   * Fails when two entries have the path, and when the folder cannot be read to a proven end.
    */
   find(place: FilePlace, options?: CallLimits): Promise<FileEntry | null>
   /** One entry with its details. Fails when the service has none with this id. */

@@ -1,7 +1,8 @@
 import { posix } from 'node:path'
 import type { FileDetails, FileEntry, FilePlace } from '../../core/service/file.ts'
+import type { Snapshot, SnapshotOptions } from '../../core/service/files-api.ts'
 import { isProvenMissing } from '../call/decide-resend.ts'
-import { InvalidRequestError } from '../errors.ts'
+import { InvalidRequestError, ProtocolError } from '../errors.ts'
 import { storagePath } from '../http/request-url.ts'
 
 const FACTS = { operation: 'find', service: null } as const
@@ -9,7 +10,7 @@ const FACTS = { operation: 'find', service: null } as const
 /** The two ways to read a place: an entry by its id, or the entries of a folder. */
 interface PlaceReader {
   get: (id: string) => Promise<FileDetails>
-  iterate: (folder: string) => AsyncIterable<FileEntry>
+  snapshot: (folder: string, options: SnapshotOptions) => Promise<Snapshot>
 }
 
 /**
@@ -30,12 +31,33 @@ export async function findEntry(
   throw new InvalidRequestError('Give an id or a path to find an entry.', FACTS)
 }
 
-async function findByPath(path: string, { iterate }: PlaceReader): Promise<FileEntry | null> {
+async function findByPath(path: string, reader: PlaceReader): Promise<FileEntry | null> {
   if (path === '/') throw new InvalidRequestError('The root of a storage is not an entry.', FACTS)
-  for await (const entry of iterate(posix.dirname(path))) {
-    if (entry.path.normalize('NFC') === path) return entry
+  const folder = posix.dirname(path)
+  // Presence needs one look, absence a verified one.
+  for (const verify of [false, true]) {
+    const { items, complete, reason } = await reader.snapshot(folder, { max: Infinity, verify })
+    const found = items.filter((entry) => entry.path.normalize('NFC') === path)
+    if (found.length > 1) throw ambiguous(path, found)
+    if (found[0] !== undefined) return found[0]
+    if (complete) return null
+    const mayHelp = !verify && (reason === 'unverified' || reason === 'changed')
+    if (!mayHelp) throw unproven(path, reason)
   }
   return null
+}
+
+/** A storage may give one name to two files. To take the first would be a guess. */
+function ambiguous(path: string, found: readonly FileEntry[]): InvalidRequestError {
+  const ids = found.map(({ id }) => id).join(', ')
+  return new InvalidRequestError(`${found.length} entries have the path ${path}. Name one by its id: ${ids}.`, FACTS)
+}
+
+function unproven(path: string, reason: Snapshot['reason']): ProtocolError {
+  return new ProtocolError(
+    `No entry with the path ${path} was listed, but the listing of its folder may lack entries (${reason}).`,
+    { ...FACTS, retryable: reason === 'changed' },
+  )
 }
 
 /** Removes the details: an entry looks the same however it was found. */

@@ -1,35 +1,20 @@
-import type { FileEntry } from '../../core/service/file.ts'
-import type { ListQuery, Page } from '../../core/service/files-api.ts'
 import type { Reply } from '../call/attempt.ts'
 import { type Call, factsOf } from '../call/call.ts'
 import type { ClientParts } from '../call/client-parts.ts'
 import type { ListForm } from '../call/options.ts'
 import { sendRequest } from '../call/send-request.ts'
-import { FilesError, InvalidRequestError, ProtocolError } from '../errors.ts'
+import { FilesError, InvalidRequestError } from '../errors.ts'
 import { filesUrl, storagePath } from '../http/request-url.ts'
-import { parseEntry, parseItems } from '../reply/parse-entry.ts'
+import type { FilePage, FileQuery } from './file-page.ts'
+import { type AskedPage, readPage } from './read-page.ts'
 
 /** The largest page of the service. */
 const MAX_PER_PAGE = 100
-
-/** A page of entries, and the token of the next one. */
-export interface FilePage extends Page {
-  /** The service's token of the next page; null when it gave none. */
-  nextToken: string | null
-}
-
-/** A page to list. Default: the first, newest entries first. */
-export interface FileQuery extends ListQuery {
-  /** The `nextToken` of the page before; it replaces `page`. */
-  pageToken?: string
-}
 
 /** The form that this client uses; `auto` until the service has shown which one it has. */
 export interface ListForms {
   current: ListForm
 }
-
-type Asked = Required<Omit<FileQuery, 'pageToken'>> & { pageToken: string | null }
 
 /**
  * Lists one page. In `auto` it changes to the alternative form, for good, after an unknown route.
@@ -57,7 +42,7 @@ export function pageKey(query: FileQuery): string {
   return JSON.stringify([service, path, recursive, page, limit, sort, pageToken])
 }
 
-function completeQuery(call: Call, query: FileQuery): Asked {
+function completeQuery(call: Call, query: FileQuery): AskedPage {
   return {
     service: query.service,
     path: storagePath(query.path ?? '/', factsOf(call)),
@@ -74,7 +59,7 @@ function requireCount(call: Call, name: string, value: number): number {
   throw new InvalidRequestError(`"${name}" must be a whole number of at least 1.`, factsOf(call))
 }
 
-function sendPrimary(parts: ClientParts, call: Call, asked: Asked): Promise<Reply> {
+function sendPrimary(parts: ClientParts, call: Call, asked: AskedPage): Promise<Reply> {
   const { settings } = parts
   const query: Record<string, string> = {
     service: settings.services[asked.service].wire,
@@ -91,7 +76,7 @@ function sendPrimary(parts: ClientParts, call: Call, asked: Asked): Promise<Repl
  * The specification gives this form a JSON body and no method. It goes as POST, because `fetch`
  * refuses a GET with a body.
  */
-function sendAlternative(parts: ClientParts, call: Call, asked: Asked): Promise<Reply> {
+function sendAlternative(parts: ClientParts, call: Call, asked: AskedPage): Promise<Reply> {
   const { settings } = parts
   const body = {
     service: settings.services[asked.service].alternative,
@@ -108,32 +93,4 @@ function sendAlternative(parts: ClientParts, call: Call, asked: Asked): Promise<
 function isUnknownRoute(error: unknown): boolean {
   if (!(error instanceof FilesError) || error.code === 'resource_not_found') return false
   return error.status === 404 || error.status === 405
-}
-
-function readPage(call: Call, asked: Asked, reply: Reply): FilePage {
-  const found = parseItems(reply.data)
-  if (found === null) throw new ProtocolError('The reply holds no list of entries.', factsOf(call))
-  const items = found.items.map((raw) => parseEntry(asked.service, raw))
-  if (!items.every((item): item is FileEntry => item !== null)) {
-    throw new ProtocolError('The list holds an entry without an id.', factsOf(call))
-  }
-  const { pagination } = reply
-  const isMore = hasMore(found.nextToken, pagination?.totalPages ?? null, { asked, count: items.length })
-  return {
-    items,
-    nextPage: isMore ? asked.page + 1 : null,
-    nextToken: found.nextToken ?? null,
-    totalItems: pagination?.totalItems ?? null,
-  }
-}
-
-/** The token decides, then the page count. Without both, a page that is not full is the last. */
-function hasMore(
-  nextToken: string | null | undefined,
-  totalPages: number | null,
-  { asked, count }: { asked: Asked; count: number },
-): boolean {
-  if (nextToken !== undefined) return nextToken !== null
-  if (totalPages !== null) return asked.page < totalPages && count > 0
-  return count >= asked.limit
 }

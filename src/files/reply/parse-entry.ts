@@ -3,13 +3,16 @@ import type { FileDetails, FileEntry } from '../../core/service/file.ts'
 import type { StorageName } from '../../core/service/storage.ts'
 import { readCount, readText } from './parse-reply.ts'
 
-/** Parses an entry in either form; null without an id, since such an entry cannot be requested. */
-export function parseEntry(service: StorageName, raw: unknown): FileEntry | null {
+/**
+ * Parses an entry in either form; null without a usable id, since such an entry cannot be
+ * requested. An entry without a path lies in `folder`.
+ */
+export function parseEntry(service: StorageName, raw: unknown, folder = ''): FileEntry | null {
   if (!isPlainObject(raw)) return null
-  const id = typeof raw.id === 'number' ? String(raw.id) : raw.id
+  const id = Number.isSafeInteger(raw.id) ? String(raw.id) : raw.id
   if (typeof id !== 'string' || id === '') return null
-  const type = String(raw.type).toLowerCase() === 'folder' ? 'folder' : 'file'
-  const path = rooted(readText(raw.path) ?? readText(raw.name) ?? id)
+  const type = readType(raw) ?? 'file'
+  const path = rooted(readText(raw.path) ?? `${folder.replace(/\/$/, '')}/${readText(raw.name) ?? id}`)
   return {
     service,
     id,
@@ -22,6 +25,20 @@ export function parseEntry(service: StorageName, raw: unknown): FileEntry | null
     createdAt: parseMoment(raw.createdAt ?? raw.created_at),
     modifiedAt: parseMoment(raw.modifiedAt ?? raw.modified_at),
   }
+}
+
+/** True for an entry whose id is a number that JSON.parse has rounded, or that is not whole. */
+export function hasUnsafeId(raw: unknown): boolean {
+  return isPlainObject(raw) && typeof raw.id === 'number' && !Number.isSafeInteger(raw.id)
+}
+
+/** The type of an entry as the service names it; null for an unknown name. */
+export function readType(raw: unknown): 'file' | 'folder' | null {
+  if (!isPlainObject(raw)) return null
+  const type = String(raw.type).trim().toLowerCase()
+  const mimeType = String(raw.mimeType ?? raw.mime_type).toLowerCase()
+  if (/^(folder|directory|dir)$/.test(type) || /^inode\/directory$|[./]folder$/.test(mimeType)) return 'folder'
+  return type === 'file' ? 'file' : null
 }
 
 /** Parses an entry with its details; null without an id. */
@@ -38,13 +55,28 @@ export function parseDetails(service: StorageName, raw: unknown): FileDetails | 
   }
 }
 
+/** The items of a list reply, and what it says about the next page. */
+interface ParsedItems {
+  items: unknown[]
+  /** A null text is the end; undefined without a word about tokens. */
+  nextToken: { text: string | null } | 'unusable' | undefined
+}
+
 /** The items of a list reply: `data` itself or `data.files`. Null when neither is a list. */
-export function parseItems(data: unknown): { items: unknown[]; nextToken: string | null | undefined } | null {
+export function parseItems(data: unknown): ParsedItems | null {
   if (Array.isArray(data)) return { items: data, nextToken: undefined }
   if (!isPlainObject(data) || !Array.isArray(data.files)) return null
-  const token = data.next_page_token ?? data.nextPageToken
   const isSaid = 'next_page_token' in data || 'nextPageToken' in data
-  return { items: data.files, nextToken: isSaid ? readText(token) : undefined }
+  return {
+    items: data.files,
+    nextToken: isSaid ? parseToken(data.next_page_token ?? data.nextPageToken ?? null) : undefined,
+  }
+}
+
+/** Anything but text and whole numbers could mean the end or not. */
+function parseToken(token: unknown): ParsedItems['nextToken'] {
+  if (Number.isSafeInteger(token)) return { text: String(token) }
+  return token === null || typeof token === 'string' ? { text: readText(token) } : 'unusable'
 }
 
 /**

@@ -57,6 +57,7 @@ export class TestService {
     // order of the code.
     const lazy = {
       list: (...given) => call((files) => files.list(...given)),
+      listAnew: (...given) => call((files) => files.listAnew(...given)),
       find: (...given) => call((files) => files.find(...given)),
       get: (...given) => call((files) => files.get(...given)),
       downloadUrl: (...given) => call((files) => files.downloadUrl(...given)),
@@ -67,7 +68,7 @@ export class TestService {
     return {
       filesFor: (_account, around) =>
         wrapCalls(
-          () => lazy as unknown as FilesClient,
+          () => lazy,
           around,
           () => {},
         ),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { FilePlace } from '../../../src/core/service/file.ts'
-import { entries, entry } from '../support/entries.ts'
+import { entries, entry, paged } from '../support/entries.ts'
 import { failure, ok, ScriptedServer, text } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
 
@@ -18,14 +18,44 @@ test('find() reads an entry by its id where one is known', async () => {
   expect(bench.server.seen.map(({ path }) => path)).toEqual(['/v1/files/a'])
 })
 
-test('find() reads the pages of a folder until the path is found', async () => {
+test('find() reads every page of a folder, for a second entry may have the path', async () => {
   await using bench = await start()
-  bench.server.script(ok(entries(0, 100)), ok(entries(100, 100)))
+  bench.server.script(ok(entries(0, 100)), ok(entries(100, 100)), ok([]))
   expect(await bench.find({ id: null, path: 'in//142.txt' })).toMatchObject({ id: '142' })
   expect(bench.server.seen.map(({ query }) => [query.get('path'), query.get('page')])).toEqual([
     ['/in', '1'],
     ['/in', '2'],
+    ['/in', '3'],
   ])
+})
+
+test('find() names both entries where two have the path', async () => {
+  await using bench = await start()
+  bench.server.script(ok([entry('a'), entry('b', { path: '/in/a.txt' })]))
+  expect(await errorOf(bench.find({ path: '/in/a.txt' }))).toMatchObject({
+    name: 'InvalidRequestError',
+    message: expect.stringContaining('a, b'),
+  })
+})
+
+test.each([
+  ['a service that counts more than it lists', ok([entry('a')], { pagination: { totalItems: 2 } }), /totals/],
+  ['a service that ignores the page', ok(entries(0, 100)), /repeated/],
+  ['a list of another folder', ok([entry('a', { path: '/other/a.txt' })]), /not in it/],
+])('find() does not take %s for a proof that there is no entry', async (_name, reply, message) => {
+  await using bench = await start()
+  bench.server.otherwise(reply)
+  expect(await errorOf(bench.find({ path: '/in/x.txt' }))).toMatchObject({ name: 'ProtocolError', message })
+})
+
+test('find() looks twice at a folder of several pages before it says that there is no entry', async () => {
+  await using bench = await start()
+  let requests = 0
+  const before = [...entries(0, 100), entry('x')]
+  // The entry moves up to the page that was read already, and the total stays.
+  const after = [...entries(1, 99), entry('x'), entry('y')]
+  bench.server.otherwise((response, request) => paged(() => (requests++ === 0 ? before : after))(response, request))
+  expect(await bench.find({ path: '/in/x.txt' })).toMatchObject({ id: 'x' })
 })
 
 test('find() finds a name however its letters are composed', async () => {

@@ -1,18 +1,7 @@
 import { expect, test } from 'vitest'
-import { entries, entry, snakeEntry } from '../support/entries.ts'
+import { entries, entry, paged, snakeEntry } from '../support/entries.ts'
 import { json, ok, type Reply, ScriptedServer } from '../support/scripted-server.ts'
 import { testClient } from '../support/test-client.ts'
-
-/** Serves a collection by page number. */
-function paged(all: () => Record<string, unknown>[], withPagination = true): Reply {
-  return (response, request) => {
-    const page = Number(request.query.get('page'))
-    const limit = Number(request.query.get('limit'))
-    const items = all().slice((page - 1) * limit, page * limit)
-    const pagination = { page, limit, totalItems: all().length, totalPages: Math.ceil(all().length / limit) }
-    ok(items, withPagination ? { pagination } : {})(response, request)
-  }
-}
 
 async function collect(reply: Reply) {
   await using server = await ScriptedServer.start()
@@ -30,15 +19,20 @@ test('iterate() reads every page, oldest entries first', async () => {
   expect(requests.every((seen) => seen.query.get('sort') === 'createdAt')).toBe(true)
 })
 
-test('iterate() ends at a page that is not full when there is no pagination', async () => {
-  const { found, requests } = await collect(paged(() => entries(0, 230), false))
-  expect(found).toHaveLength(230)
-  expect(requests).toHaveLength(3)
+test.each([
+  ['a page shorter than the service’s own 20', 219, 3],
+  ['an empty page after one that may be full', 230, 4],
+  ['an empty page after one that is full', 200, 3],
+])('iterate() ends at %s when there is no pagination', async (_name, count, pages) => {
+  const { found, requests } = await collect(paged(() => entries(0, count), { pagination: false }))
+  expect(found).toHaveLength(count)
+  expect(requests).toHaveLength(pages)
 })
 
-test('iterate() ends after a last full page when there is no pagination', async () => {
-  const { found } = await collect(paged(() => entries(0, 200), false))
-  expect(found).toHaveLength(200)
+test('iterate() reads on where the service sends shorter pages than it was asked for', async () => {
+  const { found, requests } = await collect(paged(() => entries(0, 65), { pagination: false, perPage: 50 }))
+  expect(found).toHaveLength(65)
+  expect(requests).toHaveLength(2)
 })
 
 test('iterate() ends with a warning when the server ignores the page', async () => {
@@ -81,26 +75,6 @@ test('a delete during iterate() logs that pages may skip entries', async () => {
   expect(lines).toContainEqual(
     expect.objectContaining({ kind: 'warning', message: expect.stringContaining('snapshot') }),
   )
-})
-
-test('a snapshot is complete when every entry fits', async () => {
-  await using server = await ScriptedServer.start()
-  server.otherwise(paged(() => entries(0, 200)))
-  const { files, lines } = testClient({ baseUrl: server.baseUrl, dryRun: true })
-  const all = await files.snapshot({ service: 'storage_a' }, { max: 200 })
-  expect(all).toMatchObject({ complete: true, items: { length: 200 } })
-  for (const file of all.items.slice(0, 2)) await files.delete(file)
-  expect(lines.filter((line) => line.kind === 'warning')).toEqual([])
-})
-
-test.each([199, 100, 1])('a snapshot that is cut at %d entries says so', async (max) => {
-  await using server = await ScriptedServer.start()
-  server.otherwise(paged(() => entries(0, 200)))
-  const { files } = testClient({ baseUrl: server.baseUrl })
-  expect(await files.snapshot({ service: 'storage_a' }, { max })).toMatchObject({
-    complete: false,
-    items: { length: max },
-  })
 })
 
 test('pages() gives whole pages', async () => {

@@ -6,7 +6,11 @@ import { errorOf, KEY, testClient } from '../support/test-client.ts'
 
 test('list() asks as the primary form documents, with the key as bearer', async () => {
   await using server = await ScriptedServer.start()
-  server.script(ok([entry('a')], { pagination: { page: 2, limit: 50, totalItems: 120, totalPages: 3 } }))
+  server.script(
+    ok([entry('a', { path: '/in/ä/deep/a.txt' })], {
+      pagination: { page: 2, limit: 50, totalItems: 120, totalPages: 3 },
+    }),
+  )
   const { files } = testClient({ baseUrl: server.baseUrl, services: { storage_b: 'desk drive' } })
 
   const page = await files.list({
@@ -107,4 +111,32 @@ test('list() takes data without a flag, with a warning', async () => {
   const { files, lines } = testClient({ baseUrl: server.baseUrl })
   expect((await files.list({ service: 'storage_a' })).items).toHaveLength(1)
   expect(lines.some((line) => line.kind === 'warning')).toBe(true)
+})
+
+test.each([
+  ['a folder beside it', false, '/other/a.txt'],
+  ['the whole storage', true, '/a.txt'],
+  ['a folder whose name begins alike', true, '/inbox/a.txt'],
+  ['a folder below it', false, '/in/deep/a.txt'],
+  ['a path that leaves it again', true, '/in/../a.txt'],
+])('list() refuses entries of %s than the one that it asked for', async (_name, recursive, path) => {
+  await using server = await ScriptedServer.start()
+  server.script(ok([entry('a', { path })]))
+  const { files } = testClient({ baseUrl: server.baseUrl })
+  const error = await errorOf(files.list({ service: 'storage_a', path: '/in', recursive }))
+  expect(error).toMatchObject({ name: 'ProtocolError', message: expect.stringContaining(path) })
+})
+
+test('list() takes a path in other letters for the same folder', async () => {
+  await using server = await ScriptedServer.start()
+  server.script(ok([entry('a', { path: '/In/A\u0308/x.txt' })]))
+  const { files } = testClient({ baseUrl: server.baseUrl })
+  expect((await files.list({ service: 'storage_a', path: '/in/\u00e4' })).items).toHaveLength(1)
+})
+
+test.each([2 ** 53, 1.5, -(2 ** 60)])('list() refuses the id %d, which cannot be read exactly', async (id) => {
+  await using server = await ScriptedServer.start()
+  server.script(ok([entry('a'), entry('b', { id })]))
+  const { files } = testClient({ baseUrl: server.baseUrl })
+  expect(await errorOf(files.list({ service: 'storage_a' }))).toMatchObject({ name: 'ProtocolError', message: /2\^53/ })
 })

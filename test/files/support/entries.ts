@@ -42,3 +42,18 @@ export function entries(from: number, count: number): Record<string, unknown>[] 
 export function requestedEntry(headers: Record<string, string> = {}): Reply {
   return (response, request) => ok(entry(request.path.split('/').at(-1) ?? ''), {}, headers)(response, request)
 }
+
+/** Serves a collection by page number; `perPage` is the service's own bound of a page. */
+export function paged(
+  all: () => Record<string, unknown>[],
+  { pagination = true, perPage = 100 }: { pagination?: boolean | Record<string, unknown>; perPage?: number } = {},
+): Reply {
+  return (response, request) => {
+    const page = Number(request.query.get('page'))
+    const limit = Math.min(perPage, Number(request.query.get('limit')))
+    const items = all().slice((page - 1) * limit, page * limit)
+    const totals = { page, limit, totalItems: all().length, totalPages: Math.ceil(all().length / limit) }
+    const said = typeof pagination === 'object' ? { ...totals, ...pagination } : totals
+    ok(items, pagination === false ? {} : { pagination: said })(response, request)
+  }
+}

@@ -6,6 +6,7 @@ import { countUpTo } from '../../input/parse-option.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
+import { describeIncomplete } from './describe-incomplete.ts'
 import { openFiles, parsePlace } from './files-client.ts'
 
 /** `upshot files ls <service:/path>`: oldest first, so that new entries do not shift the pages. */
@@ -18,10 +19,13 @@ export function define(command: Command, { out, project }: Cli): void {
       const config = await project.load()
       const place = parsePlace(text, config)
       await using files = await openFiles(config)
-      const { items, complete } = await files.snapshot({ ...place, recursive }, { max: limit, signal: onInterrupt() })
+      const options = { max: limit, verify: false, signal: onInterrupt() }
+      const { items, reason } = await files.snapshot({ ...place, recursive }, options)
       out.result(items, () => formatTable(items, columns(systemClock.now()), out.paint))
       if (items.length === 0) out.note(`There is nothing at ${place.service}:${place.path}.`)
-      if (!complete) out.note(`There are more than these ${items.length} entries. Show more with --limit.`)
+      if (reason === 'max') out.note(`There are more than these ${items.length} entries. Show more with --limit.`)
+      // A list of several pages, read once, is what one expects of `ls`.
+      else if (reason !== null && reason !== 'unverified') out.note(describeIncomplete(reason))
     })
 }
 

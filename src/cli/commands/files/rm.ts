@@ -8,6 +8,7 @@ import { formatBytes } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
+import { describeIncomplete } from './describe-incomplete.ts'
 import { findEntry, parseTarget } from './file-target.ts'
 import { openFiles } from './files-client.ts'
 import { countOutcomes, type Removal, removeFiles } from './remove-files.ts'
@@ -52,10 +53,11 @@ async function listFiles(
       details: { fix: 'Add --recursive to delete the files below it.' },
     })
   }
-  const { items, complete } = await files.snapshot({ service: entry.service, path: entry.path, recursive }, { signal })
-  if (complete) return items.filter(({ type }) => type === 'file')
-  throw new UpshotError('invalid_request', `${place} has more than ${items.length} entries. Nothing was deleted.`, {
-    details: { fix: 'Delete its subfolders one by one.' },
+  const { items, reason } = await files.snapshot({ service: entry.service, path: entry.path, recursive }, { signal })
+  if (reason === null) return items.filter(({ type }) => type === 'file')
+  const fix = reason === 'max' ? 'Delete its subfolders one by one.' : 'Try again, or delete its files by their ids.'
+  throw new UpshotError('invalid_request', `${place}: ${describeIncomplete(reason)} Nothing was deleted.`, {
+    details: { fix },
   })
 }
 

@@ -82,7 +82,10 @@ export class App {
     return this.#started
   }
 
-  /** Resolves when all work is finished or parked, and nothing more will be written. */
+  /**
+   * Resolves when all work is finished or parked, and nothing more will be written. Where a part
+   * fails, rejects once all have stopped.
+   */
   stop(reason = 'asked to'): Promise<void> {
     this.#stopped ??= this.#stop(reason)
     return this.#stopped
@@ -168,15 +171,17 @@ export class App {
     this.#watch?.stop()
     // While runs finish, the receiver answers 503, so that senders know to try again.
     const drained = receiver.drain()
-    await Promise.all([modules?.stop(), pruner.stop()])
-    await Promise.all([drained, scheduler.stop(), worker.stop()])
-    await receiver.stop()
-    // The admin server answers while the app drains, so that load balancers see it stopping.
-    await admin.stop()
-    await clients.stop()
-    await this.#embedded?.sandbox.stop()
-    await this.store.close()
+    const faults = [
+      ...(await settleAll([modules?.stop(), pruner.stop()])),
+      ...(await settleAll([drained, scheduler.stop(), worker.stop()])),
+      ...(await settleAll([receiver.stop()])),
+      // The admin server answers while the app drains, so that load balancers see it stopping.
+      ...(await settleAll([admin.stop()])),
+      ...(await settleAll([clients.stop(), this.#embedded?.sandbox.stop()])),
+      ...(await settleAll([this.store.close()])),
+    ]
     this.notices.publish({ kind: 'app.stopped' })
+    if (faults.length > 0) throw faults[0]
   }
 
   #onStoreChange(): void {
@@ -225,6 +230,12 @@ export class App {
         'Set UPSHOT_WORKFLOWS_DIR to their folder, or retire each with "upshot workflows remove".',
     )
   }
+}
+
+/** Waits for all parts, and returns the errors of those that failed. */
+async function settleAll(parts: readonly (Promise<void> | undefined)[]): Promise<unknown[]> {
+  const results = await Promise.allSettled(parts)
+  return results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
 }
 
 async function openWorkflows(

@@ -15,6 +15,7 @@ import type { WorkflowSet } from '../project/workflows/workflow-set.ts'
 import { Receiver } from '../receive/receiver.ts'
 import { Pruner } from '../schedule/pruner.ts'
 import { Scheduler } from '../schedule/scheduler.ts'
+import { isLogMissing } from '../store/sqlite/database/open-mark.ts'
 import type { SqliteStoreOptions } from '../store/sqlite/open-sqlite-store.ts'
 import { type Access, AccountClients } from './account-clients.ts'
 import type { EmbeddedSandbox } from './embedded-sandbox.ts'
@@ -57,7 +58,9 @@ export type OpenParts = ReturnType<typeof openParts>
 export function openParts(config: Config, wiring: Wiring) {
   const { clock, random, notices, openStore, plan, workflows, isWatching, hooks } = wiring
   const { publish } = notices
-  const store = openStore(storeOptions(config))
+  const options = storeOptions(config)
+  if (isLogMissing(options.file)) publish({ kind: 'store.log_missing', file: options.file })
+  const store = openStore(options)
   const routes = () => readRoutes(store)
   const defaultAccess = () => accessTo(config, hooks.embedded())
   const clients = new AccountClients({ store, defaultAccess, clock, random, publish })

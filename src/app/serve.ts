@@ -53,7 +53,7 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
   ended.then(removeListeners, removeListeners)
   const urls = await app.start().catch(async (error: unknown) => {
     removeListeners()
-    await app.stop('it could not start')
+    await app.stop('it could not start').catch(() => {})
     throw error
   })
   return { app, urls, leave, ended }

@@ -129,6 +129,8 @@ export type Notice =
     }
   | { kind: 'files.warned'; service: string | null; message: string }
   | { kind: 'store.pruned'; runs: number; deliveries: number; payloads: number; ms: number }
+  /** A process ended without closing the database, and the log that it left is not there. */
+  | { kind: 'store.log_missing'; file: string }
   | { kind: 'sandbox.logged'; message: string }
   | { kind: 'fault'; where: string; error: Failure }
   | { kind: 'app.started'; urls: Record<string, string> }

@@ -77,7 +77,7 @@ export class DeliveryHandler {
       return limited === null ? await this.#readAndAccept(arrival, found) : rejected(limited)
     } catch (error) {
       this.#parts.publish({ kind: 'fault', where: `delivery ${arrival.id}`, error: describeError(error) })
-      return refusal('overloaded', { reason: error instanceof UpshotError ? error.code : 'internal' })
+      return describeFailure(error)
     }
   }
 
@@ -162,6 +162,13 @@ function isUnread(request: IncomingMessage): boolean {
   if (request.complete) return false
   const announced = request.headers['content-length']
   return announced === undefined || !(Number(announced) <= SHORT_BODY_BYTES)
+}
+
+/** The sender keeps a delivery that failed on our side, and tries again. */
+function describeFailure(error: unknown): Reception {
+  if (!(error instanceof UpshotError)) return refusal('unavailable', { reason: 'internal' })
+  const { reason } = error.details
+  return refusal('unavailable', { reason: typeof reason === 'string' ? `database_${reason}` : error.code })
 }
 
 function isStalePlan(error: unknown): boolean {

@@ -22,6 +22,7 @@ const ERRORS: Record<Exclude<Verdict, 'accepted' | 'duplicate' | 'conflict'>, Er
   consumed: { code: 'service_error', message: 'The receiver is not set up rightly. Send it again later.' },
   learning: { code: 'service_error', message: 'This endpoint is being set up. Send it again later.' },
   overloaded: { code: 'service_error', message: 'Too many deliveries at once. Send it again later.' },
+  unavailable: { code: 'service_error', message: 'The receiver cannot store deliveries now. Send it again later.' },
   draining: { code: 'service_error', message: 'The receiver is stopping. Send it again later.' },
 }
 

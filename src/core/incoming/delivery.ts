@@ -22,6 +22,8 @@ export const VERDICTS = {
   /** Kept for the scheme solver and not accepted, so that the sender keeps it too. */
   learning: { status: 503 },
   overloaded: { status: 503 },
+  /** The store cannot take it now; `reason` says why. */
+  unavailable: { status: 503 },
   draining: { status: 503 },
 } as const satisfies Record<string, { status: number }>
 

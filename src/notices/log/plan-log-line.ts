@@ -112,12 +112,17 @@ const LINES: Lines = {
   'files.called': ({ kind, ...fields }) => line('debug', 'files called', fields),
   'files.warned': ({ service, message }) => line('warn', message, { service }),
   'store.pruned': ({ kind, ...fields }) => line('info', 'store pruned', fields),
+  'store.log_missing': ({ file }) => line('error', LOG_MISSING, { file: `${file}-wal` }),
   'sandbox.logged': ({ message }) => line('debug', message, {}),
   fault: ({ where, error }) => line('error', 'fault', { where, err: error }),
   'app.started': ({ urls }) => line('info', 'started', { urls }),
   'app.stopping': ({ reason }) => line('info', 'stopping', { reason }),
   'app.stopped': () => line('info', 'stopped', {}),
 }
+
+const LOG_MISSING =
+  'the log of the database is missing after a crash: the newest events and runs may be lost. ' +
+  'Stop, bring the file back if it was moved, and start again'
 
 const UNMATCHED = { level: 'info', message: 'delivery accepted, but no workflow starts on its type' } as const
 const REFUSED = { level: 'warn', message: 'delivery refused' } as const
@@ -136,6 +141,7 @@ const DELIVERY_LINES: Record<Verdict, { level: LineLevel; message: string }> = {
   consumed: { level: 'error', message: 'delivery refused: other code has read its body' },
   learning: { level: 'info', message: 'delivery captured for the scheme solver' },
   overloaded: REFUSED,
+  unavailable: REFUSED,
   draining: { level: 'info', message: 'delivery refused' },
 }
 

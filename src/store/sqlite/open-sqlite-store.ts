@@ -1,10 +1,11 @@
 import type { Store } from '../../core/store/store.ts'
 import { createVault } from '../vault.ts'
 import { GroupCommit } from './database/group-commit.ts'
-import { migrate } from './database/migrate.ts'
-import { openDatabase } from './database/open-database.ts'
+import { openMigrated } from './database/open-database.ts'
+import { markOpen, unmarkOpen } from './database/open-mark.ts'
 import { createReader } from './reader.ts'
 import { openTables } from './tables.ts'
+import { translateReads } from './translate-reads.ts'
 import { createWriter } from './writer.ts'
 
 export interface SqliteStoreOptions {
@@ -16,8 +17,8 @@ export interface SqliteStoreOptions {
 
 /** The store on one connection of this thread: for commands, tests and the writer thread. */
 export function openSqliteStore({ file, vaultKey }: SqliteStoreOptions): Store {
-  const db = openDatabase(file)
-  migrate(db)
+  const db = openMigrated(file)
+  markOpen(file)
   const tables = openTables(db, createVault(vaultKey))
   const commit = new GroupCommit(db, [
     tables.events.known,
@@ -26,13 +27,14 @@ export function openSqliteStore({ file, vaultKey }: SqliteStoreOptions): Store {
     tables.gates,
   ])
   return {
-    ...createReader(tables),
+    ...translateReads(createReader(tables), file),
     ...createWriter(tables, commit),
     async close() {
       if (!db.open) return
       commit.close()
       tables.workers.releaseLocks()
       db.close()
+      unmarkOpen(file)
     },
   }
 }

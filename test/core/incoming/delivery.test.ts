@@ -17,5 +17,5 @@ it('all refusals for lack of trust have the same status', () => {
 it('no refusal tells a sender to unsubscribe, and only some ask for another try', () => {
   for (const [, { status }] of refusals) expect([404, 410]).not.toContain(status)
   const again = refusals.filter(([, { status }]) => status >= 500).map(([verdict]) => verdict)
-  expect(again).toEqual(['consumed', 'learning', 'overloaded', 'draining'])
+  expect(again).toEqual(['consumed', 'learning', 'overloaded', 'unavailable', 'draining'])
 })

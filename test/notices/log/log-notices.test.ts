@@ -16,7 +16,7 @@ test('the level lets through lines at or above it', () => {
 })
 
 test('the level applies to pretty lines too', () => {
-  expect(linesOf(all, { level: 'error', pretty: true })).toHaveLength(3)
+  expect(linesOf(all, { level: 'error', pretty: true })).toHaveLength(4)
 })
 
 test('the log writes nothing after it has ended', () => {

@@ -68,6 +68,10 @@ test('a notice of each kind has one level and one message', () => {
     'workflows.removed': ['warn: workflows removed: no module defines them, so their events start no run any more'],
     'workflows.elsewhere': ['warn: workers disagree: another one has workflows that this folder lacks, and they stay'],
     'store.pruned': ['info: store pruned'],
+    'store.log_missing': [
+      'error: the log of the database is missing after a crash: the newest events and runs may be lost. ' +
+        'Stop, bring the file back if it was moved, and start again',
+    ],
     'files.called': ['debug: files called'],
     'files.warned': ['warn: the reply has no pagination'],
     'sandbox.logged': ['debug: a transfer began'],
@@ -109,6 +113,7 @@ test.each([
   ['unknown_endpoint', 'warn'],
   ['disabled', 'warn'],
   ['overloaded', 'warn'],
+  ['unavailable', 'warn'],
   ['draining', 'info'],
 ] as const satisfies [Verdict, string][])(
   'a line of a delivery with the verdict %s has the level %s',

@@ -74,6 +74,7 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
   'workflows.removed': { kind: 'workflows.removed', workflows: ['nightly'] },
   'workflows.elsewhere': { kind: 'workflows.elsewhere', workflows: ['nightly'] },
   'store.pruned': { kind: 'store.pruned', runs: 1, deliveries: 2, payloads: 3, ms: 40 },
+  'store.log_missing': { kind: 'store.log_missing', file: '/srv/data/upshot.db' },
   'files.called': {
     kind: 'files.called',
     operation: 'get',

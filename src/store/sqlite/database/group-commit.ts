@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
+import { DatabaseFile } from './database-file.ts'
+import { isWholeFault, translateFault } from './storage-fault.ts'
 
 interface Mutation {
   run: () => unknown
@@ -17,6 +19,11 @@ export interface TransactionWatcher {
   ending?(): void
 }
 
+/** Milliseconds that a write waits for the lock of another process. */
+export const LOCK_WAIT_MS = 5_000
+/** The same once it has waited in vain: later writes are to fail soon. */
+const LOCKED_WAIT_MS = 100
+
 /**
  * Commits all writes of one turn of the event loop together. Each caller gets its answer after the
  * one fsync, so fifty requests share its cost.
@@ -24,6 +31,9 @@ export interface TransactionWatcher {
 export class GroupCommit {
   readonly #db: Database
   readonly #watchers: readonly TransactionWatcher[]
+  /** Null for a database in memory. */
+  readonly #file: DatabaseFile | null
+  #isLocked = false
   #queue: Mutation[] = []
   #isScheduled = false
   #isClosed = false
@@ -34,6 +44,7 @@ export class GroupCommit {
   constructor(db: Database, watchers: readonly TransactionWatcher[] = []) {
     this.#db = db
     this.#watchers = watchers
+    this.#file = db.memory ? null : new DatabaseFile(db.name)
     this.#begin = db.prepare('BEGIN IMMEDIATE')
     this.#commit = db.prepare('COMMIT')
     this.#rollback = db.prepare('ROLLBACK')
@@ -71,12 +82,33 @@ export class GroupCommit {
     try {
       settle(group, this.#commitTogether(group))
     } catch (error) {
-      if (group.length === 1) group[0]?.reject(translate(error))
+      if (group.length === 1 || isWholeFault(error)) for (const { reject } of group) reject(error)
       else for (const mutation of group) this.#commitAlone(mutation)
     }
   }
 
+  /** Also checks the file after the commit: what went into a deleted file is not acknowledged. */
   #commitTogether(group: readonly Mutation[]): unknown[] {
+    try {
+      this.#file?.check()
+      const values = this.#commitAll(group)
+      this.#file?.check()
+      this.#setLocked(false)
+      return values
+    } catch (error) {
+      const fault = translateFault(error, this.#db.name)
+      this.#setLocked(fault instanceof UpshotError && fault.details.reason === 'locked')
+      throw fault
+    }
+  }
+
+  #setLocked(isLocked: boolean): void {
+    if (isLocked === this.#isLocked) return
+    this.#isLocked = isLocked
+    this.#db.pragma(`busy_timeout = ${isLocked ? LOCKED_WAIT_MS : LOCK_WAIT_MS}`)
+  }
+
+  #commitAll(group: readonly Mutation[]): unknown[] {
     this.#begin.run()
     try {
       for (const watcher of this.#watchers) watcher.begun()
@@ -96,7 +128,7 @@ export class GroupCommit {
     try {
       settle([mutation], this.#commitTogether([mutation]))
     } catch (error) {
-      mutation.reject(translate(error))
+      mutation.reject(error)
     }
   }
 }
@@ -110,17 +142,4 @@ function settle(group: readonly Mutation[], values: readonly unknown[]): void {
       reject(error)
     }
   }
-}
-
-/** SQLite's errors about lock, disk and rights become `store_unavailable`; others pass. */
-function translate(error: unknown): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (!/^SQLITE_(BUSY|FULL|IOERR|READONLY|CANTOPEN|LOCKED)/.test(code)) return error
-  return new UpshotError(
-    'store_unavailable',
-    `The database cannot be written now (${code}). Check disk space and rights.`,
-    {
-      cause: error,
-    },
-  )
 }

@@ -1,11 +1,26 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
+import { LOCK_WAIT_MS } from './group-commit.ts'
+import { migrate } from './migrate.ts'
+import { translateFault } from './storage-fault.ts'
+
+/** Opens a database as `openDatabase` does, and migrates it. Throws `store_unavailable`. */
+export function openMigrated(file: string): Database.Database {
+  try {
+    const db = openDatabase(file)
+    migrate(db)
+    return db
+  } catch (error) {
+    throw translateFault(error, file)
+  }
+}
 
 /** Opens a database file, or creates it, with the settings of all our connections. */
 export function openDatabase(file: string): Database.Database {
-  mkdirSync(dirname(file), { recursive: true })
-  const db = new Database(file, { timeout: 5_000 })
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  keepPrivate(file)
+  const db = new Database(file, { timeout: LOCK_WAIT_MS })
   // Only a new file takes the page size, so it comes first. Every commit writes most pages of the
   // runs at work, and fewer, larger pages take fewer calls.
   db.pragma('page_size = 8192')
@@ -19,4 +34,13 @@ export function openDatabase(file: string): Database.Database {
   // KiB. Kept small: a commit that renumbers a B-tree page scans the whole cache.
   db.pragma('cache_size = -4000')
   return db
+}
+
+/** The owner alone may read the file. SQLite gives its log and index the same mode. */
+function keepPrivate(file: string): void {
+  if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600, flag: 'a' })
+  for (const each of [file, `${file}-wal`, `${file}-shm`]) {
+    const isOpen = ((statSync(each, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0
+    if (isOpen && process.platform !== 'win32') chmodSync(each, 0o600)
+  }
 }

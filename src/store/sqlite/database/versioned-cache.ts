@@ -1,7 +1,9 @@
 import type { Database } from 'better-sqlite3'
+import { translateFault } from './storage-fault.ts'
 
 /** A value in memory that is loaded again after any process raised its version. */
 export class VersionedCache<T> {
+  readonly #file: string
   readonly #version
   readonly #raise
   readonly #load
@@ -10,14 +12,26 @@ export class VersionedCache<T> {
 
   /** `table` has one row with the version. `load` gets the version, 0 before the first change. */
   constructor(db: Database, table: 'endpoint_version' | 'workflow_version', load: (version: number) => T) {
+    this.#file = db.name
     this.#version = db.prepare<[], number>(`SELECT version FROM ${table}`).pluck()
     this.#raise = db.prepare(`UPDATE ${table} SET version = version + 1`)
     this.#load = load
   }
 
-  /** The value. It asks SQLite once per turn: a commit during the turn counts as later. */
+  /**
+   * The value. It asks SQLite once per turn: a commit during the turn counts as later. Throws
+   * `store_unavailable` for a fault of the database.
+   */
   get(): T {
     if (this.#isChecked && this.#cached) return this.#cached.value
+    try {
+      return this.#check()
+    } catch (error) {
+      throw translateFault(error, this.#file)
+    }
+  }
+
+  #check(): T {
     const version = this.version()
     if (version !== this.#cached?.version) this.#cached = { version, value: this.#load(version) }
     this.#isChecked = true

@@ -90,11 +90,13 @@ function unpackCompletion([, number, runId, fence, worker, output, now]: PackedC
 }
 
 /** The answer to a call. Most calls have no value: theirs is the number alone. */
-export type Answer =
-  | number
-  | PackedReceipt
-  | { number: number; value: unknown }
-  | { number: number; error: { code: ErrorCode | null; message: string } }
+export type Answer = number | PackedReceipt | { number: number; value: unknown } | { number: number; error: SentError }
+interface SentError {
+  /** Null for an error that is not ours. */
+  code: ErrorCode | null
+  message: string
+  details?: UpshotError['details']
+}
 type PackedReceipt = readonly [
   number: number,
   verdict: DeliveryReceipt['verdict'],
@@ -102,15 +104,18 @@ type PackedReceipt = readonly [
   claimedWithEvent?: EventNumber,
 ]
 
-/** Errors lose their class between threads, so they travel as code and message. */
+/** Errors lose their class between threads, so they travel as code, message and details. */
 export async function encodeAnswer({ number, method }: Call, result: Promise<unknown>): Promise<Answer> {
   try {
     const value = await result
     if (value === undefined) return number
     return method === 'saveDelivery' ? packReceipt(number, value as DeliveryReceipt) : { number, value }
   } catch (error) {
-    const code = error instanceof UpshotError ? error.code : null
-    return { number, error: { code, message: error instanceof Error ? error.message : String(error) } }
+    if (error instanceof UpshotError) {
+      const { code, message, details } = error
+      return { number, error: { code, message, details } }
+    }
+    return { number, error: { code: null, message: error instanceof Error ? error.message : String(error) } }
   }
 }
 
@@ -132,6 +137,6 @@ function unpackReceipt([number, verdict, runs, claimedWithEvent]: PackedReceipt)
   return { number, value: claimedWithEvent === undefined ? { verdict, runs } : { verdict, runs, claimedWithEvent } }
 }
 
-function decodeError({ code, message }: { code: ErrorCode | null; message: string }): Error {
-  return code === null ? new Error(message) : new UpshotError(code, message)
+function decodeError({ code, message, details = {} }: SentError): Error {
+  return code === null ? new Error(message) : new UpshotError(code, message, { details })
 }

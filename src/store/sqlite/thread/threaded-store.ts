@@ -3,11 +3,12 @@ import { Worker } from 'node:worker_threads'
 import { describeError, UpshotError } from '../../../core/errors.ts'
 import type { Store, StoreWrites } from '../../../core/store/store.ts'
 import { createVault } from '../../vault.ts'
-import { migrate } from '../database/migrate.ts'
-import { openDatabase } from '../database/open-database.ts'
+import { openMigrated } from '../database/open-database.ts'
+import { unmarkOpen } from '../database/open-mark.ts'
 import type { SqliteStoreOptions } from '../open-sqlite-store.ts'
 import { createReader } from '../reader.ts'
 import { openTables, type Tables } from '../tables.ts'
+import { translateReads } from '../translate-reads.ts'
 import { createWriter } from '../writer.ts'
 import { type Answer, type Call, decodeAnswer, type PackedCall, packCall, unpackCall } from './messages.ts'
 
@@ -16,17 +17,19 @@ import { type Answer, type Call, decodeAnswer, type PackedCall, packCall, unpack
  * loop. See decision 14.
  */
 export function openThreadedStore(options: SqliteStoreOptions): Store {
-  const db = openDatabase(options.file)
-  migrate(db)
+  const db = openMigrated(options.file)
   db.pragma('query_only = ON')
   const thread = new WriterThread(options)
   const tables = openTables(db, createVault(options.vaultKey))
   let closed: Promise<void> | null = null
   return {
-    ...createReader(tables),
+    ...translateReads(createReader(tables), options.file),
     ...sendWrites(thread, tables),
     close() {
-      closed ??= thread.close().finally(() => db.close())
+      closed ??= thread.close().finally(() => {
+        db.close()
+        unmarkOpen(options.file)
+      })
       return closed
     },
   }

@@ -1,6 +1,9 @@
+import { copyFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { GroupCommit } from '../../../../src/store/sqlite/database/group-commit.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
 
 function openCounter() {
   const db = new Database(':memory:')
@@ -60,4 +63,81 @@ test('close commits the writes in the queue and refuses later ones', async () =>
   await waiting
   expect(texts()).toEqual(['a'])
   await expect(commit.write(() => insert.run('b'))).rejects.toMatchObject({ code: 'store_unavailable' })
+})
+
+/** A database file, and a second connection as another process has one. */
+function openFile() {
+  const file = join(tempFolder(), 'some.db')
+  const db = new Database(file, { timeout: 20 })
+  db.pragma('journal_mode = WAL')
+  db.exec('CREATE TABLE entry (text TEXT)')
+  onTestFinished(() => void db.close())
+  const other = new Database(file)
+  onTestFinished(() => void other.close())
+  const insert = db.prepare('INSERT INTO entry (text) VALUES (?)')
+  const commit = new GroupCommit(db)
+  const write = (text = 'x') => commit.write(() => insert.run(text))
+  return { file, db, other, write }
+}
+
+const refusedAs = (reason: string) => ({ code: 'store_unavailable', details: { reason } })
+
+test('a group that finds the database locked is refused as a whole, and later writes wait no longer', async () => {
+  const { db, other, write } = openFile()
+  const set: unknown[] = []
+  const pragma = db.pragma.bind(db)
+  db.pragma = (source, options) => {
+    set.push(source)
+    return pragma(source, options)
+  }
+  other.exec('BEGIN IMMEDIATE')
+  const results = await Promise.allSettled(Array.from({ length: 50 }, () => write()))
+  expect(results.every(({ status }) => status === 'rejected')).toBe(true)
+  await expect(write()).rejects.toMatchObject(refusedAs('locked'))
+  expect(set).toEqual(['busy_timeout = 100'])
+  other.exec('ROLLBACK')
+  await write()
+  expect(set).toEqual(['busy_timeout = 100', 'busy_timeout = 5000'])
+})
+
+test('a full database refuses the write that does not fit, and takes one of the same commit that does', async () => {
+  const { db, write } = openFile()
+  const pages = Number(db.pragma('page_count', { simple: true }))
+  db.pragma(`max_page_count = ${pages}`)
+  const [large, small] = await Promise.allSettled([write('x'.repeat(100_000)), write()])
+  expect(large).toMatchObject({ status: 'rejected', reason: refusedAs('full') })
+  expect(small?.status).toBe('fulfilled')
+})
+
+test('a read-only database refuses every write and says so', async () => {
+  const { db, file, write } = openFile()
+  db.pragma('query_only = ON')
+  await expect(write()).rejects.toMatchObject(refusedAs('read_only'))
+  await expect(write()).rejects.toThrow(`The database ${file} is read-only`)
+  db.pragma('query_only = OFF')
+  await write()
+})
+
+test('a database that is deleted, moved or replaced acknowledges nothing until it is back', async () => {
+  const { file, write } = openFile()
+  await write()
+  renameSync(file, `${file}.away`)
+  await expect(write()).rejects.toMatchObject(refusedAs('gone'))
+  copyFileSync(`${file}.away`, file)
+  await expect(write()).rejects.toMatchObject(refusedAs('replaced'))
+  renameSync(`${file}.away`, file)
+  await write()
+  rmSync(`${file}-wal`)
+  await expect(write()).rejects.toMatchObject(refusedAs('gone'))
+})
+
+test('a write that is committed into a file deleted meanwhile is not acknowledged', async () => {
+  const { file, db } = openFile()
+  const commit = new GroupCommit(db)
+  const insert = db.prepare('INSERT INTO entry (text) VALUES (?)')
+  const written = commit.write(() => {
+    rmSync(file)
+    return insert.run('lost')
+  })
+  await expect(written).rejects.toMatchObject(refusedAs('gone'))
 })

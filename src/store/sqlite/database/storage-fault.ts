@@ -1,0 +1,65 @@
+import { UpshotError } from '../../../core/errors.ts'
+
+/** Why the database cannot be used, as `details.reason` of `store_unavailable`. */
+type FaultReason = 'locked' | 'full' | 'read_only' | 'corrupt' | 'unreadable' | 'gone' | 'replaced'
+
+const RESTORE = 'Stop the app, copy the data directory, run "upshot db verify", and restore a backup.'
+
+/** Each fault in words, with the advice for it. */
+const FAULTS: Record<FaultReason, { what: string; advice: string }> = {
+  locked: {
+    what: 'is locked by another process',
+    advice: 'Find that process, for example with "fuser", and end it.',
+  },
+  full: { what: 'is on a full disk', advice: 'Free some space; the app goes on by itself.' },
+  read_only: {
+    what: 'is read-only',
+    advice: 'Make the data directory writable for this user; the app goes on by itself.',
+  },
+  corrupt: { what: 'is damaged', advice: RESTORE },
+  unreadable: { what: 'cannot be read or written', advice: `Look at the disk and its log. ${RESTORE}` },
+  gone: {
+    what: 'is gone: it was deleted or moved while the app runs',
+    advice: 'Move it back, or stop the app, restore a backup, and start again.',
+  },
+  replaced: {
+    what: 'was replaced while the app runs',
+    advice: 'Start the app again if the file is the right one, or move the former one back.',
+  },
+}
+
+/** Faults of the whole database: another write of the same commit would fail as well. */
+const WHOLE: readonly FaultReason[] = ['locked', 'read_only', 'corrupt', 'gone', 'replaced']
+
+const REASON_OF_CODE: readonly [RegExp, FaultReason][] = [
+  [/^SQLITE_(BUSY|LOCKED|PROTOCOL)/, 'locked'],
+  [/^SQLITE_FULL/, 'full'],
+  [/^SQLITE_(READONLY|PERM|AUTH)/, 'read_only'],
+  [/^SQLITE_(CORRUPT|NOTADB)/, 'corrupt'],
+  [/^SQLITE_(IOERR|CANTOPEN)/, 'unreadable'],
+]
+
+/** The error for a fault of the database in `file`; `details` has `reason` and `file`. */
+export function describeFault(reason: FaultReason, file: string, cause?: unknown): UpshotError {
+  const { what, advice } = FAULTS[reason]
+  const code = codeOf(cause)
+  return new UpshotError('store_unavailable', `The database ${file} ${what}${code && ` (${code})`}. ${advice}`, {
+    cause,
+    details: { reason, file, fix: advice },
+  })
+}
+
+/** SQLite's errors about lock, disk, rights and content become `store_unavailable`; others pass. */
+export function translateFault(error: unknown, file: string): unknown {
+  const reason = REASON_OF_CODE.find(([code]) => code.test(codeOf(error)))?.[1]
+  return reason === undefined ? error : describeFault(reason, file, error)
+}
+
+/** True where the whole database is at fault, not one write. */
+export function isWholeFault(error: unknown): error is UpshotError {
+  return error instanceof UpshotError && WHOLE.some((reason) => reason === error.details.reason)
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && !(error instanceof UpshotError) ? String(error.code) : ''
+}

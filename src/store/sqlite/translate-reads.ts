@@ -1,0 +1,19 @@
+import type { ReadStore } from '../../core/store/store.ts'
+import { translateFault } from './database/storage-fault.ts'
+
+/** Reads of each delivery. Their cache translates faults itself, which costs no promise. */
+const HOT: readonly string[] = ['readSetupVersion', 'findEndpoint', 'listRoutes'] satisfies (keyof ReadStore)[]
+
+/** The same reads, whose faults of the database in `file` reject with `store_unavailable`. */
+export function translateReads(reads: ReadStore, file: string): ReadStore {
+  const translate = (error: unknown) => Promise.reject(translateFault(error, file))
+  const wrapped = Object.entries(reads).map(([name, read]: [string, (...args: never[]) => unknown]) => {
+    if (HOT.includes(name)) return [name, read]
+    const translated = (...args: never[]) => {
+      const result = read(...args)
+      return result instanceof Promise ? result.catch(translate) : result
+    }
+    return [name, translated]
+  })
+  return Object.fromEntries(wrapped)
+}

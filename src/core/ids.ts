@@ -59,6 +59,11 @@ export function deriveId(prefix: IdPrefix, ...words: (string | number)[]): strin
   return `${prefix}_${digitsOf(words, 26)}`
 }
 
+/** The id of a group of failures: `grp_` and 10 digits (50 bits) of a hash. */
+export function deriveGroupId(...words: string[]): string {
+  return `grp_${digitsOf(words, 10)}`
+}
+
 /**
  * The id of a run that `run` starts, the same for the same words. It has the cell of `run` and
  * sorts among the runs of its millisecond.

@@ -156,6 +156,14 @@ export interface RunFilter {
   originRun?: string
   /** Runs that this one invoked. */
   parentRun?: string
+  /** Runs that only a person lets go on. */
+  waitsForPerson?: true
+  /** Failed runs whose error, as `name: message`, contains this text; ASCII letters in any case. */
+  error?: string
+  /** Failed runs whose failed step has this key, or this name. */
+  step?: string
+  /** Failed runs of the group with this id; see `groupFailure`. */
+  failureGroup?: string
   /** Created at this moment or later, in epoch milliseconds. */
   since?: number
   /** Created before this moment, in epoch milliseconds. */

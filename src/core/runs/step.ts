@@ -89,6 +89,11 @@ export function stepKeys(): (name: StepName) => string {
   }
 }
 
+/** The name in a step's key: `name` of `name[key]` and of `name#2`. */
+export function stepNameOf(key: string): string {
+  return key.replace(/[[#].*$/s, '')
+}
+
 function requireName(name: string): string {
   if (typeof name === 'string' && name !== '' && name.length <= 200 && !RESERVED.test(name)) return name
   throw new UpshotError(

@@ -2,9 +2,11 @@ import type { Failure } from '../errors.ts'
 import type { EventRecord } from '../incoming/event.ts'
 import type { AdmissionAnswer, AdmissionPlan } from '../runs/admission.ts'
 import type { ClaimedRun } from '../runs/claim.ts'
+import type { FailureGroup } from '../runs/failure-group.ts'
 import type { Lease } from '../runs/lease.ts'
 import type { Run, RunFilter } from '../runs/run.ts'
 import type { PackedOutput } from '../runs/step.ts'
+import type { SearchPart, SearchSlice } from './search.ts'
 
 export interface RunWrites {
   /**
@@ -46,9 +48,19 @@ export interface RunWrites {
   releaseRun(lease: Lease): Promise<void>
 }
 
+/** Selects failed runs; every part narrows. */
+export type FailureFilter = Pick<RunFilter, 'workflow' | 'since' | 'until' | 'error' | 'step'>
+
 export interface RunReads {
-  /** Newest first. */
+  /**
+   * Newest first. Reads until `limit` runs match, which may be every run: for a filter of a person
+   * use `searchRuns`.
+   */
   listRuns(query: RunFilter & { limit: number }): Promise<Run[]>
+  /** One slice of the runs that match; `searchPage` joins slices. */
+  searchRuns(filter: RunFilter, slice: SearchSlice): Promise<SearchPart<Run>>
+  /** The failed runs of one slice by kind, whatever its `limit`; see `mergeFailureGroups`. */
+  groupFailures(filter: FailureFilter, slice: SearchSlice): Promise<SearchPart<FailureGroup>>
   findRun(id: string): Promise<Run | null>
   /** The run's own event and those of runs folded into it, in the order of arrival. */
   listRunEvents(runId: string): Promise<EventRecord[]>

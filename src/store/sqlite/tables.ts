@@ -21,6 +21,8 @@ import { TickTable } from './runs/tick-table.ts'
 import { WorkerTable } from './runs/worker-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
 import { AuditTable } from './safety/audit-table.ts'
+import { EventSearcher } from './search/event-searcher.ts'
+import { RunSearch } from './search/run-search.ts'
 import { Pruning } from './upkeep/pruning.ts'
 import { MatchCursorTable } from './waits/match-cursor-table.ts'
 import { WaitTable } from './waits/wait-table.ts'
@@ -43,6 +45,8 @@ export function openTables(db: Database, vault: Vault) {
     accounts: new AccountTable(db, vault),
     workflows,
     runs,
+    runSearch: new RunSearch(db, events),
+    eventSearch: new EventSearcher(db),
     steps,
     operations: new RunOperations(db, { events, runs, steps }),
     retention: new Pruning(db, { events, audits }),

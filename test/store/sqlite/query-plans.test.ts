@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import type { RunFilter } from '../../../src/core/runs/run.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
 import { WriteProbe } from '../../../src/store/sqlite/database/write-probe.ts'
 import { AccountTable } from '../../../src/store/sqlite/incoming/account-table.ts'
@@ -19,10 +20,29 @@ import { TickTable } from '../../../src/store/sqlite/runs/tick-table.ts'
 import { WorkerTable } from '../../../src/store/sqlite/runs/worker-table.ts'
 import { WorkflowTable } from '../../../src/store/sqlite/runs/workflow-table.ts'
 import { AuditTable } from '../../../src/store/sqlite/safety/audit-table.ts'
+import { EventSearcher } from '../../../src/store/sqlite/search/event-searcher.ts'
+import { RunSearch } from '../../../src/store/sqlite/search/run-search.ts'
 import { Pruning } from '../../../src/store/sqlite/upkeep/pruning.ts'
 import { MatchCursorTable } from '../../../src/store/sqlite/waits/match-cursor-table.ts'
 import { WaitTable } from '../../../src/store/sqlite/waits/wait-table.ts'
 import { createVault } from '../../../src/store/vault.ts'
+
+/** A filter for each way to the runs. */
+const RUN_FILTERS: RunFilter[] = [
+  {},
+  { since: 0, until: 1, before: 'run_1' },
+  { workflow: 'follow-up', status: 'completed', origin: 'event' },
+  { eventId: 'evt_1' },
+  { originRun: 'run_1' },
+  { parentRun: 'run_1' },
+  { waitsForPerson: true },
+  { status: 'failed' },
+  { status: 'failed', workflow: 'follow-up' },
+  { status: 'canceled' },
+  { status: 'pending' },
+  { status: 'running' },
+  { error: 'no luck', step: 'download', failureGroup: 'grp_1' },
+]
 
 /** SQLite's plan for every statement that the tables prepare. */
 function collectPlans(): Map<string, string[]> {
@@ -52,6 +72,8 @@ function collectPlans(): Map<string, string[]> {
   const ledger = new DeliveryLedger(recording, events)
   ledger.list({ limit: 1 })
   ledger.list({ limit: 1, since: 1, endpointId: 'end_1', verdicts: ['accepted'] })
+  ledger.list({ limit: 1, verdicts: ['conflict'] })
+  ledger.list({ limit: 1, verdicts: ['stale'] })
   new CaptureTable(recording, createVault(Buffer.alloc(32)))
   new WriteProbe(recording)
   new OutputTable(recording)
@@ -60,16 +82,22 @@ function collectPlans(): Map<string, string[]> {
   new WorkerTable(recording, null)
   new Admission(recording, new GateTable(recording), waits)
   statements.push(...listTriggerStatements(db))
-  runs.list({ limit: 1 })
-  runs.list({ limit: 1, originRun: 'run_1' })
-  runs.list({ limit: 1, since: 0, until: 1, before: 'run_1' })
   events.list({ limit: 1 })
   events.list({ limit: 1, type: 'file.created', since: 0 })
-  runs.list({ limit: 1, eventId: 'evt_1' })
-  runs.list({ limit: 1, parentRun: 'run_1' })
+  const search = new RunSearch(recording, events)
+  for (const filter of RUN_FILTERS) {
+    search.list({ limit: 1, ...filter })
+    search.search(filter, { rows: 2, limit: 1, after: 'run_1' })
+    search.groupFailures(filter, { rows: 2, limit: 1, after: 'run_1' })
+  }
+  // An empty table is not searched at all.
+  const one = `INSERT INTO event (seq, segment, identity, id, account, type, origin, created_at, received_at, body)
+    VALUES (1, 0, x'00', 'evt_1', 'default', 'file.created', 'webhook', 0, 0, '{}')`
+  db.exec(one)
+  new EventSearcher(recording).search({}, { rows: 2, limit: 1, after: null })
   return new Map(
     statements
-      .filter((sql) => !sql.startsWith('PRAGMA'))
+      .filter((sql) => !sql.startsWith('PRAGMA') && !sql.includes('RAISE('))
       .map((sql) => {
         const parameters = (sql.match(/\?/g) ?? []).map(() => 0)
         const named = Object.fromEntries([...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 0]))
@@ -121,8 +149,9 @@ test('a claim reads runs in index order, without sorting', () => {
 
 test('no statement of a run sorts anything but its own steps', () => {
   const sorted = [...plans].filter(([, plan]) => plan.some((line) => line.includes('TEMP B-TREE'))).map(([sql]) => sql)
-  // Few endpoints and event types, and a count that groups by a handful of verdicts.
-  const isSmall = (sql: string) => /FROM endpoint|FROM unmatched_tally|json_each|GROUP BY verdict/.test(sql)
+  // Few endpoints and event types, a count by verdict, and lists of unfinished runs.
+  const isSmall = (sql: string) =>
+    /FROM endpoint|FROM unmatched_tally|json_each|GROUP BY verdict|BY run_(ready|leased) /.test(sql)
   expect(sorted.filter((sql) => !isSmall(sql))).toEqual([
     expect.stringMatching(/FROM step WHERE run_id = \? ORDER BY position$/),
   ])
@@ -198,15 +227,40 @@ test('waits are resolved by their indexes, however many there are', () => {
     'SEARCH wait USING PRIMARY KEY (run_id=?)',
     'SEARCH wait USING COVERING INDEX wait_child (child_run=?)',
   ])
-  expect(searches('WHERE parent_run = ?')).toEqual([
-    'SEARCH run USING COVERING INDEX run_invoked (parent_run=?)',
-    'SEARCH run USING INDEX run_invoked (parent_run=?)',
-  ])
+  expect(searches('WHERE parent_run = ?')).toEqual(['SEARCH run USING COVERING INDEX run_invoked (parent_run=?)'])
   expect(searches('FROM match_cursor').join()).toContain('wait USING COVERING INDEX wait_open (type=? AND name=?)')
   expect(searches('DELETE FROM event_key').join()).toContain('event_key USING COVERING INDEX event_key_age')
   expect(searches('DELETE FROM wait').every((line) => line.includes('PRIMARY KEY (run_id=?'))).toBe(true)
   const scans = [...plans].filter(([, plan]) => plan.some((line) => /^SCAN (wait|event_key|large_output)/.test(line)))
   expect(scans.map(([sql]) => sql)).toEqual([])
+})
+
+test('a list of runs reads along the index of its filter, in order', () => {
+  const pathOf = (part: string) => new Set(planOf(part).filter((line) => /\brun\b/.test(line)))
+  expect([...pathOf('NOT INDEXED LEFT JOIN event ON event.seq = run.event_seq WHERE run.id >= ?')]).toEqual([
+    'SEARCH run USING PRIMARY KEY (id>? AND id<?)',
+  ])
+  expect([...pathOf('INDEXED BY run_ended_badly LEFT JOIN')]).toEqual([
+    'SEARCH run USING INDEX run_ended_badly (status=?)',
+    'SEARCH run USING INDEX run_ended_badly (status=? AND id<?)',
+  ])
+  expect([...pathOf('INDEXED BY run_failed LEFT JOIN')]).toContain('SEARCH run USING INDEX run_failed (workflow=?)')
+  expect([...pathOf('INDEXED BY run_for_person LEFT JOIN')]).toContain('SCAN run USING INDEX run_for_person')
+  expect([...pathOf('INDEXED BY run_origin LEFT JOIN')][0]).toContain('INDEX run_origin (origin_run=?')
+  expect([...pathOf('INDEXED BY run_invoked LEFT JOIN')][0]).toContain('INDEX run_invoked (parent_run=?')
+  for (const line of pathOf('BETWEEN ? AND ? ORDER BY seq')) expect(line).toContain('USING INTEGER PRIMARY KEY')
+})
+
+test('the end of a slice is found in the index alone', () => {
+  for (const index of ['run_ended_badly', 'run_failed', 'run_origin', 'run_invoked']) {
+    const plan = planOf(`SELECT id FROM run INDEXED BY ${index} `)
+    for (const line of plan) expect(line).toContain(`COVERING INDEX ${index}`)
+  }
+})
+
+test('conflicts, and the refusals of one verdict, are listed by their indexes', () => {
+  expect(planOf(`WHERE verdict = 'conflict' ORDER BY id`)).toEqual(['SCAN delivery USING INDEX delivery_conflict'])
+  expect(planOf('AND verdict = ? ORDER BY id')).toEqual(['SEARCH delivery USING INDEX delivery_refused (verdict=?)'])
 })
 
 test('the deletes of a target are found by their own index', () => {

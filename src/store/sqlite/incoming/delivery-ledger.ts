@@ -44,9 +44,11 @@ export class DeliveryLedger {
   }
 
   list({ limit, ...filter }: DeliveryQuery): DeliveryRecord[] {
-    const { where, values } = describeFilter(filter)
-    // Index: primary key, backwards.
-    const rows = this.#db.prepare<unknown[], DeliveryRow>(`SELECT * FROM delivery ${where} ORDER BY id DESC LIMIT ?`)
+    const { index, conditions } = describeFilter(filter)
+    const { where, values } = buildWhere(conditions)
+    const rows = this.#db.prepare<unknown[], DeliveryRow>(
+      `SELECT * FROM delivery ${index} ${where} ORDER BY id DESC LIMIT ?`,
+    )
     return rows.all(...values, limit).map(readDelivery)
   }
 
@@ -71,13 +73,26 @@ export class DeliveryLedger {
   }
 }
 
+/** Index: delivery_conflict, delivery_refused for one verdict, else the primary key. */
 function describeFilter({ verdicts, endpointId, since, before }: Omit<DeliveryQuery, 'limit'>) {
-  const conditions: Condition[] = []
+  const { index, conditions } = describeVerdicts(verdicts)
   if (since !== undefined) conditions.push(['id >= ?', firstId('dlv', since)])
   if (before !== undefined) conditions.push(['id < ?', before])
   if (endpointId !== undefined) conditions.push(['endpoint_id = ?', endpointId])
-  if (verdicts !== undefined) conditions.push(['verdict IN (SELECT value FROM json_each(?))', JSON.stringify(verdicts)])
-  return buildWhere(conditions)
+  return { index, conditions }
+}
+
+function describeVerdicts(verdicts: readonly Verdict[] | undefined): { index: string; conditions: Condition[] } {
+  if (verdicts === undefined) return { index: 'NOT INDEXED', conditions: [] }
+  const [only, ...others] = verdicts
+  if (only === 'conflict' && others.length === 0) {
+    return { index: 'INDEXED BY delivery_conflict', conditions: [[`verdict = 'conflict'`]] }
+  }
+  if (only !== undefined && others.length === 0 && only !== 'accepted' && only !== 'duplicate') {
+    return { index: 'INDEXED BY delivery_refused', conditions: [['event_id IS NULL AND verdict = ?', only]] }
+  }
+  const any: Condition = ['verdict IN (SELECT value FROM json_each(?))', JSON.stringify(verdicts)]
+  return { index: 'NOT INDEXED', conditions: [any] }
 }
 
 function readDelivery(row: DeliveryRow): DeliveryRecord {

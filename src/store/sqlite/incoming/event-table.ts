@@ -9,7 +9,7 @@ import type { EventRange } from '../../../core/store/matches.ts'
 import { buildWhere, type Condition } from '../database/build-where.ts'
 import { KnownEvents, type RowCounts } from './known-events.ts'
 
-interface EventRow {
+export interface EventRow {
   seq: number
   id: string
   account: string
@@ -23,7 +23,7 @@ interface EventRow {
 /** The outcome of saving an event: a new row, or a known one with the same or another body. */
 export type SavedEvent = { kind: 'new'; seq: number } | { kind: 'known'; seq: number; isSameBody: boolean }
 
-const COLUMNS = 'seq, id, account, type, origin, created_at, received_at, body'
+export const EVENT_COLUMNS = 'seq, id, account, type, origin, created_at, received_at, body'
 
 /** The only stream of a SQLite database. */
 export const STREAM = 0
@@ -54,7 +54,7 @@ export class EventTable {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     // Index: primary key.
-    this.#get = db.prepare<[number], EventRow>(`SELECT ${COLUMNS} FROM event WHERE seq = ?`)
+    this.#get = db.prepare<[number], EventRow>(`SELECT ${EVENT_COLUMNS} FROM event WHERE seq = ?`)
     this.#content = db.prepare<[number], { body: string; bodyHash: Buffer | null }>(
       'SELECT body, body_hash AS bodyHash FROM event WHERE seq = ?',
     )
@@ -68,7 +68,7 @@ export class EventTable {
     )
     // Index: primary keys of run and event.
     this.#ofRuns = db.prepare<[string], EventRow & { run: string }>(
-      `SELECT run.id AS run, ${COLUMNS.split(', ')
+      `SELECT run.id AS run, ${EVENT_COLUMNS.split(', ')
         .map((column) => `event.${column}`)
         .join(', ')}
        FROM json_each(?) AS given JOIN run ON run.id = given.value JOIN event ON event.seq = run.event_seq`,
@@ -121,7 +121,7 @@ export class EventTable {
     if (before !== undefined) conditions.push(['seq < ?', before])
     const { where, values } = buildWhere(conditions)
     const list = this.#db.prepare<unknown[], EventRow>(
-      `SELECT ${COLUMNS} FROM event ${where} ORDER BY seq DESC LIMIT ?`,
+      `SELECT ${EVENT_COLUMNS} FROM event ${where} ORDER BY seq DESC LIMIT ?`,
     )
     return list.all(...values, limit).map(readEvent)
   }
@@ -163,7 +163,7 @@ function hashBody(body: string): Buffer {
   return hash('sha256', body, 'buffer')
 }
 
-function readEvent(row: EventRow): EventRecord {
+export function readEvent(row: EventRow): EventRecord {
   return {
     stream: STREAM,
     seq: row.seq,

@@ -1,45 +1,17 @@
 import type { Database } from 'better-sqlite3'
 import type { Failure } from '../../../core/errors.ts'
-import { firstId, newId } from '../../../core/ids.ts'
+import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import { UNADMITTED_PRIORITY } from '../../../core/runs/admission.ts'
 import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
 import { FIRST_FENCE, type Lease } from '../../../core/runs/lease.ts'
-import type { Run, RunFilter, RunHandler, RunOrigin, RunStatus } from '../../../core/runs/run.ts'
+import type { Run, RunHandler, RunOrigin, RunStatus } from '../../../core/runs/run.ts'
 import type { Store } from '../../../core/store/store.ts'
-import { buildWhere, type Condition } from '../database/build-where.ts'
 import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
 import { prepareFindRoot } from './find-root.ts'
+import { type RunRow, readRun, selectRuns } from './run-row.ts'
 import type { TickTable } from './tick-table.ts'
 import type { WorkflowTable } from './workflow-table.ts'
-
-interface RunRow {
-  id: string
-  workflow: string
-  status: RunStatus
-  reason: string | null
-  event_id: string | null
-  tick_at: number | null
-  parent_run: string | null
-  parent_step: string | null
-  attempt: number
-  created_at: number
-  started_at: number | null
-  finished_at: number | null
-  due_at: number | null
-  deadline: number | null
-  by_rule: number
-  awaits: number
-  gate_state: string | null
-  folded_into: string | null
-  folded: number | null
-  output: string | null
-  apart_bytes: number | null
-  error: string | null
-  origin: RunOrigin
-  origin_run: string | null
-  handler: RunHandler
-}
 
 interface ClaimRow {
   id: string
@@ -71,15 +43,8 @@ const IS_LEASED = `id = @runId AND fence = @fence AND status = 'running'`
 /** The same by position, for steps and ends of runs: binding names takes half as long again. */
 export const IS_LEASED_BY_POSITION = `id = ? AND fence = ? AND status = 'running'`
 
-const SELECT_RUN = `SELECT run.id, workflow, status, reason, event.id AS event_id, tick_at, parent_run, parent_step,
-    attempt, run.created_at, started_at, finished_at, due_at, by_rule, awaits, gate_state, folded_into, folded, output,
-    apart_bytes, error, run.origin, origin_run, handler,
-    started_at + (SELECT run_timeout FROM workflow WHERE workflow.id = run.workflow) AS deadline
-  FROM run LEFT JOIN event ON event.seq = run.event_seq`
-
 /** The queue: runs from pending to finished. */
 export class RunTable {
-  readonly #db: Database
   readonly #events: EventTable
   readonly #ticks: TickTable
   readonly #workflows: WorkflowTable
@@ -90,7 +55,6 @@ export class RunTable {
   readonly #findRoot
 
   constructor(db: Database, events: EventTable, ticks: TickTable, workflows: WorkflowTable) {
-    this.#db = db
     this.#events = events
     this.#ticks = ticks
     this.#workflows = workflows
@@ -181,31 +145,6 @@ export class RunTable {
   listEvents(id: string): EventRecord[] {
     const seqs = new Set(this.#reads.events.all(id).sort((a, b) => a - b))
     return [...seqs].map((seq) => this.#events.get(seq))
-  }
-
-  list({ limit, ...filter }: RunFilter & { limit: number }): Run[] {
-    const { where, values } = this.#where(filter)
-    // Index: primary key, newest first, bounded by time; run_caused for an event, run_origin for an
-    // origin, run_invoked for a parent.
-    const rows = this.#db.prepare<unknown[], RunRow>(`${SELECT_RUN} ${where} ORDER BY run.id DESC LIMIT ?`)
-    return rows.all(...values, limit).map(readRun)
-  }
-
-  #where({ status, workflow, eventId, account, origin, originRun, parentRun, since, until, before }: RunFilter) {
-    const conditions: Condition[] = []
-    if (status !== undefined) conditions.push(['status = ?', status])
-    if (workflow !== undefined) conditions.push(['workflow = ?', workflow])
-    if (parentRun !== undefined) conditions.push(['parent_run = ?', parentRun])
-    if (eventId !== undefined) {
-      const seqs = JSON.stringify(this.#events.findSeqs(eventId, account))
-      conditions.push(['event_seq IN (SELECT value FROM json_each(?))', seqs])
-    }
-    if (origin !== undefined) conditions.push(['run.origin = ?', origin])
-    if (originRun !== undefined) conditions.push(['origin_run = ?', originRun])
-    if (since !== undefined) conditions.push(['run.id >= ?', firstId('run', since)])
-    if (until !== undefined) conditions.push(['run.id < ?', firstId('run', until)])
-    if (before !== undefined) conditions.push(['run.id < ?', before])
-    return buildWhere(conditions)
   }
 
   #claimAll(claimable: () => string[], worker: string, now: number): ClaimedRun[] {
@@ -330,7 +269,7 @@ function prepareEnds(db: Database) {
 function prepareReads(db: Database) {
   return {
     // Index: primary key.
-    find: db.prepare<[string], RunRow>(`${SELECT_RUN} WHERE run.id = ?`),
+    find: db.prepare<[string], RunRow>(`${selectRuns()} WHERE run.id = ?`),
     isLeased: db.prepare<[Lease], number>(`SELECT 1 FROM run WHERE ${IS_LEASED}`).pluck(),
     // Index: run_leased.
     leases: db.prepare<[string], { runId: string; fence: number }>(
@@ -350,35 +289,5 @@ function prepareReads(db: Database) {
          SELECT event_seq FROM one JOIN run ON run.id = one.id WHERE event_seq IS NOT NULL`,
       )
       .pluck(),
-  }
-}
-
-function readRun(row: RunRow): Run {
-  return {
-    id: row.id,
-    workflow: row.workflow,
-    status: row.status,
-    reason: row.reason,
-    eventId: row.event_id,
-    tickAt: row.tick_at,
-    origin: row.origin,
-    originRun: row.origin_run,
-    handler: row.handler,
-    parentRun: row.parent_run,
-    parentStep: row.parent_step,
-    attempt: row.attempt,
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    dueAt: row.due_at,
-    deadline: row.deadline,
-    isCanceledByRule: row.by_rule === 1,
-    awaits: row.awaits === 1,
-    isInLine: row.status === 'waiting' && row.gate_state === 'in_line',
-    foldedInto: row.folded_into,
-    folded: row.folded ?? 0,
-    output: row.output,
-    ...(row.apart_bytes === null ? {} : { apartBytes: row.apart_bytes }),
-    error: row.error === null ? null : JSON.parse(row.error),
   }
 }

@@ -63,6 +63,7 @@ CREATE TABLE delivery (
 CREATE INDEX delivery_repeat ON delivery (event_seq) WHERE verdict IN ('duplicate', 'conflict');
 -- The oldest refusals of a verdict, which make room for newer ones.
 CREATE INDEX delivery_refused ON delivery (verdict, id) WHERE event_id IS NULL;
+CREATE INDEX delivery_conflict ON delivery (id) WHERE verdict = 'conflict';
 
 -- Refusals by verdict. `listed`: rows in the ledger; `dropped`: refusals without a row, or whose
 -- row made room.
@@ -240,6 +241,12 @@ CREATE INDEX run_origin  ON run (origin_run)        WHERE origin_run IS NOT NULL
 CREATE INDEX run_folded  ON run (folded_into)       WHERE folded_into IS NOT NULL;
 CREATE INDEX run_paused  ON run (workflow, id)
   WHERE status = 'waiting' AND reason = 'the workflow is paused';
+-- Questions of a person. A run that goes well enters none of them. See decision 41.
+CREATE INDEX run_ended_badly ON run (status, id) WHERE status IN ('failed', 'canceled');
+CREATE INDEX run_failed ON run (workflow, id) WHERE status = 'failed';
+CREATE INDEX run_for_person ON run (id)
+  WHERE status = 'waiting' AND due_at IS NULL AND awaits = 0 AND gate_state IS NOT 'in_line'
+    AND reason NOT IN ('the workflow is paused', 'the tick before it is not finished');
 -- Unfinished ticks of a workflow, which a new tick may have to wait for.
 CREATE INDEX run_ticking ON run (workflow, tick_at)
   WHERE tick_at IS NOT NULL AND handler = 'run' AND status IN ('pending', 'running', 'waiting');

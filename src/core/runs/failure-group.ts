@@ -1,0 +1,79 @@
+import type { Failure } from '../errors.ts'
+import { deriveGroupId } from '../ids.ts'
+import { stepNameOf } from './step.ts'
+
+/** The facts that failures of one kind share. */
+export interface FailureKind {
+  /** `grp_…`: the same for failures of one kind, in every process. */
+  id: string
+  workflow: string
+  /** Name of the failed step, without its key; null outside a step. */
+  step: string | null
+  /** Name of the error's class. */
+  name: string
+  /** First line of the message, with ids, numbers, moments and paths masked. */
+  message: string
+}
+
+/** Failed runs of one kind. Times are epoch milliseconds. */
+export interface FailureGroup extends FailureKind {
+  runs: number
+  /** End of the first run and of the last one. */
+  firstAt: number
+  lastAt: number
+  /** Id of the newest run. */
+  lastRun: string
+}
+
+/** Characters of a masked message. */
+const MESSAGE_LIMIT = 200
+
+/**
+ * Details by which failures of one kind differ, in the order of masking. An HTTP status stays,
+ * because 404 and 503 need different answers.
+ */
+const MASKS: readonly [what: RegExp, mask: string][] = [
+  [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?/g, '<time>'],
+  [/\bhttps?:\/\/[^\s"'<>]+/gi, '<url>'],
+  // Quoted text that looks like a path, a file name or an id. A plain word in quotes stays.
+  [/(["'`“])[^"'`”]*[/\\.\d][^"'`”]*(["'`”])/g, '$1<value>$2'],
+  [/\b[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}\b/gi, '<id>'],
+  [/(?:\b[\w-]+:)?(?<![\w<])\/(?:[^\s"'`,;()<>]*[^\s"'`,;()<>.:])?/g, '<path>'],
+  [/\b[a-z]{2,12}_(?=[\da-z]*\d)[\da-z]+\b/gi, '<id>'],
+  [/\b(?=[a-f]*\d)[\da-f]{8,}\b/gi, '<id>'],
+  [/\b[\w-]+\.(?:csv|docx?|gz|jpe?g|json|md|mp4|parquet|pdf|png|tar|tsv|txt|xlsx?|xml|ya?ml|zip)\b/gi, '<file>'],
+  [/(?<!\bHTTP )(?<!\bstatus )(?<![\w<])\d+(?:[.,:]\d+)*/gi, '<n>'],
+]
+
+/** The kind of a run's failure. Two runs with the same `id` failed for the same reason. */
+export function groupFailure(workflow: string, error: Failure): FailureKind {
+  const step = error.step === undefined ? null : stepNameOf(error.step)
+  const message = maskMessage(error.message)
+  return { id: deriveGroupId(workflow, step ?? '', error.name, message), workflow, step, name: error.name, message }
+}
+
+function maskMessage(message: string): string {
+  const line = message.split('\n', 1)[0] ?? ''
+  return MASKS.reduce((text, [what, mask]) => text.replace(what, mask), line.slice(0, 2 * MESSAGE_LIMIT))
+    .trim()
+    .slice(0, MESSAGE_LIMIT)
+}
+
+/** Joins groups of several slices; the one with the newest failure comes first. */
+export function mergeFailureGroups(parts: readonly FailureGroup[]): FailureGroup[] {
+  const groups = new Map<string, FailureGroup>()
+  for (const part of parts) {
+    const known = groups.get(part.id)
+    if (known === undefined) groups.set(part.id, part)
+    else {
+      groups.set(part.id, {
+        ...known,
+        runs: known.runs + part.runs,
+        firstAt: Math.min(known.firstAt, part.firstAt),
+        lastAt: Math.max(known.lastAt, part.lastAt),
+        lastRun: known.lastRun > part.lastRun ? known.lastRun : part.lastRun,
+      })
+    }
+  }
+  return [...groups.values()].sort((a, b) => b.lastAt - a.lastAt || (a.id < b.id ? -1 : 1))
+}

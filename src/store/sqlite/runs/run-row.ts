@@ -1,0 +1,69 @@
+import type { Run, RunHandler, RunOrigin, RunStatus } from '../../../core/runs/run.ts'
+
+/** A row of {@link selectRuns}. */
+export interface RunRow {
+  id: string
+  workflow: string
+  status: RunStatus
+  reason: string | null
+  event_id: string | null
+  tick_at: number | null
+  parent_run: string | null
+  parent_step: string | null
+  attempt: number
+  created_at: number
+  started_at: number | null
+  finished_at: number | null
+  due_at: number | null
+  deadline: number | null
+  by_rule: number
+  awaits: number
+  gate_state: string | null
+  folded_into: string | null
+  folded: number | null
+  output: string | null
+  apart_bytes: number | null
+  error: string | null
+  origin: RunOrigin
+  origin_run: string | null
+  handler: RunHandler
+}
+
+/** Selects runs with their event's id, by `index`: `INDEXED BY …`, `NOT INDEXED` or nothing. */
+export function selectRuns(index = ''): string {
+  return `SELECT run.id, workflow, status, reason, event.id AS event_id, tick_at, parent_run, parent_step,
+    attempt, run.created_at, started_at, finished_at, due_at, by_rule, awaits, gate_state, folded_into, folded, output,
+    apart_bytes, error, run.origin, origin_run, handler,
+    started_at + (SELECT run_timeout FROM workflow WHERE workflow.id = run.workflow) AS deadline
+  FROM run ${index} LEFT JOIN event ON event.seq = run.event_seq`
+}
+
+export function readRun(row: RunRow): Run {
+  return {
+    id: row.id,
+    workflow: row.workflow,
+    status: row.status,
+    reason: row.reason,
+    eventId: row.event_id,
+    tickAt: row.tick_at,
+    origin: row.origin,
+    originRun: row.origin_run,
+    handler: row.handler,
+    parentRun: row.parent_run,
+    parentStep: row.parent_step,
+    attempt: row.attempt,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    dueAt: row.due_at,
+    deadline: row.deadline,
+    isCanceledByRule: row.by_rule === 1,
+    awaits: row.awaits === 1,
+    isInLine: row.status === 'waiting' && row.gate_state === 'in_line',
+    foldedInto: row.folded_into,
+    folded: row.folded ?? 0,
+    output: row.output,
+    ...(row.apart_bytes === null ? {} : { apartBytes: row.apart_bytes }),
+    error: row.error === null ? null : JSON.parse(row.error),
+  }
+}

@@ -1,0 +1,126 @@
+import type { Database } from 'better-sqlite3'
+import type { EventRecord } from '../../../core/incoming/event.ts'
+import { mentionsPath, parsePathPattern } from '../../../core/incoming/path-pattern.ts'
+import type { EventSearch } from '../../../core/store/events.ts'
+import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
+import { buildWhere, type Condition, likePattern } from '../database/build-where.ts'
+import { EVENT_COLUMNS, type EventRow, readEvent } from '../incoming/event-table.ts'
+
+/**
+ * Our clock may have been set back by this much, and events are numbered by arrival. So a search in
+ * time looks this far beyond its bounds.
+ */
+const CLOCK_SLACK_MS = 3_600_000
+
+/** The numbers of one slice: from `top` down to `bottom`, both included. */
+interface Span {
+  top: number
+  bottom: number
+  isLast: boolean
+}
+
+/** Searches events by content, newest first, one slice of numbers at a time. */
+export class EventSearcher {
+  readonly #db: Database
+  readonly #at
+  readonly #newest
+  readonly #oldest
+
+  constructor(db: Database) {
+    addBodyFunctions(db)
+    this.#db = db
+    // Index: primary key, for all of these.
+    this.#at = db.prepare<[number], { seq: number; receivedAt: number }>(
+      'SELECT seq, received_at AS receivedAt FROM event WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
+    )
+    this.#newest = db.prepare<[], number | null>('SELECT max(seq) FROM event').pluck()
+    this.#oldest = db.prepare<[], number | null>('SELECT min(seq) FROM event').pluck()
+  }
+
+  search(search: EventSearch, slice: SearchSlice): SearchPart<EventRecord> {
+    const span = this.#findSpan(search, slice)
+    if (span === null) return { items: [], next: null, rows: 0, from: null }
+    const within: Condition = ['seq BETWEEN ? AND ?', span.bottom, span.top]
+    const { where, values } = buildWhere([within, ...describeSearch(search)])
+    const found = this.#db.prepare<unknown[], EventRow>(
+      `SELECT ${EVENT_COLUMNS} FROM event ${where} ORDER BY seq DESC LIMIT ?`,
+    )
+    const items = found.all(...values, slice.limit).map(readEvent)
+    const last = items.at(-1)
+    if (items.length < slice.limit || last === undefined) return this.#end(span, items)
+    // The page is full before the slice is read to its end.
+    return { items, next: String(last.seq), rows: span.top - last.seq + 1, from: last.receivedAt }
+  }
+
+  #end(span: Span, items: EventRecord[]): SearchPart<EventRecord> {
+    const from = this.#at.get(span.bottom)?.receivedAt ?? null
+    return { items, next: span.isLast ? null : String(span.bottom), rows: span.top - span.bottom + 1, from }
+  }
+
+  /** Null where nothing is left. Numbers have gaps, so a slice may hold fewer rows. */
+  #findSpan({ since, until }: EventSearch, { rows, after }: SearchSlice): Span | null {
+    const newest = this.#newest.get() ?? null
+    const oldest = this.#oldest.get() ?? null
+    if (newest === null || oldest === null) return null
+    const start = until === undefined ? newest : this.#lastBefore(until + CLOCK_SLACK_MS, oldest, newest)
+    const top = after === null ? start : Math.min(start, Number(after) - 1)
+    const end = since === undefined ? oldest : this.#lastBefore(since - CLOCK_SLACK_MS, oldest, newest) + 1
+    if (top < end) return null
+    const bottom = Math.max(end, top - rows + 1)
+    return { top, bottom, isLast: bottom === end }
+  }
+
+  /** The last event received before a moment, by bisection; below `oldest` without one. */
+  #lastBefore(moment: number, oldest: number, newest: number): number {
+    let low = oldest - 1
+    let high = newest
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      const event = this.#at.get(middle)
+      if (event === undefined || event.receivedAt < moment) low = middle
+      else high = Math.min(event.seq, middle) - 1
+    }
+    return Math.max(low, oldest - 1)
+  }
+}
+
+function describeSearch({ type, account, since, until, path, words = [] }: EventSearch): Condition[] {
+  const conditions: Condition[] = []
+  if (since !== undefined) conditions.push(['received_at >= ?', since])
+  if (until !== undefined) conditions.push(['received_at < ?', until])
+  if (type?.endsWith('.*')) conditions.push([`type GLOB ?`, `${type.slice(0, -1)}*`])
+  else if (type !== undefined) conditions.push(['type = ?', type])
+  if (account !== undefined) conditions.push(['account = ?', account])
+  for (const word of words) {
+    const pattern = likePattern(inJson(word))
+    conditions.push([
+      `(body LIKE ? ${ESCAPE} OR (${MAY_DIFFER} AND plain_json(body) LIKE ? ${ESCAPE}))`,
+      pattern,
+      pattern,
+    ])
+  }
+  if (path !== undefined) {
+    const hint = likePattern(inJson(parsePathPattern(path).path))
+    conditions.push([`(body LIKE ? ${ESCAPE} OR ${MAY_DIFFER}) AND mentions_path(body, ?)`, hint, path])
+  }
+  return conditions
+}
+
+const ESCAPE = `ESCAPE '\\'`
+/** A sender may escape any character, so such a body is compared after parsing. */
+const MAY_DIFFER = `instr(body, '\\') > 0`
+
+/** The text as it stands within a JSON text. */
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+/** Gives SQLite the functions that conditions on bodies call. */
+function addBodyFunctions(db: Database): void {
+  db.function('plain_json', { deterministic: true }, (body) =>
+    body === '' ? '' : JSON.stringify(JSON.parse(String(body))),
+  )
+  db.function('mentions_path', { deterministic: true }, (body, path) =>
+    Number(body !== '' && mentionsPath(JSON.parse(String(body)).data, parsePathPattern(String(path)))),
+  )
+}

@@ -1,0 +1,123 @@
+import type { Database } from 'better-sqlite3'
+import { firstId } from '../../../core/ids.ts'
+import { groupFailure } from '../../../core/runs/failure-group.ts'
+import { PAUSED_REASON, QUEUED_TICK_REASON, type RunFilter, type RunStatus } from '../../../core/runs/run.ts'
+import { stepNameOf } from '../../../core/runs/step.ts'
+import { type Condition, likePattern } from '../database/build-where.ts'
+import type { EventTable } from '../incoming/event-table.ts'
+
+/** How the runs of a filter are read: along one index, in the order of their ids. */
+export interface RunPath {
+  /** The index to read, as SQL. */
+  index: string
+  /** Conditions that the index answers: rows outside them are not read. */
+  along: Condition[]
+  /** Conditions on each row read. */
+  each: Condition[]
+}
+
+/** The condition of the index `run_for_person`, word by word. */
+const FOR_PERSON = `run.status = 'waiting' AND run.due_at IS NULL AND run.awaits = 0
+  AND run.gate_state IS NOT 'in_line' AND run.reason NOT IN ('${PAUSED_REASON}', '${QUEUED_TICK_REASON}')`
+/** The condition of `run_ended_badly`: SQLite does not see that one status implies it. */
+const ENDED_BADLY = `run.status IN ('failed', 'canceled')`
+
+/** Gives SQLite the functions that conditions on failures call. */
+export function addFailureFunctions(db: Database): void {
+  db.function('failure_group', { deterministic: true }, (workflow, error) =>
+    error === null ? null : groupFailure(String(workflow), JSON.parse(String(error))).id,
+  )
+  db.function('step_name', { deterministic: true }, (key) => (key === null ? null : stepNameOf(String(key))))
+}
+
+/** The shortest way to the runs of a filter. */
+export function planRunPath(filter: RunFilter, events: EventTable): RunPath {
+  const { index, along, answered } = chooseIndex(filter, events)
+  const rest: RunFilter = { ...filter }
+  for (const name of answered) delete rest[name]
+  return { index, along: [...along, ...describeSpan(filter)], each: describeRest(rest) }
+}
+
+interface Index {
+  index: string
+  along: Condition[]
+  /** Parts of the filter that `along` stands for. */
+  answered: (keyof RunFilter)[]
+}
+
+function chooseIndex(filter: RunFilter, events: EventTable): Index {
+  const { eventId, account, originRun, parentRun, waitsForPerson, workflow, error, step, failureGroup } = filter
+  if (eventId !== undefined) {
+    const seqs = JSON.stringify(events.findSeqs(eventId, account))
+    const along: Condition[] = [['run.event_seq IN (SELECT value FROM json_each(?))', seqs]]
+    return { index: 'INDEXED BY run_caused', along, answered: ['eventId', 'account'] }
+  }
+  if (originRun !== undefined) {
+    return { index: 'INDEXED BY run_origin', along: [['run.origin_run = ?', originRun]], answered: ['originRun'] }
+  }
+  if (parentRun !== undefined) {
+    return { index: 'INDEXED BY run_invoked', along: [['run.parent_run = ?', parentRun]], answered: ['parentRun'] }
+  }
+  if (waitsForPerson) return { index: 'INDEXED BY run_for_person', along: [[FOR_PERSON]], answered: ['waitsForPerson'] }
+  const isOfFailed = [error, step, failureGroup].some((part) => part !== undefined)
+  return chooseByStatus(isOfFailed ? 'failed' : filter.status, workflow, filter.status)
+}
+
+/** `asked` is the filter's own status, which may contradict that of its other parts. */
+function chooseByStatus(
+  status: RunStatus | undefined,
+  workflow: string | undefined,
+  asked: RunStatus | undefined,
+): Index {
+  const answered: (keyof RunFilter)[] = status === asked ? ['status'] : []
+  switch (status) {
+    case 'failed':
+      return workflow === undefined
+        ? { index: 'INDEXED BY run_ended_badly', along: [[`${ENDED_BADLY} AND run.status = 'failed'`]], answered }
+        : {
+            index: 'INDEXED BY run_failed',
+            along: [[`run.status = 'failed' AND run.workflow = ?`, workflow]],
+            answered: [...answered, 'workflow'],
+          }
+    case 'canceled':
+      return { index: 'INDEXED BY run_ended_badly', along: [[`${ENDED_BADLY} AND run.status = 'canceled'`]], answered }
+    // Unfinished runs are few, but their indexes have another order, so these are sorted.
+    case 'pending':
+      return { index: 'INDEXED BY run_ready', along: [[`run.status = 'pending'`]], answered }
+    case 'running':
+      return { index: 'INDEXED BY run_leased', along: [[`run.status = 'running'`]], answered }
+    default:
+      return { index: 'NOT INDEXED', along: [], answered: [] }
+  }
+}
+
+/** Ids sort by time, so that every index that ends in the id is bounded by it, too. */
+function describeSpan({ since, until, before }: RunFilter): Condition[] {
+  return [
+    ...(since === undefined ? [] : [['run.id >= ?', firstId('run', since)] as const]),
+    ...(until === undefined ? [] : [['run.id < ?', firstId('run', until)] as const]),
+    ...(before === undefined ? [] : [['run.id < ?', before] as const]),
+  ]
+}
+
+/** Conditions on single rows, for the parts that no index answers. */
+function describeRest(filter: RunFilter): Condition[] {
+  const { status, workflow, origin, originRun, parentRun, waitsForPerson, error, step, failureGroup } = filter
+  const conditions: Condition[] = []
+  if (status !== undefined) conditions.push(['run.status = ?', status])
+  if (workflow !== undefined) conditions.push(['run.workflow = ?', workflow])
+  if (origin !== undefined) conditions.push(['run.origin = ?', origin])
+  if (originRun !== undefined) conditions.push(['run.origin_run = ?', originRun])
+  if (parentRun !== undefined) conditions.push(['run.parent_run = ?', parentRun])
+  if (waitsForPerson) conditions.push([FOR_PERSON])
+  if ([error, step, failureGroup].some((part) => part !== undefined)) conditions.push([`run.status = 'failed'`])
+  if (step !== undefined) {
+    conditions.push([`? IN (run.error ->> '$.step', step_name(run.error ->> '$.step'))`, step])
+  }
+  if (error !== undefined) {
+    const text = `(run.error ->> '$.name') || ': ' || (run.error ->> '$.message')`
+    conditions.push([`${text} LIKE ? ESCAPE '\\'`, likePattern(error)])
+  }
+  if (failureGroup !== undefined) conditions.push(['failure_group(run.workflow, run.error) = ?', failureGroup])
+  return conditions
+}

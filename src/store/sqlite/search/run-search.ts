@@ -1,0 +1,106 @@
+import type { Database } from 'better-sqlite3'
+import { type FailureGroup, groupFailure, mergeFailureGroups } from '../../../core/runs/failure-group.ts'
+import type { Run, RunFilter } from '../../../core/runs/run.ts'
+import type { FailureFilter } from '../../../core/store/runs.ts'
+import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
+import { buildWhere, type Condition } from '../database/build-where.ts'
+import type { EventTable } from '../incoming/event-table.ts'
+import { type RunRow, readRun, selectRuns } from '../runs/run-row.ts'
+import { addFailureFunctions, planRunPath, type RunPath } from './run-filter.ts'
+
+/** The rows of one slice. */
+interface Span {
+  /** The slice, as a further condition of its path. */
+  within: Condition[]
+  /** Id of the last row read, with the moment of its making; null where the slice is empty. */
+  last: { id: string; createdAt: number } | null
+  rows: number
+  isLast: boolean
+}
+
+interface FailureRow {
+  id: string
+  workflow: string
+  error: string
+  finished_at: number
+}
+
+/** Lists of runs for a person. Each read visits one index, newest first, and at most one slice. */
+export class RunSearch {
+  readonly #db: Database
+  readonly #events: EventTable
+  readonly #created
+
+  constructor(db: Database, events: EventTable) {
+    addFailureFunctions(db)
+    this.#db = db
+    this.#events = events
+    // Index: primary key.
+    this.#created = db.prepare<[string], number>('SELECT created_at FROM run WHERE id = ?').pluck()
+  }
+
+  list({ limit, ...filter }: RunFilter & { limit: number }): Run[] {
+    return this.#read(planRunPath(filter, this.#events), [], limit)
+  }
+
+  search(filter: RunFilter, slice: SearchSlice): SearchPart<Run> {
+    const path = planRunPath(filter, this.#events)
+    const span = this.#findSpan(path, slice)
+    const items = this.#read(path, span.within, slice.limit)
+    const last = items.at(-1)
+    if (items.length < slice.limit || last === undefined || last.id === span.last?.id) return endOf(span, items)
+    // The page is full before the slice is read to its end.
+    const rows = this.#countDownTo(path, slice, last.id)
+    return { items, next: last.id, rows, from: last.createdAt }
+  }
+
+  groupFailures(filter: FailureFilter, slice: SearchSlice): SearchPart<FailureGroup> {
+    const path = planRunPath({ ...filter, status: 'failed' }, this.#events)
+    const span = this.#findSpan(path, slice)
+    const { where, values } = buildWhere([...path.along, ...span.within, ...path.each])
+    const rows = this.#db.prepare<unknown[], FailureRow>(
+      `SELECT run.id, workflow, error, finished_at FROM run ${path.index} ${where}`,
+    )
+    return endOf(span, mergeFailureGroups(rows.all(...values).map(toGroup)))
+  }
+
+  #read({ index, along, each }: RunPath, within: Condition[], limit: number): Run[] {
+    const { where, values } = buildWhere([...along, ...within, ...each])
+    const rows = this.#db.prepare<unknown[], RunRow>(`${selectRuns(index)} ${where} ORDER BY run.id DESC LIMIT ?`)
+    return rows.all(...values, limit).map(readRun)
+  }
+
+  #findSpan({ index, along }: RunPath, { rows, after }: SearchSlice): Span {
+    const below: Condition[] = after === null ? [] : [['run.id < ?', after]]
+    const { where, values } = buildWhere([...along, ...below])
+    const edge = this.#db.prepare<unknown[], string>(
+      `SELECT id FROM run ${index} ${where} ORDER BY run.id DESC LIMIT 1 OFFSET ?`,
+    )
+    const id = edge.pluck().get(...values, rows - 1)
+    if (id !== undefined) return { within: [...below, ['run.id >= ?', id]], last: this.#at(id), rows, isLast: false }
+    const rest = this.#db.prepare<unknown[], { id: string | null; count: number }>(
+      `SELECT min(run.id) AS id, count(*) AS count FROM run ${index} ${where}`,
+    )
+    const { id: oldest = null, count = 0 } = rest.get(...values) ?? {}
+    return { within: below, last: oldest === null ? null : this.#at(oldest), rows: count, isLast: true }
+  }
+
+  #at(id: string): { id: string; createdAt: number } {
+    return { id, createdAt: this.#created.get(id) ?? 0 }
+  }
+
+  #countDownTo({ index, along }: RunPath, { after }: SearchSlice, id: string): number {
+    const below: Condition[] = after === null ? [] : [['run.id < ?', after]]
+    const { where, values } = buildWhere([...along, ...below, ['run.id >= ?', id]])
+    const count = this.#db.prepare<unknown[], number>(`SELECT count(*) FROM run ${index} ${where}`)
+    return count.pluck().get(...values) ?? 0
+  }
+}
+
+function endOf<Item>({ last, rows, isLast }: Span, items: Item[]): SearchPart<Item> {
+  return { items, next: isLast ? null : (last?.id ?? null), rows, from: last?.createdAt ?? null }
+}
+
+function toGroup({ id, workflow, error, finished_at: at }: FailureRow): FailureGroup {
+  return { ...groupFailure(workflow, JSON.parse(error)), runs: 1, firstAt: at, lastAt: at, lastRun: id }
+}

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { AnyWorkflow } from '../author/workflow.ts'
 import { type CrashFate, CrashPoint } from './engine/crash-point.ts'
 import { maskIds } from './mask-ids.ts'
 import type { TestbedOptions } from './options.ts'
@@ -14,52 +15,100 @@ export interface CrashReport<Value> {
   value: Value
 }
 
+/** Options of {@link crashEverywhere}, beside those of the testbed. */
+export interface CrashOptions {
+  /**
+   * Workflows of the engine that starts after the crash, as after a deployment. Values and effects
+   * are then not compared, because changed code may change them. Default: the same workflows.
+   */
+  deploy?: readonly AnyWorkflow[]
+  /** False: effects may differ, as after a step with `once` whose end is unknown. Default true. */
+  compareEffects?: boolean
+}
+
+type Scenario<Value> = (t: Testbed) => Value | Promise<Value>
+
+/** A scenario that was played to its end. */
+interface Play<Value> {
+  value: Value
+  /** Every finished step that wrote or deleted, without what differs from play to play. */
+  effects: unknown
+}
+
+interface Trial<Value> {
+  options: TestbedOptions
+  scenario: Scenario<Value>
+  crashOptions: CrashOptions
+  calm: Play<Value>
+}
+
 /**
- * Repeats a scenario with a crash before and after each journal write. Throws if it fails or
- * returns another value, apart from ids.
+ * Repeats a scenario with a crash before and after each journal write, and in the middle of each
+ * step. Only a function that awaits something has a middle. Throws if the scenario fails, or
+ * differs in its value or its effects, apart from ids.
  */
 export async function crashEverywhere<Value>(
   options: TestbedOptions,
-  scenario: (t: Testbed) => Value | Promise<Value>,
+  scenario: Scenario<Value>,
+  crashOptions: CrashOptions = {},
 ): Promise<CrashReport<Value>> {
-  const calm = new CrashPoint(0, 'kept')
-  const value = await play(options, calm, scenario)
-  const writes = calm.writes.length
+  const undisturbed = new CrashPoint(0, 'kept')
+  const calm = await play(options, undisturbed, { scenario })
+  const writes = undisturbed.writes.length
+  const middles = undisturbed.middles.length
+  const trial = { options, scenario, crashOptions, calm }
   for (let at = 1; at <= writes; at++) {
-    for (const fate of ['lost', 'kept'] as const) await crashOnce({ options, scenario, at, fate, writes, value })
+    for (const fate of ['lost', 'kept'] as const) await crashOnce(trial, { at, of: writes, fate })
   }
-  return { writes, crashes: writes * 2, value }
+  for (let at = 1; at <= middles; at++) await crashOnce(trial, { at, of: middles, fate: 'cut' })
+  return { writes, crashes: writes * 2 + middles, value: calm.value }
 }
 
-async function crashOnce<Value>(trial: {
-  options: TestbedOptions
-  scenario: (t: Testbed) => Value | Promise<Value>
-  at: number
-  fate: CrashFate
-  writes: number
-  value: Value
-}): Promise<void> {
-  const { options, scenario, at, fate, writes } = trial
+async function crashOnce<Value>(
+  { options, scenario, crashOptions, calm }: Trial<Value>,
+  { at, of, fate }: { at: number; of: number; fate: CrashFate },
+): Promise<void> {
+  const { deploy, compareEffects = true } = crashOptions
   const crash = new CrashPoint(at, fate)
-  const place = () =>
-    `crashed at write ${at} of ${writes}: ${crash.killedAt}, ${fate === 'lost' ? 'before' : 'after'} the commit`
-  const value = await play(options, crash, scenario).catch((cause: unknown) => {
+  const place = () => describePlace(crash, { at, of, fate })
+  const played = await play(options, crash, { scenario, deploy }).catch((cause: unknown) => {
     if (crash.killedAt === null) throw cause
     throw new Error(`${place()}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   })
   if (crash.killedAt === null) {
-    throw new Error(`write ${at} of ${writes} never came: the scenario does not do the same each time`)
+    const what = fate === 'cut' ? 'middle' : 'write'
+    throw new Error(`${what} ${at} of ${of} never came: the scenario does not do the same each time`)
   }
-  const [expected, actual] = [maskIds(trial.value), maskIds(value)]
-  if (isDeepStrictEqual(actual, expected)) return
-  throw new Error(`${place()}: the scenario returned ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`)
+  if (deploy) return
+  compare(`${place()}: the scenario returned`, played.value, calm.value)
+  if (compareEffects) compare(`${place()}: the effects were`, played.effects, calm.effects)
+}
+
+function compare(what: string, actual: unknown, expected: unknown): void {
+  const [masked, wanted] = [maskIds(actual), maskIds(expected)]
+  if (isDeepStrictEqual(masked, wanted)) return
+  throw new Error(`${what} ${JSON.stringify(masked)} instead of ${JSON.stringify(wanted)}`)
+}
+
+function describePlace({ killedAt }: CrashPoint, { at, of, fate }: { at: number; of: number; fate: CrashFate }) {
+  if (fate === 'cut') return `crashed in ${killedAt}, ${at} of ${of}`
+  return `crashed at write ${at} of ${of}: ${killedAt}, ${fate === 'lost' ? 'before' : 'after'} the commit`
 }
 
 async function play<Value>(
   options: TestbedOptions,
   crash: CrashPoint,
-  scenario: (t: Testbed) => Value | Promise<Value>,
-): Promise<Value> {
-  await using t = await Testbed.open(options, crash)
-  return await scenario(t)
+  { scenario, deploy }: { scenario: Scenario<Value>; deploy?: readonly AnyWorkflow[] | undefined },
+): Promise<Play<Value>> {
+  await using t = await Testbed.open(options, { crash, deploy })
+  const value = await scenario(t)
+  return { value, effects: listEffects(t) }
+}
+
+/** Sorted, because branches that work at the same time may finish in another order. */
+function listEffects(t: Testbed): unknown {
+  const effects = t
+    .effects()
+    .map(({ workflow, key, effect, status, target }) => [workflow, key, effect, status, target])
+  return effects.map((effect) => JSON.stringify(maskIds(effect))).sort()
 }

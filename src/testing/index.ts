@@ -1,8 +1,9 @@
 /** The door for tests of workflows. Works with any test framework. */
-export { type CrashReport, crashEverywhere } from './crash-everywhere.ts'
-export type { StepReplacements } from './engine/replace-steps.ts'
+export { type CrashOptions, type CrashReport, crashEverywhere } from './crash-everywhere.ts'
+export type { StepReplacements } from './engine/replaced-steps.ts'
 export type { TestbedOptions } from './options.ts'
 export type { TestEffect, TestLog, TestRun, TestStep } from './run-book.ts'
+export type { ForkOptions } from './run-control.ts'
 export { type Sent, type Testbed, testbed } from './testbed.ts'
 export type { DeliverOptions, TestDelivery } from './world/front-door.ts'
 export type { TestStorage } from './world/test-storage.ts'

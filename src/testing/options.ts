@@ -1,6 +1,7 @@
 import type { AnyWorkflow } from '../author/workflow.ts'
 import { UpshotError } from '../core/errors.ts'
-import { replaceSteps, type StepReplacements } from './engine/replace-steps.ts'
+import { ReplacedSteps, type StepReplacements } from './engine/replaced-steps.ts'
+import { TestWorkflows } from './test-workflows.ts'
 import type { TestServiceOptions } from './world/test-service.ts'
 
 /** The options of a testbed. Only `workflows` is required. */
@@ -13,10 +14,13 @@ export interface TestbedOptions {
   now?: string | number | Date
   /** Seed of the retries' jitter and of the sandbox. Default 1. */
   seed?: number
-  /** The number of runs that execute at the same time. Default 20. */
+  /** The number of runs that a worker executes at the same time. Default 20. */
   slots?: number
+  /** Workers that share the store, as several processes do. A crash ends all of them. Default 1. */
+  workers?: number
   /**
-   * Functions that replace those of steps, by workflow and step name without its key. Default none.
+   * Functions that replace those of steps, by workflow and step name without its key. They answer
+   * waits and invocations, too. Default none.
    */
   steps?: StepReplacements
   /** Options of the sandbox. Default: no rate limit. */
@@ -27,11 +31,9 @@ export interface TestbedOptions {
 
 /** Fills in the defaults. Throws `invalid_workflow` or `invalid_request`. */
 export function readOptions(options: TestbedOptions) {
-  const { seed = 1, slots = 20, steps = {}, sandbox = {}, patienceMs = 4_000 } = options
-  const workflows = new Map(replaceSteps(options.workflows, steps).map((workflow) => [workflow.id, workflow]))
-  if (workflows.size < options.workflows.length) {
-    throw new UpshotError('invalid_workflow', 'Two workflows of the testbed have the same id. Rename one of them.')
-  }
+  const { seed = 1, slots = 20, workers = 1, steps = {}, sandbox = {}, patienceMs = 4_000 } = options
+  const replaced = new ReplacedSteps(steps)
+  const workflows = new TestWorkflows(options.workflows, replaced)
   const now = new Date(options.now ?? '2026-01-01T00:00:00Z').getTime()
   if (Number.isNaN(now)) {
     throw new UpshotError(
@@ -39,5 +41,5 @@ export function readOptions(options: TestbedOptions) {
       `"${options.now}" is not a moment. Write one such as "2026-01-01T00:00:00Z".`,
     )
   }
-  return { workflows, now, seed, slots, sandbox, patienceMs }
+  return { workflows, replaced, now, seed, slots, workers, sandbox, patienceMs }
 }

@@ -4,6 +4,7 @@ import type { NoticeOf } from '../core/notices.ts'
 import type { Run, RunHandler, RunStatus } from '../core/runs/run.ts'
 import type { Checkpoint, Effect, StepStatus } from '../core/runs/step.ts'
 import type { ReadStore } from '../core/store/store.ts'
+import type { TouchedRuns } from './engine/kill-switch.ts'
 
 /** A snapshot of a run. */
 export interface TestRun<Output = unknown> {
@@ -53,18 +54,17 @@ const EVERY_RUN = Number.MAX_SAFE_INTEGER
 
 /** Runs, steps and log lines at the last moment of rest. */
 export class RunBook {
-  /** Oldest first. */
-  #runs: Run[] = []
+  /** By id, oldest first. */
+  readonly #runs = new Map<string, Run>()
   readonly #steps = new Map<string, Checkpoint[]>()
   readonly #logs = new Map<string, TestLog[]>()
 
-  /** Reads all runs, and the steps of new runs and of those in `touched`. */
-  async refresh(store: ReadStore, touched: ReadonlySet<string>): Promise<void> {
-    const found = new Map((await store.listRuns({ limit: EVERY_RUN })).map((run) => [run.id, run]))
-    const known = this.#runs.map(({ id }) => id)
-    const fresh = [...found.keys()].reverse().filter((id) => !this.#steps.has(id))
-    this.#runs = [...known, ...fresh].flatMap((id) => found.get(id) ?? [])
-    for (const id of new Set([...touched, ...fresh])) this.#steps.set(id, await store.listSteps(id))
+  /** Reads the runs that may have changed, so that the cost does not grow with all runs. */
+  async refresh(store: ReadStore, { ids, areAll }: TouchedRuns): Promise<void> {
+    const found = areAll ? (await store.listRuns({ limit: EVERY_RUN })).reverse() : await readRuns(store, ids)
+    const fresh = found.filter(({ id }) => !this.#runs.has(id)).map(({ id }) => id)
+    for (const run of found) this.#runs.set(run.id, run)
+    for (const id of new Set([...ids, ...fresh])) this.#steps.set(id, await store.listSteps(id))
   }
 
   note({ run, level, message, facts }: NoticeOf<'run.log'>): void {
@@ -73,14 +73,26 @@ export class RunBook {
 
   /** All runs, or those of one workflow. */
   list(workflow?: string): TestRun[] {
-    const runs = workflow === undefined ? this.#runs : this.#runs.filter((run) => run.workflow === workflow)
+    const runs = [...this.#runs.values()].filter((run) => workflow === undefined || run.workflow === workflow)
     return runs.map((run) => this.#describe(run))
   }
 
+  /** The newest run of a workflow's `run`. */
+  findNewest(workflow: string): TestRun | null {
+    const newest = [...this.#runs.values()].findLast((run) => run.workflow === workflow && run.handler === 'run')
+    return newest ? this.#describe(newest) : null
+  }
+
   find(id: string): TestRun {
-    const run = this.#runs.find((each) => each.id === id)
+    const run = this.#runs.get(id)
     if (!run) throw new UpshotError('not_found', `There is no run ${id}.`)
     return this.#describe(run)
+  }
+
+  /** Workflows with a run of their `run` that has completed or failed. */
+  listEnded(): Set<string> {
+    const ended = [...this.#runs.values()].filter(({ status }) => status === 'completed' || status === 'failed')
+    return new Set(ended.map(({ workflow }) => workflow))
   }
 
   /** Finished steps except reads, in the order of `saved`. */
@@ -104,6 +116,12 @@ export class RunBook {
       logs: () => [...logs],
     }
   }
+}
+
+/** By id, so oldest first. */
+async function readRuns(store: ReadStore, ids: ReadonlySet<string>): Promise<Run[]> {
+  const runs = await Promise.all([...ids].sort().map((id) => store.findRun(id)))
+  return runs.flatMap((run) => run ?? [])
 }
 
 function describeStep({ key, effect, status, output, error, attempt, target }: Checkpoint): TestStep {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { EventDefinition } from '../author/define-event.ts'
 import type { Jsonify } from '../author/jsonify.ts'
-import { planRoutes, scheduleOf } from '../author/read-workflow.ts'
 import type { AnyWorkflow } from '../author/workflow.ts'
 import { UpshotError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
@@ -14,23 +13,24 @@ import type { FaultInput, Sandbox } from '../sandbox/index.ts'
 import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts'
 import { Activity } from './engine/activity.ts'
 import type { CrashPoint } from './engine/crash-point.ts'
+import type { ReplacedSteps } from './engine/replaced-steps.ts'
 import { TestEngine } from './engine/test-engine.ts'
 import { WorkUnderWay } from './engine/work-under-way.ts'
 import { readOptions, type TestbedOptions } from './options.ts'
 import { RunBook, type TestEffect, type TestRun } from './run-book.ts'
+import { type ForkOptions, RunControl } from './run-control.ts'
 import { seededRandom } from './seeded-random.ts'
+import type { TestWorkflows, WorkflowOrId } from './test-workflows.ts'
 import { type DeliverOptions, FrontDoor, type TestDelivery } from './world/front-door.ts'
+import { type SentEvent, TestEvents } from './world/test-events.ts'
 import { TestService } from './world/test-service.ts'
 import { openTestStorage, type TestStorage } from './world/test-storage.ts'
 import { VirtualTime } from './world/virtual-time.ts'
 
-/** A workflow or its id. */
-type WorkflowOrId = AnyWorkflow | string
+/** A run or its id. */
+type RunOrId = TestRun | string
 /** The type of a workflow's output. */
 type OutputOf<W> = W extends { run: (context: never) => infer Output } ? Jsonify<Awaited<Output>> : unknown
-
-/** An event as the service sends it. */
-type SentEvent = Omit<ServiceEvent, 'data'> & { data: object }
 
 /** An event with the runs that it started. */
 export interface Sent {
@@ -43,7 +43,13 @@ export interface Sent {
  * until `advance` moves it.
  */
 export async function testbed(options: TestbedOptions): Promise<Testbed> {
-  return Testbed.open(options, null)
+  return Testbed.open(options)
+}
+
+interface PlannedCrash {
+  crash?: CrashPoint
+  /** The code after the crash. */
+  deploy?: readonly AnyWorkflow[] | undefined
 }
 
 /** Made by {@link testbed}. Each method resolves when everything it set off has come to rest. */
@@ -55,7 +61,8 @@ export class Testbed implements AsyncDisposable {
     add: async (fault: FaultInput): Promise<void> => void (await (await this.sandbox()).faults.add(fault)),
     clear: async (): Promise<void> => (await this.sandbox()).faults.clear(),
   }
-  readonly #options: ReturnType<typeof readOptions>
+  readonly #workflows: TestWorkflows
+  readonly #replaced: ReplacedSteps
   readonly #store: Store
   readonly #bus = createNoticeBus()
   readonly #time: VirtualTime
@@ -63,30 +70,44 @@ export class Testbed implements AsyncDisposable {
   readonly #door: FrontDoor
   readonly #book = new RunBook()
   readonly #engine: TestEngine
-  #events = 0
+  readonly #control: RunControl
+  #hasPaused = false
+  readonly #events = new TestEvents()
   #closed: Promise<void> | null = null
 
-  private constructor(options: TestbedOptions, crash: CrashPoint | null) {
-    this.#options = readOptions(options)
-    const { now, seed, slots, sandbox, workflows, patienceMs } = this.#options
+  private constructor(options: TestbedOptions, { crash, deploy }: PlannedCrash) {
+    const { now, seed, slots, workers, sandbox, workflows, replaced, patienceMs } = readOptions(options)
+    this.#workflows = workflows
+    this.#replaced = replaced
     const random = seededRandom(seed)
     this.#time = new VirtualTime(now)
     this.#store = openSqliteStore({ file: ':memory:', vaultKey: randomBytes(32) })
     this.#service = new TestService(this.#time, { ...sandbox, seed })
-    this.#door = new FrontDoor(this.#store, this.#time.clock, [...workflows.values()].flatMap(planRoutes))
+    this.#door = new FrontDoor(this.#store, this.#time.clock, () => workflows.routes)
     this.notices = this.#bus
     this.#bus.subscribe('run.log', (notice) => this.#book.note(notice))
     const parts = { store: this.#store, time: this.#time, activity: new Activity(), publish: this.#bus.publish }
+    if (crash && deploy) crash.onKill = () => workflows.deploy(deploy)
     const openFiles = () => this.#service.openFiles(random)
     this.#engine = new TestEngine(
-      { ...parts, workflows, random, slots, crash, openFiles, work: new WorkUnderWay() },
+      {
+        ...parts,
+        workflows: () => workflows.all,
+        random,
+        slots,
+        workers,
+        crash: crash ?? null,
+        openFiles,
+        work: new WorkUnderWay(),
+      },
       patienceMs,
     )
+    this.#control = new RunControl({ store: this.#store, engine: this.#engine, now: () => this.now() })
   }
 
-  /** `crash`: where the engine dies. It restarts by itself. */
-  static async open(options: TestbedOptions, crash: CrashPoint | null): Promise<Testbed> {
-    const opened = new Testbed(options, crash)
+  /** After a planned crash, the engine restarts by itself. */
+  static async open(options: TestbedOptions, planned: PlannedCrash = {}): Promise<Testbed> {
+    const opened = new Testbed(options, planned)
     await opened.#engine.start()
     return opened
   }
@@ -103,14 +124,18 @@ export class Testbed implements AsyncDisposable {
   /** Sends a complete event, such as one from {@link told}. Its id starts runs only once. */
   send(event: SentEvent): Promise<Sent>
   async send(what: string | EventDefinition | SentEvent, data: unknown = {}): Promise<Sent> {
-    const event = typeof what === 'object' && 'id' in what ? what : this.#makeEvent(what, data)
+    const event = this.#events.make(what, data, this.now())
     const { id, type, created } = event
-    const routes = [...this.#options.workflows.values()].flatMap(planRoutes)
     const { runs } = await this.#store.saveDelivery({
       ...{ id: newId('dlv', this.now()), endpointId: 'end_testbed', account: 'default', receivedAt: this.now() },
-      ...{ event: { id, type, created }, body: JSON.stringify(event), facts: {}, workflows: planRuns(type, routes) },
+      ...{
+        event: { id, type, created },
+        body: JSON.stringify(event),
+        facts: {},
+        workflows: planRuns(type, this.#workflows.routes),
+      },
     })
-    await this.settle()
+    await this.#settle(runs)
     return { event, runs: runs.map((run) => this.#book.find(run)) }
   }
 
@@ -130,7 +155,7 @@ export class Testbed implements AsyncDisposable {
    * had its run.
    */
   async tick(workflow: WorkflowOrId, moment: string | number | Date = this.now()): Promise<TestRun> {
-    const { id, schedule } = this.#requireCron(workflow)
+    const { id, schedule } = this.#workflows.requireCron(workflow)
     const scheduledFor = new Date(moment).getTime()
     await this.#store.startSchedule(id, schedule.expression, this.now())
     const run = await this.#store.recordTick(id, { scheduledFor, missed: 0 }, this.now())
@@ -146,31 +171,76 @@ export class Testbed implements AsyncDisposable {
     await this.#time.advance(duration, () => this.settle())
   }
 
-  /** Resolves when every run has ended or waits for time, an event or a person. */
-  async settle(): Promise<void> {
-    this.#requireOpen()
-    await this.#engine.settle()
-    await this.#book.refresh(this.#store, this.#engine.takeTouched())
+  /** Starts a callable workflow, as `step.invoke` does. */
+  async start<W extends AnyWorkflow>(workflow: W, input?: unknown): Promise<TestRun<OutputOf<W>>> {
+    const run = await this.#control.start(this.#workflows.require(workflow).id, input)
+    await this.settle()
+    return this.#book.find(run) as TestRun<OutputOf<W>>
   }
 
-  /** Kills the engine with its memory and starts another on the same store. */
-  async restart(): Promise<void> {
+  /** Cancels a run with all that it invoked. Throws `conflict` for a finished one. */
+  cancel(run: RunOrId, reason = 'by the test'): Promise<TestRun> {
+    return this.#operate(run, (id) => this.#control.cancel(id, reason))
+  }
+
+  /** Retries a failed or canceled run from its failed step. Throws `conflict` for any other. */
+  retry(run: RunOrId): Promise<TestRun> {
+    return this.#operate(run, (id) => this.#control.retry(id))
+  }
+
+  /**
+   * Resumes a run that waits for a person; `restart` discards its steps first. Throws `conflict`
+   * for any other.
+   */
+  resume(run: RunOrId, { restart = false }: { restart?: boolean } = {}): Promise<TestRun> {
+    return this.#operate(run, (id) => this.#control.resume(id, restart))
+  }
+
+  /** Makes a new run that keeps the results of the steps before `from`. */
+  fork(run: RunOrId, options: ForkOptions): Promise<TestRun> {
+    return this.#operate(run, (id) => this.#control.fork(id, options))
+  }
+
+  /** Pauses a workflow: its runs are held until `unpause`. */
+  async pause(workflow: WorkflowOrId): Promise<void> {
+    this.#hasPaused = true
+    await this.#control.pause(this.#workflows.require(workflow).id)
+    await this.settle()
+  }
+
+  /** Lets the runs of a paused workflow go on. */
+  async unpause(workflow: WorkflowOrId): Promise<void> {
+    await this.#control.unpause(this.#workflows.require(workflow).id)
+    await this.settle()
+  }
+
+  /** Resolves when every run has ended or waits for time, an event or a person. */
+  settle(): Promise<void> {
+    return this.#settle(null)
+  }
+
+  /**
+   * Kills the engine with its memory and starts another on the same store. `workflows` is the code
+   * of the new one, as after a deployment; default: the same.
+   */
+  async restart({ workflows }: { workflows?: readonly AnyWorkflow[] } = {}): Promise<void> {
     this.#requireOpen()
+    if (workflows) this.#workflows.deploy(workflows)
     await this.#engine.restart()
     await this.settle()
   }
 
   /** The newest run of a workflow, without those of `onFailure`. Throws `not_found`. */
   run<W extends WorkflowOrId>(workflow: W): TestRun<OutputOf<W>> {
-    const run = this.runs(workflow).findLast(({ handler }) => handler === 'run')
-    if (run) return run
-    throw new UpshotError('not_found', `"${idOf(workflow)}" has no run yet. Send an event that it runs on, or tick it.`)
+    const { id } = this.#workflows.require(workflow)
+    const run = this.#book.findNewest(id)
+    if (run) return run as TestRun<OutputOf<W>>
+    throw new UpshotError('not_found', `"${id}" has no run yet. Send an event that it runs on, or tick it.`)
   }
 
   /** All runs, or those of a workflow, oldest first; those of `onFailure` included. */
   runs<W extends WorkflowOrId>(workflow?: W): TestRun<OutputOf<W>>[] {
-    if (workflow !== undefined) this.#requireWorkflow(workflow)
-    return this.#book.list(workflow && idOf(workflow)) as TestRun<OutputOf<W>>[]
+    return this.#book.list(workflow && this.#workflows.require(workflow).id) as TestRun<OutputOf<W>>[]
   }
 
   /** The finished steps of all runs that wrote or deleted something, in the order they finished. */
@@ -199,23 +269,21 @@ export class Testbed implements AsyncDisposable {
     await this.#closed
   }
 
-  #makeEvent(what: string | { type: string }, data: unknown): SentEvent {
-    this.#events += 1
-    const type = typeof what === 'string' ? what : what.type
-    return { id: `evt_test${this.#events}`, type, created: isoTime(this.now()), data: data as object }
+  /** `fresh`: the only runs that were made beside the engine; null: any may have been. */
+  async #settle(fresh: readonly string[] | null): Promise<void> {
+    this.#requireOpen()
+    await this.#engine.settle()
+    const { ids, areAll } = this.#engine.takeTouched()
+    const touched = { ids: new Set([...ids, ...(fresh ?? [])]), areAll: areAll || fresh === null || this.#hasPaused }
+    await this.#book.refresh(this.#store, touched)
+    this.#replaced.requireNames(this.#book.listEnded())
   }
 
-  #requireCron(workflow: WorkflowOrId) {
-    const schedule = scheduleOf(this.#requireWorkflow(workflow))
-    if (schedule) return { id: idOf(workflow), schedule }
-    throw new UpshotError('invalid_request', `"${idOf(workflow)}" does not run on a cron line. Send it an event.`)
-  }
-
-  #requireWorkflow(workflow: WorkflowOrId): AnyWorkflow {
-    const found = this.#options.workflows.get(idOf(workflow))
-    if (found) return found
-    const known = [...this.#options.workflows.keys()].join(', ')
-    throw new UpshotError('not_found', `The testbed has no workflow "${idOf(workflow)}". It has: ${known}.`)
+  async #operate(run: RunOrId, perform: (id: string) => Promise<string>): Promise<TestRun> {
+    const id = typeof run === 'string' ? run : run.id
+    const shown = await perform(id)
+    await this.settle()
+    return this.#book.find(shown)
   }
 
   #requireOpen(): void {
@@ -228,8 +296,4 @@ export class Testbed implements AsyncDisposable {
     await this.#service.stop()
     await this.#store.close()
   }
-}
-
-function idOf(workflow: WorkflowOrId): string {
-  return typeof workflow === 'string' ? workflow : workflow.id
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { newId } from '../../src/core/ids.ts'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
@@ -126,6 +127,19 @@ describeStores((open) => {
       code: 'not_found',
     })
     expect(await store.listRuns({ limit: 10 })).toHaveLength(1)
+  })
+
+  test('a run started by hand is claimed with its input, and its id starts it once', async () => {
+    const { store } = open()
+    const start = { run: newId('run', NOW), workflow: 'archive', account: 'two', input: '{"n":1}', createdAt: NOW }
+    expect(await store.startRun(start)).toBe(true)
+    expect(await store.startRun({ ...start, input: '{"n":2}' })).toBe(false)
+    expect(await claimNext(store, NOW)).toMatchObject({
+      lease: { runId: start.run },
+      workflow: 'archive',
+      depth: 0,
+      cause: { kind: 'call', account: 'two', input: '{"n":1}' },
+    })
   })
 
   test('a replay makes new runs that name their earlier runs, and no new event', async () => {

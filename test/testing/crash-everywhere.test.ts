@@ -127,3 +127,71 @@ test('a running step function ends before the engine restarts after a crash', as
   })
   expect(writes).toBe(3)
 })
+
+test('crashEverywhere compares the effects itself', async () => {
+  let passes = 0
+  const forgetful = defineWorkflow({
+    id: 'forgetful',
+    on: 'go',
+    async run({ step, run }) {
+      await step.run(['note', ++passes > 1 ? 'again' : run.id.slice(0, 3)], () => null)
+    },
+  })
+  const scenario = async (t: Testbed) => {
+    passes = 0
+    await t.send('go')
+  }
+  const crashed = crashEverywhere({ workflows: [forgetful] }, scenario)
+  await expect(crashed).rejects.toThrow(/the effects were .*note\[again\].* instead of .*note\[run\]/)
+  const report = await crashEverywhere({ workflows: [forgetful] }, scenario, { compareEffects: false })
+  expect(report.crashes).toBe(4)
+})
+
+test('crashEverywhere cuts a step off in the middle of its function', async () => {
+  const begun: string[] = []
+  const copying = defineWorkflow({
+    id: 'copying',
+    on: 'go',
+    run: ({ step }) =>
+      step.run('copy', async () => {
+        begun.push('copy')
+        await turn()
+        return 'copied'
+      }),
+  })
+  const scenario = async (t: Testbed) => {
+    begun.length = 0
+    await t.send('go')
+    expect(begun).toHaveLength(1)
+    return t.run(copying).output
+  }
+  const crashed = crashEverywhere({ workflows: [copying], steps: {} }, scenario)
+  await expect(crashed).rejects.toThrow(/^crashed at write 1 of 2|^crashed in the middle of step "copy"/)
+  const report = await crashEverywhere({ workflows: [copying] }, async (t) => {
+    await t.send('go')
+    return t.run(copying).output
+  })
+  expect(report).toMatchObject({ writes: 2, crashes: 5, value: 'copied' })
+})
+
+test('crashEverywhere swaps the code when the engine dies', async () => {
+  const changed = defineWorkflow({
+    id: 'careful',
+    on: 'go',
+    async run({ step, run }) {
+      await step.run('send', ({ idempotencyKey }) => idempotencyKey)
+      await step.sleep('pause', '1h')
+      await step.run('confirm', () => 'confirmed')
+      return { run: run.id, sent: 'by changed code' }
+    },
+  })
+  const outputs = new Set<unknown>()
+  await crashEverywhere(
+    { workflows: [workflow] },
+    async (t) => {
+      outputs.add(((await follow(t)).output as { sent: string } | null)?.sent.replace(/run_\w+/, 'run'))
+    },
+    { deploy: [changed] },
+  )
+  expect([...outputs]).toEqual(['run/send', 'by changed code'])
+})

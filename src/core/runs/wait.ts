@@ -20,7 +20,7 @@ export interface EventWait {
 /** Deepest run that `step.invoke` makes: it has this many runs above it. */
 export const MAX_INVOKE_DEPTH = 100
 
-/** A run that a step starts. */
+/** A run that a step or a person starts. */
 export interface Invocation {
   run: string
   workflow: string

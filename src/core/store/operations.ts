@@ -1,3 +1,5 @@
+import type { Invocation } from '../runs/wait.ts'
+
 /** The part of a run that a new one takes over. */
 export interface Fork {
   /** Keys of finished steps to copy. */
@@ -7,6 +9,8 @@ export interface Fork {
 }
 
 export interface OperationWrites {
+  /** Starts a run of a callable workflow, as `step.invoke` does. False when the id is taken. */
+  startRun(start: Invocation): Promise<boolean>
   /**
    * Cancels a run and the runs that it invoked; their workers can write nothing more. False when it
    * had finished.

@@ -176,6 +176,7 @@ function matchWrites({ runs, waits, cursors }: Tables, commit: Commit): MatchWri
 
 function operationWrites({ operations, waits }: Tables, commit: Commit): OperationWrites {
   return {
+    startRun: (start) => commit.write(() => operations.start(start)),
     cancelRun: (runId, reason, now) => commit.write(() => waits.cancel(runId, reason, now).length > 0),
     retryRun: (runId, now) => commit.write(() => operations.retry(runId, now)),
     resumeRun: (runId, options) => commit.write(() => operations.resume(runId, options)),

@@ -1,25 +1,42 @@
-/** The fate of the write at which the engine dies: `lost`, or `kept` as the last one. */
-export type CrashFate = 'lost' | 'kept'
+/** The engine dies before a write, after it, or in the middle of a step's function. */
+export type CrashFate = 'lost' | 'kept' | 'cut'
 
-/** Counts the journal writes of a scenario and kills the engine at one of them. */
+/** Counts the moments of a scenario at which the engine may die, and kills it at one of them. */
 export class CrashPoint {
   /** Journal writes in order, over all lives of the engine. */
   readonly writes: string[] = []
-  /** The write at which the engine died; null before. */
+  /** Step functions that had something to await, in order, over all lives. */
+  readonly middles: string[] = []
+  /** The moment at which the engine died; null before. */
   killedAt: string | null = null
+  /** Called once, when the engine dies. */
+  onKill = () => {}
   readonly #at: number
   readonly #fate: CrashFate
 
-  /** `at` counts from 1; 0 never kills. */
+  /** `at` counts from 1, among writes or middles; 0 never kills. */
   constructor(at: number, fate: CrashFate) {
     this.#at = at
     this.#fate = fate
   }
 
-  decideFate(write: string): CrashFate | 'no crash' {
+  /** True where the engine dies while this step's function waits. */
+  decideCut(step: string): boolean {
+    this.middles.push(step)
+    if (this.#fate !== 'cut' || this.middles.length !== this.#at) return false
+    this.#kill(`the middle of step "${step}"`)
+    return true
+  }
+
+  decideFate(write: string): Exclude<CrashFate, 'cut'> | 'no crash' {
     this.writes.push(write)
-    if (this.writes.length !== this.#at) return 'no crash'
-    this.killedAt = write
+    if (this.#fate === 'cut' || this.writes.length !== this.#at) return 'no crash'
+    this.#kill(write)
     return this.#fate
+  }
+
+  #kill(at: string): void {
+    this.killedAt = at
+    this.onKill()
   }
 }

@@ -16,10 +16,13 @@ export interface EngineParts {
   store: Store
   time: VirtualTime
   activity: Activity
-  workflows: ReadonlyMap<string, AnyWorkflow>
+  /** By id; read once by each life. */
+  workflows: () => ReadonlyMap<string, AnyWorkflow>
   publish: Publish
   random: () => number
   slots: number
+  /** Workers that share the store, as in several processes. */
+  workers: number
   crash: CrashPoint | null
   work: WorkUnderWay
   /** Opens a Files client for one life of the engine. */
@@ -32,7 +35,7 @@ export class EngineLife {
   /** The first fault that the engine published. */
   fault: { where: string; error: Failure } | null = null
   readonly #parts: EngineParts
-  readonly #worker: Worker
+  readonly #workers: readonly Worker[]
   readonly #scheduler: Scheduler
   readonly #cancelTimers: () => void
   #over: Promise<void> = Promise.resolve()
@@ -40,27 +43,31 @@ export class EngineLife {
 
   constructor(parts: EngineParts) {
     this.#parts = parts
-    const { workflows, random, slots } = parts
+    const { random, slots, workers, crash } = parts
+    const workflows = parts.workflows()
     this.killSwitch = new KillSwitch(parts.store, parts.activity, parts.crash)
     this.killSwitch.onKill = () => this.#end()
+    parts.work.onMiddle = (step) => crash?.decideCut(step) && this.killSwitch.kill()
     const { store } = this.killSwitch
     const { clock, cancelAll } = parts.time.openTimers()
     const { filesFor, close } = parts.openFiles()
     this.#cancelTimers = cancelAll
     this.#closeFiles = close
     const publish: Publish = (notice) => this.#publish(notice)
-    this.#worker = new Worker({
-      ...{ store, clock, random, publish, filesFor, slots },
-      findWorkflow: (id) => {
-        const workflow = workflows.get(id)
-        return workflow && parts.work.watch(workflow)
-      },
-      routes: () => [...workflows.values()].flatMap(planRoutes),
-      drainMs: 0,
-      // This store has no other writer to poll for, and each poll would stop the clock.
-      pollMs: Infinity,
-      beatMs: Infinity,
-    })
+    const openWorker = () =>
+      new Worker({
+        ...{ store, clock, random, publish, filesFor, slots },
+        findWorkflow: (id) => {
+          const workflow = workflows.get(id)
+          return workflow && parts.work.watch(workflow)
+        },
+        routes: () => [...workflows.values()].flatMap(planRoutes),
+        drainMs: 0,
+        // This store has no other writer to poll for, and each poll would stop the clock.
+        pollMs: Infinity,
+        beatMs: Infinity,
+      })
+    this.#workers = Array.from({ length: workers }, openWorker)
     const schedules = [...workflows.values()].flatMap((workflow) => {
       const schedule = scheduleOf(workflow)
       return schedule ? [{ workflow: workflow.id, schedule }] : []
@@ -73,17 +80,17 @@ export class EngineLife {
     const { store, time } = this.#parts
     const anyAge = -1
     await store.recoverRuns(time.clock.now(), anyAge)
-    await this.#worker.start()
+    for (const worker of this.#workers) await worker.start()
     this.#scheduler.start()
   }
 
   /** True while a run has a pass or a store call is pending. */
   get isBusy(): boolean {
-    return !this.killSwitch.isKilled && (this.killSwitch.pending > 0 || this.#worker.atWork.length > 0)
+    return !this.killSwitch.isKilled && (this.killSwitch.pending > 0 || this.atWork.length > 0)
   }
 
   get atWork(): string[] {
-    return this.#worker.atWork
+    return this.#workers.flatMap((worker) => worker.atWork)
   }
 
   /** A run with its last finished step, for error messages. */
@@ -94,7 +101,12 @@ export class EngineLife {
   }
 
   wake(): void {
-    this.#worker.wake()
+    for (const worker of this.#workers) worker.wake()
+  }
+
+  /** Ends the pass of a run that was canceled. */
+  endPass(run: string): void {
+    for (const worker of this.#workers) worker.endPass(run)
   }
 
   /** Ends this life as SIGKILL would. Resolves when no more calls go to the service. */
@@ -116,7 +128,7 @@ export class EngineLife {
    */
   #end(): void {
     this.#cancelTimers()
-    for (const run of this.#worker.atWork) this.#worker.endPass(run)
+    for (const run of this.atWork) this.endPass(run)
     void this.#scheduler.stop()
     this.#over = this.#closeFiles()
   }

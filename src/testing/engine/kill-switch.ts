@@ -1,4 +1,5 @@
 import type { ClaimedRun } from '../../core/runs/claim.ts'
+import type { MatchResult } from '../../core/runs/matching.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Activity } from './activity.ts'
 import type { CrashPoint } from './crash-point.ts'
@@ -12,7 +13,23 @@ const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
   'saveLimit',
 ])
 
+/**
+ * Writes that change no other run than those that were or will be claimed. After any other write,
+ * all runs are read again.
+ */
+const OF_CLAIMED_RUNS: ReadonlySet<string> = new Set([
+  ...(['saveCheckpoint', 'completeRun', 'failRun', 'skipRun', 'parkRun', 'postponeRun', 'releaseRun'] as const),
+  ...(['saveMatches', 'openMatchCursor', 'watchRun', 'claimRuns', 'claimUnadmittedRuns'] as const),
+] satisfies (keyof Store)[])
+
 type Method = (...args: unknown[]) => Promise<unknown>
+
+/** The runs that may have changed since the last moment of rest. */
+export interface TouchedRuns {
+  ids: ReadonlySet<string>
+  /** True when others than these may have changed, too. */
+  areAll: boolean
+}
 
 /**
  * Stands between one life of the engine and the store. After `kill`, no call gets an answer, not
@@ -21,7 +38,7 @@ type Method = (...args: unknown[]) => Promise<unknown>
 export class KillSwitch {
   /** The store that the engine uses. */
   readonly store: Store
-  /** Number of passes by run. */
+  /** Number of passes by run, since the engine last began to work. */
   readonly passes = new Map<string, number>()
   /** Journal writes and claims. While it rises, the engine is not at rest. */
   moves = 0
@@ -30,6 +47,7 @@ export class KillSwitch {
   /** Calls without an answer. */
   pending = 0
   #touched = new Set<string>()
+  #areAllTouched = false
   /** Called once, by `kill`. */
   onKill = () => {}
   #isKilled = false
@@ -51,10 +69,11 @@ export class KillSwitch {
     return this.#isKilled
   }
 
-  /** The runs claimed since the last call. */
-  takeTouched(): Set<string> {
-    const touched = this.#touched
+  /** The runs that may have changed since the last call. */
+  takeTouched(): TouchedRuns {
+    const touched = { ids: this.#touched, areAll: this.#areAllTouched }
     this.#touched = new Set()
+    this.#areAllTouched = false
     return touched
   }
 
@@ -104,6 +123,7 @@ export class KillSwitch {
 
   #note(name: keyof Store, args: readonly unknown[], value: unknown): void {
     if (isJournalWrite(name)) this.moves += 1
+    this.#areAllTouched ||= mayChangeOthers(name, args, value)
     if (name === 'claimRuns' || name === 'claimUnadmittedRuns')
       for (const run of value as ClaimedRun[]) this.#noteClaim(run)
     if (name !== 'saveCheckpoint') return
@@ -117,6 +137,13 @@ export class KillSwitch {
     this.passes.set(lease.runId, (this.passes.get(lease.runId) ?? 0) + 1)
     this.#workflows.set(lease.runId, workflow)
   }
+}
+
+function mayChangeOthers(name: keyof Store, args: readonly unknown[], value: unknown): boolean {
+  if (READING.test(name) || name === 'beatWorker' || name === 'saveLimit') return false
+  if (name === 'saveMatches') return (value as MatchResult).canceled.length > 0
+  if (name === 'saveCheckpoint') return (args as Parameters<Store['saveCheckpoint']>)[3]?.cancel !== undefined
+  return !OF_CLAIMED_RUNS.has(name) || value === false
 }
 
 function isJournalWrite(name: keyof Store): boolean {

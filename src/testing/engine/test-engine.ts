@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { UpshotError } from '../../core/errors.ts'
 import { EngineLife, type EngineParts } from './engine-life.ts'
+import type { TouchedRuns } from './kill-switch.ts'
 
 /** Passes of a run at one moment before it counts as endless. */
 const MAX_PASSES = 1_000
@@ -11,7 +12,7 @@ export class TestEngine {
   readonly #patienceMs: number
   /** Checkpoints and runs of earlier lives. */
   readonly #saved: { run: string; key: string }[] = []
-  #touched = new Set<string>()
+  #touched: TouchedRuns = { ids: new Set(), areAll: false }
   #life: EngineLife
 
   /** `patienceMs`: real milliseconds without movement before a pass counts as hanging. */
@@ -45,16 +46,27 @@ export class TestEngine {
     return this.#life.kill()
   }
 
+  /** Ends the pass of a run that was canceled. */
+  endPass(run: string): void {
+    this.#life.endPass(run)
+  }
+
   /** Run and key of each saved checkpoint, in order. */
   get saved(): { run: string; key: string }[] {
     return [...this.#saved, ...this.#life.killSwitch.saved]
   }
 
-  /** The runs claimed since the last call. */
-  takeTouched(): Set<string> {
-    const touched = new Set([...this.#touched, ...this.#life.killSwitch.takeTouched()])
-    this.#touched = new Set()
+  /** The runs that may have changed since the last call. */
+  takeTouched(): TouchedRuns {
+    this.#noteTouched()
+    const touched = this.#touched
+    this.#touched = { ids: new Set(), areAll: false }
     return touched
+  }
+
+  #noteTouched(): void {
+    const { ids, areAll } = this.#life.killSwitch.takeTouched()
+    this.#touched = { ids: new Set([...this.#touched.ids, ...ids]), areAll: this.#touched.areAll || areAll }
   }
 
   async #restartLife(): Promise<void> {
@@ -65,7 +77,7 @@ export class TestEngine {
     while (killSwitch.pending > 0) await turn()
     await this.#parts.work.end(this.#patienceMs)
     this.#saved.push(...killSwitch.saved)
-    for (const run of killSwitch.takeTouched()) this.#touched.add(run)
+    this.#noteTouched()
     this.#life = new EngineLife(this.#parts)
     await this.#life.start()
     await this.#workUntilRest()
@@ -75,7 +87,7 @@ export class TestEngine {
   async #workUntilRest(): Promise<void> {
     const life = this.#life
     const { killSwitch } = life
-    const before = new Map(killSwitch.passes)
+    killSwitch.passes.clear()
     for (let moves = -1; moves !== killSwitch.moves && !killSwitch.isKilled; ) {
       moves = killSwitch.moves
       life.wake()
@@ -84,7 +96,7 @@ export class TestEngine {
         const isAlive = await this.#parts.activity.next(this.#patienceMs)
         if (!isAlive && life.isBusy)
           this.#throwRestless(life.atWork, 'has not moved for a while. What does its code wait for?')
-        const restless = [...killSwitch.passes].find(([run, count]) => count - (before.get(run) ?? 0) > MAX_PASSES)
+        const restless = [...killSwitch.passes].find(([, count]) => count > MAX_PASSES)
         if (restless) this.#throwRestless([restless[0]], `went on ${MAX_PASSES} times at the same moment`)
       }
     }

@@ -8,6 +8,8 @@ type AnyFunction = (...given: never[]) => unknown
 /** The step functions of authors that are running now. */
 export class WorkUnderWay {
   readonly #functions = new Set<Promise<unknown>>()
+  /** Called when the function of a step that may be repeated has begun and awaits something. */
+  onMiddle = (_step: string) => {}
 
   /** The workflow with its step functions tracked. */
   watch(workflow: AnyWorkflow): AnyWorkflow {
@@ -26,22 +28,34 @@ export class WorkUnderWay {
   #watchVerbs(step: StepApi): StepApi {
     const verbs = Object.entries(step).map(([name, verb]) => [
       name,
-      (...given: unknown[]) =>
-        (verb as Verb)(...given.map((each) => (isFunction(each) ? this.#watchFunction(each) : each))),
+      (...given: unknown[]) => {
+        const place = isRepeatable(given.at(-1)) ? String(given[0]) : null
+        return (verb as Verb)(...given.map((each) => (isFunction(each) ? this.#watchFunction(each, place) : each)))
+      },
     ])
     return Object.fromEntries(verbs)
   }
 
-  #watchFunction(fn: AnyFunction): AnyFunction {
+  /** `place`: the step, where its function may be cut off and repeated. */
+  #watchFunction(fn: AnyFunction, place: string | null): AnyFunction {
     return (...given) => {
       const result = fn(...given)
       if (result instanceof Promise) {
         const ended = result.catch(() => {}).finally(() => this.#functions.delete(ended))
         this.#functions.add(ended)
+        if (place !== null) this.onMiddle(place)
       }
       return result
     }
   }
+}
+
+/**
+ * A step with `once` does not run again after its process died, so that cutting it off says
+ * nothing.
+ */
+function isRepeatable(options: unknown): boolean {
+  return !(typeof options === 'object' && options !== null && 'once' in options && options.once === true)
 }
 
 function isFunction(value: unknown): value is AnyFunction {

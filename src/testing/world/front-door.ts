@@ -32,10 +32,10 @@ export class FrontDoor {
   readonly #receiver: Receiver
   #opening: Promise<{ endpoint: Endpoint; url: string }> | null = null
 
-  constructor(store: Store, clock: Clock, routes: readonly Route[]) {
+  constructor(store: Store, clock: Clock, routes: () => readonly Route[]) {
     this.#store = store
     this.#clock = clock
-    this.#receiver = new Receiver({ store, intake: store, clock, publish: this.#notices.publish, routes: () => routes })
+    this.#receiver = new Receiver({ store, intake: store, clock, publish: this.#notices.publish, routes })
   }
 
   /** Posts a body, signed unless `signature` is given. */

@@ -14,6 +14,7 @@ type Ports = EndpointWrites & EventWrites & OperationWrites & ScheduleWrites & W
  * parameters are chosen one by one, so that no secret is among them.
  */
 export const OPERATOR_WRITES = {
+  startRun: ({ run, workflow, account }) => act('run.start', run, { workflow, account }),
   cancelRun: (run, reason) => act('run.cancel', run, { because: reason }),
   retryRun: (run) => act('run.retry', run),
   resumeRun: (run, { fromScratch }) => act(fromScratch ? 'run.restart' : 'run.resume', run),

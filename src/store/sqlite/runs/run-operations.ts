@@ -3,12 +3,13 @@ import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { findObstacle } from '../../../core/runs/run.ts'
 import { planReset } from '../../../core/runs/step.ts'
+import type { Invocation } from '../../../core/runs/wait.ts'
 import type { Fork } from '../../../core/store/operations.ts'
 import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
 import type { RunTable } from './run-table.ts'
 import { STEP_COLUMNS, type StepTable } from './step-table.ts'
 
-/** Operations of a person on existing runs: retry, resume, fork and replay. */
+/** Operations of a person on runs: start, retry, resume, fork and replay. */
 export class RunOperations {
   readonly #events: EventTable
   readonly #runs: RunTable
@@ -16,6 +17,7 @@ export class RunOperations {
   readonly #continue
   readonly #forks
   readonly #replays
+  readonly #start
 
   constructor(db: Database, { events, runs, steps }: { events: EventTable; runs: RunTable; steps: StepTable }) {
     this.#events = events
@@ -24,6 +26,12 @@ export class RunOperations {
     this.#continue = prepareContinue(db)
     this.#forks = prepareForks(db)
     this.#replays = prepareReplays(db)
+    this.#start = prepareStart(db)
+  }
+
+  /** False when there is a run with this id. */
+  start(start: Invocation): boolean {
+    return this.#start.run(start).changes === 1
   }
 
   /** Makes a failed or canceled run pending again; false where a retry does not fit. */
@@ -74,6 +82,16 @@ export class RunOperations {
       return run
     })
   }
+}
+
+/** Makes a run that no other run invoked. Index: primary key. */
+function prepareStart(db: Database) {
+  return db.prepare(
+    `INSERT INTO run (id, workflow, status, input, account, since_seq, created_at, priority)
+     VALUES (@run, @workflow, 'pending', @input, @account, ${NEWEST_EVENT}, @createdAt,
+       coalesce((SELECT priority FROM workflow WHERE id = @workflow), 0))
+     ON CONFLICT (id) DO NOTHING`,
+  )
 }
 
 /**

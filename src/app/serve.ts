@@ -32,14 +32,17 @@ const EXIT_FORCED = 130
 /** Runs the app until a signal or `leave`, with its log on standard output. */
 export async function serve(config: Config, { log, colour = false }: ServeOptions): Promise<Served> {
   const notices = createNoticeBus()
-  logNotices(notices, { level: config.logLevel, pretty: log === 'pretty', colour })
+  const noticeLog = logNotices(notices, { level: config.logLevel, pretty: log === 'pretty', colour })
   const app = await App.create(config, { notices })
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
   let isLeaving = false
   const leave = (reason: string) => {
     if (isLeaving) process.exit(EXIT_FORCED)
     isLeaving = true
-    app.stop(reason).then(resolve, reject)
+    app
+      .stop(reason)
+      .finally(() => noticeLog.end())
+      .then(resolve, reject)
   }
   const listeners: (() => void)[] = (['SIGTERM', 'SIGINT'] as const).map((signal) => {
     const listener = () => leave(`signal ${signal}`)
@@ -54,6 +57,7 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
   const urls = await app.start().catch(async (error: unknown) => {
     removeListeners()
     await app.stop('it could not start').catch(() => {})
+    await noticeLog.end()
     throw error
   })
   return { app, urls, leave, ended }

@@ -59,9 +59,9 @@ async function startApp(root = tempFolder(), environment: Record<string, string>
 }
 
 const isAboutFile = (file: string) => (line: Record<string, unknown>) =>
-  line.level === 'error' && JSON.stringify(line.err ?? '').includes(`The database ${file} `)
+  line.message === 'fault' && JSON.stringify(line.err ?? '').includes(`The database ${file} `)
 
-test('a database that is deleted under the app is noticed at once, and told in the log', async () => {
+test('a database that is deleted under the app is noticed at once, and told in one line', async () => {
   const app = await startApp()
   expect(await app.deliver()).toBe(200)
   rmSync(app.file)
@@ -70,7 +70,7 @@ test('a database that is deleted under the app is noticed at once, and told in t
   const refused = app.lines.filter(({ verdict }) => verdict === 'unavailable')
   expect(refused[0]).toMatchObject({ reason: 'database_gone' })
   await app.terminate()
-  expect(app.lines.filter(isAboutFile(app.file)).length).toBeGreaterThan(0)
+  expect(app.lines.filter(isAboutFile(app.file))).toHaveLength(1)
 }, 60_000)
 
 test('a database that is replaced under the app is refused, and taken again once the right one is back', async () => {

@@ -5,6 +5,7 @@ import { logNotices } from '../../src/notices/log/log-notices.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import type { CliResult } from '../cli/support/run-cli.ts'
 import { runHere } from '../cli/support/run-here.ts'
+import { collectLog } from '../support/collect-log.ts'
 import { startTestApp } from '../support/test-app.ts'
 
 // The test runs some thirty commands.
@@ -19,7 +20,7 @@ const STORAGES = ['--storage-a', 'a', '--storage-b', 'b', '--storage-c', 'c']
 test('secrets appear in no output, log line or file, except where a command shows a new one once', async () => {
   const notices = createNoticeBus()
   const log: string[] = []
-  logNotices(notices, { level: 'debug', destination: { write: (line) => void log.push(line) } })
+  logNotices(notices, { level: 'debug', destination: collectLog(log) })
   const { dataDir, urls } = await startTestApp({ notices })
   const env = { SECRET, NEXT, KEY, FALLBACK, SHORT: 'whcanary-short' }
   const outputs: CliResult[] = []

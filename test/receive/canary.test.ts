@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { planEndpoint, planRotation } from '../../src/core/incoming/endpoint.ts'
 import { logNotices } from '../../src/notices/log/log-notices.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
+import { collectLog } from '../support/collect-log.ts'
 import { eventBody, NOW } from '../support/fixtures.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { createTestReceiver, SECRET } from '../support/test-receiver.ts'
@@ -15,7 +16,7 @@ const CANARIES = [SECRET, OTHER_SECRET, 'canary-token', 'canary-cookie', 'canary
 test('no secret, signature or credential is in any log line, column, file or answer', async () => {
   const notices = createNoticeBus()
   const lines: string[] = []
-  const destination = { write: (line: string) => void lines.push(line) }
+  const destination = collectLog(lines)
   for (const pretty of [false, true]) logNotices(notices, { level: 'debug', destination, pretty })
   const { post, store, path, receiver, endpoint } = await createTestReceiver({ publish: notices.publish })
   const learning = { ...planEndpoint({ name: 'learning', secret: OTHER_SECRET }, NOW), status: 'learning' as const }

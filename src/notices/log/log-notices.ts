@@ -1,14 +1,16 @@
-import { type DestinationStream, destination as openDestination, pino } from 'pino'
+import { pino } from 'pino'
 import { type Clock, isoTime, systemClock } from '../../core/time.ts'
 import type { NoticeBus } from '../notice-bus.ts'
-import { type LineLevel, type LogLine, planLogLine, serializeError } from './plan-log-line.ts'
+import { LineLimit } from './line-limit.ts'
+import { type LogStream, openLogStream } from './log-stream.ts'
+import { type LineLevel, type LogLine, planDropped, planLogLine, serializeError } from './plan-log-line.ts'
 import { formatPrettyLine } from './pretty-line.ts'
 import { REDACTED } from './redact.ts'
 
 export interface LogOptions {
   level: LineLevel | 'silent'
   /** Default: standard output. */
-  destination?: DestinationStream
+  destination?: LogStream
   /** Lines for a person at a terminal instead of JSON. */
   pretty?: boolean
   /** Only with `pretty`; false where `NO_COLOR` is set. */
@@ -16,28 +18,55 @@ export interface LogOptions {
   clock?: Clock
 }
 
-/** Writes a log line for each notice of the level or above; the result ends that. */
-export function logNotices(bus: Pick<NoticeBus, 'subscribe'>, options: LogOptions): () => void {
-  const { level, destination = openDestination({ fd: 1, sync: true }), clock = systemClock } = options
-  const write = options.pretty
-    ? prettyWriter(destination, { clock, colour: options.colour ?? false })
-    : jsonWriter(destination, clock)
-  return bus.subscribe('*', (notice) => {
-    const line = planLogLine(notice, level)
-    if (line !== null) write(line)
-  })
+/** Writes log lines; `end` ends that. */
+export interface NoticeLog {
+  /** Resolves when every line is written, or after a second for a reader that stalls. */
+  end(): Promise<void>
 }
 
-type WriteLine = (line: LogLine) => void
+/** How long the end waits for a reader that stalls. */
+const FLUSH_WITHIN_MS = 1_000
 
-function prettyWriter(destination: DestinationStream, { clock, colour }: { clock: Clock; colour: boolean }): WriteLine {
-  return (line) => destination.write(formatPrettyLine(line, { now: clock.now(), colour }))
+/** Writes a log line for each notice of the level or above; floods of like lines are summed up. */
+export function logNotices(bus: Pick<NoticeBus, 'subscribe'>, options: LogOptions): NoticeLog {
+  const { level, destination = openLogStream(), clock = systemClock } = options
+  let dropped = 0
+  const format = options.pretty ? prettyFormat(clock, options.colour ?? false) : jsonFormat(clock)
+  const write = (line: LogLine) => {
+    if (dropped > 0 && destination.write(format(planDropped(dropped)))) dropped = 0
+    if (dropped > 0 || !destination.write(format(line))) dropped += 1
+  }
+  const limit = new LineLimit(clock, write)
+  const unsubscribe = bus.subscribe('*', (notice) => {
+    const line = planLogLine(notice, level)
+    if (line !== null) limit.pass(notice, line)
+  })
+  return {
+    async end() {
+      unsubscribe()
+      limit.end()
+      await destination.flush(FLUSH_WITHIN_MS)
+    },
+  }
+}
+
+type Format = (line: LogLine) => string
+
+function prettyFormat(clock: Clock, colour: boolean): Format {
+  return (line) => formatPrettyLine(line, { now: clock.now(), colour })
 }
 
 /** Field names that pino redacts as well: a second line of defence behind `redactFacts`. */
 const SECRET_FIELDS = ['secret', 'signature', 'authorization', 'cookie', 'apiKey', 'downloadUrl']
 
-function jsonWriter(destination: DestinationStream, clock: Clock): WriteLine {
+/** Formats through pino, which writes a line as soon as it is asked to. */
+function jsonFormat(clock: Clock): Format {
+  let text = ''
+  const capture = {
+    write(written: string) {
+      text = written
+    },
+  }
   const logger = pino(
     {
       level: 'debug',
@@ -51,7 +80,10 @@ function jsonWriter(destination: DestinationStream, clock: Clock): WriteLine {
         censor: REDACTED,
       },
     },
-    destination,
+    capture,
   )
-  return ({ level, message, fields }) => logger[level](fields, message)
+  return ({ level, message, fields }) => {
+    logger[level](fields, message)
+    return text
+  }
 }

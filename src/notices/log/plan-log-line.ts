@@ -57,6 +57,23 @@ function spanOf(about: { run: string; root: RunRoot | null; step?: string; attem
   return { trace_id: traceIdOf(root), span_id: isStep ? stepSpanIdOf(run, step, attempt) : runSpanIdOf(run) }
 }
 
+/** Facts of a refusal or fault that belong to one line alone. */
+const OWN_FACTS = new Set([
+  ...['delivery', 'account', 'event', 'type', 'subject', 'workflows', 'runs', 'ms'],
+  ...['where', 'skewSeconds', 'contentLength'],
+])
+
+/** The line that stands for `count` further lines like `first`. */
+export function planRepetition({ level, message, fields }: LogLine, count: number): LogLine {
+  const shared = Object.entries(fields).filter(([name]) => !OWN_FACTS.has(name))
+  return { level, message: `${message}, repeatedly`, fields: { count, ...Object.fromEntries(shared) } }
+}
+
+/** The line that stands for lines that the reader of the log was too slow for. */
+export function planDropped(count: number): LogLine {
+  return { level: 'warn', message: 'log lines dropped: the reader of the log is too slow', fields: { count } }
+}
+
 type Lines = { [Kind in NoticeKind]: (notice: NoticeOf<Kind>) => LogLine }
 
 const LINES: Lines = {

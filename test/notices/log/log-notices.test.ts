@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { type LogOptions, logNotices } from '../../../src/notices/log/log-notices.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
+import { collectLog } from '../../support/collect-log.ts'
 import { KINDS, linesOf, NOTICES } from '../support/notices.ts'
 
 const all = KINDS.map((kind) => NOTICES[kind])
@@ -19,10 +20,10 @@ test('the level applies to pretty lines too', () => {
   expect(linesOf(all, { level: 'error', pretty: true })).toHaveLength(4)
 })
 
-test('the log writes nothing after it has ended', () => {
+test('the log writes nothing after it has ended', async () => {
   const bus = createNoticeBus()
   const lines: string[] = []
-  logNotices(bus, { level: 'debug', destination: { write: (text) => void lines.push(text) } })()
+  await logNotices(bus, { level: 'debug', destination: collectLog(lines) }).end()
   bus.publish(NOTICES['app.stopped'])
   expect(lines).toEqual([])
 })

@@ -4,6 +4,7 @@ import type { Notice, NoticeKind, NoticeOf } from '../../../src/core/notices.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import { type LogOptions, logNotices } from '../../../src/notices/log/log-notices.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
+import { collectLog } from '../../support/collect-log.ts'
 
 export const NOW = Date.UTC(2026, 4, 1, 12, 0, 1, 123)
 
@@ -104,7 +105,7 @@ export function linesOf(notices: Notice[], options: Partial<LogOptions> = {}): s
   const lines: string[] = []
   logNotices(bus, {
     level: 'debug',
-    destination: { write: (text) => void lines.push(text) },
+    destination: collectLog(lines),
     clock: new ManualClock(NOW),
     ...options,
   })

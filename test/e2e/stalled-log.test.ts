@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join, resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openStore } from '../../src/project/data-dir/open-store.ts'
+import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
+import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
+import { postDelivery } from '../support/post-delivery.ts'
+import { makeProject } from '../support/start-process.ts'
+import { WEBHOOK_SECRET } from '../support/test-config.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const ENVIRONMENT = {
+  ...{ UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_LOG_LEVEL: 'debug' },
+  ...{ SERVICE_BASE_URL: 'http://127.0.0.1:9/v1', SERVICE_API_KEY: 'sk_sandbox_never_called' },
+  ...{ SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET, SERVICE_STORAGE_A: 'a', SERVICE_STORAGE_B: 'b', SERVICE_STORAGE_C: 'c' },
+}
+/** Each delivery logs two lines or more: several times what a pipe holds. */
+const DELIVERIES = 1_000
+
+test('a reader of the log that stalls delays neither deliveries nor the stop', async () => {
+  const root = makeProject({
+    'follow-up.workflow.ts': `import { defineWorkflow } from '${ROOT}/src/author/index.ts'
+export default defineWorkflow({ id: 'follow-up', on: 'file.*', run: () => null })`,
+  })
+  const child = spawn(process.execPath, [join(ROOT, 'src/app/main.ts')], {
+    cwd: root,
+    env: { ...CHILD_ENVIRONMENT, ...ENVIRONMENT },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  // The first bytes are read to know that it has started; after them nobody reads any more.
+  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
+    if (String(chunk).includes('"started"')) break
+  }
+  child.stdout.pause()
+  const dataDir = join(root, 'data')
+  const store = openStore({ dataDir, secretKey: null })
+  const [endpoint] = await store.listEndpoints()
+  await store.close()
+  const url = `${readRuntimeFile(dataDir)?.receiver}/hooks/${endpoint?.path}`
+  for (let n = 0; n < DELIVERIES; n += 20) {
+    const batch = Array.from({ length: 20 }, (_, each) => postDelivery(url, WEBHOOK_SECRET, `evt_${n + each}`))
+    expect((await Promise.all(batch)).every(({ status }) => status === 200)).toBe(true)
+  }
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  expect(await exited).toEqual([0, null])
+}, 60_000)

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest'
+import type { NoticeOf } from '../../../src/core/notices.ts'
+import { ManualClock } from '../../../src/core/time.ts'
+import { logNotices } from '../../../src/notices/log/log-notices.ts'
+import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
+import { collectLog } from '../../support/collect-log.ts'
+import { NOTICES, NOW } from '../support/notices.ts'
+
+function openLog() {
+  const lines: string[] = []
+  const bus = createNoticeBus()
+  const clock = new ManualClock(NOW)
+  const log = logNotices(bus, { level: 'info', destination: collectLog(lines), clock })
+  return { bus, clock, log, read: () => lines.splice(0).map((line) => JSON.parse(line)) }
+}
+
+const refused = (part: Partial<NoticeOf<'delivery.received'>> = {}): NoticeOf<'delivery.received'> => ({
+  ...NOTICES['delivery.received'],
+  verdict: 'bad_signature',
+  event: null,
+  type: null,
+  facts: { reason: 'mismatch' },
+  ...part,
+})
+
+test('a flood of refusals is ten lines, then one line with their number every ten seconds', () => {
+  const { bus, clock, read } = openLog()
+  for (let n = 0; n < 5_000; n++) bus.publish(refused({ delivery: `dlv_${n}` }))
+  expect(read()).toHaveLength(10)
+  clock.advance('10s')
+  expect(read()).toEqual([
+    {
+      ...{ level: 'warn', time: expect.any(String), message: 'delivery refused, repeatedly', count: 4_990 },
+      ...{ verdict: 'bad_signature', endpoint: 'end_1', reason: 'mismatch' },
+    },
+  ])
+  bus.publish(refused())
+  expect(read()).toHaveLength(1)
+})
+
+test('refusals with another reason or of another endpoint have lines of their own, and accepted ones all', () => {
+  const { bus, read } = openLog()
+  for (let n = 0; n < 11; n++) {
+    bus.publish(refused())
+    bus.publish(refused({ endpoint: 'end_2' }))
+    bus.publish(refused({ facts: { reason: 'missing_header' } }))
+    bus.publish(NOTICES['delivery.received'])
+  }
+  expect(read()).toHaveLength(10 * 3 + 11)
+})
+
+test('a fault that many parts meet is told once, and its number after a minute', () => {
+  const { bus, clock, read } = openLog()
+  const { error } = NOTICES.fault
+  for (let n = 0; n < 300; n++) bus.publish({ kind: 'fault', where: `run run_${n}`, error })
+  bus.publish({ kind: 'fault', where: 'the heartbeat', error: { ...error, message: 'another one' } })
+  expect(read().map(({ err }) => err.message)).toEqual(['declined', 'another one'])
+  clock.advance('1m')
+  expect(read()).toMatchObject([{ level: 'error', message: 'fault, repeatedly', count: 299, err: error }])
+})
+
+test('reasons that a stranger invents share one sum once there are 200', () => {
+  const { bus, log, read } = openLog()
+  for (let n = 0; n < 1_000; n++) bus.publish(refused({ facts: { reason: `reason ${n}` } }))
+  expect(read()).toHaveLength(200 + 10)
+  void log.end()
+  expect(read()).toMatchObject([{ count: 790 }])
+})

@@ -1,0 +1,63 @@
+import { Writable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { logNotices } from '../../../src/notices/log/log-notices.ts'
+import { boundStream } from '../../../src/notices/log/log-stream.ts'
+import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
+import { NOTICES } from '../support/notices.ts'
+
+/** A reader that takes nothing until `goOn`. */
+function stall() {
+  const taken: string[] = []
+  let goOn = () => {}
+  const stream = new Writable({
+    highWaterMark: 1,
+    write(chunk, _encoding, done) {
+      taken.push(String(chunk))
+      goOn = done
+    },
+  })
+  return {
+    stream,
+    taken,
+    async drain() {
+      while (stream.writableLength > 0) {
+        goOn()
+        await new Promise(setImmediate)
+      }
+    },
+  }
+}
+
+test('lines beyond the bound are dropped and counted while the reader stalls, and told once it goes on', async () => {
+  const { stream, taken, drain } = stall()
+  const bus = createNoticeBus()
+  const log = logNotices(bus, { level: 'debug', destination: boundStream(stream, 10_000) })
+  for (let n = 0; n < 1_000; n++) bus.publish(NOTICES['run.completed'])
+  expect(stream.writableLength).toBeLessThanOrEqual(10_000)
+  await drain()
+  const kept = taken.length
+  bus.publish(NOTICES['app.stopping'])
+  await drain()
+  expect(taken.slice(kept).map((line) => JSON.parse(line))).toMatchObject([
+    { message: 'log lines dropped: the reader of the log is too slow', count: 1_000 - kept },
+    { message: 'stopping' },
+  ])
+  await log.end()
+})
+
+test('the end of the log waits for its reader, but not longer than asked', async () => {
+  const { stream } = stall()
+  const log = boundStream(stream)
+  log.write('a line')
+  await log.flush(1)
+  expect(stream.writableLength).toBeGreaterThan(0)
+})
+
+test('a reader that goes away ends nothing: its lines count as dropped', async () => {
+  const { stream } = stall()
+  const log = boundStream(stream)
+  stream.destroy(new Error('EPIPE'))
+  await new Promise(setImmediate)
+  expect(log.write('a line')).toBe(false)
+  await log.flush(1)
+})

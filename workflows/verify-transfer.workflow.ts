@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { defineWorkflow, type FileEntry } from 'upshot'
+import { defineWorkflow, type FileEntry, type FileHash, type FilesApi } from 'upshot'
 import { paths } from '../config/paths.ts'
 import { verification } from '../config/verification.ts'
 import { type Transfer, transferCompleted } from './events.ts'
@@ -20,11 +20,9 @@ export default defineWorkflow({
     let { sent, arrived } = await findBoth()
     let contents: Contents = 'not compared'
     if (sent && arrived && isComparable(sent) && isComparable(arrived)) {
-      const hash = await files.hash(sent)
-      const isSame = hash !== null && hash.sha256 === (await files.hash(arrived))?.sha256
-      contents = isSame ? 'same' : 'different'
+      contents = compare(await hash(files, sent), await hash(files, arrived))
       // A file may have changed during the comparison; then the transfer is not to blame.
-      if (!isSame) ({ sent, arrived } = await findBoth())
+      if (contents !== 'same') ({ sent, arrived } = await findBoth())
     }
 
     const finding = judge(transfer, sent, arrived, contents)
@@ -36,7 +34,18 @@ export default defineWorkflow({
   },
 })
 
-type Contents = 'same' | 'different' | 'not compared'
+type Contents = 'same' | 'different' | 'not compared' | 'not known'
+
+/** The hash of a file as it is now, whatever it was when it was found. */
+function hash(files: FilesApi, { service, id }: FileEntry): Promise<FileHash | null> {
+  return files.hash({ service, id })
+}
+
+/** Two error pages have equal hashes, too. Only a known size proves that a hash is a file's. */
+function compare(sent: FileHash | null, arrived: FileHash | null): Contents {
+  if (sent?.proof === 'none' || arrived?.proof === 'none') return 'not known'
+  return sent !== null && sent.sha256 === arrived?.sha256 ? 'same' : 'different'
+}
 type Verdict = 'match' | 'mismatch' | 'missing' | 'unverifiable'
 
 function judge(
@@ -49,6 +58,8 @@ function judge(
   if (!arrived) return found('missing', 'there is no file at the destination')
   if (arrived.type === 'folder') return found('unverifiable', 'a folder was transferred, and only files are compared')
   if (contents === 'same') return found('match', 'the contents are the same')
+  if (contents === 'not known')
+    return found('unverifiable', 'a storage names no size, so nobody knows whether its bytes are the file')
   if (isAfter(arrived.modifiedAt, transfer.finishedAt))
     return found('unverifiable', 'the copy was changed after the transfer')
   if (arrived.size !== transfer.bytesTotal)

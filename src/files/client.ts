@@ -1,4 +1,4 @@
-import type { FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
+import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
 import type {
   DeleteOutcome,
   DownloadedFile,
@@ -15,16 +15,16 @@ import { type FilesClientOptions, lacksVersion } from './call/options.ts'
 import { TargetQueue } from './disk/target-queue.ts'
 import type { Operation } from './errors.ts'
 import { type DeleteRequest, deleteFile } from './operations/delete.ts'
-import { type Downloadable, type DownloadRequest, downloadFile } from './operations/download.ts'
+import { type DownloadRequest, downloadFile } from './operations/download.ts'
 import { type DownloadUrl, fetchDownloadUrl } from './operations/download-url.ts'
-import type { Collection, FilePage, FileQuery } from './operations/file-page.ts'
 import { findEntry } from './operations/find.ts'
 import { getDetails } from './operations/get.ts'
 import { hashFile } from './operations/hash.ts'
-import { iterateEntries, iteratePages } from './operations/iterate.ts'
-import { type ListForms, listPage, pageKey } from './operations/list-page.ts'
+import type { Collection, FilePage, FileQuery } from './operations/listing/file-page.ts'
+import { iterateEntries, iteratePages } from './operations/listing/iterate.ts'
+import { type ListForms, listPage, pageKey } from './operations/listing/list-page.ts'
+import { markPage, takeSnapshot } from './operations/listing/snapshot.ts'
 import { matchStorage } from './operations/match-storage.ts'
-import { markPage, takeSnapshot } from './operations/snapshot.ts'
 import { streamBytes } from './operations/stream.ts'
 import { wrapCalls } from './wrap-calls.ts'
 
@@ -134,7 +134,7 @@ export class FilesClient implements FilesApi {
   }
 
   /** The file's bytes in order, also over broken connections and expired URLs. */
-  async *stream(given: FileRef & { size?: number | null }, options: CallOptions = {}): AsyncGenerator<Uint8Array> {
+  async *stream(given: Downloadable, options: CallOptions = {}): AsyncGenerator<Uint8Array> {
     const file = this.#named(given, 'download')
     yield* this.#calls.stream(asked('download', file), options, (call) => streamBytes(this.#parts, call, file))
   }
@@ -143,7 +143,7 @@ export class FilesClient implements FilesApi {
    * Length and SHA-256 of the file's bytes; keeps none. Null when the service proves that there is
    * no such file.
    */
-  async hash(given: FileRef, options: CallOptions = {}): Promise<FileHash | null> {
+  async hash(given: Downloadable, options: CallOptions = {}): Promise<FileHash | null> {
     const file = this.#named(given, 'hash')
     try {
       return await this.#calls.run(asked('hash', file), options, (call) => hashFile(this.#parts, call, file))

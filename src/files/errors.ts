@@ -27,6 +27,8 @@ export interface ErrorFacts {
   details?: unknown
   requestId?: string | null
   retryAt?: number | null
+  contentType?: string | null
+  contentEncoding?: string | null
   cause?: Error
 }
 
@@ -46,6 +48,10 @@ export class FilesError extends Error {
   readonly details: unknown
   /** The id that the service gave this request; null when it sent none. */
   readonly requestId: string | null
+  /** `Content-Type` of the reply; null when there was none. */
+  readonly contentType: string | null
+  /** `Content-Encoding` of the reply; null when there was none. */
+  readonly contentEncoding: string | null
   /** Every request of the call, oldest first. */
   readonly attempts: readonly AttemptRecord[]
   /** Epoch milliseconds: do not repeat the call earlier. Null when no moment is known. */
@@ -61,6 +67,8 @@ export class FilesError extends Error {
     this.code = facts.code ?? null
     this.details = facts.details ?? null
     this.requestId = facts.requestId ?? null
+    this.contentType = facts.contentType ?? null
+    this.contentEncoding = facts.contentEncoding ?? null
     this.attempts = facts.attempts ?? []
     this.retryAt = facts.retryAt ?? null
   }

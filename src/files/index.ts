@@ -9,12 +9,12 @@ export { createFilesClient, type FilesClient } from './client.ts'
 
 // Arguments of the calls
 
-export type { FilePlace, FileRef } from '../core/service/file.ts'
+export type { Downloadable, FilePlace, FileRef } from '../core/service/file.ts'
 export type { CallLimits, FilesApi, ListQuery, SnapshotOptions } from '../core/service/files-api.ts'
 export type { StorageName } from '../core/service/storage.ts'
 export type { DeleteRequest } from './operations/delete.ts'
-export type { Downloadable, DownloadRequest } from './operations/download.ts'
-export type { Collection, FileQuery } from './operations/file-page.ts'
+export type { DownloadRequest } from './operations/download.ts'
+export type { Collection, FileQuery } from './operations/listing/file-page.ts'
 
 // Results of the calls
 
@@ -22,7 +22,7 @@ export type { FileDetails, FileEntry, FileHash } from '../core/service/file.ts'
 export type { DeleteOutcome, DownloadedFile, IncompleteReason, Snapshot } from '../core/service/files-api.ts'
 export { localName } from './disk/local-name.ts'
 export type { DownloadUrl } from './operations/download-url.ts'
-export type { FilePage } from './operations/file-page.ts'
+export type { FilePage } from './operations/listing/file-page.ts'
 export { Secret } from './secret.ts'
 
 // Errors and log lines

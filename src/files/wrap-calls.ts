@@ -1,5 +1,5 @@
 import type { Caller } from '../core/notices.ts'
-import type { FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
+import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
 import type {
   CallLimits,
   DeleteOptions,
@@ -12,9 +12,9 @@ import type {
   WrapCall,
 } from '../core/service/files-api.ts'
 import type { FilesLogLine } from './log-line.ts'
-import type { Collection, FilePage, FileQuery } from './operations/file-page.ts'
-import { iterateEntries, iteratePages } from './operations/iterate.ts'
-import { markPage, takeSnapshot } from './operations/snapshot.ts'
+import type { Collection, FilePage, FileQuery } from './operations/listing/file-page.ts'
+import { iterateEntries, iteratePages } from './operations/listing/iterate.ts'
+import { markPage, takeSnapshot } from './operations/listing/snapshot.ts'
 
 /** The part of a client whose calls go to the service. */
 interface WrappedClient {
@@ -23,8 +23,8 @@ interface WrappedClient {
   find(place: FilePlace, options: Abortable): Promise<FileEntry | null>
   get(file: FileRef, options: Abortable): Promise<FileDetails>
   downloadUrl(file: FileRef, options: Abortable): Promise<DownloadUrl>
-  download(file: FileRef & { size?: number | null }, options: Abortable & { to: string }): Promise<DownloadedFile>
-  hash(file: FileRef, options: Abortable): Promise<FileHash | null>
+  download(file: Downloadable, options: Abortable & { to: string }): Promise<DownloadedFile>
+  hash(file: Downloadable, options: Abortable): Promise<FileHash | null>
   delete(file: FileRef, options: Abortable & DeleteOptions): Promise<DeleteOutcome>
 }
 

@@ -48,7 +48,7 @@ test('a stream is one log line, whether it is read to its end or left', async ()
     ok({ downloadUrl: `${server.origin}/bytes` })(response, request)
   server.script(giveUrl, serveBytes(bytes), giveUrl, serveBytes(bytes))
   const { files, lines } = testClient({ baseUrl: server.baseUrl })
-  for await (const _ of files.stream({ service: 'storage_a', id: 'x' }));
-  for await (const _ of files.stream({ service: 'storage_a', id: 'x' })) break
+  for await (const _ of files.stream({ service: 'storage_a', id: 'x', size: 1_000 }));
+  for await (const _ of files.stream({ service: 'storage_a', id: 'x', size: 1_000 })) break
   expect(lines.filter((line) => line.kind === 'call')).toMatchObject([{ outcome: 'ok' }, { outcome: 'left' }])
 })

@@ -103,7 +103,7 @@ test('a download URL is in no error and no log line', async () => {
     text(400, downloadUrl),
   )
   const { files, lines } = testClient({ baseUrl: server.baseUrl })
-  const chunks = files.stream(REF)
+  const chunks = files.stream({ ...REF, size: 5 })
   const error = await errorOf(chunks.next())
   expect(error).toMatchObject({ name: 'InvalidRequestError' })
   expect(printsOf(error) + JSON.stringify(lines)).not.toContain('hush')

@@ -42,6 +42,21 @@ export interface FileRef {
   id: string
 }
 
+/**
+ * A file to read, such as a listed entry. The more is known of it, the more its bytes can be
+ * checked against.
+ */
+export type Downloadable = FileRef & {
+  /** Bytes. Without it, the entry is read first. */
+  size?: number | null
+  /** ISO 8601 in UTC. */
+  modifiedAt?: string | null
+  /** Media type, such as `text/plain`. */
+  mimeType?: string | null
+  /** Last part of the path. */
+  name?: string | null
+}
+
 /** The place of an entry: its id, or its path where no id is known. One of the two is required. */
 export interface FilePlace {
   /** The storage to search. */
@@ -58,4 +73,9 @@ export interface FileHash {
   sha256: string
   /** Length of the file in bytes. */
   bytes: number
+  /**
+   * `size`: the service's own record of the file has this length. `none`: the service names no size
+   * of it, so these may be the bytes of an error page.
+   */
+  proof: 'size' | 'none'
 }

@@ -2,7 +2,7 @@ import type { Caller } from '../notices.ts'
 import type { RetryOptions } from '../runs/retry.ts'
 import type { Effect } from '../runs/step.ts'
 import type { Duration } from '../time.ts'
-import type { FileDetails, FileEntry, FileHash, FilePlace, FileRef } from './file.ts'
+import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from './file.ts'
 import type { StorageName } from './storage.ts'
 
 /** Selects one page of a storage's entries. */
@@ -74,6 +74,8 @@ export interface DownloadedFile {
   sha256: string
   /** First byte that this download fetched: later than 0 when it continued an earlier part. */
   resumedFrom: number
+  /** As in {@link FileHash}: whether the service's record of the file has this length. */
+  proof: 'size' | 'none'
 }
 
 /** A temporary address of a file's bytes, which needs no key. */
@@ -175,12 +177,14 @@ export interface FilesApi {
    * Writes the bytes to the file `to`, atomically, and creates its folder. An interrupted download
    * continues where it stopped.
    */
-  download(file: FileRef & { size?: number | null }, options: CallLimits & { to: string }): Promise<DownloadedFile>
+  download(file: Downloadable, options: CallLimits & { to: string }): Promise<DownloadedFile>
   /**
    * SHA-256 and length of the bytes as they are now; the bytes are not kept. Null when the service
    * proves that there is no such file.
+   *
+   * Two equal hashes prove equal files only where both have the proof `size`.
    */
-  hash(file: FileRef, options?: CallLimits): Promise<FileHash | null>
+  hash(file: Downloadable, options?: CallLimits): Promise<FileHash | null>
   /** Deletes one entry for good. Folders are refused. */
   delete(file: FileRef, options?: CallLimits & DeleteOptions): Promise<DeleteOutcome>
 }

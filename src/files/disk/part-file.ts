@@ -115,7 +115,7 @@ export class PartFile {
     return { bytes: this.#bytes, sha256 }
   }
 
-  /** Keeps the part for a later download. */
+  /** Keeps the part for a later download. An empty one is removed: it would save nothing. */
   async leave(): Promise<void> {
     try {
       await this.#writer.drain()
@@ -127,11 +127,16 @@ export class PartFile {
       await this.#writer.close()
       await this.#file.close()
     }
+    if (this.#bytes === 0) await this.#remove()
   }
 
   /** Removes the part: a later download starts anew. */
   async discard(): Promise<void> {
     await this.leave()
+    await this.#remove()
+  }
+
+  async #remove(): Promise<void> {
     await rm(partPath(this.#target), { force: true })
     await rm(marksPath(this.#target), { force: true })
   }

@@ -1,17 +1,12 @@
 import { resolve } from 'node:path'
-import type { FileRef } from '../../core/service/file.ts'
+import type { Downloadable } from '../../core/service/file.ts'
 import type { DownloadedFile } from '../../core/service/files-api.ts'
 import type { Call } from '../call/call.ts'
 import type { ClientParts } from '../call/client-parts.ts'
-import { type Marks, PartFile } from '../disk/part-file.ts'
+import { PartFile } from '../disk/part-file.ts'
 import { ProtocolError } from '../errors.ts'
-import { readBytes } from './read-bytes.ts'
-
-/**
- * A file to download, such as a listed entry. With its size and date the client can tell whether a
- * partial download still fits.
- */
-export type Downloadable = FileRef & { size?: number | null; modifiedAt?: string | null }
+import { isSameVersion, type KnownFile, knowFile } from './bytes/known-file.ts'
+import { readBytes } from './bytes/read-bytes.ts'
 
 /** Options of `download`. */
 export interface DownloadRequest {
@@ -30,17 +25,19 @@ export interface DownloadRequest {
 export async function downloadFile(
   parts: ClientParts,
   call: Call,
-  file: Downloadable,
+  given: Downloadable,
   request: DownloadRequest,
 ): Promise<DownloadedFile> {
   const to = resolve(request.to)
-  const wanted = { service: file.service, id: file.id, size: file.size ?? null, modifiedAt: file.modifiedAt ?? null }
+  const file = await knowFile(parts, call, given)
+  const { service, id, size, modifiedAt } = file
+  const wanted = { service, id, size, modifiedAt }
   const { resume = true } = request
   const { clock } = parts.settings
   const part = await PartFile.open({ to, wanted, resume, kept: parts.partHashes, clock, signal: call.signal })
   try {
-    const resumedFrom = await fill(parts, call, { part, wanted, request })
-    return { path: to, ...(await part.finish()), resumedFrom }
+    const resumedFrom = await fill(parts, call, { part, file, request })
+    return { path: to, ...(await part.finish()), resumedFrom, proof: size === null ? 'none' : 'size' }
   } catch (error) {
     const isHopeless = error instanceof ProtocolError && !error.retryable
     await (isHopeless ? part.discard() : part.leave())
@@ -52,13 +49,14 @@ export async function downloadFile(
 async function fill(
   parts: ClientParts,
   call: Call,
-  { part, wanted, request }: { part: PartFile; wanted: Omit<Marks, 'etag'> & FileRef; request: DownloadRequest },
+  { part, file, request }: { part: PartFile; file: KnownFile; request: DownloadRequest },
 ): Promise<number> {
   const found = part.bytes
-  if (found > 0 && found === wanted.size) return found
+  // All bytes are there, and nobody has looked since whether the file still is what it was.
+  if (found > 0 && found === file.size && (await isSameVersion(parts, call, file))) return found
   let isContinued = found > 0
-  let total = wanted.size
-  const position = { file: wanted, offset: found, etag: part.etag, size: wanted.size }
+  let total = file.size
+  const position = { file, offset: found, etag: part.etag, size: file.size }
   for await (const read of readBytes(parts, call, position)) {
     if (read.kind === 'from') {
       isContinued &&= read.offset > 0

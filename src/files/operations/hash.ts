@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto'
-import type { FileHash, FileRef } from '../../core/service/file.ts'
+import type { Downloadable, FileHash } from '../../core/service/file.ts'
 import type { Call } from '../call/call.ts'
 import type { ClientParts } from '../call/client-parts.ts'
-import { readBytes } from './read-bytes.ts'
+import { knowFile } from './bytes/known-file.ts'
+import { readBytes } from './bytes/read-bytes.ts'
 
 /** Hashes a file's bytes as they arrive, over as many connections and URLs as needed. */
-export async function hashFile(parts: ClientParts, call: Call, { service, id }: FileRef): Promise<FileHash> {
+export async function hashFile(parts: ClientParts, call: Call, given: Downloadable): Promise<FileHash> {
   let hash = createHash('sha256')
   let bytes = 0
-  for await (const read of readBytes(parts, call, { file: { service, id }, offset: 0, etag: null, size: null })) {
+  const file = await knowFile(parts, call, given)
+  for await (const read of readBytes(parts, call, { file, offset: 0, etag: null, size: file.size })) {
     if (read.kind === 'chunk') {
       hash.update(read.bytes)
       bytes += read.bytes.byteLength
@@ -18,5 +20,5 @@ export async function hashFile(parts: ClientParts, call: Call, { service, id }: 
       bytes = 0
     }
   }
-  return { sha256: hash.digest('hex'), bytes }
+  return { sha256: hash.digest('hex'), bytes, proof: file.size === null ? 'none' : 'size' }
 }

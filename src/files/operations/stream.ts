@@ -1,29 +1,21 @@
-import type { FileRef } from '../../core/service/file.ts'
-import { type Call, factsOf } from '../call/call.ts'
+import type { Downloadable } from '../../core/service/file.ts'
+import type { Call } from '../call/call.ts'
 import type { ClientParts } from '../call/client-parts.ts'
-import { ProtocolError } from '../errors.ts'
-import { readBytes } from './read-bytes.ts'
+import { knowFile } from './bytes/known-file.ts'
+import { readBytes } from './bytes/read-bytes.ts'
 
 /**
  * The bytes of a file in order, each once. Throws `ProtocolError` when the file changes after bytes
- * were handed out.
+ * were handed out; what came until then may be of two versions.
  */
-export async function* streamBytes(
-  parts: ClientParts,
-  call: Call,
-  file: FileRef & { size?: number | null },
-): AsyncGenerator<Uint8Array> {
+export async function* streamBytes(parts: ClientParts, call: Call, given: Downloadable): AsyncGenerator<Uint8Array> {
   let handedOut = 0
   let at = 0
-  let mark: { etag: string | null } | null = null
-  for await (const read of readBytes(parts, call, { file, offset: 0, etag: null, size: file.size ?? null })) {
-    if (read.kind === 'from') {
-      if (handedOut > 0 && mark?.etag !== read.etag) {
-        throw new ProtocolError('The file changed while it was being read.', factsOf(call))
-      }
-      mark = { etag: read.etag }
-      at = read.offset
-    } else {
+  const file = await knowFile(parts, call, given)
+  const start = { file, offset: 0, etag: null, size: file.size }
+  for await (const read of readBytes(parts, call, start, { mayRestart: false })) {
+    if (read.kind === 'from') at = read.offset
+    else {
       const known = Math.min(read.bytes.byteLength, handedOut - at)
       at += read.bytes.byteLength
       handedOut = Math.max(handedOut, at)

@@ -18,8 +18,8 @@ const count = z.number().int().min(0)
 const replyFault = {
   /** Delay before anything else, in milliseconds of the machine's clock. Default none. */
   latencyMs: count.optional(),
-  /** Replies with this status, 400 to 599, and its error body. Default none. */
-  status: z.number().int().min(400).max(599).optional(),
+  /** Replies with this status, 200 or 400 to 599, and its error body. Default none. */
+  status: z.union([z.literal(200), z.number().int().min(400).max(599)]).optional(),
   /** Resets the connection. Default false. */
   reset: z.boolean().optional(),
   /** Replies 200 with a body that is not JSON. Default false. */

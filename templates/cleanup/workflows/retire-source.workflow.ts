@@ -21,7 +21,8 @@ export default defineWorkflow({
     const sent = await findDetails(files, source)
     if (!sent) return keep('the source is gone already')
     if (sent.path !== source.path) return keep('the source was moved')
-    if ((sent.size ?? 0) > cleanup.maxBytes) return keep('it is too large to compare')
+    if (sent.size === null) return keep('its size is not known, so nothing proves its bytes')
+    if (sent.size > cleanup.maxBytes) return keep('it is too large to compare')
     if (!(await isSameContent(context, sent, await findDetails(files, destination))))
       return keep('the copy is not the same')
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { CONTENT, FILE, startDownloads } from '../support/download-bench.ts'
@@ -66,7 +67,7 @@ test('a part is thrown away when `resume` is false', async () => {
 })
 
 test('a part that holds the whole file is finished by a 416', async () => {
-  await using bench = await startDownloads()
+  await using bench = await startDownloads({ details: () => ({ size: null }) })
   await leave(bench.path('x'), CONTENT, marks({ size: null }))
   bench.host.script(serveBytes(CONTENT))
   const done = await bench.files.download(REF, { to: bench.path('x') })
@@ -74,7 +75,7 @@ test('a part that holds the whole file is finished by a 416', async () => {
 })
 
 test('a part that is longer than the file is thrown away after a 416', async () => {
-  await using bench = await startDownloads()
+  await using bench = await startDownloads({ details: () => ({ size: null }) })
   await leave(bench.path('x'), Buffer.alloc(400_000), marks({ size: null }))
   bench.host.otherwise(serveBytes(CONTENT))
   const done = await bench.files.download(REF, { to: bench.path('x') })
@@ -93,6 +94,14 @@ test('an aborted download leaves its part for the next one', async () => {
   expect(await bench.files.download(FILE, { to })).toMatchObject({ resumedFrom: 100_000, sha256: sha256(CONTENT) })
 })
 
+test('a download that fails before its first byte leaves no part', async () => {
+  await using bench = await startDownloads()
+  bench.host.otherwise(failure(403, 'permission_denied'))
+  const to = bench.path('x')
+  expect(await errorOf(bench.files.download(FILE, { to }))).toMatchObject({ name: 'PermissionError' })
+  expect(await readdir(dirname(to))).toEqual([])
+})
+
 test('a large part is hashed while the rest arrives', async () => {
   await using bench = await startLargePart()
   bench.host.script(serveBytes(WHOLE))
@@ -103,7 +112,7 @@ test('a large part is hashed while the rest arrives', async () => {
   })
 })
 
-test('a large part that is the whole file is hashed without a request', async () => {
+test('a large part that is the whole file is hashed without a request to its host', async () => {
   await using bench = await startLargePart()
   await writeFile(`${bench.to}.part`, WHOLE)
   expect(await bench.files.download(LARGE_FILE, { to: bench.to })).toMatchObject({ sha256: sha256(WHOLE) })
@@ -147,7 +156,7 @@ test('a process that is killed leaves a part without holes, which another one co
 
 test('a disk that refuses fails the download with its own error', async () => {
   await using bench = await startDownloads()
-  bench.host.otherwise(serveBytes(someBytes(1_000)))
+  bench.host.otherwise(serveBytes(CONTENT))
   await writeFile(bench.path('file'), '')
   const error = await errorOf(bench.files.download(REF, { to: bench.path('file/below') }))
   expect(error).toMatchObject({ code: expect.stringMatching(/EEXIST|ENOTDIR/) })

@@ -16,7 +16,7 @@ test('a download is written atomically, and its host does not learn the key', as
 
   const done = await bench.files.download(FILE, { to, onProgress: (step) => progress.push(step) })
 
-  expect(done).toEqual({ path: to, bytes: CONTENT.length, sha256: sha256(CONTENT), resumedFrom: 0 })
+  expect(done).toEqual({ path: to, bytes: CONTENT.length, sha256: sha256(CONTENT), resumedFrom: 0, proof: 'size' })
   expect(await readFile(to)).toEqual(CONTENT)
   expect(await readdir(dirname(to))).toEqual(['report.bin'])
   expect(progress.at(-1)).toEqual({ bytes: CONTENT.length, total: CONTENT.length })

@@ -10,12 +10,14 @@ export const CONTENT = someBytes(300_000)
 export const FILE = { ...REF, size: CONTENT.length, modifiedAt: '2026-01-02T00:00:00.000Z' }
 
 /** An API that gives out URLs of a download host, a client, and a folder to download into. */
-export async function startDownloads(options: Partial<FilesClientOptions> & { urlsLastMs?: number } = {}) {
-  const { urlsLastMs, ...client } = options
+export async function startDownloads(
+  options: Partial<FilesClientOptions> & { urlsLastMs?: number; details?: () => object } = {},
+) {
+  const { urlsLastMs = 900_000, details = () => ({ size: FILE.size }), ...client } = options
   const folder = tempFolder()
   const api = await ScriptedServer.start()
   const host = await ScriptedServer.start()
-  giveUrls(api, host, urlsLastMs)
+  giveUrls(api, host, { expiresInMs: urlsLastMs, details })
   return {
     api,
     host,

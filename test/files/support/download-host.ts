@@ -1,10 +1,22 @@
 import { createHash } from 'node:crypto'
+import { entry } from './entries.ts'
 import { ok, type Reply, type ScriptedServer } from './scripted-server.ts'
 
-/** Lets the API give out numbered download URLs on `host`: `/bytes/1?signature=…`, `/bytes/2?…`. */
-export function giveUrls(api: ScriptedServer, host: ScriptedServer, expiresInMs = 900_000): ScriptedServer {
+/**
+ * Lets the API give out numbered download URLs on `host`: `/bytes/1?signature=…`, `/bytes/2?…`. It
+ * describes the file by `details`, which is called at each look.
+ */
+export function giveUrls(
+  api: ScriptedServer,
+  host: ScriptedServer,
+  { expiresInMs = 900_000, details = () => ({}) }: { expiresInMs?: number; details?: () => object } = {},
+): ScriptedServer {
   let number = 0
   return api.otherwise((response, request) => {
+    if (!request.path.endsWith('/download')) {
+      const id = request.path.split('/').at(-1) ?? ''
+      return ok(entry(id, { mimeType: null, size: null, ...details() }))(response, request)
+    }
     const downloadUrl = `${host.origin}/bytes/${++number}?signature=hush-hush`
     ok({ downloadUrl, expiresAt: new Date(Date.now() + expiresInMs).toISOString() })(response, request)
   })

@@ -17,7 +17,7 @@ export const NEVER = new AbortController().signal
 
 /** A download whose first 9 MiB an earlier process left in its part. */
 export async function startLargePart() {
-  const downloads = await startDownloads()
+  const downloads = await startDownloads({ details: () => ({ size: WHOLE.length }) })
   const to = downloads.path('file')
   await writeFile(`${to}.part`, BEGINNING)
   await writeFile(`${to}.part.json`, JSON.stringify({ ...LARGE_FILE, etag: '"v1"' }))

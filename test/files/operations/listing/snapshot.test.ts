@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { SnapshotOptions } from '../../../src/files/index.ts'
-import { entries, entry, paged, snakeEntry } from '../support/entries.ts'
-import { json, ok, type Reply, ScriptedServer } from '../support/scripted-server.ts'
-import { errorOf, testClient } from '../support/test-client.ts'
+import type { SnapshotOptions } from '../../../../src/files/index.ts'
+import { entries, entry, paged, snakeEntry } from '../../support/entries.ts'
+import { json, ok, type Reply, ScriptedServer } from '../../support/scripted-server.ts'
+import { errorOf, testClient } from '../../support/test-client.ts'
 
 async function start(reply: Reply) {
   const server = await ScriptedServer.start()

@@ -1,12 +1,13 @@
-import type { FileRef } from '../../core/service/file.ts'
-import { type Call, factsOf, noteAttempt, reasonOf } from '../call/call.ts'
-import type { ClientParts } from '../call/client-parts.ts'
-import { type FilesError, ProtocolError } from '../errors.ts'
-import { exchange, limitUntil, type Outgoing } from '../http/exchange.ts'
-import type { HttpReply } from '../http/transport.ts'
-import { toTransportError } from '../http/transport-error.ts'
-import { toReplyError } from '../reply/reply-error.ts'
-import { type DownloadUrl, fetchDownloadUrl } from './download-url.ts'
+import { type Call, factsOf, noteAttempt, reasonOf } from '../../call/call.ts'
+import type { ClientParts } from '../../call/client-parts.ts'
+import { type FilesError, ProtocolError } from '../../errors.ts'
+import { exchange, limitUntil, type Outgoing } from '../../http/exchange.ts'
+import type { HttpReply } from '../../http/transport.ts'
+import { toTransportError } from '../../http/transport-error.ts'
+import { toReplyError } from '../../reply/reply-error.ts'
+import { type DownloadUrl, fetchDownloadUrl } from '../download-url.ts'
+import type { KnownFile } from './known-file.ts'
+import { requireFile, typesOf } from './require-file.ts'
 
 /** A URL that expires sooner is replaced before use. */
 const MIN_LEFT_MS = 30_000
@@ -19,7 +20,7 @@ const MAX_FRESH_URLS = 3
 
 /** A position in a file, and the marks that prove that the file is still the same. */
 export interface Position {
-  file: FileRef
+  file: KnownFile
   offset: number
   /** A strong ETag; null when there is none. */
   etag: string | null
@@ -27,11 +28,12 @@ export interface Position {
   size: number | null
 }
 
-type OpenedBytes =
+/** A reply's own strong ETag is null where it sent none. */
+export type OpenedBytes =
   /** The body begins at `offset`: the requested position, or 0. */
   | { kind: 'body'; offset: number; etag: string | null; size: number | null; reply: HttpReply }
   /** The position is the end of the file. */
-  | { kind: 'complete' }
+  | { kind: 'complete'; etag: string | null }
 
 /** The URL of one download; null before the first, and after one was refused. */
 export interface UrlHolder {
@@ -104,20 +106,34 @@ function toOutgoing(parts: ClientParts, { offset, etag }: Position, url: Downloa
 function readOpening(parts: ClientParts, call: Call, position: Position, response: HttpReply): OpenedBytes {
   const { status, headers } = response
   const etag = strongEtag(headers.get('etag'))
+  if (status !== 200 && status !== 206 && status !== 416) throw replyError(parts, call, response)
+  if (status === 416) response.discard()
+  else requireReadable(call, position, response)
   if (status === 200)
     return { kind: 'body', offset: 0, etag, size: wholeNumber(headers.get('content-length')), reply: response }
-  if (status === 206 || status === 416) {
-    const range = parseContentRange(headers.get('content-range'))
-    if (status === 416) response.discard()
-    if (isContinued(position, status, range, etag)) {
-      return status === 416
-        ? { kind: 'complete' }
-        : { kind: 'body', offset: position.offset, etag: etag ?? position.etag, size: range.size, reply: response }
-    }
-    response.discard()
-    throw new RangeMismatch('The server sent another part of the file than the one requested.', factsOf(call))
+  const range = parseContentRange(headers.get('content-range'))
+  if (isContinued(position, status, range, etag)) {
+    return status === 416
+      ? { kind: 'complete', etag }
+      : { kind: 'body', offset: position.offset, etag, size: range.size, reply: response }
   }
-  throw replyError(parts, call, response)
+  response.discard()
+  throw new RangeMismatch('The server sent another part of the file than the one requested.', factsOf(call))
+}
+
+/** Refuses a body that is not the file, or whose end nobody could tell from a broken connection. */
+function requireReadable(call: Call, { file, size }: Position, response: HttpReply): void {
+  const { status, headers } = response
+  const isFramed = headers.has('content-length') || headers.has('transfer-encoding')
+  const range = parseContentRange(headers.get('content-range'))
+  try {
+    requireFile(response, file, { ...factsOf(call), status })
+    if (size !== null || (status === 200 ? isFramed : range.size !== null)) return
+    throw new ProtocolError('Neither the service nor the download host says how long the file is.', factsOf(call))
+  } catch (error) {
+    response.discard()
+    throw error
+  }
 }
 
 /** The server's range does not continue the part: reading starts again at 0. */
@@ -153,7 +169,10 @@ function strongEtag(value: string | null): string | null {
 function replyError(parts: ClientParts, call: Call, response: HttpReply): FilesError {
   response.discard()
   const { status, headers } = response
-  if (status < 400) return new ProtocolError(`The download host answered ${status}.`, { ...factsOf(call), status })
+  if (status < 400) {
+    const facts = { ...factsOf(call), status, ...typesOf(headers) }
+    return new ProtocolError(`The download host answered ${status}.`, facts)
+  }
   const context = { facts: factsOf(call), now: parts.settings.clock.now() }
   return toReplyError({ status, headers, parsed: { kind: 'unreadable' } }, context)
 }

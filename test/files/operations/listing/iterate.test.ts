@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { entries, entry, paged, snakeEntry } from '../support/entries.ts'
-import { json, ok, type Reply, ScriptedServer } from '../support/scripted-server.ts'
-import { testClient } from '../support/test-client.ts'
+import { entries, entry, paged, snakeEntry } from '../../support/entries.ts'
+import { json, ok, type Reply, ScriptedServer } from '../../support/scripted-server.ts'
+import { testClient } from '../../support/test-client.ts'
 
 async function collect(reply: Reply) {
   await using server = await ScriptedServer.start()

@@ -1,7 +1,7 @@
-import type { FileEntry } from '../../core/service/file.ts'
-import type { IncompleteReason } from '../../core/service/files-api.ts'
-import type { StorageName } from '../../core/service/storage.ts'
-import { ProtocolError } from '../errors.ts'
+import type { FileEntry } from '../../../core/service/file.ts'
+import type { IncompleteReason } from '../../../core/service/files-api.ts'
+import type { StorageName } from '../../../core/service/storage.ts'
+import { ProtocolError } from '../../errors.ts'
 import type { FilePage } from './file-page.ts'
 
 /** Pages in a row without a new entry, after which the listing counts as endless. */

@@ -1,9 +1,9 @@
-import type { FileEntry } from '../../core/service/file.ts'
-import type { Reply } from '../call/attempt.ts'
-import { type Call, factsOf } from '../call/call.ts'
-import { ProtocolError } from '../errors.ts'
-import { hasUnsafeId, parseEntry, parseItems } from '../reply/parse-entry.ts'
-import type { Pagination } from '../reply/parse-reply.ts'
+import type { FileEntry } from '../../../core/service/file.ts'
+import type { Reply } from '../../call/attempt.ts'
+import { type Call, factsOf } from '../../call/call.ts'
+import { ProtocolError } from '../../errors.ts'
+import { hasUnsafeId, parseEntry, parseItems } from '../../reply/parse-entry.ts'
+import type { Pagination } from '../../reply/parse-reply.ts'
 import type { FilePage, FileQuery } from './file-page.ts'
 
 /** A query with every default filled in. */

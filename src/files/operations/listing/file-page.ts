@@ -1,4 +1,4 @@
-import type { ListQuery, Page } from '../../core/service/files-api.ts'
+import type { ListQuery, Page } from '../../../core/service/files-api.ts'
 
 /** A page of entries, and the token of the next one. */
 export interface FilePage extends Page {

@@ -1,5 +1,5 @@
-import type { FileEntry } from '../../core/service/file.ts'
-import type { FilesLogLine } from '../log-line.ts'
+import type { FileEntry } from '../../../core/service/file.ts'
+import type { FilesLogLine } from '../../log-line.ts'
 import type { Collection, FilePage, FileQuery } from './file-page.ts'
 import { ListingCheck, type PagePlace } from './listing-check.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { CONTENT, FILE, startDownloads } from '../support/download-bench.ts'
-import { cutAt, serveBytes, sha256, watchProgress } from '../support/download-host.ts'
-import { failure, text } from '../support/scripted-server.ts'
-import { errorOf } from '../support/test-client.ts'
+import { CONTENT, FILE, startDownloads } from '../../support/download-bench.ts'
+import { cutAt, serveBytes, sha256, watchProgress } from '../../support/download-host.ts'
+import { failure, text } from '../../support/scripted-server.ts'
+import { errorOf } from '../../support/test-client.ts'
 
 test.each([401, 403, 404, 410])(
   'a download URL that the host refuses with %d is exchanged for a fresh one',

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { CONTENT, FILE, startDownloads } from '../support/download-bench.ts'
-import { cutAt, serveBytes, sha256, watchProgress } from '../support/download-host.ts'
-import { text } from '../support/scripted-server.ts'
-import { errorOf } from '../support/test-client.ts'
+import { CONTENT, FILE, startDownloads } from '../../support/download-bench.ts'
+import { cutAt, serveBytes, sha256, watchProgress } from '../../support/download-host.ts'
+import { text } from '../../support/scripted-server.ts'
+import { errorOf } from '../../support/test-client.ts'
 
 test('a broken download is continued where it broke, with the ETag as a condition', async () => {
   await using bench = await startDownloads()

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { NotFoundError, ProtocolError } from '../../../src/files/index.ts'
-import { entry, snakeEntry } from '../support/entries.ts'
-import { failure, json, ok, ScriptedServer, text } from '../support/scripted-server.ts'
-import { errorOf, KEY, testClient } from '../support/test-client.ts'
+import { NotFoundError, ProtocolError } from '../../../../src/files/index.ts'
+import { entry, snakeEntry } from '../../support/entries.ts'
+import { failure, json, ok, ScriptedServer, text } from '../../support/scripted-server.ts'
+import { errorOf, KEY, testClient } from '../../support/test-client.ts'
 
 test('list() asks as the primary form documents, with the key as bearer', async () => {
   await using server = await ScriptedServer.start()

@@ -11,11 +11,14 @@ import { answerProblem, mountRoutes } from './http/mount-routes.ts'
 import { SECURE_HEADERS } from './http/secure-headers.ts'
 import { staticPage } from './http/static-page.ts'
 import { accessHandlers, type ProcessFacts } from './resources/access-handlers.ts'
+import { accountHandlers } from './resources/account-handlers.ts'
+import { auditHandlers } from './resources/audit-handlers.ts'
 import { deliveryHandlers } from './resources/delivery-handlers.ts'
 import { endpointHandlers } from './resources/endpoint-handlers.ts'
 import { eventHandlers } from './resources/event-handlers.ts'
 import type { ResourceParts } from './resources/parts.ts'
 import { runHandlers } from './resources/run-handlers.ts'
+import { tokenHandlers } from './resources/token-handlers.ts'
 import { workflowHandlers } from './resources/workflow-handlers.ts'
 
 export interface ConsoleParts extends ResourceParts {
@@ -61,14 +64,17 @@ export function createConsole(parts: ConsoleParts, port: () => number): Router {
 }
 
 function createHandlers(parts: ConsoleParts, authenticator: Authenticator, cookiePlace: () => CookiePlace): Handlers {
-  const { store, facts } = parts
+  const { store, clock, facts } = parts
   return {
-    ...accessHandlers({ store, authenticator, cookiePlace, facts, routes: () => ROUTES }),
+    ...accessHandlers({ store, clock, authenticator, cookiePlace, facts, routes: () => ROUTES }),
     ...runHandlers(parts),
     ...eventHandlers(parts),
     ...deliveryHandlers(parts),
     ...workflowHandlers(parts),
     ...endpointHandlers(parts),
+    ...accountHandlers(parts),
+    ...tokenHandlers(parts),
+    ...auditHandlers(parts),
   }
 }
 

@@ -8,16 +8,19 @@ import type { Clock } from '../core/time.ts'
 import type { Config } from '../project/config/load-config.ts'
 import { loadAdminToken } from '../project/data-dir/admin-token.ts'
 import { readVersion } from '../project/read-version.ts'
+import type { EmbeddedSandbox } from './embedded-sandbox.ts'
+import { openSurroundings } from './open-surroundings.ts'
 
 /** The admin API and the dashboard of this process. Writes `admin.token` at the first start. */
 export function openConsole(
   config: Config,
-  parts: { store: Store; clock: Clock; publish: Publish },
+  parts: { store: Store; clock: Clock; publish: Publish; embedded: () => EmbeddedSandbox | null },
 ): (port: () => number) => RequestHandler {
   const { url, basePath, proxy } = config.admin
   const access = { url, basePath, proxy, fileTokenHash: hashSecret(loadAdminToken(config)) }
+  const surroundings = openSurroundings(config, parts)
   const facts = { version: readVersion(), role: config.role, isSandbox: config.service.kind === 'sandbox' }
-  return (port) => createConsole({ ...parts, access, facts, page: dashboardFolder() }, port)
+  return (port) => createConsole({ ...parts, surroundings, access, facts, page: dashboardFolder() }, port)
 }
 
 /** The built dashboard: in `dist` of a checkout, or beside the compiled code of the package. */

@@ -103,7 +103,7 @@ export function openParts(config: Config, wiring: Wiring) {
     pruner: new Pruner({ store, clock, publish, retention: config.retention }),
     admin: new AdminServer(createHealth(checks), {
       host: config.admin.host,
-      routes: openConsole(config, { store, clock, publish }),
+      routes: openConsole(config, { store, clock, publish, embedded: hooks.embedded }),
     }),
     modules: isWatching
       ? new ModuleWatch({ folder: config.workflowsDir, clock, onChange: hooks.onSourceChange })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { VERDICTS, type Verdict } from '../../core/incoming/delivery.ts'
-import { moment, pageOf, paging, type RouteTable, time } from './route.ts'
+import { moment, pageOf, paging, type RouteTable, reason, time } from './route.ts'
 
 const verdict = z.enum(Object.keys(VERDICTS) as [Verdict, ...Verdict[]])
 
@@ -57,5 +57,20 @@ export const DELIVERY_ROUTES = {
     summary: 'One request to an endpoint',
     role: 'viewer',
     answer: delivery,
+  },
+  'POST /deliveries/:id/replay': {
+    id: 'replayDelivery',
+    tag: 'deliveries',
+    summary: 'Signs the stored bytes again and posts them: the endpoint must know them, and starts nothing',
+    role: 'operator',
+    body: z.strictObject({ reason }),
+    answer: z.object({
+      event: z.string(),
+      endpoint: z.string(),
+      status: z.int(),
+      verdict: z.string().nullable(),
+      reason: z.string().nullable(),
+    }),
+    audit: 'delivery.replay',
   },
 } as const satisfies RouteTable

@@ -1,35 +1,60 @@
 import { z } from 'zod'
-import { type RouteTable, time } from './route.ts'
+import { signatureScheme } from '../../core/incoming/signature.ts'
+import { CAUSES } from '../../core/solver/suspects.ts'
+import { type RouteTable, reason, time } from './route.ts'
 
-const secret = z.object({
+const secretInfo = z.object({
   position: z.int(),
   activeFrom: time(),
   until: time().nullable(),
   lastUsedAt: time().nullable().describe('Exact to the minute; null: never.'),
 })
 
-const endpoint = z
+const scheme = signatureScheme.meta({ id: 'SignatureScheme' })
+
+export const endpoint = z
   .object({
     id: z.string(),
     name: z.string(),
-    path: z.string().describe('Path of its URL, `/hooks/…`, behind the address of the receiver.'),
+    path: z.string().describe('Path of its URL, `/hooks/…`.'),
+    url: z.string().nullable().describe('Null while the address of the receiver is not known.'),
     account: z.string(),
     events: z.array(z.string()),
     status: z.enum(['active', 'learning', 'disabled']),
-    scheme: z.object({
-      algorithm: z.string(),
-      encoding: z.string(),
-      header: z.string(),
-      grammar: z.string(),
-      signed: z.string(),
-      secret: z.string().describe('How the secret is written.'),
-    }),
+    keeper: z.enum(['environment', 'sandbox']).nullable().describe('What sets it again at each start; null: nothing.'),
+    scheme,
     createdAt: time(),
     revision: z.int(),
-    secrets: z.array(secret).describe('By position; never their values.'),
-    captures: z.int().describe('Deliveries kept while it learns.'),
+    secrets: z.array(secretInfo).describe('By position; never their values.'),
+    captures: z.int().describe('Deliveries kept while it learns, at most 20.'),
   })
   .meta({ id: 'Endpoint' })
+
+const secret = z.string().max(4_096).optional().describe('Default: a strong one is made and shown once.')
+const shown = z.string().nullable().describe('The secret that was made, shown once; null: you gave it.')
+
+const solution = z
+  .object({
+    kind: z.enum(['match', 'near', 'none']),
+    scheme: scheme.nullable(),
+    preset: z.string().nullable(),
+    cause: z.enum(CAUSES).nullable().describe('What keeps the nearest scheme from fitting.'),
+    advice: z.string().nullable(),
+    tried: z.int(),
+    isPinned: z.boolean(),
+  })
+  .meta({ id: 'Solution' })
+
+const trial = z.object({
+  sent: z.enum(['signed', 'forged', 'repeated']),
+  expected: z.string(),
+  got: z.string(),
+  status: z.int(),
+  isRight: z.boolean(),
+})
+
+/** The common part of the actions on one endpoint. */
+const onEndpoint = { tag: 'endpoints', role: 'admin' } as const
 
 export const ENDPOINT_ROUTES = {
   'GET /endpoints': {
@@ -45,5 +70,103 @@ export const ENDPOINT_ROUTES = {
     summary: 'One endpoint',
     role: 'viewer',
     answer: endpoint,
+  },
+  'GET /endpoints/:name/captures': {
+    id: 'listCaptures',
+    tag: 'endpoints',
+    summary: 'Deliveries kept while it learns, oldest first: names of headers, never values or bodies',
+    role: 'admin',
+    answer: z.object({
+      items: z.array(
+        z.object({ id: z.string(), receivedAt: time(), bodyBytes: z.int(), headers: z.array(z.string()) }),
+      ),
+    }),
+  },
+  'POST /endpoints': {
+    ...onEndpoint,
+    id: 'addEndpoint',
+    summary: 'A new endpoint',
+    body: z.strictObject({
+      name: z.string(),
+      account: z.string().default('default'),
+      events: z.array(z.string()).min(1).default(['*']),
+      scheme: signatureScheme.optional().describe('Default: hex of HMAC-SHA256.'),
+      learn: z.boolean().default(false).describe('Captures deliveries until its scheme is known.'),
+      secret,
+      reason,
+    }),
+    answer: z.object({ endpoint, secret: shown }),
+    audit: 'endpoint.add',
+  },
+  'PATCH /endpoints/:name': {
+    ...onEndpoint,
+    id: 'changeEndpoint',
+    summary: 'Changes the given values, from the next delivery on',
+    body: z.strictObject({
+      account: z.string().optional(),
+      events: z.array(z.string()).min(1).optional(),
+      scheme: signatureScheme.optional(),
+      status: z.enum(['active', 'learning', 'disabled']).optional(),
+      revision: z.int().optional().describe('Refused where the endpoint has changed since.'),
+      reason,
+    }),
+    answer: endpoint,
+    audit: 'endpoint.change',
+  },
+  'POST /endpoints/:name/rotate': {
+    ...onEndpoint,
+    id: 'rotateSecret',
+    summary: 'Adds a secret; older ones stay valid for the overlap',
+    body: z.strictObject({
+      overlap: z.enum(['0', '1h', '24h', '7d']).default('24h'),
+      secret,
+      reason,
+    }),
+    answer: z.object({ endpoint, secret: shown }),
+    audit: 'endpoint.change',
+  },
+  'POST /endpoints/:name/retire': {
+    ...onEndpoint,
+    id: 'retireSecrets',
+    summary: 'Ends all secrets but the newest now',
+    body: z.strictObject({ reason }),
+    answer: endpoint,
+    audit: 'endpoint.change',
+  },
+  'POST /endpoints/:name/solve': {
+    ...onEndpoint,
+    id: 'solveScheme',
+    summary: 'Finds the scheme of captured deliveries; a secret is stored only where it fits and is pinned',
+    body: z.strictObject({
+      delivery: z.string().optional().describe('The only captured delivery to use.'),
+      secret: z.string().max(4_096).optional().describe('Secret to try. Default: those of the endpoint.'),
+      pin: z.boolean().default(false),
+      reason,
+    }),
+    answer: solution,
+    audit: 'endpoint.solve',
+  },
+  'POST /endpoints/:name/pin': {
+    ...onEndpoint,
+    id: 'pinScheme',
+    summary: 'Sets the scheme, and accepts deliveries from now on',
+    body: z.strictObject({ scheme: signatureScheme, reason }),
+    answer: endpoint,
+    audit: 'endpoint.change',
+  },
+  'POST /endpoints/:name/test': {
+    ...onEndpoint,
+    id: 'testEndpoint',
+    summary: 'Sends a signed, a forged and a repeated delivery through the receiver',
+    body: z.strictObject({ reason }),
+    answer: z.object({ event: z.string(), isPassed: z.boolean(), isStored: z.boolean(), trials: z.array(trial) }),
+    audit: 'endpoint.test',
+  },
+  'DELETE /endpoints/:name': {
+    ...onEndpoint,
+    id: 'removeEndpoint',
+    summary: 'Removes an endpoint and its secrets for good; its deliveries stay',
+    answer: null,
+    audit: 'endpoint.remove',
   },
 } as const satisfies RouteTable

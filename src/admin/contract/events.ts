@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { delivery } from './deliveries.ts'
-import { moment, pageOf, paging, type RouteTable, time } from './route.ts'
+import { moment, pageOf, paging, type RouteTable, reason, time } from './route.ts'
 import { run } from './runs.ts'
 
 export const event = z
@@ -50,5 +50,39 @@ export const EVENT_ROUTES = {
     role: 'viewer',
     query: z.strictObject({ account: z.string().optional().describe('Needed where two accounts share the id.') }),
     answer: oneEvent,
+  },
+  'POST /events': {
+    id: 'sendEvent',
+    tag: 'events',
+    summary: 'Signs an event of your own and posts it to the receiver, as the service does',
+    role: 'operator',
+    body: z.strictObject({
+      type: z.string().max(100),
+      data: z.record(z.string(), z.unknown()),
+      id: z.string().max(200).optional().describe('`evt_…`; the same id is stored once. Default: a new one.'),
+      endpoint: z.string().optional().describe('Name of the endpoint. Default: the first one.'),
+      reason,
+    }),
+    answer: z.object({
+      event: z.string(),
+      verdict: z.string().describe('`accepted`; `duplicate` and `conflict` start nothing.'),
+      runs: z.array(z.string()),
+    }),
+    audit: 'event.send',
+    isIdempotent: true,
+  },
+  'POST /events/:id/replay': {
+    id: 'replayEvent',
+    tag: 'events',
+    summary: 'New runs of a stored event',
+    role: 'operator',
+    body: z.strictObject({
+      account: z.string().optional().describe('Needed where two accounts share the id.'),
+      workflows: z.array(z.string()).min(1).optional().describe('Default: all that its type starts.'),
+      reason,
+    }),
+    answer: z.object({ event: z.string(), runs: z.array(run) }),
+    audit: 'event.replay',
+    isIdempotent: true,
   },
 } as const satisfies RouteTable

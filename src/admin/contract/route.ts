@@ -73,5 +73,8 @@ export const moment = z
   .union([z.iso.datetime({ offset: true }), z.string().regex(/^\d+(\.\d+)?(ms|s|m|h|d|w)$/)])
   .describe('ISO 8601 with an offset, or a duration before now such as `2h`.')
 
+/** Why somebody acts; the audit log keeps it. */
+export const reason = z.string().max(500).optional().describe('Kept in the audit log.')
+
 /** True or false in a query. */
 export const flag = z.enum(['true', 'false']).transform((text) => text === 'true')

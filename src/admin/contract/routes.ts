@@ -1,10 +1,13 @@
 import type { z } from 'zod'
 import { ACCESS_ROUTES } from './access.ts'
+import { ACCOUNT_ROUTES } from './accounts.ts'
+import { AUDIT_ROUTES } from './audit.ts'
 import { DELIVERY_ROUTES } from './deliveries.ts'
 import { ENDPOINT_ROUTES } from './endpoints.ts'
 import { EVENT_ROUTES } from './events.ts'
 import type { ParamsOf, RouteTable } from './route.ts'
 import { RUN_ROUTES } from './runs.ts'
+import { TOKEN_ROUTES } from './tokens.ts'
 import { WORKFLOW_ROUTES } from './workflows.ts'
 
 /**
@@ -18,6 +21,9 @@ export const ROUTES = {
   ...DELIVERY_ROUTES,
   ...WORKFLOW_ROUTES,
   ...ENDPOINT_ROUTES,
+  ...ACCOUNT_ROUTES,
+  ...TOKEN_ROUTES,
+  ...AUDIT_ROUTES,
 } as const satisfies RouteTable
 
 export type Routes = typeof ROUTES

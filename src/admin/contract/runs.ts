@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { RUN_ORIGINS, RUN_STATUSES } from '../../core/runs/run.ts'
 import { failure } from './failure.ts'
-import { moment, pageOf, paging, type RouteTable, time } from './route.ts'
+import { moment, pageOf, paging, type RouteTable, reason, time } from './route.ts'
 
 export const run = z
   .object({
@@ -128,5 +128,48 @@ export const RUN_ROUTES = {
     summary: 'The runs that caused this one, and those that it caused',
     role: 'viewer',
     answer: related,
+  },
+  'POST /runs/:id/cancel': {
+    id: 'cancelRun',
+    tag: 'runs',
+    summary: 'Cancels a run and the runs that it invoked; the worker stops it within 50 ms',
+    role: 'operator',
+    body: z.strictObject({ reason }),
+    answer: run,
+    audit: 'run.cancel',
+  },
+  'POST /runs/:id/retry': {
+    id: 'retryRun',
+    tag: 'runs',
+    summary: 'Continues a failed or canceled run from the step that failed, under the same id',
+    role: 'operator',
+    body: z.strictObject({ reason }),
+    answer: run,
+    audit: 'run.retry',
+  },
+  'POST /runs/:id/resume': {
+    id: 'resumeRun',
+    tag: 'runs',
+    summary: 'Continues a run that waits for a person',
+    role: 'operator',
+    body: z.strictObject({
+      fromScratch: z.boolean().default(false).describe('Deletes its journal first: effects are repeated.'),
+      reason,
+    }),
+    answer: run,
+    audit: 'run.resume',
+  },
+  'POST /runs/:id/fork': {
+    id: 'forkRun',
+    tag: 'runs',
+    summary: 'A new run with the same cause, which keeps the results before a step',
+    role: 'operator',
+    body: z.strictObject({
+      fromStep: z.string().min(1).describe('Key of the first step to run again.'),
+      output: z.unknown().optional().describe('Result to use for that step in place of running it.'),
+      reason,
+    }),
+    answer: run,
+    audit: 'run.fork',
   },
 } as const satisfies RouteTable

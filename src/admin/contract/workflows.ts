@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type RouteTable, time } from './route.ts'
+import { type RouteTable, reason, time } from './route.ts'
+import { run } from './runs.ts'
 
 const cron = z.object({
   expression: z.string(),
@@ -66,5 +67,76 @@ export const WORKFLOW_ROUTES = {
     summary: 'The schedule of a workflow',
     role: 'viewer',
     answer: schedule,
+  },
+  'POST /workflows/:id/pause': {
+    id: 'pauseWorkflow',
+    tag: 'workflows',
+    summary: 'Holds the runs of a workflow; passes under way go on, and events are still stored',
+    role: 'operator',
+    body: z.strictObject({ reason }),
+    answer: workflow,
+    audit: 'workflow.pause',
+  },
+  'POST /workflows/:id/resume': {
+    id: 'resumeWorkflow',
+    tag: 'workflows',
+    summary: 'Ends a pause and releases the held runs, oldest first',
+    role: 'operator',
+    body: z.strictObject({ reason }),
+    answer: workflow,
+    audit: 'workflow.resume',
+  },
+  'POST /workflows/:id/start': {
+    id: 'startWorkflow',
+    tag: 'workflows',
+    summary: 'Starts a callable workflow; the run fails where the input does not fit its schema',
+    role: 'operator',
+    body: z.strictObject({
+      input: z.unknown().describe('At most 64 KiB of JSON.'),
+      account: z.string().default('default'),
+      reason,
+    }),
+    answer: run,
+    audit: 'run.start',
+    isIdempotent: true,
+  },
+  'GET /schedules/:workflow/next': {
+    id: 'listNextTicks',
+    tag: 'schedules',
+    summary: 'The next moments of a schedule',
+    role: 'viewer',
+    query: z.strictObject({ count: z.coerce.number().int().min(1).max(100).default(8) }),
+    answer: z.object({ items: z.array(time()) }),
+  },
+  'POST /schedules/:workflow/pause': {
+    id: 'pauseSchedule',
+    tag: 'schedules',
+    summary: 'Makes no more ticks; moments of the pause are counted, never caught up with',
+    role: 'operator',
+    body: z.strictObject({ reason }),
+    answer: schedule,
+    audit: 'schedule.pause',
+  },
+  'POST /schedules/:workflow/resume': {
+    id: 'resumeSchedule',
+    tag: 'schedules',
+    summary: 'Makes ticks again',
+    role: 'operator',
+    body: z.strictObject({ reason }),
+    answer: schedule,
+    audit: 'schedule.resume',
+  },
+  'POST /schedules/:workflow/run': {
+    id: 'runSchedule',
+    tag: 'schedules',
+    summary: 'A tick by hand; its run waits for an unfinished one unless the schedule allows overlap',
+    role: 'operator',
+    body: z.strictObject({
+      scheduledFor: z.iso.datetime({ offset: true }).optional().describe('Default: now.'),
+      reason,
+    }),
+    answer: run,
+    audit: 'schedule.run',
+    isIdempotent: true,
   },
 } as const satisfies RouteTable

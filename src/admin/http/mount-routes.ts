@@ -3,9 +3,11 @@ import { includesRole } from '../../core/access/role.ts'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import { randomWord } from '../../core/ids.ts'
 import type { Publish } from '../../core/notices.ts'
+import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Caller } from '../access/caller.ts'
+import { describeOperator } from '../access/describe-operator.ts'
 import type { Method, RouteSpec, RouteTable } from '../contract/route.ts'
 import type { Handler, Handlers } from './handler.ts'
 import { isUnexpected, toProblem } from './to-problem.ts'
@@ -21,6 +23,7 @@ export interface MountParts {
   cookieName: () => string
   clock: Clock
   publish: Publish
+  store: Pick<Store, 'recordAction'>
   /** Checks each answer against its schema, for tests. */
   checksAnswers?: boolean
 }
@@ -52,7 +55,8 @@ const nameRequest: RequestHandler = (_request, response, next) => {
 }
 
 /** Puts the caller into `response.locals`; throws `unauthenticated` and `forbidden`. */
-function admit({ authenticator, cookieName, clock }: MountParts, { role }: RouteSpec): RequestHandler {
+function admit(parts: MountParts, { role, audit }: RouteSpec): RequestHandler {
+  const { authenticator, cookieName, clock, store } = parts
   return async (request, response, next) => {
     if (role === 'anyone') return next()
     const address = request.socket.remoteAddress ?? ''
@@ -60,6 +64,11 @@ function admit({ authenticator, cookieName, clock }: MountParts, { role }: Route
     const caller = await authenticator.identify(credentials, clock.now())
     response.locals.caller = caller
     if (includesRole(caller.role, role)) return next()
+    if (audit !== undefined) {
+      const about = { action: audit, target: String(request.params.id ?? request.params.name ?? '') || null }
+      const entry = { ...describeOperator(caller, null), ...about, parameters: {}, at: clock.now() }
+      await store.recordAction(entry, 'refused')
+    }
     throw new UpshotError('forbidden', `This needs the role ${role}; "${caller.name}" has the role ${caller.role}.`)
   }
 }

@@ -1,6 +1,11 @@
-import { isoTime } from '../../core/time.ts'
+import type { AdminSession } from '../../core/access/session.ts'
+import { asOperator } from '../../core/store/safety/as-operator.ts'
+import type { Store } from '../../core/store/store.ts'
+import { type Clock, isoTime } from '../../core/time.ts'
 import type { AccessStore, Authenticator } from '../access/authenticator.ts'
+import type { Caller } from '../access/caller.ts'
 import { type CookiePlace, writeCookie } from '../access/cookie.ts'
+import { describeOperator } from '../access/describe-operator.ts'
 import { logIn } from '../access/log-in.ts'
 import type { ACCESS_ROUTES } from '../contract/access.ts'
 import { describeOpenapi } from '../contract/openapi.ts'
@@ -16,7 +21,8 @@ export interface ProcessFacts {
 }
 
 interface AccessParts {
-  store: AccessStore
+  store: AccessStore & Pick<Store, 'operate'>
+  clock: Clock
   authenticator: Pick<Authenticator, 'wrong'>
   cookiePlace: () => CookiePlace
   facts: ProcessFacts
@@ -28,16 +34,18 @@ const COOKIE_SECONDS = 7 * 86_400
 
 /** Login, logout, and who is logged in. */
 export function accessHandlers(parts: AccessParts): Handlers<keyof typeof ACCESS_ROUTES> {
-  const { store, authenticator, cookiePlace, facts, routes } = parts
+  const { store, clock, authenticator, cookiePlace, facts, routes } = parts
+  const writesOf = (caller: Caller) => asOperator(store, describeOperator(caller, null), clock)
   return {
     async 'POST /login'({ body, caller, now, response }) {
       const { wrong } = authenticator
-      const login = await logIn({ store, wrong }, { code: body.code, address: caller.address }, now)
+      const asUser = (session: AdminSession) => writesOf({ ...session, kind: 'session' })
+      const login = await logIn({ store, wrong, writesOf: asUser }, { code: body.code, address: caller.address }, now)
       response.set('Set-Cookie', writeCookie(cookiePlace(), login.cookie, COOKIE_SECONDS))
       return { key: login.key, role: login.session.role }
     },
     async 'POST /logout'({ caller, response }) {
-      if (caller.kind === 'session') await store.endSession(caller.id)
+      if (caller.kind === 'session') await writesOf(caller).endSession(caller.id)
       response.set('Set-Cookie', writeCookie(cookiePlace(), '', 0))
       return undefined
     },

@@ -1,14 +1,17 @@
 import { UpshotError } from '../../core/errors.ts'
 import { VERDICTS, type Verdict } from '../../core/incoming/delivery.ts'
+import type { Endpoint } from '../../core/incoming/endpoint.ts'
+import type { EventRecord } from '../../core/incoming/event.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { DELIVERY_ROUTES } from '../contract/deliveries.ts'
 import type { Handlers } from '../http/handler.ts'
 import { describeDeliveries } from '../views/describe-deliveries.ts'
-import type { ResourceParts } from './parts.ts'
+import { type ResourceParts, recordAction } from './parts.ts'
 import { decodePosition, given, readMoment, wholePage } from './read-query.ts'
 
 /** The ledger of deliveries. */
-export function deliveryHandlers({ store }: ResourceParts): Handlers<keyof typeof DELIVERY_ROUTES> {
+export function deliveryHandlers(parts: ResourceParts): Handlers<keyof typeof DELIVERY_ROUTES> {
+  const { store, surroundings } = parts
   return {
     async 'GET /deliveries'({ query, now }) {
       const { limit, verdict, endpoint, since, after } = query
@@ -33,7 +36,32 @@ export function deliveryHandlers({ store }: ResourceParts): Handlers<keyof typeo
       if (view) return view
       throw new UpshotError('not_found', `There is no delivery ${params.id}, or retention has removed it.`)
     },
+    async 'POST /deliveries/:id/replay'({ params, body, caller, signal }) {
+      const { endpoint, event } = await findReplay(store, params.id)
+      const about = { event: event.id, endpoint: endpoint.name }
+      const action = { action: 'delivery.replay', target: params.id, parameters: about }
+      await recordAction(parts, { caller, body }, action, 'begun')
+      return { ...about, ...(await surroundings.resend(event, endpoint, signal)) }
+    },
   }
+}
+
+/** The event of a delivery and its endpoint. Throws `conflict` where its bytes cannot be sent. */
+async function findReplay(store: ReadStore, id: string): Promise<{ endpoint: Endpoint; event: EventRecord }> {
+  const found = await store.findDelivery(id)
+  if (found === null) throw new UpshotError('not_found', `There is no delivery ${id}.`)
+  const { delivery, event } = found
+  if (event === null) throw refuse(`Only the bytes of accepted deliveries are kept; ${id} was ${delivery.verdict}.`)
+  if (event.body === '') throw refuse(`The body of event ${event.id} is pruned.`)
+  const endpoint = (await store.listEndpoints()).find((known) => known.id === delivery.endpointId)
+  if (!endpoint) throw refuse(`The endpoint of delivery ${id} has been removed.`)
+  // In another account it would be a new event, and would start runs.
+  if (endpoint.account !== event.account) throw refuse(`Endpoint "${endpoint.name}" has another account now.`)
+  return { endpoint, event }
+}
+
+function refuse(message: string): UpshotError {
+  return new UpshotError('conflict', message, { details: { fix: 'Choose an accepted delivery.' } })
 }
 
 function readVerdicts(text: string | undefined): Verdict[] | undefined {

@@ -1,49 +1,220 @@
 import { UpshotError } from '../../core/errors.ts'
-import type { Endpoint } from '../../core/incoming/endpoint.ts'
+import {
+  type Endpoint,
+  isActive,
+  newSecret,
+  planEndpoint,
+  planPin,
+  planRetirement,
+  planRotation,
+  planScheme,
+} from '../../core/incoming/endpoint.ts'
+import type { SignatureScheme } from '../../core/incoming/signature.ts'
+import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
+import { type Solution, solveCaptures } from '../../core/solver/solve-scheme.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import { isoTime } from '../../core/time.ts'
+import { isoTime, parseDuration } from '../../core/time.ts'
 import type { ENDPOINT_ROUTES } from '../contract/endpoints.ts'
-import type { Handlers } from '../http/handler.ts'
+import type { Call, Handlers } from '../http/handler.ts'
 import { momentOf } from '../views/moment-of.ts'
-import type { ResourceParts } from './parts.ts'
+import { asCaller, type ResourceParts, recordAction } from './parts.ts'
+
+type EndpointRoute = keyof typeof ENDPOINT_ROUTES
+type Read = Extract<EndpointRoute, `GET ${string}`>
+type Change = Exclude<EndpointRoute, Read | 'POST /endpoints/:name/solve' | 'POST /endpoints/:name/test'>
 
 /** Endpoints: secrets by position and last use, never by value. */
-export function endpointHandlers({ store }: ResourceParts): Handlers<keyof typeof ENDPOINT_ROUTES> {
+export function endpointHandlers(parts: ResourceParts): Handlers<EndpointRoute> {
+  return { ...endpointReads(parts), ...endpointChanges(parts), ...endpointTrials(parts) }
+}
+
+function endpointReads(parts: ResourceParts): Handlers<Read> {
+  const { store } = parts
   return {
     async 'GET /endpoints'() {
       const endpoints = await store.listEndpoints()
-      return { items: await Promise.all(endpoints.map((endpoint) => describeEndpoint(store, endpoint))) }
+      return { items: await Promise.all(endpoints.map((endpoint) => describeEndpoint(parts, endpoint))) }
     },
     async 'GET /endpoints/:name'({ params }) {
-      return describeEndpoint(store, await requireEndpoint(store, params.name))
+      return describeEndpoint(parts, await requireEndpoint(store, params.name))
+    },
+    async 'GET /endpoints/:name/captures'({ params }) {
+      const { id } = await requireEndpoint(store, params.name)
+      const captures = await store.listCaptures(id)
+      return {
+        items: captures.map(({ id, receivedAt, headers, body }) => ({
+          ...{ id, receivedAt: isoTime(receivedAt), bodyBytes: body.length },
+          headers: Object.keys(headers),
+        })),
+      }
     },
   }
 }
 
-/** Throws `not_found`, which lists the names. */
-export async function requireEndpoint(store: Pick<ReadStore, 'listEndpoints'>, name: string): Promise<Endpoint> {
+function endpointChanges(parts: ResourceParts): Handlers<Change> {
+  const { store } = parts
+  return {
+    async 'POST /endpoints'({ body, caller, now }) {
+      const { name, account, events, learn, scheme } = body
+      await requireAccount(store, account)
+      const given = { name, account, events, ...(scheme === undefined ? {} : { scheme }) }
+      const planned = planEndpoint({ ...given, ...(body.secret === undefined ? {} : { secret: body.secret }) }, now)
+      const endpoint: Endpoint = learn ? { ...planned, status: 'learning' } : planned
+      await asCaller(parts, { caller, body }).addEndpoint(endpoint)
+      return { endpoint: await describeEndpoint(parts, endpoint), secret: newestSecret(endpoint, body.secret) }
+    },
+    'PATCH /endpoints/:name': async (call) =>
+      describeEndpoint(parts, await change(parts, call, (endpoint) => planChange(endpoint, call.body))),
+    async 'POST /endpoints/:name/rotate'(call) {
+      const { body, now } = call
+      const overlapMs = body.overlap === '0' ? 0 : parseDuration(body.overlap)
+      const endpoint = await change(parts, call, (before) => {
+        refuseKept(parts, before)
+        return planRotation(before, body.secret ?? newSecret(before.scheme), { overlapMs, now })
+      })
+      return { endpoint: await describeEndpoint(parts, endpoint), secret: newestSecret(endpoint, body.secret) }
+    },
+    'POST /endpoints/:name/retire': async (call) =>
+      describeEndpoint(parts, await change(parts, call, (endpoint) => planRetirement(endpoint, call.now))),
+    'POST /endpoints/:name/pin': async (call) =>
+      describeEndpoint(parts, await change(parts, call, (endpoint) => planPin(endpoint, call.body.scheme))),
+    async 'DELETE /endpoints/:name'({ params, caller, now }) {
+      const endpoint = await requireEndpoint(store, params.name)
+      await asCaller(parts, { caller }).removeEndpoint(endpoint, now)
+      return undefined
+    },
+  }
+}
+
+function endpointTrials(parts: ResourceParts): Handlers<Exclude<EndpointRoute, Read | Change>> {
+  const { store, surroundings } = parts
+  return {
+    async 'POST /endpoints/:name/solve'(call) {
+      const { params, body, now } = call
+      const solution = await solve(store, await requireEndpoint(store, params.name), body, now)
+      const isPinned = body.pin && solution.kind === 'match'
+      if (isPinned) {
+        await change(parts, call, (endpoint) => planSolved(endpoint, solution.scheme, { secret: body.secret, now }))
+      }
+      return describeSolution(solution, isPinned)
+    },
+    async 'POST /endpoints/:name/test'({ params, caller, body, signal }) {
+      const endpoint = await requireEndpoint(store, params.name)
+      const action = { action: 'endpoint.test', target: endpoint.name, parameters: {} }
+      await recordAction(parts, { caller, body }, action, 'begun')
+      const result = await surroundings.tryEndpoint(endpoint, signal)
+      return { ...result, isPassed: result.isStored && result.trials.every(({ isRight }) => isRight) }
+    },
+  }
+}
+
+/** Plans a change, saves it with its audit row, and tells the sandbox where it is its endpoint. */
+async function change(
+  parts: ResourceParts,
+  { params, caller, body }: Pick<Call<'POST /endpoints/:name/retire'>, 'params' | 'caller' | 'body'>,
+  plan: (endpoint: Endpoint) => Endpoint,
+): Promise<Endpoint> {
+  const { store, surroundings } = parts
+  const before = await requireEndpoint(store, params.name)
+  const after = plan(before)
+  if (after.account !== before.account) await requireAccount(store, after.account)
+  await asCaller(parts, { caller, body }).updateEndpoint(after)
+  await surroundings.endpointChanged(after)
+  return requireEndpoint(store, after.name)
+}
+
+function planChange(endpoint: Endpoint, body: Call<'PATCH /endpoints/:name'>['body']): Endpoint {
+  const { account = endpoint.account, events = endpoint.events, status = endpoint.status, scheme } = body
+  const edited = { ...endpoint, account, events, status, revision: body.revision ?? endpoint.revision }
+  return scheme === undefined ? edited : planScheme(edited, scheme)
+}
+
+/** Pins the scheme. A secret that was given and fits becomes the endpoint's own. */
+function planSolved(
+  endpoint: Endpoint,
+  scheme: SignatureScheme,
+  { secret, now }: { secret: string | undefined; now: number },
+): Endpoint {
+  if (secret === undefined) return planPin(endpoint, scheme)
+  return planPin(planRotation({ ...endpoint, scheme }, secret, { overlapMs: 0, now }), scheme)
+}
+
+async function solve(
+  store: Pick<ReadStore, 'listCaptures'>,
+  endpoint: Endpoint,
+  { delivery, secret }: { delivery?: string | undefined; secret?: string | undefined },
+  now: number,
+): Promise<Solution> {
+  const captures = (await store.listCaptures(endpoint.id)).filter(({ id }) => delivery === undefined || id === delivery)
+  if (captures.length === 0) {
+    throw new UpshotError('not_found', `Endpoint "${endpoint.name}" has captured no such delivery.`, {
+      details: { fix: 'Make it learn, then make the service send an event.' },
+    })
+  }
+  const own = {
+    secrets: endpoint.secrets.filter((each) => isActive(each, now)).map(({ value }) => value),
+    oldSecrets: endpoint.secrets.filter((each) => !isActive(each, now)).map(({ value }) => value),
+  }
+  return solveCaptures(captures, secret === undefined ? own : { secrets: [secret] })
+}
+
+function describeSolution(solution: Solution, isPinned: boolean) {
+  const { kind, tried } = solution
+  const nothing = { kind, tried, isPinned, scheme: null, preset: null, cause: null, advice: null }
+  if (solution.kind === 'match') return { ...nothing, scheme: solution.scheme, preset: solution.preset }
+  if (solution.kind === 'none') return nothing
+  return { ...nothing, scheme: solution.scheme, cause: solution.cause, advice: solution.advice }
+}
+
+/** Refuses a secret of the environment: the app would rotate it back at its next start. */
+function refuseKept({ surroundings }: ResourceParts, endpoint: Endpoint): void {
+  if (surroundings.keeperOf(endpoint) !== 'environment') return
+  throw new UpshotError('conflict', `The secret of endpoint "${endpoint.name}" comes from SERVICE_WEBHOOK_SECRET.`, {
+    details: { fix: 'Change SERVICE_WEBHOOK_SECRET and restart the app. The old one is accepted for another 24 h.' },
+  })
+}
+
+async function requireAccount(store: Pick<ReadStore, 'findAccount'>, name: string): Promise<void> {
+  if (name === DEFAULT_ACCOUNT || (await store.findAccount(name)) !== null) return
+  throw new UpshotError('not_found', `There is no account "${name}".`, { details: { fix: 'Add the account first.' } })
+}
+
+/** The endpoint with this name, or the first one. Throws `not_found`, which lists the names. */
+export async function requireEndpoint(
+  store: Pick<ReadStore, 'listEndpoints'>,
+  name: string | undefined,
+): Promise<Endpoint> {
   const endpoints = await store.listEndpoints()
-  const endpoint = endpoints.find((each) => each.name === name)
+  const endpoint = name === undefined ? endpoints[0] : endpoints.find((each) => each.name === name)
   if (endpoint) return endpoint
   const known = endpoints.map((each) => each.name).join(', ')
-  throw new UpshotError('not_found', `There is no endpoint named "${name}".`, {
+  throw new UpshotError('not_found', `There is no endpoint${name === undefined ? '' : ` named "${name}"`}.`, {
     details: { fix: known === '' ? 'Add one first.' : `Choose one of: ${known}.` },
   })
 }
 
-async function describeEndpoint(store: Pick<ReadStore, 'listSecretUses' | 'listCaptures'>, endpoint: Endpoint) {
-  const { id, name, path, account, events, status, scheme, createdAt, revision, secrets } = endpoint
-  const { algorithm, encoding, header, grammar, signed, secret } = scheme
+/** The secret that was made, to be shown once; null for one that was given. */
+function newestSecret({ secrets }: Endpoint, given: string | undefined): string | null {
+  return given === undefined ? (secrets.at(-1)?.value ?? null) : null
+}
+
+async function describeEndpoint({ store, surroundings }: ResourceParts, endpoint: Endpoint) {
+  const { id, path, createdAt, secrets, ...rest } = endpoint
   const uses = new Map((await store.listSecretUses(id)).map((use) => [use.position, use.lastUsedAt]))
+  const receiver = await surroundings.receiverUrl()
   return {
-    ...{ id, name, path: `/hooks/${path}`, account, events, status, revision, createdAt: isoTime(createdAt) },
-    scheme: { algorithm, encoding, header, grammar, signed, secret },
+    ...rest,
+    id,
+    path: `/hooks/${path}`,
+    url: receiver === null ? null : `${receiver}/hooks/${path}`,
+    keeper: surroundings.keeperOf(endpoint),
+    createdAt: isoTime(createdAt),
     secrets: secrets.map(({ position, activeFrom, until }) => ({
       position,
       activeFrom: isoTime(activeFrom),
       until: momentOf(until),
       lastUsedAt: momentOf(uses.get(position) ?? null),
     })),
-    captures: status === 'learning' ? (await store.listCaptures(id)).length : 0,
+    captures: endpoint.status === 'learning' ? (await store.listCaptures(id)).length : 0,
   }
 }

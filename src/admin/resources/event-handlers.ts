@@ -1,19 +1,32 @@
+import { includesRole } from '../../core/access/role.ts'
 import { UpshotError } from '../../core/errors.ts'
-import type { EventRecord } from '../../core/incoming/event.ts'
+import { newId } from '../../core/ids.ts'
+import { type EventRecord, parseEvent } from '../../core/incoming/event.ts'
+import { planRuns } from '../../core/incoming/route.ts'
 import type { ReadStore } from '../../core/store/store.ts'
+import { isoTime } from '../../core/time.ts'
+import type { Caller } from '../access/caller.ts'
 import type { EVENT_ROUTES } from '../contract/events.ts'
 import type { Handlers } from '../http/handler.ts'
 import { describeDeliveries } from '../views/describe-deliveries.ts'
 import { describeEvent, readData } from '../views/event-view.ts'
 import { describeRuns } from '../views/run-view.ts'
-import type { ResourceParts } from './parts.ts'
+import { requireEndpoint } from './endpoint-handlers.ts'
+import { asCaller, type ResourceParts, recordAction } from './parts.ts'
 import { decodePosition, given, readMoment, wholePage } from './read-query.ts'
 
 /** Deliveries and runs that are listed with one event. */
 const MAX_OF_EVENT = 200
 
-/** Events, with everything that came of one. */
-export function eventHandlers({ store }: ResourceParts): Handlers<keyof typeof EVENT_ROUTES> {
+type EventRoute = keyof typeof EVENT_ROUTES
+type EventAction = Extract<EventRoute, `POST ${string}`>
+
+/** Events, with everything that came of one; sending and replaying them. */
+export function eventHandlers(parts: ResourceParts): Handlers<EventRoute> {
+  return { ...eventReads(parts), ...eventActions(parts) }
+}
+
+function eventReads({ store }: ResourceParts): Handlers<Exclude<EventRoute, EventAction>> {
   return {
     async 'GET /events'({ query, now, caller }) {
       const { type, since, until, after, limit } = query
@@ -43,6 +56,48 @@ export function eventHandlers({ store }: ResourceParts): Handlers<keyof typeof E
       }
     },
   }
+}
+
+function eventActions(parts: ResourceParts): Handlers<EventAction> {
+  const { store, surroundings } = parts
+  return {
+    async 'POST /events'({ body, caller, now, signal }) {
+      const endpoint = await requireEndpoint(store, body.endpoint)
+      if (surroundings.keeperOf(endpoint) !== 'sandbox') requireAdmin(caller, endpoint.name)
+      const { id = newId('evt', now), type, data } = body
+      const event = parseEvent({ id, type, created: isoTime(now), data })
+      const parameters = { type, endpoint: endpoint.name }
+      await recordAction(parts, { caller, body }, { action: 'event.send', target: id, parameters }, 'begun')
+      const verdict = await surroundings.sendEvent(event, endpoint, signal)
+      // The receiver answers after its commit, so the runs exist already.
+      const runs = await store.listRuns({ eventId: id, account: endpoint.account, limit: MAX_OF_EVENT })
+      return { event: id, verdict, runs: verdict === 'accepted' ? runs.map((run) => run.id) : [] }
+    },
+    async 'POST /events/:id/replay'({ params, body, caller, now }) {
+      const event = await requireEvent(store, params.id, body.account)
+      const known = planRuns(event.type, (await store.listRoutes()) ?? [])
+      const workflows = body.workflows ?? known
+      const unknown = workflows.filter((workflow) => !known.includes(workflow))
+      if (unknown.length > 0 || workflows.length === 0) throw describeUnfit(event, unknown, known)
+      const ids = await asCaller(parts, { caller, body }).replayEvent(event, workflows, now)
+      const runs = await Promise.all(ids.map((id) => store.findRun(id)))
+      const found = runs.filter((run) => run !== null)
+      return { event: event.id, runs: await describeRuns(store, found, caller) }
+    },
+  }
+}
+
+/** An event at an endpoint of the real service starts real work: that needs an admin. */
+function requireAdmin({ role, name }: Caller, endpoint: string): void {
+  if (includesRole(role, 'admin')) return
+  throw new UpshotError('forbidden', `Events for the endpoint "${endpoint}" need the role admin; ${name} has ${role}.`)
+}
+
+function describeUnfit({ id, type }: EventRecord, unknown: readonly string[], known: readonly string[]): UpshotError {
+  const what = unknown.length === 0 ? `No workflow runs on ${type}` : `${unknown.join(', ')} does not run on ${type}`
+  return new UpshotError('conflict', `${what}, the type of event ${id}.`, {
+    details: known.length === 0 ? {} : { fix: `Choose from: ${known.join(', ')}.` },
+  })
 }
 
 /** Throws `not_found`, and `conflict` where two accounts have the id and none is named. */

@@ -1,9 +1,80 @@
+import type { Endpoint } from '../../core/incoming/endpoint.ts'
+import type { ServiceEvent } from '../../core/incoming/event.ts'
+import type { CronTrigger } from '../../core/runs/schedule.ts'
+import type { AuditedAction, AuditOutcome } from '../../core/safety/audit.ts'
+import type { Account } from '../../core/service/account.ts'
+import { asOperator } from '../../core/store/safety/as-operator.ts'
+import type { OperatorWrites } from '../../core/store/safety/operator-writes.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
+import type { Caller } from '../access/caller.ts'
+import { describeOperator } from '../access/describe-operator.ts'
 
 /** The app as its resources see it. */
 export interface ResourceParts {
   /** Reads and operations of the process's own store. */
   store: Store
   clock: Clock
+  surroundings: Surroundings
+}
+
+/** One test delivery to an endpoint, and its result. */
+export interface Trial {
+  sent: 'signed' | 'forged' | 'repeated'
+  expected: string
+  got: string
+  status: number
+  isRight: boolean
+}
+
+/** The source that sets an endpoint or account again at each start; null: none. */
+export type Keeper = 'environment' | 'sandbox' | null
+
+/** Everything outside the store that the API needs; the app has it. */
+export interface Surroundings {
+  /** Address of the receiver; null while no process serves one. */
+  receiverUrl(): Promise<string | null>
+  /** Signs an event and posts it to the receiver. Throws what the receiver refuses. */
+  sendEvent(event: ServiceEvent, endpoint: Endpoint, signal: AbortSignal): Promise<string>
+  /** Signs stored bytes again and posts them. */
+  resend(
+    event: { id: string; body: string },
+    endpoint: Endpoint,
+    signal: AbortSignal,
+  ): Promise<{ status: number; verdict: string | null; reason: string | null }>
+  /** Sends a signed, a forged and a repeated delivery. */
+  tryEndpoint(endpoint: Endpoint, signal: AbortSignal): Promise<{ event: string; trials: Trial[]; isStored: boolean }>
+  keeperOf(endpoint: Endpoint): Keeper
+  /** Tells the sandbox of a changed endpoint; nothing for another one. */
+  endpointChanged(endpoint: Endpoint): Promise<void>
+  /** The account that the environment or the sandbox names, without its keys. */
+  defaultAccount(): Pick<Account, 'plan' | 'storages'> & { baseUrl: string | null; keeper: Exclude<Keeper, null> }
+  /** The moments of a cron line after one, oldest first. */
+  nextTicks(trigger: CronTrigger, after: number, count: number): number[]
+}
+
+/** A request as far as the audit log names it. */
+interface Actor {
+  caller: Caller
+  body?: unknown
+}
+
+/** The writes of the caller, each with its audit row in the same commit. */
+export function asCaller({ store, clock }: ResourceParts, { caller, body }: Actor): OperatorWrites {
+  return asOperator(store, describeOperator(caller, readReason(body)), clock)
+}
+
+/** Appends an action whose effect is outside the store's own writes. */
+export function recordAction(
+  { store, clock }: ResourceParts,
+  { caller, body }: Actor,
+  action: AuditedAction,
+  outcome: AuditOutcome,
+): Promise<string> {
+  return store.recordAction({ ...describeOperator(caller, readReason(body)), ...action, at: clock.now() }, outcome)
+}
+
+function readReason(body: unknown): string | null {
+  const reason = typeof body === 'object' && body !== null && 'reason' in body ? body.reason : null
+  return typeof reason === 'string' ? reason : null
 }

@@ -1,20 +1,28 @@
 import { UpshotError } from '../../core/errors.ts'
-import type { Run, RunFilter } from '../../core/runs/run.ts'
-import { ROW_OUTPUT_BYTES } from '../../core/runs/step.ts'
+import { findObstacle, type Run, type RunFilter, type RunOperation } from '../../core/runs/run.ts'
+import { planFork, ROW_OUTPUT_BYTES } from '../../core/runs/step.ts'
+import type { OperatorWrites } from '../../core/store/safety/operator-writes.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { Caller } from '../access/caller.ts'
 import type { RUN_ROUTES } from '../contract/runs.ts'
 import type { Call, Handlers } from '../http/handler.ts'
 import { maskValue } from '../views/mask.ts'
 import { describeRuns, describeStep, seesPayloads } from '../views/run-view.ts'
-import type { ResourceParts } from './parts.ts'
+import { asCaller, type ResourceParts } from './parts.ts'
 import { decodePosition, encodePosition, given, readMoment, wholePage } from './read-query.ts'
 
 /** Runs of one relation that are listed. */
 const MAX_RELATED = 100
 
-/** Runs, their steps and outputs. */
-export function runHandlers({ store }: ResourceParts): Handlers<keyof typeof RUN_ROUTES> {
+type RunRoute = keyof typeof RUN_ROUTES
+type RunAction = Extract<RunRoute, `POST ${string}`>
+
+/** Runs, their steps and outputs, and what a person does with a run. */
+export function runHandlers(parts: ResourceParts): Handlers<RunRoute> {
+  return { ...runReads(parts), ...runActions(parts) }
+}
+
+function runReads({ store }: ResourceParts): Handlers<Exclude<RunRoute, RunAction>> {
   return {
     async 'GET /runs'({ query, now, caller }) {
       const runs = await store.listRuns({ limit: query.limit, ...readFilter(query, now) })
@@ -69,6 +77,43 @@ export function runHandlers({ store }: ResourceParts): Handlers<keyof typeof RUN
   }
 }
 
+function runActions(parts: ResourceParts): Handlers<RunAction> {
+  const { store } = parts
+  const operate = async (
+    { params, caller, now, body }: Call<RunAction>,
+    operation: RunOperation,
+    perform: (writes: OperatorWrites) => Promise<boolean>,
+  ) => {
+    const before = await requireRun(store, params.id)
+    const isDone = await perform(asCaller(parts, { caller, body }))
+    if (!isDone) throw describeRefusal(operation, before, now)
+    return describeOne(store, await requireRun(store, params.id), caller)
+  }
+  return {
+    'POST /runs/:id/cancel': (call) =>
+      operate(call, 'cancel', (writes) =>
+        writes.cancelRun(call.params.id, call.body.reason ?? 'canceled by hand', call.now),
+      ),
+    'POST /runs/:id/retry': (call) => operate(call, 'retry', (writes) => writes.retryRun(call.params.id, call.now)),
+    'POST /runs/:id/resume': (call) =>
+      operate(call, 'resume', (writes) => writes.resumeRun(call.params.id, { fromScratch: call.body.fromScratch })),
+    async 'POST /runs/:id/fork'({ params, body, caller, now }) {
+      await requireRun(store, params.id)
+      const { fromStep, output } = body
+      const keys = planFork(await store.listSteps(params.id, 0), fromStep)
+      const edited = output === undefined ? null : { key: fromStep, output: JSON.stringify(output) }
+      const id = await asCaller(parts, { caller, body }).forkRun(params.id, { keys, edited }, now)
+      return describeOne(store, await requireRun(store, id), caller)
+    },
+  }
+}
+
+/** Why the store did not do it, by the state that the run had. */
+function describeRefusal(operation: RunOperation, run: Run, now: number): UpshotError {
+  const why = findObstacle(operation, run, now) ?? 'its state has changed meanwhile'
+  return new UpshotError('conflict', `Run ${run.id} does not allow this: ${why}.`)
+}
+
 function readFilter(query: Call<'GET /runs'>['query'], now: number): RunFilter {
   const { status, workflow, origin, event, parent, since, until, after } = query
   return given({
@@ -83,7 +128,8 @@ function readFilter(query: Call<'GET /runs'>['query'], now: number): RunFilter {
   })
 }
 
-async function describeOne(store: ReadStore, run: Run, caller: Caller) {
+/** A run as the API gives it. */
+export async function describeOne(store: ReadStore, run: Run, caller: Caller) {
   const [view] = await describeRuns(store, [run], caller)
   if (view) return view
   throw new UpshotError('internal', `Run ${run.id} has no view.`)

@@ -1,28 +1,111 @@
 import { UpshotError } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import { toJson } from '../../core/json.ts'
 import type { ScheduleRecord } from '../../core/runs/schedule.ts'
 import type { WorkflowRecord } from '../../core/runs/workflow-record.ts'
+import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import type { WORKFLOW_ROUTES } from '../contract/workflows.ts'
-import type { Handlers } from '../http/handler.ts'
+import type { Call, Handlers } from '../http/handler.ts'
 import { momentOf } from '../views/moment-of.ts'
-import type { ResourceParts } from './parts.ts'
+import { asCaller, type ResourceParts } from './parts.ts'
+import { describeOne, requireRun } from './run-handlers.ts'
+
+type WorkflowRoute = Extract<keyof typeof WORKFLOW_ROUTES, `${string}/workflows${string}`>
+type ScheduleRoute = Exclude<keyof typeof WORKFLOW_ROUTES, WorkflowRoute>
+
+/** Runs that are held or released per commit. */
+const SLICE = 500
+/** Largest input of a run that a program starts. */
+const MAX_INPUT_BYTES = 65_536
 
 /** Workflows and their schedules. */
-export function workflowHandlers({ store }: ResourceParts): Handlers<keyof typeof WORKFLOW_ROUTES> {
+export function workflowHandlers(parts: ResourceParts): Handlers<keyof typeof WORKFLOW_ROUTES> {
+  return { ...handleWorkflows(parts), ...handleSchedules(parts) }
+}
+
+function handleWorkflows(parts: ResourceParts): Handlers<WorkflowRoute> {
+  const { store } = parts
   return {
     'GET /workflows': async () => ({ items: (await store.listWorkflows()).map(describeWorkflow) }),
-    async 'GET /workflows/:id'({ params }) {
-      const workflow = (await store.listWorkflows()).find(({ id }) => id === params.id)
-      if (workflow) return describeWorkflow(workflow)
-      throw new UpshotError('not_found', `There is no workflow "${params.id}".`)
+    'GET /workflows/:id': async ({ params }) => describeWorkflow(await requireWorkflow(store, params.id)),
+    async 'POST /workflows/:id/pause'({ params, caller, body, now }) {
+      const { id } = await requireWorkflow(store, params.id)
+      await asCaller(parts, { caller, body }).pauseWorkflow(id, now)
+      while ((await store.holdRuns(id, SLICE)) > 0);
+      return describeWorkflow(await requireWorkflow(store, id))
     },
-    'GET /schedules': async () => ({ items: (await store.listSchedules()).map(describeSchedule) }),
-    async 'GET /schedules/:workflow'({ params }) {
-      const schedule = (await store.listSchedules()).find(({ workflow }) => workflow === params.workflow)
-      if (schedule) return describeSchedule(schedule)
-      throw new UpshotError('not_found', `The workflow "${params.workflow}" has no schedule.`)
+    async 'POST /workflows/:id/resume'({ params, caller, body }) {
+      const { id } = await requireWorkflow(store, params.id)
+      await asCaller(parts, { caller, body }).resumeWorkflow(id)
+      while ((await store.releaseHeldRuns(id, SLICE)) > 0);
+      return describeWorkflow(await requireWorkflow(store, id))
+    },
+    async 'POST /workflows/:id/start'({ params, caller, body, now }) {
+      const workflow = await requireWorkflow(store, params.id)
+      requireCallable(workflow)
+      const input = toJson(body.input, 'The input')
+      if (Buffer.byteLength(input) > MAX_INPUT_BYTES) {
+        throw new UpshotError(
+          'body_too_large',
+          `The input has more than ${MAX_INPUT_BYTES} bytes. Pass ids, not content.`,
+        )
+      }
+      const id = newId('run', now)
+      const start = { run: id, workflow: workflow.id, account: body.account, input, createdAt: now }
+      await asCaller(parts, { caller, body }).startRun(start)
+      return describeOne(store, await requireRun(store, id), caller)
     },
   }
+}
+
+function handleSchedules(parts: ResourceParts): Handlers<ScheduleRoute> {
+  const { store, surroundings } = parts
+  const pause = async ({ params, caller, body, now }: Call<'POST /schedules/:workflow/pause'>, isPaused: boolean) => {
+    await asCaller(parts, { caller, body }).pauseSchedule(params.workflow, isPaused, now)
+    return describeSchedule(await requireSchedule(store, params.workflow))
+  }
+  return {
+    'GET /schedules': async () => ({ items: (await store.listSchedules()).map(describeSchedule) }),
+    'GET /schedules/:workflow': async ({ params }) => describeSchedule(await requireSchedule(store, params.workflow)),
+    async 'GET /schedules/:workflow/next'({ params, query, now }) {
+      const { trigger } = await requireSchedule(store, params.workflow)
+      return { items: surroundings.nextTicks(trigger, now, query.count).map(isoTime) }
+    },
+    'POST /schedules/:workflow/pause': (call) => pause(call, true),
+    'POST /schedules/:workflow/resume': (call) => pause(call, false),
+    async 'POST /schedules/:workflow/run'({ params, caller, body, now }) {
+      const { workflow, trigger } = await requireSchedule(store, params.workflow)
+      const scheduledFor = body.scheduledFor === undefined ? now : Date.parse(body.scheduledFor)
+      const options = { overlap: trigger.overlap === 'allow' ? 'allow' : 'queue', isManual: true } as const
+      const writes = asCaller(parts, { caller, body })
+      const id = await writes.recordTick(workflow, { scheduledFor, missed: 0 }, now, options)
+      if (id !== null) return describeOne(store, await requireRun(store, id), caller)
+      throw new UpshotError('conflict', `The workflow ${workflow} has a tick at this moment already.`)
+    },
+  }
+}
+
+async function requireWorkflow(store: Pick<ReadStore, 'listWorkflows'>, id: string): Promise<WorkflowRecord> {
+  const workflow = (await store.listWorkflows()).find((each) => each.id === id)
+  if (workflow) return workflow
+  throw new UpshotError('not_found', `There is no workflow "${id}".`)
+}
+
+async function requireSchedule(store: Pick<ReadStore, 'listSchedules'>, workflow: string): Promise<ScheduleRecord> {
+  const schedule = (await store.listSchedules()).find((each) => each.workflow === workflow)
+  if (schedule) return schedule
+  throw new UpshotError('not_found', `The workflow "${workflow}" has no schedule.`)
+}
+
+/** A workflow without event types and schedule is one that an input starts. */
+function requireCallable({ id, eventTypes, schedule }: WorkflowRecord): void {
+  if (eventTypes.length === 0 && schedule === null) return
+  const fix =
+    schedule === null
+      ? `Send an event of one of its types: ${eventTypes.join(', ')}.`
+      : `Make a tick: POST /schedules/${id}/run.`
+  throw new UpshotError('conflict', `The workflow "${id}" is not callable.`, { details: { fix } })
 }
 
 function describeWorkflow({ loadedAt, pausedAt, priority = 0, runTimeoutMs, ...rest }: WorkflowRecord) {

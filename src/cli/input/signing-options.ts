@@ -7,7 +7,7 @@ import {
   type SignatureScheme,
   signatureScheme,
 } from '../../core/incoming/signature.ts'
-import { parseJson } from './parse-json.ts'
+import { parseJson } from '../../core/json.ts'
 
 /** Adds the options for the source of a secret. Its value is never an argument. */
 export function addSecretOptions<Args extends unknown[], Options extends OptionValues>(

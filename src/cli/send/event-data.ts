@@ -1,6 +1,5 @@
 import { UpshotError } from '../../core/errors.ts'
-import { isPlainObject } from '../../core/json.ts'
-import { parseJson } from '../input/parse-json.ts'
+import { isPlainObject, parseJson } from '../../core/json.ts'
 import { readStdin, readText } from '../input/read-source.ts'
 
 /** The `data` of an event, from a file or stdin (`-`) that holds a whole event or its data. */

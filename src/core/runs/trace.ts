@@ -1,13 +1,16 @@
 import { hash } from 'node:crypto'
 
 /**
- * The event or tick that a run goes back to. An invoked run has the root of the run that invoked
+ * The event, tick or start that a run goes back to. An invoked run has the root of the one that
+ * made
  * it.
  */
 export type RunRoot =
   | { kind: 'event'; account: string; event: string }
   /** `scheduledFor`: epoch milliseconds. */
   | { kind: 'tick'; workflow: string; scheduledFor: number }
+  /** A program started it through the admin API. */
+  | { kind: 'start'; run: string }
 
 /** Bytes of a trace id and of a span id, in hexadecimal digits. */
 const TRACE_DIGITS = 32
@@ -18,8 +21,20 @@ const SPAN_DIGITS = 16
  * the same, so nothing is stored. See decision 51.
  */
 export function traceIdOf(root: RunRoot): string {
-  const name = root.kind === 'event' ? [root.account, root.event] : [root.workflow, String(root.scheduledFor)]
-  return digits(TRACE_DIGITS, ['trace', root.kind, ...name])
+  return digits(TRACE_DIGITS, ['trace', root.kind, ...namesOf(root)])
+}
+
+function namesOf(root: RunRoot): string[] {
+  switch (root.kind) {
+    case 'event':
+      return [root.account, root.event]
+    case 'tick':
+      return [root.workflow, String(root.scheduledFor)]
+    case 'start':
+      return [root.run]
+    default:
+      return root satisfies never
+  }
 }
 
 /** The span of an event's first delivery, under which its runs hang: 16 hexadecimal digits. */

@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest'
 import { AdminServer } from '../../../src/admin/admin-server.ts'
 import { type ConsoleParts, createConsole } from '../../../src/admin/console.ts'
 import { createHealth } from '../../../src/admin/health.ts'
+import type { Surroundings } from '../../../src/admin/resources/parts.ts'
 import type { AccessRole } from '../../../src/core/access/role.ts'
 import { hashSecret, planToken } from '../../../src/core/access/token.ts'
 import { randomWord } from '../../../src/core/ids.ts'
@@ -20,6 +21,31 @@ export interface TestLogin {
   key: string
 }
 
+/** A world without a receiver: what is sent is accepted, and recorded. */
+export function testSurroundings(): Surroundings & { sent: string[] } {
+  const sent: string[] = []
+  return {
+    sent,
+    receiverUrl: async () => 'https://hooks.example.com',
+    async sendEvent({ id }) {
+      sent.push(id)
+      return 'accepted'
+    },
+    async resend({ id }) {
+      sent.push(id)
+      return { status: 200, verdict: 'duplicate', reason: null }
+    },
+    tryEndpoint: async () => ({ event: 'evt_1', trials: [], isStored: true }),
+    keeperOf: ({ name }) => (name === 'sandbox' ? 'sandbox' : null),
+    endpointChanged: async () => {},
+    defaultAccount: () => ({
+      ...{ baseUrl: null, plan: 'free', keeper: 'sandbox' },
+      storages: { storage_a: 'a', storage_b: 'b', storage_c: 'c' },
+    }),
+    nextTicks: (_trigger, after, count) => Array.from({ length: count }, (_, index) => after + (index + 1) * 60_000),
+  }
+}
+
 /** An admin server with its API on a real store. It is stopped after the test. */
 export async function startConsole(given: Partial<ConsoleParts> & { store?: Store } = {}) {
   const { store = openTestStore() } = given
@@ -30,6 +56,7 @@ export async function startConsole(given: Partial<ConsoleParts> & { store?: Stor
     facts: { version: '0.1.0', role: 'all', isSandbox: true },
     publish: (notice) => heard.push(notice),
     page: tempFolder(),
+    surroundings: testSurroundings(),
     checksAnswers: true,
     ...given,
     store,

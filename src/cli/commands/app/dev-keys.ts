@@ -1,11 +1,11 @@
 import type { App } from '../../../app/app.ts'
 import type { AppUrls } from '../../../app/app-urls.ts'
+import { sendEvent } from '../../../app/send/send-event.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { isoTime, systemClock } from '../../../core/time.ts'
 import type { FaultInput, Sandbox } from '../../../sandbox/index.ts'
 import { sampleData } from '../../send/sample-data.ts'
-import { sendEvent } from '../../send/send-event.ts'
 import type { HotKey } from '../../terminal/hot-keys.ts'
 import type { Output } from '../../terminal/output.ts'
 

@@ -1,4 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
+import { deliverSigned } from '../../../app/send/send-event.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Endpoint } from '../../../core/incoming/endpoint.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
@@ -6,7 +7,6 @@ import type { ReadStore } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
-import { deliverSigned } from '../../send/send-event.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { findDelivery } from './find-delivery.ts'
 

@@ -1,11 +1,11 @@
 import type { Command } from '@commander-js/extra-typings'
+import { type Trial, tryEndpoint } from '../../../app/send/try-endpoint.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Endpoint } from '../../../core/incoming/endpoint.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { findEndpoint } from '../../open/find-endpoint.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
-import { type Trial, tryEndpoint } from '../../send/try-endpoint.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { formatTable } from '../../terminal/table.ts'
 

@@ -1,5 +1,5 @@
 import type { EventRecord } from '../../../core/incoming/event.ts'
-import { parseJson } from '../../input/parse-json.ts'
+import { parseJson } from '../../../core/json.ts'
 import { withIsoTimes } from '../../terminal/format-value.ts'
 
 /** An event for JSON, with the size of its body, which may be large. */

@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../incoming/endpoint.ts'
 import type { AuditedAction } from '../../safety/audit.ts'
+import type { AccessWrites } from '../access.ts'
 import type { EndpointWrites } from '../endpoints.ts'
 import type { EventWrites } from '../events.ts'
 import type { OperationWrites } from '../operations.ts'
@@ -7,7 +8,7 @@ import type { ScheduleWrites } from '../schedules.ts'
 import type { WorkflowWrites } from '../workflows.ts'
 
 /** The ports with writes of persons; some of their writes are the app's own. */
-type Ports = EndpointWrites & EventWrites & OperationWrites & ScheduleWrites & WorkflowWrites
+type Ports = AccessWrites & EndpointWrites & EventWrites & OperationWrites & ScheduleWrites & WorkflowWrites
 
 /**
  * The writes that a person makes, each with the action that the audit log keeps of it. The
@@ -15,6 +16,10 @@ type Ports = EndpointWrites & EventWrites & OperationWrites & ScheduleWrites & W
  */
 export const OPERATOR_WRITES = {
   startRun: ({ run, workflow, account }) => act('run.start', run, { workflow, account }),
+  startSession: ({ id, name, role }) => act('session.start', id, { name, role }),
+  endSession: (session) => act('session.end', session),
+  saveToken: ({ id, name, role, expiresAt }) => act('token.add', id, { name, role, expiresAt }),
+  revokeToken: (token) => act('token.revoke', token),
   cancelRun: (run, reason) => act('run.cancel', run, { because: reason }),
   retryRun: (run) => act('run.retry', run),
   resumeRun: (run, { fromScratch }) => act(fromScratch ? 'run.restart' : 'run.resume', run),

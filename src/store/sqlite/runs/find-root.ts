@@ -3,6 +3,7 @@ import type { RunRoot } from '../../../core/runs/trace.ts'
 import { MAX_INVOKE_DEPTH } from '../../../core/runs/wait.ts'
 
 interface RootRow {
+  id: string
   workflow: string
   tick_at: number | null
   event: string | null
@@ -16,13 +17,14 @@ export function prepareFindRoot(db: Database): (runId: string, workflow: string)
     `WITH RECURSIVE above (id, depth) AS (VALUES (?, 0)
        UNION SELECT run.parent_run, above.depth + 1 FROM above JOIN run ON run.id = above.id
        WHERE run.parent_run IS NOT NULL AND above.depth < ${MAX_INVOKE_DEPTH})
-     SELECT run.workflow, run.tick_at, event.id AS event, event.account
+     SELECT run.id, run.workflow, run.tick_at, event.id AS event, event.account
      FROM above JOIN run ON run.id = above.id LEFT JOIN event ON event.seq = run.event_seq
      WHERE run.parent_run IS NULL`,
   )
   return (runId, workflow) => {
     const found = top.get(runId)
     if (found?.event != null) return { kind: 'event', account: found.account ?? 'default', event: found.event }
+    if (found && found.tick_at === null) return { kind: 'start', run: found.id }
     return { kind: 'tick', workflow: found?.workflow ?? workflow, scheduledFor: found?.tick_at ?? 0 }
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { UpshotError } from '../../core/errors.ts'
 import { VERDICTS, type Verdict } from '../../core/incoming/delivery.ts'
-import { parseJson } from '../input/parse-json.ts'
+import { parseJson } from '../../core/json.ts'
 
 /** Time for a receiver to commit and answer. */
 const ANSWER_WITHIN_MS = 10_000

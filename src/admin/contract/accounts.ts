@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { STORAGES } from '../../core/service/storage.ts'
+import { type RouteTable, reason, time } from './route.ts'
+
+const plan = z.union([z.enum(['free', 'pro', 'enterprise']), z.int().min(1).max(999_999)])
+const storages = z.record(z.enum(STORAGES), z.string().min(1)).describe('The service’s name of each storage.')
+
+const account = z
+  .object({
+    name: z.string(),
+    baseUrl: z.string().nullable(),
+    plan,
+    storages,
+    hasFallbackKey: z.boolean(),
+    keeper: z
+      .enum(['environment', 'sandbox'])
+      .nullable()
+      .describe('What names the account `default`; null for an account that was added.'),
+    createdAt: time().nullable(),
+    endpoints: z.array(z.string()).describe('Names of the endpoints that use it.'),
+  })
+  .meta({ id: 'Account' })
+
+export const ACCOUNT_ROUTES = {
+  'GET /accounts': {
+    id: 'listAccounts',
+    tag: 'accounts',
+    summary: 'All accounts of the service; never their keys',
+    role: 'viewer',
+    answer: z.object({ items: z.array(account) }),
+  },
+  'PUT /accounts/:name': {
+    id: 'saveAccount',
+    tag: 'accounts',
+    summary: 'Adds an account, or changes everything about it; left-out keys stay as they are',
+    role: 'admin',
+    body: z.strictObject({
+      baseUrl: z.url({ protocol: /^https?$/ }),
+      plan: plan.default('free'),
+      storages,
+      apiKey: z.string().max(4_096).optional().describe('Needed for a new account.'),
+      fallbackKey: z.string().max(4_096).nullable().optional().describe('Null removes it.'),
+      reason,
+    }),
+    answer: account,
+    audit: 'account.save',
+  },
+  'DELETE /accounts/:name': {
+    id: 'removeAccount',
+    tag: 'accounts',
+    summary: 'Removes an account that no endpoint uses',
+    role: 'admin',
+    answer: null,
+    audit: 'account.remove',
+  },
+} as const satisfies RouteTable

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { AUDIT_OUTCOMES } from '../../core/safety/audit.ts'
+import { moment, pageOf, paging, type RouteTable, time } from './route.ts'
+
+const action = z
+  .object({
+    id: z.string(),
+    at: time(),
+    actor: z.string().describe('Such as `cli:ada`, `web:ada` or `token:ci`.'),
+    role: z.string(),
+    from: z.string().describe('Host or address that the action came from.'),
+    action: z.string(),
+    target: z.string().nullable(),
+    reason: z.string().nullable(),
+    parameters: z.record(z.string(), z.unknown()),
+    outcome: z.enum(AUDIT_OUTCOMES),
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'AuditedAction' })
+
+export const AUDIT_ROUTES = {
+  'GET /audit': {
+    id: 'listActions',
+    tag: 'audit',
+    summary: 'What persons and programs did, newest first',
+    role: 'viewer',
+    query: z.strictObject({
+      actor: z.string().optional(),
+      action: z.string().optional().describe('An action such as `run.retry`, or a family such as `run.*`.'),
+      target: z.string().optional(),
+      since: moment.optional(),
+      until: moment.optional(),
+      ...paging,
+    }),
+    answer: pageOf(action),
+    isSearch: true,
+  },
+} as const satisfies RouteTable

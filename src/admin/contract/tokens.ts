@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { ACCESS_ROLES } from '../../core/access/role.ts'
+import { type RouteTable, reason, time } from './route.ts'
+
+const role = z.enum(ACCESS_ROLES)
+
+const token = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    role,
+    createdAt: time(),
+    expiresAt: time().nullable(),
+    lastUsedAt: time().nullable().describe('Exact to the minute; null: never.'),
+    revokedAt: time().nullable(),
+  })
+  .meta({ id: 'Token' })
+
+const login = z
+  .object({ id: z.string(), name: z.string(), role, address: z.string(), createdAt: time(), seenAt: time() })
+  .meta({ id: 'Login' })
+
+export const TOKEN_ROUTES = {
+  'GET /tokens': {
+    id: 'listTokens',
+    tag: 'tokens',
+    summary: 'All tokens, newest first, revoked ones too',
+    role: 'admin',
+    answer: z.object({ items: z.array(token) }),
+  },
+  'POST /tokens': {
+    id: 'addToken',
+    tag: 'tokens',
+    summary: 'A new token; its secret is in this answer and never shown again',
+    role: 'admin',
+    body: z.strictObject({
+      name: z.string(),
+      role,
+      expires: z
+        .string()
+        .regex(/^\d+(\.\d+)?[smhdw]$/)
+        .nullable()
+        .default('90d')
+        .describe('A duration such as `90d`; null: never.'),
+      reason,
+    }),
+    answer: z.object({ token, secret: z.string() }),
+    audit: 'token.add',
+  },
+  'DELETE /tokens/:id': {
+    id: 'revokeToken',
+    tag: 'tokens',
+    summary: 'Ends a token',
+    role: 'admin',
+    answer: null,
+    audit: 'token.revoke',
+  },
+  'GET /sessions': {
+    id: 'listSessions',
+    tag: 'tokens',
+    summary: 'Logins of browsers that are not over, newest first',
+    role: 'admin',
+    answer: z.object({ items: z.array(login) }),
+  },
+  'DELETE /sessions/:id': {
+    id: 'endSession',
+    tag: 'tokens',
+    summary: 'Ends a login',
+    role: 'admin',
+    answer: null,
+    audit: 'session.end',
+  },
+} as const satisfies RouteTable

@@ -1,0 +1,23 @@
+import { isoTime } from '../../core/time.ts'
+import type { AUDIT_ROUTES } from '../contract/audit.ts'
+import type { Handlers } from '../http/handler.ts'
+import type { ResourceParts } from './parts.ts'
+import { decodePosition, given, readMoment, wholePage } from './read-query.ts'
+
+/** The audit log. */
+export function auditHandlers({ store }: ResourceParts): Handlers<keyof typeof AUDIT_ROUTES> {
+  return {
+    async 'GET /audit'({ query, now }) {
+      const { limit, after, since, until, actor, action, target } = query
+      const moments = { since: readMoment(since, now), until: readMoment(until, now) }
+      const filter = given({ actor, action, target, ...moments, before: decodePosition(after, /^aud_\w+$/) })
+      const actions = await store.listActions({ ...filter, limit })
+      return wholePage(actions, {
+        limit,
+        items: actions.map(({ at, ...rest }) => ({ ...rest, at: isoTime(at) })),
+        positionOf: ({ id }) => id,
+        momentOf: ({ at }) => at,
+      })
+    },
+  }
+}

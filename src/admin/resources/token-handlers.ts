@@ -1,0 +1,41 @@
+import type { AdminSession } from '../../core/access/session.ts'
+import { type AdminToken, planToken } from '../../core/access/token.ts'
+import { UpshotError } from '../../core/errors.ts'
+import { type Duration, isoTime, parseDuration } from '../../core/time.ts'
+import type { TOKEN_ROUTES } from '../contract/tokens.ts'
+import type { Handlers } from '../http/handler.ts'
+import { momentOf } from '../views/moment-of.ts'
+import { asCaller, type ResourceParts } from './parts.ts'
+
+/** Tokens of scripts, and logins of browsers. */
+export function tokenHandlers(parts: ResourceParts): Handlers<keyof typeof TOKEN_ROUTES> {
+  const { store } = parts
+  return {
+    'GET /tokens': async () => ({ items: (await store.listTokens()).map(describeToken) }),
+    async 'POST /tokens'({ body, caller, now }) {
+      const { name, role, expires } = body
+      const expiresAt = expires === null ? null : now + parseDuration(expires as Duration)
+      const { token, secret } = planToken({ name, role, expiresAt }, now)
+      await asCaller(parts, { caller, body }).saveToken(token)
+      return { token: describeToken(token), secret }
+    },
+    async 'DELETE /tokens/:id'({ params, caller, now }) {
+      if (await asCaller(parts, { caller }).revokeToken(params.id, now)) return undefined
+      throw new UpshotError('not_found', `There is no token ${params.id} that is not revoked.`)
+    },
+    'GET /sessions': async ({ now }) => ({ items: (await store.listSessions(now)).map(describeLogin) }),
+    async 'DELETE /sessions/:id'({ params, caller }) {
+      if (await asCaller(parts, { caller }).endSession(params.id)) return undefined
+      throw new UpshotError('not_found', `There is no session ${params.id}.`)
+    },
+  }
+}
+
+function describeToken({ id, name, role, createdAt, expiresAt, lastUsedAt, revokedAt }: AdminToken) {
+  const moments = { expiresAt: momentOf(expiresAt), lastUsedAt: momentOf(lastUsedAt), revokedAt: momentOf(revokedAt) }
+  return { id, name, role, createdAt: isoTime(createdAt), ...moments }
+}
+
+function describeLogin({ id, name, role, address, createdAt, seenAt }: AdminSession) {
+  return { id, name, role, address, createdAt: isoTime(createdAt), seenAt: isoTime(seenAt) }
+}

@@ -1,0 +1,81 @@
+import type { Surroundings } from '../admin/resources/parts.ts'
+import { UpshotError } from '../core/errors.ts'
+import { currentSecret, type Endpoint, SANDBOX_ENDPOINT, SERVICE_ENDPOINT } from '../core/incoming/endpoint.ts'
+import { STORAGES } from '../core/service/storage.ts'
+import type { ReadStore } from '../core/store/store.ts'
+import type { Clock } from '../core/time.ts'
+import type { Config } from '../project/config/load-config.ts'
+import { readRuntimeFile } from '../project/data-dir/runtime-file.ts'
+import { parseCronLine } from '../schedule/cron-line.ts'
+import type { EmbeddedSandbox } from './embedded-sandbox.ts'
+import { deliverSigned, sendEvent } from './send/send-event.ts'
+import { tryEndpoint } from './send/try-endpoint.ts'
+
+interface SurroundingsParts {
+  store: ReadStore
+  clock: Clock
+  embedded: () => EmbeddedSandbox | null
+}
+
+/** Everything outside the store that the admin API needs. */
+export function openSurroundings(config: Config, { store, clock, embedded }: SurroundingsParts): Surroundings {
+  const target = (endpoint: Endpoint, signal: AbortSignal) => ({
+    endpoint,
+    receiver: requireReceiver(config),
+    now: clock.now(),
+    signal,
+  })
+  return {
+    receiverUrl: async () => config.publicUrl ?? findReceiver(config),
+    sendEvent: async (event, endpoint, signal) => sendEvent(event, target(endpoint, signal)),
+    async resend({ id, body }, endpoint, signal) {
+      const answer = await deliverSigned({ id, body: Buffer.from(body) }, target(endpoint, signal))
+      const { status, verdict, reason } = answer
+      return { status, verdict, reason }
+    },
+    tryEndpoint: async (endpoint, signal) => tryEndpoint(store, target(endpoint, signal)),
+    keeperOf: (endpoint) => keeperOf(endpoint, config),
+    async endpointChanged(endpoint) {
+      const { webhooks } = embedded()?.sandbox ?? {}
+      const webhook = webhooks?.list().find(({ url }) => url.endsWith(`/hooks/${endpoint.path}`))
+      if (!webhook) return
+      await webhooks?.edit(webhook.id, { secrets: [currentSecret(endpoint)], scheme: endpoint.scheme })
+    },
+    defaultAccount: () => describeDefaultAccount(config, embedded()),
+    nextTicks(trigger, after, count) {
+      const next = parseCronLine(trigger.expression, trigger.timezone)
+      const moments: number[] = []
+      for (let moment = next(after); moment !== null && moments.length < count; moment = next(moment)) {
+        moments.push(moment)
+      }
+      return moments
+    },
+  }
+}
+
+/** The receiver of this process or of another one on the same data directory. */
+function findReceiver({ dataDir }: Pick<Config, 'dataDir'>): string | null {
+  const runtime = readRuntimeFile(dataDir)
+  return runtime === null || runtime.receiver === '' ? null : runtime.receiver
+}
+
+function requireReceiver(config: Pick<Config, 'dataDir'>): string {
+  const receiver = findReceiver(config)
+  if (receiver !== null) return receiver
+  throw new UpshotError('not_running', 'No process with the role receiver is running on this data directory.')
+}
+
+function keeperOf({ name }: Pick<Endpoint, 'name'>, { service }: Pick<Config, 'service'>) {
+  if (name === SERVICE_ENDPOINT && service.kind === 'real') return 'environment'
+  return name === SANDBOX_ENDPOINT && service.kind === 'sandbox' ? 'sandbox' : null
+}
+
+function describeDefaultAccount({ service }: Pick<Config, 'service'>, embedded: EmbeddedSandbox | null) {
+  if (service.kind === 'real') {
+    const { baseUrl, plan, storages } = service
+    return { baseUrl, plan, storages, keeper: 'environment' as const }
+  }
+  const [storage_a, storage_b, storage_c] = STORAGES
+  const storages = { storage_a, storage_b, storage_c }
+  return { baseUrl: embedded?.sandbox.url ?? null, plan: 'enterprise' as const, storages, keeper: 'sandbox' as const }
+}

@@ -40,10 +40,15 @@ export interface Output {
   readonly isInteractive: boolean
   /** Whether a person reads along: stdout is a terminal, no `--json`, no `--ndjson`. */
   readonly isWatched: boolean
+  /** Columns of the terminal that a person reads on; null where nobody does. */
+  readonly width: number | null
   /** The exit code if nothing was thrown. Default 0. */
   readonly exit: number
-  /** Prints the command's one result: `data` as JSON, or `lines` as text. */
-  result(data: unknown, lines: () => readonly string[]): void
+  /**
+   * Prints the command's one result: `data` as JSON, or `lines` as text. `about` stands beside
+   * `data` in the document, such as how far a search looked.
+   */
+  result(data: unknown, lines: () => readonly string[], about?: Record<string, unknown>): void
   /** Prints one line of a result that is still growing. Dropped under `--json`. */
   tell(line: string): void
   /** Prints a hint to stderr. Dropped under `--quiet` and `--json`. */
@@ -97,13 +102,16 @@ export function createOutput(given: GlobalOptions, streams: OutputStreams): Outp
     streams,
     isInteractive: given.input && !isDocument && isTerminal(stdin) && isTerminal(stdout),
     isWatched: !isDocument && isTerminal(stdout),
+    get width() {
+      return !isDocument && isTerminal(stdout) ? ((stdout as { columns?: number }).columns ?? 80) : null
+    },
     get exit() {
       return exit
     },
-    result(data, lines) {
+    result(data, lines, about = {}) {
       line.clear()
       if (given.ndjson) for (const row of Array.isArray(data) ? data : [data]) document(row)
-      else if (given.json) document({ ok: true, data })
+      else if (given.json) document({ ok: true, data, ...about })
       else for (const text of lines()) stdout.write(`${text}\n`)
     },
     tell(text) {

@@ -43,6 +43,8 @@ export interface DeliveryWrites extends DeliveryIntake {
 export interface DeliveryReads {
   /** Newest first. */
   listDeliveries(query: DeliveryQuery): Promise<DeliveryRecord[]>
+  /** Ids that begin so, oldest first. */
+  listDeliveryIds(beginning: string, limit: number): Promise<string[]>
   /** All deliveries of an event, duplicates included; newest first. */
   listDeliveriesOf(event: Pick<EventRecord, 'id' | 'account'>, limit: number): Promise<DeliveryRecord[]>
   /** Deliveries of an endpoint by verdict since a moment. Reads every row of that time. */

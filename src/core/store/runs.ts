@@ -62,6 +62,8 @@ export interface RunReads {
   /** The failed runs of one slice by kind, whatever its `limit`; see `mergeFailureGroups`. */
   groupFailures(filter: FailureFilter, slice: SearchSlice): Promise<SearchPart<FailureGroup>>
   findRun(id: string): Promise<Run | null>
+  /** Ids that begin so, oldest first. */
+  listRunIds(beginning: string, limit: number): Promise<string[]>
   /** The run's own event and those of runs folded into it, in the order of arrival. */
   listRunEvents(runId: string): Promise<EventRecord[]>
   /** Earliest `dueAt` of the waiting runs; null when there is none. */

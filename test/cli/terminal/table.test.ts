@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { formatTable } from '../../../src/cli/terminal/table.ts'
+import { type Column, formatTable, type Layout } from '../../../src/cli/terminal/table.ts'
+
+const PLAIN: Layout = { width: null, paint: (_style, text) => text }
 
 test('table columns are as wide as their widest value, and null is shown as a dash', () => {
   const rows = [
@@ -12,10 +14,10 @@ test('table columns are as wide as their widest value, and null is shown as a da
       { title: 'NAME', value: ({ name }) => name, most: 8 },
       { title: 'SIZE', value: ({ size }) => size, align: 'right' },
     ],
-    (_style, text) => text,
+    PLAIN,
   )
   expect(table).toEqual(['NAME      SIZE', 'a            5', 'longer …     –'])
-  expect(formatTable([], [{ title: 'NAME', value: () => 'x' }], (_style, text) => text)).toEqual([])
+  expect(formatTable([], [{ title: 'NAME', value: () => 'x' }], PLAIN)).toEqual([])
 })
 
 test('table padding ignores color codes', () => {
@@ -23,8 +25,36 @@ test('table padding ignores color codes', () => {
     { title: 'A', value: (row: string) => row, style: () => 'red' as const },
     { title: 'B', value: () => 'b' },
   ]
-  expect(formatTable(['x', 'yy'], columns, (style, text) => `<${style}>${text}</>`).slice(1)).toEqual([
-    '<red>x</>   b',
-    '<red>yy</>  b',
+  expect(
+    formatTable(['x', 'yy'], columns, {
+      width: null,
+      paint: (style, text) => `<${style}>${text}</>`,
+    }).slice(1),
+  ).toEqual(['<red>x</>   b', '<red>yy</>  b'])
+})
+
+test('a table takes from its widest columns until it fits the terminal, and cuts paths at their start', () => {
+  const rows = [{ id: 'run_1', path: 'storage_a:/in/q3/ledger-6431.json', why: 'a long reason that is cut' }]
+  const columns: Column<(typeof rows)[number]>[] = [
+    { title: 'ID', value: ({ id }) => id, cut: 'never' },
+    { title: 'PATH', value: ({ path }) => path, cut: 'start' },
+    { title: 'WHY', value: ({ why }) => why },
+  ]
+  const [, line = ''] = formatTable(rows, columns, { ...PLAIN, width: 40 })
+  expect(line).toBe('run_1  …dger-6431.json  a long reason t…')
+  expect(line.length).toBeLessThanOrEqual(40)
+  expect(formatTable(rows, columns, { ...PLAIN, width: 5 })[1]).toBe('run_1  …31.json  a long …')
+  expect(formatTable(rows, columns, PLAIN)[1]).toContain('storage_a:/in/q3/ledger-6431.json  a long reason that is cut')
+})
+
+test('ids are as short as they stay unique in their table, and whole where no terminal is', () => {
+  const ids = ['run_1kt1gw6g3001d4qz5qx72wb', 'run_1kt1gw6g3001d4qz9999999', 'evt_a_long_id_of_the_service']
+  const columns: Column<string>[] = [{ title: 'ID', value: (id) => id, isId: true }]
+  expect(formatTable(ids, columns, { ...PLAIN, width: 80 }).slice(1)).toEqual([
+    'run_1kt1gw6g3001d4qz5',
+    'run_1kt1gw6g3001d4qz9',
+    'evt_a_long_id_of_the_service',
   ])
+  expect(formatTable(ids.slice(1), columns, { ...PLAIN, width: 80 })[1]).toBe('run_1kt1gw6g3001d')
+  expect(formatTable(ids, columns, PLAIN)[1]).toBe(ids[0])
 })

@@ -19,7 +19,7 @@ export function define(command: Command, { out, project }: Cli): void {
       const endpoints = await store.listEndpoints()
       const accounts = (await store.listAccounts()).map((account) => describeAccount(account, endpoints))
       const views = [describeDefault(config, await findRunningApp(config), endpoints), ...accounts]
-      out.result(views, () => formatTable(views, COLUMNS, out.paint))
+      out.result(views, () => formatTable(views, COLUMNS, out))
     }),
   )
 }

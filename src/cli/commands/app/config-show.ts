@@ -11,7 +11,7 @@ export function define(command: Command, { out, project }: Cli): void {
     const adopted = adoptEnvFile(root)
     const settings = await explainConfig(processEnvironment(), root, { configFile, adopted })
     const shown = origins ? settings : settings.map(({ setting, value }) => ({ setting, value }))
-    out.result(shown, () => formatTable(settings, origins ? [...COLUMNS, ...ORIGINS] : COLUMNS, out.paint))
+    out.result(shown, () => formatTable(settings, origins ? [...COLUMNS, ...ORIGINS] : COLUMNS, out))
     out.note('Order of precedence: option, environment, .env, project file, default.')
   })
 }

@@ -19,7 +19,7 @@ export function define(command: Command, { out, project }: Cli): void {
       project.withStore(async (store) => {
         const given = Object.entries(filter).filter(([, value]) => value !== undefined)
         const rows = await store.listActions({ limit, ...(Object.fromEntries(given) as AuditFilter) })
-        out.result(rows.map(withIsoTimes), () => formatTable(rows, columns(systemClock.now()), out.paint))
+        out.result(rows.map(withIsoTimes), () => formatTable(rows, columns(systemClock.now()), out))
         if (rows.length === 0) out.note('No action of a person matches.')
       }),
     )

@@ -24,7 +24,7 @@ function nameOf({ name, removedAt }: EndpointName): string {
 /** Columns of a table of deliveries. */
 export function deliveryColumns(now: number): Column<NamedDelivery>[] {
   return [
-    { title: 'DELIVERY', value: ({ id }) => id },
+    { title: 'DELIVERY', value: ({ id }) => id, isId: true },
     { title: 'RECEIVED', value: ({ receivedAt }) => formatMoment(receivedAt, now) },
     { title: 'ENDPOINT', value: ({ endpoint }) => endpoint },
     { title: 'VERDICT', value: ({ verdict }) => verdict, style: ({ verdict }) => styleVerdict(verdict) },

@@ -36,9 +36,7 @@ export function define(command: Command, { out, project }: Cli): void {
           ...(since === undefined ? {} : { since }),
         })
         const deliveries = await nameDeliveries(store, found)
-        out.result(deliveries.map(withIsoTimes), () =>
-          formatTable(deliveries, deliveryColumns(systemClock.now()), out.paint),
-        )
+        out.result(deliveries.map(withIsoTimes), () => formatTable(deliveries, deliveryColumns(systemClock.now()), out))
         const isFiltered = verdict !== undefined || endpoint !== undefined || since !== undefined
         if (deliveries.length === 0) out.note(isFiltered ? 'No delivery matches.' : NONE)
         // Dropped refusals are counted by verdict only.

@@ -4,8 +4,7 @@ import type { Run } from '../../../core/runs/run.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../terminal/format-value.ts'
-import type { Output } from '../../terminal/output.ts'
-import { formatTable } from '../../terminal/table.ts'
+import { formatTable, indented, type Layout } from '../../terminal/table.ts'
 import { describeRun, eventRunColumns } from '../runs/run-view.ts'
 import { describeRefusal, type NamedDelivery, nameDeliveries, styleVerdict } from './delivery-view.ts'
 import { findDelivery } from './find-delivery.ts'
@@ -26,7 +25,7 @@ export function define(command: Command, { out, project }: Cli): void {
       if (!delivery) return
       const runs = event === null ? [] : await store.listRuns({ limit: 100, eventId: event.id, account: event.account })
       out.result(describeStory({ delivery, event, runs }), () =>
-        formatStory({ delivery, event, runs }, systemClock.now(), out.paint),
+        formatStory({ delivery, event, runs }, systemClock.now(), out),
       )
       if (event !== null) out.note(`Show the content of its event: upshot events show ${event.id}`)
     }),
@@ -42,7 +41,8 @@ function describeStory({ delivery, event, runs }: Story): Record<string, unknown
   }
 }
 
-function formatStory({ delivery, event, runs }: Story, now: number, paint: Output['paint']): string[] {
+function formatStory({ delivery, event, runs }: Story, now: number, layout: Layout): string[] {
+  const { paint } = layout
   const { facts, verdict } = delivery
   const style = styleVerdict(verdict)
   const rows: [string, string | null][] = [
@@ -56,7 +56,7 @@ function formatStory({ delivery, event, runs }: Story, now: number, paint: Outpu
     ['event', event && formatText(`${event.id}  ${event.type}, of account ${event.account}`, 300)],
   ]
   const lines = rows.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(9)} ${value}`]))
-  const table = formatTable(runs, eventRunColumns(now), paint)
+  const table = formatTable(runs, eventRunColumns(now), indented(layout))
   return [
     paint('bold', delivery.id),
     ...lines,

@@ -19,7 +19,7 @@ export function define(command: Command, { out, project }: Cli): void {
     project.withStore(async (store, config) => {
       const address = await findAddress(config)
       const endpoints = (await store.listEndpoints()).map((endpoint) => describeEndpoint(endpoint, address))
-      out.result(endpoints, () => formatTable(endpoints, COLUMNS, out.paint))
+      out.result(endpoints, () => formatTable(endpoints, COLUMNS, out))
       if (endpoints.length === 0) out.note('No endpoint yet. Create one with "upshot endpoints add <name>".')
       else if (address === null) out.note('The URLs are known only while the app is running, because UPSHOT_PORT is 0.')
     }),

@@ -12,8 +12,7 @@ import type { Cli } from '../../command.ts'
 import { findEndpoint } from '../../open/find-endpoint.ts'
 import { findAddress } from '../../open/running-app.ts'
 import { formatMoment, formatSpan, withIsoTimes } from '../../terminal/format-value.ts'
-import type { Output } from '../../terminal/output.ts'
-import { formatTable } from '../../terminal/table.ts'
+import { formatTable, indented, type Layout } from '../../terminal/table.ts'
 import { describeEndpoint, type EndpointView } from './endpoint-view.ts'
 
 const DAY_MS = 86_400_000
@@ -48,7 +47,7 @@ export function define(command: Command, { out, project }: Cli): void {
       }
       const { view, secrets, deliveries } = story
       out.result({ ...view, secrets: secrets.map(describeSecret), deliveries24h: deliveries }, () =>
-        formatStory(story, now, out.paint),
+        formatStory(story, now, out),
       )
       for (const advice of adviseRetiring(name, secrets, now)) out.note(advice)
     }),
@@ -76,7 +75,8 @@ function describeSecret({ activeFrom, until, ...secret }: SecretView): Record<st
   return { ...withIsoTimes(secret), activeFrom: new Date(activeFrom).toISOString(), until: isoUntil }
 }
 
-function formatStory({ view, secrets, deliveries }: EndpointStory, now: number, paint: Output['paint']): string[] {
+function formatStory({ view, secrets, deliveries }: EndpointStory, now: number, layout: Layout): string[] {
+  const { paint } = layout
   const facts: [string, string][] = [
     ['status', paint(view.status === 'active' ? 'green' : 'yellow', view.status)],
     ['url', view.url ?? '(known while the app is running)'],
@@ -97,7 +97,7 @@ function formatStory({ view, secrets, deliveries }: EndpointStory, now: number, 
     paint('bold', view.name),
     ...facts.map(([name, value]) => `  ${name.padEnd(9)} ${value}`),
     '',
-    ...formatTable(secrets, columns, paint).map((line) => `  ${line}`),
+    ...formatTable(secrets, columns, indented(layout)).map((line) => `  ${line}`),
   ]
 }
 

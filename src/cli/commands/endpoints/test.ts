@@ -28,7 +28,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const passed = isStored && trials.every(({ isRight }) => isRight)
         const rows = trials.map(({ isRight, ...trial }) => ({ ...trial, ok: isRight }))
         out.result({ endpoint: name, passed, event, stored: isStored, deliveries: rows }, () => [
-          ...formatTable(trials, COLUMNS, out.paint),
+          ...formatTable(trials, COLUMNS, out),
           '',
           passed ? `Endpoint "${name}" works. Event ${event} is stored.` : `Endpoint "${name}" does not work.`,
         ])

@@ -68,9 +68,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const may = (!isSelected && !out.given.dryRun) || count === 0 || (await confirm(out, { will, things }))
         if (!may) return out.result({ dryRun: true, events: plans.length, runs: count }, () => [`This would ${will}.`])
         const replayed = await replayAll(out, store, plans)
-        out.result({ dryRun: false, events: plans.length, runs: replayed }, () =>
-          formatTable(replayed, COLUMNS, out.paint),
-        )
+        out.result({ dryRun: false, events: plans.length, runs: replayed }, () => formatTable(replayed, COLUMNS, out))
         if (count === 0) out.note('No workflow runs on any of the selected events.')
       }),
     )
@@ -155,5 +153,5 @@ async function replayAll(out: Output, store: Store, plans: readonly Plan[]): Pro
 const COLUMNS: Column<Replayed>[] = [
   { title: 'EVENT', value: ({ event }) => event, most: 60 },
   { title: 'WORKFLOW', value: ({ workflow }) => workflow },
-  { title: 'RUN', value: ({ run }) => run },
+  { title: 'RUN', value: ({ run }) => run, isId: true },
 ]

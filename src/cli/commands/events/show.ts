@@ -6,7 +6,7 @@ import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
-import { formatSection, formatTable } from '../../terminal/table.ts'
+import { formatSection, formatTable, indented, type Layout } from '../../terminal/table.ts'
 import { deliveryColumns, type NamedDelivery, nameDeliveries } from '../deliveries/delivery-view.ts'
 import { describeRun, eventRunColumns } from '../runs/run-view.ts'
 import { readEventTrace } from './event-trace.ts'
@@ -37,7 +37,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const deliveries = await nameDeliveries(store, await store.listDeliveriesOf(event, MAX_ROWS))
         const runs = await store.listRuns({ limit: MAX_ROWS, eventId: id, account: event.account })
         out.result(describeStory({ event, deliveries, runs }), () =>
-          formatStory({ event, deliveries, runs }, systemClock.now(), out.paint),
+          formatStory({ event, deliveries, runs }, systemClock.now(), out),
         )
       }),
     )
@@ -58,7 +58,8 @@ function describeStory({ event, deliveries, runs }: Story): Record<string, unkno
   }
 }
 
-function formatStory({ event, deliveries, runs }: Story, now: number, paint: Output['paint']): string[] {
+function formatStory({ event, deliveries, runs }: Story, now: number, layout: Layout): string[] {
+  const { paint } = layout
   const facts = [
     ['type', event.type],
     ['account', event.account],
@@ -79,7 +80,7 @@ function formatStory({ event, deliveries, runs }: Story, now: number, paint: Out
       [...body.slice(0, LINES_SHOWN), ...cut].map((line) => formatText(line, 200)),
       paint,
     ),
-    ...formatSection('Deliveries', formatTable(deliveries, deliveryColumns(now), paint), paint),
-    ...formatSection('Runs', formatTable(runs, eventRunColumns(now), paint), paint),
+    ...formatSection('Deliveries', formatTable(deliveries, deliveryColumns(now), indented(layout)), paint),
+    ...formatSection('Runs', formatTable(runs, eventRunColumns(now), indented(layout)), paint),
   ]
 }

@@ -52,7 +52,7 @@ export function define(command: Command, { out, project }: Cli): void {
           const verdict = await sendEvent(event, { endpoint, receiver, now: systemClock.now(), signal })
           sent.push({ event: event.id, type, verdict, runs: await runsOf(store, event.id, verdict) })
         }
-        out.result({ endpoint: endpoint.name, deliveries: sent }, () => formatTable(sent, COLUMNS, out.paint))
+        out.result({ endpoint: endpoint.name, deliveries: sent }, () => formatTable(sent, COLUMNS, out))
         out.note(adviseNext(sent))
       })
     })

@@ -21,7 +21,7 @@ export function define(command: Command, { out, project }: Cli): void {
       await using files = await openFiles(config)
       const options = { max: limit, verify: false, signal: onInterrupt() }
       const { items, reason } = await files.snapshot({ ...place, recursive }, options)
-      out.result(items, () => formatTable(items, columns(systemClock.now()), out.paint))
+      out.result(items, () => formatTable(items, columns(systemClock.now()), out))
       if (items.length === 0) out.note(`There is nothing at ${place.service}:${place.path}.`)
       if (reason === 'max') out.note(`There are more than these ${items.length} entries. Show more with --limit.`)
       // A list of several pages, read once, is what one expects of `ls`.

@@ -3,6 +3,10 @@ import type { CommandTree } from '../../command.ts'
 /** The commands of `upshot runs`. */
 export const RUNS_COMMANDS: CommandTree = {
   list: { summary: 'list the newest runs', load: () => import('./list.ts') },
+  summary: {
+    summary: 'group failed runs by their error, with counts, first and last moment',
+    load: () => import('./summary.ts'),
+  },
   show: { summary: 'show a run with its steps and failed attempts', load: () => import('./show.ts') },
   retry: {
     summary: 'retry failed or canceled runs from the step that failed',

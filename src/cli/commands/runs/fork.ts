@@ -12,9 +12,10 @@ export function define(command: Command, { out, project }: Cli): void {
     .argument('<id>', 'id of the run to fork, run_…')
     .requiredOption('--from-step <step>', 'first step to run again, as named by "upshot runs show"')
     .option('--set-output <json>', 'do not run that step; use this JSON as its result')
-    .action((id, { fromStep, setOutput }) =>
+    .action((named, { fromStep, setOutput }) =>
       project.withStore(async (store) => {
-        const source = await requireRun(store, id)
+        const source = await requireRun(store, named)
+        const { id } = source
         const keys = planFork(await store.listSteps(id), fromStep)
         const edited = setOutput === undefined ? null : { key: fromStep, output: parseOutput(setOutput) }
         const plan = { from: id, workflow: source.workflow, fromStep, keeps: keys, edited: edited !== null }

@@ -3,6 +3,7 @@ import { RUN_ORIGINS } from '../../../core/runs/run.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
+import { describeSearched, noteSearched, readPage } from '../../open/read-page.ts'
 import { formatTable } from '../../terminal/table.ts'
 import { describeRun, runColumns } from './run-view.ts'
 import { addRunChoice, toFilter } from './select-runs.ts'
@@ -14,13 +15,15 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--limit <n>', 'maximum number of runs, 1 to 10000', countUpTo(10_000), 20)
     .action(({ limit, origin, ...choice }) =>
       project.withStore(async (store) => {
-        const runs = await store.listRuns({
-          limit,
-          ...toFilter(choice),
-          ...(origin === undefined ? {} : { origin }),
-        })
-        out.result(runs.map(describeRun), () => formatTable(runs, runColumns(systemClock.now()), out.paint))
-        if (runs.length === 0) out.note('No run matches. Start one with an event: upshot trigger file.created')
+        const filter = { ...toFilter(choice), ...(origin === undefined ? {} : { origin }) }
+        const page = await readPage((slice) => store.searchRuns(filter, slice), limit)
+        const columns = runColumns(systemClock.now())
+        out.result(page.items.map(describeRun), () => formatTable(page.items, columns, out), describeSearched(page))
+        if (page.items.length === 0) {
+          const isFiltered = Object.keys(filter).length > 0
+          out.note(isFiltered ? 'No run matches.' : 'No run yet. Start one with an event: upshot trigger file.created')
+        }
+        noteSearched(out, page, { limit, what: 'runs' })
       }),
     )
 }

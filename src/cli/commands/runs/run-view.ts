@@ -72,7 +72,7 @@ export function styleStatus({ status }: { status: RunStatus | StepStatus }): Sty
 /** Columns of a table of runs. */
 export function runColumns(now: number): Column<Run>[] {
   return [
-    { title: 'RUN', value: ({ id }) => id },
+    { title: 'RUN', value: ({ id }) => id, isId: true },
     { title: 'WORKFLOW', value: ({ workflow }) => workflow },
     { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
     { title: 'CAUSE', value: (run) => describeCause(run, now), most: 60 },

@@ -8,13 +8,12 @@ import {
   type RunOperation,
   type RunStatus,
 } from '../../../core/runs/run.ts'
+import { searchPage } from '../../../core/store/search.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
 import { parseSince } from '../../input/parse-option.ts'
 import { readStdin } from '../../input/read-source.ts'
-
-/** Runs that are read at a time. */
-const PAGE = 500
+import { resolveId } from '../../open/resolve-id.ts'
 
 /** The options that select runs. */
 export interface RunChoice {
@@ -23,6 +22,10 @@ export interface RunChoice {
   event?: string | undefined
   since?: number | undefined
   until?: number | undefined
+  waitingForMe?: true | undefined
+  error?: string | undefined
+  step?: string | undefined
+  group?: string | undefined
 }
 
 /** Adds the options that select runs. */
@@ -37,42 +40,55 @@ export function addRunChoice(command: Command) {
       parseSince,
     )
     .option('--until <when>', 'only runs created before then, in the same forms', parseSince)
+    .option('--waiting-for-me', 'only runs that a person must let go on')
+    .option('--error <text>', 'only failed runs whose error contains this text')
+    .option('--step <name>', 'only failed runs whose step with this name or key failed')
+    .option('--group <id>', 'only failed runs of this group of "upshot runs summary", grp_…')
 }
 
 /** The options as a filter of the store. */
-export function toFilter({ status, workflow, event, since, until }: RunChoice): RunFilter {
+export function toFilter(choice: RunChoice): RunFilter {
+  const { status, workflow, event, since, until, waitingForMe, error, step, group } = choice
   return {
     ...(status === undefined ? {} : { status }),
     ...(workflow === undefined ? {} : { workflow }),
     ...(event === undefined ? {} : { eventId: event }),
     ...(since === undefined ? {} : { since }),
     ...(until === undefined ? {} : { until }),
+    ...(waitingForMe === undefined ? {} : { waitsForPerson: waitingForMe }),
+    ...(error === undefined ? {} : { error }),
+    ...(step === undefined ? {} : { step }),
+    ...(group === undefined ? {} : { failureGroup: group }),
   }
 }
 
 /** The selection in words, such as `failed, of the workflow verify`. */
-export function describeChoice({ status, workflow, event, since, until }: RunChoice): string {
+export function describeChoice(choice: RunChoice): string {
+  const { status, workflow, event, since, until, waitingForMe, error, step, group } = choice
   const parts = [
     status,
+    waitingForMe && 'waiting for a person',
     workflow && `of the workflow ${workflow}`,
     event && `of the event ${event}`,
+    error === undefined ? undefined : `failed with "${error}"`,
+    step && `failed in step ${step}`,
+    group && `of the group ${group}`,
     since === undefined ? undefined : `created since ${new Date(since).toISOString()}`,
     until === undefined ? undefined : `created before ${new Date(until).toISOString()}`,
   ].filter((part) => part !== undefined)
   return parts.length === 0 ? 'all' : parts.join(', ')
 }
 
-/** All selected runs that allow the operation, oldest first. */
+/** All selected runs that allow the operation, oldest first, however far it has to look. */
 export async function findRuns(store: ReadStore, choice: RunChoice, operation: RunOperation): Promise<Run[]> {
-  const found: Run[] = []
   const now = systemClock.now()
   const filter = toFilter(choice)
-  for (let before: string | undefined; ; ) {
-    const page = await store.listRuns({ ...filter, limit: PAGE, ...(before === undefined ? {} : { before }) })
-    found.push(...page.filter((run) => findObstacle(operation, run, now) === null))
-    if (page.length < PAGE) return found.reverse()
-    before = page.at(-1)?.id
-  }
+  const { items } = await searchPage((slice) => store.searchRuns(filter, slice), {
+    limit: Number.MAX_SAFE_INTEGER,
+    budgetMs: Number.POSITIVE_INFINITY,
+    now: () => systemClock.now(),
+  })
+  return items.filter((run) => findObstacle(operation, run, now) === null).reverse()
 }
 
 /** The named ids; `-` stands for those on standard input. */
@@ -82,9 +98,13 @@ export async function readIds(named: readonly string[], what: string): Promise<s
   return [...new Set([...named.filter((id) => id !== '-'), ...piped])]
 }
 
-/** The run with this id; throws `not_found`. */
+/** The run with this id, or with the only id that begins so; throws `not_found`. */
 export async function requireRun(store: ReadStore, id: string): Promise<Run> {
-  const run = await store.findRun(id)
+  const run = await resolveId(id, {
+    prefix: 'run_',
+    find: (whole) => store.findRun(whole),
+    list: (beginning, limit) => store.listRunIds(beginning, limit),
+  })
   if (run) return run
   throw new UpshotError('not_found', `There is no run ${id} in this data directory.`, {
     details: { fix: 'List the runs with "upshot runs list".' },

@@ -7,8 +7,7 @@ import type { ReadStore } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { formatMoment, formatSpan, formatText, withIsoTimes } from '../../terminal/format-value.ts'
-import type { Output } from '../../terminal/output.ts'
-import { type Column, formatSection, formatTable } from '../../terminal/table.ts'
+import { type Column, formatSection, formatTable, indented, type Layout } from '../../terminal/table.ts'
 import { describeCause, describeOrigin, describeReason, describeRun, parseOutput, styleStatus } from './run-view.ts'
 import { requireRun } from './select-runs.ts'
 
@@ -31,13 +30,14 @@ export function define(command: Command, { out, project }: Cli): void {
   command.argument('<id>', 'id of the run, run_…').action((id) =>
     project.withStore(async (store) => {
       const story = await readStory(store, id)
-      out.result(describeStory(story), () => formatStory(story, systemClock.now(), out.paint))
+      out.result(describeStory(story), () => formatStory(story, systemClock.now(), out))
     }),
   )
 }
 
-async function readStory(store: ReadStore, id: string): Promise<Story> {
-  const run = await requireRun(store, id)
+async function readStory(store: ReadStore, named: string): Promise<Story> {
+  const run = await requireRun(store, named)
+  const { id } = run
   const [event = null] = run.eventId === null ? [] : await store.findEvents(run.eventId)
   return {
     run,
@@ -58,7 +58,8 @@ function describeStory({ run, event, steps, failures, children }: Story): Record
   }
 }
 
-function formatStory({ run, event, steps, failures, children }: Story, now: number, paint: Output['paint']): string[] {
+function formatStory({ run, event, steps, failures, children }: Story, now: number, layout: Layout): string[] {
+  const { paint } = layout
   const style = styleStatus(run)
   const kind = event === null ? '' : `  ${event.type}, received ${formatMoment(event.receivedAt, now)}`
   const facts: [string, string | null][] = [
@@ -77,9 +78,13 @@ function formatStory({ run, event, steps, failures, children }: Story, now: numb
   return [
     paint('bold', run.id),
     ...known,
-    ...formatSection('Steps', formatTable(steps, stepColumns(now), paint), paint),
-    ...formatSection('Failed attempts', formatTable(failures, failureColumns(now), paint), paint),
-    ...formatSection('Runs derived from it', formatTable(children.toReversed(), CHILD_COLUMNS, paint), paint),
+    ...formatSection('Steps', formatTable(steps, stepColumns(now), indented(layout)), paint),
+    ...formatSection('Failed attempts', formatTable(failures, failureColumns(now), indented(layout)), paint),
+    ...formatSection(
+      'Runs derived from it',
+      formatTable(children.toReversed(), CHILD_COLUMNS, indented(layout)),
+      paint,
+    ),
   ]
 }
 
@@ -102,7 +107,7 @@ function stepColumns(now: number): Column<Checkpoint>[] {
 }
 
 const CHILD_COLUMNS: Column<Run>[] = [
-  { title: 'RUN', value: ({ id }) => id },
+  { title: 'RUN', value: ({ id }) => id, isId: true },
   { title: 'HOW', value: (run) => describeOrigin(run)?.replace(/ run_.*/, ' it') ?? null },
   { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
 ]

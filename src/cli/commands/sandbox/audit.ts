@@ -17,12 +17,12 @@ export function define(command: Command, { out, project }: Cli): void {
       const now = systemClock.now()
       if (requests) {
         const entries = (await sandbox.get<JournalEntry[]>('/journal')).slice(-limit).reverse()
-        out.result(entries, () => formatTable(entries, requestColumns(now), out.paint))
+        out.result(entries, () => formatTable(entries, requestColumns(now), out))
         if (entries.length === 0) out.note('No request yet.')
         return
       }
       const findings = (await sandbox.get<Finding[]>('/audit')).slice(-limit).reverse()
-      out.result(findings, () => formatTable(findings, findingColumns(now), out.paint))
+      out.result(findings, () => formatTable(findings, findingColumns(now), out))
       if (findings.length === 0) out.note('No client has made a mistake.')
       else out.leaveWith('difference')
     })

@@ -16,7 +16,7 @@ export function define(command: Command, { out, project }: Cli): void {
       if (isRehearsal(out, `probe ${url}`)) return
       const { passed, checks } = await sandbox.post<ProbeReport>(`/webhooks/${id}/probe`)
       out.result({ webhook: id, url, passed, checks }, () => [
-        ...formatTable(checks, COLUMNS, out.paint),
+        ...formatTable(checks, COLUMNS, out),
         '',
         passed ? `${url} passed every check.` : `${url} failed a check.`,
       ])

@@ -12,7 +12,7 @@ export function define(command: Command, { out, project }: Cli): void {
     project.withStore(async (store) => {
       const now = systemClock.now()
       const schedules = (await store.listSchedules()).map((schedule) => withNextTime(schedule, now))
-      out.result(schedules.map(withIsoTimes), () => formatTable(schedules, columns(now), out.paint))
+      out.result(schedules.map(withIsoTimes), () => formatTable(schedules, columns(now), out))
       if (schedules.length === 0) out.note('No workflow has a schedule. Write "on: cron(…)" in one.')
     }),
   )

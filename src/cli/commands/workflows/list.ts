@@ -12,7 +12,7 @@ export function define(command: Command, { out, project }: Cli): void {
   command.action(() =>
     project.withStore(async (store) => {
       const workflows = await store.listWorkflows()
-      out.result(workflows.map(describeWorkflow), () => formatTable(workflows, columns(systemClock.now()), out.paint))
+      out.result(workflows.map(describeWorkflow), () => formatTable(workflows, columns(systemClock.now()), out))
       const unmatched = await listUnmatched(store)
       if (unmatched.length > 0) out.note(`${describeUnmatched(unmatched)}.`)
       if (workflows.length === 0) out.note('No workflow is known yet. The app registers workflows when it starts.')

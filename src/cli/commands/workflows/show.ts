@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { formatMoment, withIsoTimes } from '../../terminal/format-value.ts'
-import { formatSection, formatTable } from '../../terminal/table.ts'
+import { formatSection, formatTable, indented } from '../../terminal/table.ts'
 import { describeRun, runColumns } from '../runs/run-view.ts'
 import { describeTrigger, describeWorkflow, requireWorkflow, withNextTime } from './workflow-view.ts'
 
@@ -28,7 +28,7 @@ export function define(command: Command, { out, project }: Cli): void {
           `  module    ${workflow.file}, loaded ${formatMoment(workflow.loadedAt, now)}`,
           ...(schedule ? [`  last      ${formatMoment(schedule.lastTickAt, now) ?? '–'}`] : []),
           ...(schedule ? [`  next      ${formatMoment(schedule.nextAt, now) ?? '–'}`] : []),
-          ...formatSection('Newest runs', formatTable(runs, runColumns(now), out.paint), out.paint),
+          ...formatSection('Newest runs', formatTable(runs, runColumns(now), indented(out)), out.paint),
         ],
       )
     }),

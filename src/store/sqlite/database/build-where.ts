@@ -7,6 +7,11 @@ export function buildWhere(conditions: readonly Condition[]): { where: string; v
   return { where, values: conditions.flatMap(([, ...values]) => values) }
 }
 
+/** Sorts after every id that begins so: `{` follows `z`. */
+export function afterAll(beginning: string): string {
+  return `${beginning}{`
+}
+
 /** A pattern for `LIKE … ESCAPE '\'` that finds the text anywhere. */
 export function likePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`

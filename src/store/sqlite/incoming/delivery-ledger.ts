@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { firstId } from '../../../core/ids.ts'
 import type { DeliveryQuery, DeliveryRecord, Verdict } from '../../../core/incoming/delivery.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
-import { buildWhere, type Condition } from '../database/build-where.ts'
+import { afterAll, buildWhere, type Condition } from '../database/build-where.ts'
 import type { EventTable } from './event-table.ts'
 
 interface DeliveryRow {
@@ -21,13 +21,17 @@ export class DeliveryLedger {
   readonly #db: Database
   readonly #events: EventTable
   readonly #find
+  readonly #ids
   readonly #ofEvent
   readonly #count
 
   constructor(db: Database, events: EventTable) {
     this.#db = db
     this.#events = events
-    // Index: primary key.
+    // Index: primary key, for both.
+    this.#ids = db
+      .prepare<[string, string, number], string>('SELECT id FROM delivery WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
+      .pluck()
     this.#find = db.prepare<[string], DeliveryRow>('SELECT * FROM delivery WHERE id = ?')
     // Index: primary key, within the event's millisecond, for the first delivery; delivery_repeat
     // for the others.
@@ -50,6 +54,10 @@ export class DeliveryLedger {
       `SELECT * FROM delivery ${index} ${where} ORDER BY id DESC LIMIT ?`,
     )
     return rows.all(...values, limit).map(readDelivery)
+  }
+
+  ids(beginning: string, limit: number): string[] {
+    return this.#ids.all(beginning, afterAll(beginning), limit)
   }
 
   /** A delivery with its event; null for the event of a refused one. */

@@ -3,7 +3,7 @@ import { type FailureGroup, groupFailure, mergeFailureGroups } from '../../../co
 import type { Run, RunFilter } from '../../../core/runs/run.ts'
 import type { FailureFilter } from '../../../core/store/runs.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
-import { buildWhere, type Condition } from '../database/build-where.ts'
+import { afterAll, buildWhere, type Condition } from '../database/build-where.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 import { type RunRow, readRun, selectRuns } from '../runs/run-row.ts'
 import { addFailureFunctions, planRunPath, type RunPath } from './run-filter.ts'
@@ -30,17 +30,25 @@ export class RunSearch {
   readonly #db: Database
   readonly #events: EventTable
   readonly #created
+  readonly #ids
 
   constructor(db: Database, events: EventTable) {
     addFailureFunctions(db)
     this.#db = db
     this.#events = events
-    // Index: primary key.
+    // Index: primary key, for both.
+    this.#ids = db
+      .prepare<[string, string, number], string>('SELECT id FROM run WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
+      .pluck()
     this.#created = db.prepare<[string], number>('SELECT created_at FROM run WHERE id = ?').pluck()
   }
 
   list({ limit, ...filter }: RunFilter & { limit: number }): Run[] {
     return this.#read(planRunPath(filter, this.#events), [], limit)
+  }
+
+  ids(beginning: string, limit: number): string[] {
+    return this.#ids.all(beginning, afterAll(beginning), limit)
   }
 
   search(filter: RunFilter, slice: SearchSlice): SearchPart<Run> {

@@ -28,7 +28,7 @@ export function define(command: Command, { out, project }: Cli): void {
       const webhookId = webhook === undefined ? undefined : (await findWebhook({ sandbox, project }, webhook)).id
       const query = { limit, type, eventId: event, webhookId, state }
       const deliveries = (await sandbox.get<Delivery[]>(withQuery('/deliveries', query))).reverse()
-      out.result(deliveries, () => formatTable(deliveries, columns(systemClock.now()), out.paint))
+      out.result(deliveries, () => formatTable(deliveries, columns(systemClock.now()), out))
       if (deliveries.length === 0) out.note('No delivery matches.')
     })
 }

@@ -17,7 +17,7 @@ export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command).action(async (choice) => {
     const sandbox = await findSandbox(project, choice)
     const faults = await sandbox.get<Fault[]>('/faults')
-    out.result(faults, () => formatTable(faults, COLUMNS, out.paint))
+    out.result(faults, () => formatTable(faults, COLUMNS, out))
     if (faults.length === 0) out.note('No fault. Add one with "upshot sandbox fault add <on>".')
   })
 }

@@ -11,7 +11,7 @@ export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command).action(async (choice) => {
     const sandbox = await findSandbox(project, choice)
     const keys = (await sandbox.get<ApiKey[]>('/keys')).map(({ key, ...rest }) => ({ ...rest, ending: key.slice(-4) }))
-    out.result(keys, () => formatTable(keys, columns(systemClock.now()), out.paint))
+    out.result(keys, () => formatTable(keys, columns(systemClock.now()), out))
     if (keys.length === 0) out.note('No API key yet. Create one with "upshot sandbox key new".')
   })
 }

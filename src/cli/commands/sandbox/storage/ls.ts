@@ -16,7 +16,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .action(async ({ storage, path }, { recursive = false, ...choice }) => {
       const sandbox = await findSandbox(project, choice)
       const entries = await sandbox.get<WireEntry[]>(withQuery(`/storages/${storage}`, { path, recursive }))
-      out.result(entries, () => formatTable(entries, columns(systemClock.now()), out.paint))
+      out.result(entries, () => formatTable(entries, columns(systemClock.now()), out))
       if (entries.length === 0) out.note(`There is nothing in ${storage}:${path}.`)
     })
 }

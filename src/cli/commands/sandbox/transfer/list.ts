@@ -15,7 +15,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .action(async ({ limit, ...choice }) => {
       const sandbox = await findSandbox(project, choice)
       const transfers = (await sandbox.get<TransferRecord[]>('/transfers')).slice(-limit).reverse()
-      out.result(transfers, () => formatTable(transfers, columns(systemClock.now()), out.paint))
+      out.result(transfers, () => formatTable(transfers, columns(systemClock.now()), out))
       if (transfers.length === 0)
         out.note('No transfer yet. Start one with "upshot sandbox transfer start <from> <to>".')
     })

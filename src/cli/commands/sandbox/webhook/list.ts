@@ -21,7 +21,7 @@ export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command).action(async (choice) => {
     const sandbox = await findSandbox(project, choice)
     const webhooks = (await sandbox.get<Webhook[]>('/webhooks')).map(withoutSecrets)
-    out.result(webhooks, () => formatTable(webhooks, COLUMNS, out.paint))
+    out.result(webhooks, () => formatTable(webhooks, COLUMNS, out))
     if (webhooks.length === 0) out.note('No webhook yet. Add one with "upshot sandbox webhook add <url>".')
   })
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { planAdmission } from '../../contract/support/ask-admission.ts'
-import { checkpoint, incoming, queueRun } from '../../support/fixtures.ts'
-import { runHere } from '../support/run-here.ts'
-import { failRun, openTestProject, statusOf } from '../support/test-project.ts'
+import { planAdmission } from '../../../contract/support/ask-admission.ts'
+import { checkpoint, incoming, queueRun } from '../../../support/fixtures.ts'
+import { runHere } from '../../support/run-here.ts'
+import { failRun, openTestProject, statusOf } from '../../support/test-project.ts'
 
 test('runs retry retries a named failed run, and refuses one with another status', async () => {
   const { store, cli } = await openTestProject()

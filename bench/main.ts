@@ -15,13 +15,14 @@ import { download } from './suites/download.ts'
 import { engine } from './suites/engine.ts'
 import { growth } from './suites/growth.ts'
 import { ingest } from './suites/ingest.ts'
+import { metrics } from './suites/metrics.ts'
 import { receive } from './suites/receive.ts'
 import { replay } from './suites/replay.ts'
 import { sandbox } from './suites/sandbox.ts'
 import { start } from './suites/start.ts'
 import type { Bench, Suite } from './suites/suite.ts'
 
-const SUITES: readonly Suite[] = [ingest, receive, growth, start, engine, claim, replay, download, sandbox]
+const SUITES: readonly Suite[] = [ingest, receive, growth, start, engine, claim, replay, metrics, download, sandbox]
 
 /** Enough for the longest burst, and for all bursts to one store together. */
 const DELIVERIES = { quick: 600_000, full: 3_300_000 }

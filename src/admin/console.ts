@@ -7,6 +7,7 @@ import type { AccessOptions } from './access/options.ts'
 import { ROUTES } from './contract/routes.ts'
 import { checkHost, checkOrigin, type OwnPlace } from './http/check-origin.ts'
 import type { Handlers } from './http/handler.ts'
+import { type MetricsSource, metricsRoute } from './http/metrics-route.ts'
 import { answerProblem, mountRoutes } from './http/mount-routes.ts'
 import { SECURE_HEADERS } from './http/secure-headers.ts'
 import { staticPage } from './http/static-page.ts'
@@ -25,6 +26,8 @@ export interface ConsoleParts extends ResourceParts {
   access: AccessOptions
   facts: ProcessFacts
   publish: Publish
+  /** Left out: there is no `/metrics`. */
+  metrics?: MetricsSource
   /** Folder of the built dashboard; it need not exist. */
   page: string
   /** Checks each answer against its schema, for tests. */
@@ -36,7 +39,7 @@ const COMPRESSED_BYTES = 1_400
 
 /** The API and the page, for any base path. `port` is asked once the server listens. */
 export function createConsole(parts: ConsoleParts, port: () => number): Router {
-  const { access, store, page } = parts
+  const { access, store, page, metrics } = parts
   const place = (): CookiePlace => ({
     port: port(),
     isHttps: access.url?.startsWith('https:') ?? false,
@@ -45,6 +48,7 @@ export function createConsole(parts: ConsoleParts, port: () => number): Router {
   const authenticator = new Authenticator(store, access)
   const router = Router()
   const own = () => ({ port: port(), url: access.url })
+  if (metrics) router.get('/metrics', metricsRoute({ ...metrics, authenticator, clock: parts.clock, own }))
   router.use(secure(own))
   router.use(compression({ threshold: COMPRESSED_BYTES }))
   router.use(

@@ -7,6 +7,7 @@ import type { StorageName, StorageSpellings } from '../core/service/storage.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import { createFilesClient, type FilesClient, type FilesLogLine, type LimiterStore } from '../files/index.ts'
+import { planLimit } from '../files/limit/limiter-store.ts'
 import { storedLimits } from '../files/limit/stored-limits.ts'
 import { wrapCalls } from '../files/wrap-calls.ts'
 
@@ -43,6 +44,7 @@ export class AccountClients {
   readonly #named = new Map<string, { account: Account; client: FilesClient }>()
   /** Includes replaced clients, whose calls in progress go on. */
   readonly #opened = new Set<FilesClient>()
+  readonly #perMinute = new Map<string, number>()
   #default: FilesClient | null = null
 
   constructor(parts: AccountClientsParts) {
@@ -57,6 +59,11 @@ export class AccountClients {
       wrap,
       (line) => this.#report(name, line),
     )
+  }
+
+  /** Requests a minute that the plan of each account in use allows. */
+  get limits(): { account: string; perMinute: number }[] {
+    return [...this.#perMinute].map(([account, perMinute]) => ({ account, perMinute }))
   }
 
   /** The storage names of an account; empty for an unknown account. */
@@ -98,6 +105,7 @@ export class AccountClients {
 
   #open(name: string, { baseUrl, apiKey, fallbackKey, plan, storages }: Access): FilesClient {
     const { clock, random } = this.#parts
+    this.#perMinute.set(name, planLimit(plan).perMinute)
     const client = createFilesClient({
       baseUrl,
       apiKey,

@@ -8,19 +8,31 @@ import type { Clock } from '../core/time.ts'
 import type { Config } from '../project/config/load-config.ts'
 import { loadAdminToken } from '../project/data-dir/admin-token.ts'
 import { readVersion } from '../project/read-version.ts'
+import type { Metrics } from '../watch/metrics/metrics.ts'
 import type { EmbeddedSandbox } from './embedded-sandbox.ts'
 import { openSurroundings } from './open-surroundings.ts'
 
 /** The admin API and the dashboard of this process. Writes `admin.token` at the first start. */
 export function openConsole(
   config: Config,
-  parts: { store: Store; clock: Clock; publish: Publish; embedded: () => EmbeddedSandbox | null },
+  {
+    metrics,
+    ...parts
+  }: {
+    store: Store
+    clock: Clock
+    publish: Publish
+    embedded: () => EmbeddedSandbox | null
+    metrics: Pick<Metrics, 'scrape'>
+  },
 ): (port: () => number) => RequestHandler {
   const { url, basePath, proxy } = config.admin
   const access = { url, basePath, proxy, fileTokenHash: hashSecret(loadAdminToken(config)) }
   const surroundings = openSurroundings(config, parts)
   const facts = { version: readVersion(), role: config.role, isSandbox: config.service.kind === 'sandbox' }
-  return (port) => createConsole({ ...parts, surroundings, access, facts, page: dashboardFolder() }, port)
+  const source = { isOpen: config.admin.metrics === 'open', scrape: (accept: string) => metrics.scrape(accept) }
+  const served = { ...parts, surroundings, access, facts, metrics: source, page: dashboardFolder() }
+  return (port) => createConsole(served, port)
 }
 
 /** The built dashboard: in `dist` of a checkout, or beside the compiled code of the package. */

@@ -2,6 +2,7 @@ import { AdminServer } from '../admin/admin-server.ts'
 import { createHealth } from '../admin/health.ts'
 import { isGated } from '../author/read-workflow.ts'
 import type { AnyWorkflow } from '../author/workflow.ts'
+import { CommitCounts } from '../core/commit-counts.ts'
 import { UpshotError } from '../core/errors.ts'
 import type { Route } from '../core/incoming/route.ts'
 import type { Store } from '../core/store/store.ts'
@@ -20,6 +21,7 @@ import type { SqliteStoreOptions } from '../store/sqlite/open-sqlite-store.ts'
 import { type Access, AccountClients } from './account-clients.ts'
 import type { EmbeddedSandbox } from './embedded-sandbox.ts'
 import { openConsole } from './open-console.ts'
+import { openMetrics } from './open-metrics.ts'
 import { readinessChecks } from './readiness.ts'
 import type { RolePlan } from './role.ts'
 
@@ -58,7 +60,8 @@ export type OpenParts = ReturnType<typeof openParts>
 export function openParts(config: Config, wiring: Wiring) {
   const { clock, random, notices, openStore, plan, workflows, isWatching, hooks } = wiring
   const { publish } = notices
-  const options = storeOptions(config)
+  const commits = CommitCounts.allocate()
+  const options = { ...storeOptions(config), commits }
   if (isLogMissing(options.file)) publish({ kind: 'store.log_missing', file: options.file })
   const store = openStore(options)
   const routes = () => readRoutes(store)
@@ -93,6 +96,14 @@ export function openParts(config: Config, wiring: Wiring) {
     readRoutes: routes,
     checkEndpoints: plan.receive ? () => receiver.checkEndpoints() : null,
   })
+  const health = createHealth(checks)
+  const metrics = openMetrics(config, {
+    ...{ store, clock, notices, plan, health, commits },
+    slots: plan.work ? () => ({ total: config.slots, busy: worker.atWork.length }) : null,
+    intake: plan.receive ? () => receiver.load : null,
+    fileLimits: () => clients.limits,
+    spansDropped: () => 0,
+  })
   notices.subscribe('run.queued', () => worker.wake())
   return {
     store,
@@ -101,9 +112,9 @@ export function openParts(config: Config, wiring: Wiring) {
     clients,
     scheduler: new Scheduler({ store, clock, publish, schedules: [] }),
     pruner: new Pruner({ store, clock, publish, retention: config.retention }),
-    admin: new AdminServer(createHealth(checks), {
+    admin: new AdminServer(health, {
       host: config.admin.host,
-      routes: openConsole(config, { store, clock, publish, embedded: hooks.embedded }),
+      routes: openConsole(config, { store, clock, publish, embedded: hooks.embedded, metrics }),
     }),
     modules: isWatching
       ? new ModuleWatch({ folder: config.workflowsDir, clock, onChange: hooks.onSourceChange })

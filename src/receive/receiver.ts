@@ -52,6 +52,7 @@ const BARS = {
 /** The HTTP server that receives deliveries. */
 export class Receiver {
   readonly #server: Server
+  readonly #intakeLimit: IntakeLimit
   readonly #ledger: RefusalLedger
   readonly #endpoints: EndpointCheck
   readonly #alarm = new SignatureAlarm()
@@ -62,6 +63,7 @@ export class Receiver {
   constructor({ limits = {}, timeouts = {}, ...parts }: ReceiverParts) {
     const { store, clock, publish } = parts
     const intakeLimit = new IntakeLimit(limits, () => BARS[this.#phase])
+    this.#intakeLimit = intakeLimit
     const selfProbe = new SelfProbe()
     this.#store = store
     this.#ledger = new RefusalLedger(store, publish)
@@ -88,6 +90,11 @@ export class Receiver {
       handle(request, response)
     })
     this.#server.maxConnections = intakeLimit.limits.connections
+  }
+
+  /** Deliveries that wait for their commit, and the bytes of all bodies in memory. */
+  get load(): { waiting: number; bytes: number } {
+    return this.#intakeLimit.load
   }
 
   /** Listens and takes deliveries; resolves with the URL. */

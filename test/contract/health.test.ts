@@ -32,4 +32,34 @@ describeStores((open) => {
     await queueRun(other, 'evt_3')
     expect(await look()).toBe(0)
   })
+
+  test('open runs are counted by what they wait for, with the age of the oldest pending one', async () => {
+    const { store } = open()
+    const nothing = { pending: 0, running: 0, waiting: 0, forPerson: 0, failed: 0, oldestPendingAt: null }
+    expect(await store.countOpenRuns()).toEqual(nothing)
+    for (const event of ['evt_1', 'evt_2', 'evt_3', 'evt_4', 'evt_5', 'evt_6']) await queueRun(store, event)
+    await store.startWorker('wrk_1', NOW)
+    const [timed, stuck, awaiting, failing] = await store.claimRuns('wrk_1', 5, NOW)
+    if (!timed || !stuck || !awaiting || !failing) throw new Error('they were queued')
+    await store.parkRun(timed.lease, { dueAt: NOW + 1_000, reason: 'sleep' })
+    await store.parkRun(stuck.lease, { dueAt: null, reason: 'code changed' })
+    await store.parkRun(awaiting.lease, { dueAt: null, reason: 'waits for it', awaits: ['it'] })
+    await store.failRun(failing.lease, { name: 'Error', message: 'no' }, NOW)
+    expect(await store.countOpenRuns()).toEqual({
+      pending: 1,
+      running: 1,
+      waiting: 3,
+      forPerson: 1,
+      failed: 1,
+      oldestPendingAt: expect.any(Number),
+    })
+  })
+
+  test('a run of a paused workflow waits for no person', async () => {
+    const { store } = open()
+    await queueRun(store, 'evt_1', 'verify')
+    await store.pauseWorkflow('verify', NOW)
+    await store.holdRuns('verify', 10)
+    expect(await store.countOpenRuns()).toMatchObject({ pending: 0, waiting: 1, forPerson: 0 })
+  })
 })

@@ -51,6 +51,21 @@ export interface RunWrites {
 /** Selects failed runs; every part narrows. */
 export type FailureFilter = Pick<RunFilter, 'workflow' | 'since' | 'until' | 'error' | 'step'>
 
+/** Most runs that a count goes up to; it stands for "more than 100,000". */
+export const MAX_COUNTED = 100_001
+
+/** Runs that somebody may have to look at. Counts stop at {@link MAX_COUNTED}. */
+export interface OpenRuns {
+  pending: number
+  running: number
+  waiting: number
+  /** The waiting ones that only a person lets go on. */
+  forPerson: number
+  failed: number
+  /** When the oldest pending run was made, in epoch milliseconds; null: none is pending. */
+  oldestPendingAt: number | null
+}
+
 export interface RunReads {
   /**
    * Newest first. Reads until `limit` runs match, which may be every run: for a filter of a person
@@ -68,4 +83,5 @@ export interface RunReads {
   listRunEvents(runId: string): Promise<EventRecord[]>
   /** Earliest `dueAt` of the waiting runs; null when there is none. */
   nextDueAt(): Promise<number | null>
+  countOpenRuns(): Promise<OpenRuns>
 }

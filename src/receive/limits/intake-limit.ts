@@ -29,6 +29,11 @@ export class IntakeLimit {
     this.#endpoints = new TokenBuckets({ perSecond: endpointPerSecond, burst: endpointBurst })
   }
 
+  /** Deliveries that wait for their commit, and the bytes of all bodies in memory. */
+  get load(): { waiting: number; bytes: number } {
+    return { waiting: this.#inFlight, bytes: this.#bytes }
+  }
+
   /** The limits that need no endpoint: the queue, then the rate of the address. */
   admit(address: string | undefined, now: number): Rejection | null {
     const full = this.checkQueue()

@@ -1,3 +1,4 @@
+import { CommitCounts } from '../../core/commit-counts.ts'
 import type { Store } from '../../core/store/store.ts'
 import { createVault } from '../vault.ts'
 import { GroupCommit } from './database/group-commit.ts'
@@ -13,19 +14,17 @@ export interface SqliteStoreOptions {
   file: string
   /** 32 bytes that seal the secrets in it. */
   vaultKey: Buffer
+  /** Memory of a `CommitCounts`, to which each commit is added. Default: none is counted. */
+  commits?: SharedArrayBuffer
 }
 
 /** The store on one connection of this thread: for commands, tests and the writer thread. */
-export function openSqliteStore({ file, vaultKey }: SqliteStoreOptions): Store {
+export function openSqliteStore({ file, vaultKey, commits }: SqliteStoreOptions): Store {
   const db = openMigrated(file)
   markOpen(file)
   const tables = openTables(db, createVault(vaultKey))
-  const commit = new GroupCommit(db, [
-    tables.events.known,
-    tables.deliveries.uses,
-    tables.deliveries.unmatched,
-    tables.gates,
-  ])
+  const watchers = [tables.events.known, tables.deliveries.uses, tables.deliveries.unmatched, tables.gates]
+  const commit = new GroupCommit(db, watchers, commits === undefined ? null : new CommitCounts(commits))
   return {
     ...translateReads(createReader(tables), file),
     ...createWriter(tables, commit),

@@ -61,6 +61,7 @@ export function createReader({
     listStepFailures: async (runId) => steps.listFailures(runId),
     listDeletes: async (account, targets) => steps.listDeletes(account, targets),
     nextDueAt: async () => runs.nextDueAt(),
+    countOpenRuns: async () => runs.countOpen(),
     listLeases: async (worker) => runs.leases(worker),
     listRoutes: async () => workflows.routes(),
     listWorkflows: async () => workflows.list(),

@@ -82,6 +82,7 @@ function collectPlans(): Map<string, string[]> {
   new WorkerTable(recording, null)
   new Admission(recording, new GateTable(recording), waits)
   statements.push(...listTriggerStatements(db))
+  runs.countOpen()
   events.list({ limit: 1 })
   events.list({ limit: 1, type: 'file.created', since: 0 })
   const search = new RunSearch(recording, events)
@@ -286,4 +287,15 @@ test('the runs at a gate, and the next in line, are found by an index', () => {
 
 test('unadmitted runs are found among the first rows of the queue index', () => {
   expect(planOf('priority >= 1000')).toEqual(['SEARCH run USING COVERING INDEX run_ready (priority>?)'])
+})
+
+test('open runs are counted from partial indexes, without reading a run', () => {
+  for (const index of ['run_ready', 'run_leased', 'run_waiting', 'run_untimed', 'run_failed']) {
+    const plan = planOf(`SELECT 1 FROM run INDEXED BY ${index}`)
+    expect(plan.filter((line) => / run /.test(line))).toEqual([
+      expect.stringMatching(new RegExp(`^(SCAN|SEARCH) run USING COVERING INDEX ${index}\\b`)),
+    ])
+  }
+  const oldest = planOf('WITH RECURSIVE level').filter((line) => / run /.test(line))
+  expect(oldest.every((line) => line.includes('run_ready') || line.includes('PRIMARY KEY'))).toBe(true)
 })

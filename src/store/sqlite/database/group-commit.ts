@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import type { CommitCounts } from '../../../core/commit-counts.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { DatabaseFile } from './database-file.ts'
 import { isWholeFault, translateFault } from './storage-fault.ts'
@@ -37,14 +38,17 @@ export class GroupCommit {
   #queue: Mutation[] = []
   #isScheduled = false
   #isClosed = false
+  readonly #counts: CommitCounts | null
   readonly #begin
   readonly #commit
   readonly #rollback
 
-  constructor(db: Database, watchers: readonly TransactionWatcher[] = []) {
+  /** `counts`: where the time of each commit is added; null: nowhere. */
+  constructor(db: Database, watchers: readonly TransactionWatcher[] = [], counts: CommitCounts | null = null) {
     this.#db = db
     this.#watchers = watchers
     this.#file = db.memory ? null : new DatabaseFile(db.name)
+    this.#counts = counts
     this.#begin = db.prepare('BEGIN IMMEDIATE')
     this.#commit = db.prepare('COMMIT')
     this.#rollback = db.prepare('ROLLBACK')
@@ -109,12 +113,16 @@ export class GroupCommit {
   }
 
   #commitAll(group: readonly Mutation[]): unknown[] {
+    const startedAt = performance.now()
     this.#begin.run()
     try {
       for (const watcher of this.#watchers) watcher.begun()
       const values = group.map((mutation) => mutation.run())
       for (const watcher of this.#watchers) watcher.ending?.()
+      const syncedFrom = performance.now()
       this.#commit.run()
+      const endedAt = performance.now()
+      this.#counts?.add(group.length, endedAt - startedAt, endedAt - syncedFrom)
       return values
     } catch (error) {
       if (this.#db.inTransaction) this.#rollback.run()

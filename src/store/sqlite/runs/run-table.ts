@@ -6,9 +6,11 @@ import { UNADMITTED_PRIORITY } from '../../../core/runs/admission.ts'
 import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
 import { FIRST_FENCE, type Lease } from '../../../core/runs/lease.ts'
 import type { Run, RunHandler, RunOrigin, RunStatus } from '../../../core/runs/run.ts'
+import type { OpenRuns } from '../../../core/store/runs.ts'
 import type { Store } from '../../../core/store/store.ts'
 import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
 import { prepareFindRoot } from './find-root.ts'
+import { prepareOpenRuns } from './open-runs.ts'
 import { type RunRow, readRun, selectRuns } from './run-row.ts'
 import type { TickTable } from './tick-table.ts'
 import type { WorkflowTable } from './workflow-table.ts'
@@ -53,6 +55,7 @@ export class RunTable {
   readonly #ends
   readonly #reads
   readonly #findRoot
+  readonly countOpen: () => OpenRuns
 
   constructor(db: Database, events: EventTable, ticks: TickTable, workflows: WorkflowTable) {
     this.#events = events
@@ -63,6 +66,7 @@ export class RunTable {
     this.#ends = prepareEnds(db)
     this.#reads = prepareReads(db)
     this.#findRoot = prepareFindRoot(db)
+    this.countOpen = prepareOpenRuns(db)
   }
 
   claim(worker: string, limit: number, now: number): ClaimedRun[] {

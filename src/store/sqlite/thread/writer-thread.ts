@@ -3,8 +3,8 @@ import { openSqliteStore, type SqliteStoreOptions } from '../open-sqlite-store.t
 import { type Answer, type Call, encodeAnswer, type PackedCall, unpackCall } from './messages.ts'
 
 /** The thread with the writing connection. It answers all calls of one commit in one message. */
-const { file, vaultKey } = workerData as SqliteStoreOptions
-const store = openSqliteStore({ file, vaultKey: Buffer.from(vaultKey) })
+const { vaultKey, ...options } = workerData as SqliteStoreOptions
+const store = openSqliteStore({ ...options, vaultKey: Buffer.from(vaultKey) })
 let outbox: Answer[] = []
 
 parentPort?.on('message', (calls: PackedCall[]) => {

@@ -239,6 +239,7 @@ CREATE INDEX run_caused  ON run (event_seq)         WHERE event_seq IS NOT NULL;
 CREATE INDEX run_invoked ON run (parent_run)        WHERE parent_run IS NOT NULL;
 CREATE INDEX run_origin  ON run (origin_run)        WHERE origin_run IS NOT NULL;
 CREATE INDEX run_folded  ON run (folded_into)       WHERE folded_into IS NOT NULL;
+CREATE INDEX run_untimed ON run (due_at)            WHERE status = 'waiting' AND due_at IS NULL;
 CREATE INDEX run_paused  ON run (workflow, id)
   WHERE status = 'waiting' AND reason = 'the workflow is paused';
 -- Questions of a person. A run that goes well enters none of them. See decision 41.

@@ -1,0 +1,121 @@
+import type { Registry } from 'prom-client'
+import { matchType } from '../../core/incoming/event.ts'
+import type { Notice } from '../../core/notices.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+import type { Clock } from '../../core/time.ts'
+import { collectProcess, type Exposition, expose } from './expose.ts'
+import type { Family, Labels } from './families.ts'
+import { NO_ENDPOINT, NoticeCounts } from './notice-counts.ts'
+import { counter, type GaugeSources, gauge, readGauges } from './read-gauges.ts'
+
+/** Rows of the ledger that tell when an endpoint last took a delivery before this process began. */
+const RECENT_DELIVERIES = 1_000
+
+export interface MetricsParts extends GaugeSources {
+  store: Pick<ReadStore, 'listEndpointNames' | 'listWorkflows' | 'listRoutes' | 'listSchedules' | 'listDeliveries'>
+  clock: Clock
+  /** The parts of the app in this process, which decide about series that start with 0. */
+  plan: { receive: boolean; work: boolean; schedule: boolean }
+  /** Spans that were not sent. */
+  spansDropped: () => number
+}
+
+/** Everything behind `/metrics`. Counting is cheap; the rest of the work is done by a scrape. */
+export class Metrics {
+  readonly counts: NoticeCounts
+  readonly #parts: MetricsParts
+  #process: Registry | null = null
+  #hasReadLedger = false
+
+  constructor(parts: MetricsParts) {
+    this.#parts = parts
+    this.counts = new NoticeCounts(parts.clock)
+  }
+
+  /** To be called with every notice. */
+  count(notice: Notice): void {
+    this.counts.count(notice)
+  }
+
+  /** `accept`: the header of the request. */
+  async scrape(accept: string): Promise<Exposition> {
+    const names = await this.#nameEndpoints()
+    await this.#beginKnown()
+    const gauges = await readGauges(this.#parts)
+    this.#process ??= collectProcess()
+    const counted = this.counts.book.families.map((family) => withNames(family, names))
+    return expose([...gauges, ...this.#describeState(names), ...counted], this.#process, accept)
+  }
+
+  /** Names of endpoints by id; a removed endpoint has its id behind its name. */
+  async #nameEndpoints(): Promise<ReadonlyMap<string, string>> {
+    const endpoints = await this.#parts.store.listEndpointNames()
+    return new Map(endpoints.map(({ id, name, removedAt }) => [id, removedAt === null ? name : `${name} (${id})`]))
+  }
+
+  /** Makes the series whose labels are known: one that began at 1 would show no increase. */
+  async #beginKnown(): Promise<void> {
+    const { store, plan } = this.#parts
+    if (plan.receive) {
+      this.counts.endpoint(NO_ENDPOINT)
+      for (const { id, removedAt } of await store.listEndpointNames()) if (removedAt === null) this.counts.endpoint(id)
+      for (const route of (await store.listRoutes()) ?? []) {
+        if (matchType(route.eventType, route.eventType) && !route.eventType.includes('*')) {
+          this.counts.eventType(route.eventType, 'webhook')
+        }
+      }
+      await this.#readLedger()
+    }
+    if (plan.work) for (const { id } of await store.listWorkflows()) this.counts.workflow(id)
+    if (plan.schedule) await this.#beginSchedules()
+  }
+
+  async #beginSchedules(): Promise<void> {
+    for (const { workflow, lastTickAt } of await this.#parts.store.listSchedules()) {
+      this.counts.tick(workflow)
+      if (lastTickAt === null) continue
+      const known = this.counts.lastTicks.get(workflow) ?? 0
+      this.counts.lastTicks.set(workflow, Math.max(known, lastTickAt))
+    }
+  }
+
+  /** Once: the last successes before this process began. */
+  async #readLedger(): Promise<void> {
+    if (this.#hasReadLedger) return
+    this.#hasReadLedger = true
+    const verdicts = ['accepted', 'duplicate'] as const
+    for (const row of await this.#parts.store.listDeliveries({ limit: RECENT_DELIVERIES, verdicts })) {
+      if (row.endpointId === null) continue
+      const state = this.counts.endpoint(row.endpointId)
+      state.lastSuccessAt = Math.max(state.lastSuccessAt ?? 0, row.receivedAt)
+    }
+  }
+
+  #describeState(names: ReadonlyMap<string, string>): Family[] {
+    const { book, endpoints, lastTicks } = this.counts
+    const states = [...endpoints].filter(([id]) => id !== NO_ENDPOINT)
+    const labelsOf = (id: string): Labels => ({ endpoint: names.get(id) ?? id })
+    const suspects = states.map(([id, { isSuspect }]) => ({ labels: labelsOf(id), value: Number(isSuspect) }))
+    const successes = states.flatMap(([id, { lastSuccessAt }]) =>
+      lastSuccessAt === null ? [] : [{ labels: labelsOf(id), value: lastSuccessAt / 1_000 }],
+    )
+    const ticks = [...lastTicks].map(([workflow, at]) => ({ labels: { workflow }, value: at / 1_000 }))
+    return [
+      gauge('upshot_endpoint_suspect', '1 while signatures fail since the last success.', suspects),
+      gauge('upshot_endpoint_last_success_timestamp_seconds', 'When the endpoint last took a delivery.', successes),
+      gauge('upshot_schedule_last_tick_timestamp_seconds', 'The latest recorded moment of a schedule.', ticks),
+      counter('upshot_metrics_series_dropped_total', 'Times that a label became "other".', book.dropped),
+      counter('upshot_spans_dropped_total', 'Spans that were not sent.', this.#parts.spansDropped()),
+    ]
+  }
+}
+
+/** The family with names of endpoints for their ids. */
+function withNames(family: Family, names: ReadonlyMap<string, string>): Family {
+  if (!family.series.some(({ labels }) => 'endpoint' in labels)) return family
+  const rename = <T extends { labels: Labels }>(one: T): T => {
+    const { endpoint = '' } = one.labels
+    return { ...one, labels: { ...one.labels, endpoint: names.get(endpoint) ?? endpoint } }
+  }
+  return { ...family, series: family.series.map((one) => rename(one as never)) } as Family
+}

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest'
+import { traceIdOf } from '../../../src/core/runs/trace.ts'
+import { addTestEndpoint, saveTestWorkflows } from '../support/known.ts'
+import { OPEN_METRICS, openTestMetrics } from '../support/open-test-metrics.ts'
+import { hasPrometheus, promtool, WITH_PROMETHEUS } from '../support/promtool.ts'
+import { NOW, runNotices } from '../support/run-notices.ts'
+
+const ROOT = { kind: 'event', account: 'default', event: 'evt_1' } as const
+
+test('a run of three steps is counted by workflow, outcome and effect', async () => {
+  const { metrics, values } = openTestMetrics()
+  for (const notice of runNotices()) metrics.count(notice)
+  expect(await values()).toMatchObject({
+    'upshot_deliveries_total{endpoint="end_1",verdict="accepted"}': 1,
+    'upshot_delivery_duration_seconds_bucket{outcome="taken",le="0.001"}': 0,
+    'upshot_delivery_duration_seconds_bucket{outcome="taken",le="0.0025"}': 1,
+    'upshot_events_total{type="file.created",origin="webhook"}': 1,
+    'upshot_runs_started_total{workflow="verify",origin="event"}': 1,
+    upshot_run_start_delay_seconds_count: 1,
+    'upshot_runs_ended_total{workflow="verify",outcome="completed"}': 1,
+    'upshot_run_duration_seconds_sum{workflow="verify"}': 0.012,
+    'upshot_steps_total{workflow="verify",outcome="completed"}': 3,
+    'upshot_step_duration_seconds_count{workflow="verify",effect="write"}': 2,
+    'upshot_effects_total{workflow="verify",effect="write"}': 2,
+    'upshot_effects_total{workflow="verify",effect="delete"}': 0,
+  })
+})
+
+test('every series whose labels are known is there with 0 before anything happens', async () => {
+  const { store, values } = openTestMetrics()
+  await addTestEndpoint(store, 'main')
+  await saveTestWorkflows(store, 'verify')
+  expect(await values()).toMatchObject({
+    'upshot_deliveries_total{endpoint="main",verdict="bad_signature"}': 0,
+    'upshot_deliveries_total{endpoint="none",verdict="unknown_endpoint"}': 0,
+    'upshot_events_total{type="file.created",origin="webhook"}': 0,
+    'upshot_runs_started_total{workflow="verify",origin="tick"}': 0,
+    'upshot_runs_ended_total{workflow="verify",outcome="failed"}': 0,
+    'upshot_runs_parked_total{workflow="verify",for="person"}': 0,
+    'upshot_runs_retried_total{workflow="verify"}': 0,
+    'upshot_steps_total{workflow="verify",outcome="failed"}': 0,
+    'upshot_ticks_missed_total{workflow="verify"}': 0,
+    'upshot_endpoint_suspect{endpoint="main"}': 0,
+    upshot_runs_lost_total: 0,
+  })
+})
+
+test('a process shows only the series of the parts that it runs', async () => {
+  const { store, values } = openTestMetrics({
+    plan: { receive: false, work: true, schedule: false },
+    intake: null,
+  })
+  await addTestEndpoint(store, 'main')
+  await saveTestWorkflows(store, 'verify')
+  const names = Object.keys(await values())
+  expect(names.filter((name) => name.startsWith('upshot_runs_started'))).not.toEqual([])
+  expect(names.filter((name) => /upshot_(deliveries|ticks|receiver)/.test(name))).toEqual([])
+})
+
+test('a scrape reads the state of the store, the worker and the receiver', async () => {
+  const { metrics, values } = openTestMetrics()
+  metrics.count({ kind: 'endpoint.suspect', endpoint: 'end_1', failures: 5, lastSuccessAt: NOW })
+  expect(await values()).toMatchObject({
+    'upshot_ready{check="writable"}': 1,
+    'upshot_ready{check="app"}': 0,
+    'upshot_runs{status="pending"}': 0,
+    upshot_runs_for_person: 0,
+    upshot_worker_slots: 20,
+    upshot_worker_slots_busy: 3,
+    upshot_receiver_waiting: 1,
+    'upshot_files_limit_per_minute{account="default"}': 100,
+    'upshot_endpoint_suspect{endpoint="end_1"}': 1,
+    'upshot_store_bytes{part="database"}': expect.any(Number),
+    upshot_disk_free_bytes: expect.any(Number),
+    process_start_time_seconds: expect.any(Number),
+    nodejs_eventloop_lag_p99_seconds: expect.any(Number),
+  })
+})
+
+test('a delivery that is taken ends the suspicion of its endpoint', async () => {
+  const { metrics, values } = openTestMetrics()
+  metrics.count({ kind: 'endpoint.suspect', endpoint: 'end_1', failures: 5, lastSuccessAt: NOW })
+  for (const notice of runNotices()) metrics.count(notice)
+  expect(await values()).toMatchObject({
+    'upshot_endpoint_suspect{endpoint="end_1"}': 0,
+    'upshot_endpoint_last_success_timestamp_seconds{endpoint="end_1"}': NOW / 1_000,
+  })
+})
+
+test('OpenMetrics has an example of each histogram with its trace, and the text format has none', async () => {
+  const { metrics, text } = openTestMetrics()
+  for (const notice of runNotices()) metrics.count(notice)
+  const open = await text(OPEN_METRICS)
+  expect(open).toMatch(/# EOF\n$/)
+  const example = `# {trace_id="${traceIdOf(ROOT)}"} 0.012 ${NOW / 1_000}`
+  expect(open).toContain(`upshot_run_duration_seconds_bucket{workflow="verify",le="0.05"} 1 ${example}`)
+  expect(open).toContain('upshot_runs_ended_total{workflow="verify",outcome="completed"} 1')
+  const plain = await text()
+  expect(plain).not.toContain('trace_id')
+  expect(plain).toContain('process_cpu_user_seconds_total')
+})
+
+test('a fault is counted by the part that had it, without ids, names and paths', async () => {
+  const { metrics, values } = openTestMetrics()
+  const error = { name: 'Error', message: 'no' }
+  for (const where of [
+    'delivery dlv_1',
+    'delivery dlv_2',
+    'the self-probe of endpoint "main"',
+    'GET /api/v1/runs/run_1',
+  ]) {
+    metrics.count({ kind: 'fault', where, error })
+  }
+  metrics.count({ kind: 'fault', where: 'schedule of nightly', error })
+  const faults = Object.entries(await values()).filter(([name]) => name.startsWith('upshot_faults'))
+  expect(Object.fromEntries(faults)).toEqual({
+    'upshot_faults_total{where="delivery"}': 2,
+    'upshot_faults_total{where="the self-probe of endpoint"}': 1,
+    'upshot_faults_total{where="GET"}': 1,
+    'upshot_faults_total{where="schedule"}': 1,
+  })
+})
+
+test.skipIf(!hasPrometheus)(`promtool finds nothing to complain about in the metrics${WITH_PROMETHEUS}`, async () => {
+  const { store, metrics, text } = openTestMetrics()
+  await addTestEndpoint(store, 'main')
+  await saveTestWorkflows(store, 'verify')
+  for (const notice of runNotices()) metrics.count(notice)
+  const ours = (await text())
+    .split('\n\n')
+    .filter((family) => family.includes(' upshot_'))
+    .join('\n')
+  expect(promtool(['check', 'metrics'], `${ours}\n`)).toEqual({ status: 0, says: '' })
+})

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runCommandLine } from './run-command-line.ts'
+import { setUpProcess } from '../project/process-setup.ts'
 
 // A reader such as `head` may close the pipe early; that is not an error of the command.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -7,6 +7,10 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error
 })
 
-// `process.exit()` would cut off output that a pipe has not taken yet.
-const exit = await runCommandLine(process.argv.slice(2), process)
-if (exit !== 0) process.exitCode = exit
+// An old Node cannot even read the imports of the program, so they follow the check.
+if (setUpProcess()) {
+  const { runCommandLine } = await import('./run-command-line.ts')
+  // `process.exit()` would cut off output that a pipe has not taken yet.
+  const exit = await runCommandLine(process.argv.slice(2), process)
+  if (exit !== 0) process.exitCode = exit
+}

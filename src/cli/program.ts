@@ -25,7 +25,6 @@ export function buildProgram(tree: CommandTree, out: Output, writeHelp: (text: s
     .option('--dry-run', 'print what would be done, and change nothing')
     .option('--reason <text>', 'why you do it; kept in the audit log')
     .option('--config <file>', 'the project file (default: config/upshot.config.ts)', parseConfigFile)
-    .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .configureOutput({
       writeOut: writeHelp,
@@ -54,6 +53,7 @@ function addCommands(parent: Command, nodes: CommandTree, makeCli: () => Cli): v
   const definitions = new Map<string, () => Promise<void>>()
   for (const [name, node] of Object.entries(nodes)) {
     const command = new Command(name).copyInheritedSettings(parent).description(node.summary)
+    command.addHelpText('after', '\nFor the options of every command, such as --json and --yes: upshot --help')
     parent.addCommand(command)
     if ('commands' in node) addCommands(command, node.commands, makeCli)
     else definitions.set(name, async () => (await node.load()).define(command, makeCli()))

@@ -8,8 +8,15 @@ vi.setConfig({ testTimeout: 120_000 })
 const ROOT = join(import.meta.dirname, '../..')
 
 /** Our own files that every command may load: the parser, the command tree, errors. */
-const LIGHT =
-  /^src\/(cli\/([\w-]+|(terminal|input|open)\/[\w-]+|commands\/(command-tree|\w+\/commands))|core\/(errors|time))\.ts$/
+const LIGHT = new RegExp(
+  [
+    /^src\/cli\/([\w-]+|(terminal|input|open)\/[\w-]+|commands\/(command-tree|\w+\/commands))\.ts$/,
+    /^src\/core\/(errors|time)\.ts$/,
+    /^src\/project\/(read-version|process-setup|config\/environment)\.ts$/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+)
 
 /** Paths of the modules that a command has loaded, from the root of the repository. */
 function modulesOf(args: string[]): string[] {

@@ -1,6 +1,9 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tempFolder } from '../support/temp-folder.ts'
 import { runHere } from './support/run-here.ts'
+import { openTestProject } from './support/test-project.ts'
 
 test.each([
   { args: ['evnts'], exit: 2, error: { code: 'usage', fix: 'Did you mean events?' } },
@@ -23,7 +26,8 @@ test.each([
 })
 
 test('stdout is for data only: an empty list and an error write to stderr', async () => {
-  const folder = tempFolder()
+  const { dataDir: folder, store } = await openTestProject()
+  for (const endpoint of await store.listEndpoints()) await store.removeEndpoint(endpoint, 0)
   const [empty, quiet, failed] = await Promise.all([
     runHere(folder, ['endpoints', 'list']),
     runHere(folder, ['endpoints', 'list', '--quiet']),
@@ -32,4 +36,44 @@ test('stdout is for data only: an empty list and an error write to stderr', asyn
   expect(empty).toMatchObject({ exit: 0, stdout: '', stderr: expect.stringContaining('upshot endpoints add') })
   expect(quiet).toMatchObject({ exit: 0, stdout: '', stderr: '' })
   expect(failed).toMatchObject({ exit: 5, stdout: '', stderr: expect.stringMatching(/^error: .*\n {2}fix: .*\n$/) })
+})
+
+test.each([
+  ['runs list'],
+  ['events list'],
+  ['runs summary'],
+  ['endpoints list'],
+  ['workflows list'],
+  ['deliveries list'],
+  ['audit list'],
+  ['runs tail --for 1ms'],
+  ['status'],
+  ['doctor'],
+  ['config show'],
+  ['db verify'],
+])('"upshot %s" creates nothing in a folder without a project', async (command) => {
+  const folder = tempFolder()
+  const dataDir = join(folder, 'data')
+  const { exit, stdout } = await runHere(dataDir, [...command.split(' '), '--json'])
+  expect(existsSync(dataDir)).toBe(false)
+  if (/^(config|doctor)/.test(command)) return
+  expect(exit).toBe(command === 'status' ? 6 : 5)
+  expect(JSON.parse(stdout).error.fix).toContain('npm start')
+})
+
+test('an endpoint is found by its name and by its id', async () => {
+  const { store, cli } = await openTestProject()
+  const [endpoint] = await store.listEndpoints()
+  for (const name of ['main', endpoint?.id ?? '']) {
+    expect((await cli('endpoints', 'show', name)).json.data).toMatchObject({ name: 'main' })
+    expect(await cli('deliveries', 'list', '--endpoint', name)).toMatchObject({ exit: 0 })
+  }
+})
+
+test('help of a command shows its own options, and names the command for the others', async () => {
+  const own = await runHere(tempFolder(), ['runs', 'list', '--help'])
+  expect(own.stdout).toContain('--waiting-for-me')
+  expect(own.stdout).not.toContain('--ndjson')
+  expect(own.stdout).toContain('upshot --help')
+  expect((await runHere(tempFolder(), ['--help'])).stdout).toContain('--ndjson')
 })

@@ -42,6 +42,15 @@ describeStores((open) => {
     expect(await store.listRoutes()).toEqual([])
   })
 
+  test('a workflow is loaded anew by each process that has it, even if nothing about it changed', async () => {
+    const { store } = open()
+    await store.saveWorkflows(loaded(verify, nightly), NOW)
+    await store.saveWorkflows(loaded(verify, nightly), NOW + 1)
+    expect((await store.listWorkflows()).map(({ loadedAt }) => loadedAt)).toEqual([NOW + 1, NOW + 1])
+    await store.saveWorkflows({ workflows: [], broken: ['verify.workflow.ts'] }, NOW + 2)
+    expect(await store.listWorkflows()).toMatchObject([{ id: 'verify', loadedAt: NOW + 1 }])
+  })
+
   test('the runs of a paused workflow are held, and released oldest first', async () => {
     const { store } = open()
     await store.saveWorkflows(loaded(verify), NOW)

@@ -3,10 +3,10 @@ import { type Endpoint, SANDBOX_ENDPOINT, SERVICE_ENDPOINT } from '../../core/in
 import type { ReadStore } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'
 
-/** The endpoint with this name, or the first one. Throws `not_found`, which lists the names. */
+/** The endpoint with this name or id, or the first one. Throws `not_found` with all names. */
 export async function findEndpoint(store: ReadStore, name: string | undefined): Promise<Endpoint> {
   const endpoints = await store.listEndpoints()
-  const chosen = name === undefined ? endpoints[0] : endpoints.find((endpoint) => endpoint.name === name)
+  const chosen = name === undefined ? endpoints[0] : endpoints.find((each) => each.name === name || each.id === name)
   if (chosen !== undefined) return chosen
   const known = endpoints.map((endpoint) => endpoint.name).join(', ')
   throw new UpshotError('not_found', `There is no endpoint${name === undefined ? '' : ` named "${name}"`}.`, {

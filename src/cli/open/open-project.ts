@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { UpshotError } from '../../core/errors.ts'
 import type { AuditedAction, AuditOutcome, Operator } from '../../core/safety/audit.ts'
-import { asOperator } from '../../core/store/safety/as-operator.ts'
 import type { Store } from '../../core/store/store.ts'
 import { systemClock } from '../../core/time.ts'
 import type { Config } from '../../project/config/load-config.ts'
@@ -20,9 +19,9 @@ export interface Project {
   readonly operator: Operator
   /**
    * Opens the store, beside a running app too, and closes it even if `use` throws. Writes of
-   * persons leave a row in the audit log.
+   * persons leave an audit row. Throws `not_found` without a database, unless `mayCreate`.
    */
-  withStore<T>(use: (store: Store, config: Config) => Promise<T>): Promise<T>
+  withStore<T>(use: (store: Store, config: Config) => Promise<T>, options?: { mayCreate?: boolean }): Promise<T>
   /** Appends an action outside the store to the audit log; nothing where there is no database. */
   recordAction(action: AuditedAction, outcome: AuditOutcome): Promise<void>
 }
@@ -42,6 +41,7 @@ export function openProject(configFile?: string, reason?: string): Project {
   const operator = describeOperator(reason ?? null)
   const useStore = async <T>(config: Config, use: (store: Store) => Promise<T>): Promise<T> => {
     const store = await openStoreOf(config)
+    const { asOperator } = await import('../../core/store/safety/as-operator.ts')
     try {
       return await use({ ...store, ...asOperator(store, operator, systemClock) })
     } finally {
@@ -53,8 +53,9 @@ export function openProject(configFile?: string, reason?: string): Project {
     configFile,
     load,
     operator,
-    async withStore(use) {
+    async withStore(use, { mayCreate = false } = {}) {
       const config = await load()
+      if (!mayCreate) await requireDatabase(config)
       return useStore(config, (store) => use(store, config))
     },
     async recordAction(action, outcome) {
@@ -85,7 +86,13 @@ export async function requireDatabase(config: Pick<Config, 'dataDir'>): Promise<
   const { databaseFile } = await import('../../project/data-dir/data-files.ts')
   const file = databaseFile(config)
   if (existsSync(file)) return file
-  throw new UpshotError('not_found', `There is no database in ${config.dataDir}.`, {
-    details: { fix: 'Start the app once, or name another data directory with UPSHOT_DATA_DIR.' },
-  })
+  throw new UpshotError(
+    'not_found',
+    `There is no database in ${config.dataDir}, so there is no project here, or its app has never run.`,
+    {
+      details: {
+        fix: 'Go to the folder of a project and start its app once (npm start), or name the data with UPSHOT_DATA_DIR.',
+      },
+    },
+  )
 }

@@ -14,29 +14,32 @@ export function define(command: Command, { out, project }: Cli): void {
   addAccountOptions(command.argument('<name>', 'name of the new account: a-z, 0-9 and "-"'))
     .addHelpText('after', HELP)
     .action(async (name, options: AccountOptions) => {
-      await project.withStore(async (store, config) => {
-        const { apiKey = await askSecret(out, `API key of account "${name}"`), fallbackKey = null } =
-          await readKeys(options)
-        if (!apiKey) throw refuse('No API key was given.', 'Add --key-file, --key-stdin or --key-env.')
-        const { service } = config
-        const standIn = service.kind === 'real' ? service.baseUrl : (await findRunningApp(config))?.sandbox?.baseUrl
-        const baseUrl = options.baseUrl ?? standIn
-        if (baseUrl === undefined)
-          throw refuse('No base URL was given, and no app is running to take it from.', 'Add --base-url.')
-        const storages = requireStorages(nameStorages(options, knownStorages(config, apiKey)))
-        const plan = options.plan ?? (service.kind === 'real' ? service.plan : 'free')
-        const account = planAccount({ name, baseUrl, apiKey, fallbackKey, plan, storages }, systemClock.now())
-        if ((await store.findAccount(name)) !== null) {
-          throw new UpshotError('conflict', `An account named "${name}" already exists.`, {
-            details: { fix: `Choose another name, or change it with "upshot accounts edit ${name}".` },
-          })
-        }
-        if (out.given.dryRun) out.note('Dry run: nothing was saved. This is what would be saved.')
-        else await store.saveAccount(account)
-        const view = describeAccount(account, await store.listEndpoints())
-        out.result(view, () => [`Added the account "${name}".`, '', ...formatAccount(view)])
-        out.note(`Create an endpoint for its events: upshot endpoints add <name> --account ${name}`)
-      })
+      await project.withStore(
+        async (store, config) => {
+          const { apiKey = await askSecret(out, `API key of account "${name}"`), fallbackKey = null } =
+            await readKeys(options)
+          if (!apiKey) throw refuse('No API key was given.', 'Add --key-file, --key-stdin or --key-env.')
+          const { service } = config
+          const standIn = service.kind === 'real' ? service.baseUrl : (await findRunningApp(config))?.sandbox?.baseUrl
+          const baseUrl = options.baseUrl ?? standIn
+          if (baseUrl === undefined)
+            throw refuse('No base URL was given, and no app is running to take it from.', 'Add --base-url.')
+          const storages = requireStorages(nameStorages(options, knownStorages(config, apiKey)))
+          const plan = options.plan ?? (service.kind === 'real' ? service.plan : 'free')
+          const account = planAccount({ name, baseUrl, apiKey, fallbackKey, plan, storages }, systemClock.now())
+          if ((await store.findAccount(name)) !== null) {
+            throw new UpshotError('conflict', `An account named "${name}" already exists.`, {
+              details: { fix: `Choose another name, or change it with "upshot accounts edit ${name}".` },
+            })
+          }
+          if (out.given.dryRun) out.note('Dry run: nothing was saved. This is what would be saved.')
+          else await store.saveAccount(account)
+          const view = describeAccount(account, await store.listEndpoints())
+          out.result(view, () => [`Added the account "${name}".`, '', ...formatAccount(view)])
+          out.note(`Create an endpoint for its events: upshot endpoints add <name> --account ${name}`)
+        },
+        { mayCreate: !out.given.dryRun },
+      )
     })
 }
 

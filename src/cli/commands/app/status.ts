@@ -1,4 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
+import { UpshotError } from '../../../core/errors.ts'
 import type { Cli } from '../../command.ts'
 import { findRunningApp, type RunningApp } from '../../open/running-app.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
@@ -9,11 +10,8 @@ export function define(command: Command, { out, project }: Cli): void {
   command.action(async () => {
     const { dataDir } = await project.load()
     const app = await findRunningApp({ dataDir })
-    if (app === null) {
-      out.result({ running: false, dataDir }, () => [`No app is running on ${dataDir}.`])
-      out.note('Start it with "npm start".')
-      return
-    }
+    if (app === null) throw new UpshotError('not_running', `No app is running on ${dataDir}.`)
+    if (!app.isReady) out.leaveWith('temporary')
     const { isReady, pid, startedAt, receiver, admin, sandbox, checks } = app
     // The sandbox's key in `app` must not be shown.
     const facts = { pid, startedAt, receiver, admin, sandbox: sandbox?.origin ?? null, checks }

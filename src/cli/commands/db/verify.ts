@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import { verify } from '../../../project/data-dir/maintain-database.ts'
 import type { Cli } from '../../command.ts'
+import { requireDatabase } from '../../open/open-project.ts'
 
 /** `upshot db verify [file]`: checks a database, changes nothing; exits with 7 if a check fails. */
 export function define(command: Command, { out, project }: Cli): void {
@@ -9,6 +10,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .argument('[file]', 'path of a database or a backup (default: the database of this project)')
     .action(async (file) => {
       const config = await project.load()
+      if (file === undefined) await requireDatabase(config)
       const report = verify(config, file === undefined ? undefined : resolve(file))
       out.result(report, () => [
         ...report.checks.map(({ name, passed, found }) => {

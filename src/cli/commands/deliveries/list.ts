@@ -67,9 +67,11 @@ function parseVerdicts(text: string): Verdict[] {
 
 const REFUSED = ALL.filter((verdict) => VERDICTS[verdict].status !== 200)
 
-/** The endpoint that has this name now, else the last removed one that had it. */
+/** The endpoint with this id, or with this name now, else the last removed one that had it. */
 async function findEndpointId(store: ReadStore, name: string): Promise<string> {
-  const endpoints = (await store.listEndpointNames()).filter((endpoint) => endpoint.name === name)
+  const endpoints = (await store.listEndpointNames()).filter(
+    (endpoint) => endpoint.name === name || endpoint.id === name,
+  )
   const found = endpoints.find(({ removedAt }) => removedAt === null) ?? endpoints.at(-1)
   if (found) return found.id
   throw new UpshotError('not_found', `There is no endpoint named "${name}", not even a removed one.`, {

@@ -42,26 +42,29 @@ export function define(command: Command, { out, project }: Cli): void {
   )
     .addHelpText('after', '\nWithout a --secret option, a strong secret is generated and printed once.')
     .action(async (name, { events, account, learn = false, scheme: shape, header, ...source }) => {
-      await project.withStore(async (store, config) => {
-        const given = await readSecret(source)
-        const scheme = withHeader(shape, header)
-        const secret = given ?? newSecret(scheme)
-        await findAccount(store, account)
-        const planned = planEndpoint({ name, account, events, scheme, secret }, systemClock.now())
-        const endpoint: Endpoint = learn ? { ...planned, status: 'learning' } : planned
-        if (out.given.dryRun) out.note('Dry run: nothing was saved. This is what would be saved.')
-        else await store.addEndpoint(endpoint)
-        const view = describeEndpoint(endpoint, await findAddress(config))
-        const shown = given === undefined && !out.given.dryRun ? secret : null
-        out.result({ ...view, secret: shown }, () => describePaste(endpoint, view, shown))
-        out.note(
-          learn
-            ? `It answers 503 and captures deliveries until its scheme is known: upshot endpoints solve ${name}`
-            : `Try it with "upshot endpoints test ${name}".`,
-        )
-        const advice = adviseReach(view)
-        if (advice !== null) out.note(advice)
-      })
+      await project.withStore(
+        async (store, config) => {
+          const given = await readSecret(source)
+          const scheme = withHeader(shape, header)
+          const secret = given ?? newSecret(scheme)
+          await findAccount(store, account)
+          const planned = planEndpoint({ name, account, events, scheme, secret }, systemClock.now())
+          const endpoint: Endpoint = learn ? { ...planned, status: 'learning' } : planned
+          if (out.given.dryRun) out.note('Dry run: nothing was saved. This is what would be saved.')
+          else await store.addEndpoint(endpoint)
+          const view = describeEndpoint(endpoint, await findAddress(config))
+          const shown = given === undefined && !out.given.dryRun ? secret : null
+          out.result({ ...view, secret: shown }, () => describePaste(endpoint, view, shown))
+          out.note(
+            learn
+              ? `It answers 503 and captures deliveries until its scheme is known: upshot endpoints solve ${name}`
+              : `Try it with "upshot endpoints test ${name}".`,
+          )
+          const advice = adviseReach(view)
+          if (advice !== null) out.note(advice)
+        },
+        { mayCreate: !out.given.dryRun },
+      )
     })
 }
 

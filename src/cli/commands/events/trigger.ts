@@ -41,8 +41,8 @@ export function define(command: Command, { out, project }: Cli): void {
     .action(async (type, { set, file, endpoint: name, count, duplicate = false }) => {
       const data = file === undefined ? null : await readEventData(file)
       const events = Array.from({ length: count }, () => makeEvent(type, data, set))
-      await project.withStore(async (store, config) => {
-        const { receiver } = await requireRunningApp(config)
+      const { receiver } = await requireRunningApp(await project.load())
+      await project.withStore(async (store) => {
         const endpoint = await findEndpoint(store, name)
         const signal = onInterrupt()
         const parameters = { type, count, endpoint: endpoint.name, duplicate }

@@ -22,6 +22,7 @@ const IS_HELD = `status = 'waiting' AND reason = '${PAUSED_REASON}'`
 export class WorkflowTable {
   readonly #list
   readonly #insert
+  readonly #touch
   readonly #delete
   readonly #routes
   readonly #insertRoute
@@ -48,6 +49,7 @@ export class WorkflowTable {
     this.#insert = db.prepare(
       'INSERT INTO workflow (id, file, schedule, priority, run_timeout, loaded_at) VALUES (?, ?, ?, ?, ?, ?)',
     )
+    this.#touch = db.prepare('UPDATE workflow SET loaded_at = ? WHERE id = ?')
     this.#delete = db.prepare('DELETE FROM workflow WHERE id = ?')
     this.#routes = db.prepare<[], { workflow: string; event_type: string; priority: number }>(
       'SELECT workflow, event_type, priority FROM route JOIN workflow ON id = workflow ORDER BY workflow, event_type',
@@ -102,7 +104,11 @@ export class WorkflowTable {
     if (worker !== undefined) this.#saveSet(worker, [...workflows, ...kept.filter(({ file }) => broken.includes(file))])
     const removed = missing.filter((each) => !kept.includes(each)).map(({ id }) => id)
     const elsewhere = kept.filter(({ file }) => !broken.includes(file)).map(({ id }) => id)
-    return { isChanged: this.#replace(known, [...workflows, ...kept], now), removed, elsewhere }
+    const isChanged = this.#replace(known, [...workflows, ...kept], now)
+    // Unchanged ones were loaded again all the same, with code that may be new.
+    for (const { id } of workflows) this.#touch.run(now, id)
+    for (const { id, loadedAt } of kept) this.#touch.run(loadedAt, id)
+    return { isChanged, removed, elsewhere }
   }
 
   remove(workflow: string, living: readonly string[]): void {

@@ -16,14 +16,15 @@ test('status prints the addresses of a running app, and not the key of its sandb
   expect(status.stdout).not.toContain('sk_sandbox_')
 })
 
-test('status does not trust the runtime file of an app that crashed', async () => {
+test('status fails where no app runs, and does not trust the runtime file of an app that crashed', async () => {
   const dataDir = tempFolder()
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const gone = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   server.close()
   writeRuntimeFile(dataDir, { pid: 1, startedAt: '2026-06-01T12:00:00Z', receiver: gone, admin: gone, sandbox: null })
-  expect((await runHere(dataDir, ['status', '--json'])).json).toEqual({ ok: true, data: { running: false, dataDir } })
+  const refused = { exit: 6, json: { ok: false, error: { code: 'not_running' } } }
+  expect(await runHere(dataDir, ['status', '--json'])).toMatchObject(refused)
   writeFileSync(join(dataDir, 'runtime.json'), '{ "pid": ')
-  expect((await runHere(dataDir, ['status', '--json'])).json.data.running).toBe(false)
+  expect(await runHere(dataDir, ['status', '--json'])).toMatchObject(refused)
 })

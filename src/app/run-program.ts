@@ -1,0 +1,35 @@
+import { parseArgs } from 'node:util'
+import { UpshotError } from '../core/errors.ts'
+import { adoptEnvFile, processEnvironment } from '../project/config/environment.ts'
+import { loadConfig } from '../project/config/load-config.ts'
+import { serve } from './serve.ts'
+
+/** `npm start [-- --role <role>]`, until the app has stopped. Exits with 2 for `invalid_config`. */
+export async function runProgram(): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    fail(error)
+  }
+}
+
+async function run(): Promise<void> {
+  adoptEnvFile(process.cwd())
+  const environment = processEnvironment()
+  const { values } = parseArgs({ options: { role: { type: 'string' } } })
+  const flags = values.role === undefined ? {} : { UPSHOT_ROLE: { flag: '--role', value: values.role } }
+  const config = await loadConfig(environment, process.cwd(), { flags })
+  const isTerminal = process.stdout.isTTY === true
+  const { ended } = await serve(config, {
+    log: isTerminal ? 'pretty' : 'json',
+    colour: isTerminal && !environment.NO_COLOR,
+  })
+  await ended
+  process.exit(0)
+}
+
+function fail(error: unknown): never {
+  const isOurs = error instanceof UpshotError
+  process.stderr.write(`${isOurs ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
+  process.exit(isOurs && error.code === 'invalid_config' ? 2 : 1)
+}

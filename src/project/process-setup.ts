@@ -1,0 +1,31 @@
+import module from 'node:module'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { processEnvironment } from './config/environment.ts'
+
+/** Oldest Node that runs the sources and their TypeScript. */
+const LEAST_MAJOR = 24
+
+/** One line for a Node that is too old; null for one that is not. It runs on any Node. */
+export function describeOldNode(version: string): string | null {
+  if (Number(version.split('.')[0]) >= LEAST_MAJOR) return null
+  const fix = 'Install it from https://nodejs.org, or run "npm install" in the project and use "npx upshot".'
+  return `upshot needs Node ${LEAST_MAJOR} or newer, and this is ${version}. ${fix}`
+}
+
+/**
+ * Refuses an old Node, which gives false, and keeps compiled code in the user's own cache. That
+ * halves a command's start; in the shared folder for temporary files, others could plant code.
+ */
+export function setUpProcess(): boolean {
+  const fault = describeOldNode(process.versions.node)
+  if (fault !== null) {
+    process.stderr.write(`${fault}\n`)
+    process.exitCode = 1
+    return false
+  }
+  const cache = processEnvironment().XDG_CACHE_HOME || join(homedir(), '.cache')
+  // Where the folder cannot be written, Node compiles each time, and says nothing.
+  module.enableCompileCache(join(cache, 'upshot'))
+  return true
+}

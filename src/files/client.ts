@@ -14,7 +14,7 @@ import { type CallOptions, OpenCalls } from './call/open-calls.ts'
 import { type FilesClientOptions, lacksVersion } from './call/options.ts'
 import { TargetQueue } from './disk/target-queue.ts'
 import type { Operation } from './errors.ts'
-import { type DeleteRequest, deleteFile } from './operations/delete.ts'
+import { canDelete, type DeleteRequest, deleteFile } from './operations/delete.ts'
 import { type DownloadRequest, downloadFile } from './operations/download.ts'
 import { type DownloadUrl, fetchDownloadUrl } from './operations/download-url.ts'
 import { findEntry } from './operations/find.ts'
@@ -165,6 +165,15 @@ export class FilesClient implements FilesApi {
       this.#parts.log({ kind: 'warning', service: file.service, message })
     }
     return this.#calls.run(asked('delete', file), options, (call) => deleteFile(this.#parts, call, file, options))
+  }
+
+  /**
+   * Whether the key may delete in a storage. It asks for the deletion of a random id, which no
+   * entry has.
+   */
+  canDelete(storage: StorageName, options: CallOptions = {}): Promise<boolean> {
+    const { service } = this.#named({ service: storage }, 'delete')
+    return this.#calls.run({ operation: 'delete', service }, options, (call) => canDelete(this.#parts, call))
   }
 
   /** This client with every call passed through `wrap`: inside a run, as a durable step. */

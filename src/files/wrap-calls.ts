@@ -25,7 +25,7 @@ interface WrappedClient {
   downloadUrl(file: FileRef, options: Abortable): Promise<DownloadUrl>
   download(file: Downloadable, options: Abortable & { to: string }): Promise<DownloadedFile>
   hash(file: Downloadable, options: Abortable): Promise<FileHash | null>
-  delete(file: FileRef, options: Abortable & DeleteOptions): Promise<DeleteOutcome>
+  delete(file: FileRef, options: Abortable & DeleteOptions & { mayBeGone?: boolean }): Promise<DeleteOutcome>
 }
 
 interface Abortable {
@@ -87,7 +87,9 @@ export function wrapCalls(
     delete: (file, options = {}) => {
       const { rest, limits } = splitLimits(options)
       const call: FileCall = { ...read('delete', fileTarget(file), limits), effect: 'delete' }
-      return wrap(call, async (signal, caller) => (await openClient()).delete(file, { ...rest, signal, caller }))
+      return wrap(call, async (signal, caller, hasAsked = false) =>
+        (await openClient()).delete(file, { ...rest, signal, caller, ...(hasAsked && { mayBeGone: true }) }),
+      )
     },
   }
 }

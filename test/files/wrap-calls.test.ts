@@ -51,7 +51,7 @@ test('a delete has an effect of its own, and a download URL is not kept', async 
   await files.downloadUrl(ref)
   server.script(ok({ downloadUrl: `${server.origin}/bytes` }), serveBytes(someBytes(10)))
   await files.download({ ...ref, size: 10 }, { to: join(folder, 'x') })
-  server.script(ok({ message: 'gone' }))
+  server.script(ok(entry('x')), ok({ message: 'gone' }))
   await files.delete(ref)
 
   expect(calls).toEqual([

@@ -96,6 +96,8 @@ export interface DeleteOptions {
    * the move.
    */
   expect?: { path?: string; modifiedAt?: string | null; size?: number | null }
+  /** Allows the deletion of a folder with everything in it. Default false. */
+  allowFolder?: boolean
 }
 
 /** The result of a delete, and how it is known. */
@@ -131,9 +133,12 @@ export interface FileCall {
 
 /**
  * Performs a client's calls in its own way: inside a run, as steps. `caller`: the attempt that a
- * call belongs to; left out outside a run.
+ * call belongs to; left out outside a run. `hasAsked`: an earlier pass may have sent this delete.
  */
-export type WrapCall = <T>(call: FileCall, perform: (signal: AbortSignal, caller?: Caller) => Promise<T>) => Promise<T>
+export type WrapCall = <T>(
+  call: FileCall,
+  perform: (signal: AbortSignal, caller?: Caller, hasAsked?: boolean) => Promise<T>,
+) => Promise<T>
 
 /** The query of a listing that reads every page. */
 type Collection = Omit<ListQuery, 'page' | 'limit' | 'sort'>
@@ -185,6 +190,8 @@ export interface FilesApi {
    * Two equal hashes prove equal files only where both have the proof `size`.
    */
   hash(file: Downloadable, options?: CallLimits): Promise<FileHash | null>
-  /** Deletes one entry for good. Folders are refused. */
+  /**
+   * Deletes one entry for good, after a look at it. A folder needs `allowFolder`.
+   */
   delete(file: FileRef, options?: CallLimits & DeleteOptions): Promise<DeleteOutcome>
 }

@@ -26,7 +26,8 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
       runStep(
         pass,
         [`files.${operation}`, target],
-        ({ signal, attempt }, step) => perform(signal, { ...aboutRun(pass), step, attempt }),
+        ({ signal, attempt }, step) =>
+          perform(signal, { ...aboutRun(pass), step, attempt }, pass.journal.hasAsked(step)),
         { effect, target, keep, ...limits },
       ),
     ),

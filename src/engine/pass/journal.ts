@@ -27,6 +27,7 @@ export class Journal {
   readonly #parts: Pick<JournalParts, 'store' | 'lease'>
   readonly #unreached: Map<string, Checkpoint>
   readonly #nextKey = stepKeys()
+  readonly #asked = new Set<string>()
   #codeHash: string | null
   #finished: number
   #nextPosition = 0
@@ -42,7 +43,10 @@ export class Journal {
     this.#unreached = new Map(known.map((step) => [step.key, step]))
     this.#codeHash = codeHash
     this.#finished = known.filter(isFinished).length
-    for (const { position } of known) this.#nextPosition = Math.max(this.#nextPosition, position + 1)
+    for (const { key, effect, status, position } of known) {
+      this.#nextPosition = Math.max(this.#nextPosition, position + 1)
+      if (effect === 'delete' && status === 'waiting') this.#asked.add(key)
+    }
     this.#now = startedAt
   }
 
@@ -81,6 +85,11 @@ export class Journal {
       this.#passTime(known)
     }
     return { key, known, isRepeated: !known && key === `${name}#${REPEATED_NAME_WARNING}` }
+  }
+
+  /** True for a delete that an earlier pass began and did not end: it may have been sent. */
+  hasAsked(key: string): boolean {
+    return this.#asked.has(key)
   }
 
   /** The position of a step that begins for the first time. */

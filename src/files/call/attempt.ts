@@ -75,7 +75,8 @@ function toOutgoing(request: ApiRequest, { key, transport }: { key: Secret; tran
   return {
     method: request.method,
     url: request.url,
-    headers: { accept: 'application/json', ...contentType },
+    // A cache on the way would show an entry as it was: a delete relies on its look.
+    headers: { accept: 'application/json', 'cache-control': 'no-cache', ...contentType },
     authorization: `Bearer ${key.reveal()}`,
     transport,
     ...body,

@@ -59,10 +59,14 @@ export function isTransient(error: FilesError): boolean {
   return error.retryable && !(error instanceof LocalRateLimitError) && error.name !== 'AbortedError'
 }
 
+/** Codes that speak of the entry, not of a route, a storage or an account. */
+const MISSING =
+  /^((resource|file|folder|entry|item|object)_?)?not_?found$|^no_?such_?(file|folder|entry|item|object|key)$/i
+
 /**
- * A 404 from the service itself. One without a code comes from a proxy or an unknown route and
- * proves nothing.
+ * A 404 by which the service itself says that there is no entry. Without such a code it comes
+ * from a proxy, or means a route or a storage that is gone.
  */
 export function isProvenMissing(error: unknown): boolean {
-  return error instanceof NotFoundError && error.code !== null
+  return error instanceof NotFoundError && error.code !== null && MISSING.test(error.code)
 }

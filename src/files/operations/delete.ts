@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { FileDetails, FileRef } from '../../core/service/file.ts'
 import type { DeleteOptions, DeleteOutcome } from '../../core/service/files-api.ts'
 import { type Call, factsOf } from '../call/call.ts'
@@ -5,21 +6,25 @@ import type { ClientParts } from '../call/client-parts.ts'
 import { isProvenMissing, isTransient } from '../call/decide-resend.ts'
 import { pauseBeforeResend } from '../call/pause-before-resend.ts'
 import { sendRequest } from '../call/send-request.ts'
-import { FilesError, InvalidRequestError, NotFoundError } from '../errors.ts'
+import { FilesError, InvalidRequestError, NotFoundError, PermissionError } from '../errors.ts'
 import { entryUrl } from '../http/request-url.ts'
-import { getDetails } from './get.ts'
+import { readType } from '../reply/parse-entry.ts'
+import { readDetails } from './get.ts'
 
 /** Options of `delete`. */
 export interface DeleteRequest extends DeleteOptions {
   /** `throw` turns a first 404 into a `NotFoundError`. Default `ok`: the outcome is `not_found`. */
   ifMissing?: 'ok' | 'throw'
-  /** Allows deleting a folder with everything in it. Default false. */
-  allowFolder?: boolean
+  /**
+   * True: an earlier call, of a process that died perhaps, may have deleted it. An entry that is
+   * missing is then `already_gone`. Default false.
+   */
+  mayBeGone?: boolean
 }
 
 /**
- * Deletes one entry for good. After an uncertain failure it reads the entry, and deletes it again
- * only when it is unchanged.
+ * Deletes one entry for good, after a look at it. After an uncertain failure it looks again, and
+ * deletes only what is unchanged.
  */
 export async function deleteFile(
   parts: ClientParts,
@@ -28,27 +33,42 @@ export async function deleteFile(
   options: DeleteRequest,
 ): Promise<DeleteOutcome> {
   const url = entryUrl(parts.settings, file, '', factsOf(call))
-  if (file.type === 'folder') requireFolderAllowed(call, options)
+  if (file.type === 'folder') requireAllowed(call, options, 'This is a folder.')
   if (parts.settings.dryRun) return { outcome: 'dry_run', proof: 'none' }
-  if (options.expect !== undefined) {
-    const seen = await inspect(parts, call, { file, options })
-    if (seen !== 'unchanged') return afterFirstInspection(seen, options)
-  }
-  let doubt: FilesError | null = null
+  const first = await inspect(parts, call, { file, options, expect: options.expect })
+  if (first instanceof NotFoundError) return missing(first, options)
+  if (!first.isAsExpected) return { outcome: 'changed', proof: 'verified' }
   for (let tries = 1; ; tries++) {
+    let doubt: FilesError
     try {
       await sendRequest(parts, call, { method: 'DELETE', url, resend: 'throttled' })
       return { outcome: 'deleted', proof: 'reply' }
     } catch (error) {
-      const wasSeen = doubt !== null || options.expect !== undefined
-      if (error instanceof NotFoundError) return afterNotFound(error, { wasSeen, options })
+      if (isProvenMissing(error)) return { outcome: 'already_gone', proof: 'verified' }
       if (!isDoubtful(error)) throw error
       doubt = error
     }
     await pauseBeforeResend(parts, call, { error: doubt, resend: 'any', tries, unreadable: 0 })
-    const seen = await inspectAfter(parts, call, { file, options, doubt })
-    if (seen === 'changed') return { outcome: 'changed', proof: 'verified' }
-    if (seen !== 'unchanged') return { outcome: 'already_gone', proof: 'verified' }
+    const seen = await inspectAfter(parts, call, { file, options, expect: first.details, doubt })
+    if (seen instanceof NotFoundError) return { outcome: 'already_gone', proof: 'verified' }
+    if (!seen.isAsExpected) return { outcome: 'changed', proof: 'verified' }
+  }
+}
+
+/**
+ * Whether the key may delete in a storage. It asks for the deletion of a random id, which no entry
+ * has.
+ */
+export async function canDelete(parts: ClientParts, call: Call): Promise<boolean> {
+  const file = { service: call.service, id: `upshot-probe-${randomUUID()}` }
+  const url = entryUrl(parts.settings, file, '', factsOf(call))
+  try {
+    await sendRequest(parts, call, { method: 'DELETE', url, resend: 'any' })
+    return true
+  } catch (error) {
+    if (error instanceof PermissionError) return false
+    if (isProvenMissing(error)) return true
+    throw error
   }
 }
 
@@ -58,17 +78,21 @@ function isDoubtful(error: unknown): error is FilesError {
 }
 
 /** A `NotFoundError` is the service's proof that there is no entry. */
-type Seen = 'unchanged' | 'changed' | NotFoundError
+type Seen = { details: FileDetails; isAsExpected: boolean } | NotFoundError
 
-async function inspect(
-  parts: ClientParts,
-  call: Call,
-  { file, options }: { file: FileRef; options: DeleteRequest },
-): Promise<Seen> {
+interface Inspection {
+  file: FileRef
+  options: DeleteRequest
+  expect: DeleteOptions['expect']
+}
+
+async function inspect(parts: ClientParts, call: Call, { file, options, expect }: Inspection): Promise<Seen> {
   try {
-    const details = await getDetails(parts, call, file)
-    if (details.type === 'folder') requireFolderAllowed(call, options)
-    return isAsExpected(details, options.expect) ? 'unchanged' : 'changed'
+    const { details, raw } = await readDetails(parts, call, file)
+    if (details.type === 'folder') requireAllowed(call, options, 'This is a folder.')
+    // An unknown word may mean a folder, too.
+    if (readType(raw) === null) requireAllowed(call, options, 'The service does not say that this is a file.')
+    return { details, isAsExpected: isAsExpected(details, expect) }
   } catch (error) {
     if (isProvenMissing(error) && error instanceof NotFoundError) return error
     throw error
@@ -82,10 +106,10 @@ async function inspect(
 async function inspectAfter(
   parts: ClientParts,
   call: Call,
-  { file, options, doubt }: { file: FileRef; options: DeleteRequest; doubt: FilesError },
+  { doubt, ...inspection }: Inspection & { doubt: FilesError },
 ): Promise<Seen> {
   try {
-    return await inspect(parts, call, { file, options })
+    return await inspect(parts, call, inspection)
   } catch (error) {
     const isOwn = call.signal.aborted || error instanceof InvalidRequestError
     throw isOwn || (error instanceof FilesError && error.retryAt !== null) ? error : doubt
@@ -101,28 +125,14 @@ function isAsExpected(details: FileDetails, expect: DeleteOptions['expect'] = {}
   return isSamePath && isSameSize && isSameTime
 }
 
-function afterFirstInspection(seen: 'changed' | NotFoundError, options: DeleteRequest): DeleteOutcome {
-  return seen === 'changed' ? { outcome: 'changed', proof: 'verified' } : missing(seen, options)
-}
-
-/** A 404 proves a deletion only when the entry was seen before. */
-function afterNotFound(
-  error: NotFoundError,
-  { wasSeen, options }: { wasSeen: boolean; options: DeleteRequest },
-): DeleteOutcome {
-  if (wasSeen && isProvenMissing(error)) return { outcome: 'already_gone', proof: 'verified' }
-  return missing(error, options)
-}
-
-function missing(error: NotFoundError, options: DeleteRequest): DeleteOutcome {
-  if (options.ifMissing === 'throw' || !isProvenMissing(error)) throw error
+/** A first 404 proves a deletion only where one was asked for before. */
+function missing(error: NotFoundError, { ifMissing, mayBeGone }: DeleteRequest): DeleteOutcome {
+  if (mayBeGone === true) return { outcome: 'already_gone', proof: 'verified' }
+  if (ifMissing === 'throw') throw error
   return { outcome: 'not_found', proof: 'none' }
 }
 
-function requireFolderAllowed(call: Call, options: DeleteRequest): void {
-  if (options.allowFolder === true) return
-  throw new InvalidRequestError(
-    'This is a folder. To delete it with everything in it, set `allowFolder: true`.',
-    factsOf(call),
-  )
+function requireAllowed(call: Call, { allowFolder }: DeleteRequest, why: string): void {
+  if (allowFolder === true) return
+  throw new InvalidRequestError(`${why} To delete it with everything in it, set \`allowFolder: true\`.`, factsOf(call))
 }

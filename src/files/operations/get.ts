@@ -4,16 +4,30 @@ import type { ClientParts } from '../call/client-parts.ts'
 import { sendRequest } from '../call/send-request.ts'
 import { ProtocolError } from '../errors.ts'
 import { entryUrl } from '../http/request-url.ts'
-import { parseDetails } from '../reply/parse-entry.ts'
+import { hasUnsafeId, parseDetails } from '../reply/parse-entry.ts'
 
 /** The details of one entry. */
 export async function getDetails(parts: ClientParts, call: Call, file: FileRef): Promise<FileDetails> {
+  return (await readDetails(parts, call, file)).details
+}
+
+/** The details of one entry, and the reply in the service's own words. */
+export async function readDetails(
+  parts: ClientParts,
+  call: Call,
+  file: FileRef,
+): Promise<{ details: FileDetails; raw: unknown }> {
   const url = entryUrl(parts.settings, file, '', factsOf(call))
   const reply = await sendRequest(parts, call, { method: 'GET', url, resend: 'any' })
   const details = parseDetails(file.service, reply.data)
-  if (details === null) throw new ProtocolError('The reply holds no entry with an id.', factsOf(call))
+  if (details === null) {
+    const message = hasUnsafeId(reply.data)
+      ? 'The reply holds an id that is a number beyond 2^53, which cannot be read exactly.'
+      : 'The reply holds no entry with an id.'
+    throw new ProtocolError(message, factsOf(call))
+  }
   // Checked because the caller acts on the id that it asked for.
   if (details.id !== file.id)
     throw new ProtocolError('The reply describes another entry than the one requested.', factsOf(call))
-  return details
+  return { details, raw: reply.data }
 }

@@ -24,10 +24,20 @@ export function parseReply(status: number, text: string): ParsedReply {
   if (text.trim() === '' && isSuccess) return { kind: 'ok', data: null, pagination: null, hasFlag: false }
   const body = parseObject(text)
   if (body === null) return { kind: 'unreadable' }
-  if (!isSuccess || body.success === false || body.status === 'error') return parseFailure(body)
-  const hasFlag = body.success === true || body.status === 'success'
+  if (!isSuccess || saysFailure(body)) return parseFailure(body)
+  const hasFlag = isYes(body.success) || isYes(body.status)
   if (!hasFlag && body.data === undefined) return { kind: 'unreadable' }
   return { kind: 'ok', data: body.data ?? null, pagination: parsePagination(body.pagination), hasFlag }
+}
+
+/** A flag that is there and no yes, or an error beside the data: nobody should act on such data. */
+function saysFailure({ success, status, error }: Record<string, unknown>): boolean {
+  const isNo = success !== undefined && !isYes(success)
+  return isNo || (typeof status === 'string' && !isYes(status)) || isPlainObject(error)
+}
+
+function isYes(flag: unknown): boolean {
+  return flag === true || (typeof flag === 'string' && /^(true|success|succeeded|ok)$/i.test(flag))
 }
 
 function parseObject(text: string): Record<string, unknown> | null {

@@ -18,6 +18,9 @@ const FAULTS: [string, Reply][] = [
   ['a 503 of the service', failure(503, 'service_error')],
 ]
 
+/** The reply to the look before a delete. */
+const THERE = ok(entry('a'))
+
 async function deleteWith(replies: Reply[], options: DeleteRequest = {}, client: Partial<FilesClientOptions> = {}) {
   await using server = await ScriptedServer.start()
   server.script(...replies)
@@ -32,9 +35,9 @@ test.each<[string, Reply]>([
   ['an empty 204', (response) => response.writeHead(204).end()],
   ['an empty 200', text(200, '')],
 ])('delete() takes %s for success', async (_name, reply) => {
-  const { result, requests } = await deleteWith([reply])
+  const { result, requests } = await deleteWith([THERE, reply])
   expect(result).toEqual({ outcome: 'deleted', proof: 'reply' })
-  expect(requests).toBe('DELETE')
+  expect(requests).toBe('GET DELETE')
 })
 
 test('delete() does not take a first 404 for proof of a deletion', async () => {
@@ -52,24 +55,25 @@ test('delete() does not take a proxy’s 404 for an outcome', async () => {
 
 test('delete() is sent again after a 429, which proves that nothing was deleted', async () => {
   const { result, requests, pauses } = await deleteWith([
+    THERE,
     failure(429, 'rate_limit_exceeded', { 'retry-after': '3' }),
     MISSING,
   ])
-  expect(result).toEqual({ outcome: 'not_found', proof: 'none' })
-  expect(requests).toBe('DELETE DELETE')
+  expect(result).toEqual({ outcome: 'already_gone', proof: 'verified' })
+  expect(requests).toBe('GET DELETE DELETE')
   expect(pauses).toEqual([3_000])
 })
 
 test.each(FAULTS)('delete() reads the entry after %s, and finds it gone', async (_name, fault) => {
-  const { result, requests } = await deleteWith([fault, MISSING])
+  const { result, requests } = await deleteWith([THERE, fault, MISSING])
   expect(result).toEqual({ outcome: 'already_gone', proof: 'verified' })
-  expect(requests).toBe('DELETE GET')
+  expect(requests).toBe('GET DELETE GET')
 })
 
 test.each(FAULTS)('delete() reads the entry after %s, and deletes it when it is still there', async (_name, fault) => {
-  const { result, requests } = await deleteWith([fault, ok(entry('a')), DELETED])
+  const { result, requests } = await deleteWith([THERE, fault, THERE, DELETED])
   expect(result).toEqual({ outcome: 'deleted', proof: 'reply' })
-  expect(requests).toBe('DELETE GET DELETE')
+  expect(requests).toBe('GET DELETE GET DELETE')
 })
 
 test('delete() leaves an entry that changed after a broken connection', async () => {
@@ -80,45 +84,45 @@ test('delete() leaves an entry that changed after a broken connection', async ()
 })
 
 test('delete() knows that it saw the entry when its second request finds nothing', async () => {
-  const { result } = await deleteWith([reset, ok(entry('a')), MISSING])
+  const { result } = await deleteWith([THERE, reset, THERE, MISSING])
   expect(result).toEqual({ outcome: 'already_gone', proof: 'verified' })
 })
 
 test('delete() does not believe a proxy’s 404 after a broken connection', async () => {
-  const { result } = await deleteWith([reset, text(404, '<html>')])
+  const { result } = await deleteWith([THERE, reset, text(404, '<html>')])
   expect(result).toMatchObject({ name: 'ConnectionError', operation: 'delete', retryable: true })
 })
 
 test('delete() fails with the first failure when it cannot read the entry afterwards', async () => {
-  const { result, requests } = await deleteWith([reset], {}, { retry: { attempts: 2 } })
+  const { result, requests } = await deleteWith([THERE, reset], {}, { retry: { attempts: 2 } })
   expect(result).toMatchObject({ name: 'ConnectionError', operation: 'delete' })
-  expect(requests).toBe('DELETE GET GET')
+  expect(requests).toBe('GET DELETE GET GET')
 })
 
 test('delete() reads the entry no earlier than the server allows', async () => {
-  const { pauses } = await deleteWith([text(503, '', { 'retry-after': '20' }), MISSING])
+  const { pauses } = await deleteWith([THERE, text(503, '', { 'retry-after': '20' }), MISSING])
   expect(pauses).toEqual([20_000])
 })
 
 test('delete() fails at once with the server’s moment when that is too far away', async () => {
-  const { result, requests } = await deleteWith([text(503, '', { 'retry-after': '600' })])
+  const { result, requests } = await deleteWith([THERE, text(503, '', { 'retry-after': '600' })])
   expect(result).toMatchObject({ name: 'ServerError', retryAt: expect.any(Number) })
-  expect(requests).toBe('DELETE')
+  expect(requests).toBe('GET DELETE')
 })
 
 test('delete() makes no more attempts than any other call', async () => {
-  const there = ok(entry('a'))
-  const { result, requests } = await deleteWith([reset, there, reset, there, reset], {}, { retry: { attempts: 3 } })
+  const replies = [THERE, reset, THERE, reset, THERE, reset]
+  const { result, requests } = await deleteWith(replies, {}, { retry: { attempts: 3 } })
   expect(result).toMatchObject({ name: 'ConnectionError' })
-  expect(requests).toBe('DELETE GET DELETE GET DELETE')
+  expect(requests).toBe('GET DELETE GET DELETE GET DELETE')
 })
 
 test('P7: delete() that times out after the service did it finds the entry gone', async () => {
   await using server = await ScriptedServer.start()
-  server.script(() => {}, MISSING)
+  server.script(THERE, () => {}, MISSING)
   const { files, clock } = testClient({ baseUrl: server.baseUrl })
   const outcome = files.delete(REF)
-  await server.received(1)
+  await server.received(2)
   clock.advance('30s')
   expect(await outcome).toEqual({ outcome: 'already_gone', proof: 'verified' })
 })
@@ -153,7 +157,7 @@ test('delete() with an expectation says when there is no entry', async () => {
 
 test('a folder is deleted only with `allowFolder`', async () => {
   await using server = await ScriptedServer.start()
-  server.otherwise(DELETED)
+  server.script(ok(entry('a', { type: 'folder' }))).otherwise(DELETED)
   const { files } = testClient({ baseUrl: server.baseUrl })
   const folder = { ...REF, type: 'folder' } as const
   await expect(files.delete(folder)).rejects.toThrow(/allowFolder/)
@@ -161,10 +165,59 @@ test('a folder is deleted only with `allowFolder`', async () => {
   expect(await files.delete(folder, { allowFolder: true })).toMatchObject({ outcome: 'deleted' })
 })
 
-test('an entry that turns out to be a folder is left alone', async () => {
-  const { result, requests } = await deleteWith([reset, ok(entry('a', { type: 'folder' }))])
-  expect(result).toMatchObject({ name: 'InvalidRequestError' })
-  expect(requests).toBe('DELETE GET')
+test.each([
+  ['a folder', { type: 'folder' }],
+  ['a directory', { type: 'Directory' }],
+  ['a folder by its media type', { type: 'file', mimeType: 'application/vnd.example.folder' }],
+  ['nothing that is known', { type: 'shortcut' }],
+  ['nothing at all', { type: undefined }],
+])('delete() by an id alone leaves an entry that the service calls %s', async (_name, said) => {
+  const { result, requests } = await deleteWith([ok(entry('a', said))])
+  expect(result).toMatchObject({ name: 'InvalidRequestError', message: /allowFolder/ })
+  expect(requests).toBe('GET')
+  const allowed = await deleteWith([ok(entry('a', said)), DELETED], { allowFolder: true })
+  expect(allowed.result).toEqual({ outcome: 'deleted', proof: 'reply' })
+})
+
+test('delete() by an id alone leaves an entry that changed between its look and a broken connection', async () => {
+  const { result, requests } = await deleteWith([THERE, reset, ok(entry('a', { size: 6 }))])
+  expect(result).toEqual({ outcome: 'changed', proof: 'verified' })
+  expect(requests).toBe('GET DELETE GET')
+})
+
+test('delete() of what an earlier call may have deleted says that it is already gone', async () => {
+  expect((await deleteWith([MISSING], { mayBeGone: true })).result).toEqual({
+    outcome: 'already_gone',
+    proof: 'verified',
+  })
+  expect((await deleteWith([THERE, DELETED], { mayBeGone: true })).result).toMatchObject({ outcome: 'deleted' })
+})
+
+test.each(['route_not_found', 'storage_not_found', 'connection_not_found', 'unknown_account'])(
+  'the code %s does not prove that an entry is gone',
+  async (code) => {
+    const { result } = await deleteWith([failure(404, code)])
+    expect(result).toMatchObject({ name: 'NotFoundError', code })
+  },
+)
+
+test.each([
+  ['allowed', [MISSING], true],
+  ['refused', [failure(403, 'permission_denied')], false],
+])('canDelete() tells when deletes are %s, without an entry', async (_name, replies, expected) => {
+  await using server = await ScriptedServer.start()
+  server.script(...replies)
+  const { files } = testClient({ baseUrl: server.baseUrl })
+  expect(await files.canDelete('storage_a')).toBe(expected)
+  expect(server.seen.map(({ method }) => method)).toEqual(['DELETE'])
+  expect(server.seen[0]?.path).toMatch(/upshot-probe-[0-9a-f-]{36}$/)
+})
+
+test('a look asks caches on the way for the entry as it is now', async () => {
+  await using server = await ScriptedServer.start()
+  server.script(THERE)
+  await testClient({ baseUrl: server.baseUrl }).files.get(REF)
+  expect(server.seen[0]?.headers['cache-control']).toBe('no-cache')
 })
 
 test('a dry run sends nothing', async () => {

@@ -1,4 +1,3 @@
-import { randomWord } from '../../../core/ids.ts'
 import { STORAGES, type StorageName } from '../../../core/service/storage.ts'
 import type { FilesClient } from '../../../files/index.ts'
 import type { Config } from '../../../project/config/load-config.ts'
@@ -81,17 +80,14 @@ async function checkRead(files: FilesClient, storage: StorageName, service: Serv
   }
 }
 
-/** Deletes an invented id: with the permission the service answers that there is no such file. */
+/** Asks for the deletion of a random id, which no entry has. */
 async function checkDelete(files: FilesClient): Promise<Finding> {
   const check = 'delete'
   try {
-    await files.delete({ service: 'storage_a', id: `upshot-doctor-${randomWord()}` })
-    return ok(check, 'the key can delete')
+    if (await files.canDelete('storage_a')) return ok(check, 'the key can delete')
+    return warn(check, 'the key cannot delete', { fix: 'Use a read-write key if workflows delete files.' })
   } catch (error) {
     const problem = describeProblem(error)
-    if (problem?.code === 'permission') {
-      return warn(check, 'the key cannot delete', { fix: 'Use a read-write key if workflows delete files.' })
-    }
     return fail(check, problem?.message ?? 'unknown error', { fix: problem?.fix ?? '' })
   }
 }

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { entry, REF } from '../support/entries.ts'
+import { json, ScriptedServer } from '../support/scripted-server.ts'
+import { errorOf, testClient } from '../support/test-client.ts'
+
+async function get(body: Record<string, unknown>) {
+  await using server = await ScriptedServer.start()
+  server.otherwise(json(200, body))
+  const { files } = testClient({ baseUrl: server.baseUrl, retry: { attempts: 1 } })
+  return await files.get(REF).catch((error: unknown) => error)
+}
+
+test.each([
+  [{ success: false }],
+  [{ success: 'false' }],
+  [{ success: 0 }],
+  [{ success: null }],
+  [{ status: 'error' }],
+  [{ status: 'failed' }],
+  [{ status: 'partial' }],
+  [{ success: true, status: 'error' }],
+  [{ success: true, error: { code: 'service_error' } }],
+])('a reply 200 with %j and data is a failure', async (flags) => {
+  expect(await get({ ...flags, data: entry('a') })).toMatchObject({
+    status: 200,
+    name: expect.stringMatching(/Error$/),
+  })
+})
+
+test.each([[{ success: true }], [{ success: 'true' }], [{ status: 'success' }], [{ status: 'OK' }], [{ status: 200 }]])(
+  'a reply 200 with %j and data is a success',
+  async (flags) => {
+    expect(await get({ ...flags, data: entry('a') })).toMatchObject({ id: 'a' })
+  },
+)
+
+test('an entry whose id is a number is described by its text, and one beyond 2^53 is refused', async () => {
+  await using server = await ScriptedServer.start()
+  server.script(json(200, { success: true, data: entry('a', { id: 7 }) }))
+  server.otherwise(json(200, { success: true, data: entry('a', { id: 2 ** 53 }) }))
+  const { files } = testClient({ baseUrl: server.baseUrl })
+  expect(await files.get({ service: 'storage_a', id: '7' })).toMatchObject({ id: '7' })
+  expect(await errorOf(files.get({ service: 'storage_a', id: String(2 ** 53) }))).toMatchObject({
+    name: 'ProtocolError',
+    message: /2\^53/,
+  })
+})

@@ -44,6 +44,16 @@ export interface ConfigFile {
     /** Open connections, 1 to 1,000,000; further ones are closed at once. Default 5,000. */
     connections?: number
     /**
+     * Part of the connections and of the bytes in flight that one IP address may hold, 0.01 to 1.
+     * Behind a proxy, which counts as one address, give it 1. Default 0.5.
+     */
+    addressShare?: number
+    /**
+     * Bytes of a body that are to arrive each second, 1 to 1 MiB. A sender that stays below for
+     * three seconds is cut off. Default 4,096.
+     */
+    bodyBytesPerSecond?: number
+    /**
      * Steady rate of deliveries to one endpoint, per second, up to 1,000,000; more are answered
      * 503. Default 20,000.
      */

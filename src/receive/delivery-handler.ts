@@ -15,7 +15,9 @@ import {
 } from './accept-delivery.ts'
 import type { SignatureAlarm } from './checks/signature-alarm.ts'
 import type { IntakeLimit, Rejection } from './limits/intake-limit.ts'
-import { readBody } from './read-body.ts'
+import type { Peers } from './limits/peers.ts'
+import type { UploadWatch } from './limits/upload-watch.ts'
+import { readBody, UNKNOWN_BODY_BYTES } from './read-body.ts'
 import type { RefusalLedger } from './refusal-ledger.ts'
 import { respond } from './respond.ts'
 
@@ -24,6 +26,8 @@ interface HandlerParts extends AcceptParts {
   clock: Clock
   publish: Publish
   intakeLimit: IntakeLimit
+  peers: Peers
+  uploads: UploadWatch
   ledger: RefusalLedger
   alarm: SignatureAlarm
   /** Whether a request is one of our own probes; true only once for each. */
@@ -89,18 +93,27 @@ export class DeliveryHandler {
   }
 
   async #readAndAccept(arrival: Arrival, found: FoundEndpoint): Promise<Reception> {
-    const read = await readBody(arrival.request, this.#parts.intakeLimit)
+    const { intakeLimit, peers, uploads } = this.#parts
+    const { share } = peers.of(arrival.request.socket)
+    const isKept = found.endpoint !== null && found.endpoint.status !== 'disabled'
+    const maxBytes = isKept ? intakeLimit.limits.bodyBytes : UNKNOWN_BODY_BYTES
+    const read = await readBody(arrival.request, intakeLimit, { share, uploads, isKept, maxBytes })
     switch (read.kind) {
       case 'read':
-        return this.#accept(arrival, found, read.body)
+        return this.#accept(arrival, found, read).finally(() => intakeLimit.giveBytes(read.held, share))
       case 'broken':
         return refusal('incomplete', { contentLength: read.bytes })
+      case 'trickling':
+        peers.keepOut(arrival.request.socket)
+        return refusal('incomplete', { contentLength: read.bytes, reason: 'chunks of a few bytes' })
       case 'consumed':
         return this.#refuseConsumed(arrival)
       case 'encoded':
         return refusal('wrong_type', { reason: nameEncoding(read.encoding) })
       case 'too_large':
-        return refusal('too_large', { contentLength: read.bytes })
+        return isKept || read.bytes > intakeLimit.limits.bodyBytes
+          ? refusal('too_large', { contentLength: read.bytes })
+          : refuseUnread(found.endpoint, read.bytes)
       case 'no_room':
         return rejected({ verdict: 'overloaded', reason: 'bytes_in_flight' })
       default:
@@ -108,7 +121,7 @@ export class DeliveryHandler {
     }
   }
 
-  async #accept(arrival: Arrival, found: FoundEndpoint, body: Buffer): Promise<Reception> {
+  async #accept(arrival: Arrival, found: FoundEndpoint, { body }: { body: Buffer }): Promise<Reception> {
     const { intakeLimit } = this.#parts
     // The queue may have filled up while this body was read.
     const full = intakeLimit.checkQueue()
@@ -118,7 +131,6 @@ export class DeliveryHandler {
       return await this.#plan(arrival, found, body)
     } finally {
       intakeLimit.leave()
-      intakeLimit.giveBytes(body.length)
     }
   }
 
@@ -158,7 +170,7 @@ export class DeliveryHandler {
 }
 
 /** Whether so much of the request is still to come that closing is better than reading it. */
-function isUnread(request: IncomingMessage): boolean {
+export function isUnread(request: IncomingMessage): boolean {
   if (request.complete) return false
   const announced = request.headers['content-length']
   return announced === undefined || !(Number(announced) <= SHORT_BODY_BYTES)
@@ -184,6 +196,13 @@ function readContentLength(request: IncomingMessage): number | null {
 function rejected({ verdict, reason, retryAfterMs }: Rejection): Reception {
   const facts = reason === undefined ? {} : { reason }
   return { ...refusal(verdict, facts), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+}
+
+/** For a path without an active endpoint, whose body is not worth reading. */
+function refuseUnread(endpoint: FoundEndpoint['endpoint'], bytes: number): Reception {
+  const facts = { contentLength: bytes }
+  if (endpoint === null) return refusal('unknown_endpoint', facts)
+  return { ...refusal('disabled', facts), endpointId: endpoint.id }
 }
 
 function nameEncoding(encoding: string): string {

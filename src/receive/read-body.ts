@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { IntakeLimit } from './limits/intake-limit.ts'
+import type { Share } from './limits/peers.ts'
+import type { Upload, UploadWatch } from './limits/upload-watch.ts'
 
 /** The exact bytes of a request, or why they could not be read. */
 type BodyRead =
-  /** The bytes count as in flight until `giveBytes`. */
-  | { kind: 'read'; body: Buffer }
+  /** `held` bytes count as in flight until `giveBytes`. */
+  | { kind: 'read'; body: Buffer; held: number }
   | { kind: 'too_large'; bytes: number }
   /** Compressed. */
   | { kind: 'encoded'; encoding: string }
@@ -14,43 +16,115 @@ type BodyRead =
   | { kind: 'no_room' }
   /** The sender closed the connection, or was too slow. */
   | { kind: 'broken'; bytes: number }
+  /** It comes in so many chunks of a few bytes that reading them is a burden. */
+  | { kind: 'trickling'; bytes: number }
+
+/** The sender of a body, and the limits for it. */
+export interface BodySource {
+  share: Share
+  uploads: UploadWatch
+  /** Maximum size. */
+  maxBytes: number
+  /** False: the bytes are dropped as they come, and the body that is read is as long and blank. */
+  isKept: boolean
+}
+
+/** Largest body that is read for a path without an endpoint. Nothing of it is kept. */
+export const UNKNOWN_BODY_BYTES = 65_536
+
+const BLANK = Buffer.alloc(UNKNOWN_BODY_BYTES)
 
 /**
  * Reads a body up to the limit. Refuses a larger `Content-Length` before reading, and an endless
  * body as soon as it exceeds the limit.
  */
-export function readBody(request: IncomingMessage, intakeLimit: IntakeLimit): Promise<BodyRead> | BodyRead {
+export function readBody(
+  request: IncomingMessage,
+  intakeLimit: IntakeLimit,
+  source: BodySource,
+): Promise<BodyRead> | BodyRead {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') return { kind: 'encoded', encoding }
   if (request.readableDidRead || request.readableEnded || 'body' in request) return { kind: 'consumed' }
   const announced = Number(request.headers['content-length'] ?? 0)
-  if (announced > intakeLimit.limits.bodyBytes) return { kind: 'too_large', bytes: announced }
-  return collect(request, intakeLimit)
+  if (announced > source.maxBytes) return { kind: 'too_large', bytes: announced }
+  return collect(request, intakeLimit, source)
 }
 
-function collect(request: IncomingMessage, intakeLimit: IntakeLimit): Promise<BodyRead> {
+function collect(
+  request: IncomingMessage,
+  intakeLimit: IntakeLimit,
+  { share, uploads, maxBytes, isKept }: BodySource,
+): Promise<BodyRead> {
   return new Promise((resolve) => {
-    const gathered = new GatheredBytes()
+    const gathered = isKept ? new GatheredBytes() : new CountedBytes()
     let isSettled = false
     const settle = (read: BodyRead) => {
       if (isSettled) return
       isSettled = true
-      if (read.kind !== 'read') intakeLimit.giveBytes(gathered.length)
+      uploads.remove(upload)
+      if (read.kind !== 'read') intakeLimit.giveBytes(gathered.held, share)
       resolve(read)
     }
+    const lose = () => settle({ kind: 'broken', bytes: gathered.length })
+    const upload: Upload = {
+      get length() {
+        return gathered.length
+      },
+      cutOff: () => stop({ kind: 'broken', bytes: gathered.length }),
+    }
+    const stop = (read: BodyRead) => {
+      request.pause()
+      settle(read)
+      gathered.clear()
+    }
+    uploads.add(upload)
     request.on('data', (chunk: Buffer) => {
       if (isSettled) return
       const bytes = gathered.length + chunk.length
-      const isTooLarge = bytes > intakeLimit.limits.bodyBytes
-      if (!isTooLarge && intakeLimit.takeBytes(chunk.length)) return gathered.add(chunk)
-      request.pause()
-      settle(isTooLarge ? { kind: 'too_large', bytes } : { kind: 'no_room' })
-      gathered.clear()
+      if (bytes > maxBytes) return stop({ kind: 'too_large', bytes })
+      if (isKept && !intakeLimit.takeBytes(chunk.length, share, gathered.length)) return stop({ kind: 'no_room' })
+      gathered.add(chunk)
+      if (gathered.isTrickling) stop({ kind: 'trickling', bytes })
     })
-    request.on('end', () => settle({ kind: 'read', body: gathered.take() }))
-    const lose = () => settle({ kind: 'broken', bytes: gathered.length })
+    request.on('end', () => settle({ kind: 'read', body: gathered.take(), held: gathered.held }))
     request.on('error', lose).on('close', lose)
   })
+}
+
+/** Chunks after which their average size counts, and the least that it may be, in bytes. */
+const MANY_CHUNKS = 2_000
+const MIN_CHUNK_BYTES = 64
+
+/** The length of a body whose bytes are dropped. */
+class CountedBytes {
+  #length = 0
+  #chunks = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** Bytes in memory. */
+  get held(): number {
+    return 0
+  }
+
+  /** Whether it comes in chunks of a few bytes, each of which costs as much as a large one. */
+  get isTrickling(): boolean {
+    return this.#chunks > MANY_CHUNKS && this.#length < this.#chunks * MIN_CHUNK_BYTES
+  }
+
+  add(chunk: Buffer): void {
+    this.#length += chunk.length
+    this.#chunks += 1
+  }
+
+  take(): Buffer {
+    return BLANK.subarray(0, this.#length)
+  }
+
+  clear(): void {}
 }
 
 const EMPTY = Buffer.alloc(0)
@@ -59,36 +133,34 @@ const EMPTY = Buffer.alloc(0)
  * Collects the chunks of a body, nearly always one. More are copied into one buffer, because a
  * buffer of one byte takes a hundred times its size.
  */
-class GatheredBytes {
+class GatheredBytes extends CountedBytes {
   #bytes: Buffer = EMPTY
-  #length = 0
 
-  get length(): number {
-    return this.#length
+  override get held(): number {
+    return this.length
   }
 
-  add(chunk: Buffer): void {
-    if (this.#length === 0) this.#bytes = chunk
+  override add(chunk: Buffer): void {
+    if (this.length === 0) this.#bytes = chunk
     else this.#append(chunk)
-    this.#length += chunk.length
+    super.add(chunk)
   }
 
-  take(): Buffer {
-    return this.#bytes.subarray(0, this.#length)
+  override take(): Buffer {
+    return this.#bytes.subarray(0, this.length)
   }
 
-  clear(): void {
+  override clear(): void {
     this.#bytes = EMPTY
-    this.#length = 0
   }
 
   #append(chunk: Buffer): void {
-    const needed = this.#length + chunk.length
+    const needed = this.length + chunk.length
     if (this.#bytes.length < needed) {
       const larger = Buffer.allocUnsafeSlow(needed * 2)
-      this.#bytes.copy(larger, 0, 0, this.#length)
+      this.#bytes.copy(larger, 0, 0, this.length)
       this.#bytes = larger
     }
-    chunk.copy(this.#bytes, this.#length)
+    chunk.copy(this.#bytes, this.length)
   }
 }

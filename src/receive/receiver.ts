@@ -10,9 +10,11 @@ import type { AcceptParts } from './accept-delivery.ts'
 import { EndpointCheck } from './checks/endpoint-check.ts'
 import { SelfProbe } from './checks/self-probe.ts'
 import { SignatureAlarm } from './checks/signature-alarm.ts'
-import { DeliveryHandler } from './delivery-handler.ts'
+import { DeliveryHandler, isUnread } from './delivery-handler.ts'
 import { IntakeLimit, type Rejection } from './limits/intake-limit.ts'
+import { Peers } from './limits/peers.ts'
 import type { ReceiveLimits } from './limits/receive-limits.ts'
+import { UploadWatch } from './limits/upload-watch.ts'
 import { RefusalLedger } from './refusal-ledger.ts'
 
 export interface ReceiverParts {
@@ -55,6 +57,7 @@ export class Receiver {
   readonly #intakeLimit: IntakeLimit
   readonly #ledger: RefusalLedger
   readonly #endpoints: EndpointCheck
+  readonly #uploads: UploadWatch
   readonly #alarm = new SignatureAlarm()
   readonly #store: ReceiverStore
   readonly #atWork = new Set<Promise<void>>()
@@ -64,6 +67,10 @@ export class Receiver {
     const { store, clock, publish } = parts
     const intakeLimit = new IntakeLimit(limits, () => BARS[this.#phase])
     this.#intakeLimit = intakeLimit
+    const { connections, addressShare, bodyBytesPerSecond } = intakeLimit.limits
+    const peers = new Peers(Math.ceil(connections * addressShare))
+    const everyMs = timeouts.connectionsCheckingInterval ?? TIMEOUTS.connectionsCheckingInterval
+    this.#uploads = new UploadWatch({ minBytes: (bodyBytesPerSecond * everyMs) / 1_000, everyMs })
     const selfProbe = new SelfProbe()
     this.#store = store
     this.#ledger = new RefusalLedger(store, publish)
@@ -72,18 +79,27 @@ export class Receiver {
     const handler = new DeliveryHandler({
       ...parts,
       intakeLimit,
+      peers,
+      uploads: this.#uploads,
       ledger: this.#ledger,
       alarm: this.#alarm,
       recogniseProbe: (request) => selfProbe.recognise(request),
     })
     const app = createOtherRoutes()
     const handle = (request: IncomingMessage, response: ServerResponse) => {
+      // No sender of webhooks sends requests without waiting for answers.
+      if (!peers.admitRequest(request.socket)) return
+      const finish = () => {
+        peers.finishRequest(request.socket)
+        if (isUnread(request)) request.socket.destroySoon()
+      }
       const path = request.method === 'POST' ? parseHookPath(request.url ?? '') : null
       // Deliveries bypass Express, whose routing costs as much as a signature. See decision 19.
-      if (path === null) app(request, response)
-      else this.#track(handler.handle(request, response, path))
+      if (path === null) app(request, response.once('finish', finish))
+      else this.#track(handler.handle(request, response, path).then(finish))
     }
     this.#server = createServer({ ...TIMEOUTS, ...timeouts }, handle)
+    this.#server.on('connection', (socket) => peers.join(socket))
     // `Expect: 100-continue`: a body that is too large is refused before it is sent.
     this.#server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
       if (!(Number(request.headers['content-length'] ?? 0) > intakeLimit.limits.bodyBytes)) response.writeContinue()
@@ -113,6 +129,7 @@ export class Receiver {
       this.#server.once('error', (cause) => reject(describeListenError(cause, port)))
       this.#server.listen(port, host, resolve)
     })
+    this.#uploads.start()
     const { port: taken } = this.#server.address() as AddressInfo
     return `http://${host.includes(':') ? `[${host}]` : host}:${taken}`
   }
@@ -143,6 +160,7 @@ export class Receiver {
     }
     // The delivery of a sender that closed its connection may still be on its way to the store.
     await Promise.all(this.#atWork)
+    this.#uploads.stop()
     await this.#ledger.settle()
   }
 

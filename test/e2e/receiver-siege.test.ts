@@ -53,7 +53,8 @@ test('a receiver under endless, huge and slow bodies stays in bounded memory and
 
 test('a receiver holds 5,000 idle connections in bounded memory, and serves again after them', async () => {
   const patient = { requestTimeout: 300_000, headersTimeout: 300_000 }
-  const receiver = await startReceiverProcess({ secret: SECRET, limits: {}, timeouts: patient })
+  const limits = { addressShare: 1 }
+  const receiver = await startReceiverProcess({ secret: SECRET, limits, timeouts: patient })
   const connections: RawConnection[] = []
   const over = Promise.withResolvers<void>()
   let closed = 0

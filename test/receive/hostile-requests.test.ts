@@ -7,6 +7,8 @@ import type { Verdict } from '../../src/core/incoming/delivery.ts'
 import { SignatureAlarm } from '../../src/receive/checks/signature-alarm.ts'
 import { DeliveryHandler } from '../../src/receive/delivery-handler.ts'
 import { IntakeLimit } from '../../src/receive/limits/intake-limit.ts'
+import { Peers } from '../../src/receive/limits/peers.ts'
+import { UploadWatch } from '../../src/receive/limits/upload-watch.ts'
 import { RefusalLedger } from '../../src/receive/refusal-ledger.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { openRaw, requestHead } from '../support/raw-http.ts'
@@ -112,6 +114,8 @@ test('a body that other code has read is answered 500 and reported', async () =>
     ...{ store, intake: store, clock, publish: notices.publish, routes: () => [] },
     ...{
       intakeLimit: new IntakeLimit({}, () => null),
+      peers: new Peers(1),
+      uploads: new UploadWatch({ minBytes: 1, everyMs: 1_000 }),
       ledger: new RefusalLedger(store, notices.publish),
       alarm: new SignatureAlarm(),
     },

@@ -45,10 +45,22 @@ test('an endless body is refused soon after the limit', async () => {
   expect(heard).toMatchObject([{ kind: 'delivery.received', verdict: 'too_large' }])
 })
 
-test('a body that arrives byte by byte takes no more memory than its bytes', async () => {
+test('a body of many chunks of a few bytes is refused after 2,000 of them', async () => {
+  const { url, path, heard, notices } = await createTestReceiver()
+  const refused = notices.once('delivery.received')
+  const connection = await openRaw(url)
+  await connection.write(requestHead(path, { 'Transfer-Encoding': 'chunked' }))
+  await connection.write('1\r\nx\r\n'.repeat(100_000))
+  expect(await connection.answer).toMatch(/^HTTP\/1\.1 408 /)
+  await connection.closed
+  await refused
+  expect(heard).toMatchObject([{ verdict: 'incomplete', facts: { contentLength: 2_001 } }])
+})
+
+test('a small body that arrives byte by byte is accepted', async () => {
   const { url, path, post } = await createTestReceiver()
   const connection = await openRaw(url)
-  const body = eventBody('evt_1', 'file.created', { note: 'n'.repeat(100_000) })
+  const body = eventBody('evt_1', 'file.created', { note: 'n'.repeat(1_500) })
   const chunks = Buffer.from([...body].map((character) => `1\r\n${character}\r\n`).join(''))
   await connection.write(
     requestHead(path, { 'Transfer-Encoding': 'chunked', 'X-Service-Signature': opensslHmac(SECRET, body) }),

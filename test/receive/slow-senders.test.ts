@@ -54,7 +54,7 @@ test('senders that hold their bodies back take no place in the queue', async () 
 })
 
 test('connections over the limit are closed at once, and those within it are served', async () => {
-  const { url, path } = await createTestReceiver({ limits: { connections: 20 } })
+  const { url, path } = await createTestReceiver({ limits: { connections: 20, addressShare: 1 } })
   const within = await Promise.all(Array.from({ length: 20 }, () => openRaw(url)))
   // Each is known to be counted once it has been answered.
   for (const connection of within.slice(0, 19)) {

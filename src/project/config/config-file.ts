@@ -59,6 +59,8 @@ const configFile = z.strictObject({
       inFlight: z.int().min(1).max(100_000).default(1_000),
       bytesInFlight: z.int().min(1_048_576).max(17_179_869_184).default(67_108_864),
       connections: z.int().min(1).max(1_000_000).default(5_000),
+      addressShare: z.number().min(0.01).max(1).default(0.5),
+      bodyBytesPerSecond: z.int().min(1).max(1_048_576).default(4_096),
       endpointPerSecond: perSecond,
       endpointBurst: burst,
       addressPerSecond: perSecond,

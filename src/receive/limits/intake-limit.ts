@@ -1,3 +1,4 @@
+import type { Share } from './peers.ts'
 import { DEFAULT_LIMITS, type ReceiveLimits } from './receive-limits.ts'
 import { addressKey, TokenBuckets } from './token-buckets.ts'
 
@@ -7,6 +8,11 @@ export interface Rejection {
   reason?: 'starting' | 'queue_full' | 'bytes_in_flight' | 'address_rate' | 'endpoint_rate'
   retryAfterMs?: number
 }
+
+/** A body up to this size is small. */
+const SMALL_BODY_BYTES = 65_536
+/** The part of the bytes in flight that larger bodies may take. */
+const LARGE_BODY_SHARE = 0.75
 
 /** All unknown endpoints share a bucket, so that probing for endpoints is limited, too. */
 const NO_ENDPOINT = ''
@@ -60,15 +66,24 @@ export class IntakeLimit {
     this.#inFlight -= 1
   }
 
-  /** False if the bytes would exceed the limit. Bytes that were taken must be given back. */
-  takeBytes(count: number): boolean {
-    if (this.#bytes + count > this.limits.bytesInFlight) return false
+  /**
+   * False if the bytes would exceed the limit, or the share of their address. `held`: bytes of the
+   * same body so far. Bytes that were taken must be given back.
+   */
+  takeBytes(count: number, share: Share, held: number): boolean {
+    const { bytesInFlight, addressShare } = this.limits
+    // Large bodies leave a part to small ones, which nearly all deliveries are.
+    const room = held + count > SMALL_BODY_BYTES ? bytesInFlight * LARGE_BODY_SHARE : bytesInFlight
+    const own = Math.max(room * addressShare, this.limits.bodyBytes)
+    if (this.#bytes + count > room || share.bytes + count > own) return false
     this.#bytes += count
+    share.bytes += count
     return true
   }
 
-  giveBytes(count: number): void {
+  giveBytes(count: number, share: Share): void {
     this.#bytes -= count
+    share.bytes -= count
   }
 }
 

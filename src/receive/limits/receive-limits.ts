@@ -8,6 +8,10 @@ export interface ReceiveLimits {
   inFlight: number
   /** Open connections; one more is closed at once. */
   connections: number
+  /** Part of the connections and of the bytes in flight that one address may hold, up to 1. */
+  addressShare: number
+  /** Bytes of a body that are to arrive each second, after a grace of two. */
+  bodyBytesPerSecond: number
   /** Deliveries to one endpoint: sustained rate. */
   endpointPerSecond: number
   /** Deliveries to one endpoint: how many at once. */
@@ -23,6 +27,8 @@ export const DEFAULT_LIMITS: ReceiveLimits = {
   bytesInFlight: 67_108_864,
   inFlight: 1_000,
   connections: 5_000,
+  addressShare: 0.5,
+  bodyBytesPerSecond: 4_096,
   endpointPerSecond: 20_000,
   endpointBurst: 40_000,
   addressPerSecond: 20_000,

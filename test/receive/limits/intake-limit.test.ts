@@ -49,7 +49,9 @@ test('a flood to an unknown endpoint takes no tokens from known ones', async () 
 })
 
 test('a delivery over the bytes in flight is answered 503 and accepted once others are through', async () => {
-  const { url, path, post, heard } = await createTestReceiver({ limits: { bytesInFlight: 5_000, bodyBytes: 4_000 } })
+  const { url, path, post, heard } = await createTestReceiver({
+    limits: { bytesInFlight: 5_000, bodyBytes: 4_000, addressShare: 1 },
+  })
   const slow = await openRaw(url)
   await slow.write(requestHead(path, { 'Content-Length': 4_000 }) + 'x'.repeat(3_999))
   // The first bytes are here once a small delivery, sent after them, is taken.

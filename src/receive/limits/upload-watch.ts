@@ -1,0 +1,49 @@
+/** A body that is being read. */
+export interface Upload {
+  /** Bytes so far. */
+  readonly length: number
+  /** Gives the body up. */
+  cutOff(): void
+}
+
+/** Looks in a row that find less than the minimum before a body is given up. */
+const MAX_SLOW_LOOKS = 3
+
+/** Gives up bodies that come too slowly, so that no sender holds memory by waiting. */
+export class UploadWatch {
+  readonly #minBytes: number
+  readonly #everyMs: number
+  readonly #uploads = new Map<Upload, { length: number; slowLooks: number }>()
+  #timer: NodeJS.Timeout | null = null
+
+  /** `minBytes` of each body are to arrive between two looks. */
+  constructor({ minBytes, everyMs }: { minBytes: number; everyMs: number }) {
+    this.#minBytes = minBytes
+    this.#everyMs = everyMs
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.#look(), this.#everyMs).unref()
+  }
+
+  stop(): void {
+    if (this.#timer) clearInterval(this.#timer)
+    this.#timer = null
+  }
+
+  add(upload: Upload): void {
+    this.#uploads.set(upload, { length: upload.length, slowLooks: 0 })
+  }
+
+  remove(upload: Upload): void {
+    this.#uploads.delete(upload)
+  }
+
+  #look(): void {
+    for (const [upload, seen] of this.#uploads) {
+      seen.slowLooks = upload.length - seen.length < this.#minBytes ? seen.slowLooks + 1 : 0
+      seen.length = upload.length
+      if (seen.slowLooks >= MAX_SLOW_LOOKS) upload.cutOff()
+    }
+  }
+}

@@ -13,7 +13,7 @@ interface AdminServerOptions {
   /** Address to listen on. Default `127.0.0.1`. */
   host?: string
   /** Answers everything but `/livez` and `/readyz`; `port` may be asked once the server listens. */
-  routes?: (port: () => number) => RequestHandler
+  routes?: (port: () => number) => { handler: RequestHandler; stop(): void }
   /** How long a stop waits for answers in progress. Default one second. */
   answerWithinMs?: number
 }
@@ -23,6 +23,7 @@ export class AdminServer {
   readonly #server: Server
   readonly #host: string
   readonly #answerWithinMs: number
+  readonly #endStreams: () => void
 
   constructor(
     health: Health,
@@ -41,7 +42,9 @@ export class AdminServer {
       if (!this.#server.listening) response.set('Connection', 'close')
       response.status(report.ready ? 200 : 503).json(report)
     })
-    if (routes) app.use(routes(() => (this.#server.address() as AddressInfo).port))
+    const served = routes?.(() => (this.#server.address() as AddressInfo).port)
+    if (served) app.use(served.handler)
+    this.#endStreams = () => served?.stop()
     this.#server = createServer(app)
   }
 
@@ -63,6 +66,7 @@ export class AdminServer {
   async stop(): Promise<void> {
     if (!this.#server.listening) return
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    this.#endStreams()
     const cut = setTimeout(() => this.#server.closeAllConnections(), this.#answerWithinMs)
     await closed
     clearTimeout(cut)

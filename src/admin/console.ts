@@ -1,5 +1,5 @@
 import compression from 'compression'
-import { type RequestHandler, Router } from 'express'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Publish } from '../core/notices.ts'
 import { Authenticator } from './access/authenticator.ts'
 import { type CookiePlace, cookieName } from './access/cookie.ts'
@@ -11,18 +11,21 @@ import { type MetricsSource, metricsRoute } from './http/metrics-route.ts'
 import { answerProblem, mountRoutes } from './http/mount-routes.ts'
 import { SECURE_HEADERS } from './http/secure-headers.ts'
 import { staticPage } from './http/static-page.ts'
+import { LiveFeed, type LiveFeedParts } from './live/live-feed.ts'
 import { accessHandlers, type ProcessFacts } from './resources/access-handlers.ts'
 import { accountHandlers } from './resources/account-handlers.ts'
 import { auditHandlers } from './resources/audit-handlers.ts'
 import { deliveryHandlers } from './resources/delivery-handlers.ts'
 import { endpointHandlers } from './resources/endpoint-handlers.ts'
 import { eventHandlers } from './resources/event-handlers.ts'
+import { failureHandlers } from './resources/failure-handlers.ts'
+import { liveHandlers } from './resources/live-handlers.ts'
 import type { ResourceParts } from './resources/parts.ts'
 import { runHandlers } from './resources/run-handlers.ts'
 import { tokenHandlers } from './resources/token-handlers.ts'
 import { workflowHandlers } from './resources/workflow-handlers.ts'
 
-export interface ConsoleParts extends ResourceParts {
+export interface ConsoleParts extends ResourceParts, Pick<LiveFeedParts, 'listen'> {
   access: AccessOptions
   facts: ProcessFacts
   publish: Publish
@@ -37,8 +40,15 @@ export interface ConsoleParts extends ResourceParts {
 /** Answers below this size are sent as they are. */
 const COMPRESSED_BYTES = 1_400
 
+/** The API and the page, as the admin server runs them. */
+export interface Console {
+  handler: RequestHandler
+  /** Ends the open live feeds, which would delay a stop. */
+  stop(): void
+}
+
 /** The API and the page, for any base path. `port` is asked once the server listens. */
-export function createConsole(parts: ConsoleParts, port: () => number): Router {
+export function createConsole(parts: ConsoleParts, port: () => number): Console {
   const { access, store, page, metrics } = parts
   const place = (): CookiePlace => ({
     port: port(),
@@ -46,32 +56,48 @@ export function createConsole(parts: ConsoleParts, port: () => number): Router {
     basePath: access.basePath,
   })
   const authenticator = new Authenticator(store, access)
+  const feed = new LiveFeed(parts)
   const router = Router()
   const own = () => ({ port: port(), url: access.url })
   if (metrics) router.get('/metrics', metricsRoute({ ...metrics, authenticator, clock: parts.clock, own }))
   router.use(secure(own))
-  router.use(compression({ threshold: COMPRESSED_BYTES }))
+  router.use(compression({ threshold: COMPRESSED_BYTES, filter: mayCompress }))
   router.use(
     '/api/v1',
     sameOrigin(own),
     mountRoutes({
       ...parts,
       routes: ROUTES,
-      handlers: createHandlers(parts, authenticator, place),
+      handlers: createHandlers(parts, { authenticator, feed, place }),
       authenticator,
       cookieName: () => cookieName(place()),
     }),
   )
   router.use(staticPage(page, access.basePath))
   router.use(answerProblem(parts))
-  return access.basePath === '' ? router : Router().use(access.basePath, router)
+  const handler = access.basePath === '' ? router : Router().use(access.basePath, router)
+  return { handler, stop: () => feed.stop('the process stops') }
 }
 
-function createHandlers(parts: ConsoleParts, authenticator: Authenticator, cookiePlace: () => CookiePlace): Handlers {
+/** A feed would wait in the compressor until it is large enough. */
+function mayCompress(request: Request, response: Response): boolean {
+  return (
+    !String(response.getHeader('content-type')).startsWith('text/event-stream') && compression.filter(request, response)
+  )
+}
+
+interface Wired {
+  authenticator: Authenticator
+  feed: LiveFeed
+  place: () => CookiePlace
+}
+
+function createHandlers(parts: ConsoleParts, { authenticator, feed, place }: Wired): Handlers {
   const { store, clock, facts } = parts
   return {
-    ...accessHandlers({ store, clock, authenticator, cookiePlace, facts, routes: () => ROUTES }),
+    ...accessHandlers({ store, clock, authenticator, cookiePlace: place, facts, routes: () => ROUTES }),
     ...runHandlers(parts),
+    ...failureHandlers(parts),
     ...eventHandlers(parts),
     ...deliveryHandlers(parts),
     ...workflowHandlers(parts),
@@ -79,6 +105,7 @@ function createHandlers(parts: ConsoleParts, authenticator: Authenticator, cooki
     ...accountHandlers(parts),
     ...tokenHandlers(parts),
     ...auditHandlers(parts),
+    ...liveHandlers({ feed, clock, authenticator, facts, cookieName: () => cookieName(place()) }),
   }
 }
 

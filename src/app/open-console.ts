@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
-import type { RequestHandler } from 'express'
-import { createConsole } from '../admin/console.ts'
+import { type Console, createConsole } from '../admin/console.ts'
 import { hashSecret } from '../core/access/token.ts'
-import type { Publish } from '../core/notices.ts'
+import type { Notice } from '../core/notices.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
+import type { NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
 import { loadAdminToken } from '../project/data-dir/admin-token.ts'
 import { readVersion } from '../project/read-version.ts'
@@ -21,17 +21,19 @@ export function openConsole(
   }: {
     store: Store
     clock: Clock
-    publish: Publish
+    notices: NoticeBus
     embedded: () => EmbeddedSandbox | null
     metrics: Pick<Metrics, 'scrape'>
   },
-): (port: () => number) => RequestHandler {
+): (port: () => number) => Console {
   const { url, basePath, proxy } = config.admin
   const access = { url, basePath, proxy, fileTokenHash: hashSecret(loadAdminToken(config)) }
+  const { publish, subscribe } = parts.notices
+  const listen = (hear: (notice: Notice) => void) => subscribe('*', hear)
   const surroundings = openSurroundings(config, parts)
   const facts = { version: readVersion(), role: config.role, isSandbox: config.service.kind === 'sandbox' }
   const source = { isOpen: config.admin.metrics === 'open', scrape: (accept: string) => metrics.scrape(accept) }
-  const served = { ...parts, surroundings, access, facts, metrics: source, page: dashboardFolder() }
+  const served = { ...parts, publish, listen, surroundings, access, facts, metrics: source, page: dashboardFolder() }
   return (port) => createConsole(served, port)
 }
 

@@ -114,7 +114,7 @@ export function openParts(config: Config, wiring: Wiring) {
     pruner: new Pruner({ store, clock, publish, retention: config.retention }),
     admin: new AdminServer(health, {
       host: config.admin.host,
-      routes: openConsole(config, { store, clock, publish, embedded: hooks.embedded, metrics }),
+      routes: openConsole(config, { store, clock, notices, embedded: hooks.embedded, metrics }),
     }),
     modules: isWatching
       ? new ModuleWatch({ folder: config.workflowsDir, clock, onChange: hooks.onSourceChange })

@@ -39,12 +39,15 @@ export class Authenticator {
     this.#options = options
   }
 
-  /** Throws `unauthenticated`, or `too_many_requests` after five wrong tokens within a minute. */
-  async identify(credentials: Credentials, now: number): Promise<Caller> {
+  /**
+   * Throws `unauthenticated`, or `too_many_requests` after five wrong tokens within a minute.
+   * `isUse` false: a session that only listens may become idle.
+   */
+  async identify(credentials: Credentials, now: number, { isUse = true } = {}): Promise<Caller> {
     const { headers, address } = credentials
     const bearer = /^Bearer (\S+)$/i.exec(headers.authorization ?? '')?.[1]
     if (bearer !== undefined) return this.#identifyToken(bearer, address, now)
-    const caller = this.#readProxy(credentials) ?? (await this.#identifySession(credentials, now))
+    const caller = this.#readProxy(credentials) ?? (await this.#identifySession(credentials, now, isUse))
     if (caller !== null) return caller
     throw new UpshotError('unauthenticated', 'This request carries no valid login.')
   }
@@ -64,14 +67,14 @@ export class Authenticator {
     throw new UpshotError('unauthenticated', 'The token is unknown, expired or revoked.')
   }
 
-  async #identifySession({ headers, address, cookieName }: Credentials, now: number): Promise<Caller | null> {
+  async #identifySession({ headers, address, cookieName }: Credentials, now: number, isUse: boolean) {
     const cookie = readCookie(headers.cookie, cookieName)
     const key = headers[KEY_HEADER]
     if (cookie === null || typeof key !== 'string') return null
     const session = await this.#store.findSession(hashSecret(cookie))
     if (session === null || !isSessionAlive(session, now) || !isSame(hashSecret(key), session.keyHash)) return null
-    if (session.seenAt + SEEN_STEP_MS <= now) await this.#store.touchSession(session.id, now)
-    return { name: session.name, kind: 'session', id: session.id, role: session.role, address }
+    if (isUse && session.seenAt + SEEN_STEP_MS <= now) await this.#store.touchSession(session.id, now)
+    return { name: session.name, kind: 'session', id: session.id, role: session.role, address } as const
   }
 
   /** A user named by the proxy. The page key may be any text: a foreign page can send none. */

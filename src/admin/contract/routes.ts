@@ -5,6 +5,8 @@ import { AUDIT_ROUTES } from './audit.ts'
 import { DELIVERY_ROUTES } from './deliveries.ts'
 import { ENDPOINT_ROUTES } from './endpoints.ts'
 import { EVENT_ROUTES } from './events.ts'
+import { FAILURE_ROUTES } from './failures.ts'
+import { LIVE_ROUTES } from './live.ts'
 import type { ParamsOf, RouteTable } from './route.ts'
 import { RUN_ROUTES } from './runs.ts'
 import { TOKEN_ROUTES } from './tokens.ts'
@@ -17,6 +19,7 @@ import { WORKFLOW_ROUTES } from './workflows.ts'
 export const ROUTES = {
   ...ACCESS_ROUTES,
   ...RUN_ROUTES,
+  ...FAILURE_ROUTES,
   ...EVENT_ROUTES,
   ...DELIVERY_ROUTES,
   ...WORKFLOW_ROUTES,
@@ -24,6 +27,7 @@ export const ROUTES = {
   ...ACCOUNT_ROUTES,
   ...TOKEN_ROUTES,
   ...AUDIT_ROUTES,
+  ...LIVE_ROUTES,
 } as const satisfies RouteTable
 
 export type Routes = typeof ROUTES

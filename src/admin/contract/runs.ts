@@ -85,6 +85,8 @@ export const runFilter = {
   event: z.string().optional(),
   origin: z.enum(RUN_ORIGINS).optional(),
   parent: z.string().optional(),
+  step: z.string().optional().describe('Key or name of the failed step.'),
+  group: z.string().optional().describe('Id of a kind of failure, `grp_…`.'),
   since: moment.optional(),
   until: moment.optional(),
 }

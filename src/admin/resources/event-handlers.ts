@@ -3,17 +3,20 @@ import { UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { type EventRecord, parseEvent } from '../../core/incoming/event.ts'
 import { planRuns } from '../../core/incoming/route.ts'
+import type { EventSearch } from '../../core/store/events.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import type { EVENT_ROUTES } from '../contract/events.ts'
-import type { Handlers } from '../http/handler.ts'
+import type { Call, Handlers } from '../http/handler.ts'
 import { describeDeliveries } from '../views/describe-deliveries.ts'
 import { describeEvent, readData } from '../views/event-view.ts'
-import { describeRuns } from '../views/run-view.ts'
+import { describeRuns, seesPayloads } from '../views/run-view.ts'
 import { requireEndpoint } from './endpoint-handlers.ts'
+import { parseSearch } from './parse-search.ts'
 import { asCaller, type ResourceParts, recordAction } from './parts.ts'
-import { decodePosition, given, readMoment, wholePage } from './read-query.ts'
+import { readPage } from './read-page.ts'
+import { given, readMoment } from './read-query.ts'
 
 /** Deliveries and runs that are listed with one event. */
 const MAX_OF_EVENT = 200
@@ -28,21 +31,13 @@ export function eventHandlers(parts: ResourceParts): Handlers<EventRoute> {
 
 function eventReads({ store }: ResourceParts): Handlers<Exclude<EventRoute, EventAction>> {
   return {
-    async 'GET /events'({ query, now, caller }) {
-      const { type, since, until, after, limit } = query
-      const before = decodePosition(after, /^\d{1,15}$/)
-      const filter = given({ type, since: readMoment(since, now), until: readMoment(until, now) })
-      const events = await store.listEvents({
-        ...filter,
-        ...(before === undefined ? {} : { before: Number(before) }),
-        limit,
-      })
-      return wholePage(events, {
-        limit,
-        items: events.map((event) => describeEvent(event, caller)),
-        positionOf: ({ seq }) => String(seq),
-        momentOf: ({ receivedAt }) => receivedAt,
-      })
+    async 'GET /events'({ query, now, caller, signal }) {
+      const search = readSearch(query, caller, now)
+      return readPage(
+        { query, signal },
+        (slice) => store.searchEvents(search, slice),
+        (events) => events.map((event) => describeEvent(event, caller)),
+      )
     },
     async 'GET /events/:id'({ params, query, caller }) {
       const event = await requireEvent(store, params.id, query.account)
@@ -56,6 +51,25 @@ function eventReads({ store }: ResourceParts): Handlers<Exclude<EventRoute, Even
       }
     },
   }
+}
+
+/**
+ * The search of a query. A viewer sees no payloads, so that it may not ask for their words either.
+ */
+function readSearch(query: Call<'GET /events'>['query'], caller: Caller, now: number): EventSearch {
+  const { words, filters } = parseSearch(query.q, ['type', 'path', 'account', 'since', 'until'])
+  const path = query.path ?? filters.path
+  if (!seesPayloads(caller) && (words.length > 0 || path !== undefined)) {
+    throw new UpshotError('forbidden', 'Words and paths are looked for in payloads, which a viewer does not see.')
+  }
+  return given({
+    type: query.type ?? filters.type,
+    account: query.account ?? filters.account,
+    path,
+    words: words.length === 0 ? undefined : words,
+    since: readMoment(query.since ?? filters.since, now),
+    until: readMoment(query.until ?? filters.until, now),
+  })
 }
 
 function eventActions(parts: ResourceParts): Handlers<EventAction> {

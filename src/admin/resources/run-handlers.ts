@@ -9,7 +9,9 @@ import type { Call, Handlers } from '../http/handler.ts'
 import { maskValue } from '../views/mask.ts'
 import { describeRuns, describeStep, seesPayloads } from '../views/run-view.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
-import { decodePosition, encodePosition, given, readMoment, wholePage } from './read-query.ts'
+import { readPage } from './read-page.ts'
+import { decodePosition, encodePosition } from './read-query.ts'
+import { readRunFilter } from './read-run-filter.ts'
 
 /** Runs of one relation that are listed. */
 const MAX_RELATED = 100
@@ -24,14 +26,13 @@ export function runHandlers(parts: ResourceParts): Handlers<RunRoute> {
 
 function runReads({ store }: ResourceParts): Handlers<Exclude<RunRoute, RunAction>> {
   return {
-    async 'GET /runs'({ query, now, caller }) {
-      const runs = await store.listRuns({ limit: query.limit, ...readFilter(query, now) })
-      return wholePage(runs, {
-        limit: query.limit,
-        items: await describeRuns(store, runs, caller),
-        positionOf: ({ id }) => id,
-        momentOf: ({ createdAt }) => createdAt,
-      })
+    'GET /runs': async ({ query, now, caller, signal }) => {
+      const filter = readRunFilter(query, now)
+      return readPage(
+        { query, signal },
+        (slice) => store.searchRuns(filter, slice),
+        (runs) => describeRuns(store, runs, caller),
+      )
     },
     async 'GET /runs/:id'({ params, caller }) {
       return describeOne(store, await requireRun(store, params.id), caller)
@@ -112,20 +113,6 @@ function runActions(parts: ResourceParts): Handlers<RunAction> {
 function describeRefusal(operation: RunOperation, run: Run, now: number): UpshotError {
   const why = findObstacle(operation, run, now) ?? 'its state has changed meanwhile'
   return new UpshotError('conflict', `Run ${run.id} does not allow this: ${why}.`)
-}
-
-function readFilter(query: Call<'GET /runs'>['query'], now: number): RunFilter {
-  const { status, workflow, origin, event, parent, since, until, after } = query
-  return given({
-    status,
-    workflow,
-    origin,
-    eventId: event,
-    parentRun: parent,
-    since: readMoment(since, now),
-    until: readMoment(until, now),
-    before: decodePosition(after, /^run_\w+$/),
-  })
 }
 
 /** A run as the API gives it. */

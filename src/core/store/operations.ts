@@ -1,3 +1,4 @@
+import type { FailureState } from '../runs/failure-state.ts'
 import type { Invocation } from '../runs/wait.ts'
 
 /** The part of a run that a new one takes over. */
@@ -9,6 +10,8 @@ export interface Fork {
 }
 
 export interface OperationWrites {
+  /** Resolves or snoozes a kind of failure, in place of what was said before. */
+  saveFailureState(state: FailureState): Promise<void>
   /** Starts a run of a callable workflow, as `step.invoke` does. False when the id is taken. */
   startRun(start: Invocation): Promise<boolean>
   /**

@@ -3,6 +3,7 @@ import type { EventRecord } from '../incoming/event.ts'
 import type { AdmissionAnswer, AdmissionPlan } from '../runs/admission.ts'
 import type { ClaimedRun } from '../runs/claim.ts'
 import type { FailureGroup } from '../runs/failure-group.ts'
+import type { FailureState } from '../runs/failure-state.ts'
 import type { Lease } from '../runs/lease.ts'
 import type { Run, RunFilter } from '../runs/run.ts'
 import type { PackedOutput } from '../runs/step.ts'
@@ -76,6 +77,8 @@ export interface RunReads {
   searchRuns(filter: RunFilter, slice: SearchSlice): Promise<SearchPart<Run>>
   /** The failed runs of one slice by kind, whatever its `limit`; see `mergeFailureGroups`. */
   groupFailures(filter: FailureFilter, slice: SearchSlice): Promise<SearchPart<FailureGroup>>
+  /** The verdicts of persons on kinds of failures. */
+  listFailureStates(groups: readonly string[]): Promise<FailureState[]>
   findRun(id: string): Promise<Run | null>
   /** Ids that begin so, oldest first. */
   listRunIds(beginning: string, limit: number): Promise<string[]>

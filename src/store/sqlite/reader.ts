@@ -24,6 +24,7 @@ export function createReader({
   limits,
   audits,
   access,
+  failureStates,
 }: Tables): ReadStore {
   return {
     // Never newer than the endpoints and routes that the same turn gives.
@@ -69,6 +70,7 @@ export function createReader({
     watch: (clock, onChange) => new ChangeWatch({ count: changes, clock, onChange }),
     loadLimit: async (key) => limits.load(key),
     listActions: async (query) => audits.list(query),
+    listFailureStates: async (groups) => failureStates.list(groups),
     findSession: async (cookieHash) => access.findSession(cookieHash),
     findLoginCode: async (codeHash, now) => access.findCode(codeHash, now),
     listSessions: async (now) => access.listSessions(now),

@@ -13,6 +13,7 @@ import { EventTable } from './incoming/event-table.ts'
 import { Admission } from './limits/admission.ts'
 import { GateTable } from './limits/gate-table.ts'
 import { KeyLimitTable } from './limits/key-limit-table.ts'
+import { FailureStateTable } from './runs/failure-state-table.ts'
 import { OutputTable } from './runs/output-table.ts'
 import { RunOperations } from './runs/run-operations.ts'
 import { RunTable } from './runs/run-table.ts'
@@ -65,6 +66,7 @@ export function openTables(db: Database, vault: Vault) {
     limits: new KeyLimitTable(db),
     audits,
     access: new AccessTable(db),
+    failureStates: new FailureStateTable(db),
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, db.memory ? null : join(dirname(db.name), 'workers')),
   }

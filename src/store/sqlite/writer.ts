@@ -174,8 +174,9 @@ function matchWrites({ runs, waits, cursors }: Tables, commit: Commit): MatchWri
   }
 }
 
-function operationWrites({ operations, waits }: Tables, commit: Commit): OperationWrites {
+function operationWrites({ operations, waits, failureStates }: Tables, commit: Commit): OperationWrites {
   return {
+    saveFailureState: (state) => commit.write(() => failureStates.save(state)),
     startRun: (start) => commit.write(() => operations.start(start)),
     cancelRun: (runId, reason, now) => commit.write(() => waits.cancel(runId, reason, now).length > 0),
     retryRun: (runId, now) => commit.write(() => operations.retry(runId, now)),

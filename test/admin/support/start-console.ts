@@ -9,6 +9,7 @@ import { randomWord } from '../../../src/core/ids.ts'
 import type { Notice } from '../../../src/core/notices.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { ManualClock } from '../../../src/core/time.ts'
+import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { openTestStore } from '../../support/test-store.ts'
 
@@ -51,10 +52,12 @@ export async function startConsole(given: Partial<ConsoleParts> & { store?: Stor
   const { store = openTestStore() } = given
   const clock = (given.clock ?? new ManualClock(Date.UTC(2026, 10, 22, 12))) as ManualClock
   const heard: Notice[] = []
+  const bus = createNoticeBus()
   const parts: ConsoleParts = {
     access: { basePath: '', url: null, proxy: null, fileTokenHash: hashSecret(FILE_TOKEN) },
     facts: { version: '0.1.0', role: 'all', isSandbox: true },
     publish: (notice) => heard.push(notice),
+    listen: bus.subscribe.bind(null, '*'),
     page: tempFolder(),
     surroundings: testSurroundings(),
     checksAnswers: true,
@@ -76,6 +79,7 @@ export async function startConsole(given: Partial<ConsoleParts> & { store?: Stor
     store,
     clock,
     heard,
+    bus,
     origin,
     base,
     api,

@@ -16,6 +16,8 @@ type Ports = AccessWrites & EndpointWrites & EventWrites & OperationWrites & Sch
  */
 export const OPERATOR_WRITES = {
   startRun: ({ run, workflow, account }) => act('run.start', run, { workflow, account }),
+  saveFailureState: ({ group, kind, until }) =>
+    act(kind === 'resolved' ? 'failure.resolve' : 'failure.snooze', group, { until }),
   startSession: ({ id, name, role }) => act('session.start', id, { name, role }),
   endSession: (session) => act('session.end', session),
   saveToken: ({ id, name, role, expiresAt }) => act('token.add', id, { name, role, expiresAt }),

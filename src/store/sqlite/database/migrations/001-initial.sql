@@ -467,6 +467,16 @@ CREATE TRIGGER audit_is_final BEFORE UPDATE ON audit
 BEGIN
   SELECT RAISE(ABORT, 'a row of the audit log is never changed');
 END;
+-- A person's verdict on a kind of failure. `failure_group`: the id that `groupFailure` gives it.
+CREATE TABLE failure_state (
+  failure_group TEXT PRIMARY KEY,
+  kind          TEXT NOT NULL,
+  note          TEXT,
+  set_by        TEXT NOT NULL,
+  set_at        INTEGER NOT NULL,
+  until         INTEGER
+) STRICT, WITHOUT ROWID;
+
 -- Access ------------------------------------------------------------------------------------------
 
 -- Logins to the admin API. Secrets are stored as SHA-256 in hex.

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { moment, pageOf, paging, type RouteTable, reason, time } from './route.ts'
+
+const failureGroup = z
+  .object({
+    id: z.string().describe('`grp_…`: the same for failures of one kind, in every process.'),
+    workflow: z.string(),
+    step: z.string().nullable(),
+    name: z.string(),
+    message: z.string().describe('With ids, numbers, moments and paths masked.'),
+    runs: z.int().describe('Failed runs that the search met; see `searched`.'),
+    firstAt: time(),
+    lastAt: time(),
+    lastRun: z.string(),
+    state: z.enum(['open', 'snoozed', 'resolved']).describe('It opens again with its next failure.'),
+    note: z.string().nullable(),
+    by: z.string().nullable(),
+    until: time().nullable().describe('End of a snooze.'),
+  })
+  .meta({ id: 'FailureGroup' })
+
+export const FAILURE_ROUTES = {
+  'GET /failures': {
+    id: 'listFailures',
+    tag: 'failures',
+    summary: 'Failed runs by kind, the kind with the newest failure first; a page is a stretch of history',
+    role: 'viewer',
+    query: z.strictObject({
+      q: z.string().max(500).optional().describe('Words of the error, and `workflow:`, `step:`, `since:`, `until:`.'),
+      workflow: z.string().optional(),
+      since: moment.default('24h'),
+      until: moment.optional(),
+      after: paging.after,
+    }),
+    answer: pageOf(failureGroup),
+    isSearch: true,
+  },
+  'POST /failures/:id/resolve': {
+    id: 'resolveFailure',
+    tag: 'failures',
+    summary: 'Marks a kind of failure as resolved, until the next one',
+    role: 'operator',
+    body: z.strictObject({ note: z.string().max(2_000).nullable().default(null), reason }),
+    answer: null,
+    audit: 'failure.resolve',
+  },
+  'POST /failures/:id/snooze': {
+    id: 'snoozeFailure',
+    tag: 'failures',
+    summary: 'Hides a kind of failure for a time',
+    role: 'operator',
+    body: z.strictObject({
+      for: z.string().regex(/^\d+(\.\d+)?[smhdw]$/),
+      note: z.string().max(2_000).nullable().default(null),
+      reason,
+    }),
+    answer: null,
+    audit: 'failure.snooze',
+  },
+} as const satisfies RouteTable

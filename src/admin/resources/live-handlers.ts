@@ -1,0 +1,37 @@
+import type { Clock } from '../../core/time.ts'
+import type { Authenticator } from '../access/authenticator.ts'
+import type { LIVE_ROUTES } from '../contract/live.ts'
+import type { Handlers } from '../http/handler.ts'
+import type { LiveFeed } from '../live/live-feed.ts'
+import type { ProcessFacts } from './access-handlers.ts'
+
+interface LiveParts {
+  feed: LiveFeed
+  clock: Clock
+  authenticator: Pick<Authenticator, 'identify'>
+  facts: ProcessFacts
+  cookieName: () => string
+}
+
+/** The live feed. */
+export function liveHandlers({
+  feed,
+  clock,
+  authenticator,
+  facts,
+  cookieName,
+}: LiveParts): Handlers<keyof typeof LIVE_ROUTES> {
+  return {
+    async 'GET /live'({ request, response, caller }) {
+      const credentials = { headers: request.headers, address: caller.address, cookieName: cookieName() }
+      response.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
+      const lastId = request.headers['last-event-id']
+      feed.open(response, {
+        hello: { role: caller.role, version: facts.version },
+        lastId: typeof lastId === 'string' ? lastId : undefined,
+        recheck: () => authenticator.identify(credentials, clock.now(), { isUse: false }),
+      })
+      return undefined
+    },
+  }
+}

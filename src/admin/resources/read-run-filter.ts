@@ -1,0 +1,38 @@
+import { UpshotError } from '../../core/errors.ts'
+import { RUN_ORIGINS, RUN_STATUSES, type RunFilter } from '../../core/runs/run.ts'
+import type { Call } from '../http/handler.ts'
+import { parseSearch } from './parse-search.ts'
+import { given, readMoment } from './read-query.ts'
+
+type RunQuery = Omit<Call<'GET /runs'>['query'], 'limit' | 'after'>
+
+/** Filters of a `q` about runs. */
+const FILTERS = ['status', 'workflow', 'event', 'origin', 'step', 'group', 'error', 'since', 'until'] as const
+
+/** The filter of a query for runs, with its `q`. Words are looked for in errors. */
+export function readRunFilter(query: RunQuery, now: number): RunFilter {
+  const { words, filters } = parseSearch(query.q, FILTERS)
+  const event = words.find((word) => word.startsWith('evt_'))
+  const text = words.filter((word) => word !== event).join(' ')
+  const { status = readOne(filters.status, RUN_STATUSES), workflow = filters.workflow } = query
+  return given({
+    status,
+    workflow,
+    eventId: query.event ?? filters.event ?? event,
+    origin: query.origin ?? readOne(filters.origin, RUN_ORIGINS),
+    parentRun: query.parent,
+    waitsForPerson: query.needsPerson === undefined ? undefined : (true as const),
+    step: query.step ?? filters.step,
+    failureGroup: query.group ?? filters.group,
+    error: filters.error ?? (text === '' ? undefined : text),
+    since: readMoment(query.since ?? filters.since, now),
+    until: readMoment(query.until ?? filters.until, now),
+  })
+}
+
+function readOne<Word extends string>(text: string | undefined, words: readonly Word[]): Word | undefined {
+  if (text === undefined) return undefined
+  const word = words.find((each) => each === text)
+  if (word) return word
+  throw new UpshotError('invalid_request', `"${text}" is not one of: ${words.join(', ')}.`)
+}

@@ -2,6 +2,7 @@ import { describeError, UpshotError } from '../core/errors.ts'
 import type { Route } from '../core/incoming/route.ts'
 import type { Store, StoreWatch } from '../core/store/store.ts'
 import { type Clock, systemClock } from '../core/time.ts'
+import { KnownSecrets } from '../notices/log/known-secrets.ts'
 import { createNoticeBus, type NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
 import { type Runtime, removeRuntimeFile, writeRuntimeFile } from '../project/data-dir/runtime-file.ts'
@@ -13,6 +14,7 @@ import { type EmbeddedSandbox, makeSampleTransfer, registerWebhook, startEmbedde
 import { ensureEndpoint } from './ensure-endpoint.ts'
 import { type AppHooks, type AppParts, type OpenParts, openParts } from './open-parts.ts'
 import { planParts, type RolePlan } from './role.ts'
+import { SecretWatch } from './secret-watch.ts'
 
 /**
  * Upshot in one process: the whole app, or the parts that its role names. `start` and `stop` may be
@@ -26,6 +28,7 @@ export class App {
   readonly #plan: RolePlan
   readonly #workflows: WorkflowSet | null
   readonly #parts: OpenParts
+  readonly #secrets: SecretWatch
   #phase: ReturnType<AppHooks['phase']> = 'new'
   #embedded: EmbeddedSandbox | null = null
   #watch: StoreWatch | null = null
@@ -70,6 +73,10 @@ export class App {
       },
     })
     this.store = this.#parts.store
+    this.#secrets = new SecretWatch({
+      ...{ config, clock, store: this.store, secrets: given.secrets ?? new KnownSecrets() },
+      embedded: () => this.#embedded,
+    })
   }
 
   /** Null before the start, and where the app works with the real service. */
@@ -110,6 +117,7 @@ export class App {
     await this.#refuseEmptyFolder()
     const { receiverUrl, adminUrl } = await this.#listen()
     const isNewSandbox = receive && (await this.#openEndpoint(receiverUrl))
+    await this.#secrets.refresh()
     if (work) await worker.start()
     await this.#saveWorkflows()
     if (schedule) {
@@ -189,6 +197,7 @@ export class App {
     const report = (where: string) => (error: unknown) =>
       this.notices.publish({ kind: 'fault', where, error: describeError(error) })
     worker.wake()
+    this.#secrets.refresh().catch(report('reading the secrets to redact'))
     worker.checkLeases().catch(report('looking for canceled runs'))
     if (this.#plan.schedule) this.#followSchedules().catch(report('reading the schedules'))
   }

@@ -8,6 +8,7 @@ import type { Route } from '../core/incoming/route.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import { Worker } from '../engine/worker.ts'
+import type { KnownSecrets } from '../notices/log/known-secrets.ts'
 import type { NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
 import { storeOptions } from '../project/data-dir/open-store.ts'
@@ -30,6 +31,8 @@ export interface AppParts {
   clock: Clock
   random: () => number
   notices: NoticeBus
+  /** Told every secret of the app, so that its log never shows one. */
+  secrets: KnownSecrets
   /** Default: the store with its writer thread. */
   openStore: (options: SqliteStoreOptions) => Store
   /** Default: the modules in the workflows folder. */
@@ -45,7 +48,7 @@ export interface AppHooks {
   onSourceChange(version: string): Promise<void>
 }
 
-interface Wiring extends Omit<AppParts, 'workflows'> {
+interface Wiring extends Omit<AppParts, 'workflows' | 'secrets'> {
   plan: RolePlan
   /** Null in a process without a worker. */
   workflows: WorkflowSet | null

@@ -1,5 +1,6 @@
 import { describeError, UpshotError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
+import { KnownSecrets } from '../notices/log/known-secrets.ts'
 import { logNotices } from '../notices/log/log-notices.ts'
 import { createNoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
@@ -32,8 +33,9 @@ const EXIT_FORCED = 130
 /** Runs the app until a signal or `leave`, with its log on standard output. */
 export async function serve(config: Config, { log, colour = false }: ServeOptions): Promise<Served> {
   const notices = createNoticeBus()
-  const noticeLog = logNotices(notices, { level: config.logLevel, pretty: log === 'pretty', colour })
-  const app = await App.create(config, { notices })
+  const secrets = new KnownSecrets()
+  const noticeLog = logNotices(notices, { level: config.logLevel, pretty: log === 'pretty', colour, secrets })
+  const app = await App.create(config, { notices, secrets })
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
   let isLeaving = false
   const leave = (reason: string) => {

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { type Clock, isoTime, systemClock } from '../../core/time.ts'
 import type { NoticeBus } from '../notice-bus.ts'
+import type { KnownSecrets } from './known-secrets.ts'
 import { LineLimit } from './line-limit.ts'
 import { type LogStream, openLogStream } from './log-stream.ts'
 import { type LineLevel, type LogLine, planDropped, planLogLine, serializeError } from './plan-log-line.ts'
@@ -16,6 +17,8 @@ export interface LogOptions {
   /** Only with `pretty`; false where `NO_COLOR` is set. */
   colour?: boolean
   clock?: Clock
+  /** Secrets to redact wherever they stand. */
+  secrets?: KnownSecrets
 }
 
 /** Writes log lines; `end` ends that. */
@@ -29,7 +32,8 @@ const FLUSH_WITHIN_MS = 1_000
 
 /** Writes a log line for each notice of the level or above; floods of like lines are summed up. */
 export function logNotices(bus: Pick<NoticeBus, 'subscribe'>, options: LogOptions): NoticeLog {
-  const { level, destination = openLogStream(), clock = systemClock } = options
+  const { level, destination = openLogStream(), clock = systemClock, secrets } = options
+  const known = secrets && ((text: string) => secrets.redact(text))
   let dropped = 0
   const format = options.pretty ? prettyFormat(clock, options.colour ?? false) : jsonFormat(clock)
   const write = (line: LogLine) => {
@@ -38,7 +42,7 @@ export function logNotices(bus: Pick<NoticeBus, 'subscribe'>, options: LogOption
   }
   const limit = new LineLimit(clock, write)
   const unsubscribe = bus.subscribe('*', (notice) => {
-    const line = planLogLine(notice, level)
+    const line = planLogLine(notice, level, known)
     if (line !== null) limit.pass(notice, line)
   })
   return {

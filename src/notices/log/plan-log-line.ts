@@ -2,7 +2,7 @@ import type { Failure } from '../../core/errors.ts'
 import type { Verdict } from '../../core/incoming/delivery.ts'
 import type { Caller, Notice, NoticeKind, NoticeOf } from '../../core/notices.ts'
 import { eventSpanIdOf, type RunRoot, runSpanIdOf, stepSpanIdOf, traceIdOf } from '../../core/runs/trace.ts'
-import { redactFacts, redactText } from './redact.ts'
+import { type RedactKnown, redactFacts, redactText } from './redact.ts'
 
 /** From the least to the most urgent. */
 const LINE_LEVELS = ['debug', 'info', 'warn', 'error'] as const
@@ -17,13 +17,14 @@ export interface LogLine {
 }
 
 /** The log line of a notice; null where it is below the level `min`. */
-export function planLogLine(notice: Notice, min: LineLevel | 'silent' = 'debug'): LogLine | null {
+export function planLogLine(notice: Notice, min: LineLevel | 'silent' = 'debug', known?: RedactKnown): LogLine | null {
   const plan = LINES[notice.kind] as (notice: Notice) => LogLine
   const { level, message, fields } = plan(notice)
   if (min === 'silent' || LINE_LEVELS.indexOf(level) < LINE_LEVELS.indexOf(min)) return null
   // This line exists to show our own URLs; URLs anywhere else lose their paths.
   if (notice.kind === 'app.started') return { level, message, fields }
-  return { level, message: redactText(message), fields: { ...redactFacts(nameCause(fields)), ...traceFields(notice) } }
+  const facts = redactFacts(nameCause(fields), known)
+  return { level, message: redactText(message, known), fields: { ...facts, ...traceFields(notice) } }
 }
 
 /** Fields with the event that a run goes back to, and the step that made a call. */

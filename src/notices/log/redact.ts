@@ -1,5 +1,8 @@
 import { redactUrls } from '../../core/errors.ts'
 
+/** Replaces the secrets that this process knows. */
+export type RedactKnown = (text: string) => string
+
 /** Stands in a log in place of a secret. */
 export const REDACTED = '[redacted]'
 
@@ -16,10 +19,10 @@ const SECRET_TEXTS = [
   /(\b(?:bearer|basic)\s+)[\w.~+/=-]+/gi,
   // A name and its value, as in headers, queries, JSON and settings.
   /(\b[\w-]{0,40}(?:secret|signature|api[-_]?key|password|token)["']?\s*[:=]\s*["']?)[^\s"'}]+/gi,
-  // Secrets that we generate, and digests in hex and in padded base64.
-  /(\bwhsec_)[\w+/=-]+/g,
-  /()(?<![\da-z])(?:[\da-f]{32,}|[\da-hjkmnp-tv-z]{32})(?![\da-z])/gi,
-  /()[A-Za-z\d+/]{27,}={1,2}/g,
+  // Forms of a secret or signature that name themselves. An id or a hash has no such name.
+  /(\b(?:whsec|sk_(?:live|test|sandbox))_)[\w+/=-]+/g,
+  /(\bsignature\s+)(?=\S*\d)[\w+/=-]{16,}/gi,
+  /(\b(?:sha(?:1|256|384|512)=|v\d[=,]))[\w+/=-]{16,}/gi,
 ]
 
 /** Levels of nesting, items per list or object, and characters per text; the rest is cut off. */
@@ -28,11 +31,11 @@ const MAX_ITEMS = 50
 const MAX_CHARACTERS = 4_000
 
 /**
- * Text without credentials: URLs are cut to their origin, because their path may grant access. Long
- * digests are redacted, because they may be signatures.
+ * Text without credentials: URLs are cut to their origin, because their path may grant access. A
+ * secret is known by itself or by the name before it, so that ids and hashes stay.
  */
-export function redactText(text: string): string {
-  const withoutUrls = redactUrls(text.slice(0, MAX_CHARACTERS)).replace(
+export function redactText(text: string, known: RedactKnown = unchanged): string {
+  const withoutUrls = redactUrls(known(text.slice(0, MAX_CHARACTERS))).replace(
     /(https?:\/\/[^\s/"'<>]+)\/[^\s"'<>]*/gi,
     '$1/…',
   )
@@ -40,15 +43,22 @@ export function redactText(text: string): string {
 }
 
 /** A copy for a log: secrets are redacted by name at any depth, and in texts. Never throws. */
-export function redactFacts(facts: object): Record<string, unknown> {
-  return redactEntries(facts, MAX_DEPTH)
+export function redactFacts(facts: object, known: RedactKnown = unchanged): Record<string, unknown> {
+  return redactEntries(facts, MAX_DEPTH, known)
 }
 
-function redactEntries(object: object, depth: number): Record<string, unknown> {
+function unchanged(text: string): string {
+  return text
+}
+
+function redactEntries(object: object, depth: number, known: RedactKnown): Record<string, unknown> {
   try {
     const entries = Object.entries(object).slice(0, MAX_ITEMS)
     return Object.fromEntries(
-      entries.map(([name, value]) => [redactText(name), isSecret(name) ? REDACTED : redactValue(value, depth)]),
+      entries.map(([name, value]) => [
+        redactText(name, known),
+        isSecret(name) ? REDACTED : redactValue(value, depth, known),
+      ]),
     )
   } catch {
     return { unreadable: true }
@@ -59,15 +69,15 @@ function isSecret(name: string): boolean {
   return SECRET_WORDS.some((words) => words.test(name))
 }
 
-function redactValue(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return redactText(value)
+function redactValue(value: unknown, depth: number, known: RedactKnown): unknown {
+  if (typeof value === 'string') return redactText(value, known)
   if (typeof value === 'bigint') return String(value)
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
-  if (value instanceof URL) return redactText(value.href)
-  if (value instanceof Error) return { name: String(value.name), message: redactText(String(value.message)) }
+  if (value instanceof URL) return redactText(value.href, known)
+  if (value instanceof Error) return { name: String(value.name), message: redactText(String(value.message), known) }
   if (depth === 0) return '…'
-  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => redactValue(item, depth - 1))
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => redactValue(item, depth - 1, known))
   if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`
-  return redactEntries(value, depth - 1)
+  return redactEntries(value, depth - 1, known)
 }

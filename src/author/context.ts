@@ -34,11 +34,14 @@ interface BaseContext {
   /** Aborts when the run is canceled, its `timeout.run` is over, or the process stops. */
   signal: AbortSignal
   /**
-   * The run's own time, the same in every replay: the end of its newest step, or its start. Epoch
-   * milliseconds.
+   * The run's own time, the same in every replay: the end of its newest step, or its start. Inside
+   * a step: when its attempt began. Epoch milliseconds.
    */
   now(): number
-  /** A number from 0 up to, but not including, 1; the same in every replay. */
+  /**
+   * A number from 0 up to, but not including, 1; the same in every replay. Inside a step, it
+   * belongs to the step and its attempt.
+   */
   random(): number
   /** A random UUID, the same in every replay. */
   uuid(): string

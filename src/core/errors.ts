@@ -22,6 +22,7 @@ const CODES = {
   output_not_json: { status: 500, retryable: false },
   invoke_too_deep: { status: 500, retryable: false },
   step_failed: { status: 500, retryable: false },
+  nested_step: { status: 500, retryable: false },
   step_timeout: { status: 504, retryable: true },
   needs_confirmation: { status: 409, retryable: false },
   run_ended: { status: 409, retryable: false },

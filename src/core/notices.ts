@@ -101,6 +101,8 @@ export type Notice =
     } & AboutAttempt)
   /** A name without a key is used in a loop: only their order tells its steps apart. */
   | { kind: 'step.repeated'; run: string; workflow: string; step: string; count: number }
+  /** Two branches use a name without a key at the same time. */
+  | { kind: 'step.shared'; run: string; workflow: string; step: string }
   /** A key function failed on an event, so waits for that key will not find this event. */
   | { kind: 'event.unmatched'; event: string | null; type: string; key: string; error: Failure }
   | { kind: 'workflow.loaded'; workflow: string; file: string; on: string }

@@ -37,6 +37,11 @@ export interface WorkerParts {
   pollMs?: number
   /** How often the worker says that it is alive. Default 5 s. */
   beatMs?: number
+  /**
+   * Real time without movement after which code that calls an unexpected step has diverged. Default
+   * 5 s.
+   */
+  stillMs?: number
 }
 
 /** The part of the store that the engine uses. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
+import { DIVERGED } from '../../src/core/runs/step.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
@@ -19,6 +20,30 @@ describeStores((open) => {
     await store.saveCheckpoint(lease, second)
     await store.saveCheckpoint(lease, first)
     expect(await store.listSteps(lease.runId)).toEqual([first, second])
+  })
+
+  test('an outcome keeps its number, until a person accepts other code', async () => {
+    const { store } = open()
+    const lease = await claimOne(store)
+    const steps = [
+      checkpoint('in line'),
+      checkpoint('numbered', { position: 1, settled: 2 }),
+      checkpoint('open', { position: 2, status: 'waiting', output: null, finishedAt: null }),
+    ] as const
+    for (const step of steps) await store.saveCheckpoint(lease, step)
+    expect(await store.listSteps(lease.runId)).toEqual(steps)
+    await store.parkRun(lease, { dueAt: null, reason: 'broken' })
+    expect(await store.resumeRun(lease.runId, { fromScratch: false })).toBe(true)
+    expect(await store.listSteps(lease.runId)).toEqual(steps)
+    const again = await claimOne(store)
+    await store.parkRun(again, { dueAt: null, reason: `${DIVERGED}other code` })
+    expect(await store.resumeRun(lease.runId, { fromScratch: false })).toBe(true)
+    const [inLine, numbered, unfinished] = steps
+    expect(await store.listSteps(lease.runId)).toEqual([
+      { ...inLine, settled: 0 },
+      { ...numbered, settled: 0 },
+      unfinished,
+    ])
   })
 
   test('a step keeps one row for its last attempt, and one per failure', async () => {

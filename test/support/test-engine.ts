@@ -6,6 +6,7 @@ import type { Run } from '../../src/core/runs/run.ts'
 import type { FilesApi } from '../../src/core/service/files-api.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { type Duration, ManualClock } from '../../src/core/time.ts'
+import { SHORT_STILL_MS } from '../../src/engine/execute/watch-replay.ts'
 import { Worker } from '../../src/engine/worker.ts'
 import type { FilesFor, WorkerParts } from '../../src/engine/worker-parts.ts'
 import { createNoticeBus, type NoticeBus } from '../../src/notices/notice-bus.ts'
@@ -82,6 +83,7 @@ export function createTestEngine(): TestEngine {
         routes: () => workflows.flatMap(planRoutes),
         slots: 10,
         drainMs: 1_000,
+        stillMs: SHORT_STILL_MS,
         ...options,
       })
       workers.push(worker)

@@ -61,6 +61,7 @@ const CODES: Record<ErrorCode, Meaning> = {
   output_not_json: ['failed', REPORT],
   invoke_too_deep: ['failed', 'See the run and its steps with "upshot runs show <id>".'],
   step_failed: ['failed', 'See the run and its steps with "upshot runs show <id>".'],
+  nested_step: ['failed', 'Call the inner step after the outer one, or use step.map for many.'],
   step_timeout: ['temporary', TRY_LATER],
   needs_confirmation: ['needsConfirmation', 'Add --yes to do it.'],
   run_ended: ['failed', 'See the run and its steps with "upshot runs show <id>".'],

@@ -41,6 +41,25 @@ export interface Checkpoint {
   startedAt: number
   finishedAt: number | null
   dueAt: number | null
+  /**
+   * Counts the run's outcomes from 1, in the order in which its code got them; 0: given when asked
+   * for. Absent for one in line, which came directly after its call, at number `position + 1`.
+   */
+  settled?: number | undefined
+}
+
+/** True where the code has had a step's outcome, even if it has to be made again. */
+export function hasOutcome(step: Checkpoint | undefined): boolean {
+  return step !== undefined && (step.settled !== undefined || isFinished(step))
+}
+
+export function isFinished({ status }: Pick<Checkpoint, 'status'>): boolean {
+  return status === 'completed' || status === 'failed'
+}
+
+/** The number of a step's outcome; 0 where it has none. */
+export function numberOf(step: Pick<Checkpoint, 'status' | 'position' | 'settled'>): number {
+  return step.settled ?? (isFinished(step) ? step.position + 1 : 0)
 }
 
 /** Largest result, in bytes of JSON, that its row holds. */
@@ -80,8 +99,14 @@ export type StepName = string | readonly [name: string, key: string | number]
  */
 export function stepKeys(): (name: StepName) => string {
   const seen = new Map<string, number>()
+  let checked: string | null = null
+  const check = (name: string) => {
+    // A loop uses one name many times.
+    if (name !== checked) checked = requireName(name)
+    return name
+  }
   return (name) => {
-    const base = typeof name === 'object' && name !== null ? `${requireName(name[0])}[${name[1]}]` : requireName(name)
+    const base = typeof name === 'object' && name !== null ? `${check(name[0])}[${name[1]}]` : check(name)
     if (!base.isWellFormed()) throw new UpshotError('invalid_workflow', `The step "${base}" ${ILL_FORMED}.`)
     const occurrence = (seen.get(base) ?? 0) + 1
     seen.set(base, occurrence)
@@ -134,26 +159,56 @@ export function planFork(steps: readonly Checkpoint[], fromStep: string): string
 /** The point at which code and journal are compared: a step, or the end of the run. */
 type Reach =
   | { at: 'step'; known: Pick<Checkpoint, 'key' | 'kind' | 'effect'>; kind: StepKind; effect: Effect }
+  /** The code came to rest before it reached `expected`, a step of an earlier pass. */
+  | { at: 'rest'; expected: Pick<Checkpoint, 'key' | 'kind'>; came: StepCall | null }
   /** The code has ended without reaching these steps of earlier passes. */
-  | { at: 'end'; unreached: Iterable<Pick<Checkpoint, 'key' | 'status'>> }
+  | { at: 'end'; unreached: Iterable<Pick<Checkpoint, 'key' | 'status' | 'position' | 'settled'>> }
+
+/** A step that the code calls. */
+export interface StepCall {
+  key: string
+  kind: StepKind
+  /** File, line and column of the call, where known. */
+  place: string | null
+}
+
+/** Every reason of a run whose code contradicts its journal begins so. */
+export const DIVERGED = 'diverged: '
 
 /**
- * Why a run must not go on with this code; null when it may. A step must keep its verb; under
- * changed code also its effect, and every step that happened must be reached.
+ * Why a run must not go on with this code; null when it may. Each step must keep its verb and its
+ * effect, and the code must reach every recorded outcome. See decision 33.
  */
 export function decideMismatch(reach: Reach, isCodeChanged: boolean): string | null {
-  const why = isCodeChanged ? 'code changed: ' : ''
-  if (reach.at === 'end') {
-    if (!isCodeChanged) return null
-    for (const { key, status } of reach.unreached) {
-      if (status !== 'waiting') return `${why}step "${key}" was ${describeDone(status)} but not reached`
+  const why = describeMismatch(reach, isCodeChanged)
+  return why === null ? null : `${DIVERGED}${isCodeChanged ? 'code changed: ' : ''}${why}`
+}
+
+function describeMismatch(reach: Reach, isCodeChanged: boolean): string | null {
+  switch (reach.at) {
+    case 'end':
+      for (const step of reach.unreached) {
+        const { key, status } = step
+        if (status !== 'waiting' && (isCodeChanged || numberOf(step) > 0))
+          return `step "${key}" was ${describeDone(status)} but not reached`
+      }
+      return null
+    case 'rest':
+      return `step "${reach.expected.key}" (${reach.expected.kind}) was expected, and ${describeCall(reach.came)}`
+    case 'step': {
+      const { known, kind, effect } = reach
+      if (known.kind !== kind) return `step "${known.key}" was a \`${known.kind}\` and is a \`${kind}\` now`
+      if (known.effect === effect) return null
+      return `step "${known.key}" had the effect \`${known.effect}\` and has \`${effect}\` now`
     }
-    return null
+    default:
+      return reach satisfies never
   }
-  const { known, kind, effect } = reach
-  if (known.kind !== kind) return `${why}step "${known.key}" was a \`${known.kind}\` and is a \`${kind}\` now`
-  if (!isCodeChanged || known.effect === effect) return null
-  return `${why}step "${known.key}" had the effect \`${known.effect}\` and has \`${effect}\` now`
+}
+
+function describeCall(came: StepCall | null): string {
+  if (came === null) return 'no other came'
+  return `step "${came.key}" (${came.kind}) came${came.place === null ? '' : ` at ${came.place}`}`
 }
 
 function describeDone(status: Exclude<StepStatus, 'waiting'>): string {

@@ -13,6 +13,7 @@ import type { Pass } from '../pass/pass.ts'
 import type { FilesFor } from '../worker-parts.ts'
 import { createRunContext } from './run-context.ts'
 import { watchCancels } from './watch-cancels.ts'
+import { type ReplayWatch, watchReplay } from './watch-replay.ts'
 
 type Ending = { kind: 'returned'; output: unknown } | { kind: 'threw'; error: unknown } | Park
 
@@ -30,7 +31,10 @@ export async function executeRun(
   const call = chooseHandler(pass, workflow)
   if (!call) return { kind: 'parked', dueAt: null, reason: `the workflow "${workflow.id}" has no onFailure any more` }
   const endWatch = watchDeadline(pass)
-  const ending = await Promise.race([callAuthor(() => call(context as never)), pass.parking.ended])
+  const replayWatch = watchReplay(pass)
+  const called = callAuthor(() => call(context as never)).then((end) => awaitReplay(pass, end, replayWatch))
+  const ending = await Promise.race([called, pass.parking.ended])
+  replayWatch.stop()
   endWatch()
   if (ending.kind === 'returned' || ending.kind === 'threw') pass.parking.endCode()
   return limitWait(await decideOutcome(pass, ending), pass.deadline)
@@ -50,6 +54,13 @@ async function callAuthor(call: () => unknown): Promise<Ending> {
   } catch (error) {
     return { kind: 'threw', error }
   }
+}
+
+/** Code that has returned may still have branches, which reach the rest of the journal. */
+function awaitReplay({ order, journal }: Pass, end: Ending, watch: ReplayWatch): Ending | Promise<Ending> {
+  if (end.kind !== 'returned' || !order.isReplaying || journal.hasReachedOutcomes) return end
+  watch.noteReturn()
+  return order.over().then(() => end)
 }
 
 function decideOutcome(pass: Pass, ending: Ending): RunOutcome | Promise<RunOutcome> {

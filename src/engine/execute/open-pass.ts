@@ -4,6 +4,7 @@ import { rootOf } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import { computeDeadline } from '../pass/deadline.ts'
 import { Journal } from '../pass/journal.ts'
+import { OutcomeOrder } from '../pass/outcome-order.ts'
 import type { Pass } from '../pass/pass.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
@@ -18,7 +19,7 @@ interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | '
 /** A pass of an admitted run, with its journal. */
 export function openPass(parts: WorkerParts, opening: Opening): Pass {
   const { run, workflow, known, startedAt, matcher, parking, abort, spellings } = opening
-  const { store, routes, clock, random, publish } = parts
+  const { store, routes, clock, random, publish, stillMs } = parts
   const hash = codeHashOf(workflow)
   const isOtherCode = run.codeHash !== hash
   // Any code may begin a journal that is still empty.
@@ -30,6 +31,7 @@ export function openPass(parts: WorkerParts, opening: Opening): Pass {
     run,
     root: rootOf(run),
     journal: new Journal({ store, lease: run.lease, known, startedAt, codeHash, isContinued }),
+    order: new OutcomeOrder(known),
     parking,
     abort,
     spellings,
@@ -43,5 +45,6 @@ export function openPass(parts: WorkerParts, opening: Opening): Pass {
     clock,
     random,
     publish,
+    ...(stillMs === undefined ? {} : { stillMs }),
   }
 }

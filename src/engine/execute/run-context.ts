@@ -5,6 +5,7 @@ import type { Invocable, StepApi } from '../../author/step-api.ts'
 import type { StepName } from '../../core/runs/step.ts'
 import { parseDuration, parseMoment } from '../../core/time.ts'
 import type { Cause } from '../admit/cause.ts'
+import { currentStep } from '../pass/current-step.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { type InvokeRequest, invokeStep } from '../steps/invoke-step.ts'
 import { mapSteps } from '../steps/map-steps.ts'
@@ -17,7 +18,7 @@ import type { FilesFor } from '../worker-parts.ts'
 /** The context that an author's function receives. */
 export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {
   const { runId } = pass.run.lease
-  const chance = rememberedChance(runId)
+  const chance = rememberedChance(pass)
   return {
     ...cause,
     run: { id: runId, workflow: pass.run.workflow },
@@ -33,7 +34,12 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
     ),
     log: createRunLog(pass),
     signal: pass.abort.signal,
-    now: () => pass.journal.now,
+    now: () => {
+      const step = currentStep(pass)
+      if (step) return step.now
+      pass.order.noteDraw()
+      return pass.journal.now
+    },
     random: () => chance().readUInt32BE() / 2 ** 32,
     uuid: () => formatUuid(chance()),
   } as RunContext
@@ -60,16 +66,25 @@ function createRunLog(pass: Pass): RunLog {
   const write =
     (level: 'info' | 'warn' | 'error') =>
     (message: string, facts: Record<string, unknown> = {}) => {
-      if (pass.journal.isReplaying) return
+      if (pass.order.isReplaying || pass.journal.isContinued) return
       pass.publish({ kind: 'run.log', ...about, level, message, facts })
     }
   return { info: write('info'), warn: write('warn'), error: write('error') }
 }
 
-/** Randomness that replays: draw n of a run is a hash of its id and n. See decision 10. */
-function rememberedChance(runId: string): () => Buffer {
+/**
+ * Randomness that replays: a draw is a hash of the run's id and its count. Inside a step's function
+ * it is one of the step, its attempt and their own count. See decision 10.
+ */
+function rememberedChance(pass: Pass): () => Buffer {
+  const { runId } = pass.run.lease
   let draws = 0
-  return () => createHash('sha256').update(`${runId}/${draws++}`).digest()
+  return () => {
+    const step = currentStep(pass)
+    if (!step) pass.order.noteDraw()
+    const draw = step ? `${step.key}/${step.attempt}/${step.draws++}` : draws++
+    return createHash('sha256').update(`${runId}/${draw}`).digest()
+  }
 }
 
 /** A UUID of version 8 (RFC 9562), whose bits may have any meaning. */

@@ -1,5 +1,12 @@
 import type { Lease } from '../../core/runs/lease.ts'
-import { type Checkpoint, REPEATED_NAME_WARNING, type StepName, stepKeys } from '../../core/runs/step.ts'
+import {
+  type Checkpoint,
+  isFinished,
+  numberOf,
+  REPEATED_NAME_WARNING,
+  type StepName,
+  stepKeys,
+} from '../../core/runs/step.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
 import type { StepFailure } from '../../core/store/journal.ts'
 
@@ -25,11 +32,18 @@ interface JournalParts {
  */
 export class Journal {
   readonly #parts: Pick<JournalParts, 'store' | 'lease'>
-  readonly #unreached: Map<string, Checkpoint>
+  /** Steps of earlier passes; none where the code has reached it, to free its memory. */
+  readonly #known: (Checkpoint | undefined)[]
+  /** Index of the first known step that the code has not reached. */
+  #cursor = 0
+  /** The rest of the known steps by key, once the code has reached one out of their order. */
+  #unreached: Map<string, Checkpoint> | null = null
   readonly #nextKey = stepKeys()
   readonly #asked = new Set<string>()
   #codeHash: string | null
-  #finished: number
+  #finished = 0
+  /** Keys of the new steps that have begun and not ended. */
+  readonly #open = new Set<string>()
   #nextPosition = 0
   #now: number
   #saving = 0
@@ -40,12 +54,12 @@ export class Journal {
   constructor({ store, lease, known, startedAt, codeHash, isContinued = false }: JournalParts) {
     this.#isContinued = isContinued
     this.#parts = { store, lease }
-    this.#unreached = new Map(known.map((step) => [step.key, step]))
+    this.#known = [...known]
     this.#codeHash = codeHash
-    this.#finished = known.filter(isFinished).length
-    for (const { key, effect, status, position } of known) {
-      this.#nextPosition = Math.max(this.#nextPosition, position + 1)
-      if (effect === 'delete' && status === 'waiting') this.#asked.add(key)
+    for (const step of known) {
+      if (isFinished(step)) this.#finished += 1
+      this.#nextPosition = Math.max(this.#nextPosition, step.position + 1)
+      if (step.effect === 'delete' && step.status === 'waiting') this.#asked.add(step.key)
     }
     this.#now = startedAt
   }
@@ -56,35 +70,46 @@ export class Journal {
   }
 
   /**
-   * True until every step of earlier passes has been reached again. After a pass that parked, also
-   * until this one records something.
+   * True after a pass that parked, until this one records something: the code has not come further
+   * than before.
    */
-  get isReplaying(): boolean {
-    return this.#unreached.size > 0 || this.#isContinued
+  get isContinued(): boolean {
+    return this.#isContinued
   }
 
   /** The steps of earlier passes that this one has not reached. */
-  get unreached(): Iterable<Checkpoint> {
-    return this.#unreached.values()
+  get unreached(): IteratorObject<Checkpoint> {
+    return this.#unreached?.values() ?? this.#rest.values()
   }
 
-  /** The finishing time of the newest step reached so far: the same in every pass. */
+  /** True where the code may end with the steps that this pass has reached. */
+  get hasReachedOutcomes(): boolean {
+    return !this.unreached.some((step) => numberOf(step) > 0)
+  }
+
+  /** The finishing time of the newest step delivered so far: the same in every pass. */
   get now(): number {
     return this.#now
   }
 
   /**
    * The key of the step that begins now and its row from an earlier pass. `isRepeated` is true
-   * once, at occurrence {@link REPEATED_NAME_WARNING} of a name without a key.
+   * once, at occurrence {@link REPEATED_NAME_WARNING} of a name without a key. `isShared`: the
+   * second of that name begins before the first has ended.
    */
-  reach(name: StepName): { key: string; known: Checkpoint | undefined; isRepeated: boolean } {
+  reach(name: StepName): { key: string; known: Checkpoint | undefined; isRepeated: boolean; isShared: boolean } {
     const key = this.#nextKey(name)
-    const known = this.#unreached.get(key)
-    if (known) {
-      this.#unreached.delete(key)
-      this.#passTime(known)
-    }
-    return { key, known, isRepeated: !known && key === `${name}#${REPEATED_NAME_WARNING}` }
+    const known = this.#takeKnown(key)
+    if (known) return { key, known, isRepeated: false, isShared: false }
+    const isNumbered = key !== name && typeof name === 'string'
+    const isShared = isNumbered && this.#open.has(name) && key === `${name}#2`
+    this.#open.add(key)
+    return { key, known, isRepeated: isNumbered && key === `${name}#${REPEATED_NAME_WARNING}`, isShared }
+  }
+
+  /** An outcome of an earlier pass is delivered. */
+  noteDelivery(step: Checkpoint): void {
+    this.#passTime(step)
   }
 
   /** True for a delete that an earlier pass began and did not end: it may have been sent. */
@@ -101,7 +126,10 @@ export class Journal {
   record(step: Checkpoint, failure?: StepFailure, savedWithStep?: SavedWithStep): Promise<void> {
     this.#isContinued = false
     this.#passTime(step)
-    if (isFinished(step)) this.#finished += 1
+    if (isFinished(step)) {
+      this.#finished += 1
+      this.#open.delete(step.key)
+    }
     const saved = this.#parts.store.saveCheckpoint(this.#parts.lease, step, failure, this.#withHash(savedWithStep))
     this.#saving += 1
     saved.then(
@@ -125,6 +153,24 @@ export class Journal {
     return this.#barrier.promise
   }
 
+  get #rest(): Checkpoint[] {
+    return this.#known.slice(this.#cursor) as Checkpoint[]
+  }
+
+  /** Most code reaches its steps in the order in which they began, and needs no map of them. */
+  #takeKnown(key: string): Checkpoint | undefined {
+    const next = this.#known[this.#cursor]
+    if (next === undefined) return undefined
+    if (this.#unreached === null && next.key === key) {
+      this.#known[this.#cursor++] = undefined
+      return next
+    }
+    this.#unreached ??= new Map(this.#rest.map((step) => [step.key, step]))
+    const known = this.#unreached.get(key)
+    if (known) this.#unreached.delete(key)
+    return known
+  }
+
   #saved(): void {
     this.#saving -= 1
     if (this.#failure) this.#barrier?.reject(this.#failure.error)
@@ -143,8 +189,4 @@ export class Journal {
   #passTime(step: Checkpoint): void {
     if (step.finishedAt !== null) this.#now = Math.max(this.#now, step.finishedAt)
   }
-}
-
-export function isFinished({ status }: Checkpoint): boolean {
-  return status === 'completed' || status === 'failed'
 }

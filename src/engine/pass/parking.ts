@@ -36,6 +36,11 @@ export class Parking {
     return this.#isOver || this.#isDraining || this.#halt !== null
   }
 
+  /** True while a step's function or a read of the store is at work. */
+  get isBusy(): boolean {
+    return this.#activeSteps > 0
+  }
+
   /** True once the author's function has returned or thrown. A step that comes later is a fault. */
   get hasCodeEnded(): boolean {
     return this.#hasCodeEnded

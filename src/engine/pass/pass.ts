@@ -7,14 +7,16 @@ import type { Duration } from '../../core/time.ts'
 import type { EventMatcher } from '../event-matcher.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 import type { Journal } from './journal.ts'
+import type { OutcomeOrder } from './outcome-order.ts'
 import type { Parking } from './parking.ts'
 
 /** One pass of a worker through a run: everything that its steps need. */
-export interface Pass extends Pick<WorkerParts, 'routes' | 'clock' | 'random' | 'publish'> {
+export interface Pass extends Pick<WorkerParts, 'routes' | 'clock' | 'random' | 'publish' | 'stillMs'> {
   run: ClaimedRun
   /** The event or tick that the run goes back to. */
   root: RunRoot
   journal: Journal
+  order: OutcomeOrder
   parking: Parking
   /** For reading; steps write through the journal. */
   store: Pick<WorkerParts['store'], 'readOutput' | 'packOutput' | 'findMatch' | 'findRun' | 'watchRun'>

@@ -8,11 +8,10 @@ import type { Checkpoint, StepName } from '../../core/runs/step.ts'
 import { type Invocation, MAX_INVOKE_DEPTH, type SavedWithStep } from '../../core/runs/wait.ts'
 import { type Duration, parseDuration } from '../../core/time.ts'
 import { readCall } from '../admit/read-cause.ts'
-import { isFinished } from '../pass/journal.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
-import { newStep, reachStep, readDuringPass, replayStep } from './reach-step.ts'
+import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
 import { MAX_SENT_BYTES } from './send-step.ts'
 
 export interface InvokeRequest {
@@ -22,12 +21,10 @@ export interface InvokeRequest {
 }
 
 /** Runs another workflow as a child of this run, and parks until the child has ended. */
-export async function invokeStep(pass: Pass, name: StepName, request: InvokeRequest): Promise<unknown> {
-  const reached = reachStep(pass, name, 'invoke', 'write')
-  if (!reached) return neverSettles()
-  const { key, known } = reached
-  if (known && isFinished(known)) return replayStep(pass, known)
-  return known ? goOn(pass, known) : begin(pass, key, request)
+export function invokeStep(pass: Pass, name: StepName, request: InvokeRequest): Promise<unknown> {
+  return takeStep(pass, { name, kind: 'invoke', effect: 'write' }, ({ key, known }) =>
+    known ? goOn(pass, known) : begin(pass, key, request),
+  )
 }
 
 /**
@@ -38,6 +35,8 @@ async function begin(pass: Pass, key: string, request: InvokeRequest): Promise<n
   const { timeout } = request.options
   const invoke = planInvocation(pass, key, request)
   const dueAt = timeout === undefined ? null : now + parseDuration(timeout, `Step "${key}": timeout`)
+  const held = holdStep(pass)
+  if (held && !(await held)) return neverSettles()
   const first = newStep(pass, { key, kind: 'invoke', effect: 'write' })
   const refusal = findRefusal(pass, request, invoke)
   if (refusal) return fail(pass, first, refusal, {})
@@ -82,6 +81,8 @@ function findRefusal({ run, spellings }: Pass, { workflow }: InvokeRequest, chil
 }
 
 async function goOn(pass: Pass, step: Checkpoint): Promise<unknown> {
+  const held = holdStep(pass)
+  if (held && !(await held)) return neverSettles()
   const child = await readDuringPass(pass, () => pass.store.findRun(step.target ?? ''))
   const now = pass.clock.now()
   if (child && child.finishedAt === null) {
@@ -100,17 +101,19 @@ async function complete(pass: Pass, step: Checkpoint, child: Run): Promise<unkno
     return { json, packed: await packOutput(pass.store, `Step "${step.key}"`, json) }
   })
   const output = packed ? { apartBytes: packed.bytes } : { output: json }
+  const settled = await pass.order.turn(step)
   const finishedAt = pass.clock.now()
   const savedWithStep = { isSettled: true, ...(packed ? { packed: packed.data } : {}) } as const
-  void pass.journal.record({ ...step, ...output, status: 'completed', finishedAt }, undefined, savedWithStep)
+  void pass.journal.record({ ...step, ...output, status: 'completed', finishedAt, settled }, undefined, savedWithStep)
   return JSON.parse(json)
 }
 
-function fail(pass: Pass, step: Checkpoint, error: Failure, savedWithStep: SavedWithStep): never {
+async function fail(pass: Pass, step: Checkpoint, error: Failure, savedWithStep: SavedWithStep): Promise<never> {
+  const settled = await pass.order.turn(step)
   const { key, attempt } = step
   const now = pass.clock.now()
   const failure = { key, attempt, at: now, error }
-  void pass.journal.record({ ...step, status: 'failed', error, finishedAt: now }, failure, savedWithStep)
+  void pass.journal.record({ ...step, status: 'failed', error, finishedAt: now, settled }, failure, savedWithStep)
   const ms = now - step.startedAt
   pass.publish({
     kind: 'step.failed',

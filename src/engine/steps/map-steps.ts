@@ -1,5 +1,6 @@
 import type { OnceStepOptions, StepContext } from '../../author/step-api.ts'
 import { UpshotError } from '../../core/errors.ts'
+import { isFinished } from '../../core/runs/step.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { type ReachedStep, reachStep } from './reach-step.ts'
@@ -29,21 +30,29 @@ export async function mapSteps<Item, T>(pass: Pass, name: string, request: MapRe
   if (!reached) return neverSettles()
 
   // An item that failed in an earlier pass fails the map again, before any other item begins.
-  const failed = reached.find(({ known }) => known?.status === 'failed')
-  if (failed) return collect([await driveStep<T>(pass, failed, neverSettles, options)])
-
+  const hasFailedBefore = reached.some(({ known }) => known?.status === 'failed')
   const ends: StepEnd<T>[] = []
+  // Outcomes of earlier passes come in their own order, so no lane may keep one of them waiting.
+  const repeats = reached.map(async (step, index) => {
+    if (isRepeated(step)) ends[index] = await driveStep(pass, step, neverSettles, options)
+  })
+  if (hasFailedBefore) {
+    await Promise.all(repeats)
+    return collect(ends)
+  }
+
+  const fresh = [...reached.keys()].filter((index) => !isRepeated(at(reached, index)))
   let next = 0
   let hasFailed = false
   const lane = async () => {
-    while (next < items.length && !hasFailed) {
-      const index = next++
+    while (next < fresh.length && !hasFailed) {
+      const index = at(fresh, next++)
       const end = await driveStep(pass, at(reached, index), (context) => fn(at(items, index), context), options)
       ends[index] = end
       hasFailed ||= end.kind === 'failed'
     }
   }
-  await Promise.all(Array.from({ length: Math.min(parallel, items.length) }, lane))
+  await Promise.all([...repeats, ...Array.from({ length: Math.min(parallel, fresh.length) }, lane)])
   return collect(ends)
 }
 
@@ -87,6 +96,10 @@ function collect<T>(ends: readonly StepEnd<T>[]): T[] | Promise<never> {
     values.push(end.value)
   }
   return values
+}
+
+function isRepeated({ known }: ReachedStep): boolean {
+  return known !== undefined && isFinished(known)
 }
 
 function at<T>(list: readonly T[], index: number): T {

@@ -1,13 +1,27 @@
-import { StepError, UpshotError } from '../../core/errors.ts'
+import { Interrupted, StepError, UpshotError } from '../../core/errors.ts'
 import {
   type Checkpoint,
   decideMismatch,
   type Effect,
+  hasOutcome,
+  isFinished,
   REPEATED_NAME_WARNING,
   type StepKind,
   type StepName,
 } from '../../core/runs/step.ts'
+import { currentStep } from '../pass/current-step.ts'
+import { findCallPlace } from '../pass/find-call-place.ts'
+import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
+
+/** A call of the author's code. */
+interface StepRequest {
+  name: StepName
+  kind: StepKind
+  effect: Effect
+  /** False: a replay begins the step again, because its result is not stored. Default true. */
+  keep?: boolean | undefined
+}
 
 /** A step that the author's code has reached. */
 export interface ReachedStep {
@@ -17,14 +31,43 @@ export interface ReachedStep {
 }
 
 /**
+ * Gives a step its recorded outcome in its turn, through `revive`; calls `begin` where it has none.
+ */
+export function takeStep<T>(
+  pass: Pass,
+  { name, kind, effect, keep }: StepRequest,
+  begin: (step: ReachedStep) => Promise<T>,
+  revive?: (output: unknown, key: string) => Promise<T>,
+): Promise<T> {
+  try {
+    const reached = reachStep(pass, name, kind, effect)
+    if (!reached) return neverSettles()
+    const { known } = reached
+    if (!known || keep === false || !isFinished(known)) return begin(reached)
+    const replayed = replayStep(pass, known)
+    return revive ? replayed.then((output) => revive(output, known.key)) : (replayed as Promise<T>)
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+/**
  * Null where the step may not begin: the pass is ending, or the code contradicts the journal.
- * Throws `run_ended` once the author's function has returned or thrown.
+ * Throws `nested_step` inside a step, and `run_ended` once the author's function has ended.
  */
 export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Effect): ReachedStep | null {
+  const outer = currentStep(pass)
+  if (outer) throw refuseNested(outer.key, name)
   if (pass.parking.hasCodeEnded) throw describeEnded(pass, name)
   if (pass.parking.isClosed) return null
-  const { key, known, isRepeated } = pass.journal.reach(name)
+  const { order } = pass
+  const { key, known, isRepeated, isShared } = pass.journal.reach(name)
+  order.noteCall(key)
   if (isRepeated) warnOfRepetition(pass, String(name))
+  if (isShared) warnOfSharing(pass, String(name))
+  if (order.isReplaying && !hasOutcome(known)) {
+    order.hold(known === undefined, () => ({ key, kind, place: findCallPlace() }))
+  }
   const mismatch = known ? decideMismatch({ at: 'step', known, kind, effect }, pass.isCodeChanged) : null
   if (mismatch === null) return { key, known }
   void pass.parking.halt(mismatch)
@@ -48,14 +91,16 @@ export function newStep(pass: Pass, part: Pick<Checkpoint, 'key' | 'kind' | 'eff
 }
 
 /**
- * The result of a finished step, or a promise where it has a row of its own. Throws its failure.
+ * Null where a reached step may begin now. The result resolves at the end of the replay, with
+ * false where the pass ends meanwhile.
  */
-export function replayStep(pass: Pass, step: Checkpoint): unknown {
-  if (step.status === 'failed') {
-    throw new StepError(step.key, step.attempt, step.error ?? { name: 'Error', message: 'unknown failure' })
-  }
-  if (step.apartBytes === undefined) return JSON.parse(step.output ?? 'null')
-  return readApart(pass, step.key)
+export function holdStep(pass: Pass): Promise<boolean> | null {
+  return pass.order.isReplaying ? pass.order.over().then(() => !pass.parking.isClosed) : null
+}
+
+/** The result of a finished step, when its turn has come. Rejects with its failure. */
+export function replayStep(pass: Pass, step: Checkpoint): Promise<unknown> {
+  return step.apartBytes === undefined ? repeatOutcome(pass, step) : replayApart(pass, step)
 }
 
 /** Reads from the store on behalf of a step. If that fails, the pass ends and nothing settles. */
@@ -70,13 +115,42 @@ export async function readDuringPass<T>(pass: Pass, read: () => Promise<T>): Pro
   }
 }
 
-async function readApart(pass: Pass, key: string): Promise<unknown> {
-  const json = await readDuringPass(pass, () => pass.store.readOutput(pass.run.lease.runId, key))
-  return JSON.parse(json)
+async function replayApart(pass: Pass, step: Checkpoint): Promise<unknown> {
+  const output = await readDuringPass(pass, () => pass.store.readOutput(pass.run.lease.runId, step.key))
+  return repeatOutcome(pass, { ...step, output })
+}
+
+/** One promise and no `await`: a replay of many steps spends most of its time here. */
+function repeatOutcome(pass: Pass, step: Checkpoint): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const deliver = () => {
+      pass.journal.noteDelivery(step)
+      if (step.status === 'failed') return reject(describeFailure(step))
+      try {
+        resolve(step.output === null ? undefined : JSON.parse(step.output))
+      } catch (error) {
+        reject(error)
+      }
+    }
+    pass.order.repeat(step, deliver)
+  })
+}
+
+/** The error that the code caught when the step failed. */
+function describeFailure({ kind, key, attempt, error }: Checkpoint): Error {
+  if (kind === 'run' && error?.name === 'Interrupted' && error.code === 'interrupted') return new Interrupted(key)
+  return new StepError(key, attempt, error ?? { name: 'Error', message: 'unknown failure' })
+}
+
+function refuseNested(outer: string, name: StepName): UpshotError {
+  return new UpshotError(
+    'nested_step',
+    `Step "${spell(name)}" was called inside step "${outer}". Call it after that step, or use step.map for many.`,
+  )
 }
 
 function describeEnded({ run }: Pass, name: StepName): UpshotError {
-  const step = typeof name === 'string' ? name : `${name[0]}[${name[1]}]`
+  const step = spell(name)
   return new UpshotError(
     'run_ended',
     `Step "${step}" was called after the function of run ${run.lease.runId} had ended, so it did not run. ` +
@@ -85,7 +159,16 @@ function describeEnded({ run }: Pass, name: StepName): UpshotError {
   )
 }
 
+function spell(name: StepName): string {
+  return typeof name === 'string' ? name : `${name[0]}[${name[1]}]`
+}
+
 function warnOfRepetition(pass: Pass, step: string): void {
   const { lease, workflow } = pass.run
   pass.publish({ kind: 'step.repeated', run: lease.runId, workflow, step, count: REPEATED_NAME_WARNING })
+}
+
+function warnOfSharing(pass: Pass, step: string): void {
+  const { lease, workflow } = pass.run
+  pass.publish({ kind: 'step.shared', run: lease.runId, workflow, step })
 }

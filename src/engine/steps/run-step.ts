@@ -2,14 +2,13 @@ import type { OnceStepOptions, StepContext } from '../../author/step-api.ts'
 import { describeError, type Failure, Interrupted, StepError, UpshotError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { decideRetry, planRetries } from '../../core/runs/retry.ts'
-import type { Checkpoint, StepName } from '../../core/runs/step.ts'
+import { type Checkpoint, hasOutcome, isFinished, numberOf, type StepName } from '../../core/runs/step.ts'
 import { isThenable } from '../../core/thenable.ts'
 import { parseDuration } from '../../core/time.ts'
-import { isFinished } from '../pass/journal.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles, type Park } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
-import { type ReachedStep, reachStep, replayStep } from './reach-step.ts'
+import { holdStep, type ReachedStep, replayStep, takeStep } from './reach-step.ts'
 import { withTimeout } from './with-timeout.ts'
 
 /**
@@ -22,17 +21,13 @@ type StepFunction<T> = (context: StepContext, key: string) => T | Promise<T>
 const DEFAULT_TIMEOUT = '5m'
 
 /** Returns a finished step's result; otherwise makes one attempt and records it in the journal. */
-export async function runStep<T>(
-  pass: Pass,
-  name: StepName,
-  fn: StepFunction<T>,
-  options: StepRequest = {},
-): Promise<T> {
-  const reached = reachStep(pass, name, 'run', options.effect ?? 'write')
-  if (!reached) return neverSettles()
-  const end = await driveStep(pass, reached, fn, options)
-  if (end.kind === 'failed') throw end.error
-  return end.kind === 'completed' ? end.value : neverSettles()
+export function runStep<T>(pass: Pass, name: StepName, fn: StepFunction<T>, options: StepRequest = {}): Promise<T> {
+  const { effect = 'write', keep } = options
+  return takeStep(pass, { name, kind: 'run', effect, keep }, async (reached) => {
+    const end = await driveStep(pass, reached, fn, options)
+    if (end.kind === 'failed') throw end.error
+    return end.kind === 'completed' ? end.value : neverSettles()
+  })
 }
 
 export type StepEnd<T> =
@@ -49,13 +44,15 @@ export async function driveStep<T>(
   fn: StepFunction<T>,
   options: StepRequest,
 ): Promise<StepEnd<T>> {
-  if (known?.status === 'started') return failInterrupted(pass, known)
   if (known && isFinished(known) && options.keep !== false) return repeatEnd<T>(pass, known)
-  if (known?.dueAt != null && known.dueAt > pass.clock.now()) return parkUntil(pass, key, known)
-  if (pass.parking.isClosed) return { kind: 'parked' }
   // Options are checked while the step holds no slot and has done nothing.
   const fault = findFault(key, options)
   if (fault) return { kind: 'failed', error: fault }
+  const held = hasOutcome(known) ? null : holdStep(pass)
+  if (held && !(await held)) return { kind: 'parked' }
+  if (known?.status === 'started') return failInterrupted(pass, known)
+  if (known?.dueAt != null && known.dueAt > pass.clock.now()) return parkUntil(pass, key, known)
+  if (pass.parking.isClosed) return { kind: 'parked' }
   let end: AttemptEnd<T>
   pass.parking.enterStep()
   try {
@@ -91,10 +88,9 @@ function findFault(key: string, { timeout, retry }: StepRequest): UpshotError | 
 
 async function repeatEnd<T>(pass: Pass, known: Checkpoint): Promise<StepEnd<T>> {
   try {
-    const value = replayStep(pass, known)
-    return { kind: 'completed', value: (value instanceof Promise ? await value : value) as T }
+    return { kind: 'completed', value: (await replayStep(pass, known)) as T }
   } catch (error) {
-    return { kind: 'failed', error: isInterruption(known) ? new Interrupted(known.key) : error }
+    return { kind: 'failed', error }
   }
 }
 
@@ -123,6 +119,7 @@ function begin(pass: Pass, key: string, known: Checkpoint | undefined, options: 
     startedAt: pass.clock.now(),
     finishedAt: null,
     dueAt: null,
+    settled: known && hasOutcome(known) ? numberOf(known) : undefined,
   }
 }
 
@@ -155,6 +152,7 @@ async function attemptStep<T>(
     const json = options.keep === false ? 'null' : toJson(value, `The result of step "${step.key}"`)
     const packing = packOutput(pass.store, `Step "${step.key}"`, json)
     const packed = packing && (await packing)
+    step.settled = await pass.order.turn(step)
     complete(pass, step, packed ? { apartBytes: packed.bytes } : { output: json }, packed?.data)
     return { kind: 'completed', value: options.keep === false ? value : JSON.parse(json) }
   } catch (error) {
@@ -172,12 +170,18 @@ function complete(pass: Pass, step: Checkpoint, output: Partial<Checkpoint>, pac
 }
 
 /** Records the failure and decides whether there is another attempt. */
-function failAttempt(pass: Pass, step: Checkpoint, error: unknown, options: StepRequest): AttemptEnd<never> {
+async function failAttempt(
+  pass: Pass,
+  step: Checkpoint,
+  error: unknown,
+  options: StepRequest,
+): Promise<AttemptEnd<never>> {
   const now = pass.clock.now()
   const policy = planRetries(options.retry, pass.retry)
   const decision = options.once
     ? ({ kind: 'give_up' } as const)
     : decideRetry({ error, attempt: step.attempt, policy, now, random: pass.random() })
+  if (decision.kind === 'give_up') step.settled = await pass.order.turn(step)
   const failure = describeError(error)
   const record = { key: step.key, attempt: step.attempt, at: now, error: failure }
   const retryAt = decision.kind === 'retry' ? decision.at : null
@@ -194,18 +198,15 @@ function failAttempt(pass: Pass, step: Checkpoint, error: unknown, options: Step
 }
 
 /** A `once` step that had begun in an earlier pass: nobody knows how it ended. */
-function failInterrupted(pass: Pass, step: Checkpoint): StepEnd<never> {
+async function failInterrupted(pass: Pass, step: Checkpoint): Promise<StepEnd<never>> {
+  const settled = await pass.order.turn(step)
   const error = new Interrupted(step.key)
   const failure = { name: error.name, message: error.message, code: error.code }
   const now = pass.clock.now()
   const record = { key: step.key, attempt: step.attempt, at: now, error: failure }
-  void pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now }, record)
+  void pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now, settled }, record)
   publishFailure(pass, step, { ms: 0, retryAt: null, error: failure })
   return { kind: 'failed', error }
-}
-
-function isInterruption({ error }: Checkpoint): boolean {
-  return error?.code === 'interrupted' && error.name === 'Interrupted'
 }
 
 function publishFailure(

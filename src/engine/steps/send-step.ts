@@ -3,57 +3,53 @@ import { withStorageNames } from '../../author/storage-name.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { deriveId } from '../../core/ids.ts'
 import { OWN_TYPES, parseEvent } from '../../core/incoming/event.ts'
-import { planRuns, type Route } from '../../core/incoming/route.ts'
+import { planRuns } from '../../core/incoming/route.ts'
 import { toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
-import type { StepName } from '../../core/runs/step.ts'
+import type { Checkpoint, StepName } from '../../core/runs/step.ts'
 import type { SentEvent } from '../../core/runs/wait.ts'
 import { isoTime } from '../../core/time.ts'
 import { fitEvent } from '../admit/fit-event.ts'
-import { isFinished } from '../pass/journal.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
-import { newStep, reachStep, readDuringPass, replayStep } from './reach-step.ts'
+import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
 
 /** The same as the default limit of a delivery's body. */
 export const MAX_SENT_BYTES = 1_048_576
 
 /** Sends an event; the commit of the step contains it and its runs. */
-export async function sendStep(
+export function sendStep(
   pass: Pass,
   name: StepName,
   on: EventDefinition | string,
   data: unknown,
 ): Promise<{ id: string }> {
-  const reached = reachStep(pass, name, 'send', 'write')
-  if (!reached) return neverSettles()
-  const { key, known } = reached
-  if (known && isFinished(known)) return replayStep(pass, known) as { id: string }
-  const routes = await readDuringPass(pass, async () => pass.routes())
-  const send = planEvent(pass, key, { on, data, routes })
-  const { id } = send
-  const finishedAt = pass.clock.now()
-  const step = { ...newStep(pass, { key, kind: 'send', effect: 'write' }), target: send.type }
-  const saved = pass.journal.record(
-    { ...step, status: 'completed', output: JSON.stringify({ id }), finishedAt },
-    undefined,
-    {
-      send,
-    },
-  )
-  publishSent(pass, key, send)
-  saved.then(
+  return takeStep(pass, { name, kind: 'send', effect: 'write' }, async ({ key }) => {
+    const send = planEvent(pass, key, { on, data })
+    const held = holdStep(pass)
+    if (held && !(await held)) return neverSettles()
+    const routes = await readDuringPass(pass, async () => pass.routes())
+    const step = { ...newStep(pass, { key, kind: 'send', effect: 'write' }), target: send.type }
+    step.settled = await pass.order.turn(step)
+    saveEvent(pass, step, { ...send, workflows: planRuns(send.type, routes) })
+    return { id: send.id }
+  })
+}
+
+function saveEvent(pass: Pass, step: Checkpoint, send: SentEvent): void {
+  const output = JSON.stringify({ id: send.id })
+  publishSent(pass, step.key, send)
+  pass.journal.record({ ...step, status: 'completed', output, finishedAt: pass.clock.now() }, undefined, { send }).then(
     () => pass.publish({ kind: 'run.queued', count: send.workflows.length }),
     () => {},
   )
-  return { id }
 }
 
 function planEvent(
   pass: Pass,
   key: string,
-  { on, data, routes }: { on: EventDefinition | string; data: unknown; routes: readonly Route[] },
-): SentEvent {
+  { on, data }: { on: EventDefinition | string; data: unknown },
+): Omit<SentEvent, 'workflows'> {
   const { runId } = pass.run.lease
   const type = typeof on === 'string' ? on : on.type
   if (type.startsWith(OWN_TYPES)) {
@@ -75,8 +71,7 @@ function planEvent(
   withStorageNames(pass.spellings, () =>
     fitEvent(parseEvent(JSON.parse(body)), typeof on === 'string' ? undefined : on),
   )
-  const workflows = planRuns(type, routes)
-  return { id, type, account: accountOf(pass.run.cause), createdAt, body, workflows }
+  return { id, type, account: accountOf(pass.run.cause), createdAt, body }
 }
 
 function publishSent(pass: Pass, step: string, { id, type }: SentEvent): void {

@@ -9,11 +9,10 @@ import type { Checkpoint, StepName } from '../../core/runs/step.ts'
 import type { EventWait } from '../../core/runs/wait.ts'
 import { type Duration, parseDuration } from '../../core/time.ts'
 import { fitEvent } from '../admit/fit-event.ts'
-import { isFinished } from '../pass/journal.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
-import { newStep, reachStep, readDuringPass, replayStep } from './reach-step.ts'
+import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
 
 export interface WaitRequest {
   on: EventDefinition | string
@@ -23,19 +22,22 @@ export interface WaitRequest {
 }
 
 /** Parks the run until the event matcher has found an event, or the timeout is over: then null. */
-export async function waitStep(pass: Pass, name: StepName, request: WaitRequest): Promise<ServiceEvent | null> {
-  const reached = reachStep(pass, name, 'wait', 'read')
-  if (!reached) return neverSettles()
-  const { key, known } = reached
-  if (known && isFinished(known)) return fitFound(pass, key, request, await replayStep(pass, known))
-  return known ? goOn(pass, known, request) : begin(pass, key, request)
+export function waitStep(pass: Pass, name: StepName, request: WaitRequest): Promise<ServiceEvent | null> {
+  return takeStep(
+    pass,
+    { name, kind: 'wait', effect: 'read' },
+    ({ key, known }) => (known ? goOn(pass, known, request) : begin(pass, key, request)),
+    (found, key) => fitFound(pass, key, request, found),
+  )
 }
 
-function begin(pass: Pass, key: string, request: WaitRequest): Promise<never> {
+async function begin(pass: Pass, key: string, request: WaitRequest): Promise<never> {
   const now = pass.clock.now()
   const wait = planWait(request, { account: accountOf(pass.run.cause), now })
   const target = describeTarget(request)
   const dueAt = now + parseDuration(request.timeout, `Step "${key}": timeout`)
+  const held = holdStep(pass)
+  if (held && !(await held)) return neverSettles()
   const step: Checkpoint = { ...newStep(pass, { key, kind: 'wait', effect: 'read' }), target, dueAt }
   // Only a stored wait can be matched. A failed write is reported by the barrier of the journal.
   pass.journal.record(step, undefined, { wait }).then(
@@ -46,16 +48,19 @@ function begin(pass: Pass, key: string, request: WaitRequest): Promise<never> {
 }
 
 async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise<ServiceEvent | null> {
+  const held = holdStep(pass)
+  if (held && !(await held)) return neverSettles()
   const found = await readDuringPass(pass, () => findInTime(pass, step))
   if (found === 'open') return park(pass, step)
   if (found?.body === '')
     return pass.parking.halt(`the body of event ${found.id}, which step "${step.key}" found, is pruned`)
   const body = found ? found.body : 'null'
-  const finishedAt = pass.clock.now()
   const packed = await readDuringPass(pass, async () => packOutput(pass.store, `The event of step "${step.key}"`, body))
   const output = packed ? { apartBytes: packed.bytes } : { output: body }
+  const settled = await pass.order.turn(step)
+  const finishedAt = pass.clock.now()
   const savedWithStep = { isSettled: true, ...(packed ? { packed: packed.data } : {}) } as const
-  void pass.journal.record({ ...step, ...output, status: 'completed', finishedAt }, undefined, savedWithStep)
+  void pass.journal.record({ ...step, ...output, status: 'completed', finishedAt, settled }, undefined, savedWithStep)
   return fitFound(pass, step.key, request, JSON.parse(body))
 }
 

@@ -3,6 +3,7 @@ import { UpshotError } from '../../core/errors.ts'
 import { deriveIdempotencyKey } from '../../core/ids.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import { isThenable } from '../../core/thenable.ts'
+import { runInStep } from '../pass/current-step.ts'
 import type { Pass } from '../pass/pass.ts'
 
 /**
@@ -23,7 +24,8 @@ export function withTimeout<T>(
       return abort.signal
     },
   }
-  const running = fn(context, step.key)
+  const { key, attempt } = step
+  const running = runInStep({ pass, key, attempt, now: pass.journal.now, draws: 0 }, () => fn(context, key))
   return isThenable(running) ? limitTime(pass, step, limitMs, { running, abort }) : running
 }
 

@@ -3,6 +3,7 @@ import type { AnyWorkflow } from '../../author/workflow.ts'
 import { type Failure, UpshotError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { Store } from '../../core/store/store.ts'
+import { SHORT_STILL_MS } from '../../engine/execute/watch-replay.ts'
 import { Worker } from '../../engine/worker.ts'
 import type { FilesFor } from '../../engine/worker-parts.ts'
 import { Scheduler } from '../../schedule/scheduler.ts'
@@ -66,6 +67,7 @@ export class EngineLife {
         // This store has no other writer to poll for, and each poll would stop the clock.
         pollMs: Infinity,
         beatMs: Infinity,
+        stillMs: SHORT_STILL_MS,
       })
     this.#workers = Array.from({ length: workers }, openWorker)
     const schedules = [...workflows.values()].flatMap((workflow) => {

@@ -46,7 +46,7 @@ describe('decideMismatch', () => {
   const known = { key: 'pay', kind: 'run', effect: 'write' } as const
   const step = (kind: StepKind, effect: Effect) => ({ at: 'step', known, kind, effect }) as const
   const end = (...statuses: StepStatus[]) =>
-    ({ at: 'end', unreached: statuses.map((status) => ({ key: 'pay', status })) }) as const
+    ({ at: 'end', unreached: statuses.map((status, position) => ({ key: 'pay', status, position })) }) as const
 
   it('a step may be reached with its verb and effect unchanged', () => {
     expect(decideMismatch(step('run', 'write'), false)).toBeNull()
@@ -54,23 +54,41 @@ describe('decideMismatch', () => {
   })
 
   it('a step with another verb is a mismatch under any code', () => {
-    expect(decideMismatch(step('sleep', 'write'), false)).toBe('step "pay" was a `run` and is a `sleep` now')
-    expect(decideMismatch(step('sleep', 'write'), true)).toMatch(/^code changed: step "pay" was/)
+    expect(decideMismatch(step('sleep', 'write'), false)).toBe('diverged: step "pay" was a `run` and is a `sleep` now')
+    expect(decideMismatch(step('sleep', 'write'), true)).toMatch(/^diverged: code changed: step "pay" was/)
   })
 
-  it('a step with another effect is a mismatch under changed code', () => {
-    expect(decideMismatch(step('run', 'delete'), false)).toBeNull()
+  it('a step with another effect is a mismatch under any code', () => {
+    expect(decideMismatch(step('run', 'delete'), false)).toMatch(/had the effect `write` and has `delete` now/)
     expect(decideMismatch(step('run', 'delete'), true)).toMatch(/had the effect `write` and has `delete` now/)
   })
 
   it('an end without a step that has happened is a mismatch under changed code', () => {
-    expect(decideMismatch(end('completed'), false)).toBeNull()
     expect(decideMismatch(end(), true)).toBeNull()
     expect(decideMismatch(end('waiting'), true)).toBeNull()
     for (const status of ['completed', 'failed'] as const) {
-      expect(decideMismatch(end('waiting', status), true)).toBe('code changed: step "pay" was finished but not reached')
+      expect(decideMismatch(end('waiting', status), true)).toBe(
+        'diverged: code changed: step "pay" was finished but not reached',
+      )
     }
-    expect(decideMismatch(end('started'), true)).toBe('code changed: step "pay" was started but not reached')
+    expect(decideMismatch(end('started'), true)).toBe('diverged: code changed: step "pay" was started but not reached')
+  })
+
+  it('an end without a recorded outcome is a mismatch under any code', () => {
+    const unreached = (settled?: number) =>
+      ({ at: 'end', unreached: [{ key: 'pay', status: 'completed', position: 0, settled }] }) as const
+    expect(decideMismatch(unreached(), false)).toBe('diverged: step "pay" was finished but not reached')
+    expect(decideMismatch(unreached(1), false)).toBe('diverged: step "pay" was finished but not reached')
+    expect(decideMismatch(unreached(0), false)).toBeNull()
+  })
+
+  it('code that rests before a recorded outcome names the step that was expected and the one that came', () => {
+    const came = { key: 'ship', kind: 'sleep', place: 'workflows/a.ts:3:5' } as const
+    const expected = 'diverged: step "pay" (run) was expected, and'
+    expect(decideMismatch({ at: 'rest', expected: known, came }, false)).toBe(
+      `${expected} step "ship" (sleep) came at workflows/a.ts:3:5`,
+    )
+    expect(decideMismatch({ at: 'rest', expected: known, came: null }, false)).toBe(`${expected} no other came`)
   })
 })
 

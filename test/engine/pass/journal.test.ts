@@ -85,12 +85,15 @@ test('changed code without a finished step leaves the run to a person', async ()
   expect(await engine.advance(parked.id, '1m')).toMatchObject({
     status: 'waiting',
     dueAt: null,
-    reason: 'code changed: step "reserve" was finished but not reached',
+    reason: expect.stringMatching(
+      /^diverged: code changed: step "reserve" \(run\) was expected, and step "nap" \(sleep\) came at test.+:\d+$/,
+    ),
   })
 })
 
-test('changed code with new steps between the known ones goes on', async () => {
+test('changed code with a new step before a finished one does nothing until a person resumes the run', async () => {
   const engine = createTestEngine()
+  const acted: string[] = []
   const first = await engine.start([stepThenNap('changing')])
   const parked = await engine.run('changing')
   await changeCode(engine, first, [
@@ -98,13 +101,18 @@ test('changed code with new steps between the known ones goes on', async () => {
       id: 'changing',
       on: '*',
       run: async ({ step }) => {
-        await step.run('new', () => 0)
+        await step.run('new', () => void acted.push('new'))
         await step.sleep('nap', '1m')
         return (await step.run('reserve', () => 9)) + 1
       },
     }),
   ])
-  expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'completed', output: '2' })
+  const reason = expect.stringContaining('step "reserve" (run) was expected, and step "new" (run) came')
+  expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'waiting', dueAt: null, reason })
+  expect(acted).toEqual([])
+  expect(await engine.store.resumeRun(parked.id, { fromScratch: false })).toBe(true)
+  expect(await engine.passOf(parked.id)).toMatchObject({ status: 'completed', output: '2' })
+  expect(acted).toEqual(['new'])
 })
 
 test('a step that has become another verb leaves the run to a person and writes nothing', async () => {
@@ -127,7 +135,7 @@ test('a step that has become another verb leaves the run to a person and writes 
   expect(await engine.advance(parked.id, '1m')).toMatchObject({
     status: 'waiting',
     dueAt: null,
-    reason: 'step "reserve" was a `run` and is a `sleep` now',
+    reason: 'diverged: step "reserve" was a `run` and is a `sleep` now',
   })
   expect(await engine.store.listSteps(parked.id)).toEqual(before)
 })

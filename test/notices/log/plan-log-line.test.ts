@@ -55,6 +55,7 @@ test('a notice of each kind has one level and one message', () => {
     'run.skipped': ['info: run skipped'],
     'run.released': ['info: run released'],
     'run.canceled': ['info: run canceled'],
+    'step.shared': ['warn: two branches use one step name at the same time: give each its key, as [name, key]'],
     'step.repeated': ['warn: a step name repeats: give each turn of a loop its key, as [name, key]'],
     'event.unmatched': ['warn: event not matched'],
     'run.lost': ['warn: run lost to another worker or a person'],

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { findObstacle } from '../../../core/runs/run.ts'
-import { planReset } from '../../../core/runs/step.ts'
+import { DIVERGED, numberOf, planReset } from '../../../core/runs/step.ts'
 import type { Invocation } from '../../../core/runs/wait.ts'
 import type { Fork } from '../../../core/store/operations.ts'
 import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
@@ -38,7 +38,12 @@ export class RunOperations {
   retry(runId: string, now: number): boolean {
     const run = this.#runs.find(runId)
     if (!run || findObstacle('retry', run, now) !== null || this.#continue.retry.run(runId).changes === 0) return false
-    for (const key of planReset(this.#steps.list(runId), run.error)) this.#continue.resetStep.run(runId, key)
+    const steps = this.#steps.list(runId)
+    const keys = new Set(planReset(steps, run.error))
+    const repeated = steps.filter(({ key }) => keys.has(key))
+    // Outcomes after a repeated one may not come again: the code gets those that it asks for.
+    if (repeated.length > 0) this.#continue.forgetOrder.run(runId, Math.min(...repeated.map(numberOf)))
+    for (const key of keys) this.#continue.resetStep.run(runId, key)
     // The waits of a run end with it, so its open steps begin again.
     this.#continue.dropWaitingSteps.run(runId)
     return true
@@ -46,7 +51,13 @@ export class RunOperations {
 
   /** Makes a run that waits for a person pending again; false for any other. */
   resume(runId: string, { fromScratch }: { fromScratch: boolean }): boolean {
-    if (!fromScratch) return this.#continue.resume.run(runId).changes === 1
+    const hasDiverged = this.#runs.find(runId)?.reason?.startsWith(DIVERGED) ?? false
+    if (!fromScratch) {
+      if (this.#continue.resume.run(runId).changes === 0) return false
+      // A person accepts the present code, so what is recorded is delivered by name.
+      if (hasDiverged) this.#continue.forgetOrder.run(runId, 0)
+      return true
+    }
     if (this.#continue.restart.run(runId).changes === 0) return false
     this.#continue.dropSteps.run(runId)
     this.#continue.dropOutputs.run(runId)
@@ -113,7 +124,13 @@ function prepareContinue(db: Database) {
     resume: resume(', code_hash = NULL'),
     restart: resume(', code_hash = NULL, attempt = 0, started_at = NULL, error = NULL'),
     resetStep: db.prepare(
-      `UPDATE step SET status = 'waiting', attempt = 0, finished_at = NULL, due_at = NULL WHERE run_id = ? AND key = ?`,
+      `UPDATE step SET status = 'waiting', attempt = 0, finished_at = NULL, due_at = NULL, settled = NULL
+       WHERE run_id = ? AND key = ?`,
+    ),
+    // Index: primary key. Without `settled`, a finished step has the number of its position.
+    forgetOrder: db.prepare(
+      `UPDATE step SET settled = 0 WHERE run_id = ?
+         AND coalesce(settled, iif(status IN ('completed', 'failed'), position + 1, 0)) > ?`,
     ),
     dropWaitingSteps: db.prepare(
       `DELETE FROM step WHERE run_id = ? AND kind IN ('wait', 'invoke') AND status = 'waiting'`,
@@ -144,8 +161,10 @@ function prepareForks(db: Database) {
        SELECT @id, key, packed FROM large_output WHERE run_id = @source AND key = @key`,
     ),
     editStep: db.prepare(
-      `INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, target, started_at, finished_at)
-       SELECT @id, key, position, kind, effect, 'completed', 1, @output, target, @now, @now
+      `INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, target, started_at, finished_at,
+         settled)
+       SELECT @id, key, position, kind, effect, 'completed', 1, @output, target, @now, @now,
+         iif(status IN ('completed', 'failed'), settled, 0)
        FROM step WHERE run_id = @source AND key = @key`,
     ),
   }

@@ -66,18 +66,19 @@ function unpackDelivery(packed: PackedDelivery): Call {
 function packCheckpoint(number: number, [lease, step, failure, saved]: Parameters<StoreWrites['saveCheckpoint']>) {
   const { runId, fence, worker } = lease
   const { key, position, kind, effect, status, attempt, output, error, target } = step
-  const { apartBytes, startedAt, finishedAt, dueAt } = step
+  const { apartBytes, startedAt, finishedAt, dueAt, settled } = step
   const head = ['checkpoint', number, runId, fence, worker] as const
   const state = [key, position, kind, effect, status, attempt, output, error, target] as const
-  return [...head, ...state, startedAt, finishedAt, dueAt, apartBytes, failure, saved] as const
+  return [...head, ...state, startedAt, finishedAt, dueAt, apartBytes, settled, failure, saved] as const
 }
 
 function unpackCheckpoint(packed: PackedCheckpoint): Call {
   const [, number, runId, fence, worker, key, position, kind, effect, status, attempt, output, ...rest] = packed
-  const [error, target, startedAt, finishedAt, dueAt, apartBytes, failure, saved] = rest
+  const [error, target, startedAt, finishedAt, dueAt, apartBytes, settled, failure, saved] = rest
   const moments = { startedAt, finishedAt, dueAt }
   const step: Checkpoint = { key, position, kind, effect, status, attempt, output, error, target, ...moments }
   if (apartBytes !== undefined) step.apartBytes = apartBytes
+  if (settled !== undefined) step.settled = settled
   return { number, method: 'saveCheckpoint', args: [{ runId, fence, worker }, step, failure, saved] }
 }
 

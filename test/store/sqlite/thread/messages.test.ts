@@ -32,6 +32,7 @@ const checkpoint: Required<Checkpoint> = {
   finishedAt: 4,
   dueAt: 6,
   apartBytes: 8,
+  settled: 5,
 }
 
 const lease = { runId: 'run_1', fence: 2, worker: 'wrk_1' }

@@ -286,6 +286,9 @@ CREATE TABLE step (
   started_at  INTEGER NOT NULL,
   finished_at INTEGER,
   due_at      INTEGER,
+  -- Counts the outcomes of the run in the order in which its code got them. NULL in a finished step:
+  -- position + 1. 0: delivered when the code asks.
+  settled     INTEGER,
   PRIMARY KEY (run_id, key)
 ) STRICT, WITHOUT ROWID;
 -- Tells whether a deletion that the service reports was ours.

@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join, resolve } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { cron } from '../../src/author/cron.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { startTestApp } from '../support/test-app.ts'
+import { testConfig } from '../support/test-config.ts'
+import { hasPrometheus, promtool, WITH_PROMETHEUS } from '../watch/support/promtool.ts'
+
+const SHIPPED = resolve(import.meta.dirname, '../../packaging/observability')
+const RULES = join(SHIPPED, 'prometheus/upshot.rules.yml')
+
+interface Target {
+  expr: string
+}
+const dashboard = JSON.parse(readFileSync(join(SHIPPED, 'grafana/dashboards/upshot.json'), 'utf8')) as {
+  panels: { title: string; targets: Target[] }[]
+}
+const expressions = dashboard.panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const))
+
+test.skipIf(!hasPrometheus)(`promtool passes the shipped rules and their tests${WITH_PROMETHEUS}`, () => {
+  expect(promtool(['check', 'rules', RULES])).toMatchObject({ status: 0 })
+  const tests = promtool(['test', 'rules', 'upshot.rules.test.yml'], '', join(SHIPPED, 'prometheus'))
+  expect(tests).toMatchObject({ status: 0 })
+  expect(promtool(['check', 'config', '--syntax-only', join(SHIPPED, 'prometheus/prometheus.yml')]).status).toBe(0)
+})
+
+test.skipIf(!hasPrometheus)(
+  `every metric of the rules and every expression of the dashboard has data after real work${WITH_PROMETHEUS}`,
+  async () => {
+    const { urls, sandbox, hear } = await startTestApp(
+      { workflows: [look, tick, hang, fail] },
+      { config: { slots: 2, admin: { ...testConfig('').admin, metrics: 'open' } } },
+    )
+    const ask = await startPrometheus(new URL(urls.admin).host)
+    await vi.waitFor(async () => expect(await ask('up == 1')).toHaveLength(1), { timeout: 30_000, interval: 200 })
+    const storage = sandbox.storage('storage_a')
+    await storage.put('/in/first.txt', 'first')
+    await hear('run.failed')
+    const whenFull = (check: () => Promise<void>) => vi.waitFor(check, { timeout: 60_000, interval: 500 })
+    await whenFull(async () => {
+      const empty = []
+      for (const [title, expr] of expressions) if ((await ask(fill(expr))).length === 0) empty.push([title, expr])
+      expect(empty).toEqual([])
+    })
+    // One more than the files of the sample transfer.
+    expect(await ask('sum(upshot_runs_ended_total{workflow="fail",outcome="failed"})')).toMatchObject([
+      { value: [expect.any(Number), '4'] },
+    ])
+    // Both slots are held now, so that a tick has to wait in the queue.
+    for (const name of ['one', 'two']) await storage.put(`/hang/${name}.txt`, name)
+    await whenFull(async () => {
+      const names = metricsOf(readFileSync(RULES, 'utf8'))
+      const empty = []
+      for (const name of names) if ((await ask(name)).length === 0) empty.push(name)
+      expect(empty).toEqual([])
+    })
+  },
+)
+
+const look = defineWorkflow({
+  id: 'look',
+  on: 'file.created',
+  run: async ({ event, files, step }) => {
+    const { id } = event.data.file as { id: string }
+    await files.get({ service: 'storage_a', id })
+    await step.run('note', () => 'seen')
+  },
+})
+const fail = defineWorkflow({
+  id: 'fail',
+  on: 'file.created',
+  run: ({ step }) => step.run('fail', () => Promise.reject(new Error('no luck')), { retry: { attempts: 1 } }),
+})
+/** Keeps a slot until the app stops. */
+const hang = defineWorkflow({
+  id: 'hang',
+  on: 'file.created',
+  where: (event) => JSON.stringify(event).includes('/hang/'),
+  run: ({ step }) =>
+    step.run('hang', ({ signal }) => new Promise((done) => signal.addEventListener('abort', () => done(null)))),
+})
+const tick = defineWorkflow({ id: 'tick', on: cron('* * * * * *'), run: () => null })
+
+/** An expression as Grafana would send it, with every value of its variables. */
+function fill(expr: string): string {
+  return expr.replaceAll('$__rate_interval', '1m').replaceAll(/\$\w+/g, '.*')
+}
+
+function metricsOf(text: string): string[] {
+  return [...new Set(text.match(/\bupshot_\w+/g))]
+}
+
+/** Starts the real Prometheus with the shipped rules; the result asks it an expression. */
+async function startPrometheus(target: string): Promise<(expr: string) => Promise<unknown[]>> {
+  const folder = tempFolder()
+  const port = await freePort()
+  const config = {
+    global: { scrape_interval: '1s', evaluation_interval: '1s' },
+    rule_files: [RULES],
+    scrape_configs: [{ job_name: 'upshot', static_configs: [{ targets: [target] }] }],
+  }
+  writeFileSync(join(folder, 'prometheus.yml'), JSON.stringify(config))
+  const options = {
+    'config.file': join(folder, 'prometheus.yml'),
+    'storage.tsdb.path': join(folder, 'data'),
+    'web.listen-address': `127.0.0.1:${port}`,
+    'enable-feature': 'exemplar-storage',
+  }
+  const flags = Object.entries(options).map(([name, value]) => `--${name}=${value}`)
+  const process = spawn('prometheus', flags, { stdio: 'ignore' })
+  onTestFinished(async () => {
+    process.kill()
+    if (process.exitCode === null) await once(process, 'exit')
+  })
+  return async (expr) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expr)}`)
+    const { status, data, error } = (await answer.json()) as {
+      status: string
+      error?: string
+      data: { result: unknown[] }
+    }
+    if (status !== 'success') throw new Error(`${expr}: ${error}`)
+    return data.result
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  await new Promise((done) => server.close(done))
+  return port
+}

@@ -153,6 +153,11 @@ function describeMistrust(
   signature: Exclude<SignatureVerdict, { kind: 'valid' }>,
   endpoint: Endpoint,
 ): [Refusal, Endpoint, DeliveryFacts] {
+  const { skewSeconds } = signature.kind === 'stale' ? signature : {}
+  // A replay is never from the future: our clock may be behind, and later the delivery fits.
+  if (skewSeconds !== undefined && skewSeconds < 0) {
+    return ['unavailable', endpoint, { skewSeconds, reason: 'signed ahead of our clock' }]
+  }
   if (signature.kind === 'stale') return ['stale', endpoint, { skewSeconds: signature.skewSeconds }]
   const header = signature.header === undefined ? {} : { header: signature.header }
   return ['bad_signature', endpoint, { reason: signature.reason, ...header }]

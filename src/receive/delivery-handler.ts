@@ -17,6 +17,7 @@ import type { SignatureAlarm } from './checks/signature-alarm.ts'
 import type { IntakeLimit, Rejection } from './limits/intake-limit.ts'
 import type { Peers } from './limits/peers.ts'
 import type { UploadWatch } from './limits/upload-watch.ts'
+import { countHeader } from './plain-http.ts'
 import { readBody, UNKNOWN_BODY_BYTES } from './read-body.ts'
 import type { RefusalLedger } from './refusal-ledger.ts'
 import { respond } from './respond.ts'
@@ -237,14 +238,4 @@ function headerLookup({ headers, rawHeaders }: IncomingMessage): HeaderLookup {
     const value = headers[name]
     return typeof value === 'string' && countHeader(rawHeaders, name) === 1 ? value : undefined
   }
-}
-
-/** `rawHeaders` alternates names and values. */
-function countHeader(rawHeaders: readonly string[], name: string): number {
-  let count = 0
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const raw = rawHeaders[at] ?? ''
-    if (raw.length === name.length && raw.toLowerCase() === name) count += 1
-  }
-  return count
 }

@@ -15,6 +15,7 @@ import { IntakeLimit, type Rejection } from './limits/intake-limit.ts'
 import { Peers } from './limits/peers.ts'
 import type { ReceiveLimits } from './limits/receive-limits.ts'
 import { UploadWatch } from './limits/upload-watch.ts'
+import { isPlainHttp, refuseOddHttp } from './plain-http.ts'
 import { RefusalLedger } from './refusal-ledger.ts'
 
 export interface ReceiverParts {
@@ -89,6 +90,7 @@ export class Receiver {
     const handle = (request: IncomingMessage, response: ServerResponse) => {
       // No sender of webhooks sends requests without waiting for answers.
       if (!peers.admitRequest(request.socket)) return
+      if (!isPlainHttp(request)) return refuseOddHttp(request, response)
       const finish = () => {
         peers.finishRequest(request.socket)
         if (isUnread(request)) request.socket.destroySoon()

@@ -1,8 +1,15 @@
 import { expect, test } from 'vitest'
-import { LEASE_MS, MAX_CRASHES } from '../../src/core/runs/lease.ts'
+import { HEARTBEAT_MS, LEASE_MS, MAX_CRASHES } from '../../src/core/runs/lease.ts'
+import type { Store } from '../../src/core/store/store.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { claimNext } from './support/claim-next.ts'
+
+/** Looks three times, as a worker beside a silent one. */
+async function recoverSilent(store: Store): Promise<number> {
+  for (let look = 1; look < 3; look++) expect(await store.recoverRuns(NOW + LEASE_MS + look, LEASE_MS)).toBe(0)
+  return store.recoverRuns(NOW + LEASE_MS + 3, LEASE_MS)
+}
 
 describeStores((open) => {
   test('the runs of a living worker are not recovered', async () => {
@@ -19,9 +26,24 @@ describeStores((open) => {
     await store.startWorker('wrk_1', NOW)
     const run = await claimNext(store)
     const other = reopen()
-    expect(await other.recoverRuns(NOW + LEASE_MS + 1, LEASE_MS)).toBe(1)
+    expect(await recoverSilent(other)).toBe(1)
     await expect(store.completeRun(run.lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
     expect(await other.claimRuns('wrk_2', 1, NOW)).toMatchObject([{ lease: { runId: run.lease.runId } }])
+  })
+
+  test('a jump of the clock does not end the leases of a worker that lives and goes on beating', async () => {
+    const { store, reopen } = open()
+    await queueRun(store)
+    await store.startWorker('wrk_1', NOW)
+    await store.claimRuns('wrk_1', 1, NOW)
+    const other = reopen()
+    await other.startWorker('wrk_2', NOW)
+    const jumped = NOW + 3_600_000
+    expect(await other.recoverRuns(jumped, LEASE_MS)).toBe(0)
+    expect(await other.recoverRuns(jumped + HEARTBEAT_MS, LEASE_MS)).toBe(0)
+    await store.beatWorker('wrk_1', jumped + HEARTBEAT_MS)
+    for (let n = 2; n < 6; n++) expect(await other.recoverRuns(jumped + n * HEARTBEAT_MS, LEASE_MS)).toBe(0)
+    expect(await store.listLeases('wrk_1')).toHaveLength(1)
   })
 
   test('a heartbeat keeps the leases of a worker', async () => {
@@ -49,7 +71,7 @@ describeStores((open) => {
     for (let death = 1; death <= MAX_CRASHES; death++) {
       await store.startWorker(`wrk_${death}`, NOW)
       expect(await store.claimRuns(`wrk_${death}`, 1, NOW)).toHaveLength(1)
-      await other.recoverRuns(NOW + LEASE_MS + 1, LEASE_MS)
+      await recoverSilent(other)
     }
     expect(await store.claimRuns('wrk_last', 1, NOW)).toEqual([])
     expect(await store.findRun(id)).toMatchObject({

@@ -30,7 +30,10 @@ export interface EndpointSecret {
   /** Counted from 0 as secrets are added, and never reused. */
   position: number
   value: string
-  /** Epoch milliseconds, inclusive. */
+  /**
+   * When it was added, in epoch milliseconds. It counts from then on whatever our clock says, which
+   * may be set back.
+   */
   activeFrom: number
   /** Epoch milliseconds, exclusive; null until it is retired. */
   until: number | null
@@ -170,8 +173,8 @@ export function positionOf(endpoint: Endpoint, index: number, now: number): numb
 }
 
 /** True when deliveries signed with the secret are accepted at `now`. */
-export function isActive({ activeFrom, until }: EndpointSecret, now: number): boolean {
-  return activeFrom <= now && (until === null || now < until)
+export function isActive({ until }: Pick<EndpointSecret, 'until'>, now: number): boolean {
+  return until === null || now < until
 }
 
 /** The last accepted delivery signed with a secret, exact to the minute; null: none. */

@@ -3,7 +3,10 @@ export interface WorkerWrites {
   startWorker(worker: string, now: number): Promise<void>
   /** Records that a worker is alive. */
   beatWorker(worker: string, now: number): Promise<void>
-  /** Releases the runs of workers that are dead, or silent for `leaseMs`; returns how many. */
+  /**
+   * Releases the runs of workers whose process is dead; returns how many. A living one has to be
+   * silent for `leaseMs` in three calls in a row, because a clock may jump. Below 0, all are dead.
+   */
   recoverRuns(now: number, leaseMs: number): Promise<number>
   /** Releases a worker's runs and removes it. */
   stopWorker(worker: string): Promise<void>

@@ -9,10 +9,15 @@ interface WorkerRow {
   seen_at: number
 }
 
+/** Looks, one with each heartbeat of a worker, that find another one silent before it is dead. */
+const MIN_SILENT_LOOKS = 3
+
 /** Workers and their leases. A worker holds a process lock, which tells exactly when it died. */
 export class WorkerTable {
   readonly #lockFolder: string | null
   readonly #locks = new Map<string, ProcessLock>()
+  /** Workers whose process lives without a heartbeat, and how often this one looked since. */
+  readonly #silent = new Map<string, { seenAt: number; looks: number }>()
   readonly #insert
   readonly #beat
   readonly #list
@@ -57,7 +62,7 @@ export class WorkerTable {
   living(now: number, leaseMs: number): string[] {
     return this.#list
       .all()
-      .filter((row) => !this.#isDead(row, now, leaseMs))
+      .filter((row) => this.#isAlive(row, now, leaseMs))
       .map(({ id }) => id)
   }
 
@@ -86,9 +91,25 @@ export class WorkerTable {
     this.#locks.clear()
   }
 
+  #isAlive(row: WorkerRow, now: number, leaseMs: number): boolean {
+    if (this.#locks.has(row.id)) return true
+    return row.lock_file === null ? now - row.seen_at <= leaseMs : !isLockFree(row.lock_file)
+  }
+
+  /**
+   * A living process that hangs counts as dead, too. Its silence has to last for several looks: a
+   * clock that jumps forward makes every heartbeat look old.
+   */
   #isDead(row: WorkerRow, now: number, leaseMs: number): boolean {
-    if (this.#locks.has(row.id)) return false
-    return now - row.seen_at > leaseMs || (row.lock_file !== null && isLockFree(row.lock_file))
+    if (!this.#isAlive(row, now, leaseMs)) return true
+    if (this.#locks.has(row.id) || now - row.seen_at <= leaseMs) {
+      this.#silent.delete(row.id)
+      return false
+    }
+    const known = this.#silent.get(row.id)
+    const looks = known?.seenAt === row.seen_at ? known.looks + 1 : 1
+    this.#silent.set(row.id, { seenAt: row.seen_at, looks })
+    return looks >= MIN_SILENT_LOOKS || leaseMs < 0
   }
 
   #lockFile(id: string): string | null {

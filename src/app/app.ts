@@ -12,9 +12,10 @@ import { openThreadedStore } from '../store/sqlite/thread/threaded-store.ts'
 import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-urls.ts'
 import { type EmbeddedSandbox, makeSampleTransfer, registerWebhook, startEmbeddedSandbox } from './embedded-sandbox.ts'
 import { ensureEndpoint } from './ensure-endpoint.ts'
+import { RunLogKeeper } from './log/run-log-keeper.ts'
+import { SecretWatch } from './log/secret-watch.ts'
 import { type AppHooks, type AppParts, type OpenParts, openParts } from './open-parts.ts'
 import { planParts, type RolePlan } from './role.ts'
-import { SecretWatch } from './secret-watch.ts'
 
 /**
  * Upshot in one process: the whole app, or the parts that its role names. `start` and `stop` may be
@@ -29,6 +30,7 @@ export class App {
   readonly #workflows: WorkflowSet | null
   readonly #parts: OpenParts
   readonly #secrets: SecretWatch
+  readonly #runLogs: RunLogKeeper
   #phase: ReturnType<AppHooks['phase']> = 'new'
   #embedded: EmbeddedSandbox | null = null
   #watch: StoreWatch | null = null
@@ -73,8 +75,11 @@ export class App {
       },
     })
     this.store = this.#parts.store
+    const { store } = this
+    const { secrets = new KnownSecrets() } = given
+    this.#runLogs = new RunLogKeeper({ store, clock, secrets, notices })
     this.#secrets = new SecretWatch({
-      ...{ config, clock, store: this.store, secrets: given.secrets ?? new KnownSecrets() },
+      ...{ config, clock, store, secrets },
       embedded: () => this.#embedded,
     })
   }
@@ -185,7 +190,7 @@ export class App {
       ...(await settleAll([receiver.stop()])),
       // The admin server answers while the app drains, so that load balancers see it stopping.
       ...(await settleAll([admin.stop()])),
-      ...(await settleAll([clients.stop(), this.#embedded?.sandbox.stop()])),
+      ...(await settleAll([this.#runLogs.stop(), clients.stop(), this.#embedded?.sandbox.stop()])),
       ...(await settleAll([this.store.close()])),
     ]
     this.notices.publish({ kind: 'app.stopped' })

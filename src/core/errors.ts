@@ -126,17 +126,43 @@ const MESSAGE_LIMIT = 2_000
 export function describeError(error: unknown): Failure {
   if (!(error instanceof Error)) return { name: 'Thrown', message: toMessage(() => error) }
   const code = readText(error, 'code')
-  const frames = (readText(error, 'stack') ?? '')
-    .split('\n')
-    .filter((line) => line.trimStart().startsWith('at '))
-    .slice(0, 5)
-    .map((line) => line.trim().slice(3))
+  const frames = readFrames(readText(error, 'stack') ?? '')
   return {
     name: readText(error, 'name') ?? 'Error',
     message: toMessage(() => withCause(error)),
     ...(code === undefined ? {} : { code }),
     ...(frames.length > 0 ? { at: frames } : {}),
   }
+}
+
+/** The folder of this package's code. */
+const OWN_CODE = new URL('..', import.meta.url).pathname
+const MAX_FRAMES = 5
+
+/**
+ * The frames of a stack, without those of Node itself where others are left. A syntax error names
+ * its place in the first line, so that comes first.
+ */
+function readFrames(stack: string): string[] {
+  const lines = stack.split('\n')
+  const place = /^(?:file:\/\/)?\/\S.*:\d+$/.test(lines[0] ?? '') ? lines.slice(0, 1) : []
+  const frames = lines.filter((line) => line.trimStart().startsWith('at ')).map((line) => line.trim().slice(3))
+  const foreign = frames.filter((frame) => !/(?:^|\(|async )node:/.test(frame))
+  const kept = place.length + foreign.length > 0 ? [...place, ...foreign] : frames
+  // A reloaded module carries its version in a query.
+  return kept.slice(0, MAX_FRAMES).map((frame) => frame.replace(/\?upshot-version=\w+/, ''))
+}
+
+/**
+ * The author's place in a failure, such as `/srv/app/workflows/a.workflow.ts:15`: the innermost
+ * frame outside this package and its libraries. Null without one.
+ */
+export function findAuthorFrame({ at = [] }: Pick<Failure, 'at'>): string | null {
+  for (const frame of at) {
+    const [, path = ''] = /(\/[^()]*?:\d+)(?::\d+)?\)?$/.exec(frame.replace('file://', '')) ?? []
+    if (path !== '' && !path.startsWith(OWN_CODE) && !path.includes('/node_modules/')) return path
+  }
+  return null
 }
 
 /** Reads a text property of an error. It may be anything, even a getter that throws. */

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { describeError, redactUrls, StepError, TerminalError, UpshotError } from '../../src/core/errors.ts'
+import {
+  describeError,
+  findAuthorFrame,
+  redactUrls,
+  StepError,
+  TerminalError,
+  UpshotError,
+} from '../../src/core/errors.ts'
 import { RetryAt } from '../../src/core/runs/retry.ts'
 
 describe('UpshotError', () => {
@@ -83,4 +90,32 @@ describe('redactUrls', () => {
     ['https://a.example/b#access_token=1 and http://c.example/?q', 'https://a.example/b?… and http://c.example/?…'],
     ['is it 5? yes', 'is it 5? yes'],
   ])('redactUrls turns %j into %j', (text, kept) => expect(redactUrls(text)).toBe(kept))
+})
+
+it('the author is shown the own frame of a failure, not those of Node, libraries or this package', () => {
+  const own = `file://${new URL('../../src/engine/worker.ts', import.meta.url).pathname}:9:1`
+  const at = [
+    `run (${own})`,
+    'get (/app/node_modules/x/index.js:1:2)',
+    'pay (file:///app/workflows/a.workflow.ts:15:3)',
+  ]
+  expect(findAuthorFrame({ at })).toBe('/app/workflows/a.workflow.ts:15')
+  expect(findAuthorFrame({ at: at.slice(0, 2) })).toBeNull()
+  expect(findAuthorFrame({})).toBeNull()
+})
+
+it('a syntax error keeps the file and line that its stack begins with', () => {
+  const error = new SyntaxError('Expression expected')
+  error.stack = `/app/workflows/bad.workflow.ts:3\n  x: = 3,\n\nSyntaxError: x\n    at parse (node:internal/x:72:36)`
+  expect(describeError(error).at).toEqual(['/app/workflows/bad.workflow.ts:3'])
+  expect(findAuthorFrame(describeError(error))).toBe('/app/workflows/bad.workflow.ts:3')
+})
+
+it('frames of Node leave their place to others, and a reloaded module keeps its own name', () => {
+  const error = new Error('no')
+  const node = Array.from({ length: 6 }, (_, line) => `    at f (node:fs:${line}:1)`).join('\n')
+  error.stack = `Error: no\n${node}\n    at file:///app/a.workflow.ts?upshot-version=0ab1:4:2`
+  expect(describeError(error).at).toEqual(['file:///app/a.workflow.ts:4:2'])
+  error.stack = `Error: no\n${node}`
+  expect(describeError(error).at).toHaveLength(5)
 })

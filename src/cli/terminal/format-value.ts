@@ -1,3 +1,5 @@
+import { type Failure, findAuthorFrame } from '../../core/errors.ts'
+
 /** Makes foreign text safe: one line, no control characters, at most `most` characters. */
 export function formatText(text: string, most = Number.POSITIVE_INFINITY): string {
   const line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ')
@@ -41,4 +43,11 @@ export function withIsoTimes<Row extends object>(row: Row): Record<string, unkno
     return [name, isMoment ? new Date(value).toISOString() : value] as const
   })
   return Object.fromEntries(fields)
+}
+
+/** A failure in words, with the author's file and line, relative to this folder where below it. */
+export function formatFailure(failure: Failure): string {
+  const frame = findAuthorFrame(failure)
+  const place = frame?.startsWith(`${process.cwd()}/`) ? frame.slice(process.cwd().length + 1) : frame
+  return `${failure.name}: ${failure.message}${place === null || place === undefined ? '' : ` (at ${place})`}`
 }

@@ -1,5 +1,6 @@
 import type { Failure } from '../errors.ts'
 import type { Lease } from '../runs/lease.ts'
+import type { KeptLogLine, RunLogLine } from '../runs/run-log.ts'
 import type { Checkpoint, PackedOutput } from '../runs/step.ts'
 import type { SavedWithStep } from '../runs/wait.ts'
 
@@ -19,9 +20,13 @@ export interface JournalWrites {
    * is appended to the step's failed attempts.
    */
   saveCheckpoint(lease: Lease, checkpoint: Checkpoint, failure?: StepFailure, savedWith?: SavedWithStep): Promise<void>
+  /** Adds log lines of runs. The newest `RUN_LOG_LINES` of each run stay. */
+  saveRunLog(lines: readonly RunLogLine[]): Promise<void>
 }
 
 export interface JournalReads {
+  /** Log lines of a run, oldest first. */
+  listRunLog(runId: string): Promise<KeptLogLine[]>
   /**
    * The journal of a run, in the order in which its steps began. Results above `inlineBytes`, and
    * those stored apart, are replaced by their size.

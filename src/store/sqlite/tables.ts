@@ -15,6 +15,7 @@ import { GateTable } from './limits/gate-table.ts'
 import { KeyLimitTable } from './limits/key-limit-table.ts'
 import { FailureStateTable } from './runs/failure-state-table.ts'
 import { OutputTable } from './runs/output-table.ts'
+import { RunLogTable } from './runs/run-log-table.ts'
 import { RunOperations } from './runs/run-operations.ts'
 import { RunTable } from './runs/run-table.ts'
 import { StepTable } from './runs/step-table.ts'
@@ -46,6 +47,7 @@ export function openTables(db: Database, vault: Vault) {
     accounts: new AccountTable(db, vault),
     workflows,
     runs,
+    runLogs: new RunLogTable(db),
     runSearch: new RunSearch(db, events),
     eventSearch: new EventSearcher(db),
     steps,

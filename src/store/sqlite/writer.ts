@@ -153,8 +153,9 @@ function runWrites({ runs, gates, admissions, outputs, waits }: Tables, commit: 
   }
 }
 
-function journalWrites({ steps, outputs, waits }: Tables, commit: Commit): JournalWrites {
+function journalWrites({ steps, outputs, waits, runLogs }: Tables, commit: Commit): JournalWrites {
   return {
+    saveRunLog: (lines) => commit.write(() => runLogs.save(lines)),
     saveCheckpoint: (lease, checkpoint, failure, saved) =>
       writeLeased(commit, lease, () => {
         if (!steps.save(lease, checkpoint, failure)) return false

@@ -5,12 +5,13 @@ import type { Activity } from './activity.ts'
 import type { CrashPoint } from './crash-point.ts'
 
 /** Names of calls that only read. */
-const READING = /^(find|list|count|tally|next|read|pack|load)/
+const READING = /^(find|list|count|tally|next|read|pack|load|search|group)/
 /** Writes outside the journal: workers, deliveries and schedules. */
 const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
   ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'close'] as const),
   ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns', 'claimUnadmittedRuns'] as const),
   'saveLimit',
+  'saveRunLog',
 ])
 
 /**
@@ -140,7 +141,7 @@ export class KillSwitch {
 }
 
 function mayChangeOthers(name: keyof Store, args: readonly unknown[], value: unknown): boolean {
-  if (READING.test(name) || name === 'beatWorker' || name === 'saveLimit') return false
+  if (READING.test(name) || name === 'beatWorker' || name === 'saveLimit' || name === 'saveRunLog') return false
   if (name === 'saveMatches') return (value as MatchResult).canceled.length > 0
   if (name === 'saveCheckpoint') return (args as Parameters<Store['saveCheckpoint']>)[3]?.cancel !== undefined
   return !OF_CLAIMED_RUNS.has(name) || value === false

@@ -1,12 +1,14 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { Run } from '../../../core/runs/run.ts'
+import type { KeptLogLine } from '../../../core/runs/run-log.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { StepFailure } from '../../../core/store/journal.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
-import { formatMoment, formatSpan, formatText, withIsoTimes } from '../../terminal/format-value.ts'
+import { formatFailure, formatMoment, formatSpan, formatText, withIsoTimes } from '../../terminal/format-value.ts'
+import type { Output } from '../../terminal/output.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../terminal/table.ts'
 import { describeCause, describeOrigin, describeReason, describeRun, parseOutput, styleStatus } from './run-view.ts'
 import { requireRun } from './select-runs.ts'
@@ -18,6 +20,7 @@ interface Story {
   event: EventRecord | null
   steps: Checkpoint[]
   failures: StepFailure[]
+  log: KeptLogLine[]
   /** Runs derived from this one: replays, forks, runs of `onFailure`. */
   children: Run[]
 }
@@ -44,27 +47,30 @@ async function readStory(store: ReadStore, named: string): Promise<Story> {
     event,
     steps: await store.listSteps(id),
     failures: await store.listStepFailures(id),
+    log: await store.listRunLog(id),
     children: await store.listRuns({ limit: CHILDREN_SHOWN, originRun: id }),
   }
 }
 
-function describeStory({ run, event, steps, failures, children }: Story): Record<string, unknown> {
+function describeStory({ run, event, steps, failures, log, children }: Story): Record<string, unknown> {
   return {
     ...describeRun(run),
     event: event && { ...withIsoTimes(event), body: event.body === '' ? null : JSON.parse(event.body) },
     steps: steps.map(({ output, ...step }) => ({ ...withIsoTimes(step), output: parseOutput(output) })),
     failures: failures.map(withIsoTimes),
+    log: log.map(({ runId: _, facts, ...line }) => ({ ...withIsoTimes(line), facts: parseOutput(facts) })),
     children: children.map(({ id, workflow, status, origin, handler }) => ({ id, workflow, status, origin, handler })),
   }
 }
 
-function formatStory({ run, event, steps, failures, children }: Story, now: number, layout: Layout): string[] {
+function formatStory({ run, event, steps, failures, log, children }: Story, now: number, layout: Layout): string[] {
   const { paint } = layout
   const style = styleStatus(run)
   const kind = event === null ? '' : `  ${event.type}, received ${formatMoment(event.receivedAt, now)}`
   const facts: [string, string | null][] = [
     ['status', style === null ? run.status : paint(style, run.status)],
     ['why', describeReason(run, now)],
+    ['error', run.error === null ? null : formatFailure(run.error)],
     ['workflow', run.workflow],
     ['cause', `${describeCause(run, now)}${kind}`],
     ['lineage', describeOrigin(run)],
@@ -79,6 +85,7 @@ function formatStory({ run, event, steps, failures, children }: Story, now: numb
     paint('bold', run.id),
     ...known,
     ...formatSection('Steps', formatTable(steps, stepColumns(now), indented(layout)), paint),
+    ...formatSection('Log', formatLog(log, now, paint), paint),
     ...formatSection('Failed attempts', formatTable(failures, failureColumns(now), indented(layout)), paint),
     ...formatSection(
       'Runs derived from it',
@@ -112,6 +119,18 @@ const CHILD_COLUMNS: Column<Run>[] = [
   { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
 ]
 
+/** Log lines for a person; a log that lost its oldest lines says so. */
+function formatLog(log: readonly KeptLogLine[], now: number, paint: Output['paint']): string[] {
+  const lost = (log[0]?.number ?? 1) - 1
+  const style = { info: null, warn: 'yellow', error: 'red' } as const
+  const lines = log.map(({ at, level, message, facts }) => {
+    const mark = style[level] === null ? level.padEnd(5) : paint(style[level], level.padEnd(5))
+    const text = formatText(facts === null ? message : `${message}  ${facts}`, 300)
+    return `${formatMoment(at, now)}  ${mark}  ${text}`
+  })
+  return lost === 0 ? lines : [`… ${lost} older lines are only in the log of the app`, ...lines]
+}
+
 /** The size of a large result, which is stored apart. */
 function describeApart({ apartBytes }: { apartBytes?: number }): string | null {
   return apartBytes === undefined ? null : `${apartBytes} bytes of JSON`
@@ -122,6 +141,6 @@ function failureColumns(now: number): Column<StepFailure>[] {
     { title: 'STEP', value: ({ key }) => key, most: 60 },
     { title: 'ATTEMPT', value: ({ attempt }) => attempt, align: 'right' },
     { title: 'AT', value: ({ at }) => formatMoment(at, now) },
-    { title: 'ERROR', value: ({ error }) => `${error.name}: ${error.message}`, most: 200 },
+    { title: 'ERROR', value: ({ error }) => formatFailure(error), most: 300 },
   ]
 }

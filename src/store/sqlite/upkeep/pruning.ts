@@ -91,6 +91,7 @@ export class Pruning {
       rows += this.#rests.deleteSteps.run({ id, limit: limit - rows }).changes
       if (rows < limit) rows += this.#rests.deleteOutputs.run({ id, limit: limit - rows }).changes
       if (rows < limit) rows += this.#rests.deleteFailures.run(id, limit - rows).changes
+      if (rows < limit) rows += this.#rests.deleteLog.run({ id, limit: limit - rows }).changes
       if (rows >= limit) return limit
       this.#rests.remove.run(id)
       rows += 1
@@ -164,6 +165,10 @@ function prepareRests(db: Database) {
     deleteOutputs: db.prepare(
       `DELETE FROM large_output
        WHERE run_id = @id AND key IN (SELECT key FROM large_output WHERE run_id = @id LIMIT @limit)`,
+    ),
+    deleteLog: db.prepare(
+      `DELETE FROM run_log
+       WHERE run_id = @id AND number IN (SELECT number FROM run_log WHERE run_id = @id LIMIT @limit)`,
     ),
     deleteFailures: db.prepare(
       'DELETE FROM step_failure WHERE rowid IN (SELECT rowid FROM step_failure WHERE run_id = ? LIMIT ?)',

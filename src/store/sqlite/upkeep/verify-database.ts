@@ -36,6 +36,8 @@ const CHECKS: Record<string, Check> = {
     pluck(db, 'SELECT DISTINCT run_id FROM step WHERE run_id NOT IN (SELECT id FROM run) LIMIT 20'),
   'every failed attempt has its run': (db) =>
     pluck(db, 'SELECT DISTINCT run_id FROM step_failure WHERE run_id NOT IN (SELECT id FROM run) LIMIT 20'),
+  'every log line has its run': (db) =>
+    pluck(db, 'SELECT DISTINCT run_id FROM run_log WHERE run_id NOT IN (SELECT id FROM run) LIMIT 20'),
   'every large result is there': (db) =>
     pluck(
       db,

@@ -304,6 +304,17 @@ CREATE TABLE step_failure (
 ) STRICT;
 CREATE INDEX step_failure_run ON step_failure (run_id);
 
+-- Log lines of runs, the newest 500 of each. A run that logs nothing has none.
+CREATE TABLE run_log (
+  run_id      TEXT NOT NULL,
+  number      INTEGER NOT NULL,
+  at          INTEGER NOT NULL,
+  level       TEXT NOT NULL,
+  message     TEXT NOT NULL,
+  facts       TEXT,
+  PRIMARY KEY (run_id, number)
+) STRICT, WITHOUT ROWID;
+
 -- Outputs too large for their row, compressed. The key of a run's own output is empty.
 CREATE TABLE large_output (
   run_id      TEXT NOT NULL,

@@ -1,0 +1,75 @@
+import { describeError } from '../../core/errors.ts'
+import type { Notice, NoticeOf } from '../../core/notices.ts'
+import { RUN_LOG_TEXT, type RunLogLine } from '../../core/runs/run-log.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Clock } from '../../core/time.ts'
+import type { KnownSecrets } from '../../notices/log/known-secrets.ts'
+import { redactFacts, redactText } from '../../notices/log/redact.ts'
+import type { NoticeBus } from '../../notices/notice-bus.ts'
+
+/** Lines wait this long for others, so that a chatty run costs few commits. */
+const WAIT_MS = 50
+/** Lines that wait at most; a flood beyond that is only in the log. */
+const MAX_WAITING = 5_000
+
+/** Keeps the log lines of runs in the store. Lines of the last 50 ms are lost in a crash. */
+export class RunLogKeeper {
+  readonly #store: Pick<Store, 'saveRunLog'>
+  readonly #clock: Clock
+  readonly #secrets: KnownSecrets
+  readonly #publish: NoticeBus['publish']
+  readonly #unsubscribe: () => void
+  #waiting: RunLogLine[] = []
+  #cancel: (() => void) | null = null
+  #saving: Promise<void> = Promise.resolve()
+
+  constructor(parts: { store: Pick<Store, 'saveRunLog'>; clock: Clock; secrets: KnownSecrets; notices: NoticeBus }) {
+    this.#store = parts.store
+    this.#clock = parts.clock
+    this.#secrets = parts.secrets
+    this.#publish = parts.notices.publish
+    this.#unsubscribe = parts.notices.subscribe('run.log', (notice) => this.#take(notice))
+  }
+
+  /** Resolves once every line is saved. */
+  async stop(): Promise<void> {
+    this.#unsubscribe()
+    this.#save()
+    await this.#saving
+  }
+
+  #take({ run, level, message, facts }: NoticeOf<'run.log'>): void {
+    if (this.#waiting.length >= MAX_WAITING) return
+    const known = (text: string) => this.#secrets.redact(text)
+    const safe = redactFacts(facts, known)
+    this.#waiting.push({
+      runId: run,
+      at: this.#clock.now(),
+      level,
+      message: redactText(message, known).slice(0, RUN_LOG_TEXT),
+      facts: Object.keys(safe).length === 0 ? null : fitFacts(JSON.stringify(safe)),
+    })
+    this.#cancel ??= this.#clock.at(this.#clock.now() + WAIT_MS, () => this.#save())
+  }
+
+  #save(): void {
+    this.#cancel?.()
+    this.#cancel = null
+    const lines = this.#waiting
+    if (lines.length === 0) return
+    this.#waiting = []
+    const report = (error: unknown): Notice => ({
+      kind: 'fault',
+      where: 'keeping the log lines of runs',
+      error: describeError(error),
+    })
+    this.#saving = this.#saving
+      .then(() => this.#store.saveRunLog(lines))
+      .catch((error: unknown) => this.#publish(report(error)))
+  }
+}
+
+/** JSON text stays JSON: facts that are too long are replaced by their size. */
+function fitFacts(json: string): string {
+  return json.length <= RUN_LOG_TEXT ? json : JSON.stringify({ tooLong: `${json.length} characters` })
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { RUN_LOG_LINES } from '../../src/core/runs/run-log.ts'
+import { NOW, queueRun } from '../support/fixtures.ts'
+import { describeStores } from './describe-stores.ts'
+
+describeStores((open) => {
+  test('log lines are kept with their run, in order, and only the newest ones', async () => {
+    const { store } = open()
+    const runId = await queueRun(store)
+    const line = (message: string, facts: string | null = null) =>
+      ({ runId, at: NOW, level: 'info', message, facts }) as const
+    await store.saveRunLog([line('first', '{"a":1}'), { ...line('second'), level: 'warn' }])
+    expect(await store.listRunLog(runId)).toEqual([
+      { ...line('first', '{"a":1}'), number: 1 },
+      { ...line('second'), level: 'warn', number: 2 },
+    ])
+    await store.saveRunLog(Array.from({ length: RUN_LOG_LINES }, (_, index) => line(`line ${index}`)))
+    const kept = await store.listRunLog(runId)
+    expect(kept).toHaveLength(RUN_LOG_LINES)
+    expect(kept[0]).toMatchObject({ number: 3, message: 'line 0' })
+    await store.saveRunLog([{ ...line('of nobody'), runId: 'run_none' }])
+    expect(await store.listRunLog('run_none')).toEqual([])
+  })
+
+  test('log lines are pruned with their run', async () => {
+    const { store } = open()
+    const runId = await queueRun(store)
+    await store.saveRunLog([{ runId, at: NOW, level: 'info', message: 'x', facts: null }])
+    await store.cancelRun(runId, 'by hand', NOW)
+    await store.prune({ kind: 'failures', before: NOW + 1, limit: 100, after: null })
+    expect(await store.findRun(runId)).toBeNull()
+    expect(await store.listRunLog(runId)).toEqual([])
+  })
+})

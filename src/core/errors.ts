@@ -175,6 +175,12 @@ function readText(error: Error & { code?: unknown }, name: 'name' | 'stack' | 'c
   }
 }
 
+/** Whether two failures say the same, apart from the moments that they name. */
+export function isSameReason(one: Failure | null, other: Failure): boolean {
+  const textOf = ({ message }: Failure) => message.replace(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, '…')
+  return one !== null && textOf(one) === textOf(other)
+}
+
 /** Adds the cause's message: `fetch failed` alone helps nobody. */
 function withCause({ message, cause }: Error): string {
   return cause instanceof Error && cause.message !== '' && cause.message !== message

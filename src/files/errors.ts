@@ -75,8 +75,8 @@ export class FilesError extends Error {
 }
 
 /**
- * 401: the key is wrong, revoked or expired; set another one. `retryable` is true only when the
- * key's provider failed: then call again.
+ * 401: each key is wrong, revoked or expired; set another one. The same one is tried again at
+ * `retryAt`, a minute later. It is null where a key could not be had or sent.
  */
 export class AuthenticationError extends FilesError {
   override readonly name = 'AuthenticationError'

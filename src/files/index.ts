@@ -33,6 +33,7 @@ export type { FilesLogLine } from './log-line.ts'
 // The rate limit, and how processes share it
 
 export type { Plan } from '../core/service/account.ts'
+export { folderLimiterStore } from './limit/folder-limiter-store.ts'
 export {
   type LimiterState,
   type LimiterStore,

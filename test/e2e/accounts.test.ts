@@ -121,16 +121,21 @@ test('a key that is revoked during runs is replaced by the fallback key and neve
   expect(served.sandbox.audit.requests().filter(({ status }) => status === 401)).toHaveLength(refused.length)
 })
 
-test('runs whose keys are all refused fail without another request', async () => {
+test('runs whose keys are all refused wait, and try them again after a minute', async () => {
   const served = await startService()
-  const { hear } = await startServedApp(served, { workflows: [look] })
+  const { app, hear, advance } = await startServedApp(served, { workflows: [look] })
   await served.sandbox.keys.revoke(served.keyId)
   await served.sandbox.storage('storage_a').put('/one.txt', 'x')
-  const { run, error } = await hear('run.failed')
-  expect(error.name).toBe('AuthenticationError')
+  const { run, reason, dueAt } = await hear('run.parked')
+  expect(reason).toMatch(/answered 401 .* give the client another one/)
   await served.sandbox.storage('storage_a').put('/two.txt', 'x')
-  await hear('run.failed', (notice) => notice.run !== run)
+  await hear('run.parked', (notice) => notice.run !== run)
   expect(served.sandbox.audit.requests()).toHaveLength(1)
+  await advance(61_000)
+  await hear('run.parked', (notice) => notice.run === run && notice.dueAt !== dueAt)
+  expect(served.sandbox.audit.requests().length).toBeLessThanOrEqual(3)
+  expect(await app.store.findRun(run)).toMatchObject({ status: 'waiting', attempt: 0 })
+  expect(await app.store.listStepFailures(run)).toHaveLength(1)
   expect(served.sandbox.audit.findings()).toEqual([])
 })
 

@@ -1,5 +1,5 @@
 import type { OnceStepOptions, StepContext } from '../../author/step-api.ts'
-import { describeError, type Failure, Interrupted, StepError, UpshotError } from '../../core/errors.ts'
+import { describeError, type Failure, Interrupted, isSameReason, StepError, UpshotError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { decideRetry, planRetries } from '../../core/runs/retry.ts'
 import { type Checkpoint, hasOutcome, isFinished, numberOf, type StepName } from '../../core/runs/step.ts'
@@ -192,7 +192,7 @@ async function failAttempt(
   }
   const attempt = decision.counts ? step.attempt : step.attempt - 1
   // A step that is told to wait repeatedly for the same reason records it once.
-  const isKnown = !decision.counts && step.error?.message === failure.message
+  const isKnown = !decision.counts && isSameReason(step.error, failure)
   void pass.journal.record({ ...step, attempt, error: failure, dueAt: decision.at }, isKnown ? undefined : record)
   return { kind: 'again', dueAt: decision.at, error: failure }
 }

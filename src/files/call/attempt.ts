@@ -4,7 +4,7 @@ import { readText } from '../http/read-body.ts'
 import type { HttpReply, Transport } from '../http/transport.ts'
 import { toTransportError } from '../http/transport-error.ts'
 import { type Pagination, parseReply } from '../reply/parse-reply.ts'
-import { requestIdOf, toReplyError } from '../reply/reply-error.ts'
+import { describeTypes, requestIdOf, toReplyError, typesOf } from '../reply/reply-error.ts'
 import { parseCount } from '../reply/wait-hint.ts'
 import { redactSecret, type Secret } from '../secret.ts'
 import { type Call, factsOf } from './call.ts'
@@ -97,11 +97,10 @@ function interpret(
     return { status, data: parsed.data, pagination: parsed.pagination }
   }
   if (status >= 200 && status < 300 && parsed.kind === 'unreadable') {
-    const facts = { ...factsOf(call), status, requestId: requestIdOf(headers), retryable: true }
-    return new ProtocolError(
-      'The reply cannot be read: it is no JSON object, or it holds neither data nor an error.',
-      facts,
-    )
+    const types = typesOf(headers)
+    const facts = { ...factsOf(call), ...types, status, requestId: requestIdOf(headers), retryable: true }
+    const why = 'it is no JSON object, or it holds neither data nor an error.'
+    return new ProtocolError(`The reply${describeTypes(types)} cannot be read: ${why}`, facts)
   }
   const safe = redactSecret(parsed, key)
   return toReplyError({ status, headers, parsed: safe }, { facts: factsOf(call), now: parts.settings.clock.now() })

@@ -28,9 +28,12 @@ export function createClientParts(options: FilesClientOptions): ClientParts {
   const sources = options.fallbackKey === undefined ? [options.apiKey] : [options.apiKey, options.fallbackKey]
   const store = options.limiter ?? memoryLimiterStore()
   const limiters = new Map<string, Limiter>()
+  const log = options.log ?? (() => {})
+  const onFallback = () =>
+    log({ kind: 'warning', message: 'The service refused the API key; the fallback key is used. Make it the API key.' })
   return {
     settings,
-    keys: new KeyRing(sources),
+    keys: new KeyRing({ sources, clock, onFallback }),
     limiterOf: (secret: Secret) => {
       const key = secret.fingerprint()
       const limiter = limiters.get(key) ?? new Limiter({ key, store, clock, limit })
@@ -39,6 +42,6 @@ export function createClientParts(options: FilesClientOptions): ClientParts {
     },
     quota: new RetryQuota(clock, settings.retry.quota),
     partHashes: new KeptHashes(),
-    log: options.log ?? (() => {}),
+    log,
   }
 }

@@ -1,4 +1,11 @@
-import { type FilesError, LocalRateLimitError, NotFoundError, ProtocolError, RateLimitError } from '../errors.ts'
+import {
+  AuthenticationError,
+  type FilesError,
+  LocalRateLimitError,
+  NotFoundError,
+  ProtocolError,
+  RateLimitError,
+} from '../errors.ts'
 
 /** How often and how late a request is sent again; times are in milliseconds. */
 export interface ResendPolicy {
@@ -45,18 +52,20 @@ export function decideResend(tried: {
   if (error instanceof ProtocolError && tried.unreadable > 1) return { kind: 'give_up' }
   const earliest = Math.max(now, error.retryAt ?? now)
   const ceilingMs = Math.min(policy.capMs, policy.baseMs * 2 ** (tried.tries - 1))
-  const spreadMs = error.retryAt === null ? ceilingMs : earliest === now ? 0 : SPREAD_MS
+  // "Now" is no pause: a server that says it for ever is retried like one that says nothing.
+  const spreadMs = error.retryAt === null || earliest === now ? ceilingMs : SPREAD_MS
   const at = earliest + Math.round(tried.random * spreadMs)
   const isTooLong = earliest - now > policy.maxWaitMs || at >= tried.deadlineAt
   return isTooLong ? { kind: 'give_up' } : { kind: 'resend', at, isThrottled }
 }
 
 /**
- * Failures that another attempt may pass. The client's own limiter is final: it names a later
- * moment.
+ * Failures that another attempt may pass. The client's own limiter and refused keys are final: they
+ * name a later moment.
  */
 export function isTransient(error: FilesError): boolean {
-  return error.retryable && !(error instanceof LocalRateLimitError) && error.name !== 'AbortedError'
+  const isFinal = error instanceof LocalRateLimitError || error instanceof AuthenticationError
+  return error.retryable && !isFinal && error.name !== 'AbortedError'
 }
 
 /** Codes that speak of the entry, not of a route, a storage or an account. */

@@ -1,41 +1,62 @@
+import { type Clock, isoTime } from '../../core/time.ts'
 import { AuthenticationError, type ErrorFacts } from '../errors.ts'
 import { Secret } from '../secret.ts'
 
 /** The API key, or a function that gives it. */
 export type KeySource = string | (() => string | Promise<string>)
 
+/** A refused key is tried again after this time: the service's own login may have been down. */
+const RETRY_REFUSED_MS = 60_000
+
+interface KeyRingParts {
+  /** Earlier sources come first. */
+  sources: KeySource[]
+  clock: Clock
+  /** Called once, when a key of a later source is used. */
+  onFallback: () => void
+}
+
 /**
  * The keys of one client: the current one, the sources of others, and the ones that were refused.
  */
 export class KeyRing {
-  readonly #sources: KeySource[]
-  readonly #refused = new Set<string>()
+  readonly #parts: KeyRingParts
+  /** When each key was refused, in epoch milliseconds, by its fingerprint. */
+  readonly #refused = new Map<string, number>()
   #current: Secret | null = null
   #asking: Promise<Secret | null> | null = null
+  #hasToldFallback = false
 
-  /** Earlier sources come first. */
-  constructor(sources: KeySource[]) {
-    this.#sources = sources
+  constructor(parts: KeyRingParts) {
+    this.#parts = parts
   }
 
   /**
    * The key to use. Throws `AuthenticationError` without a request when every known key was
-   * refused.
+   * refused within the last minute.
    */
   async take(facts: ErrorFacts): Promise<Secret> {
     const key = this.#current ?? (await this.#ask(facts))
     if (key !== null) return key
-    throw new AuthenticationError(
-      'The service refused this API key. It is not sent again; give the client another one.',
-      facts,
-    )
+    throw this.allRefused('The service refused this API key.', facts)
   }
 
   /** Marks a key as refused with 401. Resolves to another key, or null when there is none. */
   async replace(refused: Secret, facts: ErrorFacts): Promise<Secret | null> {
-    this.#refused.add(refused.fingerprint())
+    this.#refused.set(refused.fingerprint(), this.#parts.clock.now())
     if (this.#current?.fingerprint() === refused.fingerprint()) this.#current = null
     return this.#current ?? (await this.#ask(facts))
+  }
+
+  /** The error of a call for which no key is left. It names the moment of the next try. */
+  allRefused(message: string, facts: ErrorFacts): AuthenticationError {
+    const retryAt = Math.min(...this.#refused.values(), this.#parts.clock.now()) + RETRY_REFUSED_MS
+    const when = `It is not sent again before ${isoTime(retryAt)}`
+    return new AuthenticationError(`${message} ${when}; give the client another one.`, {
+      ...facts,
+      retryable: true,
+      retryAt: Math.max(retryAt, this.#parts.clock.now() + 1),
+    })
   }
 
   /** Calls that find the key refused at the same time share one question to the sources. */
@@ -47,13 +68,22 @@ export class KeyRing {
   }
 
   async #askSources(facts: ErrorFacts): Promise<Secret | null> {
-    for (const source of this.#sources) {
+    for (const [index, source] of this.#parts.sources.entries()) {
       const key = requireKey(await askSource(source, facts), facts)
-      if (this.#refused.has(key.fingerprint())) continue
+      const refusedAt = this.#refused.get(key.fingerprint())
+      if (refusedAt !== undefined && this.#parts.clock.now() < refusedAt + RETRY_REFUSED_MS) continue
+      this.#refused.delete(key.fingerprint())
       this.#current = key
+      if (index > 0) this.#tellFallback()
       return key
     }
     return null
+  }
+
+  #tellFallback(): void {
+    if (this.#hasToldFallback) return
+    this.#hasToldFallback = true
+    this.#parts.onFallback()
   }
 }
 

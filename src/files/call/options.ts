@@ -6,7 +6,7 @@ import { type Clock, type Duration, parseDuration, systemClock } from '../../cor
 import { rawTransport } from '../http/raw-transport.ts'
 import { isSafeOrigin } from '../http/request-url.ts'
 import { fetchTransport, nodeTransport, type Transport } from '../http/transport.ts'
-import { type LimiterStore, type Priority, planLimit } from '../limit/limiter-store.ts'
+import { type KeyLimit, type LimiterStore, type Priority, planLimit } from '../limit/limiter-store.ts'
 import type { FilesLogLine } from '../log-line.ts'
 import type { KeySource } from './key-ring.ts'
 
@@ -40,6 +40,11 @@ export interface FilesClientOptions {
    * service names its limit; a number is final. Default `free`.
    */
   plan?: Plan
+  /**
+   * Requests that may start at once, where the plan allows more than a minute's. The next ones wait
+   * until time has made up for it. All processes of a key need the same. Default: none.
+   */
+  burst?: number
   /** Order of the calls that wait for the limit. Default `workflow`. */
   priority?: Priority
   /** Bounds in time. */
@@ -98,8 +103,7 @@ export interface ClientSettings {
   services: Readonly<Record<StorageName, Required<WireName>>>
   listForm: ListForm
   pageTokenField: string
-  /** Requests per minute to start with; a final limit ignores what the service says. */
-  limit: { perMinute: number; isFinal: boolean }
+  limit: KeyLimit
   priority: Priority
   connectMs: number
   attemptMs: number
@@ -128,7 +132,7 @@ export function resolveSettings(options: FilesClientOptions): ClientSettings {
     services: wireNames(options.services ?? {}),
     listForm: options.listForm ?? 'auto',
     pageTokenField: options.pageTokenField ?? 'page_token',
-    limit: planLimit(options.plan ?? 'free'),
+    limit: { ...planLimit(options.plan ?? 'free'), burst: requireBurst(options.burst) },
     priority: options.priority ?? 'workflow',
     connectMs: parseDuration(timeouts.connect ?? '5s', 'timeouts.connect'),
     attemptMs: parseDuration(timeouts.attempt ?? '30s', 'timeouts.attempt'),
@@ -158,6 +162,12 @@ function transportsOf(own: typeof fetch | undefined): Pick<ClientSettings, 'tran
   if (own === undefined) return { transport: nodeTransport, bytesTransport: rawTransport }
   const transport = fetchTransport(own)
   return { transport, bytesTransport: transport }
+}
+
+function requireBurst(burst: number | undefined): number | null {
+  if (burst === undefined) return null
+  if (Number.isSafeInteger(burst) && burst >= 1) return burst
+  throw new UpshotError('invalid_config', `burst: "${burst}" is not a whole number of requests, 1 or more.`)
 }
 
 function requireBaseUrl(baseUrl: string): string {

@@ -22,7 +22,10 @@ export async function sendRequest(parts: ClientParts, call: Call, request: ApiRe
     if (!(tried instanceof FilesError)) return tried
     if (tried instanceof AuthenticationError) {
       const next = await parts.keys.replace(key, factsOf(call))
-      if (next === null || ++newKeys > MAX_NEW_KEYS) throw tried
+      if (next === null || ++newKeys > MAX_NEW_KEYS) {
+        const { message, status, code, details, requestId } = tried
+        throw parts.keys.allRefused(message, { ...factsOf(call), status, code, details, requestId })
+      }
       key = next
       waitedMs = 0
     } else {

@@ -1,9 +1,18 @@
-import type { LimiterState } from './limiter-store.ts'
+import type { Allowance, KeyLimit, LimiterState } from './limiter-store.ts'
 
 /**
  * The limiter keeps to the limit in every 61 s, so in every minute however the service counts it.
  */
 export const WINDOW_MS = 61_000
+
+/**
+ * The starts that a limit allows. A burst gets a longer window, in which the limit allows as many
+ * starts.
+ */
+export function allowanceOf({ burst }: Pick<KeyLimit, 'burst'>, perMinute: number): Allowance {
+  const starts = Math.max(perMinute, burst ?? 0)
+  return { starts, windowMs: Math.ceil((WINDOW_MS * starts) / perMinute) }
+}
 
 /** A probe without a report for this long is lost; its process may have died. */
 const PROBE_LOST_MS = 60_000
@@ -27,14 +36,15 @@ interface StartsDecided {
 }
 
 /**
- * Decides how many of the `wanted` requests start now; `limit` is in requests per minute. Up to
- * `reserve` more are reserved while half of the limit stays free.
+ * Decides how many of the `wanted` requests start now. Up to `reserve` more are reserved while half
+ * of the allowance stays free.
  */
 export function decideStarts(
   state: LimiterState,
-  { now, limit, wanted, reserve }: { now: number; limit: number; wanted: number; reserve: number },
+  { now, allowance, wanted, reserve }: { now: number; allowance: Allowance; wanted: number; reserve: number },
 ): StartsDecided {
-  const current = { ...state, starts: recentStarts(state.starts, now) }
+  const limit = allowance.starts
+  const current = { ...state, starts: recentStarts(state.starts, { now, allowance }) }
   const { starts } = current
   // The corrected starts are saved, or each later decision would count them from its own `now`.
   const isClockBack = (state.starts.at(-1) ?? 0) > now + RESERVED_FOR_MS
@@ -45,7 +55,7 @@ export function decideStarts(
   })
   if (state.blockedUntil > now) return wait(state.blockedUntil)
   if (isProbeOut(state, now)) return wait(now + PROBE_CHECK_MS)
-  if (starts.length >= limit) return wait(predictStart(current, { now, limit, ahead: 0 }))
+  if (starts.length >= limit) return wait(predictStart(current, { now, allowance, ahead: 0 }))
   const isProbe = state.blockedUntil > 0
   const count = Math.min(wanted, isProbe ? 1 : limit - starts.length)
   const decision = { kind: 'start', at: now, count, reserved: 0, isProbe: isProbe && count > 0 } as const
@@ -57,8 +67,9 @@ export function decideStarts(
 }
 
 /** Whether reserved starts may be used: the key is neither blocked nor over a lowered limit. */
-export function isOpen(state: LimiterState, { now, limit }: { now: number; limit: number }): boolean {
-  return state.blockedUntil === 0 && state.probeSince === null && recentStarts(state.starts, now).length <= limit
+export function isOpen(state: LimiterState, at: { now: number; allowance: Allowance }): boolean {
+  const recent = recentStarts(state.starts, at)
+  return state.blockedUntil === 0 && state.probeSince === null && recent.length <= at.allowance.starts
 }
 
 /** Replaces reserved starts: a used one counts from its use, an unused one not at all. */
@@ -76,8 +87,11 @@ export function settledStarts(
  * The starts that still count. A clock set back leaves starts in the future: those count from
  * `now`.
  */
-export function recentStarts(starts: readonly number[], now: number): number[] {
-  return starts.map((at) => (at > now + RESERVED_FOR_MS ? now : at)).filter((at) => at > now - WINDOW_MS)
+export function recentStarts(
+  starts: readonly number[],
+  { now, allowance }: { now: number; allowance: Allowance },
+): number[] {
+  return starts.map((at) => (at > now + RESERVED_FOR_MS ? now : at)).filter((at) => at > now - allowance.windowMs)
 }
 
 function inOrder(starts: readonly number[]): number[] {
@@ -91,14 +105,15 @@ function isProbeOut({ probeSince }: LimiterState, now: number): boolean {
 /** The earliest start of a request that has `ahead` others before it. */
 export function predictStart(
   state: LimiterState,
-  { now, limit, ahead }: { now: number; limit: number; ahead: number },
+  { now, allowance, ahead }: { now: number; allowance: Allowance; ahead: number },
 ): number {
+  const { starts: limit, windowMs } = allowance
   const position = state.starts.length + ahead
   const windows = Math.max(0, Math.ceil((position - limit - state.starts.length + 1) / limit))
   const leaving = state.starts[position - limit - windows * limit]
   const earliest = Math.max(now, state.blockedUntil)
-  const free = leaving === undefined ? earliest : leaving + WINDOW_MS
-  return Math.max(earliest, free) + windows * WINDOW_MS
+  const free = leaving === undefined ? earliest : leaving + windowMs
+  return Math.max(earliest, free) + windows * windowMs
 }
 
 /** The state after a 429: no request starts before `until`, and then only one probe. */

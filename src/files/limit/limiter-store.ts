@@ -48,6 +48,22 @@ export function memoryLimiterStore(): LimiterStore {
   }
 }
 
+/** How many requests may start within a window. */
+export interface Allowance {
+  starts: number
+  windowMs: number
+}
+
+/** The limit of a key. */
+export interface KeyLimit {
+  /** Requests per minute. */
+  perMinute: number
+  /** True: the limit that the service names is ignored. */
+  isFinal: boolean
+  /** Requests that may start at once; null: no more than in a minute. */
+  burst: number | null
+}
+
 /** Requests per minute: the lower of the two figures that the specification gives for a plan. */
 const PLANS: Record<Exclude<Plan, number>, number> = { free: 60, pro: 60, enterprise: 300 }
 

@@ -1,14 +1,21 @@
-import type { Clock } from '../../core/time.ts'
+import { type Clock, isoTime } from '../../core/time.ts'
 import { type ErrorFacts, LocalRateLimitError } from '../errors.ts'
 import {
+  allowanceOf,
   blockedState,
   predictStart,
   probedState,
   type StartDecision,
   unstartedState,
-  WINDOW_MS,
 } from './decide-start.ts'
-import { type LimiterState, type LimiterStore, OPEN_STATE, type Priority } from './limiter-store.ts'
+import {
+  type Allowance,
+  type KeyLimit,
+  type LimiterState,
+  type LimiterStore,
+  OPEN_STATE,
+  type Priority,
+} from './limiter-store.ts'
 import { SharedStarts } from './shared-starts.ts'
 
 /** A request that asks to start. */
@@ -49,7 +56,7 @@ const ORDER: readonly Priority[] = ['interactive', 'workflow', 'background']
 export class Limiter {
   readonly #starts: SharedStarts
   readonly #clock: Clock
-  readonly #limit: { perMinute: number; isFinal: boolean }
+  readonly #limit: KeyLimit
   readonly #queue: Waiting[] = []
   #known: LimiterState = OPEN_STATE
   #pumping = false
@@ -62,7 +69,7 @@ export class Limiter {
     key: string
     store: LimiterStore
     clock: Clock
-    limit: { perMinute: number; isFinal: boolean }
+    limit: KeyLimit
   }) {
     this.#starts = new SharedStarts(parts)
     this.#clock = parts.clock
@@ -129,7 +136,7 @@ export class Limiter {
         this.#isPumpStale = false
         const { decision, known } = await this.#starts.take(
           () => this.#queue.length,
-          (state) => this.#perMinute(state),
+          (state) => this.#allowance(state),
         )
         // Set only with the new starts in it; earlier, the first request would look too late for
         // its own start.
@@ -164,8 +171,9 @@ export class Limiter {
     this.#known = await this.#starts.update(change)
   }
 
-  #perMinute(state: LimiterState): number {
-    return this.#limit.isFinal ? this.#limit.perMinute : (state.limit ?? this.#limit.perMinute)
+  #allowance(state: LimiterState): Allowance {
+    const perMinute = this.#limit.isFinal ? this.#limit.perMinute : (state.limit ?? this.#limit.perMinute)
+    return allowanceOf(this.#limit, perMinute)
   }
 
   /**
@@ -173,15 +181,18 @@ export class Limiter {
    */
   #refuseLate(): void {
     const now = this.#clock.now()
-    const limit = this.#perMinute(this.#known)
+    const allowance = this.#allowance(this.#known)
     const late = this.#queue.filter(
-      (waiting, ahead) => predictStart(this.#known, { now, limit, ahead }) > waiting.latestAt,
+      (waiting, ahead) => predictStart(this.#known, { now, allowance, ahead }) > waiting.latestAt,
     )
     for (const waiting of late) {
-      const retryAt = this.#promise(predictStart(this.#known, { now, limit, ahead: this.#queue.length - 1 }), limit)
+      const retryAt = this.#promise(
+        predictStart(this.#known, { now, allowance, ahead: this.#queue.length - 1 }),
+        allowance,
+      )
       this.#refuse(
         waiting,
-        new LocalRateLimitError('The limit allows no request soon enough. Call again at `retryAt`.', {
+        new LocalRateLimitError(`The limit allows no request soon enough. Call again at ${isoTime(retryAt)}.`, {
           ...waiting.facts,
           retryAt,
         }),
@@ -192,8 +203,8 @@ export class Limiter {
   /**
    * A retry moment per refused request, spaced as the limit allows, so that they return one by one.
    */
-  #promise(earliest: number, limit: number): number {
-    this.#promisedAt = Math.max(earliest, this.#promisedAt + Math.ceil(WINDOW_MS / limit))
+  #promise(earliest: number, { starts, windowMs }: Allowance): number {
+    this.#promisedAt = Math.max(earliest, this.#promisedAt + Math.ceil(windowMs / starts))
     return this.#promisedAt
   }
 

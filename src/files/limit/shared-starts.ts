@@ -7,7 +7,7 @@ import {
   type StartDecision,
   settledStarts,
 } from './decide-start.ts'
-import { type LimiterState, type LimiterStore, OPEN_STATE } from './limiter-store.ts'
+import { type Allowance, type LimiterState, type LimiterStore, OPEN_STATE } from './limiter-store.ts'
 
 /** The largest reservation, however high the limit is. */
 const MAX_RESERVED = 50
@@ -48,9 +48,11 @@ export class SharedStarts {
    */
   take(
     wanted: () => number,
-    limitOf: (state: LimiterState) => number,
+    allowanceOf: (state: LimiterState) => Allowance,
   ): Promise<{ decision: StartDecision; known: LimiterState }> {
-    return this.#inTurn(async () => (await this.#takeReserved(wanted, limitOf)) ?? this.#takeNew(wanted, limitOf))
+    return this.#inTurn(
+      async () => (await this.#takeReserved(wanted, allowanceOf)) ?? this.#takeNew(wanted, allowanceOf),
+    )
   }
 
   /** Changes the shared state; resolves to the new one. */
@@ -63,29 +65,30 @@ export class SharedStarts {
     )
   }
 
-  async #takeReserved(wanted: () => number, limitOf: (state: LimiterState) => number) {
+  async #takeReserved(wanted: () => number, allowanceOf: (state: LimiterState) => Allowance) {
     const reserved = this.#reserved
     if (reserved === null || reserved.left === 0) return null
     const { state } = await this.#load()
     const now = this.#clock.now()
     const isInTime = now >= reserved.from && now <= reserved.until
-    if (!isInTime || !isOpen(state, { now, limit: limitOf(state) })) return null
+    const at = { now, allowance: allowanceOf(state) }
+    if (!isInTime || !isOpen(state, at)) return null
     const count = Math.min(reserved.left, wanted())
     reserved.left -= count
     for (let used = 0; used < count; used++) reserved.used.push(now)
     const decision: StartDecision = { kind: 'start', at: now, count, reserved: 0, isProbe: false }
-    return { decision, known: { ...state, starts: recentStarts(state.starts, now) } }
+    return { decision, known: { ...state, starts: recentStarts(state.starts, at) } }
   }
 
-  async #takeNew(wanted: () => number, limitOf: (state: LimiterState) => number) {
+  async #takeNew(wanted: () => number, allowanceOf: (state: LimiterState) => Allowance) {
     let now = 0
     const taken = await this.#update((state) => {
       now = this.#clock.now()
-      const limit = limitOf(state)
+      const allowance = allowanceOf(state)
       // A process that calls rarely reserves nothing: its unused starts would delay the others.
       const isBusy = Math.abs(now - this.#takenAt) <= RESERVED_FOR_MS
-      const reserve = isBusy ? Math.min(MAX_RESERVED, Math.floor(limit / 10)) : 0
-      const made = decideStarts(state, { now, limit, wanted: wanted(), reserve })
+      const reserve = isBusy ? Math.min(MAX_RESERVED, Math.floor(allowance.starts / 10)) : 0
+      const made = decideStarts(state, { now, allowance, wanted: wanted(), reserve })
       return { state: made.state, result: made }
     })
     const { decision, known } = taken

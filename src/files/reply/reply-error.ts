@@ -1,3 +1,4 @@
+import { isoTime } from '../../core/time.ts'
 import {
   AuthenticationError,
   type ErrorFacts,
@@ -42,11 +43,19 @@ export function toReplyError(
   const { status, headers, parsed } = reply
   const said = parsed.kind === 'error' ? parsed : { code: null, message: null, details: null }
   const isThrottled = status === 429 || said.code === 'rate_limit_exceeded'
-  const waitMs = isThrottled ? parseThrottleWait(headers, now) : parseRetryAfter(headers, now)
+  // Never at once: a service that answers `Retry-After: 0` for ever would be asked without a pause.
+  const waitMs = isThrottled
+    ? Math.max(MIN_THROTTLE_MS, parseThrottleWait(headers, now))
+    : parseRetryAfter(headers, now)
   const retryAt = waitMs === null ? null : now + waitMs
   const code = said.code === null ? '' : ` ${said.code}`
-  const message = `The service answered ${status}${code}${said.message === null ? '.' : `: ${said.message}`}`
-  const full = { ...facts, status, code: said.code, details: said.details, requestId: requestIdOf(headers), retryAt }
+  const types = typesOf(headers)
+  const form = parsed.kind === 'unreadable' ? describeTypes(types) : ''
+  const when = retryAt === null || retryAt <= now ? '' : ` Call again at ${isoTime(retryAt)}.`
+  const reason = said.message === null ? '.' : `: ${said.message}`
+  const message = `The service answered ${status}${code}${form}${reason}${when}`
+  const { code: ownCode, details } = said
+  const full = { ...facts, ...types, status, code: ownCode, details, requestId: requestIdOf(headers), retryAt }
   if (isThrottled) {
     const limit = parseCount(headers, 'x-ratelimit-limit')
     const remaining = parseCount(headers, 'x-ratelimit-remaining')
@@ -59,6 +68,20 @@ function errorClass(status: number, code: string | null): new (message: string, 
   const byCode = code !== null && code in CODES ? CODES[code as keyof typeof CODES] : null
   if (byCode !== null && (status < 500 || byCode === UpstreamError)) return byCode
   return STATUSES[status] ?? (status >= 400 && status < 500 ? InvalidRequestError : ServerError)
+}
+
+/** The least pause after a 429. */
+const MIN_THROTTLE_MS = 1_000
+
+/** Content type and coding of a reply, for its error. */
+export function typesOf(headers: HeaderSource): { contentType: string | null; contentEncoding: string | null } {
+  return { contentType: headers.get('content-type'), contentEncoding: headers.get('content-encoding') }
+}
+
+/** Type and coding in words, such as ` with text/html in the coding gzip`; empty without a type. */
+export function describeTypes({ contentType, contentEncoding }: ReturnType<typeof typesOf>): string {
+  const coding = contentEncoding === null ? '' : ` in the coding ${contentEncoding}`
+  return contentType === null && coding === '' ? '' : ` with ${contentType ?? 'an unnamed type'}${coding}`
 }
 
 /** The request id, by its two usual header names: the service documents none. */

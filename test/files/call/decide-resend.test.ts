@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { decideRetry } from '../../../src/core/runs/retry.ts'
 import { type FilesClientOptions, RateLimitError } from '../../../src/files/index.ts'
 import { entry, REF } from '../support/entries.ts'
 import { failure, json, ok, type Reply, reset, ScriptedServer, text } from '../support/scripted-server.ts'
@@ -87,12 +88,31 @@ test('a wait that the server names is spread by up to a second', async () => {
   expect(pauses[0]).toBe(40_999)
 })
 
-test('a Retry-After of 0 means no pause', async () => {
+test('a 429 with a Retry-After of 0 is a pause of a second or two', async () => {
   const { result, pauses } = await getAfter([failure(429, 'rate_limit_exceeded', { 'retry-after': '0' })], {
     random: () => 0.9,
   })
   expect(result).toMatchObject({ id: 'a' })
-  expect(pauses).toEqual([])
+  expect(pauses).toEqual([1_900])
+})
+
+test('a Retry-After of 0 for ever is asked at most once a second, and is no failure of the step', async () => {
+  const forever = Array.from({ length: 4 }, () => failure(429, 'rate_limit_exceeded', { 'retry-after': '0' }))
+  const { result, pauses, clock } = await getAfter(forever)
+  expect(pauses).toEqual([1_000, 1_000, 1_000])
+  expect(result).toMatchObject({ name: 'RateLimitError', message: expect.stringMatching(/Call again at 2\d{3}-/) })
+  const policy = { attempts: 1, minMs: 0, maxMs: 0 }
+  expect(decideRetry({ error: result, attempt: 1, policy, now: clock.now(), random: 0 })).toMatchObject({
+    kind: 'retry',
+    counts: false,
+  })
+})
+
+test('a 503 with a Retry-After of 0 is retried with the usual pauses', async () => {
+  const { pauses } = await getAfter([text(503, '', { 'retry-after': '0' }), text(503, '', { 'retry-after': '0' })], {
+    random: () => 0.5,
+  })
+  expect(pauses).toEqual([250, 500])
 })
 
 test('a 429 that names no wait means a minute', async () => {

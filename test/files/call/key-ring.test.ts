@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { decideRetry } from '../../../src/core/runs/retry.ts'
 import { AuthenticationError } from '../../../src/files/index.ts'
 import { entry } from '../support/entries.ts'
 import { failure, ok, ScriptedServer } from '../support/scripted-server.ts'
@@ -50,10 +51,10 @@ test('the fallback key is used after a 401', async () => {
 
 test('a key that got a 401 is not sent again: later calls fail without a request', async () => {
   await using server = await serviceFor(() => 'key-two')
-  const { files } = testClient({ baseUrl: server.baseUrl, apiKey: 'key-one' })
+  const { files, clock } = testClient({ baseUrl: server.baseUrl, apiKey: 'key-one' })
   const first = await errorOf(files.get(ref('a')))
   expect(first).toBeInstanceOf(AuthenticationError)
-  expect(first).toMatchObject({ status: 401, retryable: false })
+  expect(first).toMatchObject({ status: 401, retryable: true, retryAt: clock.now() + 60_000 })
   const later = await errorOf(files.get(ref('b')))
   expect(later).toBeInstanceOf(AuthenticationError)
   expect(later).toMatchObject({ status: null, attempts: [] })
@@ -69,6 +70,47 @@ test('a key that got a 401 is replaced as soon as its provider returns another o
   expect(server.seen).toHaveLength(1)
   key = 'key-two'
   expect(await files.get(ref('a'))).toMatchObject({ id: 'a' })
+})
+
+test('a key that got a 401 is tried again after a minute, for the login may have been down', async () => {
+  let isUp = false
+  await using server = await serviceFor(() => (isUp ? 'key-one' : 'none'))
+  const { files, clock } = testClient({ baseUrl: server.baseUrl, apiKey: 'key-one' })
+  await errorOf(files.get(ref('a')))
+  clock.advance('59s')
+  await errorOf(files.get(ref('a')))
+  expect(server.seen).toHaveLength(1)
+  isUp = true
+  clock.advance('1s')
+  expect(await files.get(ref('a'))).toMatchObject({ id: 'a' })
+})
+
+test('the use of the fallback key is told once', async () => {
+  await using server = await serviceFor(() => 'key-new')
+  const { files, lines } = testClient({ baseUrl: server.baseUrl, apiKey: 'key-old', fallbackKey: 'key-new' })
+  for (const id of ['a', 'b', 'c']) await files.get(ref(id))
+  expect(lines.filter(({ kind }) => kind === 'warning')).toEqual([
+    { kind: 'warning', message: expect.stringContaining('fallback key') },
+  ])
+})
+
+test('a run whose keys are all refused waits, and counts no failure', async () => {
+  await using server = await serviceFor(() => 'none')
+  const { files, clock } = testClient({ baseUrl: server.baseUrl, apiKey: 'key-old', fallbackKey: 'key-new' })
+  const policy = { attempts: 1, minMs: 0, maxMs: 0 }
+  for (const _attempt of [1, 2]) {
+    const error = await errorOf(files.get(ref('a')))
+    const decided = decideRetry({ error, attempt: 1, policy, now: clock.now(), random: 0 })
+    expect(decided).toEqual({ kind: 'retry', at: clock.now() + 60_000, counts: false })
+  }
+  expect(server.seen).toHaveLength(2)
+})
+
+test('a delete whose keys are all refused fails at once', async () => {
+  await using server = await serviceFor(() => 'none')
+  const { files, pauses } = testClient({ baseUrl: server.baseUrl, apiKey: 'key-one' })
+  expect(await errorOf(files.delete(ref('a')))).toBeInstanceOf(AuthenticationError)
+  expect(pauses).toEqual([])
 })
 
 test('a provider that returns one bad key after the other is not asked for ever', async () => {

@@ -274,3 +274,20 @@ test('a 429 holds back every call of the client with that key', async () => {
   clock.advance('300s')
   expect(await files.get({ service: 'storage_a', id: 'b' })).toMatchObject({ id: 'b' })
 })
+
+test('a burst starts more requests at once than a minute allows, and makes up for it afterwards', async () => {
+  const { clock, starts, enter } = makeLimiter({ perMinute: 2, burst: 4 })
+  const names = ['a', 'b', 'c', 'd']
+  for (const name of names) await enter(name)
+  await expect(enter('e', { maxWaitMs: 2 * WINDOW_MS - 1 })).rejects.toMatchObject({ name: 'LocalRateLimitError' })
+  clock.advance(2 * WINDOW_MS)
+  for (const name of names) await enter(name)
+  expect(starts).toHaveLength(8)
+})
+
+test('a burst below the limit of a minute changes nothing', async () => {
+  const { starts, enter } = makeLimiter({ perMinute: 3, burst: 1 })
+  for (const name of ['a', 'b', 'c']) await enter(name)
+  await expect(enter('d', { maxWaitMs: 1 })).rejects.toMatchObject({ name: 'LocalRateLimitError' })
+  expect(starts).toHaveLength(3)
+})

@@ -22,7 +22,7 @@ function open({ limit = LIMIT, store = memoryLimiterStore(), clock = new ManualC
     starts
       .take(
         () => wanted,
-        () => limit,
+        () => ({ starts: limit, windowMs: WINDOW_MS }),
       )
       .then(({ decision }) => (decision.kind === 'start' ? decision.count : 0))
   return { store, clock, starts, take, saves: () => saves }

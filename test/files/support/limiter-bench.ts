@@ -9,10 +9,16 @@ export const ANSWERED = { isProbe: false, isAnswered: true, blockedUntil: null, 
 
 /** A limiter of three requests per minute whose starts are recorded by name. */
 export function makeLimiter(
-  options: { perMinute?: number; isFinal?: boolean; store?: LimiterStore; clock?: ManualClock } = {},
+  options: { perMinute?: number; isFinal?: boolean; burst?: number; store?: LimiterStore; clock?: ManualClock } = {},
 ) {
-  const { perMinute = 3, isFinal = true, store = memoryLimiterStore(), clock = new ManualClock() } = options
-  const limiter = new Limiter({ key: 'k', store, clock, limit: { perMinute, isFinal } })
+  const {
+    perMinute = 3,
+    isFinal = true,
+    burst = null,
+    store = memoryLimiterStore(),
+    clock = new ManualClock(),
+  } = options
+  const limiter = new Limiter({ key: 'ab', store, clock, limit: { perMinute, isFinal, burst } })
   const starts: { name: string; at: number; isProbe: boolean }[] = []
   const enter = (name: string, ticket: { priority?: Priority; maxWaitMs?: number; signal?: AbortSignal } = {}) =>
     limiter

@@ -4,10 +4,10 @@ import { type FilesError, ProtocolError } from '../../errors.ts'
 import { exchange, limitUntil, type Outgoing } from '../../http/exchange.ts'
 import type { HttpReply } from '../../http/transport.ts'
 import { toTransportError } from '../../http/transport-error.ts'
-import { toReplyError } from '../../reply/reply-error.ts'
+import { toReplyError, typesOf } from '../../reply/reply-error.ts'
 import { type DownloadUrl, fetchDownloadUrl } from '../download-url.ts'
 import type { KnownFile } from './known-file.ts'
-import { requireFile, typesOf } from './require-file.ts'
+import { requireFile } from './require-file.ts'
 
 /** A URL that expires sooner is replaced before use. */
 const MIN_LEFT_MS = 30_000

@@ -1,5 +1,6 @@
 import { type ErrorFacts, ProtocolError } from '../../errors.ts'
 import type { HttpReply } from '../../http/transport.ts'
+import { typesOf } from '../../reply/reply-error.ts'
 import type { KnownFile } from './known-file.ts'
 
 const HTML = /^(text\/html|application\/xhtml\+xml)$/
@@ -26,11 +27,6 @@ export function requireFile(reply: Pick<HttpReply, 'headers'>, file: KnownFile, 
     ...typesOf(headers),
     retryable: true,
   })
-}
-
-/** Content type and coding of a reply, for its error. */
-export function typesOf(headers: Pick<Headers, 'get'>): Pick<ErrorFacts, 'contentType' | 'contentEncoding'> {
-  return { contentType: headers.get('content-type'), contentEncoding: headers.get('content-encoding') }
 }
 
 function describePage(headers: Headers, file: KnownFile): string | null {

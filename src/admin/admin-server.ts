@@ -9,11 +9,18 @@ const LOOPBACK_OF: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '[::
 /** How long {@link AdminServer.stop} waits for answers in progress. */
 const ANSWER_WITHIN_MS = 1_000
 
+/** The part beside health: it begins once the server listens. */
+interface Served {
+  handler: RequestHandler
+  start(): void
+  stop(): Promise<void>
+}
+
 interface AdminServerOptions {
   /** Address to listen on. Default `127.0.0.1`. */
   host?: string
   /** Answers everything but `/livez` and `/readyz`; `port` may be asked once the server listens. */
-  routes?: (port: () => number) => { handler: RequestHandler; stop(): void }
+  routes?: (port: () => number) => Served
   /** How long a stop waits for answers in progress. Default one second. */
   answerWithinMs?: number
 }
@@ -23,7 +30,7 @@ export class AdminServer {
   readonly #server: Server
   readonly #host: string
   readonly #answerWithinMs: number
-  readonly #endStreams: () => void
+  readonly #served: Served | null
 
   constructor(
     health: Health,
@@ -44,7 +51,7 @@ export class AdminServer {
     })
     const served = routes?.(() => (this.#server.address() as AddressInfo).port)
     if (served) app.use(served.handler)
-    this.#endStreams = () => served?.stop()
+    this.#served = served ?? null
     this.#server = createServer(app)
   }
 
@@ -59,6 +66,7 @@ export class AdminServer {
       })
       this.#server.listen(port, this.#host, resolve)
     })
+    this.#served?.start()
     return `http://${LOOPBACK_OF[this.#host] ?? this.#host}:${(this.#server.address() as AddressInfo).port}`
   }
 
@@ -66,9 +74,10 @@ export class AdminServer {
   async stop(): Promise<void> {
     if (!this.#server.listening) return
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    this.#endStreams()
+    const ended = this.#served?.stop()
     const cut = setTimeout(() => this.#server.closeAllConnections(), this.#answerWithinMs)
     await closed
     clearTimeout(cut)
+    await ended
   }
 }

@@ -1,6 +1,7 @@
 import compression from 'compression'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Publish } from '../core/notices.ts'
+import type { BulkOperation } from '../core/safety/bulk.ts'
 import { Authenticator } from './access/authenticator.ts'
 import { type CookiePlace, cookieName } from './access/cookie.ts'
 import type { AccessOptions } from './access/options.ts'
@@ -12,6 +13,7 @@ import { answerProblem, mountRoutes } from './http/mount-routes.ts'
 import { SECURE_HEADERS } from './http/secure-headers.ts'
 import { staticPage } from './http/static-page.ts'
 import { LiveFeed, type LiveFeedParts } from './live/live-feed.ts'
+import { BulkRunner } from './operations/bulk-runner.ts'
 import { accessHandlers, type ProcessFacts } from './resources/access-handlers.ts'
 import { accountHandlers } from './resources/account-handlers.ts'
 import { auditHandlers } from './resources/audit-handlers.ts'
@@ -20,6 +22,7 @@ import { endpointHandlers } from './resources/endpoint-handlers.ts'
 import { eventHandlers } from './resources/event-handlers.ts'
 import { failureHandlers } from './resources/failure-handlers.ts'
 import { liveHandlers } from './resources/live-handlers.ts'
+import { describeOperation, operationHandlers } from './resources/operation-handlers.ts'
 import type { ResourceParts } from './resources/parts.ts'
 import { runHandlers } from './resources/run-handlers.ts'
 import { tokenHandlers } from './resources/token-handlers.ts'
@@ -43,8 +46,10 @@ const COMPRESSED_BYTES = 1_400
 /** The API and the page, as the admin server runs them. */
 export interface Console {
   handler: RequestHandler
-  /** Ends the open live feeds, which would delay a stop. */
-  stop(): void
+  /** Begins the work on operations. */
+  start(): void
+  /** Ends the open live feeds, which would delay a stop, and the work on operations. */
+  stop(): Promise<void>
 }
 
 /** The API and the page, for any base path. `port` is asked once the server listens. */
@@ -57,6 +62,8 @@ export function createConsole(parts: ConsoleParts, port: () => number): Console 
   })
   const authenticator = new Authenticator(store, access)
   const feed = new LiveFeed(parts)
+  const onProgress = (operation: BulkOperation) => feed.report(operation.id, describeOperation(operation))
+  const runner = new BulkRunner({ ...parts, onProgress })
   const router = Router()
   const own = () => ({ port: port(), url: access.url })
   if (metrics) router.get('/metrics', metricsRoute({ ...metrics, authenticator, clock: parts.clock, own }))
@@ -68,7 +75,7 @@ export function createConsole(parts: ConsoleParts, port: () => number): Console 
     mountRoutes({
       ...parts,
       routes: ROUTES,
-      handlers: createHandlers(parts, { authenticator, feed, place }),
+      handlers: createHandlers(parts, { authenticator, feed, runner, place }),
       authenticator,
       cookieName: () => cookieName(place()),
     }),
@@ -76,7 +83,14 @@ export function createConsole(parts: ConsoleParts, port: () => number): Console 
   router.use(staticPage(page, access.basePath))
   router.use(answerProblem(parts))
   const handler = access.basePath === '' ? router : Router().use(access.basePath, router)
-  return { handler, stop: () => feed.stop('the process stops') }
+  return {
+    handler,
+    start: () => runner.start(),
+    stop() {
+      feed.stop('the process stops')
+      return runner.stop()
+    },
+  }
 }
 
 /** A feed would wait in the compressor until it is large enough. */
@@ -89,10 +103,11 @@ function mayCompress(request: Request, response: Response): boolean {
 interface Wired {
   authenticator: Authenticator
   feed: LiveFeed
+  runner: BulkRunner
   place: () => CookiePlace
 }
 
-function createHandlers(parts: ConsoleParts, { authenticator, feed, place }: Wired): Handlers {
+function createHandlers(parts: ConsoleParts, { authenticator, feed, runner, place }: Wired): Handlers {
   const { store, clock, facts } = parts
   return {
     ...accessHandlers({ store, clock, authenticator, cookiePlace: place, facts, routes: () => ROUTES }),
@@ -105,6 +120,7 @@ function createHandlers(parts: ConsoleParts, { authenticator, feed, place }: Wir
     ...accountHandlers(parts),
     ...tokenHandlers(parts),
     ...auditHandlers(parts),
+    ...operationHandlers(parts, runner),
     ...liveHandlers({ feed, clock, authenticator, facts, cookieName: () => cookieName(place()) }),
   }
 }

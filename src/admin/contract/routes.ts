@@ -1,16 +1,17 @@
 import type { z } from 'zod'
-import { ACCESS_ROUTES } from './access.ts'
-import { ACCOUNT_ROUTES } from './accounts.ts'
-import { AUDIT_ROUTES } from './audit.ts'
-import { DELIVERY_ROUTES } from './deliveries.ts'
-import { ENDPOINT_ROUTES } from './endpoints.ts'
-import { EVENT_ROUTES } from './events.ts'
-import { FAILURE_ROUTES } from './failures.ts'
-import { LIVE_ROUTES } from './live.ts'
+import { ACCESS_ROUTES } from './resources/access.ts'
+import { ACCOUNT_ROUTES } from './resources/accounts.ts'
+import { AUDIT_ROUTES } from './resources/audit.ts'
+import { DELIVERY_ROUTES } from './resources/deliveries.ts'
+import { ENDPOINT_ROUTES } from './resources/endpoints.ts'
+import { EVENT_ROUTES } from './resources/events.ts'
+import { FAILURE_ROUTES } from './resources/failures.ts'
+import { LIVE_ROUTES } from './resources/live.ts'
+import { OPERATION_ROUTES } from './resources/operations.ts'
+import { RUN_ROUTES } from './resources/runs.ts'
+import { TOKEN_ROUTES } from './resources/tokens.ts'
+import { WORKFLOW_ROUTES } from './resources/workflows.ts'
 import type { ParamsOf, RouteTable } from './route.ts'
-import { RUN_ROUTES } from './runs.ts'
-import { TOKEN_ROUTES } from './tokens.ts'
-import { WORKFLOW_ROUTES } from './workflows.ts'
 
 /**
  * Every operation of the admin API. The table makes the Express routes, their role checks and audit
@@ -27,6 +28,7 @@ export const ROUTES = {
   ...ACCOUNT_ROUTES,
   ...TOKEN_ROUTES,
   ...AUDIT_ROUTES,
+  ...OPERATION_ROUTES,
   ...LIVE_ROUTES,
 } as const satisfies RouteTable
 

@@ -2,7 +2,7 @@ import { UpshotError } from '../../core/errors.ts'
 import type { Endpoint } from '../../core/incoming/endpoint.ts'
 import { type Account, DEFAULT_ACCOUNT, planAccount } from '../../core/service/account.ts'
 import { isoTime } from '../../core/time.ts'
-import type { ACCOUNT_ROUTES } from '../contract/accounts.ts'
+import type { ACCOUNT_ROUTES } from '../contract/resources/accounts.ts'
 import type { Handlers } from '../http/handler.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
 

@@ -3,11 +3,11 @@ import { VERDICTS, type Verdict } from '../../core/incoming/delivery.ts'
 import type { Endpoint } from '../../core/incoming/endpoint.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import type { DELIVERY_ROUTES } from '../contract/deliveries.ts'
+import type { DELIVERY_ROUTES } from '../contract/resources/deliveries.ts'
 import type { Handlers } from '../http/handler.ts'
+import { decodePosition, given, readMoment, wholePage } from '../queries/read-query.ts'
 import { describeDeliveries } from '../views/describe-deliveries.ts'
 import { type ResourceParts, recordAction } from './parts.ts'
-import { decodePosition, given, readMoment, wholePage } from './read-query.ts'
 
 /** The ledger of deliveries. */
 export function deliveryHandlers(parts: ResourceParts): Handlers<keyof typeof DELIVERY_ROUTES> {

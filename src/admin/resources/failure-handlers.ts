@@ -4,13 +4,13 @@ import type { FailureFilter } from '../../core/store/runs.ts'
 import { searchPage } from '../../core/store/search.ts'
 import { type Duration, isoTime, parseDuration } from '../../core/time.ts'
 import { describeOperator } from '../access/describe-operator.ts'
-import type { FAILURE_ROUTES } from '../contract/failures.ts'
+import type { FAILURE_ROUTES } from '../contract/resources/failures.ts'
 import type { Call, Handlers } from '../http/handler.ts'
+import { parseSearch } from '../queries/parse-search.ts'
+import { describePage } from '../queries/read-page.ts'
+import { decodePosition, given, readMoment } from '../queries/read-query.ts'
 import { momentOf } from '../views/moment-of.ts'
-import { parseSearch } from './parse-search.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
-import { describePage } from './read-page.ts'
-import { decodePosition, given, readMoment } from './read-query.ts'
 
 /** Failed runs by kind, and the verdicts of persons on a kind. */
 export function failureHandlers(parts: ResourceParts): Handlers<keyof typeof FAILURE_ROUTES> {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/time.ts'
 import type { Authenticator } from '../access/authenticator.ts'
-import type { LIVE_ROUTES } from '../contract/live.ts'
+import type { LIVE_ROUTES } from '../contract/resources/live.ts'
 import type { Handlers } from '../http/handler.ts'
 import type { LiveFeed } from '../live/live-feed.ts'
 import type { ProcessFacts } from './access-handlers.ts'

@@ -4,14 +4,14 @@ import { planFork, ROW_OUTPUT_BYTES } from '../../core/runs/step.ts'
 import type { OperatorWrites } from '../../core/store/safety/operator-writes.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { Caller } from '../access/caller.ts'
-import type { RUN_ROUTES } from '../contract/runs.ts'
+import type { RUN_ROUTES } from '../contract/resources/runs.ts'
 import type { Call, Handlers } from '../http/handler.ts'
+import { readPage } from '../queries/read-page.ts'
+import { decodePosition, encodePosition } from '../queries/read-query.ts'
+import { readRunFilter } from '../queries/read-run-filter.ts'
 import { maskValue } from '../views/mask.ts'
 import { describeRuns, describeStep, seesPayloads } from '../views/run-view.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
-import { readPage } from './read-page.ts'
-import { decodePosition, encodePosition } from './read-query.ts'
-import { readRunFilter } from './read-run-filter.ts'
 
 /** Runs of one relation that are listed. */
 const MAX_RELATED = 100

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { type DeliveryRecord, VERDICTS } from '../../core/incoming/delivery.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
-import type { delivery } from '../contract/deliveries.ts'
+import type { delivery } from '../contract/resources/deliveries.ts'
 
 /** Deliveries as the API gives them, with the names of their endpoints, removed ones too. */
 export async function describeDeliveries(

@@ -4,7 +4,7 @@ import { nameSubject } from '../../core/incoming/subject.ts'
 import { ROW_OUTPUT_BYTES } from '../../core/runs/step.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
-import type { event } from '../contract/events.ts'
+import type { event } from '../contract/resources/events.ts'
 import { maskValue } from './mask.ts'
 import { seesPayloads } from './run-view.ts'
 

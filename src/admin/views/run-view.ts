@@ -8,7 +8,7 @@ import type { StepFailure } from '../../core/store/journal.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
-import type { run, step } from '../contract/runs.ts'
+import type { run, step } from '../contract/resources/runs.ts'
 import { momentOf } from './moment-of.ts'
 
 type RunView = z.input<typeof run>

@@ -1,5 +1,6 @@
 import type { FailureState } from '../runs/failure-state.ts'
 import type { Invocation } from '../runs/wait.ts'
+import type { BulkCount, BulkOperation, BulkPlan, BulkRefusal } from '../safety/bulk.ts'
 
 /** The part of a run that a new one takes over. */
 export interface Fork {
@@ -9,7 +10,45 @@ export interface Fork {
   edited: { key: string; output: string } | null
 }
 
+/** A stretch of an operation's runs, between two positions of its search. */
+export interface BulkSlice {
+  id: string
+  /** The process that works on it. */
+  owner: string
+  /** Position of the operation; null at its beginning. */
+  after: string | null
+  /** Position behind the slice; null: nothing is left. */
+  next: string | null
+}
+
+export interface BulkProgress {
+  done: number
+  refused: number
+  isOver: boolean
+}
+
+export interface OperationReads {
+  findBulk(id: string): Promise<BulkOperation | null>
+  /** Newest first; `before`: the id of the last one of the page before. */
+  listBulks(query: { limit: number; before?: string }): Promise<BulkOperation[]>
+  /** The first thousand, in their order. */
+  listBulkRefusals(id: string): Promise<BulkRefusal[]>
+}
+
 export interface OperationWrites {
+  /** Starts an operation on many runs; the next process that is free performs it. */
+  startBulk(plan: BulkPlan): Promise<void>
+  /** False when it is over. */
+  abortBulk(id: string, now: number): Promise<boolean>
+  /** Takes the oldest operation that no process has worked on for 10 s. */
+  claimBulk(owner: string, now: number): Promise<BulkOperation | null>
+  /** Saves the count up to `next`; null when the operation is no longer this process's, or over. */
+  countBulk(slice: BulkSlice, count: BulkCount, now: number): Promise<BulkOperation | null>
+  /**
+   * Performs a slice with its audit rows, counts and cursor in one commit. Null, and nothing is
+   * done, when the operation is no longer this process's, or over.
+   */
+  performBulk(slice: BulkSlice & { runs: readonly string[] }, now: number): Promise<BulkProgress | null>
   /** Resolves or snoozes a kind of failure, in place of what was said before. */
   saveFailureState(state: FailureState): Promise<void>
   /** Starts a run of a callable workflow, as `step.invoke` does. False when the id is taken. */

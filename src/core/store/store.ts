@@ -6,7 +6,7 @@ import type { EventReads, EventWrites } from './events.ts'
 import type { JournalReads, JournalWrites } from './journal.ts'
 import type { LimitReads, LimitWrites } from './limits.ts'
 import type { MatchReads, MatchWrites } from './matches.ts'
-import type { OperationWrites } from './operations.ts'
+import type { OperationReads, OperationWrites } from './operations.ts'
 import type { RetentionWrites } from './retention.ts'
 import type { RunReads, RunWrites } from './runs.ts'
 import type { AuditReads, AuditWrites } from './safety/audit.ts'
@@ -56,6 +56,7 @@ export interface ReadStore
     MatchReads,
     LimitReads,
     AuditReads,
+    OperationReads,
     AccessReads {
   /**
    * Calls `onChange` after writes of any process, this one included, until it is stopped. Several

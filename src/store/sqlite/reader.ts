@@ -26,6 +26,7 @@ export function createReader({
   audits,
   access,
   failureStates,
+  bulks,
 }: Tables): ReadStore {
   return {
     // Never newer than the endpoints and routes that the same turn gives.
@@ -72,6 +73,9 @@ export function createReader({
     watch: (clock, onChange) => new ChangeWatch({ count: changes, clock, onChange }),
     loadLimit: async (key) => limits.load(key),
     listActions: async (query) => audits.list(query),
+    findBulk: async (id) => bulks.find(id),
+    listBulks: async (query) => bulks.list(query),
+    listBulkRefusals: async (id) => bulks.listRefusals(id),
     listFailureStates: async (groups) => failureStates.list(groups),
     findSession: async (cookieHash) => access.findSession(cookieHash),
     findLoginCode: async (codeHash, now) => access.findCode(codeHash, now),

@@ -2,6 +2,8 @@ import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { Vault } from '../vault.ts'
 import { AccessTable } from './access/access-table.ts'
+import { BulkSlices } from './bulk/bulk-slices.ts'
+import { BulkTable } from './bulk/bulk-table.ts'
 import { openSetupVersion } from './database/setup-version.ts'
 import { WriteProbe } from './database/write-probe.ts'
 import { AccountTable } from './incoming/account-table.ts'
@@ -41,6 +43,8 @@ export function openTables(db: Database, vault: Vault) {
   const outputs = new OutputTable(db)
   const gates = new GateTable(db)
   const audits = new AuditTable(db)
+  const operations = new RunOperations(db, { events, runs, steps })
+  const bulks = new BulkTable(db)
   return {
     events,
     ticks,
@@ -51,7 +55,9 @@ export function openTables(db: Database, vault: Vault) {
     runSearch: new RunSearch(db, events),
     eventSearch: new EventSearcher(db),
     steps,
-    operations: new RunOperations(db, { events, runs, steps }),
+    operations,
+    bulks,
+    bulkSlices: new BulkSlices({ bulks, runs, waits, operations, audits }),
     retention: new Pruning(db, { events, audits }),
     changes: openChangeCount(db),
     setupVersion: openSetupVersion(db),

@@ -175,8 +175,16 @@ function matchWrites({ runs, waits, cursors }: Tables, commit: Commit): MatchWri
   }
 }
 
-function operationWrites({ operations, waits, failureStates }: Tables, commit: Commit): OperationWrites {
+function operationWrites(
+  { operations, waits, failureStates, bulks, bulkSlices }: Tables,
+  commit: Commit,
+): OperationWrites {
   return {
+    startBulk: (plan) => commit.write(() => bulks.start(plan)),
+    abortBulk: (id, now) => commit.write(() => bulks.abort(id, now)),
+    claimBulk: (owner, now) => commit.write(() => bulks.claim(owner, now)),
+    countBulk: (slice, count, now) => commit.write(() => bulkSlices.count(slice, count, now)),
+    performBulk: (slice, now) => commit.write(() => bulkSlices.perform(slice, now)),
     saveFailureState: (state) => commit.write(() => failureStates.save(state)),
     startRun: (start) => commit.write(() => operations.start(start)),
     cancelRun: (runId, reason, now) => commit.write(() => waits.cancel(runId, reason, now).length > 0),

@@ -16,6 +16,9 @@ type Ports = AccessWrites & EndpointWrites & EventWrites & OperationWrites & Sch
  */
 export const OPERATOR_WRITES = {
   startRun: ({ run, workflow, account }) => act('run.start', run, { workflow, account }),
+  startBulk: ({ id, kind, filter, isDryRun, perSecond }) =>
+    act('operation.start', id, { kind, filter: { ...filter }, isDryRun, perSecond }),
+  abortBulk: (operation) => act('operation.abort', operation),
   saveFailureState: ({ group, kind, until }) =>
     act(kind === 'resolved' ? 'failure.resolve' : 'failure.snooze', group, { until }),
   startSession: ({ id, name, role }) => act('session.start', id, { name, role }),

@@ -491,6 +491,30 @@ CREATE TABLE failure_state (
   until         INTEGER
 ) STRICT, WITHOUT ROWID;
 
+-- An operation on many runs. `plan` and `count`: JSON. `cursor` moves in the commit of a slice.
+CREATE TABLE bulk (
+  id          TEXT PRIMARY KEY,
+  plan        TEXT NOT NULL,
+  status      TEXT NOT NULL,
+  count       TEXT NOT NULL,
+  cursor      TEXT,
+  done        INTEGER NOT NULL DEFAULT 0,
+  refused     INTEGER NOT NULL DEFAULT 0,
+  -- The process that works on it, and when it last said so.
+  owner       TEXT,
+  seen_at     INTEGER,
+  ended_at    INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX bulk_open ON bulk (id) WHERE status IN ('counting', 'running');
+
+-- A run that an operation did not fit; the first thousand of each operation.
+CREATE TABLE bulk_refusal (
+  bulk_id     TEXT NOT NULL,
+  run_id      TEXT NOT NULL,
+  why         TEXT NOT NULL
+) STRICT;
+CREATE INDEX bulk_refusal_of ON bulk_refusal (bulk_id);
+
 -- Access ------------------------------------------------------------------------------------------
 
 -- Logins to the admin API. Secrets are stored as SHA-256 in hex.

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { moment, pageOf, paging, type RouteTable, reason, time } from '../route.ts'
 import { delivery } from './deliveries.ts'
-import { moment, pageOf, paging, type RouteTable, reason, time } from './route.ts'
 import { run } from './runs.ts'
 
 export const event = z

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { signatureScheme } from '../../core/incoming/signature.ts'
-import { CAUSES } from '../../core/solver/suspects.ts'
-import { type RouteTable, reason, time } from './route.ts'
+import { signatureScheme } from '../../../core/incoming/signature.ts'
+import { CAUSES } from '../../../core/solver/suspects.ts'
+import { type RouteTable, reason, time } from '../route.ts'
 
 const secretInfo = z.object({
   position: z.int(),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { VERDICTS, type Verdict } from '../../core/incoming/delivery.ts'
-import { moment, pageOf, paging, type RouteTable, reason, time } from './route.ts'
+import { VERDICTS, type Verdict } from '../../../core/incoming/delivery.ts'
+import { moment, pageOf, paging, type RouteTable, reason, time } from '../route.ts'
 
 const verdict = z.enum(Object.keys(VERDICTS) as [Verdict, ...Verdict[]])
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { moment, pageOf, paging, type RouteTable, reason, time } from './route.ts'
+import { moment, pageOf, paging, type RouteTable, reason, time } from '../route.ts'
 
 const failureGroup = z
   .object({

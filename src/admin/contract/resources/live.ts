@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { RouteTable } from './route.ts'
+import type { RouteTable } from '../route.ts'
 
 export const LIVE_ROUTES = {
   'GET /live': {

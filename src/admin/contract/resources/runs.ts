@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { RUN_ORIGINS, RUN_STATUSES } from '../../core/runs/run.ts'
+import { RUN_ORIGINS, RUN_STATUSES } from '../../../core/runs/run.ts'
+import { moment, pageOf, paging, type RouteTable, reason, time } from '../route.ts'
 import { failure } from './failure.ts'
-import { moment, pageOf, paging, type RouteTable, reason, time } from './route.ts'
 
 export const run = z
   .object({

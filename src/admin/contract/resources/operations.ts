@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import { BULK_KINDS, BULK_STATUSES } from '../../../core/safety/bulk.ts'
+import { pageOf, paging, type RouteTable, reason, time } from '../route.ts'
+import { runFilter } from './runs.ts'
+
+const kind = z.enum(BULK_KINDS)
+
+const operation = z
+  .object({
+    id: z.string(),
+    kind,
+    status: z.enum(BULK_STATUSES),
+    isDryRun: z.boolean(),
+    filter: z.record(z.string(), z.unknown()).describe('As the search reads it; moments in epoch milliseconds.'),
+    by: z.string(),
+    reason: z.string().nullable(),
+    perSecond: z.number().nullable(),
+    total: z.int().describe('Runs that the filter selects and that it fits, as far as they are counted.'),
+    writes: z.int().describe('Of a dry run: steps with the effect `write` that would happen again.'),
+    deletes: z.int(),
+    first: z.array(z.string()).describe('The first 10 runs.'),
+    done: z.int(),
+    refused: z.int(),
+    createdAt: time(),
+    endedAt: time().nullable(),
+  })
+  .meta({ id: 'Operation' })
+
+export const OPERATION_ROUTES = {
+  'GET /operations': {
+    id: 'listOperations',
+    tag: 'operations',
+    summary: 'Operations on many runs, newest first',
+    role: 'viewer',
+    query: z.strictObject(paging),
+    answer: pageOf(operation),
+  },
+  'GET /operations/:id': {
+    id: 'getOperation',
+    tag: 'operations',
+    summary: 'One operation with its progress, and why runs were refused (the first 1,000)',
+    role: 'viewer',
+    answer: z.object({ operation, refusals: z.array(z.object({ run: z.string(), why: z.string() })) }),
+  },
+  'POST /operations': {
+    id: 'startOperation',
+    tag: 'operations',
+    summary: 'Cancels, retries or resumes all runs of a filter; runs made later are left out',
+    role: 'operator',
+    body: z.strictObject({
+      kind,
+      filter: z.strictObject(runFilter),
+      perSecond: z
+        .number()
+        .positive()
+        .max(10_000)
+        .nullable()
+        .default(null)
+        .describe('Default: 100, cancels as fast as possible.'),
+      isDryRun: z.boolean().default(false).describe('Only counts.'),
+      reason,
+    }),
+    answer: operation,
+    audit: 'operation.start',
+    isIdempotent: true,
+  },
+  'POST /operations/:id/abort': {
+    id: 'abortOperation',
+    tag: 'operations',
+    summary: 'Ends an operation after its present slice; what is done stays done',
+    role: 'operator',
+    body: z.strictObject({ reason }),
+    answer: operation,
+    audit: 'operation.abort',
+  },
+} as const satisfies RouteTable

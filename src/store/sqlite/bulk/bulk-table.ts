@@ -1,0 +1,126 @@
+import type { Database } from 'better-sqlite3'
+import {
+  BULK_SILENCE_MS,
+  type BulkCount,
+  type BulkOperation,
+  type BulkPlan,
+  type BulkRefusal,
+  type BulkStatus,
+  MAX_REFUSALS,
+} from '../../../core/safety/bulk.ts'
+
+interface BulkRow {
+  id: string
+  plan: string
+  status: BulkStatus
+  count: string
+  cursor: string | null
+  done: number
+  refused: number
+  ended_at: number | null
+}
+
+const COLUMNS = 'id, plan, status, count, cursor, done, refused, ended_at'
+const NOTHING: BulkCount = { total: 0, writes: 0, deletes: 0, first: [] }
+
+/** Operations on many runs. Their cursor moves in the commit of the slice that it passes. */
+export class BulkTable {
+  readonly #insert
+  readonly #claim
+  readonly #find
+  readonly #list
+  readonly #move
+  readonly #end
+  readonly #add
+  readonly #refuse
+  readonly #refusals
+
+  constructor(db: Database) {
+    // Index: bulk_open, with the few operations that are not over.
+    this.#claim = db.prepare<{ owner: string; now: number; silentSince: number }, BulkRow>(
+      `UPDATE bulk SET owner = @owner, seen_at = @now WHERE id = (
+         SELECT id FROM bulk WHERE status IN ('counting', 'running')
+           AND (owner IS NULL OR owner = @owner OR seen_at <= @silentSince) ORDER BY id LIMIT 1)
+       RETURNING ${COLUMNS}`,
+    )
+    // Index: primary key, from here on.
+    this.#insert = db.prepare(`INSERT INTO bulk (id, plan, status, count) VALUES (?, ?, 'counting', ?)`)
+    this.#find = db.prepare<[string], BulkRow>(`SELECT ${COLUMNS} FROM bulk WHERE id = ?`)
+    this.#list = db.prepare<[string, number], BulkRow>(
+      `SELECT ${COLUMNS} FROM bulk WHERE id < ? ORDER BY id DESC LIMIT ?`,
+    )
+    this.#move = db.prepare<Move>(
+      `UPDATE bulk SET status = @status, count = @count, cursor = @next, seen_at = @now, ended_at = @endedAt
+       WHERE id = @id AND owner = @owner AND status = @was AND cursor IS @after`,
+    )
+    this.#end = db.prepare(
+      `UPDATE bulk SET status = 'aborted', ended_at = ? WHERE id = ? AND status IN ('counting', 'running')`,
+    )
+    this.#add = db.prepare('UPDATE bulk SET done = done + ?, refused = refused + ? WHERE id = ?')
+    this.#refuse = db.prepare(
+      `INSERT INTO bulk_refusal (bulk_id, run_id, why) SELECT ?, ?, ?
+       WHERE (SELECT refused FROM bulk WHERE id = ?) + ? <= ${MAX_REFUSALS}`,
+    )
+    this.#refusals = db.prepare<[string], BulkRefusal>(
+      'SELECT run_id AS run, why FROM bulk_refusal WHERE bulk_id = ? ORDER BY rowid',
+    )
+  }
+
+  start(plan: BulkPlan): void {
+    this.#insert.run(plan.id, JSON.stringify(plan), JSON.stringify(NOTHING))
+  }
+
+  abort(id: string, now: number): boolean {
+    return this.#end.run(now, id).changes === 1
+  }
+
+  /** The oldest operation that no living process works on, now owned by this one. */
+  claim(owner: string, now: number): BulkOperation | null {
+    const row = this.#claim.get({ owner, now, silentSince: now - BULK_SILENCE_MS })
+    return row ? readBulk(row) : null
+  }
+
+  find(id: string): BulkOperation | null {
+    const row = this.#find.get(id)
+    return row ? readBulk(row) : null
+  }
+
+  /** Newest first. */
+  list({ limit, before = '\u{10ffff}' }: { limit: number; before?: string }): BulkOperation[] {
+    return this.#list.all(before, limit).map(readBulk)
+  }
+
+  listRefusals(id: string): BulkRefusal[] {
+    return this.#refusals.all(id)
+  }
+
+  /** `number`: its place among the refusals of its slice, from 1. */
+  refuse(id: string, { run, why }: BulkRefusal, number: number): void {
+    this.#refuse.run(id, run, why, id, number)
+  }
+
+  add(id: string, { done, refused }: { done: number; refused: number }): void {
+    this.#add.run(done, refused, id)
+  }
+
+  /** A compare-and-set of the cursor: false when another process or an abort was first. */
+  move(move: Omit<Move, 'count'> & { count: BulkCount }): boolean {
+    return this.#move.run({ ...move, count: JSON.stringify(move.count) }).changes === 1
+  }
+}
+
+interface Move {
+  id: string
+  owner: string
+  was: BulkStatus
+  status: BulkStatus
+  after: string | null
+  next: string | null
+  count: string
+  now: number
+  endedAt: number | null
+}
+
+function readBulk({ plan, status, count, cursor, done, refused, ended_at: endedAt }: BulkRow): BulkOperation {
+  return { ...JSON.parse(plan), status, count: JSON.parse(count), cursor, done, refused, endedAt }
+}

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { ManualClock } from '../../../src/core/time.ts'
+import { openTestStore } from '../../support/test-store.ts'
+import { makeRuns, planCancel, startRunner, workUntilOver } from '../support/bulk.ts'
+
+const NOW = Date.UTC(2026, 10, 22, 12)
+
+test('an operation cancels each run of its filter once, with an audit row, and leaves out newer runs', async () => {
+  const store = openTestStore()
+  const clock = new ManualClock(NOW)
+  const runs = makeRuns(store.folder, 230, 'pending', NOW - 1_000)
+  const plan = planCancel(NOW)
+  await store.startBulk({ ...plan, filter: { ...plan.filter, before: runs.at(-5) ?? '' } })
+  const runner = startRunner(store, clock)
+  await workUntilOver(store, clock, plan.id)
+  await runner.stop()
+  expect(await store.findBulk(plan.id)).toMatchObject({ status: 'done', done: 225, refused: 0, count: { total: 225 } })
+  const rows = await store.listActions({ limit: 1_000, action: 'run.cancel' })
+  expect(new Set(rows.map(({ target }) => target)).size).toBe(225)
+  expect(new Set(rows.map(({ outcome }) => outcome))).toEqual(new Set(['done']))
+  expect(await store.listActions({ limit: 10, action: 'operation.end' })).toMatchObject([
+    { actor: 'web:ada', target: plan.id, parameters: { done: 225, refused: 0 } },
+  ])
+})
+
+test('a dry run counts and does nothing, and a run that has changed meanwhile is refused with the reason', async () => {
+  const store = openTestStore()
+  const clock = new ManualClock(NOW)
+  const runs = makeRuns(store.folder, 12, 'failed', NOW - 1_000)
+  const plan = planCancel(NOW, { kind: 'retry', filter: { workflow: 'w' } })
+  const dry = { ...plan, id: `${plan.id}a`, isDryRun: true }
+  await store.startBulk(dry)
+  const runner = startRunner(store, clock)
+  await workUntilOver(store, clock, dry.id)
+  expect(await store.findBulk(dry.id)).toMatchObject({ status: 'done', done: 0, count: { total: 12 } })
+  expect((await store.findBulk(dry.id))?.count.first).toHaveLength(10)
+  expect((await store.listRuns({ limit: 100, status: 'failed' })).length).toBe(12)
+  await store.retryRun(runs[3] ?? '', NOW)
+  await store.startBulk(plan)
+  runner.wake()
+  await workUntilOver(store, clock, plan.id)
+  await runner.stop()
+  expect(await store.findBulk(plan.id)).toMatchObject({ done: 11, refused: 1 })
+  expect(await store.listBulkRefusals(plan.id)).toEqual([{ run: runs[3], why: 'it is pending, not finished' }])
+})
+
+test('an aborted operation does nothing more', async () => {
+  const store = openTestStore()
+  const clock = new ManualClock(NOW)
+  makeRuns(store.folder, 500, 'pending', NOW - 1_000)
+  const plan = planCancel(NOW)
+  await store.startBulk(plan)
+  const runner = startRunner(store, clock)
+  while ((await store.findBulk(plan.id))?.done === 0) await new Promise((resolve) => setImmediate(resolve))
+  expect(await store.abortBulk(plan.id, NOW)).toBe(true)
+  const done = (await store.findBulk(plan.id))?.done ?? 0
+  clock.advance('1m')
+  await runner.stop()
+  expect(await store.findBulk(plan.id)).toMatchObject({ status: 'aborted', done })
+  expect((await store.listRuns({ limit: 1_000, status: 'canceled' })).length).toBe(done)
+})

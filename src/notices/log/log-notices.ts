@@ -7,6 +7,7 @@ import { type LogStream, openLogStream } from './log-stream.ts'
 import { type LineLevel, type LogLine, planDropped, planLogLine, serializeError } from './plan-log-line.ts'
 import { formatPrettyLine } from './pretty-line.ts'
 import { REDACTED } from './redact.ts'
+import { StepBars } from './step-bars.ts'
 
 export interface LogOptions {
   level: LineLevel | 'silent'
@@ -16,6 +17,10 @@ export interface LogOptions {
   pretty?: boolean
   /** Only with `pretty`; false where `NO_COLOR` is set. */
   colour?: boolean
+  /** Only with `pretty`: columns of the terminal now. Default: lines are not cut. */
+  width?: () => number
+  /** Only with `pretty`: whether the terminal shows OSC 8 links. Default false. */
+  hasLinks?: boolean
   clock?: Clock
   /** Secrets to redact wherever they stand. */
   secrets?: KnownSecrets
@@ -34,14 +39,16 @@ const FLUSH_WITHIN_MS = 1_000
 export function logNotices(bus: Pick<NoticeBus, 'subscribe'>, options: LogOptions): NoticeLog {
   const { level, destination = openLogStream(), clock = systemClock, secrets } = options
   const known = secrets && ((text: string) => secrets.redact(text))
+  const bars = new StepBars()
   let dropped = 0
-  const format = options.pretty ? prettyFormat(clock, options.colour ?? false) : jsonFormat(clock)
+  const format = options.pretty ? prettyFormat(clock, options, bars) : jsonFormat(clock)
   const write = (line: LogLine) => {
     if (dropped > 0 && destination.write(format(planDropped(dropped)))) dropped = 0
     if (dropped > 0 || !destination.write(format(line))) dropped += 1
   }
   const limit = new LineLimit(clock, write)
   const unsubscribe = bus.subscribe('*', (notice) => {
+    if (options.pretty) bars.note(notice)
     const line = planLogLine(notice, level, known)
     if (line !== null) limit.pass(notice, line)
   })
@@ -56,8 +63,10 @@ export function logNotices(bus: Pick<NoticeBus, 'subscribe'>, options: LogOption
 
 type Format = (line: LogLine) => string
 
-function prettyFormat(clock: Clock, colour: boolean): Format {
-  return (line) => formatPrettyLine(line, { now: clock.now(), colour })
+function prettyFormat(clock: Clock, options: LogOptions, bars: StepBars): Format {
+  const { colour = false, hasLinks = false, width = () => Number.POSITIVE_INFINITY } = options
+  const bar = (run: string) => bars.take(run)
+  return (line) => formatPrettyLine(line, { now: clock.now(), colour, hasLinks, width: width(), bar })
 }
 
 /** Field names that pino redacts as well: a second line of defence behind `redactFacts`. */

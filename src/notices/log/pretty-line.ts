@@ -1,4 +1,5 @@
 import type { LineLevel, LogLine } from './plan-log-line.ts'
+import { type Columns, planColumns } from './pretty-columns.ts'
 
 const SIGNS: Record<LineLevel, { sign: string; colour: number }> = {
   debug: { sign: '·', colour: 90 },
@@ -8,17 +9,66 @@ const SIGNS: Record<LineLevel, { sign: string; colour: number }> = {
 }
 const DIM = 90
 
+export interface PrettyOptions {
+  now: number
+  colour: boolean
+  /** Columns of the terminal; Infinity: no line is cut. */
+  width: number
+  /** Whether the terminal shows OSC 8 links. */
+  hasLinks: boolean
+  /** The steps of a run as characters, for the line at its end. */
+  bar: (run: string) => string
+}
+
+type Paint = (ansi: number, text: string) => string
+
 /**
- * A line for a terminal: `12:00:01.123 ✓ verify-transfer completed in 12 ms, 3 steps  run_…`. The
- * time is in this machine's time zone.
+ * A line for a terminal, with the time in this machine's time zone. Deliveries and ends of runs
+ * stand in columns, a failure in two lines; any other line is a sentence.
  */
-export function formatPrettyLine(line: LogLine, { now, colour }: { now: number; colour: boolean }): string {
+export function formatPrettyLine(line: LogLine, options: PrettyOptions): string {
+  const { now, colour, bar } = options
   const { sign, colour: code } = SIGNS[line.level]
-  const paint = (ansi: number, text: string) => (colour && text !== '' ? `\u001B[${ansi}m${text}\u001B[0m` : text)
+  const paint: Paint = (ansi, text) => (colour && text !== '' ? `\u001B[${ansi}m${text}\u001B[0m` : text)
+  const columns = planColumns(line, bar)
+  if (columns !== null)
+    return `${paint(DIM, timeOfDay(now))} ${paint(code, sign)} ${formatColumns(columns, paint, options)}`
   const { sentence, rest } = formatSentence(line)
   const parts = [paint(DIM, timeOfDay(now)), paint(code, sign), oneLine(sentence)]
   const details = oneLine(formatFields(rest))
   return `${parts.join(' ')}${details === '' ? '' : `  ${paint(DIM, details)}`}\n`
+}
+
+/** Columns of the name, and of everything before the text: time, sign, name and the gaps. */
+const NAME_WIDTH = 19
+const BEFORE_TEXT = 16 + NAME_WIDTH
+/** With less room for the text, the id is left out. */
+const MIN_TEXT = 20
+
+function formatColumns({ name, text, time, id, below }: Columns, paint: Paint, options: PrettyOptions): string {
+  const width = Math.min(options.width, MAX_WIDTH) - BEFORE_TEXT - 2
+  const whole = `${time.padStart(7)}${id === '' ? '' : `  ${id}`}`
+  // A narrow terminal shows the text in place of the id.
+  const end = width - whole.length < MIN_TEXT ? time.padStart(7) : whole
+  const room = Math.max(1, width - end.length)
+  const shown = cutEnd(oneLine(text), room)
+  const head = `${cutEnd(oneLine(name), NAME_WIDTH).padEnd(NAME_WIDTH)} ${shown.padEnd(room)}  ${paint(DIM, end)}`
+  if (below === null) return `${head.trimEnd()}\n`
+  const { frame, command } = below
+  const place = frame === null ? '' : `at ${link(oneLine(frame.place), frame.href, options.hasLinks)}   `
+  return `${head.trimEnd()}\n${' '.repeat(13)}${paint(DIM, place)}${oneLine(command)}\n`
+}
+
+/** A wider terminal gets no wider lines: the eye would lose the row. */
+const MAX_WIDTH = 140
+
+function cutEnd(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`
+}
+
+/** A link of OSC 8, where the terminal has them. */
+function link(text: string, href: string, hasLinks: boolean): string {
+  return hasLinks ? `\u001B]8;;${encodeURI(href)}\u001B\\${text}\u001B]8;;\u001B\\` : text
 }
 
 /** Puts the most important fields into a sentence and returns the rest. */

@@ -5,16 +5,17 @@ import type { Config } from '../../../project/config/load-config.ts'
 import { ROLES } from '../../../project/config/variables.ts'
 import type { Cli } from '../../command.ts'
 
-/** `upshot start`: the app for production. Logs JSON and requires the real service. */
+/** `upshot start`: the app for production. Logs JSON unless asked; requires the real service. */
 export function define(command: Command, { out, project }: Cli): void {
   command
     .addOption(
       new Option('--role <role>', 'run only one part of the app in this process (default: all)').choices(ROLES),
     )
-    .action(async ({ role }) => {
+    .option('--pretty', 'log lines for people instead of JSON')
+    .action(async ({ role, pretty = false }) => {
       const config = await project.load(role === undefined ? {} : { UPSHOT_ROLE: { flag: '--role', value: role } })
       requireRealService(config)
-      const { ended } = await serve(config, { log: 'json' })
+      const { ended } = await serve(config, { log: pretty ? 'pretty' : 'json', colour: out.paint('bold', 'x') !== 'x' })
       await ended
       out.detail('The app has stopped in order.')
     })

@@ -24,5 +24,7 @@ export function openOneCommitStore({ file, vaultKey }: SqliteStoreOptions): Inge
     saveRefusal: async (delivery) => alone(() => deliveries.refuse(delivery)),
     countRefusals: async (unlisted) => alone(() => deliveries.countRefusals(unlisted)),
     saveCapture: async (capture) => alone(() => captures.save(capture)),
+    listCaptures: async (endpointId) => captures.list(endpointId),
+    dropCaptures: async (endpointId) => alone(() => captures.drop(endpointId)),
   }
 }

@@ -136,6 +136,7 @@ export class App {
     this.#phase = 'started'
     if (receive) {
       receiver.open()
+      this.#takeInCaptures()
       // Deliveries are taken whatever this finds; `/readyz` and a notice of kind `fault` report it.
       void receiver.checkEndpoints().catch(() => {})
     }
@@ -202,9 +203,16 @@ export class App {
     const report = (where: string) => (error: unknown) =>
       this.notices.publish({ kind: 'fault', where, error: describeError(error) })
     worker.wake()
+    this.#takeInCaptures()
     this.#secrets.refresh().catch(report('reading the secrets to redact'))
     worker.checkLeases().catch(report('looking for canceled runs'))
     if (this.#plan.schedule) this.#followSchedules().catch(report('reading the schedules'))
+  }
+
+  #takeInCaptures(): void {
+    this.#parts.receiver.takeInCaptures().catch((error: unknown) => {
+      this.notices.publish({ kind: 'fault', where: 'taking in captured deliveries', error: describeError(error) })
+    })
   }
 
   /** Gives the scheduler the schedules in the store, which any process may have written. */

@@ -14,6 +14,7 @@ import {
   type Reception,
 } from './accept-delivery.ts'
 import type { SignatureAlarm } from './checks/signature-alarm.ts'
+import { describeReception } from './describe-reception.ts'
 import type { IntakeLimit, Rejection } from './limits/intake-limit.ts'
 import type { Peers } from './limits/peers.ts'
 import type { UploadWatch } from './limits/upload-watch.ts'
@@ -212,24 +213,6 @@ function nameEncoding(encoding: string): string {
 
 function refusal(verdict: Refusal, facts: DeliveryFacts = {}): Reception {
   return { verdict, endpointId: null, event: null, runs: 0, workflows: [], facts, complaint: null }
-}
-
-function describeReception(id: string, reception: Reception, ms: number) {
-  const { verdict, endpointId, event, runs, workflows, facts } = reception
-  return {
-    kind: 'delivery.received',
-    delivery: id,
-    endpoint: endpointId,
-    account: event?.account ?? null,
-    verdict,
-    event: event?.id ?? null,
-    type: event?.type ?? null,
-    subject: event?.subject ?? null,
-    runs,
-    workflows,
-    facts,
-    ms,
-  } as const
 }
 
 /** A header that occurs twice counts as missing: it could be read in two ways. */

@@ -7,6 +7,7 @@ import type { DeliveryIntake } from '../core/store/deliveries.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import type { AcceptParts } from './accept-delivery.ts'
+import { CaptureIntake } from './capture-intake.ts'
 import { EndpointCheck } from './checks/endpoint-check.ts'
 import { SelfProbe } from './checks/self-probe.ts'
 import { SignatureAlarm } from './checks/signature-alarm.ts'
@@ -38,6 +39,8 @@ export type ReceiverStore = Pick<
   | 'saveRefusal'
   | 'countRefusals'
   | 'saveCapture'
+  | 'listCaptures'
+  | 'dropCaptures'
 >
 
 /** Cuts off slow senders: 5 s for the headers, 10 s for the whole request, checked each second. */
@@ -59,6 +62,7 @@ export class Receiver {
   readonly #ledger: RefusalLedger
   readonly #endpoints: EndpointCheck
   readonly #uploads: UploadWatch
+  readonly #captures: CaptureIntake
   readonly #alarm = new SignatureAlarm()
   readonly #store: ReceiverStore
   readonly #atWork = new Set<Promise<void>>()
@@ -72,6 +76,7 @@ export class Receiver {
     const peers = new Peers(Math.ceil(connections * addressShare))
     const everyMs = timeouts.connectionsCheckingInterval ?? TIMEOUTS.connectionsCheckingInterval
     this.#uploads = new UploadWatch({ minBytes: (bodyBytesPerSecond * everyMs) / 1_000, everyMs })
+    this.#captures = new CaptureIntake(parts)
     const selfProbe = new SelfProbe()
     this.#store = store
     this.#ledger = new RefusalLedger(store, publish)
@@ -139,6 +144,11 @@ export class Receiver {
   /** Takes deliveries from now on, unless it drains already. */
   open(): void {
     if (this.#phase === 'starting') this.#phase = 'open'
+  }
+
+  /** Takes in the captures of endpoints that learn no more. Call it after each change of them. */
+  takeInCaptures(): Promise<void> {
+    return this.#phase === 'open' ? this.#captures.takeIn() : Promise.resolve()
   }
 
   /** Resolves when every active endpoint takes a probe; rejects with those that do not. */

@@ -45,15 +45,18 @@ describeStores((open) => {
     expect(await store.listCaptures(endpoint.id)).toHaveLength(2)
   })
 
-  test('only a learning endpoint captures, and its captures go once the scheme is pinned', async () => {
+  test('only a learning endpoint captures; the captures outlast its learning, unless it is disabled', async () => {
     const { store, reopen } = open()
     const endpoint = learning('main')
     await store.addEndpoint(endpoint)
     await store.saveCapture(capture(endpoint.id))
     await reopen().updateEndpoint(planPin(endpoint, SCHEME_PRESETS.base64))
-    expect(await store.listCaptures(endpoint.id)).toEqual([])
+    expect(await store.listCaptures(endpoint.id)).toHaveLength(1)
     expect(await store.findEndpoint(endpoint.path)).toMatchObject({ status: 'active', scheme: SCHEME_PRESETS.base64 })
     expect(await store.saveCapture(capture(endpoint.id))).toBe(false)
     expect(await store.saveCapture(capture('end_unknown'))).toBe(false)
+    const pinned = await store.findEndpoint(endpoint.path)
+    if (pinned) await store.updateEndpoint({ ...pinned, status: 'disabled' })
+    expect(await store.listCaptures(endpoint.id)).toEqual([])
   })
 })

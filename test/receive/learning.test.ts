@@ -22,7 +22,6 @@ test('P13: an endpoint accepts no delivery until its scheme is known, and the ne
   const solution = solveCaptures(captures, { secrets: [SECRET] })
   if (solution.kind !== 'match') throw new Error(`no match: ${JSON.stringify(solution)}`)
   await store.updateEndpoint(planPin(endpoint, solution.scheme))
-  expect(await store.listCaptures(endpoint.id)).toEqual([])
   const retry = await post(BODY, headers)
   expect(retry.body.data).toEqual({ verdict: 'accepted', event: 'evt_1' })
   expect(await store.listRuns({ limit: 10 })).toHaveLength(1)

@@ -5,9 +5,9 @@ export interface EndpointWrites {
   /** `conflict` for a name that is taken. */
   addEndpoint(endpoint: Endpoint): Promise<void>
   /**
-   * Changes everything but id, name, path and `createdAt`, and raises the revision; once it no
-   * longer learns, its captures go. `not_found` without the endpoint, `conflict` when its revision
-   * has risen since.
+   * Changes all but id, name, path and `createdAt`, and raises the revision. Captures stay for the
+   * receiver to take in, unless it is disabled. `not_found` without the
+   * endpoint, `conflict` when its revision has risen since.
    */
   updateEndpoint(endpoint: Endpoint): Promise<void>
   /**

@@ -75,7 +75,7 @@ function endpointWrites({ accounts, captures, endpoints }: Tables, commit: Commi
     updateEndpoint: (endpoint) =>
       commit.write(() => {
         endpoints.update(endpoint)
-        if (endpoint.status !== 'learning') captures.drop(endpoint.id)
+        if (endpoint.status === 'disabled') captures.drop(endpoint.id)
       }),
     removeEndpoint: (endpoint, now) =>
       commit.write(() => {

@@ -55,7 +55,9 @@ async function solveOnline(
     }
     tell(out, solution, { endpoint: name, pinned: isPinned })
     if (isPinned)
-      out.note('Pinned: the endpoint accepts deliveries from now on, and captured ones when the service resends them.')
+      out.note(
+        'Pinned: the endpoint accepts deliveries from now on, and the app takes in the captured ones that verify.',
+      )
     else if (solution.kind === 'match')
       out.note(`To accept such deliveries, add --pin or use "upshot endpoints pin ${name}".`)
   })

@@ -10,6 +10,8 @@ import { EXIT } from '../../src/cli/terminal/problem.ts'
 import { VERDICTS } from '../../src/core/incoming/delivery.ts'
 import { SCHEME_PRESETS } from '../../src/core/incoming/signature.ts'
 import { CAUSES } from '../../src/core/solver/suspects.ts'
+import { FilesClient } from '../../src/files/client.ts'
+import * as filesDoor from '../../src/files/index.ts'
 import { VARIABLES } from '../../src/project/config/variables.ts'
 import { DEFAULT_LIMITS } from '../../src/receive/limits/receive-limits.ts'
 import { parseCronLine } from '../../src/schedule/cron-line.ts'
@@ -135,6 +137,14 @@ test('the guides explain every verdict, every cause of a mismatch and every pres
   const explains = (text: string, words: readonly string[]) => words.filter((word) => !text.includes(`\`${word}\``))
   expect(explains(find('endpoints'), [...Object.keys(VERDICTS), ...Object.keys(SCHEME_PRESETS)])).toEqual([])
   expect(explains(find('signatures'), CAUSES)).toEqual([])
+})
+
+test('docs/files.md explains every call of the Files client and every class of its errors', () => {
+  const text = textOf('docs/files.md')
+  const notCalls = /^(constructor|pages|listAnew|within|stop)$/
+  const calls = Object.getOwnPropertyNames(FilesClient.prototype).filter((name) => !notCalls.test(name))
+  const errors = Object.keys(filesDoor).filter((name) => name.endsWith('Error'))
+  expect([...calls, ...errors].filter((name) => !text.includes(`\`${name}\``))).toEqual([])
 })
 
 test('every cron line of the guides is valid', () => {

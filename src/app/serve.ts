@@ -1,5 +1,4 @@
-import { describeError, UpshotError } from '../core/errors.ts'
-import type { Publish } from '../core/notices.ts'
+import { catchStrayErrors } from '../engine/pass/catch-stray-errors.ts'
 import { KnownSecrets } from '../notices/log/known-secrets.ts'
 import { logNotices } from '../notices/log/log-notices.ts'
 import { readTerminal } from '../notices/log/read-terminal.ts'
@@ -55,7 +54,7 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
     process.on(signal, listener)
     return () => process.off(signal, listener)
   })
-  listeners.push(reportLateSteps(notices))
+  listeners.push(catchStrayErrors(notices.publish))
   const removeListeners = () => {
     for (const remove of listeners) remove()
   }
@@ -67,17 +66,4 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
     throw error
   })
   return { app, urls, leave, ended }
-}
-
-/**
- * Publishes steps that code nobody awaits called after its run had ended. Any other unhandled
- * rejection ends the process, as Node does by itself. The result removes the listener.
- */
-function reportLateSteps({ publish }: { publish: Publish }): () => void {
-  const listener = (error: unknown) => {
-    if (!(error instanceof UpshotError) || error.code !== 'run_ended') throw error
-    publish({ kind: 'fault', where: `code after the end of run ${error.details.run}`, error: describeError(error) })
-  }
-  process.on('unhandledRejection', listener)
-  return () => process.off('unhandledRejection', listener)
 }

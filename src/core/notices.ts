@@ -103,6 +103,8 @@ export type Notice =
   | { kind: 'step.repeated'; run: string; workflow: string; step: string; count: number }
   /** Two branches use a name without a key at the same time. */
   | { kind: 'step.shared'; run: string; workflow: string; step: string }
+  /** It was still at work when the run's function returned; the end of the run waited for it. */
+  | { kind: 'step.joined'; run: string; workflow: string; step: string }
   /** A key function failed on an event, so waits for that key will not find this event. */
   | { kind: 'event.unmatched'; event: string | null; type: string; key: string; error: Failure }
   | { kind: 'workflow.loaded'; workflow: string; file: string; on: string }

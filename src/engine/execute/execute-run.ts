@@ -10,6 +10,7 @@ import { limitWait, watchDeadline } from '../pass/deadline.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import type { Park } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
+import { runInPass } from '../pass/scope.ts'
 import type { FilesFor } from '../worker-parts.ts'
 import { createRunContext } from './run-context.ts'
 import { watchCancels } from './watch-cancels.ts'
@@ -32,12 +33,13 @@ export async function executeRun(
   if (!call) return { kind: 'parked', dueAt: null, reason: `the workflow "${workflow.id}" has no onFailure any more` }
   const endWatch = watchDeadline(pass)
   const replayWatch = watchReplay(pass)
-  const called = callAuthor(() => call(context as never)).then((end) => awaitReplay(pass, end, replayWatch))
-  const ending = await Promise.race([called, pass.parking.ended])
+  const called = runInPass(pass, () => callAuthor(() => call(context as never)))
+  const codeEnded = called.then((end) => awaitReplay(pass, end, replayWatch))
+  const ending = await Promise.race([codeEnded, pass.parking.failed, pass.parking.ended])
   replayWatch.stop()
+  const joined = await joinSteps(pass, ending)
   endWatch()
-  if (ending.kind === 'returned' || ending.kind === 'threw') pass.parking.endCode()
-  return limitWait(await decideOutcome(pass, ending), pass.deadline)
+  return limitWait(await decideOutcome(pass, joined), pass.deadline)
 }
 
 /** The function that this run calls: `run`, or `onFailure` with the failure that it handles. */
@@ -61,6 +63,20 @@ function awaitReplay({ order, journal }: Pass, end: Ending, watch: ReplayWatch):
   if (end.kind !== 'returned' || !order.isReplaying || journal.hasReachedOutcomes) return end
   watch.noteReturn()
   return order.over().then(() => end)
+}
+
+/**
+ * Awaits the steps that are at work when the code has ended, each up to its timeout. Those of code
+ * that has thrown get their signal. Only then may the run end. See decision 34.
+ */
+async function joinSteps({ parking, order, abort }: Pass, ending: Ending): Promise<Ending> {
+  if (ending.kind !== 'returned' && ending.kind !== 'threw') return ending
+  parking.endCode()
+  order.end()
+  if (!parking.isBusy) return ending
+  if (ending.kind === 'threw') abort.abort(ending.error)
+  const park = await Promise.race([parking.idle(), parking.ended])
+  return park ?? ending
 }
 
 function decideOutcome(pass: Pass, ending: Ending): RunOutcome | Promise<RunOutcome> {

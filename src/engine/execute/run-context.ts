@@ -3,10 +3,11 @@ import type { RunContext, RunLog } from '../../author/context.ts'
 import type { EventDefinition } from '../../author/define-event.ts'
 import type { Invocable, StepApi } from '../../author/step-api.ts'
 import type { StepName } from '../../core/runs/step.ts'
+import { silence } from '../../core/thenable.ts'
 import { parseDuration, parseMoment } from '../../core/time.ts'
 import type { Cause } from '../admit/cause.ts'
-import { currentStep } from '../pass/current-step.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
+import { currentStep } from '../pass/scope.ts'
 import { type InvokeRequest, invokeStep } from '../steps/invoke-step.ts'
 import { mapSteps } from '../steps/map-steps.ts'
 import { runStep } from '../steps/run-step.ts'
@@ -50,7 +51,7 @@ function createStepApi(pass: Pass): StepApi {
     // The types say what JSON makes of the results; the engine only knows that they are JSON.
     run: (name, fn, options) => runStep(pass, name, (context) => fn(context), options) as Promise<never>,
     map: (name, items, keyOf, fn, options = {}) =>
-      mapSteps(pass, name, { items, keyOf, fn, options }) as Promise<never[]>,
+      silence(mapSteps(pass, name, { items, keyOf, fn, options })) as Promise<never[]>,
     sleep: (name, duration) => sleepStep(pass, name, (what) => pass.clock.now() + parseDuration(duration, what)),
     sleepUntil: (name, moment) => sleepStep(pass, name, (what) => parseMoment(moment, what)),
     // The types of the results are those of the definitions given.

@@ -13,8 +13,8 @@ export class OutcomeOrder {
   /** Index of the recorded outcome whose turn is next. */
   #next = 0
   /** Recorded outcomes that were reached before their turn, by key. */
-  readonly #early = new Map<string, Deliver>()
-  #ready: Deliver | null = null
+  readonly #early = new Map<string, () => void>()
+  #ready: (() => void) | null = null
   /** New outcomes. Null: the steps that are held begin. */
   readonly #fresh: ({ outcome: Outcome; deliver: Deliver } | null)[] = []
   /** The number of the newest outcome. */
@@ -90,13 +90,27 @@ export class OutcomeOrder {
    */
   repeat(outcome: Outcome, deliver: Deliver): void {
     const { key, settled } = outcome
-    if (settled === 0) deliver(0)
-    else if (key !== this.expected?.key) this.#early.set(key, deliver)
-    else {
-      this.#ready = deliver
-      if (settled === undefined) this.#deliverRecorded()
+    if (settled === 0 || !this.isReplaying) deliver(settled)
+    else if (key !== this.expected?.key) this.#early.set(key, () => deliver(settled))
+    else if (settled !== undefined) {
+      this.#ready = () => deliver(settled)
+      this.#schedule()
+    } else {
+      this.#advance()
+      deliver(undefined)
       this.#scheduleNext()
     }
+  }
+
+  /** The code has ended: what steps at work give is recorded as it comes. */
+  end(): void {
+    if (!this.isReplaying) return
+    this.#next = this.#recorded.length
+    this.#ready?.()
+    this.#ready = null
+    for (const deliver of this.#early.values()) deliver()
+    this.#early.clear()
+    this.#over?.resolve()
   }
 
   /** Resolves when every recorded outcome is delivered; until then, nothing new may begin. */
@@ -122,7 +136,7 @@ export class OutcomeOrder {
 
   readonly #grant = (): void => {
     this.#isScheduled = false
-    if (this.isReplaying) this.#deliverRecorded()
+    if (this.isReplaying) this.#deliverReady()
     else this.#deliverFresh()
     this.#scheduleNext()
   }
@@ -131,18 +145,22 @@ export class OutcomeOrder {
     if (this.#ready !== null || (!this.isReplaying && this.#fresh.length > 0)) this.#schedule()
   }
 
-  #deliverRecorded(): void {
-    const { expected } = this
+  #deliverReady(): void {
     const deliver = this.#ready
-    if (!expected || deliver === null) return
+    if (deliver === null) return
+    this.#advance()
+    deliver()
+  }
+
+  /** The expected outcome is delivered now; the next one is expected. */
+  #advance(): void {
     this.#noteDelivery()
     this.#recorded[this.#next++] = undefined
     this.#ready = this.#early.size > 0 ? this.#takeEarly(this.expected?.key) : null
     if (!this.isReplaying && this.#over) this.#fresh.unshift(null)
-    deliver(expected.settled)
   }
 
-  #takeEarly(key: string | undefined): Deliver | null {
+  #takeEarly(key: string | undefined): (() => void) | null {
     const deliver = key === undefined ? undefined : this.#early.get(key)
     if (key === undefined || deliver === undefined) return null
     this.#early.delete(key)

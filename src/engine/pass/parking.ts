@@ -16,7 +16,11 @@ export type Park =
  */
 export class Parking {
   readonly ended: Promise<Park>
+  /** Resolves with an error of the author's code that its function does not throw. */
+  readonly failed: Promise<{ kind: 'threw'; error: unknown }>
   #end: (park: Park) => void = () => {}
+  #fail: (failure: { kind: 'threw'; error: unknown }) => void = () => {}
+  #idle: (() => void) | null = null
   #activeSteps = 0
   #waits: Wait[] = []
   #halt: string | null = null
@@ -28,6 +32,9 @@ export class Parking {
   constructor() {
     this.ended = new Promise((resolve) => {
       this.#end = resolve
+    })
+    this.failed = new Promise((resolve) => {
+      this.#fail = resolve
     })
   }
 
@@ -52,6 +59,19 @@ export class Parking {
     this.#isOver = true
   }
 
+  /** An error that nothing awaits ends the code as if its function had thrown it. */
+  failCode(error: unknown): void {
+    this.#fail({ kind: 'threw', error })
+  }
+
+  /** Resolves when no step is at work. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#activeSteps === 0) resolve()
+      else this.#idle = resolve
+    })
+  }
+
   /** A step's function begins, or a read of the store that a step needs. */
   enterStep(): void {
     this.#activeSteps += 1
@@ -59,6 +79,7 @@ export class Parking {
 
   leaveStep(): void {
     this.#activeSteps -= 1
+    if (this.#activeSteps === 0) this.#idle?.()
     this.#check()
   }
 

@@ -9,10 +9,11 @@ import {
   type StepKind,
   type StepName,
 } from '../../core/runs/step.ts'
-import { currentStep } from '../pass/current-step.ts'
+import { silence } from '../../core/thenable.ts'
 import { findCallPlace } from '../pass/find-call-place.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
+import { currentStep } from '../pass/scope.ts'
 
 /** A call of the author's code. */
 interface StepRequest {
@@ -32,6 +33,7 @@ export interface ReachedStep {
 
 /**
  * Gives a step its recorded outcome in its turn, through `revive`; calls `begin` where it has none.
+ * A rejection that nobody handles ends nothing: code may await a step later, or never.
  */
 export function takeStep<T>(
   pass: Pass,
@@ -43,11 +45,12 @@ export function takeStep<T>(
     const reached = reachStep(pass, name, kind, effect)
     if (!reached) return neverSettles()
     const { known } = reached
-    if (!known || keep === false || !isFinished(known)) return begin(reached)
+    if (!known || keep === false || !isFinished(known)) return silence(begin(reached))
     const replayed = replayStep(pass, known)
+    if (known.status === 'failed') silence(replayed)
     return revive ? replayed.then((output) => revive(output, known.key)) : (replayed as Promise<T>)
   } catch (error) {
-    return Promise.reject(error)
+    return silence(Promise.reject(error))
   }
 }
 

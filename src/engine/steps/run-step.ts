@@ -58,6 +58,7 @@ export async function driveStep<T>(
   try {
     end = await attemptStep(pass, begin(pass, key, known, options), fn, options)
   } finally {
+    if (pass.parking.hasCodeEnded) noteJoin(pass, key)
     pass.parking.leaveStep()
   }
   switch (end.kind) {
@@ -72,6 +73,11 @@ export async function driveStep<T>(
     default:
       return end satisfies never
   }
+}
+
+/** Says that code returned without this step. Code that threw could not await it. */
+function noteJoin({ abort, publish, run }: Pass, step: string): void {
+  if (!abort.signal.aborted) publish({ kind: 'step.joined', run: run.lease.runId, workflow: run.workflow, step })
 }
 
 /** An error that names the step and the option that is not valid; null if all are. */

@@ -3,8 +3,8 @@ import { UpshotError } from '../../core/errors.ts'
 import { deriveIdempotencyKey } from '../../core/ids.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import { isThenable } from '../../core/thenable.ts'
-import { runInStep } from '../pass/current-step.ts'
 import type { Pass } from '../pass/pass.ts'
+import { runInStep } from '../pass/scope.ts'
 
 /**
  * Calls a step's function with a time limit. At the limit its signal aborts; a function that
@@ -25,7 +25,7 @@ export function withTimeout<T>(
     },
   }
   const { key, attempt } = step
-  const running = runInStep({ pass, key, attempt, now: pass.journal.now, draws: 0 }, () => fn(context, key))
+  const running = runInStep(pass, { key, attempt, now: pass.journal.now, draws: 0 }, () => fn(context, key))
   return isThenable(running) ? limitTime(pass, step, limitMs, { running, abort }) : running
 }
 

@@ -118,6 +118,8 @@ const LINES: Lines = {
       : line('warn', 'step will be tried again', { ...fields, retryAt: new Date(retryAt), err: error }),
   'step.shared': ({ kind, ...fields }) =>
     line('warn', 'two branches use one step name at the same time: give each its key, as [name, key]', fields),
+  'step.joined': ({ kind, ...fields }) =>
+    line('warn', 'the function of the run returned before this step had ended: await every step', fields),
   'step.repeated': ({ kind, ...fields }) =>
     line('warn', 'a step name repeats: give each turn of a loop its key, as [name, key]', fields),
   'event.unmatched': ({ kind, error, ...fields }) => line('warn', 'event not matched', { ...fields, err: error }),

@@ -56,6 +56,7 @@ test('a notice of each kind has one level and one message', () => {
     'run.released': ['info: run released'],
     'run.canceled': ['info: run canceled'],
     'step.shared': ['warn: two branches use one step name at the same time: give each its key, as [name, key]'],
+    'step.joined': ['warn: the function of the run returned before this step had ended: await every step'],
     'step.repeated': ['warn: a step name repeats: give each turn of a loop its key, as [name, key]'],
     'event.unmatched': ['warn: event not matched'],
     'run.lost': ['warn: run lost to another worker or a person'],

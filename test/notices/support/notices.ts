@@ -46,6 +46,7 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
   'run.released': { kind: 'run.released', ...END },
   'run.canceled': { kind: 'run.canceled', ...END, ms: 5, reason: 'canceled by event evt_1 (file.deleted)' },
   'step.shared': { kind: 'step.shared', ...RUN, step: 'copy' },
+  'step.joined': { kind: 'step.joined', ...RUN, step: 'copy' },
   'step.repeated': { kind: 'step.repeated', ...RUN, step: 'copy', count: 100 },
   'event.unmatched': { kind: 'event.unmatched', event: 'evt_1', type: 'file.created', key: 'file', error: ERROR },
   'run.lost': { kind: 'run.lost', ...END },

@@ -1,0 +1,22 @@
+import { describeError } from '../../core/errors.ts'
+import type { Publish } from '../../core/notices.ts'
+import { currentPass } from './scope.ts'
+
+/**
+ * Keeps errors that no code awaits from ending the process: rejections that nobody handles, and
+ * exceptions in timers and callbacks. Each is a `fault` notice and fails the run whose code it
+ * comes from. The result removes the listeners. See decision 34.
+ */
+export function catchStrayErrors(publish: Publish): () => void {
+  const catchError = (error: unknown) => {
+    const pass = currentPass()
+    pass?.parking.failCode(error)
+    const where = pass ? `code of run ${pass.run.lease.runId} that nothing awaits` : 'code that nothing awaits'
+    publish({ kind: 'fault', where, error: describeError(error) })
+  }
+  const names = ['unhandledRejection', 'uncaughtException'] as const
+  for (const name of names) process.on(name, catchError)
+  return () => {
+    for (const name of names) process.off(name, catchError)
+  }
+}

@@ -1,0 +1,41 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Pass } from './pass.ts'
+
+/** The attempt of a step whose function is running. */
+export interface CurrentStep {
+  key: string
+  attempt: number
+  /** The run's time when the attempt began. */
+  now: number
+  /** Draws of `random()` and `uuid()` so far. */
+  draws: number
+}
+
+/** The pass whose code is running, and the step inside whose function it is. */
+interface Scope {
+  pass: Pass
+  step: CurrentStep | null
+}
+
+const scopes = new AsyncLocalStorage<Scope>()
+
+/** Calls the author's function, so that {@link currentPass} finds its pass in all that it does. */
+export function runInPass<T>(pass: Pass, call: () => T): T {
+  return scopes.run({ pass, step: null }, call)
+}
+
+/** Calls a step's function, so that {@link currentStep} finds it in everything that it does. */
+export function runInStep<T>(pass: Pass, step: CurrentStep, call: () => T): T {
+  return scopes.run({ pass, step }, call)
+}
+
+/** The step of this pass whose function calls; null in the code outside steps. */
+export function currentStep(pass: Pass): CurrentStep | null {
+  const scope = scopes.getStore()
+  return scope?.pass === pass ? scope.step : null
+}
+
+/** The pass whose code calls; null outside the code of authors. */
+export function currentPass(): Pass | null {
+  return scopes.getStore()?.pass ?? null
+}

@@ -4,6 +4,7 @@ import { UpshotError } from '../core/errors.ts'
 import type { DeliveryFacts, Refusal, Verdict } from '../core/incoming/delivery.ts'
 import { activeSecrets, type Endpoint, positionOf } from '../core/incoming/endpoint.ts'
 import { matchType, OWN_TYPES, subjectOf } from '../core/incoming/event.ts'
+import { findUnsafeNumber } from '../core/incoming/find-unsafe-number.ts'
 import { planPriorities, planRuns, type Route } from '../core/incoming/route.ts'
 import {
   type HeaderLookup,
@@ -94,7 +95,9 @@ export async function acceptDelivery(
   const isWanted = endpoint.events.some((pattern) => matchType(pattern, type))
   const workflows = isWanted ? planRuns(type, known) : []
   const isUnmatched = isWanted && workflows.length === 0 && !type.startsWith(OWN_TYPES)
-  const facts = isUnmatched ? { ...trust, unmatched: true as const } : trust
+  const unsafeNumber = findUnsafeNumber(read.event, read.text)
+  const plain = isUnmatched ? { ...trust, unmatched: true as const } : trust
+  const facts = unsafeNumber === null ? plain : { ...plain, unsafeNumber }
   const receipt = await intake.saveDelivery({
     id: delivery.id,
     endpointId: endpoint.id,

@@ -29,6 +29,14 @@ test('unknown fields and event types are kept', async () => {
   expect(await store.listEvents({ limit: 1 })).toMatchObject([{ type: 'storage.connected', body }])
 })
 
+test('an event with a number that cannot be read exactly is accepted, and the ledger names it', async () => {
+  const { post, store } = await createTestReceiver()
+  const body = eventBody('evt_1').replace('"data":{', '"data":{"node":9007199254740993,')
+  expect(body).toContain('9007199254740993')
+  expect((await post(body)).status).toBe(200)
+  expect(await store.listDeliveries({ limit: 1 })).toMatchObject([{ facts: { unsafeNumber: 'data.node' } }])
+})
+
 test('an event outside the filter of its endpoint is stored and starts nothing', async () => {
   const { post, store } = await createTestReceiver({ endpoint: { events: ['transfer.*'] } })
   expect((await post(eventBody('evt_1', 'file.created'))).status).toBe(200)

@@ -41,6 +41,8 @@ export interface DeliveryFacts {
   reason?: string
   /** True where no workflow starts on the type of an accepted event. */
   unmatched?: true
+  /** The path of a number beyond 2^53 in the event, which JavaScript cannot read exactly. */
+  unsafeNumber?: string
   contentType?: string
   /** Bytes of the body that were announced, or received before it was refused. */
   contentLength?: number

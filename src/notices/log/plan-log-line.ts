@@ -1,5 +1,5 @@
 import type { Failure } from '../../core/errors.ts'
-import type { Verdict } from '../../core/incoming/delivery.ts'
+import type { DeliveryFacts, Verdict } from '../../core/incoming/delivery.ts'
 import type { Caller, Notice, NoticeKind, NoticeOf } from '../../core/notices.ts'
 import { eventSpanIdOf, type RunRoot, runSpanIdOf, stepSpanIdOf, traceIdOf } from '../../core/runs/trace.ts'
 import { type RedactKnown, redactFacts, redactText } from './redact.ts'
@@ -79,7 +79,7 @@ type Lines = { [Kind in NoticeKind]: (notice: NoticeOf<Kind>) => LogLine }
 
 const LINES: Lines = {
   'delivery.received': ({ kind, verdict, facts: { secret, ...facts }, ...fields }) => ({
-    ...(fields.event !== null && facts.unmatched && verdict === 'accepted' ? UNMATCHED : DELIVERY_LINES[verdict]),
+    ...deliveryLine(verdict, facts, fields.event !== null),
     // The position of a secret is harmless, but the name `secret` would redact it.
     fields: { verdict, ...fields, ...facts, ...(secret === undefined ? {} : { matched: secret }) },
   }),
@@ -146,6 +146,16 @@ const LOG_MISSING =
   'the log of the database is missing after a crash: the newest events and runs may be lost. ' +
   'Stop, bring the file back if it was moved, and start again'
 
+function deliveryLine(verdict: Verdict, facts: DeliveryFacts, hasEvent: boolean) {
+  if (verdict !== 'accepted') return DELIVERY_LINES[verdict]
+  if (facts.unsafeNumber !== undefined) return UNSAFE_NUMBER
+  return hasEvent && facts.unmatched ? UNMATCHED : DELIVERY_LINES.accepted
+}
+
+const UNSAFE_NUMBER = {
+  level: 'warn',
+  message: 'delivery accepted, but a number in it is beyond 2^53 and was rounded: no id may be read from it',
+} as const
 const UNMATCHED = { level: 'info', message: 'delivery accepted, but no workflow starts on its type' } as const
 const REFUSED = { level: 'warn', message: 'delivery refused' } as const
 const DELIVERY_LINES: Record<Verdict, { level: LineLevel; message: string }> = {

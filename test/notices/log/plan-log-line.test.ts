@@ -84,6 +84,13 @@ test('a notice of each kind has one level and one message', () => {
   })
 })
 
+test('a delivery with a number that cannot be read exactly is logged as a warning', () => {
+  const notice = NOTICES['delivery.received']
+  expect(jsonOf({ ...notice, verdict: 'accepted', facts: { unsafeNumber: 'data.file.id' } })).toMatchObject([
+    { level: 'warn', message: expect.stringContaining('2^53'), unsafeNumber: 'data.file.id' },
+  ])
+})
+
 test('a run that waits for a person is logged as a warning, one that waits for a moment is not', () => {
   expect(jsonOf({ ...NOTICES['run.parked'], dueAt: null })).toMatchObject([
     { level: 'warn', message: 'run waits for a person', reason: 'sleep "grace"' },

@@ -13,6 +13,7 @@ function build(): void {
   nameDeclarations()
   compile('tsconfig.samples.json')
   copyAssets()
+  buildDashboard()
 }
 
 function compile(project: string): void {
@@ -32,9 +33,15 @@ function nameDeclarations(): void {
   }
 }
 
+function buildDashboard(): void {
+  const vite = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js')
+  const config = join(ROOT, 'src', 'dashboard', 'vite.config.ts')
+  execFileSync(process.execPath, [vite, 'build', '--config', config], { stdio: 'inherit' })
+}
+
 /** Copies migrations, and the styles, scripts and pictures of pages. */
 function copyAssets(): void {
-  const assets = filesIn(join(ROOT, 'src')).filter((name) => !name.endsWith('.ts'))
+  const assets = filesIn(join(ROOT, 'src')).filter((name) => !name.endsWith('.ts') && !name.startsWith('dashboard/'))
   for (const asset of assets) cpSync(join(ROOT, 'src', asset), join(DIST, asset))
 }
 

@@ -11,7 +11,7 @@ const MAX_LINES = 300
 /** A table keeps its statements beside the methods that run them. */
 const MAX_TABLE_LINES = 400
 
-const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
 const texts = new Map(files.map((file) => [file, readFileSync(join(SRC, file), 'utf8')]))
 const folders = [...new Set(files.flatMap(foldersOf))]
 
@@ -139,7 +139,7 @@ describe('rooms', () => {
 
   test.each([...readOrders()])('the children of src/%s import only those to their right', (folder, order) => {
     const graph = graphOf(folder)
-    const nameOf = (child: string) => child.replace(/\.ts$/, '')
+    const nameOf = (child: string) => child.replace(/\.tsx?$/, '')
     const rest = [...graph.keys()].map(nameOf).filter((name) => !order.includes(name))
     if (!order.includes('*')) expect(rest).toEqual([])
     const rank = (child: string) => order.indexOf(rest.includes(nameOf(child)) ? '*' : nameOf(child))
@@ -159,7 +159,7 @@ describe('files', () => {
       const code = new Set(all.filter(({ kind }) => /function|class/.test(kind ?? '')).map(({ name }) => name))
       // A command exports `define`; its file is named for the word on the command line.
       if (code.size !== 1 || code.has('define')) return []
-      const own = `-${basename(file, '.ts')}-`
+      const own = `-${basename(file).replace(/\.tsx?$/, '')}-`
       return all.some(({ name }) => `-${kebab(name)}-`.includes(own)) ? [] : [`${file} exports ${[...code]}`]
     })
     expect(misnamed).toEqual([])

@@ -71,7 +71,7 @@ test('no sentence of a comment begins with a clause that hides its noun', () => 
 
 test('no line of code is longer than 120 columns', () => {
   const wide = files
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.tsx?$/.test(file))
     .flatMap((file) =>
       readFileSync(join(ROOT, file), 'utf8')
         .split('\n')

@@ -176,7 +176,7 @@ test('replies name the open points of the specification that they assume', async
 
 test('the control API describes the Files API as OpenAPI 3.1', async () => {
   const { sandbox } = await openAccount()
-  const data = (await control(sandbox, 'GET', '/openapi')).body
+  const { data } = (await control(sandbox, 'GET', '/openapi')).body
   expect(data).toMatchObject({ openapi: '3.1.0', servers: [{ url: sandbox.url }] })
   const operations = Object.entries(data.paths).flatMap(([path, methods]) =>
     Object.keys(methods as object).map((method) => `${method} ${path}`),

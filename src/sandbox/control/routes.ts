@@ -22,15 +22,6 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 /** Routes by method and path, such as `GET /keys`. */
 export type Routes = Record<`${Method} ${string}`, Route>
 
-/** An answer that is a document of its own, without our frame around it. */
-export class Plain {
-  readonly document: unknown
-
-  constructor(document: unknown) {
-    this.document = document
-  }
-}
-
 const storageName = z.enum(STORAGES)
 
 /** The Express handler of a route. */
@@ -43,6 +34,6 @@ export function answerRoute(route: Route): RequestHandler {
       body: request.body ?? {},
       content: request,
     })
-    response.json(data instanceof Plain ? data.document : { success: true, data: data ?? null })
+    response.json({ success: true, data: data ?? null })
   }
 }

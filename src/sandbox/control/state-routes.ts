@@ -1,7 +1,7 @@
 import { describeOpenapi } from '../files-api/openapi.ts'
 import { describeState } from '../service/describe-state.ts'
 import type { SandboxParts } from '../service/sandbox-parts.ts'
-import { Plain, type Routes } from './routes.ts'
+import type { Routes } from './routes.ts'
 
 export function stateRoutes(parts: SandboxParts, origins: () => { api: string; download: string }): Routes {
   const { clock } = parts
@@ -9,6 +9,6 @@ export function stateRoutes(parts: SandboxParts, origins: () => { api: string; d
   return {
     'GET /health': () => ({ status: 'ok', url: url(), now: clock.now(), clock: clock.mode }),
     'GET /state': () => describeState(parts, origins()),
-    'GET /openapi': () => new Plain(describeOpenapi(url())),
+    'GET /openapi': () => describeOpenapi(url()),
   }
 }

@@ -66,11 +66,7 @@ function findFile(parts: DownloadParts, request: Request): Found {
     throw new ApiError(403, 'permission_denied', 'This download URL has expired. Ask for a new one.')
   const entry = parts.index.byId(ticket.storage, ticket.id)
   if (!entry) throw new ApiError(404, 'resource_not_found', 'The file has been deleted.')
-  const files = parts.storages[entry.storage]
-  const path = files.locate(entry)
-  const unknown = fingerprintOf(path) === null ? files.whyUnknown(path) : null
-  if (unknown !== null) throw new ApiError(503, 'service_error', `The storage cannot be read: ${unknown}.`)
-  return { entry, path }
+  return { entry, path: parts.storages[entry.storage].locate(entry) }
 }
 
 async function sendEntry(request: Request, response: Response, { entry, path }: Found): Promise<void> {

@@ -20,10 +20,6 @@ export function toWireError(error: unknown): WireError {
   if (error instanceof ApiError) return error.wire
   if (error instanceof ZodError) return ofZod(error)
   if (error instanceof UpshotError) return ofUpshot(error)
-  if (isDiskError(error)) {
-    const message = `The storage cannot be read or written (${error.code}).`
-    return { status: 503, code: 'service_error', message, details: { cause: error.code } }
-  }
   if (isHttpError(error)) return { status: error.status, code: 'invalid_request', message: error.message, details: {} }
   return { status: 500, code: 'service_error', message: 'The service failed.', details: {} }
 }
@@ -43,12 +39,6 @@ function ofUpshot(error: UpshotError): WireError {
   const code =
     error.code === 'not_found' ? 'resource_not_found' : error.status < 500 ? 'invalid_request' : 'service_error'
   return { status: error.status, code, message: error.message, details: {} }
-}
-
-/** The disk refuses: rights, space, or a device that fails. */
-function isDiskError(error: unknown): error is Error & { code: string } {
-  const codes = ['EACCES', 'EPERM', 'EROFS', 'EIO', 'ENOSPC', 'ESTALE']
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code))
 }
 
 function isHttpError(error: unknown): error is Error & { status: number } {

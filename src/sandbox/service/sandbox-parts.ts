@@ -106,22 +106,20 @@ function assemble(db: Db, options: SandboxOptions): SandboxParts {
     audit,
     keys: new ApiKeys(db, clock),
     deliveries: new Deliveries({ log: deliveryLog, events, webhooks }),
-    watchers: watchAll({ ...parts, log }, options),
+    watchers: watchAll(parts, options),
     snapshots: new Snapshots({ ...parts, limiter, audit, dir: resolve(options.dir) }),
     probe: async (id) => probeReceiver(webhooks.find(id) ?? notFound('webhook', id), { now: clock.now(), timeoutMs }),
   }
 }
 
 function watchAll(
-  parts: Pick<SandboxParts, 'storages' | 'index' | 'recorder'> & { log: Log },
+  parts: Pick<SandboxParts, 'storages' | 'index' | 'recorder'>,
   options: SandboxOptions,
 ): StorageWatcher[] {
   const { scanEveryMs = 10_000, hints = true } = options
   return Object.values(parts.storages).map((storage) => {
     const { index, recorder } = parts
-    const onFault = (reason: string) =>
-      parts.log({ msg: `storage ${storage.name} cannot be read, nothing counts as deleted: ${reason}` })
-    const watcher = new StorageWatcher({ storage, index, recorder, settleMs: SETTLE_MS, scanEveryMs, hints, onFault })
+    const watcher = new StorageWatcher({ storage, index, recorder, settleMs: SETTLE_MS, scanEveryMs, hints })
     storage.rescanWith(() => watcher.catchUp())
     return watcher
   })

@@ -36,17 +36,3 @@ export function statOrNull(path: string): BigIntStats | null {
     return null
   }
 }
-
-/** The errors after which a path is known to be gone. After any other, nobody knows. */
-const GONE: readonly unknown[] = ['ENOENT', 'ENOTDIR']
-
-/** The code of the error that keeps a path from being looked at, such as `EACCES`; null without. */
-export function whyUnreadable(path: string): string | null {
-  try {
-    lstatSync(path)
-    return null
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'an error'
-    return GONE.includes(code) ? null : code
-  }
-}

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { UpshotError } from '../../core/errors.ts'
 import type { StorageName } from '../../core/service/storage.ts'
 import type { Db } from '../state/database.ts'
 import { statement } from '../state/statement.ts'
@@ -17,7 +16,6 @@ export interface StorageFolder {
 export function openStorageFolder(db: Db, name: StorageName, parent: string): StorageFolder {
   const dir = join(parent, name)
   const isNew = !existsSync(dir)
-  if (isNew && isIndexed(db, name)) throw describeMissing(dir)
   mkdirSync(dir, { recursive: true })
   statement(db, 'INSERT OR IGNORE INTO storages (name, made_here, indexed) VALUES (?, ?, 0)').run(name, isNew ? 1 : 0)
   for (const left of readdirSync(dir).filter((entry) => entry.startsWith('.draft-'))) rmSync(join(dir, left))
@@ -26,20 +24,6 @@ export function openStorageFolder(db: Db, name: StorageName, parent: string): St
     'SELECT made_here AS madeHere, indexed FROM storages WHERE name = ?',
   ).get(name)
   return { dir: realpathSync(dir), madeHere: row?.madeHere === 1, indexed: row?.indexed === 1 }
-}
-
-function isIndexed(db: Db, name: StorageName): boolean {
-  const row = statement<[StorageName], { indexed: number }>(db, 'SELECT indexed FROM storages WHERE name = ?').get(name)
-  return row?.indexed === 1
-}
-
-/** A directory that is gone looks like the deletion of every file in it. */
-function describeMissing(dir: string): UpshotError {
-  return new UpshotError('invalid_config', `The directory ${dir} of the sandbox is missing, though it was there.`, {
-    details: {
-      fix: 'Bring it back, or make it again if all of its files are to count as deleted.',
-    },
-  })
 }
 
 export function markIndexed(db: Db, name: StorageName): void {

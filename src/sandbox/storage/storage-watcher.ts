@@ -21,8 +21,6 @@ interface WatchOptions {
   settleMs: number
   scanEveryMs: number
   hints: boolean
-  /** Told once when deletions cannot be believed, with the reason. */
-  onFault: (reason: string) => void
 }
 
 /**
@@ -45,8 +43,6 @@ export class StorageWatcher {
   readonly #hints: FolderHints
   /** Paths whose change waits for its second check, oldest first. */
   readonly #unsettled = new Map<string, Sighting>()
-  /** Why deletions were not believed last; null where they were. */
-  #fault: string | null = null
   #settleTimer: NodeJS.Timeout | undefined
   #scanTimer: NodeJS.Timeout | undefined
   /** Walks run one after another. */
@@ -137,22 +133,12 @@ export class StorageWatcher {
   #notice(path: string): 'file' | 'folder' | 'nothing' {
     const fingerprint = fingerprintOf(diskPath(this.storage.dir, path))
     const text = fingerprint?.text ?? ''
-    if (fingerprint === null && this.#isUnknown(path)) return 'nothing'
     if (text !== this.#options.index.fingerprintAt(this.storage.name, path)) {
       if (this.#state === 'connecting') this.#record(path, fingerprint)
       else if (!this.#unsettled.has(path)) this.#unsettled.set(path, { text, seenAt: performance.now() })
       this.#settleLater()
     }
     return fingerprint?.type ?? 'nothing'
-  }
-
-  /** An unreadable storage is a fault, and no reason to report a known path as deleted. */
-  #isUnknown(path: string): boolean {
-    if (this.#options.index.fingerprintAt(this.storage.name, path) === '') return false
-    const reason = this.storage.whyUnknown(diskPath(this.storage.dir, path))
-    if (reason !== null && this.#fault === null) this.#options.onFault(reason)
-    this.#fault = reason
-    return reason !== null
   }
 
   #settleLater(): void {
@@ -201,7 +187,6 @@ export class StorageWatcher {
     const fingerprint = fingerprintOf(diskPath(this.storage.dir, path))
     const text = fingerprint?.text ?? ''
     this.#unsettled.delete(path)
-    if (fingerprint === null && this.#isUnknown(path)) return
     if (text === first.text) this.#record(path, fingerprint)
     else this.#unsettled.set(path, { text, seenAt: performance.now() })
   }

@@ -5,7 +5,7 @@ import { randomWord } from '../../core/ids.ts'
 import type { StorageName } from '../../core/service/storage.ts'
 import type { ChangeRecorder } from './change-recorder.ts'
 import type { Entry } from './entry.ts'
-import { fingerprintOf, statOrNull, whyUnreadable } from './fingerprint.ts'
+import { fingerprintOf, statOrNull } from './fingerprint.ts'
 import type { StorageFolder } from './storage-folders.ts'
 import type { StorageIndex } from './storage-index.ts'
 import { diskPath, isIgnoredPath, normalizePath, parentOf, refuseLinks } from './storage-path.ts'
@@ -16,8 +16,6 @@ export class Storage {
   /** Absolute path of the directory. */
   readonly dir: string
   readonly folder: StorageFolder
-  /** Tells the directory from another one in its place, such as an empty mount point. */
-  readonly #identity: string | null
   readonly #index: StorageIndex
   readonly #recorder: ChangeRecorder
   #rescan: () => Promise<void> = async () => {}
@@ -26,7 +24,6 @@ export class Storage {
     this.name = name
     this.dir = folder.dir
     this.folder = folder
-    this.#identity = fingerprintOf(folder.dir)?.identity ?? null
     this.#index = parts.index
     this.#recorder = parts.recorder
   }
@@ -44,17 +41,6 @@ export class Storage {
     } finally {
       rmSync(draft, { force: true })
     }
-  }
-
-  /**
-   * Null where the disk's answer about a path counts; else the reason why not. The path cannot be
-   * looked at, or the storage's directory is not the one that was opened.
-   */
-  whyUnknown(path: string): string | null {
-    const code = whyUnreadable(path)
-    if (code !== null) return `${path} cannot be read (${code})`
-    const isThere = fingerprintOf(this.dir)?.identity === this.#identity
-    return isThere ? null : `the directory ${this.dir} is missing, or another one is in its place`
   }
 
   /** The bytes of a file. Throws `not_found`. */

@@ -43,15 +43,7 @@ function openQuietStorage() {
   const parts = openSandboxParts({ dir: tempFolder(), clock: 'manual' })
   const storage = parts.storages.storage_a
   const { index, recorder } = parts
-  const watcher = new StorageWatcher({
-    storage,
-    index,
-    recorder,
-    settleMs: 0,
-    scanEveryMs: 3_600_000,
-    hints: false,
-    onFault: () => {},
-  })
+  const watcher = new StorageWatcher({ storage, index, recorder, settleMs: 0, scanEveryMs: 3_600_000, hints: false })
   return { parts, storage, watcher }
 }
 

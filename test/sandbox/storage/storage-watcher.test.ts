@@ -182,34 +182,3 @@ test('a regular scan finds changes without hints', async () => {
   drop(sandbox, '/late.txt')
   expect(await eventsAtRest(sandbox)).toEqual(['file.created /late.txt'])
 })
-
-test('a storage whose directory is gone or replaced is a fault, and deletes nothing', async () => {
-  const lines: string[] = []
-  const sandbox = await openSandbox({ log: ({ msg }) => lines.push(msg), scanEveryMs: 20 })
-  const storage = sandbox.storage('storage_a')
-  for (const path of ['/a.txt', '/b.txt']) await storage.put(path, 'x')
-  renameSync(storage.dir, `${storage.dir}.away`)
-  await expect.poll(() => lines.filter((line) => line.includes('cannot be read')), { timeout: 5_000 }).toHaveLength(1)
-  mkdirSync(storage.dir)
-  await storage.rescan()
-  expect(eventsSoFar(sandbox).filter((line) => line.startsWith('file.deleted'))).toEqual([])
-  expect(storage.list()).toHaveLength(2)
-  rmSync(storage.dir, { recursive: true })
-  renameSync(`${storage.dir}.away`, storage.dir)
-  rmSync(join(storage.dir, 'a.txt'))
-  await storage.rescan()
-  expect(eventsSoFar(sandbox).filter((line) => line.startsWith('file.deleted'))).toEqual(['file.deleted /a.txt'])
-})
-
-test('a sandbox whose storage went missing while it was stopped does not start, and says why', async () => {
-  const dir = tempFolder()
-  const first = await openSandbox({ dir })
-  await first.storage('storage_a').put('/a.txt', 'x')
-  const place = first.storage('storage_a').dir
-  await first.stop()
-  rmSync(place, { recursive: true })
-  await expect(openSandbox({ dir })).rejects.toMatchObject({ code: 'invalid_config' })
-  mkdirSync(place)
-  const again = await openSandbox({ dir })
-  expect(eventsSoFar(again)).toContain('file.deleted /a.txt')
-})

@@ -1,0 +1,69 @@
+import type { Problem } from '../../admin/contract/problem.ts'
+import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.ts'
+import { pageKey } from './page-key.ts'
+
+/** An error of the API: RFC 9457 with our fields. Also made for a server that does not answer. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly problem: Pick<Problem, 'status' | 'code' | 'title' | 'detail' | 'fix' | 'errors'>
+
+  constructor(problem: ApiError['problem']) {
+    super(problem.detail)
+    this.problem = problem
+  }
+}
+
+interface AnyInput {
+  params?: Record<string, string>
+  query?: Record<string, unknown>
+  body?: unknown
+}
+
+/** Calls an operation of the admin API. Throws {@link ApiError}. */
+export async function call<Name extends RouteName>(
+  name: Name,
+  input: InputOf<Name>,
+  signal?: AbortSignal,
+): Promise<AnswerOf<Name>> {
+  const [method = 'GET'] = name.split(' ')
+  const { body } = input as AnyInput
+  const headers: Record<string, string> = { 'X-Upshot': pageKey.read() ?? '' }
+  if (body !== undefined) headers['Content-Type'] = 'application/json'
+  const request: RequestInit = { method, headers, credentials: 'same-origin' }
+  if (body !== undefined) request.body = JSON.stringify(body)
+  if (signal) request.signal = signal
+  const response = await fetch(urlOf(name, input), request).catch((error: unknown) => {
+    if (signal?.aborted) throw error
+    throw new ApiError(SILENCE)
+  })
+  if (!response.ok) throw new ApiError(await readProblem(response))
+  return (response.status === 204 ? undefined : await response.json()) as AnswerOf<Name>
+}
+
+/** The address of an operation with its path parameters and query. */
+export function urlOf<Name extends RouteName>(name: Name, input: InputOf<Name>): string {
+  const { params = {}, query = {} } = input as AnyInput
+  const path = name
+    .replace(/^\w+ /, '')
+    .replace(/:(\w+)/g, (_, param: string) => encodeURIComponent(params[param] ?? ''))
+  const url = new URL(`api/v1${path}`, document.baseURI)
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') url.searchParams.set(key, String(value))
+  }
+  return url.href
+}
+
+const SILENCE: ApiError['problem'] = {
+  status: 0,
+  code: 'not_running',
+  title: 'No answer',
+  detail: 'The app does not answer. What you see may be out of date.',
+  fix: 'Look whether it runs: upshot status',
+}
+
+async function readProblem(response: Response): Promise<ApiError['problem']> {
+  const problem = (await response.json().catch(() => null)) as Problem | null
+  if (problem?.detail) return problem
+  const { status, statusText } = response
+  return { status, code: 'internal', title: statusText, detail: `The app answered ${status} without a reason.` }
+}

@@ -1,0 +1,82 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { lazy, StrictMode, Suspense } from 'react'
+import { createRoot } from 'react-dom/client'
+import { Route, Router, Switch } from 'wouter'
+import { ApiError } from './api/client.ts'
+import { Bones, Empty } from './parts/messages.tsx'
+import { Shell } from './shell/shell.tsx'
+import { applyTheme } from './state/settings.ts'
+import './style/tokens.css'
+import './style/base.css'
+import './style/shell.css'
+import './style/parts.css'
+import './style/table.css'
+import './style/run.css'
+
+const Overview = lazy(() => import('./pages/overview/overview-page.tsx'))
+const Runs = lazy(() => import('./pages/runs/runs-page.tsx'))
+const Run = lazy(() => import('./pages/run/run-page.tsx'))
+const Failures = lazy(() => import('./pages/runs/failures-page.tsx'))
+const Events = lazy(() => import('./pages/events/events-page.tsx'))
+const Event = lazy(() => import('./pages/events/event-page.tsx'))
+const Inbound = lazy(() => import('./pages/inbound/inbound-page.tsx'))
+const Endpoints = lazy(() => import('./pages/endpoints/endpoints-page.tsx'))
+const Endpoint = lazy(() => import('./pages/endpoints/endpoint-page.tsx'))
+const Workflows = lazy(() => import('./pages/workflows/workflows-page.tsx'))
+const Workflow = lazy(() => import('./pages/workflows/workflow-page.tsx'))
+const Schedules = lazy(() => import('./pages/workflows/schedules-page.tsx'))
+const System = lazy(() => import('./pages/system/system-page.tsx'))
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      retry: (count, error) => error instanceof ApiError && error.problem.status === 0 && count < 2,
+      refetchOnWindowFocus: false,
+      staleTime: 1_000,
+    },
+  },
+})
+
+const base = new URL(document.baseURI).pathname.replace(/\/$/, '')
+
+function Pages() {
+  return (
+    <Suspense fallback={<Bones />}>
+      <Switch>
+        <Route path="/" component={Overview} />
+        <Route path="/login" component={Overview} />
+        <Route path="/runs" component={Runs} />
+        <Route path="/runs/:id">{({ id }) => <Run id={id} />}</Route>
+        <Route path="/failures" component={Failures} />
+        <Route path="/events" component={Events} />
+        <Route path="/events/:id">{({ id }) => <Event id={id} />}</Route>
+        <Route path="/inbound" component={Inbound} />
+        <Route path="/endpoints" component={Endpoints} />
+        <Route path="/endpoints/:name">{({ name }) => <Endpoint name={name} />}</Route>
+        <Route path="/workflows" component={Workflows} />
+        <Route path="/workflows/:id">{({ id }) => <Workflow id={id} />}</Route>
+        <Route path="/schedules" component={Schedules} />
+        <Route path="/system" component={System} />
+        <Route>
+          <Empty title="There is no such page." />
+        </Route>
+      </Switch>
+    </Suspense>
+  )
+}
+
+applyTheme()
+const root = document.getElementById('root')
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={client}>
+        <Router base={base}>
+          <Shell>
+            <Pages />
+          </Shell>
+        </Router>
+      </QueryClientProvider>
+    </StrictMode>,
+  )
+}

@@ -1,0 +1,182 @@
+import { useState } from 'react'
+import { useNow } from '../../parts/when.tsx'
+import { formatDuration } from '../../words/format.ts'
+import type { Run, Step } from '../../words/runs.ts'
+import { lookOf } from '../../words/states.ts'
+import { type Bar, barsOf, placeOf, type Span, spanOf } from './bars.ts'
+
+const FILTERS = ['All', 'Failed', 'Open', 'Effects'] as const
+type Filter = (typeof FILTERS)[number]
+
+/** Lanes drawn at once; more are asked for. */
+const LANES = 200
+
+const FITS: Record<Filter, (step: Step) => boolean> = {
+  All: () => true,
+  Failed: ({ status, failures }) => status === 'failed' || failures.length > 0,
+  Open: ({ status }) => status === 'waiting' || status === 'started',
+  Effects: ({ effect }) => effect !== 'read',
+}
+
+interface TimelineParts {
+  run: Run
+  steps: readonly Step[]
+  total: number
+  chosen: string | null
+  choose: (key: string) => void
+}
+
+/** The steps of a run as lanes on one line of time; each lane is a button that shows its step. */
+export function Timeline({ run, steps, total, chosen, choose }: TimelineParts) {
+  const [filter, setFilter] = useState<Filter>('All')
+  const [lanes, setLanes] = useState(LANES)
+  const now = useNow()
+  const span = spanOf(run, steps, now)
+  const shown = steps.filter(FITS[filter])
+  return (
+    <section className="stack" aria-label="Timeline">
+      <div className="row">
+        <h2>Timeline</h2>
+        <div className="tabs push">
+          {FILTERS.map((each) => (
+            <button key={each} type="button" aria-pressed={each === filter} onClick={() => setFilter(each)}>
+              {each}
+            </button>
+          ))}
+        </div>
+      </div>
+      <div className="card waterfall">
+        <Hatch />
+        <Axis span={span} />
+        <ol>
+          <li>
+            <WholeRun run={run} span={span} />
+          </li>
+          {shown.slice(0, lanes).map((step) => (
+            <li key={step.key}>
+              <Lane step={step} span={span} isChosen={step.key === chosen} choose={choose} />
+            </li>
+          ))}
+        </ol>
+        {shown.length === 0 && <p className="quiet">{steps.length === 0 ? 'No step yet.' : 'No step of this kind.'}</p>}
+        {shown.length > lanes && (
+          <button type="button" onClick={() => setLanes(lanes + LANES)}>
+            {shown.length - lanes} more
+          </button>
+        )}
+        {total > steps.length && (
+          <p className="quiet">
+            The first {steps.length} of {total} steps.
+          </p>
+        )}
+      </div>
+    </section>
+  )
+}
+
+/** A pattern says "waiting" without colour, too. */
+function Hatch() {
+  return (
+    <svg width="0" height="0" aria-hidden="true">
+      <defs>
+        <pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <rect width="8" height="8" />
+          <path d="M0 0v8" />
+        </pattern>
+      </defs>
+    </svg>
+  )
+}
+
+function Axis({ span }: { span: Span }) {
+  return (
+    <div className="lane" aria-hidden="true">
+      <span className="name" />
+      <AxisTrack span={span} />
+    </div>
+  )
+}
+
+function AxisTrack({ span }: { span: Span }) {
+  return (
+    <svg className="track" height="16" aria-hidden="true">
+      <text x="0" y="12" className="tick">
+        made
+      </text>
+      <text x="100%" y="12" textAnchor="end" className="tick">
+        {formatDuration(span.to - span.from)}
+      </text>
+    </svg>
+  )
+}
+
+function WholeRun({ run, span }: { run: Run; span: Span }) {
+  const { state } = lookOf(run.status, run.needsPerson)
+  const made = Date.parse(run.createdAt)
+  const started = run.startedAt === null ? span.to : Date.parse(run.startedAt)
+  const end = run.finishedAt === null ? span.to : Date.parse(run.finishedAt)
+  const bars: Bar[] = [{ from: made, to: started, look: 'queue' }]
+  if (run.startedAt !== null) bars.push({ from: started, to: end, look: state === 'person' ? 'waiting' : state })
+  return (
+    <div className="lane">
+      <span className="name quiet">queue → end</span>
+      <Track bars={bars} span={span} />
+      <span className="length">{run.startedAt === null ? '–' : formatDuration(end - started)}</span>
+    </div>
+  )
+}
+
+function Lane({
+  step,
+  span,
+  isChosen,
+  choose,
+}: {
+  step: Step
+  span: Span
+  isChosen: boolean
+  choose: (key: string) => void
+}) {
+  const end = step.finishedAt === null ? span.to : Date.parse(step.finishedAt)
+  const length = formatDuration(end - Date.parse(step.startedAt))
+  return (
+    <button type="button" className="lane" aria-pressed={isChosen} onClick={() => choose(step.key)}>
+      <span className="name">
+        <GlyphOf step={step} />
+        <span className="key">{step.key}</span>
+        {step.effect !== 'read' && <span className={`tag ${step.effect}`}>{step.effect}</span>}
+      </span>
+      <Track bars={barsOf(step, span)} span={span} />
+      <span className="length">{length}</span>
+    </button>
+  )
+}
+
+function GlyphOf({ step }: { step: Step }) {
+  const { state, glyph, word } = lookOf(step.status)
+  return (
+    <span className="status" data-state={state}>
+      <span aria-hidden="true">{glyph}</span>
+      <span className="unseen">{word}</span>
+    </span>
+  )
+}
+
+function Track({ bars, span }: { bars: readonly Bar[]; span: Span }) {
+  return (
+    <svg className="track" height="16" aria-hidden="true">
+      <line x1="0" x2="100%" y1="8" y2="8" />
+      {bars.map(({ from, to, look }) => (
+        <rect
+          key={`${from} ${look}`}
+          className={look}
+          x={`${placeOf(from, span)}%`}
+          width={`${Math.max(placeOf(to, span) - placeOf(from, span), 0.6)}%`}
+          y="2"
+          height="12"
+          rx="2"
+        />
+      ))}
+    </svg>
+  )
+}

@@ -1,0 +1,81 @@
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { useApi, useList } from '../../api/use-api.ts'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Tabs } from '../../parts/find.tsx'
+import { List } from '../../parts/list.tsx'
+import { Empty } from '../../parts/messages.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { Facts } from '../../parts/text.tsx'
+import { When } from '../../parts/when.tsx'
+import { useFilters } from '../../state/filters.ts'
+import { useMay, useSession } from '../../state/session.ts'
+import { Accounts } from './accounts.tsx'
+import { Tokens } from './tokens.tsx'
+
+type Action = AnswerOf<'GET /audit'>['items'][number]
+
+/** The app itself: what runs, who may, and who did what. */
+export default function System() {
+  const tab = useFilters().read('tab')
+  const isAdmin = useMay('admin')
+  const access: [string, string][] = isAdmin ? [['access', 'Access']] : []
+  return (
+    <div className="stack">
+      <PageHead title="System" />
+      <Tabs
+        path="/system"
+        name="tab"
+        values={[['', 'Audit'], ['accounts', 'Accounts'], ...access, ['about', 'About']]}
+      />
+      {tab === '' && <Audit />}
+      {tab === 'accounts' && <Accounts />}
+      {tab === 'access' && isAdmin && <Tokens />}
+      {tab === 'about' && <About />}
+    </div>
+  )
+}
+
+const OUTCOMES = { done: 'completed', unchanged: 'idle', refused: 'failed' } as const
+
+const COLUMNS: readonly Column<Action>[] = [
+  { title: 'When', width: '92px', cell: ({ at }) => <When at={at} /> },
+  { title: 'Who', width: '150px', cell: ({ actor }) => actor },
+  { title: 'Did', width: '160px', cell: ({ action }) => action },
+  { title: 'To', className: 'wide', cell: ({ target }) => <span className="mono">{target}</span> },
+  { title: 'Why', className: 'wide', cell: ({ reason }) => <span className="quiet">{reason}</span> },
+  {
+    title: 'Outcome',
+    width: '110px',
+    cell: ({ outcome, error }) => (
+      <span className="status" data-state={OUTCOMES[outcome as keyof typeof OUTCOMES] ?? 'idle'} title={error ?? ''}>
+        {outcome}
+      </span>
+    ),
+  },
+]
+
+function Audit() {
+  const actions = useList('GET /audit', { query: {} })
+  return (
+    <List of={actions} empty={<Empty title="Nobody has done anything yet." />}>
+      {(items) => <DataTable label="Actions of persons" columns={COLUMNS} rows={items} keyOf={({ id }) => id} />}
+    </List>
+  )
+}
+
+function About() {
+  const session = useSession()
+  const health = useApi('GET /session', {})
+  return (
+    <section className="card padded">
+      <Facts
+        facts={[
+          ['Version', session.version],
+          ['Role of the process', session.processRole],
+          ['You are', `${session.name}, ${session.role}`],
+          ['Time of the app', <When key="now" at={health.data?.now ?? session.now} />],
+        ]}
+      />
+    </section>
+  )
+}

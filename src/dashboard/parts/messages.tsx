@@ -1,0 +1,62 @@
+import type { ReactNode } from 'react'
+import type { ApiError } from '../api/client.ts'
+
+/** An error of the API: what happened, and what to do next. The rest of the page stays. */
+export function ProblemNote({ error }: { error: ApiError }) {
+  const { title, detail, fix, errors } = error.problem
+  return (
+    <div className="problem" role="alert">
+      <strong>{title}</strong>
+      <p>{detail}</p>
+      {errors && (
+        <ul>
+          {errors.map(({ at, fault }) => (
+            <li key={at}>
+              <code>{at}</code> {fault}
+            </li>
+          ))}
+        </ul>
+      )}
+      {fix && <p className="quiet">{fix}</p>}
+    </div>
+  )
+}
+
+/** An empty part: that nothing is there, why, and the way to the first one. */
+export function Empty({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className="empty">
+      <strong>{title}</strong>
+      {children}
+    </div>
+  )
+}
+
+/** The shape of a list that is being loaded. */
+export function Bones({ lines = 8 }: { lines?: number }) {
+  return (
+    <div className="card" aria-busy="true">
+      <span className="unseen">Loading</span>
+      {Array.from({ length: lines }, (_, line) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines have nothing else
+        <div className="bone" key={line} />
+      ))}
+    </div>
+  )
+}
+
+interface Answer<Data> {
+  data: Data | undefined
+  error: ApiError | null
+  isPending: boolean
+}
+
+/** The problem, the bones, or the answer. An old answer stays on the page below a new problem. */
+export function Loaded<Data>({ of, children }: { of: Answer<Data>; children: (data: Data) => ReactNode }) {
+  return (
+    <>
+      {of.error && <ProblemNote error={of.error} />}
+      {of.data !== undefined ? children(of.data) : of.isPending && <Bones />}
+    </>
+  )
+}

@@ -1,0 +1,45 @@
+import { useSyncExternalStore } from 'react'
+import { useZone } from '../state/settings.ts'
+import { formatDistance, formatMoment } from '../words/format.ts'
+
+const listeners = new Set<() => void>()
+let now = Date.now()
+let timer: ReturnType<typeof setInterval> | null = null
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  timer ??= setInterval(() => {
+    now = Date.now()
+    for (const each of listeners) each()
+  }, 1_000)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size > 0 || timer === null) return
+    clearInterval(timer)
+    timer = null
+  }
+}
+
+/** The time of the browser, to the second. */
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, () => now)
+}
+
+/** A moment as its distance from now, exact on hover. Null: a dash. */
+export function When({ at }: { at: string | null }) {
+  const present = useNow()
+  const { isUtc } = useZone()
+  if (at === null) return <span className="quiet">–</span>
+  const moment = Date.parse(at)
+  return (
+    <time dateTime={at} title={formatMoment(moment, isUtc)}>
+      {formatDistance(moment, present)}
+    </time>
+  )
+}
+
+/** A moment in full. */
+export function Moment({ at }: { at: string }) {
+  const { isUtc } = useZone()
+  return <time dateTime={at}>{formatMoment(Date.parse(at), isUtc)}</time>
+}

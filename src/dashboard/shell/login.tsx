@@ -1,0 +1,51 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useEffect, useState } from 'react'
+import { type ApiError, call } from '../api/client.ts'
+import { pageKey } from '../api/page-key.ts'
+import { ProblemNote } from '../parts/messages.tsx'
+
+/** Takes the one-time code behind `#`, or one that is typed. */
+export function Login() {
+  const client = useQueryClient()
+  const [code, setCode] = useState(() => location.hash.slice(1))
+  const [error, setError] = useState<ApiError | null>(null)
+  const logIn = async (given: string) => {
+    try {
+      const { key } = await call('POST /login', { body: { code: given.trim() } })
+      pageKey.save(key)
+      history.replaceState(null, '', document.baseURI)
+      dispatchEvent(new PopStateEvent('popstate'))
+      await client.resetQueries()
+    } catch (problem) {
+      setError(problem as ApiError)
+    }
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the code of the address is tried once
+  useEffect(() => {
+    if (code !== '') void logIn(code)
+  }, [])
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    void logIn(code)
+  }
+  return (
+    <main className="login">
+      <h1>Log in to Upshot</h1>
+      <p className="quiet">
+        <code>upshot dashboard</code> prints a link that logs you in. It works once, for ten minutes.
+      </p>
+      <form className="form" onSubmit={submit}>
+        <label>
+          Code of the link
+          <input value={code} autoComplete="one-time-code" onChange={(event) => setCode(event.target.value)} />
+        </label>
+        {error && <ProblemNote error={error} />}
+        <div>
+          <button type="submit" className="main" disabled={code.trim() === ''}>
+            Log in
+          </button>
+        </div>
+      </form>
+    </main>
+  )
+}

@@ -1,0 +1,23 @@
+/** A page of the navigation: its address, title, and the key that follows `g`. */
+export interface Place {
+  href: string
+  title: string
+  key: string
+}
+
+/** The navigation: what happens, what is set up, and what runs below. */
+export const PLACES: readonly (readonly Place[])[] = [
+  [
+    { href: '/', title: 'Overview', key: 'o' },
+    { href: '/runs', title: 'Runs', key: 'r' },
+    { href: '/failures', title: 'Failures', key: 'f' },
+    { href: '/events', title: 'Events', key: 'e' },
+    { href: '/inbound', title: 'Inbound', key: 'i' },
+  ],
+  [
+    { href: '/endpoints', title: 'Endpoints', key: 'n' },
+    { href: '/workflows', title: 'Workflows', key: 'w' },
+    { href: '/schedules', title: 'Schedules', key: 's' },
+  ],
+  [{ href: '/system', title: 'System', key: 'y' }],
+]

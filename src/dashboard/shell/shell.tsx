@@ -1,0 +1,118 @@
+import { type ReactNode, useEffect, useRef } from 'react'
+import { Link, useLocation } from 'wouter'
+import { call } from '../api/client.ts'
+import { FeedContext, useLiveFeed } from '../api/live.ts'
+import { pageKey } from '../api/page-key.ts'
+import { useApi } from '../api/use-api.ts'
+import { type Session, SessionContext } from '../state/session.ts'
+import { useTheme, useZone } from '../state/settings.ts'
+import { Toasts } from '../state/toasts.tsx'
+import { KeyHelp, useDialogs, useKeys } from './keys.tsx'
+import { Login } from './login.tsx'
+import { Palette } from './palette.tsx'
+import { PLACES } from './places.ts'
+
+/** The frame of every page, once somebody is logged in. */
+export function Shell({ children }: { children: ReactNode }) {
+  const session = useApi('GET /session', {})
+  if (session.error?.problem.status === 401) return <Login />
+  if (!session.data) return <main className="login" aria-busy="true" />
+  return (
+    <SessionContext value={session.data}>
+      <Toasts>
+        <Frame session={session.data}>{children}</Frame>
+      </Toasts>
+    </SessionContext>
+  )
+}
+
+function Frame({ session, children }: { session: Session; children: ReactNode }) {
+  const { open, close, actions } = useDialogs()
+  const feed = useLiveFeed()
+  useKeys(actions)
+  return (
+    <FeedContext value={feed}>
+      <div className="shell">
+        <a className="skip" href="#content">
+          Skip to the content
+        </a>
+        {session.isSandbox && <p className="banner">Sandbox: no real storage is touched.</p>}
+        <Side session={session} openHelp={actions.help} />
+        <Content>{children}</Content>
+      </div>
+      {open === 'help' && <KeyHelp onClose={close} />}
+      {open === 'palette' && <Palette onClose={close} />}
+    </FeedContext>
+  )
+}
+
+/** Focus goes to the content with each new page, so that a screen reader begins there. */
+function Content({ children }: { children: ReactNode }) {
+  const [location] = useLocation()
+  const main = useRef<HTMLElement>(null)
+  const isFirst = useRef(true)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs with each new address
+  useEffect(() => {
+    if (!isFirst.current) main.current?.focus({ preventScroll: true })
+    if (!isFirst.current) scrollTo(0, 0)
+    isFirst.current = false
+  }, [location])
+  return (
+    <main id="content" ref={main} tabIndex={-1}>
+      {children}
+    </main>
+  )
+}
+
+function Side({ session, openHelp }: { session: Session; openHelp: () => void }) {
+  const [location] = useLocation()
+  const { theme, next: nextTheme } = useTheme()
+  const { isUtc, next: nextZone } = useZone()
+  const isHere = (href: string) => (href === '/' ? location === '/' : location.startsWith(href))
+  return (
+    <div className="side">
+      <Link href="/" className="brand">
+        <img src="./mark.svg" alt="" />
+        Upshot
+      </Link>
+      <nav aria-label="Pages">
+        {PLACES.map((group) => (
+          <ul key={group[0]?.href}>
+            {group.map(({ href, title }) => (
+              <li key={href}>
+                <Link href={href} aria-current={isHere(href) ? 'page' : undefined}>
+                  {title}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        ))}
+      </nav>
+      <div className="tools">
+        <button type="button" className="plain" onClick={nextZone}>
+          Times: {isUtc ? 'UTC' : 'local'}
+        </button>
+        <button type="button" className="plain" onClick={nextTheme}>
+          Theme: {theme}
+        </button>
+        <button type="button" className="plain" onClick={openHelp}>
+          Keys <kbd>?</kbd>
+        </button>
+        <LogOut session={session} />
+      </div>
+    </div>
+  )
+}
+
+function LogOut({ session }: { session: Session }) {
+  const logOut = async () => {
+    await call('POST /logout', {}).catch(() => {})
+    pageKey.drop()
+    location.reload()
+  }
+  return (
+    <button type="button" className="plain" onClick={logOut} title={`${session.name}, ${session.role}`}>
+      Log out
+    </button>
+  )
+}

@@ -1,0 +1,23 @@
+import { join, resolve } from 'node:path'
+import { defineConfig } from 'vite'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+
+/** Builds the dashboard into `dist/dashboard`, from which the admin server serves it. */
+export default defineConfig({
+  root: import.meta.dirname,
+  // The admin server writes the real base path into `index.html`.
+  base: './',
+  publicDir: 'public',
+  build: {
+    outDir: join(ROOT, 'dist/dashboard'),
+    emptyOutDir: true,
+    target: 'es2023',
+    modulePreload: { polyfill: false },
+    // The content security policy allows no data URLs but for pictures.
+    assetsInlineLimit: 0,
+  },
+  worker: { format: 'es' },
+  // The libraries' "use client" says nothing here.
+  logLevel: 'error',
+})

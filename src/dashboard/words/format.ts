@@ -1,0 +1,62 @@
+const MINUTE = 60_000
+const HOUR = 3_600_000
+const DAY = 86_400_000
+
+/** Time between two moments, in two units at most: `3.3 s`, `2 h 5 m`. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`
+  if (ms < MINUTE) return `${Math.round(ms / 1_000)} s`
+  if (ms < HOUR) return joinUnits(Math.floor(ms / MINUTE), 'm', Math.round((ms % MINUTE) / 1_000), 's')
+  if (ms < DAY) return joinUnits(Math.floor(ms / HOUR), 'h', Math.round((ms % HOUR) / MINUTE), 'm')
+  return joinUnits(Math.floor(ms / DAY), 'd', Math.round((ms % DAY) / HOUR), 'h')
+}
+
+function joinUnits(large: number, one: string, small: number, other: string): string {
+  return small === 0 ? `${large} ${one}` : `${large} ${one} ${small} ${other}`
+}
+
+/** Distance of a moment from now, in one unit: `2 m ago`, `in 3 h`. */
+export function formatDistance(moment: number, now: number): string {
+  const ms = Math.abs(now - moment)
+  const text =
+    ms < MINUTE
+      ? `${Math.floor(ms / 1_000)} s`
+      : ms < HOUR
+        ? `${Math.floor(ms / MINUTE)} m`
+        : ms < 2 * DAY
+          ? `${Math.floor(ms / HOUR)} h`
+          : `${Math.floor(ms / DAY)} d`
+  return moment > now ? `in ${text}` : `${text} ago`
+}
+
+/** A moment to the millisecond, in UTC or in the browser's zone. */
+export function formatMoment(moment: number, isUtc: boolean): string {
+  const date = new Date(moment)
+  if (isUtc) return date.toISOString().replace('T', ' ').replace('Z', ' UTC')
+  const local = new Date(moment - date.getTimezoneOffset() * MINUTE).toISOString().replace('T', ' ').replace('Z', '')
+  const zone = Intl.DateTimeFormat('en', { timeZoneName: 'short' }).formatToParts(date)
+  return `${local} ${zone.find(({ type }) => type === 'timeZoneName')?.value ?? ''}`
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} B`
+  const units = ['kB', 'MB', 'GB', 'TB', 'PB']
+  const power = Math.min(Math.floor(Math.log10(bytes) / 3), units.length)
+  const value = bytes / 1_000 ** power
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[power - 1]}`
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString('en')
+}
+
+/** `1 run`, `2 runs`. */
+export function countOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** The last eight characters of an id, which tell it from its neighbours. */
+export function shortId(id: string): string {
+  return id.slice(-8)
+}

@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { findBrowser, openTab, startBrowser, type TabOptions } from '../sandbox/support/browser.ts'
+import { buildDashboard, mood, openDashboard } from './support/open-dashboard.ts'
+
+// A browser is slow on a busy machine.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 })
+
+const found = findBrowser()
+let browser: Browser | undefined
+const label = found === undefined ? ' (skipped: no Chromium on this machine)' : ''
+const inBrowser = test.skipIf(found === undefined)
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+beforeAll(async () => {
+  if (found === undefined) return
+  await buildDashboard()
+  browser = await startBrowser(found)
+})
+
+afterAll(() => browser?.close())
+
+async function open(options: TabOptions = {}, config: Parameters<typeof openDashboard>[0] = {}) {
+  if (!browser) throw new Error('There is no browser.')
+  const dashboard = await openDashboard(config)
+  const tab = await openTab(browser, options)
+  // The first look at the session says that nobody is logged in; the browser reports each 401.
+  const faults = () => tab.complaints.filter((complaint) => !complaint.includes('401'))
+  return { ...dashboard, ...tab, faults }
+}
+
+inBrowser(`a login link logs in once${label}`, async () => {
+  const { page, makeLink, origin } = await open()
+  const link = await makeLink('admin')
+  await page.goto(link)
+  await page.getByRole('heading', { name: 'Overview' }).waitFor()
+  expect(page.url()).not.toContain('#')
+  await page.evaluate(() => localStorage.clear())
+  await page.context().clearCookies()
+  await page.goto(origin)
+  await page.goto(link)
+  expect(await page.getByRole('alert').textContent()).toContain('used, over or unknown')
+})
+
+inBrowser(`a failed run is found and retried by keyboard alone${label}`, async () => {
+  const { page, login, faults, hear } = await open()
+  await login(page)
+  for (const key of ['g', 'r']) await page.keyboard.press(key)
+  await page.getByRole('row', { name: /copy-report/ }).waitFor()
+  await page.keyboard.press('j')
+  while ((await page.locator('tr:focus', { hasText: 'copy-report' }).count()) === 0) {
+    await page.keyboard.press('j')
+  }
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'copy-report', level: 1 }).waitFor()
+  expect(await page.getByRole('main').textContent()).toContain('the storage is full')
+  mood.isBroken = false
+  await page.keyboard.press('r')
+  await hear('run.completed')
+  await page.getByText('✓completed').first().waitFor()
+  expect(faults()).toEqual([])
+})
+
+inBrowser(`a run that another process ends changes on the page by itself${label}`, async () => {
+  const { page, login, app } = await open()
+  await login(page)
+  await page.goto(`${page.url()}runs?workflow=wait-for-approval`)
+  const row = page.getByRole('row', { name: /wait-for-approval/ })
+  await row.getByText('waiting').waitFor()
+  const [run] = await app.store.listRuns({ limit: 1, workflow: 'wait-for-approval' })
+  await app.store.cancelRun(run?.id ?? '', 'by another process', Date.now())
+  await row.getByText('canceled').waitFor()
+})
+
+inBrowser(`a viewer sees runs and neither payloads nor actions${label}`, async () => {
+  const { page, login, origin } = await open()
+  await login(page, 'viewer')
+  await page.goto(`${origin}/failures`)
+  await page.getByRole('row', { name: /copy-report/ }).waitFor()
+  expect(await page.getByRole('button', { name: /Resolve|Snooze/ }).count()).toBe(0)
+  await page.goto(`${origin}/runs?status=failed`)
+  await page.getByRole('link', { name: /copy-report/ }).click()
+  await page.getByRole('heading', { name: 'Timeline' }).waitFor()
+  expect(await page.getByRole('button', { name: /Retry|Cancel|Run again/ }).count()).toBe(0)
+})
+
+inBrowser(`the dashboard works below a base path${label}`, async () => {
+  const admin = { url: null, basePath: '/ops', proxy: null, metrics: 'token' } as never
+  const { page, login, faults } = await open({}, { admin })
+  await login(page)
+  await page.getByRole('link', { name: 'Events' }).click()
+  await page.getByRole('link', { name: /report\.made/ }).click()
+  await page.getByRole('heading', { name: 'report.made' }).waitFor()
+  expect(new URL(page.url()).pathname).toBe('/ops/events/evt_report1')
+  await page.reload()
+  await page.getByRole('heading', { name: 'report.made' }).waitFor()
+  expect(faults()).toEqual([])
+})
+
+const PLACES = ['', 'runs', 'failures', 'events', 'inbound', 'endpoints', 'workflows', 'schedules', 'system']
+const LOOKS = [
+  { colorScheme: 'light', width: 1440 },
+  { colorScheme: 'dark', width: 1024 },
+  { colorScheme: 'light', width: 390 },
+] as const
+
+inBrowser.each(LOOKS)(
+  `every page is accessible, quiet and whole in $colorScheme at $width px${label}`,
+  async (look) => {
+    const { page, login, origin, faults } = await open(look)
+    await login(page)
+    const found: string[] = []
+    for (const place of [...PLACES, 'events/evt_report1', 'endpoints/sandbox', 'workflows/copy-report']) {
+      await page.goto(`${origin}/${place}`)
+      found.push(...(await inspect(page, place)))
+    }
+    await page.goto(`${origin}/runs?workflow=copy-report`)
+    await page
+      .getByRole('link', { name: /copy-report/ })
+      .first()
+      .click()
+    found.push(...(await inspect(page, 'run')))
+    expect(found).toEqual([])
+    expect(faults()).toEqual([])
+    expect(await page.title()).not.toBe('pwned')
+  },
+)
+
+/** Faults of accessibility (WCAG 2.2 A and AA), and a page that scrolls sideways. */
+async function inspect(page: Page, place: string): Promise<string[]> {
+  await page.locator('h1').waitFor()
+  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+  await page.evaluate(AXE)
+  return page.evaluate(async (where) => {
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+    const { axe } = globalThis as never as {
+      axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
+    }
+    const { violations } = await axe.run({ runOnly: tags })
+    const { scrollWidth, clientWidth } = (
+      globalThis as never as { document: { documentElement: Record<string, number> } }
+    ).document.documentElement
+    const wide = (scrollWidth ?? 0) > (clientWidth ?? 0)
+    const faults = violations.map(({ id, nodes }) => `${where}: ${id} at ${nodes[0]?.html.slice(0, 200)}`)
+    return wide ? [...faults, `${where}: scrolls sideways`] : faults
+  }, place)
+}

@@ -1,0 +1,73 @@
+import { join, resolve } from 'node:path'
+import type { Page } from 'playwright-core'
+import { build } from 'vite'
+import { defineWorkflow } from '../../../src/author/index.ts'
+import { LOGIN_CODE_MS } from '../../../src/core/access/session.ts'
+import { hashSecret } from '../../../src/core/access/token.ts'
+import { randomWord } from '../../../src/core/ids.ts'
+import type { Config } from '../../../src/project/config/load-config.ts'
+import { startTestApp } from '../../support/test-app.ts'
+
+const ROOT = resolve(import.meta.dirname, '../../..')
+
+/** Builds the page into `dist/dashboard`, from which the app serves it. */
+export function buildDashboard() {
+  return build({ configFile: join(ROOT, 'src/dashboard/vite.config.ts') })
+}
+
+/** A name that would be markup where a page forgot to escape. */
+export const HOSTILE = `<img src=x onerror="document.title='pwned'">\u202etxt.exe`
+
+/** Whether the failing workflow still fails. */
+export const mood = { isBroken: true }
+
+const copying = defineWorkflow({
+  id: 'copy-report',
+  on: 'report.made',
+  retry: { attempts: 1 },
+  async run({ event, step }) {
+    await step.run('read', () => event.data, { effect: 'read' })
+    return step.run('copy', () => {
+      if (mood.isBroken) throw new Error(`the storage is full: ${HOSTILE}`)
+      return { copied: HOSTILE }
+    })
+  },
+})
+
+const waiting = defineWorkflow({
+  id: 'wait-for-approval',
+  on: 'report.made',
+  run: ({ step }) => step.waitFor('approval', { on: 'report.approved', timeout: '7d' }),
+})
+
+/** The app with the dashboard, a failed run and a waiting one. `login` opens a page as a role. */
+export async function openDashboard(config: Partial<Config> = {}) {
+  mood.isBroken = true
+  const started = await startTestApp({ workflows: [copying, waiting] }, { config })
+  const { app, urls, sandbox } = started
+  const basePath = config.admin?.basePath ?? ''
+  const origin = `${urls.admin}${basePath}`
+  await app.store.saveDelivery(reportMade())
+  app.notices.publish({ kind: 'run.queued', count: 2 })
+  await started.hear('run.failed')
+  const makeLink = async (role: 'viewer' | 'operator' | 'admin') => {
+    const code = randomWord()
+    const expiresAt = Date.now() + LOGIN_CODE_MS
+    await app.store.saveLoginCode({ hash: hashSecret(code), name: 'ada', role, expiresAt })
+    return `${origin}/login#${code}`
+  }
+  const login = async (page: Page, role: 'viewer' | 'operator' | 'admin' = 'admin') => {
+    await page.goto(await makeLink(role))
+    await page.getByRole('navigation').waitFor()
+  }
+  return { ...started, sandbox, origin, makeLink, login }
+}
+
+function reportMade() {
+  const event = { id: 'evt_report1', type: 'report.made', created: new Date().toISOString() }
+  const data = { file: { id: 'fil_1', name: HOSTILE, path: `/${HOSTILE}` }, service: 'storage_a' }
+  return {
+    ...{ id: 'dlv_report1', endpointId: 'end_test', account: 'default', receivedAt: Date.now(), facts: {} },
+    ...{ event, body: JSON.stringify({ ...event, data }), workflows: ['copy-report', 'wait-for-approval'] },
+  }
+}

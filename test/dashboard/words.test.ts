@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { barsOf, placeOf, spanOf } from '../../src/dashboard/pages/run/bars.ts'
+import { countOf, formatBytes, formatDistance, formatDuration, formatMoment } from '../../src/dashboard/words/format.ts'
+import { canRetry, causeOf, type Run, type Step, tookMs } from '../../src/dashboard/words/runs.ts'
+import { lookOf, lookOfVerdict } from '../../src/dashboard/words/states.ts'
+
+const AT = Date.UTC(2026, 10, 22, 12)
+const iso = (ms: number) => new Date(AT + ms).toISOString()
+
+test.each([
+  [-5, '0 ms'],
+  [999, '999 ms'],
+  [3_310, '3.3 s'],
+  [59_600, '60 s'],
+  [185_000, '3 m 5 s'],
+  [7_200_000, '2 h'],
+  [90_000_000, '1 d 1 h'],
+])('a duration of %i ms reads %s', (ms, text) => {
+  expect(formatDuration(ms)).toBe(text)
+})
+
+test('a moment reads as its distance, before now and after it', () => {
+  expect(formatDistance(AT - 59_000, AT)).toBe('59 s ago')
+  expect(formatDistance(AT - 47 * 3_600_000, AT)).toBe('47 h ago')
+  expect(formatDistance(AT + 3 * 86_400_000, AT)).toBe('in 3 d')
+  expect(formatMoment(AT, true)).toBe('2026-11-22 12:00:00.000 UTC')
+})
+
+test('bytes and counts read with their unit', () => {
+  expect([0, 999, 1_200, 18_000_000, 4.3e9].map(formatBytes)).toEqual(['0 B', '999 B', '1.2 kB', '18 MB', '4.3 GB'])
+  expect([countOf(1, 'run'), countOf(1_053, 'run')]).toEqual(['1 run', '1,053 runs'])
+})
+
+test('every state has a glyph and a word besides its colour', () => {
+  expect(lookOf('failed')).toEqual({ state: 'failed', glyph: '✗', word: 'failed' })
+  expect(lookOf('waiting', true)).toEqual({ state: 'person', glyph: '☞', word: 'needs you' })
+  expect(lookOf('of a later version')).toMatchObject({ state: 'idle', word: 'of a later version' })
+  expect(lookOfVerdict('bad_signature')).toMatchObject({ state: 'failed', word: 'bad signature' })
+})
+
+const run = { createdAt: iso(0), startedAt: iso(10), finishedAt: null, status: 'running' } as Run
+const step = {
+  kind: 'run',
+  status: 'completed',
+  startedAt: iso(10),
+  finishedAt: iso(40),
+  failures: [] as unknown,
+} as Step
+
+test('a run at work is drawn up to now, and a step where it worked', () => {
+  const span = spanOf(run, [step], AT + 100)
+  expect(span).toEqual({ from: AT, to: AT + 100 })
+  expect(barsOf(step, span)).toEqual([{ from: AT + 10, to: AT + 40, look: 'completed' }])
+  expect([AT - 5, AT, AT + 40, AT + 200].map((moment) => placeOf(moment, span))).toEqual([0, 0, 40, 100])
+})
+
+test('a wait is drawn as waiting, and each failed attempt has a mark', () => {
+  const span = { from: AT, to: AT + 100 }
+  const failures = [{ attempt: 1, at: iso(20), error: { name: 'Error', message: 'no' } }]
+  expect(barsOf({ ...step, kind: 'sleep' }, span)[0]).toMatchObject({ look: 'waiting' })
+  expect(barsOf({ ...step, status: 'failed', failures }, span).map(({ look }) => look)).toEqual(['failed', 'failed'])
+})
+
+test('a run says its cause, how long it took, and whether a retry may fit', () => {
+  expect(causeOf({ ...run, eventType: null, tickAt: iso(0), parentRun: null } as Run)).toBe('tick')
+  expect(tookMs({ startedAt: null, finishedAt: null }, AT)).toBeNull()
+  expect(tookMs(run, AT + 30)).toBe(20)
+  expect(canRetry({ status: 'canceled', isCanceledByRule: true })).toBe(false)
+})

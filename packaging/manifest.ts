@@ -16,7 +16,7 @@ interface Manifest {
 }
 
 /** Fields that only the repository needs. */
-const LEFT_OUT = ['devDependencies', 'scripts', 'allowScripts']
+const LEFT_OUT = ['devDependencies', 'optionalDependencies', 'scripts', 'allowScripts']
 
 /** The manifest with compiled entry points. */
 export function publishedManifest(ours: Manifest): Record<string, unknown> {

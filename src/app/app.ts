@@ -6,6 +6,7 @@ import { KnownSecrets } from '../notices/log/known-secrets.ts'
 import { createNoticeBus, type NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
 import { type Runtime, removeRuntimeFile, writeRuntimeFile } from '../project/data-dir/runtime-file.ts'
+import { hashFolder } from '../project/workflows/module-watch.ts'
 import { WorkflowSet } from '../project/workflows/workflow-set.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import { openThreadedStore } from '../store/sqlite/thread/threaded-store.ts'
@@ -45,15 +46,17 @@ export class App {
   static async create(config: Config, parts: Partial<AppParts> = {}): Promise<App> {
     const plan = planParts(config)
     const notices = parts.notices ?? createNoticeBus()
+    const sourceHash = config.dev ? await hashFolder(config.workflowsDir) : null
     const workflows = plan.work ? await openWorkflows(config, { ...parts, notices }) : null
-    return new App(config, { ...parts, notices }, { plan, workflows })
+    return new App(config, { ...parts, notices }, { plan, workflows, sourceHash })
   }
 
   private constructor(
     config: Config,
     given: Partial<AppParts> & Pick<AppParts, 'notices'>,
-    { plan, workflows }: { plan: RolePlan; workflows: WorkflowSet | null },
+    loaded: { plan: RolePlan; workflows: WorkflowSet | null; sourceHash: string | null },
   ) {
+    const { plan, workflows, sourceHash } = loaded
     const { notices, clock = systemClock, random = Math.random, openStore = openThreadedStore } = given
     this.notices = notices
     this.#config = config
@@ -67,6 +70,7 @@ export class App {
       openStore,
       plan,
       workflows,
+      sourceHash,
       isWatching: config.dev === true && workflows !== null && given.workflows === undefined,
       hooks: {
         phase: () => this.#phase,

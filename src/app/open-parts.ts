@@ -54,6 +54,8 @@ interface Wiring extends Omit<AppParts, 'workflows' | 'secrets'> {
   workflows: WorkflowSet | null
   /** Whether changed modules are loaded again. */
   isWatching: boolean
+  /** `hashFolder` from before the modules were loaded; null where nobody watches. */
+  sourceHash: string | null
   hooks: AppHooks
 }
 
@@ -61,7 +63,7 @@ export type OpenParts = ReturnType<typeof openParts>
 
 /** Opens the store and makes every part on it; none of them has started. */
 export function openParts(config: Config, wiring: Wiring) {
-  const { clock, random, notices, openStore, plan, workflows, isWatching, hooks } = wiring
+  const { clock, random, notices, openStore, plan, workflows, isWatching, sourceHash, hooks } = wiring
   const { publish } = notices
   const commits = CommitCounts.allocate()
   const options = { ...storeOptions(config), commits }
@@ -120,7 +122,7 @@ export function openParts(config: Config, wiring: Wiring) {
       routes: openConsole(config, { store, clock, notices, embedded: hooks.embedded, metrics }),
     }),
     modules: isWatching
-      ? new ModuleWatch({ folder: config.workflowsDir, clock, onChange: hooks.onSourceChange })
+      ? new ModuleWatch({ folder: config.workflowsDir, clock, onChange: hooks.onSourceChange, before: sourceHash })
       : null,
   }
 }

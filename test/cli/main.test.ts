@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { startSandbox } from '../../src/sandbox/index.ts'
 import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { queueRun } from '../support/fixtures.ts'
 import { tempFolder } from '../support/temp-folder.ts'
@@ -101,4 +102,25 @@ test('endpoints add refuses a secret on standard input that is too short, with e
   const args = ['endpoints', 'add', 'shop', '--secret-stdin', '--json']
   const result = await runCli(tempFolder(), args, { input: 'short' })
   expect(result).toMatchObject({ exit: 2, stderr: '', json: { ok: false, error: { code: 'invalid_request' } } })
+})
+
+test('start is rehearsed against a sandbox that runs alone, and only when asked', async () => {
+  const sandbox = await startSandbox({ dir: tempFolder(), port: 0 })
+  onTestFinished(() => sandbox.stop())
+  const { key } = await sandbox.keys.create({ name: 'rehearsal', scope: 'read-write' })
+  const env = {
+    ...{ SERVICE_BASE_URL: sandbox.url, SERVICE_API_KEY: key, SERVICE_WEBHOOK_SECRET: 'a-secret-for-the-rehearsal' },
+    ...{ SERVICE_STORAGE_A: 'storage_a', SERVICE_STORAGE_B: 'storage_b', SERVICE_STORAGE_C: 'storage_c' },
+    UPSHOT_ADMIN_PORT: '0',
+  }
+  const refused = await runCli(tempFolder(), ['start'], { env })
+  expect(refused).toMatchObject({ exit: 2, stderr: expect.stringContaining('upshot start --rehearse') })
+  const child = spawn(process.execPath, [MAIN, 'start', '--rehearse'], {
+    cwd: resolve(import.meta.dirname, '../..'),
+    env: { ...CHILD_ENVIRONMENT, ...env, UPSHOT_DATA_DIR: tempFolder(), UPSHOT_PORT: '0' },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  for await (const line of createInterface(child.stdout)) if (JSON.parse(line).message === 'started') break
+  child.kill('SIGTERM')
+  expect(await once(child, 'exit')).toEqual([0, null])
 })

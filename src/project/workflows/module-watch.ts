@@ -16,21 +16,32 @@ export class ModuleWatch {
   readonly #folder: string
   readonly #clock: Clock
   readonly #onChange: (version: string) => Promise<void>
+  readonly #before: string | null
   #version: string | null = null
   #watcher: FSWatcher | null = null
   #checking: Promise<void> = Promise.resolve()
   #cancel = () => {}
   #isStopped = false
 
-  constructor(parts: { folder: string; clock: Clock; onChange: (version: string) => Promise<void> }) {
+  constructor(parts: {
+    folder: string
+    clock: Clock
+    onChange: (version: string) => Promise<void>
+    /** `hashFolder` from before the modules were loaded; null: unknown. */
+    before?: string | null
+  }) {
+    this.#before = parts.before ?? null
     this.#folder = parts.folder
     this.#clock = parts.clock
     this.#onChange = parts.onChange
   }
 
+  /** A change since `hashFolder` gave `before`, so while modules were loaded, counts as well. */
   async start(): Promise<void> {
     this.#version = await this.#hash()
+    const isChanged = this.#before !== null && (await hashFolder(this.#folder)) !== this.#before
     if (this.#isStopped) return
+    if (isChanged) this.#checking = this.#onChange(this.#version)
     try {
       this.#watcher = watch(this.#folder, { recursive: true }, () => this.#checkIn(SETTLE_MS))
       this.#watcher.on('error', () => {})
@@ -69,14 +80,26 @@ export class ModuleWatch {
 
   /** Covers every source file in the folder, and imported files elsewhere. */
   async #hash(): Promise<string> {
-    const names = await readdir(this.#folder, { recursive: true }).catch(() => [])
-    const inside = names.filter((name) => SOURCE.test(name)).map((name) => join(this.#folder, name))
-    const hash = createHash('sha256')
-    for (const file of [...new Set([...inside, ...listImported()])].sort()) {
-      // A deleted file changes the hash, too.
-      const content = await readFile(file).catch(() => 'gone')
-      hash.update(`${file}\0${content.length}\0`).update(content)
-    }
-    return hash.digest('hex').slice(0, 16)
+    return hashFiles([...(await listSources(this.#folder)), ...listImported()])
   }
+}
+
+/** A hash of every source file in a folder. */
+export async function hashFolder(folder: string): Promise<string> {
+  return hashFiles(await listSources(folder))
+}
+
+async function listSources(folder: string): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true }).catch(() => [])
+  return names.filter((name) => SOURCE.test(name)).map((name) => join(folder, name))
+}
+
+async function hashFiles(files: readonly string[]): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of [...new Set(files)].sort()) {
+    // A deleted file changes the hash, too.
+    const content = await readFile(file).catch(() => 'gone')
+    hash.update(`${file}\0${content.length}\0`).update(content)
+  }
+  return hash.digest('hex').slice(0, 16)
 }

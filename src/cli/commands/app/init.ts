@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { type Command, Option } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
+import { readVersion } from '../../../project/read-version.ts'
 import type { Cli } from '../../command.ts'
 import { canAsk } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -24,6 +25,18 @@ export function define(command: Command, { out }: Cli): void {
       if (!out.given.dryRun) for (const file of files) write(root, file)
       report(out, { root, template: wanted.template, files })
     })
+}
+
+const PACKAGE = resolve(import.meta.dirname, '../../../..')
+const IS_CLONE = import.meta.url.endsWith('.ts')
+/** Where a project gets Upshot from: this clone, or the tarball that this package came in. */
+const SOURCE = IS_CLONE ? quote(PACKAGE) : `/path/to/upshot-${readVersion()}.tgz`
+const UNPUBLISHED = IS_CLONE
+  ? 'Upshot is not on the npm registry yet, so the project takes it from this clone.'
+  : 'Upshot is not on the npm registry yet: name the tarball that you installed it from.'
+
+function quote(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 }
 
 interface Choices {
@@ -76,11 +89,13 @@ function report(
 ) {
   const paths = files.map(({ path }) => path)
   const place = relative(process.cwd(), root)
-  const next = [...(place === '' ? [] : [`cd ${place}`]), 'npm install', 'npm run dev']
+  const next = [...(place === '' ? [] : [`cd ${place}`]), `npm install ${SOURCE}`, 'npm run dev']
   const data = { dir: root, template, files: paths, next, made: !out.given.dryRun }
   out.result(data, () => [
     `${out.given.dryRun ? 'Would write' : 'Wrote'} ${paths.length} files in ${root}:`,
     ...paths.map((path) => `  ${path}`),
   ])
-  if (!out.given.dryRun) out.note(`Next:\n${next.map((line) => `  ${line}`).join('\n')}`)
+  if (out.given.dryRun) return
+  out.note(`Next:\n${next.map((line) => `  ${line}`).join('\n')}`)
+  out.note(UNPUBLISHED)
 }

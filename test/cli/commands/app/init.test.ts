@@ -20,7 +20,8 @@ test.each(NAMES)(
     const dir = join(tempFolder(), 'My Automations!')
     const { exit, json } = await runHere(tempFolder(), ['init', dir, '--template', template, '--json'])
     expect({ exit, data: json.data }).toMatchObject({ exit: 0, data: { dir, template, made: true } })
-    expect(json.data.next.slice(1)).toEqual(['npm install', 'npm run dev'])
+    // Nothing is on the registry yet, so a clone installs itself.
+    expect(json.data.next.slice(1)).toEqual([`npm install ${ROOT}`, 'npm run dev'])
     const files = filesOf(dir)
     for (const name of [
       'package.json',
@@ -37,6 +38,8 @@ test.each(NAMES)(
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     const manifest = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'))
     expect(manifest).toMatchObject({ name: 'my-automations', dependencies: { upshot: `^${version}` } })
+    // The project brings its Node, so its tests run on a machine with an older one.
+    expect(manifest).toMatchObject({ devDependencies: { node: expect.any(String) }, allowScripts: { node: true } })
   },
 )
 

@@ -3,6 +3,7 @@ import { planRoutes } from '../../src/author/read-workflow.ts'
 import type { AnyWorkflow } from '../../src/author/workflow.ts'
 import { newId } from '../../src/core/ids.ts'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
+import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
 import type { FilesApi } from '../../src/core/service/files-api.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { systemClock } from '../../src/core/time.ts'
@@ -48,6 +49,7 @@ async function open({ file, slots }: { file: string; slots: number }): Promise<s
     routes: () => routes,
     // The workflows call no files.
     filesFor: () => ({}) as FilesApi,
+    guard: DEFAULT_POLICY,
     slots,
     drainMs: 1_000,
   })

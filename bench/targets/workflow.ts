@@ -3,6 +3,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { planRoutes } from '../../src/author/read-workflow.ts'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
+import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
 import type { FilesApi } from '../../src/core/service/files-api.ts'
 import { systemClock } from '../../src/core/time.ts'
 import { Worker } from '../../src/engine/worker.ts'
@@ -51,6 +52,7 @@ async function start({ file }: { file: string }): Promise<string> {
     routes: () => routes,
     // The workflow calls no files.
     filesFor: () => ({}) as FilesApi,
+    guard: DEFAULT_POLICY,
     slots: 50,
     drainMs: 1_000,
   })

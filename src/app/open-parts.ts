@@ -81,6 +81,7 @@ export function openParts(config: Config, wiring: Wiring) {
     filesFor: (account, wrap) => clients.filesFor(account, wrap),
     spellingsOf: (account) => clients.spellingsOf(account),
     routes,
+    guard: config.guardPolicy,
     slots: config.slots,
     admitsAhead: () => workflows?.some(isGated) ?? false,
     drainMs: config.drainMs,

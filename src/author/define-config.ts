@@ -1,4 +1,5 @@
 import type { Duration } from '../core/time.ts'
+import type { ScopeGuard, WorkflowGuard } from './limits.ts'
 
 /**
  * The content of `config/upshot.config.ts`. Every setting is optional; one that is not known or not
@@ -95,6 +96,30 @@ export interface ConfigFile {
       /** Role of each user; `*` stands for every other one. */
       roles: Record<string, 'viewer' | 'operator' | 'admin'>
     }
+  }
+  /**
+   * Bounds on what all runs together may delete and write. A scope that is set replaces its default
+   * as a whole; nothing switches the guard off against the real service.
+   */
+  guard?: {
+    /** All runs. Default: 300 deletes an hour, 1,000 a day. */
+    all?: ScopeGuard
+    /** Each account. Default: 300 deletes an hour, 1,000 a day. */
+    account?: ScopeGuard
+    /** Each storage of an account. Default: 200 deletes an hour, 500 a day. */
+    storage?: ScopeGuard
+    /**
+     * Each workflow without a `guard` of its own. Default: 20 deletes a run, 100 an hour, 300 a
+     * day, and 10% of 20 or more listed entries.
+     */
+    workflow?: WorkflowGuard
+  }
+  /** Rules of the approvals that the guard opens. */
+  approvals?: {
+    /** An approval without a decision expires after this long. Default 7d. */
+    expire?: Duration
+    /** Distinct people who have to agree, 1 to 10. Default 1. */
+    needs?: number
   }
   /**
    * Age at which things are removed: a duration, or `forever` to keep them. Events stay known

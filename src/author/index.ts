@@ -28,11 +28,16 @@ export type { Jsonify, KeptAsJson } from './jsonify.ts'
 export type {
   BatchOptions,
   ConcurrencyOptions,
+  CountGuard,
   DebounceOptions,
+  DeleteGuard,
   LimitOptions,
+  ScopeGuard,
   SingletonOptions,
+  SizeGuard,
   ThrottleOptions,
   TimeoutOptions,
+  WorkflowGuard,
 } from './limits.ts'
 export type { OnceStepOptions, StepApi, StepContext, StepOptions } from './step-api.ts'
 export { storageName } from './storage-name.ts'

@@ -1,3 +1,4 @@
+import type { Over } from '../core/safety/guard.ts'
 import type { Duration } from '../core/time.ts'
 
 /**
@@ -117,6 +118,61 @@ export interface LimitOptions<Cause> {
    * no bound.
    */
   singleton?: true | SingletonOptions<Cause>
+}
+
+/** Bounds on effects. Windows slide; left out: no bound. */
+export interface CountGuard {
+  /** Effects of one run. Default: no bound. */
+  perRun?: number
+  /** Effects within any hour, of all runs. Default: no bound. */
+  perHour?: number
+  /** Effects within any day, of all runs. Default: no bound. */
+  perDay?: number
+}
+
+/** Bounds on bytes, as a number or a text such as `50 GB`. */
+export interface SizeGuard {
+  /** Bytes of one run. Default: no bound. */
+  perRun?: number | string
+  /** Bytes within any hour, of all runs. Default: no bound. */
+  perHour?: number | string
+  /** Bytes within any day, of all runs. Default: no bound. */
+  perDay?: number | string
+}
+
+/** Bounds on deletes, also as a share of what the run has listed. */
+export interface DeleteGuard extends CountGuard {
+  /**
+   * Largest part of the entries that a run has listed in a storage, as text such as `5%`. Default:
+   * no bound.
+   */
+  share?: string
+  /** The share counts once the run has listed so many entries. Default 1. */
+  shareFrom?: number
+}
+
+/** Bounds of one scope. */
+export interface ScopeGuard {
+  /** Bounds on deletes. */
+  deletes?: CountGuard
+  /** Bounds on the bytes of deleted files. */
+  bytes?: SizeGuard
+  /** Bounds on writes. With one, each write asks before it begins, which costs a commit. */
+  writes?: CountGuard
+}
+
+/**
+ * The most that a workflow expects to delete and write. It replaces `guard.workflow` of the project
+ * for this workflow; the bounds for all, an account or a storage stay.
+ */
+export interface WorkflowGuard extends Omit<ScopeGuard, 'deletes'> {
+  /** Bounds on deletes. */
+  deletes?: DeleteGuard
+  /**
+   * The rule for an effect over a bound. `approve`: it waits until a person approves it. `wait`:
+   * until the window has room. `fail`: the step fails with the code `denied`. Default `approve`.
+   */
+  over?: Over
 }
 
 /** The limits of any workflow, as the engine sees them. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { ServiceEvent } from '../core/incoming/event.ts'
+import type { JsonValue } from '../core/json.ts'
 import type { RetryOptions } from '../core/runs/retry.ts'
 import type { CronTrigger } from '../core/runs/schedule.ts'
 import type { Effect, StepName } from '../core/runs/step.ts'
@@ -24,6 +25,11 @@ export interface StepOptions {
    * none.
    */
   target?: string
+  /**
+   * The content of the effect as JSON, such as the body of a request. The effect ledger keeps it,
+   * and an approval shows it. Default: none.
+   */
+  input?: JsonValue
 }
 
 /** Options of a step that can run at most once. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isPriority, MAX_PRIORITY } from '../core/runs/admission.ts'
+import { workflowGuard } from '../core/safety/guard-schema.ts'
 import { parseDuration } from '../core/time.ts'
 import type { KeyedEvent, KeyValue } from './event-keys.ts'
 
@@ -85,6 +86,7 @@ export const workflowSchema = z
       .strictObject({ attempts: z.int().min(1).optional(), min: duration.optional(), max: duration.optional() })
       .optional(),
     ...limits,
+    guard: workflowGuard.optional(),
     cancelOn: cancelRules,
     run: code,
     onFailure: code.optional(),

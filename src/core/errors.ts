@@ -24,6 +24,7 @@ const CODES = {
   step_failed: { status: 500, retryable: false },
   nested_step: { status: 500, retryable: false },
   step_timeout: { status: 504, retryable: true },
+  denied: { status: 403, retryable: false },
   needs_confirmation: { status: 409, retryable: false },
   run_ended: { status: 409, retryable: false },
   run_timeout: { status: 504, retryable: false },

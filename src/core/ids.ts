@@ -9,6 +9,7 @@ type IdPrefix =
   | 'evt'
   | 'opr'
   | 'aud'
+  | 'apr'
   | 'tok'
   | 'ses'
   | 'alr'

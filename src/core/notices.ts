@@ -99,6 +99,8 @@ export type Notice =
       retryAt: number | null
       error: Failure
     } & AboutAttempt)
+  /** Effects over a limit, or a question, wait for people. */
+  | ({ kind: 'approval.opened'; approval: string; step: string; reason: string } & AboutRun)
   /** A name without a key is used in a loop: only their order tells its steps apart. */
   | { kind: 'step.repeated'; run: string; workflow: string; step: string; count: number }
   /** Two branches use a name without a key at the same time. */

@@ -1,6 +1,7 @@
 import type { AnyWorkflow } from '../author/workflow.ts'
 import type { Route } from '../core/incoming/route.ts'
 import type { Publish } from '../core/notices.ts'
+import type { GuardPolicy } from '../core/safety/guard.ts'
 import type { FilesApi, WrapCall } from '../core/service/files-api.ts'
 import type { StorageSpellings } from '../core/service/storage.ts'
 import type { Store } from '../core/store/store.ts'
@@ -25,6 +26,8 @@ export interface WorkerParts {
    * Which event types start which workflows. An event that a step sends starts its runs by these.
    */
   routes: () => Promise<readonly Route[]> | readonly Route[]
+  /** Bounds what runs may delete and write. */
+  guard: GuardPolicy
   /** Default: our own names. */
   spellingsOf?: SpellingsOf
   /** Maximum number of passes at a time. */
@@ -61,6 +64,7 @@ type WorkerStore = Pick<
   | 'admitRun'
   | 'listSteps'
   | 'saveCheckpoint'
+  | 'beginEffects'
   | 'readOutput'
   | 'packOutput'
   | 'findMatch'

@@ -1,9 +1,11 @@
 import type { Caller } from '../core/notices.ts'
+import type { Asked } from '../core/safety/effect.ts'
 import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
 import type {
   CallLimits,
   DeleteOptions,
   DeleteOutcome,
+  DeletePermit,
   DownloadedFile,
   DownloadUrl,
   FileCall,
@@ -42,10 +44,13 @@ export function wrapCalls(
   wrap: WrapCall,
   log: (line: FilesLogLine) => void,
 ): FilesApi {
-  const list = (query: FileQuery, limits: CallLimits = {}): Promise<FilePage> =>
-    wrap(read('list', pageTarget(query), limits), async (signal, caller) =>
-      (await openClient()).list(query, { signal, caller }),
-    )
+  const seen = new SeenEntries()
+  const list = async (query: FileQuery, limits: CallLimits = {}): Promise<FilePage> => {
+    const call = read('list', pageTarget(query), limits)
+    const page = await wrap(call, async (signal, caller) => (await openClient()).list(query, { signal, caller }))
+    for (const entry of page.items) seen.list(entry)
+    return page
+  }
   const mark = (query: FileQuery, limits: CallLimits) =>
     wrap(read('list', pageTarget(query), limits), async (signal, caller) =>
       markPage(await (await openClient()).listAnew(query, { signal, caller })),
@@ -62,14 +67,18 @@ export function wrapCalls(
         collection,
         { ...(max !== undefined && { max }), ...(verify !== undefined && { verify }) },
       ),
-    find: (place, limits) =>
-      wrap(read('find', placeTarget(place), limits), async (signal, caller) =>
-        (await openClient()).find(place, { signal, caller }),
-      ),
-    get: (file, limits) =>
-      wrap(read('get', fileTarget(file), limits), async (signal, caller) =>
-        (await openClient()).get(file, { signal, caller }),
-      ),
+    find: async (place, limits) => {
+      const call = read('find', placeTarget(place), limits)
+      const found = await wrap(call, async (signal, caller) => (await openClient()).find(place, { signal, caller }))
+      if (found !== null) seen.note(found)
+      return found
+    },
+    get: async (file, limits) => {
+      const call = read('get', fileTarget(file), limits)
+      const details = await wrap(call, async (signal, caller) => (await openClient()).get(file, { signal, caller }))
+      seen.note(details)
+      return details
+    },
     downloadUrl: (file, limits) =>
       wrap({ ...read('downloadUrl', fileTarget(file), limits), keep: false }, async (signal, caller) =>
         (await openClient()).downloadUrl(file, { signal, caller }),
@@ -86,12 +95,67 @@ export function wrapCalls(
       ),
     delete: (file, options = {}) => {
       const { rest, limits } = splitLimits(options)
-      const call: FileCall = { ...read('delete', fileTarget(file), limits), effect: 'delete' }
-      return wrap(call, async (signal, caller, hasAsked = false) =>
-        (await openClient()).delete(file, { ...rest, signal, caller, ...(hasAsked && { mayBeGone: true }) }),
+      const target = fileTarget(file)
+      const look = async (signal: AbortSignal) => describeEntry(await lookAt(await openClient(), file, signal))
+      const facts = { asked: seen.asked(target, rest.expect), listed: seen.countListed(file.service), look }
+      const call: FileCall = { ...read('delete', target, limits), effect: 'delete', facts }
+      return wrap(call, async (signal, caller, permit) =>
+        (await openClient()).delete(file, { ...rest, ...applyPermit(rest, permit), signal, caller }),
       )
     },
   }
+}
+
+/** The entries that a run has read, in this pass and by replay. */
+class SeenEntries {
+  readonly #byTarget = new Map<string, Asked>()
+  readonly #listed = new Map<string, Set<string>>()
+
+  note(entry: FileEntry): void {
+    this.#byTarget.set(fileTarget(entry), toAsked(entry))
+  }
+
+  list(entry: FileEntry): void {
+    this.note(entry)
+    const ids = this.#listed.get(entry.service) ?? new Set()
+    this.#listed.set(entry.service, ids.add(entry.id))
+  }
+
+  /** Distinct entries of a storage that the run has listed; null: none. */
+  countListed(service: string): number | null {
+    return this.#listed.get(service)?.size ?? null
+  }
+
+  /** The author's `expect`, completed by the entry as the run read it last. */
+  asked(target: string, expect: DeleteOptions['expect']): Asked | null {
+    const known = this.#byTarget.get(target)
+    if (expect === undefined) return known ?? null
+    const { path = known?.path, size = known?.bytes, modifiedAt = known?.modifiedAt } = expect
+    return { path: path ?? null, bytes: size ?? null, modifiedAt: modifiedAt ?? null }
+  }
+}
+
+function toAsked({ path, size, modifiedAt }: FileEntry): Asked {
+  return { path, bytes: size, modifiedAt }
+}
+
+function describeEntry(entry: FileEntry | null): Asked | null {
+  return entry && toAsked(entry)
+}
+
+function lookAt(client: WrappedClient, file: FileRef, signal: AbortSignal): Promise<FileEntry | null> {
+  return client.find(file, { signal })
+}
+
+/** The conditions of a person's approval, completed by the author's own. */
+function applyPermit(
+  { expect }: DeleteOptions,
+  permit: DeletePermit = { expect: null, isRepeated: false },
+): DeleteOptions & { mayBeGone?: boolean } {
+  const mayBeGone = permit.isRepeated ? { mayBeGone: true } : {}
+  if (permit.expect === null) return mayBeGone
+  const { path, bytes: size, modifiedAt } = permit.expect
+  return { ...mayBeGone, expect: { ...(path === null ? {} : { path }), size, modifiedAt, ...expect } }
 }
 
 /** Attempts and time belong to the step; the other options belong to the client. */

@@ -2,6 +2,7 @@
 export { type CrashOptions, type CrashReport, crashEverywhere } from './crash-everywhere.ts'
 export type { StepReplacements } from './engine/replaced-steps.ts'
 export type { TestbedOptions } from './options.ts'
+export type { DecideOptions, TestApproval } from './people.ts'
 export type { TestEffect, TestLog, TestRun, TestStep } from './run-book.ts'
 export type { ForkOptions } from './run-control.ts'
 export { type Sent, type Testbed, testbed } from './testbed.ts'

@@ -1,5 +1,8 @@
+import type { ConfigFile } from '../author/define-config.ts'
 import type { AnyWorkflow } from '../author/workflow.ts'
 import { UpshotError } from '../core/errors.ts'
+import { DEFAULT_GUARD, DEFAULT_POLICY, type GuardPolicy } from '../core/safety/guard.ts'
+import { guardSchema } from '../core/safety/guard-schema.ts'
 import { ReplacedSteps, type StepReplacements } from './engine/replaced-steps.ts'
 import { TestWorkflows } from './test-workflows.ts'
 import type { TestServiceOptions } from './world/test-service.ts'
@@ -25,12 +28,18 @@ export interface TestbedOptions {
   steps?: StepReplacements
   /** Options of the sandbox. Default: no rate limit. */
   sandbox?: TestServiceOptions
+  /**
+   * Bounds on effects, as `guard` of the project file. Default: its defaults, so a workflow that
+   * deletes more than 20 files in a run is held.
+   */
+  guard?: ConfigFile['guard']
   /** Real milliseconds without movement before a running step counts as hanging. Default 4,000. */
   patienceMs?: number
 }
 
 /** Fills in the defaults. Throws `invalid_workflow` or `invalid_request`. */
 export function readOptions(options: TestbedOptions) {
+  const guard = readGuard(options.guard)
   const { seed = 1, slots = 20, workers = 1, steps = {}, sandbox = {}, patienceMs = 4_000 } = options
   const replaced = new ReplacedSteps(steps)
   const workflows = new TestWorkflows(options.workflows, replaced)
@@ -41,5 +50,12 @@ export function readOptions(options: TestbedOptions) {
       `"${options.now}" is not a moment. Write one such as "2026-01-01T00:00:00Z".`,
     )
   }
-  return { workflows, replaced, now, seed, slots, workers, sandbox, patienceMs }
+  return { workflows, replaced, now, seed, slots, workers, sandbox, patienceMs, guard }
+}
+
+function readGuard(given: ConfigFile['guard']): GuardPolicy {
+  const parsed = guardSchema(DEFAULT_GUARD).safeParse(given)
+  if (parsed.success) return { ...DEFAULT_POLICY, limits: parsed.data }
+  const faults = parsed.error.issues.map(({ path, message }) => `${['guard', ...path].join('.')}: ${message}`)
+  throw new UpshotError('invalid_request', `The options of the testbed are not valid. ${faults.join('; ')}`)
 }

@@ -17,6 +17,7 @@ import type { ReplacedSteps } from './engine/replaced-steps.ts'
 import { TestEngine } from './engine/test-engine.ts'
 import { WorkUnderWay } from './engine/work-under-way.ts'
 import { readOptions, type TestbedOptions } from './options.ts'
+import { Deciding, People } from './people.ts'
 import { RunBook, type TestEffect, type TestRun } from './run-book.ts'
 import { type ForkOptions, RunControl } from './run-control.ts'
 import { seededRandom } from './seeded-random.ts'
@@ -53,7 +54,7 @@ interface PlannedCrash {
 }
 
 /** Made by {@link testbed}. Each method resolves when everything it set off has come to rest. */
-export class Testbed implements AsyncDisposable {
+export class Testbed extends Deciding implements AsyncDisposable {
   /** Notices of the engine as they happen, for tests that act in the middle of a run. */
   readonly notices: Pick<NoticeBus, 'subscribe' | 'once'>
   /** Faults of the sandbox. They apply to calls from now on. */
@@ -71,12 +72,14 @@ export class Testbed implements AsyncDisposable {
   readonly #book = new RunBook()
   readonly #engine: TestEngine
   readonly #control: RunControl
+  protected readonly people: People
   #hasPaused = false
   readonly #events = new TestEvents()
   #closed: Promise<void> | null = null
 
   private constructor(options: TestbedOptions, { crash, deploy }: PlannedCrash) {
-    const { now, seed, slots, workers, sandbox, workflows, replaced, patienceMs } = readOptions(options)
+    super()
+    const { now, seed, slots, workers, sandbox, workflows, replaced, patienceMs, guard } = readOptions(options)
     this.#workflows = workflows
     this.#replaced = replaced
     const random = seededRandom(seed)
@@ -84,6 +87,7 @@ export class Testbed implements AsyncDisposable {
     this.#store = openSqliteStore({ file: ':memory:', vaultKey: randomBytes(32) })
     this.#service = new TestService(this.#time, { ...sandbox, seed })
     this.#door = new FrontDoor(this.#store, this.#time.clock, () => workflows.routes)
+    this.people = new People(this.#store, () => this.now())
     this.notices = this.#bus
     this.#bus.subscribe('run.log', (notice) => this.#book.note(notice))
     const parts = { store: this.#store, time: this.#time, activity: new Activity(), publish: this.#bus.publish }
@@ -91,14 +95,8 @@ export class Testbed implements AsyncDisposable {
     const openFiles = () => this.#service.openFiles(random)
     this.#engine = new TestEngine(
       {
-        ...parts,
-        workflows: () => workflows.all,
-        random,
-        slots,
-        workers,
-        crash: crash ?? null,
-        openFiles,
-        work: new WorkUnderWay(),
+        ...{ ...parts, random, slots, workers, guard, openFiles },
+        ...{ workflows: () => workflows.all, crash: crash ?? null, work: new WorkUnderWay() },
       },
       patienceMs,
     )
@@ -126,14 +124,10 @@ export class Testbed implements AsyncDisposable {
   async send(what: string | EventDefinition | SentEvent, data: unknown = {}): Promise<Sent> {
     const event = this.#events.make(what, data, this.now())
     const { id, type, created } = event
+    const workflows = planRuns(type, this.#workflows.routes)
     const { runs } = await this.#store.saveDelivery({
       ...{ id: newId('dlv', this.now()), endpointId: 'end_testbed', account: 'default', receivedAt: this.now() },
-      ...{
-        event: { id, type, created },
-        body: JSON.stringify(event),
-        facts: {},
-        workflows: planRuns(type, this.#workflows.routes),
-      },
+      ...{ event: { id, type, created }, body: JSON.stringify(event), facts: {}, workflows },
     })
     await this.#settle(runs)
     return { event, runs: runs.map((run) => this.#book.find(run)) }

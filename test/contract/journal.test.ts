@@ -4,6 +4,7 @@ import { DIVERGED } from '../../src/core/runs/step.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
+import { beginDelete } from './support/begin-delete.ts'
 import { claimNext } from './support/claim-next.ts'
 
 async function claimOne(store: Store): Promise<Lease> {
@@ -57,7 +58,7 @@ describeStores((open) => {
     expect(await store.listStepFailures(lease.runId)).toEqual([{ key: 'a', attempt: 1, at: NOW, error }])
   })
 
-  test('the deletes of a target are listed by account, without other steps', async () => {
+  test('the deletes of a target are listed by account, without other steps and those that never began', async () => {
     const { store } = open()
     const target = 'storage_a:fil_1'
     const gone = checkpoint('a', { effect: 'delete', target })
@@ -69,9 +70,10 @@ describeStores((open) => {
     }
     await store.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
     for (const { lease } of await store.claimRuns('wrk_1', 3, NOW)) {
+      await beginDelete(store, lease, gone)
       await store.saveCheckpoint(lease, gone)
       await store.saveCheckpoint(lease, checkpoint('read', { effect: 'read', target, position: 1 }))
-      await store.saveCheckpoint(lease, checkpoint('b', { effect: 'delete', target: 'storage_a:fil_2', position: 2 }))
+      await store.saveCheckpoint(lease, checkpoint('held', { effect: 'delete', target, position: 2 }))
     }
     expect(await store.listDeletes('other', [target])).toEqual([gone])
     expect(await store.listDeletes('default', [target, 'storage_b:fil_1'])).toEqual([gone, gone])

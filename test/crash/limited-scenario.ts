@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { planRoutes } from '../../src/author/read-workflow.ts'
 import type { AnyWorkflow } from '../../src/author/workflow.ts'
+import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
 import type { FilesApi } from '../../src/core/service/files-api.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { systemClock } from '../../src/core/time.ts'
@@ -61,6 +62,7 @@ export function createLimitedWorker(dataDir: string, life: string, store: Store,
     findWorkflow: (id) => workflows.find((workflow) => workflow.id === id),
     filesFor: () => ({}) as FilesApi,
     routes: () => [],
+    guard: DEFAULT_POLICY,
     slots: 3,
     admitsAhead: () => true,
     drainMs: 1_000,

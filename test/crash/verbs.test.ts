@@ -6,6 +6,7 @@ import { planRoutes } from '../../src/author/read-workflow.ts'
 import { callable } from '../../src/author/trigger.ts'
 import type { AnyWorkflow } from '../../src/author/workflow.ts'
 import { Interrupted } from '../../src/core/errors.ts'
+import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { Worker } from '../../src/engine/worker.ts'
@@ -126,6 +127,7 @@ async function live(
     findWorkflow: (id) => workflows.find((workflow) => workflow.id === id),
     filesFor: () => ({}) as never,
     routes: () => workflows.flatMap(planRoutes),
+    guard: DEFAULT_POLICY,
     slots: 4,
     drainMs: 1_000,
   })

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
 import type { Config } from '../../src/project/config/load-config.ts'
 import { DEFAULT_LIMITS } from '../../src/receive/limits/receive-limits.ts'
 
@@ -14,6 +15,7 @@ export function testConfig(dataDir: string, part: Partial<Config> = {}): Config 
     logLevel: 'silent',
     role: 'all',
     secretKey: null,
+    guardPolicy: DEFAULT_POLICY,
     service: { kind: 'sandbox' },
     slots: 20,
     drainMs: 5_000,

@@ -3,6 +3,7 @@ import { planRoutes } from '../../src/author/read-workflow.ts'
 import type { AnyWorkflow } from '../../src/author/workflow.ts'
 import type { Notice } from '../../src/core/notices.ts'
 import type { Run } from '../../src/core/runs/run.ts'
+import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
 import type { FilesApi } from '../../src/core/service/files-api.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { type Duration, ManualClock } from '../../src/core/time.ts'
@@ -26,7 +27,9 @@ export interface TestEngine {
   /** Starts a worker with these workflows; it is stopped at the end of the test. */
   start(
     workflows: AnyWorkflow[],
-    options?: Partial<Pick<WorkerParts, 'slots' | 'admitsAhead' | 'filesFor' | 'spellingsOf' | 'store' | 'drainMs'>>,
+    options?: Partial<
+      Pick<WorkerParts, 'slots' | 'admitsAhead' | 'filesFor' | 'spellingsOf' | 'store' | 'drainMs' | 'guard'>
+    >,
   ): Promise<Worker>
   /** Enqueues a run and returns it after its pass. */
   run(workflow: string, eventId?: string): Promise<Run>
@@ -81,6 +84,7 @@ export function createTestEngine(): TestEngine {
         findWorkflow: (id) => workflows.find((workflow) => workflow.id === id),
         filesFor: noFiles,
         routes: () => workflows.flatMap(planRoutes),
+        guard: DEFAULT_POLICY,
         slots: 10,
         drainMs: 1_000,
         stillMs: SHORT_STILL_MS,

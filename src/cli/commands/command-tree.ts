@@ -1,12 +1,18 @@
 import type { CommandTree } from '../command.ts'
 import { ACCOUNTS_COMMANDS } from './accounts/commands.ts'
-import { AUDIT_COMMANDS } from './audit/commands.ts'
 import { DB_COMMANDS } from './db/commands.ts'
 import { DELIVERIES_COMMANDS } from './deliveries/commands.ts'
 import { ENDPOINTS_COMMANDS } from './endpoints/commands.ts'
 import { EVENTS_COMMANDS } from './events/commands.ts'
 import { FILES_COMMANDS } from './files/commands.ts'
 import { RUNS_COMMANDS } from './runs/commands.ts'
+import {
+  APPROVALS_COMMANDS,
+  APPROVERS_COMMANDS,
+  AUDIT_COMMANDS,
+  EFFECTS_COMMANDS,
+  GUARD_COMMANDS,
+} from './safety/commands.ts'
 import { SANDBOX_COMMANDS } from './sandbox/commands.ts'
 import { SCHEDULES_COMMANDS } from './schedules/commands.ts'
 import { WORKFLOWS_COMMANDS } from './workflows/commands.ts'
@@ -63,6 +69,10 @@ export const COMMAND_TREE: CommandTree = {
     },
   },
   db: { summary: 'back up, verify, prune and reseal the database', commands: DB_COMMANDS },
+  approvals: { summary: 'list, show, approve and deny what waits for people', commands: APPROVALS_COMMANDS },
+  approvers: { summary: 'manage the people who may decide, and their keys', commands: APPROVERS_COMMANDS },
+  effects: { summary: 'find, stop and prove what runs deleted and wrote', commands: EFFECTS_COMMANDS },
+  guard: { summary: 'show how much of each limit on effects is used', commands: GUARD_COMMANDS },
   audit: { summary: 'list the actions of persons', commands: AUDIT_COMMANDS },
   demo: {
     summary: 'play the main workflows in a temporary folder, and check every effect',

@@ -40,8 +40,8 @@ export function openProject(configFile?: string, reason?: string): Project {
   }
   const operator = describeOperator(reason ?? null)
   const useStore = async <T>(config: Config, use: (store: Store) => Promise<T>): Promise<T> => {
-    const store = await openStoreOf(config)
     const { asOperator } = await import('../../core/store/safety/as-operator.ts')
+    const store = await openStoreOf(config)
     try {
       return await use({ ...store, ...asOperator(store, operator, systemClock) })
     } finally {

@@ -63,6 +63,7 @@ const CODES: Record<ErrorCode, Meaning> = {
   step_failed: ['failed', 'See the run and its steps with "upshot runs show <id>".'],
   nested_step: ['failed', 'Call the inner step after the outer one, or use step.map for many.'],
   step_timeout: ['temporary', TRY_LATER],
+  denied: ['failed', 'See what was asked for with "upshot approvals show <id>".'],
   needs_confirmation: ['needsConfirmation', 'Add --yes to do it.'],
   run_ended: ['failed', 'See the run and its steps with "upshot runs show <id>".'],
   run_timeout: ['failed', 'See the run and its steps with "upshot runs show <id>".'],

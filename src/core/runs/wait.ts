@@ -1,3 +1,5 @@
+import type { JsonValue } from '../json.ts'
+
 /** A step, or a rule of `cancelOn`, that waits for an event with a certain key value. */
 export interface EventWait {
   account: string
@@ -43,6 +45,20 @@ export interface SentEvent {
   workflows: readonly string[]
 }
 
+/** A question of `step.approve`. Moments are epoch milliseconds. */
+export interface Question {
+  workflow: string
+  account: string
+  ask: string
+  show: JsonValue
+  /** JSON Schema of the answer; null where none is asked for. */
+  answer: JsonValue
+  needs: number
+  role: string | null
+  openedAt: number
+  expiresAt: number
+}
+
 /** Everything written in the commit of a step's checkpoint. */
 export interface SavedWithStep {
   /** Hash of the code that writes the journal from here; stored with the run. */
@@ -52,8 +68,12 @@ export interface SavedWithStep {
   wait?: EventWait
   invoke?: Invocation
   send?: SentEvent
+  /** The step's effect had a permit, or its author says what it is made of; for the ledger. */
+  effect?: { input: string | null }
   /** The step waits no longer. */
   isSettled?: true
+  /** A question for people, which the step waits for. */
+  approve?: Question
   /** A run to cancel, together with the runs it invoked. */
   cancel?: { run: string; reason: string; now: number }
 }

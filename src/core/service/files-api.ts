@@ -1,6 +1,7 @@
 import type { Caller } from '../notices.ts'
 import type { RetryOptions } from '../runs/retry.ts'
 import type { Effect } from '../runs/step.ts'
+import type { Asked } from '../safety/effect.ts'
 import type { Duration } from '../time.ts'
 import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from './file.ts'
 import type { StorageName } from './storage.ts'
@@ -129,15 +130,35 @@ export interface FileCall {
   /** False for a result that holds a secret: it is not kept, and a replay asks again. */
   keep: boolean
   limits: CallLimits
+  /** For a delete: facts about the file. */
+  facts?: CallFacts
+}
+
+/** The facts that a run knows of a file that it deletes. */
+export interface CallFacts {
+  /** The state in which the run saw it; null where it has not read it. */
+  asked: Asked | null
+  /** Distinct entries of the storage that the run has listed; null: none. */
+  listed: number | null
+  /** Reads its present state; null: there is no such file. */
+  look(signal: AbortSignal): Promise<Asked | null>
+}
+
+/** The word that lets a delete begin. */
+export interface DeletePermit {
+  /** The state in which a person approved it; null where nobody had to. */
+  expect: Asked | null
+  /** True where an earlier attempt may have sent it. */
+  isRepeated: boolean
 }
 
 /**
  * Performs a client's calls in its own way: inside a run, as steps. `caller`: the attempt that a
- * call belongs to; left out outside a run. `hasAsked`: an earlier pass may have sent this delete.
+ * call belongs to; left out outside a run. `permit`: the word that lets a delete begin.
  */
 export type WrapCall = <T>(
   call: FileCall,
-  perform: (signal: AbortSignal, caller?: Caller, hasAsked?: boolean) => Promise<T>,
+  perform: (signal: AbortSignal, caller?: Caller, permit?: DeletePermit) => Promise<T>,
 ) => Promise<T>
 
 /** The query of a listing that reads every page. */

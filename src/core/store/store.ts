@@ -9,7 +9,9 @@ import type { MatchReads, MatchWrites } from './matches.ts'
 import type { OperationReads, OperationWrites } from './operations.ts'
 import type { RetentionWrites } from './retention.ts'
 import type { RunReads, RunWrites } from './runs.ts'
+import type { ApprovalReads, ApprovalWrites } from './safety/approvals.ts'
 import type { AuditReads, AuditWrites } from './safety/audit.ts'
+import type { EffectReads, EffectWrites } from './safety/effects.ts'
 import type { ScheduleReads, ScheduleWrites } from './schedules.ts'
 import type { WorkerReads, WorkerWrites } from './workers.ts'
 import type { WorkflowReads, WorkflowWrites } from './workflows.ts'
@@ -35,7 +37,9 @@ export interface StoreWrites
     RetentionWrites,
     LimitWrites,
     AuditWrites,
-    AccessWrites {
+    AccessWrites,
+    EffectWrites,
+    ApprovalWrites {
   /**
    * Writes a row, so that `/readyz` knows that writing works. `isMigrated`: the schema is this
    * version's.
@@ -57,7 +61,9 @@ export interface ReadStore
     LimitReads,
     AuditReads,
     OperationReads,
-    AccessReads {
+    AccessReads,
+    EffectReads,
+    ApprovalReads {
   /**
    * Calls `onChange` after writes of any process, this one included, until it is stopped. Several
    * writes may be one call, and a call may be lost: it is a hint, beside which callers poll.

@@ -2,6 +2,8 @@ import { codeHashOf } from '../../author/code-hash.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { rootOf } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
+import { limitsWrites } from '../../core/safety/guard.ts'
+import { readWorkflowGuard } from '../../core/safety/guard-schema.ts'
 import { computeDeadline } from '../pass/deadline.ts'
 import { Journal } from '../pass/journal.ts'
 import { OutcomeOrder } from '../pass/outcome-order.ts'
@@ -19,7 +21,8 @@ interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | '
 /** A pass of an admitted run, with its journal. */
 export function openPass(parts: WorkerParts, opening: Opening): Pass {
   const { run, workflow, known, startedAt, matcher, parking, abort, spellings } = opening
-  const { store, routes, clock, random, publish, stillMs } = parts
+  const { store, routes, clock, random, publish, stillMs, guard } = parts
+  const ownLimits = readWorkflowGuard(workflow)
   const hash = codeHashOf(workflow)
   const isOtherCode = run.codeHash !== hash
   // Any code may begin a journal that is still empty.
@@ -38,6 +41,9 @@ export function openPass(parts: WorkerParts, opening: Opening): Pass {
     isCodeChanged: isOtherCode && !isEmpty,
     retry: workflow.retry,
     stepTimeout: workflow.timeout?.step,
+    guard,
+    ownLimits,
+    limitsWrites: guard.limits !== null && limitsWrites(guard.limits, ownLimits),
     deadline: computeDeadline(workflow, startedAt),
     store,
     matcher,

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import type { RunContext, RunLog } from '../../author/context.ts'
 import type { EventDefinition } from '../../author/define-event.ts'
 import type { Invocable, StepApi } from '../../author/step-api.ts'
+import type { Caller } from '../../core/notices.ts'
 import type { StepName } from '../../core/runs/step.ts'
+import type { DeletePermit, FileCall } from '../../core/service/files-api.ts'
 import { silence } from '../../core/thenable.ts'
 import { parseDuration, parseMoment } from '../../core/time.ts'
 import type { Cause } from '../admit/cause.ts'
@@ -24,15 +26,7 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
     ...cause,
     run: { id: runId, workflow: pass.run.workflow },
     step: createStepApi(pass),
-    files: filesFor(account, ({ operation, effect, target, keep, limits }, perform) =>
-      runStep(
-        pass,
-        [`files.${operation}`, target],
-        ({ signal, attempt }, step) =>
-          perform(signal, { ...aboutRun(pass), step, attempt }, pass.journal.hasAsked(step)),
-        { effect, target, keep, ...limits },
-      ),
-    ),
+    files: filesFor(account, (call, perform) => fileStep(pass, call, perform)),
     log: createRunLog(pass),
     signal: pass.abort.signal,
     now: () => {
@@ -44,6 +38,25 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
     random: () => chance().readUInt32BE() / 2 ** 32,
     uuid: () => formatUuid(chance()),
   } as RunContext
+}
+
+/** A call of the Files API as a step. A delete gets the permit that lets it begin. */
+const fileStep = <T>(
+  pass: Pass,
+  { operation, effect, target, keep, limits, facts }: FileCall,
+  perform: (signal: AbortSignal, caller: Caller, permit?: DeletePermit) => Promise<T>,
+): Promise<T> => {
+  let permit: DeletePermit | undefined
+  const onGranted = (granted: DeletePermit) => {
+    permit = granted
+  }
+  const options = { effect, target, keep, ...limits, ...(facts && { facts: { ...facts, onGranted } }) }
+  return runStep(
+    pass,
+    [`files.${operation}`, target],
+    ({ signal, attempt }, step) => perform(signal, { ...aboutRun(pass), step, attempt }, permit),
+    options,
+  )
 }
 
 function createStepApi(pass: Pass): StepApi {

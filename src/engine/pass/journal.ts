@@ -8,12 +8,14 @@ import {
   stepKeys,
 } from '../../core/runs/step.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
+import type { EffectAsk, EffectPermit } from '../../core/safety/effect.ts'
 import type { StepFailure } from '../../core/store/journal.ts'
+import type { AskOptions } from '../../core/store/safety/effects.ts'
 
 import type { WorkerParts } from '../worker-parts.ts'
 
 interface JournalParts {
-  store: Pick<WorkerParts['store'], 'saveCheckpoint'>
+  store: Pick<WorkerParts['store'], 'saveCheckpoint' | 'beginEffects'>
   lease: Lease
   /** The steps of earlier passes. */
   known: readonly Checkpoint[]
@@ -39,7 +41,6 @@ export class Journal {
   /** The rest of the known steps by key, once the code has reached one out of their order. */
   #unreached: Map<string, Checkpoint> | null = null
   readonly #nextKey = stepKeys()
-  readonly #asked = new Set<string>()
   #codeHash: string | null
   #finished = 0
   /** Keys of the new steps that have begun and not ended. */
@@ -59,7 +60,6 @@ export class Journal {
     for (const step of known) {
       if (isFinished(step)) this.#finished += 1
       this.#nextPosition = Math.max(this.#nextPosition, step.position + 1)
-      if (step.effect === 'delete' && step.status === 'waiting') this.#asked.add(step.key)
     }
     this.#now = startedAt
   }
@@ -112,9 +112,9 @@ export class Journal {
     this.#passTime(step)
   }
 
-  /** True for a delete that an earlier pass began and did not end: it may have been sent. */
-  hasAsked(key: string): boolean {
-    return this.#asked.has(key)
+  /** True once a write has failed. Nothing may begin then. */
+  get hasFailed(): boolean {
+    return this.#failure !== null
   }
 
   /** The position of a step that begins for the first time. */
@@ -131,6 +131,22 @@ export class Journal {
       this.#open.delete(step.key)
     }
     const saved = this.#parts.store.saveCheckpoint(this.#parts.lease, step, failure, this.#withHash(savedWithStep))
+    this.#count(saved)
+    return saved
+  }
+
+  /**
+   * Asks whether effects may begin, and saves the rows of their steps. A failure counts as one of
+   * {@link record}: nothing goes on after it.
+   */
+  beginEffects(asks: readonly EffectAsk[], options: AskOptions): Promise<EffectPermit[]> {
+    const { codeHash } = this.#withHash(undefined) ?? {}
+    const answered = this.#parts.store.beginEffects(this.#parts.lease, asks, { ...options, codeHash })
+    this.#count(answered)
+    return answered
+  }
+
+  #count(saved: Promise<unknown>): void {
     this.#saving += 1
     saved.then(
       () => this.#saved(),
@@ -139,7 +155,6 @@ export class Journal {
         this.#saved()
       },
     )
-    return saved
   }
 
   /**

@@ -2,6 +2,7 @@ import type { AboutRun } from '../../core/notices.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RetryOptions } from '../../core/runs/retry.ts'
 import type { RunRoot } from '../../core/runs/trace.ts'
+import type { WorkflowLimits } from '../../core/safety/guard.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { Duration } from '../../core/time.ts'
 import type { EventMatcher } from '../event-matcher.ts'
@@ -11,7 +12,7 @@ import type { OutcomeOrder } from './outcome-order.ts'
 import type { Parking } from './parking.ts'
 
 /** One pass of a worker through a run: everything that its steps need. */
-export interface Pass extends Pick<WorkerParts, 'routes' | 'clock' | 'random' | 'publish' | 'stillMs'> {
+export interface Pass extends Pick<WorkerParts, 'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'guard'> {
   run: ClaimedRun
   /** The event or tick that the run goes back to. */
   root: RunRoot
@@ -30,6 +31,10 @@ export interface Pass extends Pick<WorkerParts, 'routes' | 'clock' | 'random' | 
   /** The workflow's defaults for its steps. */
   retry: RetryOptions | undefined
   stepTimeout: Duration | undefined
+  /** The workflow's own limits; undefined: those of the project. */
+  ownLimits: WorkflowLimits | undefined
+  /** True where each write must have a permit. */
+  limitsWrites: boolean
   /** When the run times out; null: never. */
   deadline: number | null
 }

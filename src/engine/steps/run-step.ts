@@ -3,18 +3,21 @@ import { describeError, type Failure, Interrupted, isSameReason, StepError, Upsh
 import { toJson } from '../../core/json.ts'
 import { decideRetry, planRetries } from '../../core/runs/retry.ts'
 import { type Checkpoint, hasOutcome, isFinished, numberOf, type StepName } from '../../core/runs/step.ts'
+import type { SavedWithStep } from '../../core/runs/wait.ts'
+import type { Asked, EffectPermit } from '../../core/safety/effect.ts'
 import { isThenable } from '../../core/thenable.ts'
 import { parseDuration } from '../../core/time.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles, type Park } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
+import { askGuard, type EffectFacts, needsPermit } from './ask-guard.ts'
 import { holdStep, type ReachedStep, replayStep, takeStep } from './reach-step.ts'
 import { withTimeout } from './with-timeout.ts'
 
 /**
  * `keep: false`: the result is not stored and a replay calls the function again; only for reads.
  */
-type StepRequest = OnceStepOptions & { keep?: boolean }
+type StepRequest = OnceStepOptions & { keep?: boolean; facts?: EffectFacts }
 /** `key`: the step's key, which authors' functions are not given. */
 type StepFunction<T> = (context: StepContext, key: string) => T | Promise<T>
 
@@ -56,7 +59,7 @@ export async function driveStep<T>(
   let end: AttemptEnd<T>
   pass.parking.enterStep()
   try {
-    end = await attemptStep(pass, begin(pass, key, known, options), fn, options)
+    end = await attemptStep(pass, begin(pass, key, known, options), { fn, options, isHeld: known?.attempt === 0 })
   } finally {
     if (pass.parking.hasCodeEnded) noteJoin(pass, key)
     pass.parking.leaveStep()
@@ -67,6 +70,9 @@ export async function driveStep<T>(
       return end
     case 'again':
       return parkUntil(pass, key, end)
+    case 'held':
+      void pass.parking.wait(end.until, end.reason, end.awaits ? key : undefined)
+      return { kind: 'parked' }
     case 'unsaved':
       void pass.parking.endPass(end.park)
       return { kind: 'parked' }
@@ -132,19 +138,19 @@ function begin(pass: Pass, key: string, known: Checkpoint | undefined, options: 
 type AttemptEnd<T> =
   | Exclude<StepEnd<T>, { kind: 'parked' }>
   | { kind: 'again'; dueAt: number; error: Failure }
+  /** No permit: a person, the end of a stop, or time lets it go on. */
+  | { kind: 'held'; reason: string; until: number | null; awaits: boolean }
   /** An earlier checkpoint could not be written, so this attempt must not begin. */
   | { kind: 'unsaved'; park: Extract<Park, { kind: 'lost' | 'broken' }> }
 
 async function attemptStep<T>(
   pass: Pass,
   step: Checkpoint,
-  fn: StepFunction<T>,
-  options: StepRequest,
+  { fn, options, isHeld }: { fn: StepFunction<T>; options: StepRequest; isHeld: boolean },
 ): Promise<AttemptEnd<T>> {
-  // A `once` step is on disk before it begins, so that a crash cannot begin it again.
-  if (options.once) void pass.journal.record(step)
-  // The event of a delete may arrive before its answer: `isSelfCaused` needs this row by then.
-  else if (step.effect === 'delete') void pass.journal.record({ ...step, attempt: step.attempt - 1 })
+  const isAsked = needsPermit(pass, step, options)
+  const refusal = isAsked ? await requirePermit(pass, step, { options, isHeld }) : null
+  if (refusal) return refusal
   // Effects wait until every result that they rest on is on disk. See decision 2.
   const needsBarrier = options.once || step.effect !== 'read'
   const saving = needsBarrier ? pass.journal.barrier() : null
@@ -159,18 +165,56 @@ async function attemptStep<T>(
     const packing = packOutput(pass.store, `Step "${step.key}"`, json)
     const packed = packing && (await packing)
     step.settled = await pass.order.turn(step)
-    complete(pass, step, packed ? { apartBytes: packed.bytes } : { output: json }, packed?.data)
+    const saved = describeSaved(options, { isAsked, packed: packed?.data })
+    complete(pass, step, packed ? { apartBytes: packed.bytes } : { output: json }, saved)
     return { kind: 'completed', value: options.keep === false ? value : JSON.parse(json) }
   } catch (error) {
     return failAttempt(pass, step, error, options)
   }
 }
 
-function complete(pass: Pass, step: Checkpoint, output: Partial<Checkpoint>, packed: Uint8Array | undefined): void {
+/** Tells the store that the step's effect is in the ledger. */
+const ASKED = { effect: { input: null } } as const
+
+/** Null where the effect may begin now. The permit is on disk then, and so is the step's row. */
+async function requirePermit(
+  pass: Pass,
+  step: Checkpoint,
+  { options, isHeld }: { options: StepRequest; isHeld: boolean },
+): Promise<AttemptEnd<never> | null> {
+  // A `once` step is on disk as started, so that a crash cannot begin it again. The row of a delete
+  // is there before its event can arrive.
+  const row = options.once ? step : { ...step, attempt: step.attempt - 1 }
+  const facts = options.facts ?? { asked: describeInput(options), listed: null }
+  let permit: EffectPermit
+  try {
+    permit = await askGuard(pass, { step, row, isHeld }, facts)
+  } catch (error) {
+    return pass.journal.hasFailed ? describeUnsaved(error) : failAttempt(pass, step, error, options)
+  }
+  switch (permit.kind) {
+    case 'granted':
+      facts.onGranted?.(permit)
+      return null
+    case 'held': {
+      const { reason, until, approval } = permit
+      publishHold(pass, step, permit)
+      return { kind: 'held', reason, until, awaits: approval !== null }
+    }
+    case 'stopped':
+      return { kind: 'held', reason: permit.reason, until: null, awaits: true }
+    case 'denied':
+      return failAttempt(pass, step, new UpshotError('denied', permit.reason), { ...options, retry: { attempts: 1 } })
+    default:
+      return permit satisfies never
+  }
+}
+
+function complete(pass: Pass, step: Checkpoint, output: Partial<Checkpoint>, saved: SavedWithStep | undefined): void {
   const finishedAt = pass.clock.now()
   const { key, effect, target, attempt } = step
   const row: Checkpoint = { ...step, ...output, status: 'completed', error: null, finishedAt }
-  void pass.journal.record(row, undefined, packed && { packed })
+  void pass.journal.record(row, undefined, saved)
   const ms = finishedAt - step.startedAt
   pass.publish({ kind: 'step.completed', ...aboutRun(pass), step: key, effect, target, attempt, ms })
 }
@@ -193,7 +237,8 @@ async function failAttempt(
   const retryAt = decision.kind === 'retry' ? decision.at : null
   publishFailure(pass, step, { ms: now - step.startedAt, retryAt, error: failure })
   if (decision.kind === 'give_up') {
-    void pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now }, record)
+    const saved = describeSaved(options, { isAsked: needsPermit(pass, step, options) })
+    void pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now }, record, saved)
     return { kind: 'failed', error: new StepError(step.key, step.attempt, failure) }
   }
   const attempt = decision.counts ? step.attempt : step.attempt - 1
@@ -210,9 +255,31 @@ async function failInterrupted(pass: Pass, step: Checkpoint): Promise<StepEnd<ne
   const failure = { name: error.name, message: error.message, code: error.code }
   const now = pass.clock.now()
   const record = { key: step.key, attempt: step.attempt, at: now, error: failure }
-  void pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now, settled }, record)
+  void pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now, settled }, record, ASKED)
   publishFailure(pass, step, { ms: 0, retryAt: null, error: failure })
   return { kind: 'failed', error }
+}
+
+function publishHold(pass: Pass, { key }: Checkpoint, permit: Extract<EffectPermit, { kind: 'held' }>): void {
+  const { approval, opened, reason } = permit
+  if (approval === null || !opened) return
+  pass.publish({ kind: 'approval.opened', approval, ...aboutRun(pass), step: key, reason })
+}
+
+/** A write is asked for by what it is made of. */
+function describeInput({ input }: StepRequest): Asked | null {
+  return input === undefined ? null : { path: null, bytes: null, modifiedAt: null, input }
+}
+
+/** The parts that most steps do not have; undefined without any. */
+function describeSaved(
+  { input }: StepRequest,
+  { isAsked, packed }: { isAsked: boolean; packed?: Uint8Array | undefined },
+): SavedWithStep | undefined {
+  const isInLedger = isAsked || input !== undefined
+  if (!isInLedger && packed === undefined) return undefined
+  const effect = { input: input === undefined ? null : JSON.stringify({ input }) }
+  return { ...(isInLedger && { effect }), ...(packed && { packed }) }
 }
 
 function publishFailure(

@@ -100,6 +100,7 @@ const LINES: Lines = {
       : dueAt === null
         ? line('warn', 'run waits for a person', fields)
         : line('info', 'run parked', { ...fields, dueAt: new Date(dueAt) }),
+  'approval.opened': ({ kind, ...fields }) => line('warn', 'people have to decide', fields),
   'run.limited': ({ kind, dueAt, ...fields }) =>
     line('info', 'run waits for its turn', dueAt === null ? fields : { ...fields, dueAt: new Date(dueAt) }),
   'run.ready': ({ kind, ...fields }) => line('debug', 'run admitted', fields),

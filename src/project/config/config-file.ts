@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { UpshotError } from '../../core/errors.ts'
+import { DEFAULT_GUARD } from '../../core/safety/guard.ts'
+import { guardSchema } from '../../core/safety/guard-schema.ts'
 import { isLoopback } from '../../core/service/account.ts'
 import { parseDuration } from '../../core/time.ts'
 import { adminConfig } from './admin-config.ts'
@@ -80,6 +82,16 @@ const configFile = z.strictObject({
       deliveries: age('90d'),
       payloads: age('90d'),
       audit: age('365d'),
+    })
+    .prefault({}),
+  guard: guardSchema(DEFAULT_GUARD),
+  approvals: z
+    .strictObject({
+      expire: z
+        .unknown()
+        .default('7d')
+        .transform((given, context) => readDuration(given, context, 'must be a duration such as "7d"')),
+      needs: z.int().min(1).max(10).default(1),
     })
     .prefault({}),
 })

@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
+import type { GuardPolicy } from '../../core/safety/guard.ts'
 import { loadConfigFile, type Settings } from './config-file.ts'
 import type { Environment } from './environment.ts'
 import type { ConfigFlags, LogThreshold, Role, ServiceConfig } from './variables.ts'
 import { ADMIN_PORTS, GENERAL, readService, readVariables } from './variables.ts'
 
 /** Configuration of the app, checked and frozen. */
-export interface Config extends Omit<Settings, 'workflows'> {
+export interface Config extends Omit<Settings, 'workflows' | 'guard' | 'approvals'> {
   dataDir: string
   workflowsDir: string
   /** Address that the receiver listens on. Admin server and sandbox listen on loopback only. */
@@ -21,6 +22,8 @@ export interface Config extends Omit<Settings, 'workflows'> {
   dev?: boolean
   /** Key that seals secrets in the database; null where the data directory has a key file. */
   secretKey: string | null
+  /** Bounds on effects, and the rules of approvals. */
+  guardPolicy: GuardPolicy
   service: ServiceConfig
 }
 
@@ -40,13 +43,16 @@ export async function loadConfig(
   const faults: string[] = []
   const general = readVariables(GENERAL, environment, faults, (name) => flags[name]?.flag ?? name)
   const service = readService(environment, faults)
+  if (service?.kind === 'real' && general?.UPSHOT_GUARD === 'off') {
+    faults.push('UPSHOT_GUARD must be on with the real service. Raise `guard` in the project file instead.')
+  }
   if (faults.length > 0 || !general || !service) {
     throw new UpshotError(
       'invalid_config',
       `Variables are missing or not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
     )
   }
-  const { workflows, ...settings } = await loadConfigFile(findConfigFile(root, configFile))
+  const { workflows, guard, approvals, ...settings } = await loadConfigFile(findConfigFile(root, configFile))
   return Object.freeze({
     ...settings,
     dataDir: resolve(root, general.UPSHOT_DATA_DIR),
@@ -62,6 +68,10 @@ export async function loadConfig(
     role: general.UPSHOT_ROLE,
     dev: general.UPSHOT_DEV === '1',
     secretKey: general.UPSHOT_SECRET_KEY ?? null,
+    guardPolicy: {
+      limits: general.UPSHOT_GUARD === 'off' ? null : guard,
+      approvals: { expireMs: approvals.expire, needs: approvals.needs },
+    },
     publicUrl: general.UPSHOT_PUBLIC_URL ?? settings.publicUrl,
     service,
   })

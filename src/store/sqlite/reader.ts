@@ -27,6 +27,11 @@ export function createReader({
   access,
   failureStates,
   bulks,
+  approvals,
+  approvers,
+  effects,
+  guard,
+  stops,
 }: Tables): ReadStore {
   return {
     // Never newer than the endpoints and routes that the same turn gives.
@@ -82,5 +87,13 @@ export function createReader({
     listSessions: async (now) => access.listSessions(now),
     findToken: async (tokenHash) => access.findToken(tokenHash),
     listTokens: async () => access.listTokens(),
+    listEffects: async (query) => effects.list(query),
+    listStops: async () => stops.list(),
+    listGuardUse: async (now) => guard.list(now),
+    listApprovals: async (query) => approvals.list(query),
+    findApproval: async (id, now) => approvals.read(id, now),
+    listApprovalItems: async ({ approval, after = 0, limit }) => approvals.listItems(approval, after, limit),
+    findQuestion: async (runId, step, now) => approvals.findQuestion(runId, step, now),
+    listApprovers: async () => approvers.list(),
   }
 }

@@ -15,6 +15,8 @@ import { EventTable } from './incoming/event-table.ts'
 import { Admission } from './limits/admission.ts'
 import { GateTable } from './limits/gate-table.ts'
 import { KeyLimitTable } from './limits/key-limit-table.ts'
+import { ApprovalDecisions } from './permits/approval-decisions.ts'
+import { Permits } from './permits/permits.ts'
 import { FailureStateTable } from './runs/failure-state-table.ts'
 import { OutputTable } from './runs/output-table.ts'
 import { RunLogTable } from './runs/run-log-table.ts'
@@ -24,7 +26,12 @@ import { StepTable } from './runs/step-table.ts'
 import { TickTable } from './runs/tick-table.ts'
 import { WorkerTable } from './runs/worker-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
+import { ApprovalTable } from './safety/approval-table.ts'
+import { ApproverTable } from './safety/approver-table.ts'
 import { AuditTable } from './safety/audit-table.ts'
+import { EffectTable } from './safety/effect-table.ts'
+import { GuardTable } from './safety/guard-table.ts'
+import { StopTable } from './safety/stop-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
 import { RunSearch } from './search/run-search.ts'
 import { Pruning } from './upkeep/pruning.ts'
@@ -39,11 +46,16 @@ export function openTables(db: Database, vault: Vault) {
   const runs = new RunTable(db, events, ticks, workflows)
   const steps = new StepTable(db)
   const cursors = new MatchCursorTable(db)
-  const waits = new WaitTable(db, { runs, events, cursors })
+  const approvals = new ApprovalTable(db)
+  const approvers = new ApproverTable(db)
+  const guard = new GuardTable(db)
+  const effects = new EffectTable(db, guard)
+  const stops = new StopTable(db)
+  const waits = new WaitTable(db, { runs, events, cursors, approvals })
   const outputs = new OutputTable(db)
   const gates = new GateTable(db)
   const audits = new AuditTable(db)
-  const operations = new RunOperations(db, { events, runs, steps })
+  const operations = new RunOperations(db, { approvals, events, runs, steps })
   const bulks = new BulkTable(db)
   return {
     events,
@@ -75,6 +87,13 @@ export function openTables(db: Database, vault: Vault) {
     audits,
     access: new AccessTable(db),
     failureStates: new FailureStateTable(db),
+    approvals,
+    approvers,
+    decisions: new ApprovalDecisions(db, { approvals, approvers, effects, waits }),
+    effects,
+    guard,
+    stops,
+    permits: new Permits({ approvals, effects, guard, runs, steps, stops, waits, workflows }),
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, db.memory ? null : join(dirname(db.name), 'workers')),
   }

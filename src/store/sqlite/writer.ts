@@ -16,7 +16,9 @@ import type { ScheduleWrites } from '../../core/store/schedules.ts'
 import type { StoreWrites } from '../../core/store/store.ts'
 import type { WorkerWrites } from '../../core/store/workers.ts'
 import type { WorkflowWrites } from '../../core/store/workflows.ts'
+import { describeStale } from './database/describe-stale.ts'
 import type { GroupCommit } from './database/group-commit.ts'
+import { approvalWrites, effectWrites, isInLedger } from './permits/effect-writes.ts'
 import type { Tables } from './tables.ts'
 
 /** Held runs that one recovery releases at most. */
@@ -42,6 +44,8 @@ export function createWriter(tables: Tables, commit: Commit): StoreWrites {
     ...limitWrites(tables, commit),
     ...auditWrites(tables, commit),
     ...accessWrites(tables, commit),
+    ...effectWrites(tables, commit),
+    ...approvalWrites(tables, commit),
     checkWritable: (now) => commit.write(() => tables.writeProbe.run(now)),
   }
 }
@@ -141,19 +145,19 @@ function runWrites({ runs, gates, admissions, outputs, waits }: Tables, commit: 
         const isSmall = typeof output === 'string'
         if (!runs.complete(lease, isSmall ? output : null, now)) return false
         if (!isSmall) outputs.saveOfRun(lease.runId, output)
-        return waits.runEnded(lease.runId)
+        return waits.runEnded(lease.runId, now)
       }),
     failRun: (lease, error, now, followUp) =>
-      writeLeased(commit, lease, () => runs.fail(lease, error, now, followUp) && waits.runEnded(lease.runId)),
+      writeLeased(commit, lease, () => runs.fail(lease, error, now, followUp) && waits.runEnded(lease.runId, now)),
     skipRun: (lease, reason, now) =>
-      writeLeased(commit, lease, () => runs.skip(lease, reason, now) && waits.runEnded(lease.runId)),
+      writeLeased(commit, lease, () => runs.skip(lease, reason, now) && waits.runEnded(lease.runId, now)),
     parkRun: (lease, park) => writeLeased(commit, lease, () => runs.park(lease, park)),
     postponeRun: (lease, retry) => writeLeased(commit, lease, () => runs.postpone(lease, retry)),
     releaseRun: (lease) => writeLeased(commit, lease, () => runs.release(lease)),
   }
 }
 
-function journalWrites({ steps, outputs, waits, runLogs }: Tables, commit: Commit): JournalWrites {
+function journalWrites({ steps, outputs, waits, runLogs, effects }: Tables, commit: Commit): JournalWrites {
   return {
     saveRunLog: (lines) => commit.write(() => runLogs.save(lines)),
     saveCheckpoint: (lease, checkpoint, failure, saved) =>
@@ -161,6 +165,7 @@ function journalWrites({ steps, outputs, waits, runLogs }: Tables, commit: Commi
         if (!steps.save(lease, checkpoint, failure)) return false
         if (saved?.packed) outputs.save(lease.runId, checkpoint.key, saved.packed)
         if (saved) waits.saveWithStep(lease.runId, checkpoint.key, saved)
+        if (isInLedger(checkpoint, saved)) effects.end(lease.runId, checkpoint, saved?.effect?.input ?? null)
         return true
       }),
   }
@@ -266,8 +271,4 @@ function writeLeased(commit: Commit, lease: Lease, write: () => boolean): Promis
 function describeStalePlan(deliveryId: string): UpshotError {
   const message = `Endpoints or routes changed while delivery ${deliveryId} was read. Plan it again.`
   return new UpshotError('stale_plan', message)
-}
-
-function describeStale({ runId }: Lease): UpshotError {
-  return new UpshotError('stale_lease', `Run ${runId} was canceled or taken over; this worker may not write it.`)
 }

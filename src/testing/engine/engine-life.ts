@@ -2,6 +2,7 @@ import { planRoutes, scheduleOf } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { type Failure, UpshotError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'
+import type { GuardPolicy } from '../../core/safety/guard.ts'
 import type { Store } from '../../core/store/store.ts'
 import { SHORT_STILL_MS } from '../../engine/execute/watch-replay.ts'
 import { Worker } from '../../engine/worker.ts'
@@ -24,6 +25,7 @@ export interface EngineParts {
   slots: number
   /** Workers that share the store, as in several processes. */
   workers: number
+  guard: GuardPolicy
   crash: CrashPoint | null
   work: WorkUnderWay
   /** Opens a Files client for one life of the engine. */
@@ -44,7 +46,7 @@ export class EngineLife {
 
   constructor(parts: EngineParts) {
     this.#parts = parts
-    const { random, slots, workers, crash } = parts
+    const { random, slots, workers, crash, guard } = parts
     const workflows = parts.workflows()
     this.killSwitch = new KillSwitch(parts.store, parts.activity, parts.crash)
     this.killSwitch.onKill = () => this.#end()
@@ -57,7 +59,7 @@ export class EngineLife {
     const publish: Publish = (notice) => this.#publish(notice)
     const openWorker = () =>
       new Worker({
-        ...{ store, clock, random, publish, filesFor, slots },
+        ...{ store, clock, random, publish, filesFor, slots, guard },
         findWorkflow: (id) => {
           const workflow = workflows.get(id)
           return workflow && parts.work.watch(workflow)

@@ -49,6 +49,7 @@ test('a notice of each kind has one level and one message', () => {
     'run.completed': ['info: run completed'],
     'run.failed': ['error: run failed'],
     'run.parked': ['info: run parked'],
+    'approval.opened': ['warn: people have to decide'],
     'run.limited': ['info: run waits for its turn'],
     'run.ready': ['debug: run admitted'],
     'run.retried': ['warn: run will be tried again'],

@@ -39,6 +39,13 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
   'run.completed': { kind: 'run.completed', ...END, ms: 12, steps: 3 },
   'run.failed': { kind: 'run.failed', ...END, ms: 12, error: ERROR },
   'run.parked': { kind: 'run.parked', ...END, dueAt: NOW, reason: 'sleep "grace"', awaits: false },
+  'approval.opened': {
+    kind: 'approval.opened',
+    ...RUN,
+    step: 'files.delete',
+    approval: 'apr_1',
+    reason: 'waits for approval apr_1: it would be over 20 deletes in one run',
+  },
   'run.limited': { kind: 'run.limited', ...END, dueAt: NOW, reason: 'concurrency: 4 of 4 runs are at work' },
   'run.ready': { kind: 'run.ready', ...END },
   'run.retried': { kind: 'run.retried', ...END, dueAt: NOW, error: ERROR },

@@ -12,6 +12,7 @@ import { EventTable } from '../../../src/store/sqlite/incoming/event-table.ts'
 import { Admission } from '../../../src/store/sqlite/limits/admission.ts'
 import { GateTable } from '../../../src/store/sqlite/limits/gate-table.ts'
 import { KeyLimitTable } from '../../../src/store/sqlite/limits/key-limit-table.ts'
+import { ApprovalDecisions } from '../../../src/store/sqlite/permits/approval-decisions.ts'
 import { OutputTable } from '../../../src/store/sqlite/runs/output-table.ts'
 import { RunOperations } from '../../../src/store/sqlite/runs/run-operations.ts'
 import { RunTable } from '../../../src/store/sqlite/runs/run-table.ts'
@@ -19,7 +20,12 @@ import { StepTable } from '../../../src/store/sqlite/runs/step-table.ts'
 import { TickTable } from '../../../src/store/sqlite/runs/tick-table.ts'
 import { WorkerTable } from '../../../src/store/sqlite/runs/worker-table.ts'
 import { WorkflowTable } from '../../../src/store/sqlite/runs/workflow-table.ts'
+import { ApprovalTable } from '../../../src/store/sqlite/safety/approval-table.ts'
+import { ApproverTable } from '../../../src/store/sqlite/safety/approver-table.ts'
 import { AuditTable } from '../../../src/store/sqlite/safety/audit-table.ts'
+import { EffectTable } from '../../../src/store/sqlite/safety/effect-table.ts'
+import { GuardTable } from '../../../src/store/sqlite/safety/guard-table.ts'
+import { StopTable } from '../../../src/store/sqlite/safety/stop-table.ts'
 import { EventSearcher } from '../../../src/store/sqlite/search/event-searcher.ts'
 import { RunSearch } from '../../../src/store/sqlite/search/run-search.ts'
 import { Pruning } from '../../../src/store/sqlite/upkeep/pruning.ts'
@@ -64,7 +70,8 @@ function collectPlans(): Map<string, string[]> {
   const steps = new StepTable(recording)
   new DeliveryTable(recording, events)
   new EndpointTable(recording, createVault(Buffer.alloc(32)))
-  new RunOperations(recording, { events, runs, steps })
+  const approvals = new ApprovalTable(recording)
+  new RunOperations(recording, { approvals, events, runs, steps })
   const audits = new AuditTable(recording)
   for (const filter of [{ before: 'aud_1' }, { since: 1 }, { target: 'run_1' }]) audits.list({ limit: 1, ...filter })
   new Pruning(recording, { events, audits })
@@ -77,10 +84,16 @@ function collectPlans(): Map<string, string[]> {
   new CaptureTable(recording, createVault(Buffer.alloc(32)))
   new WriteProbe(recording)
   new OutputTable(recording)
-  const waits = new WaitTable(recording, { runs, events, cursors: new MatchCursorTable(recording) })
+  const waits = new WaitTable(recording, { runs, events, cursors: new MatchCursorTable(recording), approvals })
   new KeyLimitTable(recording)
   new WorkerTable(recording, null)
   new Admission(recording, new GateTable(recording), waits)
+  const guard = new GuardTable(recording)
+  const effects = new EffectTable(recording, guard)
+  for (const filter of [{}, { target: 'a' }, { path: '/a' }, { after: 1 }]) effects.list({ limit: 1, ...filter })
+  const approvers = new ApproverTable(recording)
+  new ApprovalDecisions(recording, { approvals, approvers, effects, waits })
+  new StopTable(recording)
   statements.push(...listTriggerStatements(db))
   runs.countOpen()
   events.list({ limit: 1 })
@@ -150,10 +163,11 @@ test('a claim reads runs in index order, without sorting', () => {
 
 test('no statement of a run sorts anything but its own steps', () => {
   const sorted = [...plans].filter(([, plan]) => plan.some((line) => line.includes('TEMP B-TREE'))).map(([sql]) => sql)
-  // Few endpoints and event types, a count by verdict, and lists of unfinished runs.
+  // Few endpoints, event types, stops and votes. A count by verdict, and lists of unfinished runs.
+  const isUnfinished = (sql: string) => /BY run_(ready|leased) /.test(sql)
   const isSmall = (sql: string) =>
-    /FROM endpoint|FROM unmatched_tally|json_each|GROUP BY verdict|BY run_(ready|leased) /.test(sql)
-  expect(sorted.filter((sql) => !isSmall(sql))).toEqual([
+    /FROM endpoint|FROM unmatched_tally|json_each|GROUP BY verdict|approval|FROM effect_stop/.test(sql)
+  expect(sorted.filter((sql) => !isSmall(sql) && !isUnfinished(sql))).toEqual([
     expect.stringMatching(/FROM step WHERE run_id = \? ORDER BY position$/),
   ])
 })

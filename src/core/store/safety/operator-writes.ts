@@ -1,14 +1,24 @@
 import type { Endpoint } from '../../incoming/endpoint.ts'
 import type { AuditedAction } from '../../safety/audit.ts'
+import { describeScope } from '../../safety/stop.ts'
 import type { AccessWrites } from '../access.ts'
 import type { EndpointWrites } from '../endpoints.ts'
 import type { EventWrites } from '../events.ts'
 import type { OperationWrites } from '../operations.ts'
 import type { ScheduleWrites } from '../schedules.ts'
 import type { WorkflowWrites } from '../workflows.ts'
+import type { ApprovalWrites } from './approvals.ts'
+import type { EffectWrites } from './effects.ts'
 
 /** The ports with writes of persons; some of their writes are the app's own. */
-type Ports = AccessWrites & EndpointWrites & EventWrites & OperationWrites & ScheduleWrites & WorkflowWrites
+type Ports = AccessWrites &
+  ApprovalWrites &
+  EffectWrites &
+  EndpointWrites &
+  EventWrites &
+  OperationWrites &
+  ScheduleWrites &
+  WorkflowWrites
 
 /**
  * The writes that a person makes, each with the action that the audit log keeps of it. The
@@ -40,6 +50,16 @@ export const OPERATOR_WRITES = {
   removeEndpoint: ({ id, name }) => act('endpoint.remove', name, { id }),
   saveAccount: ({ name, baseUrl, plan, storages }) => act('account.save', name, { baseUrl, plan, storages }),
   removeAccount: (name) => act('account.remove', name),
+  decideApproval: ({ approval, verdict, hash, only, actor }) =>
+    act(verdict === 'approved' ? 'approval.approve' : 'approval.deny', approval, {
+      hash,
+      only: only === null ? null : only.map(({ from, to }) => `${from}-${to}`),
+      as: actor,
+    }),
+  stopEffects: ({ kind, name, reason }) => act('effects.stop', describeScope({ kind, name }), { because: reason }),
+  resumeEffects: (scope) => act('effects.resume', describeScope(scope)),
+  addApprover: ({ name, roles }) => act('approver.add', name, { roles: [...roles] }),
+  removeApprover: (name) => act('approver.remove', name),
 } as const satisfies {
   [Name in keyof Ports]?: (...args: Parameters<Ports[Name]>) => AuditedAction
 }

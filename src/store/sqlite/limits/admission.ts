@@ -119,7 +119,7 @@ export class Admission {
     foldedInto: string | null = null,
   ): AdmissionVerdict {
     this.#runs.end.run({ id, ...verdict, now, foldedInto })
-    this.#waits.runEnded(id)
+    this.#waits.runEnded(id, now)
     return verdict
   }
 
@@ -166,7 +166,7 @@ export class Admission {
     }
     if ((open.event_seq ?? 0) > (run.event_seq ?? 0)) return this.#foldInto(run, fold, open, now)
     this.#runs.absorb.run(`folded into ${run.id}`, now, run.id, open.run_id)
-    this.#waits.runEnded(open.run_id)
+    this.#waits.runEnded(open.run_id, now)
     return this.#openGathering(run, fold, { since: open.since, folded: open.folded + 1, wakeAt, now })
   }
 

@@ -6,11 +6,20 @@ import { DIVERGED, numberOf, planReset } from '../../../core/runs/step.ts'
 import type { Invocation } from '../../../core/runs/wait.ts'
 import type { Fork } from '../../../core/store/operations.ts'
 import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
+import type { ApprovalTable } from '../safety/approval-table.ts'
 import type { RunTable } from './run-table.ts'
 import { STEP_COLUMNS, type StepTable } from './step-table.ts'
 
+interface OperationTables {
+  approvals: ApprovalTable
+  events: EventTable
+  runs: RunTable
+  steps: StepTable
+}
+
 /** Operations of a person on runs: start, retry, resume, fork and replay. */
 export class RunOperations {
+  readonly #approvals: ApprovalTable
   readonly #events: EventTable
   readonly #runs: RunTable
   readonly #steps: StepTable
@@ -19,7 +28,8 @@ export class RunOperations {
   readonly #replays
   readonly #start
 
-  constructor(db: Database, { events, runs, steps }: { events: EventTable; runs: RunTable; steps: StepTable }) {
+  constructor(db: Database, { approvals, events, runs, steps }: OperationTables) {
+    this.#approvals = approvals
     this.#events = events
     this.#runs = runs
     this.#steps = steps
@@ -44,6 +54,8 @@ export class RunOperations {
     // Outcomes after a repeated one may not come again: the code gets those that it asks for.
     if (repeated.length > 0) this.#continue.forgetOrder.run(runId, Math.min(...repeated.map(numberOf)))
     for (const key of keys) this.#continue.resetStep.run(runId, key)
+    // The retried step may ask again for an effect that was denied.
+    this.#approvals.withdrawRun(runId, now)
     // The waits of a run end with it, so its open steps begin again.
     this.#continue.dropWaitingSteps.run(runId)
     return true
@@ -59,6 +71,7 @@ export class RunOperations {
       return true
     }
     if (this.#continue.restart.run(runId).changes === 0) return false
+    this.#approvals.withdrawRun(runId, null)
     this.#continue.dropSteps.run(runId)
     this.#continue.dropOutputs.run(runId)
     return true

@@ -68,7 +68,8 @@ export class StepTable {
     // Index: step_delete, then the primary keys of run and event. A tick's account is "default".
     this.#listDeletes = db.prepare<[string, string], StepRow>(
       `SELECT step.* FROM step JOIN run ON run.id = step.run_id LEFT JOIN event ON event.seq = run.event_seq
-       WHERE step.effect = 'delete' AND step.target = ? AND coalesce(event.account, run.account, 'default') = ?`,
+       WHERE step.effect = 'delete' AND step.target = ? AND step.effect_seq IS NOT NULL
+         AND coalesce(event.account, run.account, 'default') = ?`,
     )
     // Index: step_failure_run.
     this.#listFailures = db.prepare<[string], { key: string; attempt: number; failed_at: number; error: string }>(

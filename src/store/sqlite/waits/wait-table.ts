@@ -2,9 +2,10 @@ import type { Database } from 'better-sqlite3'
 import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { EventKey, MatchBatch, MatchResult } from '../../../core/runs/matching.ts'
-import type { EventWait, Invocation, SavedWithStep, SentEvent } from '../../../core/runs/wait.ts'
+import type { EventWait, Invocation, Question, SavedWithStep, SentEvent } from '../../../core/runs/wait.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 import type { RunTable } from '../runs/run-table.ts'
+import type { ApprovalTable } from '../safety/approval-table.ts'
 import type { MatchCursorTable } from './match-cursor-table.ts'
 
 interface FoundWait {
@@ -20,18 +21,24 @@ interface FoundWait {
  */
 const MAX_RESOLVED = 2_000
 
-/** The waits of runs, for events and for the runs that they invoked. */
+interface WaitTables {
+  runs: RunTable
+  events: EventTable
+  cursors: MatchCursorTable
+  approvals: ApprovalTable
+}
+
+/** The waits of runs: for events, for the runs that they invoked, and for people. */
 export class WaitTable {
   readonly #runs: RunTable
   readonly #events: EventTable
   readonly #cursors: MatchCursorTable
+  readonly #approvals: ApprovalTable
   readonly #waits
   readonly #runRows
 
-  constructor(
-    db: Database,
-    { runs, events, cursors }: { runs: RunTable; events: EventTable; cursors: MatchCursorTable },
-  ) {
+  constructor(db: Database, { runs, events, cursors, approvals }: WaitTables) {
+    this.#approvals = approvals
     this.#runs = runs
     this.#events = events
     this.#cursors = cursors
@@ -41,13 +48,46 @@ export class WaitTable {
 
   /** Saves the rest of a step's commit, after its checkpoint. */
   saveWithStep(runId: string, key: string, saved: SavedWithStep): void {
-    const { codeHash, wait, invoke, send, isSettled, cancel } = saved
-    if (codeHash !== undefined) this.#runRows.saveCodeHash.run(codeHash, runId)
+    const { codeHash, wait, invoke, send, approve, isSettled, cancel } = saved
+    if (codeHash !== undefined) this.saveCodeHash(runId, codeHash)
     if (isSettled) this.#waits.delete.run(runId, key)
     if (wait) this.#open(runId, key, wait, { isCancel: false })
     if (invoke) this.#invoke(runId, key, invoke)
-    if (send) this.#send(send)
+    if (send) this.send(send)
+    if (approve) this.#ask(runId, key, approve)
     if (cancel) this.cancel(cancel.run, cancel.reason, cancel.now)
+  }
+
+  saveCodeHash(runId: string, codeHash: string): void {
+    this.#runRows.saveCodeHash.run(codeHash, runId)
+  }
+
+  /** The step waits until people have decided, or for the end of a `stop`. */
+  awaitApproval(runId: string, key: string, approval: string): void {
+    this.#waits.insertApproval.run(runId, key, approval)
+  }
+
+  /** The step waits no longer. */
+  settle(runId: string, key: string): void {
+    this.#waits.delete.run(runId, key)
+  }
+
+  /** Steps that wait for an approval wait for another one from now on. */
+  moveWaits(from: string, to: string): void {
+    this.#waits.moveApproval.run(to, from, to)
+  }
+
+  /** Resolves the waits for an approval, or for the end of stops, and wakes their runs. */
+  wakeAwaiting(approval: string): number {
+    const runs = new Set(this.#waits.resolveApproval.all(approval))
+    let woken = 0
+    for (const run of runs) woken += this.#runRows.wake.run(run).changes
+    return woken
+  }
+
+  /** Wakes the runs that the guard holds, so that they ask again with the present limits. */
+  wakeHeld(): number {
+    return this.#waits.listHeld.all().reduce((sum, approval) => sum + this.wakeAwaiting(approval), 0)
   }
 
   /** Registers the events that cancel a run; false when one came already and canceled it. */
@@ -72,9 +112,10 @@ export class WaitTable {
   }
 
   /** Deletes the waits of an ended run and wakes the run that invoked it. Returns true. */
-  runEnded(runId: string): true {
+  runEnded(runId: string, now: number): true {
     // Most runs have no waits: this check is cheaper than two statements that change no row.
     if (this.#waits.concernsRun.get(runId, runId) === 0) return true
+    if (this.#waits.awaitsPeople.get(runId) !== undefined) this.#approvals.withdrawRun(runId, now)
     this.#waits.deleteAll.run(runId)
     for (const parent of this.#waits.resolveParent.all(runId)) this.#runRows.wake.run(parent)
     return true
@@ -90,7 +131,7 @@ export class WaitTable {
     for (let next = open.pop(); next; next = open.pop()) {
       if (!this.#runs.cancel(next.runId, next.reason, now, next.byRule)) continue
       canceled.push(next.runId)
-      this.runEnded(next.runId)
+      this.runEnded(next.runId, now)
       const because = `run ${next.runId}, which invoked it, was canceled`
       for (const child of this.#runRows.listChildren.all(next.runId)) {
         open.push({ runId: child, reason: because, byRule: false })
@@ -155,7 +196,13 @@ export class WaitTable {
     this.#waits.insertChild.run(parent, step, run)
   }
 
-  #send({ id, type, account, createdAt, body, workflows }: SentEvent): void {
+  #ask(runId: string, key: string, question: Question): void {
+    const approval = this.#approvals.ask(runId, key, question)
+    this.awaitApproval(runId, key, approval)
+  }
+
+  /** Saves an event of our own, and the runs that it starts. */
+  send({ id, type, account, createdAt, body, workflows }: SentEvent): void {
     const event = { id, type, created: new Date(createdAt).toISOString() }
     const saved = this.#events.save({ event, account, receivedAt: createdAt, body }, 'send')
     if (saved.kind === 'known') return
@@ -176,6 +223,31 @@ function prepareWaits(db: Database) {
     insertChild: db.prepare(
       'INSERT INTO wait (run_id, key, child_run) VALUES (?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING',
     ),
+    insertApproval: db.prepare(
+      `INSERT INTO wait (run_id, key, approval) VALUES (?, ?, ?)
+       ON CONFLICT (run_id, key) DO UPDATE SET approval = excluded.approval, is_resolved = 0`,
+    ),
+    awaitsPeople: db
+      .prepare<[string], number>(`SELECT 1 FROM wait WHERE run_id = ? AND approval IS NOT NULL LIMIT 1`)
+      .pluck(),
+    // Index: wait_approval.
+    resolveApproval: db
+      .prepare<[string], string>(
+        'UPDATE wait SET is_resolved = 1 WHERE approval = ? AND is_resolved = 0 RETURNING run_id',
+      )
+      .pluck(),
+    // Index: wait_approval. Only the waits whose items are in the other list.
+    moveApproval: db.prepare(
+      `UPDATE wait SET approval = ? WHERE approval = ? AND EXISTS (SELECT 1 FROM approval_item AS item
+         WHERE item.run_id = wait.run_id AND item.step = wait.key AND item.approval = ? AND item.state = 'open')`,
+    ),
+    // Index: wait_approval, then the primary key of approval.
+    listHeld: db
+      .prepare<[], string>(
+        `SELECT DISTINCT wait.approval FROM wait JOIN approval ON approval.id = wait.approval
+         WHERE wait.approval IS NOT NULL AND approval.kind = 'guard'`,
+      )
+      .pluck(),
     delete: db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?'),
     deleteAll: db.prepare('DELETE FROM wait WHERE run_id = ?'),
     findEvent: db

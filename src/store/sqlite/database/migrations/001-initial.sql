@@ -289,6 +289,10 @@ CREATE TABLE step (
   -- Counts the outcomes of the run in the order in which its code got them. NULL in a finished step:
   -- position + 1. 0: delivered when the code asks.
   settled     INTEGER,
+  -- The ledger row in which its effect began; null: it has not begun.
+  effect_seq  INTEGER,
+  -- Permits for that one effect: more than 1 where an attempt has no known end.
+  permits     INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (run_id, key)
 ) STRICT, WITHOUT ROWID;
 -- Tells whether a deletion that the service reports was ours.
@@ -333,8 +337,8 @@ CREATE TABLE worker (
 
 -- Waits -------------------------------------------------------------------------------------------
 
--- An event (`type` …) or another run (`child_run`) that a step waits for, or an event that cancels
--- the run. The row goes when the step or the run ends.
+-- An event (`type` …), another run (`child_run`), an approval or the end of a stop that a step waits
+-- for, or an event that cancels the run. The row goes when the step or the run ends.
 CREATE TABLE wait (
   run_id      TEXT NOT NULL,
   key         TEXT NOT NULL,
@@ -345,6 +349,8 @@ CREATE TABLE wait (
   value       TEXT,
   since_seq   INTEGER,
   child_run   TEXT,
+  -- An approval, or `stop` for the end of one.
+  approval    TEXT,
   event_seq   INTEGER,
   -- 1 once the event came or the other run ended.
   is_resolved INTEGER NOT NULL DEFAULT 0,
@@ -353,6 +359,7 @@ CREATE TABLE wait (
 CREATE INDEX wait_open  ON wait (type, name, account, value, since_seq)
   WHERE is_resolved = 0 AND type IS NOT NULL;
 CREATE INDEX wait_child ON wait (child_run) WHERE child_run IS NOT NULL;
+CREATE INDEX wait_approval ON wait (approval) WHERE approval IS NOT NULL;
 
 -- How far events are matched for one key of a type, by one version of the author's functions.
 -- `event_key` holds the keys of events after `floor_seq` up to `position_seq`.
@@ -549,6 +556,121 @@ CREATE TABLE admin_token (
   revoked_at   INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX admin_token_name ON admin_token (name) WHERE revoked_at IS NULL;
+
+-- The effect ledger. `phase`: a delete has `begun` in the commit of its permit and `ended` in that of
+-- its step (`of_seq`); a write has one row, `done`. Decisions and switches have rows, too.
+CREATE TABLE effect (
+  seq         INTEGER PRIMARY KEY,
+  at          INTEGER NOT NULL,
+  phase       TEXT NOT NULL,
+  of_seq      INTEGER,
+  class       TEXT NOT NULL,
+  operation   TEXT NOT NULL,
+  account     TEXT,
+  target      TEXT,
+  path        TEXT,
+  bytes       INTEGER,
+  workflow    TEXT,
+  run_id      TEXT,
+  step        TEXT,
+  event_seq   INTEGER,
+  code        TEXT,
+  approval    TEXT,
+  actor       TEXT,
+  asked       TEXT,
+  outcome     TEXT,
+  proof       TEXT,
+  error       TEXT
+) STRICT;
+CREATE INDEX effect_target ON effect (target) WHERE target IS NOT NULL;
+CREATE INDEX effect_path ON effect (path) WHERE path IS NOT NULL;
+
+CREATE TRIGGER effect_is_final BEFORE UPDATE ON effect
+BEGIN
+  SELECT RAISE(ABORT, 'a row of the effect ledger is never changed');
+END;
+
+-- Effects counted by scope and slot of time. `width`: of the slot in milliseconds, 0 for a run.
+CREATE TABLE guard_use (
+  scope       TEXT NOT NULL,
+  class       TEXT NOT NULL,
+  width       INTEGER NOT NULL,
+  slot        INTEGER NOT NULL,
+  count       INTEGER NOT NULL,
+  bytes       INTEGER NOT NULL,
+  PRIMARY KEY (scope, class, width, slot)
+) STRICT, WITHOUT ROWID;
+
+-- Stops in force. No delete and no `once` step begins that one of them covers.
+CREATE TABLE effect_stop (
+  kind        TEXT NOT NULL,
+  name        TEXT NOT NULL,
+  since       INTEGER NOT NULL,
+  actor       TEXT NOT NULL,
+  reason      TEXT NOT NULL,
+  PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
+
+-- A list of effects (`guard`), or a question of a step, that people decide. `hold`: the limit or
+-- step that it is for; each has one open approval at most.
+CREATE TABLE approval (
+  id          TEXT PRIMARY KEY,
+  kind        TEXT NOT NULL,
+  hold        TEXT NOT NULL,
+  status      TEXT NOT NULL,
+  workflow    TEXT NOT NULL,
+  account     TEXT NOT NULL,
+  why         TEXT NOT NULL,
+  items       INTEGER NOT NULL,
+  bytes       INTEGER NOT NULL,
+  hash        TEXT NOT NULL,
+  needs       INTEGER NOT NULL,
+  role        TEXT,
+  question    TEXT,
+  answer      TEXT,
+  opened_at   INTEGER NOT NULL,
+  expires_at  INTEGER NOT NULL,
+  decided_at  INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX approval_open ON approval (hold) WHERE status = 'open';
+CREATE INDEX approval_hold ON approval (hold, id) WHERE kind = 'question';
+
+CREATE TABLE approval_item (
+  approval    TEXT NOT NULL,
+  number      INTEGER NOT NULL,
+  run_id      TEXT NOT NULL,
+  step        TEXT NOT NULL,
+  target      TEXT,
+  asked       TEXT,
+  bytes       INTEGER NOT NULL,
+  hash        TEXT NOT NULL,
+  state       TEXT NOT NULL,
+  PRIMARY KEY (approval, number)
+) STRICT, WITHOUT ROWID;
+-- The items of a step, of which one at most is neither withdrawn nor moved.
+CREATE INDEX approval_item_step ON approval_item (run_id, step);
+
+CREATE TABLE approval_vote (
+  approval    TEXT NOT NULL,
+  actor       TEXT NOT NULL,
+  verdict     TEXT NOT NULL,
+  reason      TEXT,
+  hash        TEXT NOT NULL,
+  only        TEXT,
+  answer      TEXT,
+  at          INTEGER NOT NULL,
+  signature   BLOB,
+  PRIMARY KEY (approval, actor)
+) STRICT, WITHOUT ROWID;
+
+-- People who may decide. From the first one on, every vote has to be signed.
+CREATE TABLE approver (
+  name        TEXT PRIMARY KEY,
+  public_key  TEXT NOT NULL,
+  roles       TEXT NOT NULL,
+  added_at    INTEGER NOT NULL,
+  removed_at  INTEGER
+) STRICT, WITHOUT ROWID;
 
 -- Upkeep ------------------------------------------------------------------------------------------
 

@@ -1,10 +1,10 @@
 import type { Command } from '@commander-js/extra-typings'
-import type { AuditFilter, AuditRecord } from '../../../core/safety/audit.ts'
-import { systemClock } from '../../../core/time.ts'
-import type { Cli } from '../../command.ts'
-import { countUpTo, parseSince } from '../../input/parse-option.ts'
-import { formatMoment, withIsoTimes } from '../../terminal/format-value.ts'
-import { type Column, formatTable } from '../../terminal/table.ts'
+import type { AuditFilter, AuditRecord } from '../../../../core/safety/audit.ts'
+import { systemClock } from '../../../../core/time.ts'
+import type { Cli } from '../../../command.ts'
+import { countUpTo, parseSince } from '../../../input/parse-option.ts'
+import { formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
+import { type Column, formatTable } from '../../../terminal/table.ts'
 
 /** `upshot audit list`: every action of a person, newest first. */
 export function define(command: Command, { out, project }: Cli): void {

@@ -1,0 +1,71 @@
+import type { Command } from '@commander-js/extra-typings'
+import { z } from 'zod'
+import { UpshotError } from '../../../../core/errors.ts'
+import { type Approval, type DecisionResult, parseNumbers } from '../../../../core/safety/approval.ts'
+import type { Cli } from '../../../command.ts'
+import { confirm } from '../../../terminal/confirm.ts'
+import { decide, requireHash } from './decide.ts'
+import { describeApproval } from './list.ts'
+import { requireApproval } from './require-approval.ts'
+
+/** `upshot approvals approve <id> --hash`: lets exactly the list that a person saw begin. */
+export function define(command: Command, { out, project }: Cli): void {
+  command
+    .argument('<id>', 'id of the approval, apr_…')
+    .option('--hash <digits>', 'the hash that "approvals show" printed; names the list that you saw')
+    .option('--only <numbers>', 'approve only these items, such as 1-40,45; the rest stays open')
+    .option('--answer <json>', 'the answer to a question that asks for one')
+    .option('--as <name>', 'decide as this registered approver')
+    .option('--key-file <file>', 'sign with the private key in this file')
+    .action((id, { hash: given, only, answer, ...voter }) =>
+      project.withStore(async (store) => {
+        const approval = await requireApproval(store, id)
+        const numbers = only === undefined ? null : parseNumbers(only)
+        const checked = checkAnswer(approval, answer)
+        const will = `approve ${approval.openItems} items: ${describeApproval(approval)}`
+        if (out.given.dryRun) {
+          await confirm(out, { will })
+          return out.result({ approval: id, dryRun: true }, () => ['Nothing was approved.'])
+        }
+        const hash = await requireHash(out, approval, given)
+        const what = { approval: id, verdict: 'approved', hash, only: numbers, answer: checked, ...voter } as const
+        const result = await decide({ project }, store, what)
+        out.result({ approval: id, ...result }, () => [describeResult(result)])
+      }),
+    )
+}
+
+function describeResult({ status, granted, moved, next, missing }: DecisionResult): string {
+  if (status === 'open')
+    return `Your word counts. ${missing} more ${missing === 1 ? 'person has' : 'people have'} to agree.`
+  const rest = next === null ? '' : ` The other ${moved} wait in approval ${next}.`
+  return `Approved ${granted} ${granted === 1 ? 'item' : 'items'}.${rest}`
+}
+
+/** The answer as JSON text, checked by the JSON Schema that its question carries. */
+function checkAnswer({ question }: Approval, given: string | undefined): string | null {
+  if (question === null || question.answer === null) {
+    if (given === undefined) return null
+    throw refuse('This approval asks for no answer.', 'Leave --answer out.')
+  }
+  const schema = z.fromJSONSchema(question.answer as never)
+  const parsed = schema.safeParse(parse(given ?? '{}'))
+  if (parsed.success) return JSON.stringify(parsed.data)
+  const faults = parsed.error.issues.map(({ path, message }) => `${['answer', ...path].join('.')}: ${message}`)
+  throw refuse(
+    `The answer does not fit: ${faults.join('; ')}.`,
+    'See what is asked with "upshot approvals show --json".',
+  )
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw refuse('The value of --answer is not JSON.', `Give JSON, such as --answer '{"keep": []}'.`)
+  }
+}
+
+function refuse(message: string, fix: string): UpshotError {
+  return new UpshotError('invalid_request', message, { details: { fix } })
+}

@@ -1,0 +1,89 @@
+import { writeFileSync } from 'node:fs'
+import type { Command } from '@commander-js/extra-typings'
+import type { Approval, ApprovalItem } from '../../../../core/safety/approval.ts'
+import type { ReadStore } from '../../../../core/store/store.ts'
+import { systemClock } from '../../../../core/time.ts'
+import type { Cli } from '../../../command.ts'
+import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../../terminal/format-value.ts'
+import { type Column, formatTable, type Layout } from '../../../terminal/table.ts'
+import { toCsv } from '../../../terminal/to-csv.ts'
+import { describeApproval } from './list.ts'
+import { requireApproval } from './require-approval.ts'
+
+const SHOWN = 50
+const EVERY_ITEM = 1_000_000
+
+/** `upshot approvals show <id>`: what a person decides, with the hash that names it. */
+export function define(command: Command, { out, project }: Cli): void {
+  command
+    .argument('<id>', 'id of the approval, apr_…')
+    .option('--all', `list every item, not only the first ${SHOWN}`)
+    .option('--csv <file>', 'write every item to this file as CSV')
+    .action((id, { all = false, csv }) =>
+      project.withStore(async (store) => {
+        const approval = await requireApproval(store, id)
+        const isWhole = all || csv !== undefined || out.given.json || out.given.ndjson
+        const items = await readItems(store, id, isWhole ? EVERY_ITEM : SHOWN)
+        if (csv !== undefined) writeFileSync(csv, toCsv(items.map(describeItem)))
+        out.result({ ...withIsoTimes(approval), list: items.map(describeItem) }, () =>
+          formatApproval(approval, items, out),
+        )
+        if (approval.status === 'open') out.note(adviseDecision(approval))
+      }),
+    )
+}
+
+/** Items that are still part of the list, in their order. */
+export async function readItems(store: ReadStore, approval: string, limit: number): Promise<ApprovalItem[]> {
+  return store.listApprovalItems({ approval, limit })
+}
+
+/** An item for JSON and CSV. */
+function describeItem({ number, runId, step, target, asked, hash, state }: ApprovalItem) {
+  const { path = null, bytes = null, modifiedAt = null, input = null } = asked ?? {}
+  const file = { target, path, bytes, modifiedAt }
+  return { number, ...file, input: input === null ? null : JSON.stringify(input), run: runId, step, hash, state }
+}
+
+function formatApproval(approval: Approval, items: readonly ApprovalItem[], { paint, width }: Layout): string[] {
+  const now = systemClock.now()
+  const { status, openItems, bytes, runs, account, question, votes } = approval
+  const counts = `${openItems} of ${approval.items} items of ${runs} runs, ${formatBytes(bytes)}, account ${account}`
+  const rest = approval.items - items.length
+  return [
+    `${paint('bold', approval.id)}  ${status}`,
+    formatText(describeApproval(approval)),
+    ...(question === null ? [`${counts}.`] : formatText(JSON.stringify(question.show, null, 2)).split('\n')),
+    '',
+    ...(question === null ? formatTable(items, columns(now), { paint, width }) : []),
+    ...(rest > 0 && question === null ? [`… and ${rest} more: add --all`] : []),
+    ...votes.map(
+      ({ actor, verdict, at, reason, isSigned }) =>
+        `${actor} ${verdict} it at ${formatMoment(at, now)}${isSigned ? ', signed' : ''}: ${formatText(reason ?? '–')}`,
+    ),
+    `hash  ${approval.hash.slice(0, 8)}`,
+  ]
+}
+
+function columns(now: number): Column<ApprovalItem>[] {
+  return [
+    { title: '#', value: ({ number }) => number, align: 'right' },
+    { title: 'PATH', value: ({ asked, target }) => asked?.path ?? target, most: 80 },
+    { title: 'SIZE', value: ({ asked }) => formatBytes(asked?.bytes ?? null), align: 'right' },
+    {
+      title: 'CHANGED',
+      value: ({ asked }) => (asked?.modifiedAt == null ? null : formatMoment(Date.parse(asked.modifiedAt), now)),
+    },
+    { title: 'TARGET', value: ({ target }) => target, most: 40 },
+    { title: 'RUN', value: ({ runId }) => runId },
+    { title: 'STATE', value: ({ state }) => state },
+  ]
+}
+
+function adviseDecision({ id, hash, needs, votes }: Approval): string {
+  const people = needs === 1 ? '' : ` (${votes.length} of ${needs} people so far)`
+  return [
+    `This list holds what was asked for so far; what the runs would still ask for comes later.`,
+    `Approve it${people}: upshot approvals approve ${id} --hash ${hash.slice(0, 8)} --reason "…"`,
+  ].join('\n')
+}

@@ -1,0 +1,44 @@
+import type { Command } from '@commander-js/extra-typings'
+import type { EffectRecord } from '../../../../core/safety/effect.ts'
+import { type Suggestion, suggestLimits } from '../../../../core/safety/suggest-limits.ts'
+import type { ReadStore } from '../../../../core/store/store.ts'
+import { systemClock } from '../../../../core/time.ts'
+import type { Cli } from '../../../command.ts'
+import { parseSince } from '../../../input/parse-option.ts'
+import { type Column, formatTable } from '../../../terminal/table.ts'
+
+const PAGE = 5_000
+const TWO_WEEKS_MS = 14 * 86_400_000
+
+/** `upshot guard suggest`: twice the 99th percentile of what each workflow deleted. */
+export function define(command: Command, { out, project }: Cli): void {
+  command
+    .option('--since <when>', 'look at effects since then, such as 14d (default: 14d)', parseSince)
+    .action(({ since = systemClock.now() - TWO_WEEKS_MS }) =>
+      project.withStore(async (store) => {
+        const suggestions = suggestLimits(await readBegun(store, since))
+        out.result(suggestions, () => formatTable(suggestions, COLUMNS, out))
+        if (suggestions.length === 0) out.note('No workflow deleted anything since then.')
+        else out.note('Write them into the `guard` of the workflow: guard: { deletes: { perRun, perHour, perDay } }')
+      }),
+    )
+}
+
+/** Only the parts that count are kept, so that memory stays small. */
+async function readBegun(store: ReadStore, since: number) {
+  const begun: Pick<EffectRecord, 'at' | 'workflow' | 'runId'>[] = []
+  for (let after = 0; ; ) {
+    const rows = await store.listEffects({ after, since, phases: ['begun'], limit: PAGE })
+    for (const { at, workflow, runId, class: kind } of rows) if (kind === 'delete') begun.push({ at, workflow, runId })
+    if (rows.length < PAGE) return begun
+    after = rows.at(-1)?.seq ?? after
+  }
+}
+
+const COLUMNS: Column<Suggestion>[] = [
+  { title: 'WORKFLOW', value: ({ workflow }) => workflow },
+  { title: 'DELETED', value: ({ deletes }) => deletes, align: 'right' },
+  { title: 'PER RUN', value: ({ perRun }) => perRun, align: 'right' },
+  { title: 'PER HOUR', value: ({ perHour }) => perHour, align: 'right' },
+  { title: 'PER DAY', value: ({ perDay }) => perDay, align: 'right' },
+]

@@ -1,0 +1,99 @@
+import type { JsonValue } from '../json.ts'
+import type { Checkpoint } from '../runs/step.ts'
+import type { Limit } from './guard.ts'
+
+/** The state in which a run saw the thing that it acts on; null where that is not known. */
+export interface Asked {
+  /** Absolute path of a file. */
+  path: string | null
+  bytes: number | null
+  /** ISO 8601, as the service sent it. */
+  modifiedAt: string | null
+  /** Content of a write, as its author says. */
+  input?: JsonValue
+}
+
+/** `delete` begins only with a permit; a `write` asks only where a limit or `once` needs it. */
+export type EffectClass = 'delete' | 'write'
+
+/** An effect that is about to begin. */
+export interface EffectAsk {
+  /** The row of its step while the effect is under way. */
+  step: Checkpoint
+  class: EffectClass
+  /** Such as `files.delete`, or the name of the author's step. */
+  operation: string
+  workflow: string
+  account: string
+  /** Our name of the storage; null where the target is in none. */
+  storage: string | null
+  asked: Asked | null
+  /** The limits that apply to it, in the order in which they are checked. */
+  limits: readonly Limit[]
+}
+
+/** The store's answer to an ask. Only `granted` lets the effect begin. */
+export type EffectPermit =
+  /**
+   * `expect`: the state that a person approved; the effect may only happen in that state.
+   * `isRepeated`: an earlier attempt may have done it.
+   */
+  | { kind: 'granted'; approval: string | null; expect: Asked | null; isRepeated: boolean }
+  /** `until`: when the step asks again by itself. `opened`: this ask opened its approval. */
+  | { kind: 'held'; reason: string; approval: string | null; until: number | null; opened: boolean }
+  | { kind: 'stopped'; reason: string }
+  | { kind: 'denied'; reason: string; approval: string | null }
+
+/** The phase that a row of the effect ledger tells of. `done`: a write, which has one row. */
+export type EffectPhase = 'begun' | 'ended' | 'done' | 'decided' | 'switched' | 'noted'
+
+/** A row of the effect ledger. Rows are appended, and never changed. */
+export interface EffectRecord {
+  seq: number
+  /** Epoch milliseconds. */
+  at: number
+  phase: EffectPhase
+  /** The row in which the effect of an `ended` one began. */
+  ofSeq: number | null
+  class: EffectClass | 'guard'
+  operation: string
+  account: string | null
+  target: string | null
+  path: string | null
+  bytes: number | null
+  workflow: string | null
+  runId: string | null
+  step: string | null
+  eventSeq: number | null
+  /** Hash of the code that ran. */
+  code: string | null
+  approval: string | null
+  /** The person, where one acted. */
+  actor: string | null
+  /** JSON text of {@link Asked}. */
+  asked: string | null
+  outcome: string | null
+  proof: string | null
+  error: string | null
+}
+
+/** Outcomes of a delete that prove that nothing was deleted: the guard gives its place back. */
+export const LEFT_ALONE: readonly string[] = ['not_found', 'changed', 'dry_run']
+
+/** Equal only where a person would see the same thing. */
+export function isSameAsked(one: Asked | null, other: Asked | null): boolean {
+  return describeAsked(one) === describeAsked(other)
+}
+
+/** Text that is equal for equal states, whatever the order of their parts. */
+export function describeAsked(asked: Asked | null): string {
+  if (asked === null) return 'null'
+  const { path, bytes, modifiedAt, input = null } = asked
+  return JSON.stringify([path, bytes, modifiedAt, input])
+}
+
+/** The row of a step whose effect may not begin: it waits, and no attempt has begun. */
+export function heldStep(step: Checkpoint): Checkpoint {
+  const attempt = step.status === 'started' ? step.attempt - 1 : step.attempt
+  return { ...step, status: 'waiting', attempt, dueAt: null }
+}

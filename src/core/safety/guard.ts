@@ -1,0 +1,232 @@
+import { UpshotError } from '../errors.ts'
+
+/** Bounds on the deletes or writes of one scope. Left out: no bound. */
+export interface CountLimits {
+  /** Effects of one run. */
+  perRun?: number | undefined
+  /** Effects within any hour. */
+  perHour?: number | undefined
+  /** Effects within any day. */
+  perDay?: number | undefined
+}
+
+/** Bounds on deletes, also as a share of what the run has listed. */
+export interface DeleteLimits extends CountLimits {
+  /** A part of the entries that the run has listed in the storage, from 0 to 1. */
+  share?: number | undefined
+  /** The share counts once the run has listed so many entries. */
+  shareFrom?: number | undefined
+}
+
+/** Bounds of one scope. */
+export interface ScopeLimits {
+  deletes?: DeleteLimits | undefined
+  /** Bytes of deleted files. */
+  bytes?: CountLimits | undefined
+  writes?: CountLimits | undefined
+}
+
+/** The rule for an effect over a limit. */
+export const OVER = ['approve', 'wait', 'fail'] as const
+export type Over = (typeof OVER)[number]
+
+/** The bounds of a workflow on its own effects. */
+export interface WorkflowLimits extends ScopeLimits {
+  over?: Over | undefined
+}
+
+/** The bounds of a project. A workflow's own replace `workflow`, and no other. */
+export interface Guard {
+  all: ScopeLimits
+  account: ScopeLimits
+  storage: ScopeLimits
+  workflow: WorkflowLimits
+}
+
+/** The bounds of a project that sets none. */
+export const DEFAULT_GUARD: Guard = {
+  all: { deletes: { perHour: 300, perDay: 1_000 } },
+  account: { deletes: { perHour: 300, perDay: 1_000 } },
+  storage: { deletes: { perHour: 200, perDay: 500 } },
+  workflow: { deletes: { perRun: 20, perHour: 100, perDay: 300, share: 0.1, shareFrom: 20 }, over: 'approve' },
+}
+
+/** The guard of a project, with the rules of the approvals that it opens. */
+export interface GuardPolicy {
+  /** Null where the guard is off: stops and the ledger stay. */
+  limits: Guard | null
+  approvals: { expireMs: number; needs: number }
+}
+
+/** The policy of a project that sets nothing. */
+export const DEFAULT_POLICY: GuardPolicy = {
+  limits: DEFAULT_GUARD,
+  approvals: { expireMs: 7 * 86_400_000, needs: 1 },
+}
+
+/** Length of a window, and of the slots that it is counted in, in milliseconds. */
+export const WINDOWS = {
+  hour: { ms: 3_600_000, slotMs: 300_000 },
+  day: { ms: 86_400_000, slotMs: 3_600_000 },
+} as const
+
+export type Window = 'run' | keyof typeof WINDOWS
+export type Counted = 'deletes' | 'bytes' | 'writes'
+
+/** A bound that an effect has to fit into. */
+export interface Limit {
+  /** The counter, such as `all` or `workflow/tidy`. */
+  scope: string
+  what: Counted
+  window: Window
+  /** Largest sum in the window, with this effect. */
+  most: number
+  /** The setting to raise, such as `guard.workflow.deletes.perHour`. */
+  setting: string
+  over: Over
+}
+
+/** The source of an effect, as far as the guard counts by it. */
+export interface EffectSource {
+  runId: string
+  workflow: string
+  account: string
+  storage: string | null
+}
+
+/** The counters of an effect. The last two belong to its run alone. */
+export function listScopes({ runId, workflow, account, storage }: EffectSource) {
+  return {
+    all: 'all',
+    account: `account/${account}`,
+    storage: storage === null ? null : `storage/${account}/${storage}`,
+    workflow: `workflow/${workflow}`,
+    run: `run/${runId}`,
+    share: storage === null ? null : `run/${runId}/${storage}`,
+  }
+}
+
+/**
+ * The limits of an effect. `listed`: distinct entries of the storage that the run has listed. Null:
+ * no listing is known, and no share applies.
+ */
+export function planLimits(
+  guard: Guard,
+  own: WorkflowLimits | undefined,
+  { source, effect, listed }: { source: EffectSource; effect: 'delete' | 'write'; listed: number | null },
+): Limit[] {
+  const scopes = listScopes(source)
+  const workflow = own ?? guard.workflow
+  const over = workflow.over ?? 'approve'
+  const place = own === undefined ? 'guard.workflow' : `guard of ${source.workflow}`
+  const planned = [
+    ...planScope(scopes.workflow, place, { limits: workflow, run: scopes.run }),
+    ...planShare(scopes.share, place, { limits: workflow.deletes, listed }),
+    ...planScope(scopes.storage, 'guard.storage', { limits: guard.storage, run: scopes.run }),
+    ...planScope(scopes.account, 'guard.account', { limits: guard.account, run: scopes.run }),
+    ...planScope(scopes.all, 'guard.all', { limits: guard.all, run: scopes.run }),
+  ]
+  const counted: readonly Counted[] = effect === 'delete' ? ['deletes', 'bytes'] : ['writes']
+  // No time makes room in a limit of one run.
+  return planned
+    .filter(({ what }) => counted.includes(what))
+    .map((limit) => ({ ...limit, over: over === 'wait' && limit.window === 'run' ? 'approve' : over }))
+}
+
+type PlannedLimit = Omit<Limit, 'over'>
+
+function planScope(
+  scope: string | null,
+  place: string,
+  { limits, run }: { limits: ScopeLimits; run: string },
+): PlannedLimit[] {
+  if (scope === null) return []
+  return (['deletes', 'bytes', 'writes'] as const).flatMap((what) => {
+    const { perRun, perHour, perDay } = limits[what] ?? {}
+    const plan = (most: number | undefined, window: Window, name: string, at: string): PlannedLimit[] =>
+      most === undefined ? [] : [{ scope: at, what, window, most, setting: `${place}.${what}.${name}` }]
+    return [
+      ...plan(perRun, 'run', 'perRun', run),
+      ...plan(perHour, 'hour', 'perHour', scope),
+      ...plan(perDay, 'day', 'perDay', scope),
+    ]
+  })
+}
+
+function planShare(
+  scope: string | null,
+  place: string,
+  { limits = {}, listed }: { limits: DeleteLimits | undefined; listed: number | null },
+): PlannedLimit[] {
+  const { share, shareFrom = 1 } = limits
+  if (scope === null || share === undefined || listed === null || listed < shareFrom) return []
+  const most = Math.floor(share * listed)
+  return [{ scope, what: 'deletes', window: 'run', most, setting: `${place}.deletes.share` }]
+}
+
+/** True where a limit counts the writes of a workflow, so that each of them asks. */
+export function limitsWrites(guard: Guard, own: WorkflowLimits | undefined): boolean {
+  const scopes = [own ?? guard.workflow, guard.storage, guard.account, guard.all]
+  return scopes.some(({ writes }) => writes !== undefined)
+}
+
+/** The size of effects in the unit of a limit. */
+export function measure({ what }: Pick<Limit, 'what'>, size: { count: number; bytes: number }): number {
+  return what === 'bytes' ? size.bytes : size.count
+}
+
+/** The first limit without room for `size` more; null where all have room. */
+export function findFull(
+  limits: readonly Limit[],
+  size: { count: number; bytes: number },
+  usedOf: (limit: Limit) => number,
+): Limit | null {
+  return limits.find((limit) => usedOf(limit) + measure(limit, size) > limit.most) ?? null
+}
+
+/**
+ * The first slot that counts at `now`. Slots of the future count, so a clock set back frees none.
+ */
+export function firstSlot(window: keyof typeof WINDOWS, now: number): number {
+  const { ms, slotMs } = WINDOWS[window]
+  return Math.floor((now - ms) / slotMs)
+}
+
+/** The slot of a moment. */
+export function slotOf(window: keyof typeof WINDOWS, now: number): number {
+  return Math.floor(now / WINDOWS[window].slotMs)
+}
+
+/** When the oldest slot that counts at `now` leaves its window, in epoch milliseconds. */
+export function nextRoomAt(window: Window, now: number): number {
+  if (window === 'run') return now
+  const { ms, slotMs } = WINDOWS[window]
+  return (firstSlot(window, now) + 1) * slotMs + ms
+}
+
+const WORDS = { run: 'in one run', hour: 'an hour', day: 'a day' } as const
+const NOUNS = { deletes: 'deletes', bytes: 'bytes', writes: 'writes' } as const
+
+/** The limit in words, with the setting that was too small. */
+export function describeLimit({ scope, what, window, most, setting }: Limit): string {
+  const whose = scope.startsWith('run/') ? '' : ` of ${scope === 'all' ? 'all workflows' : scope.replace('/', ' ')}`
+  const part = setting.endsWith('.share') ? ', the allowed share of what it listed' : ''
+  return `over ${most} ${NOUNS[what]}${whose} ${WORDS[window]}${part} (${setting})`
+}
+
+const UNITS: Record<string, number> = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 }
+
+/** Bytes of a size such as `50 GB` or `1.5 MB`, or a number. Throws `invalid_config`. */
+export function parseSize(given: number | string): number {
+  const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?) ?(B|kB|MB|GB|TB)$/.exec(String(given)) ?? []
+  const bytes = typeof given === 'number' ? given : Number(number || Number.NaN) * (UNITS[unit] ?? Number.NaN)
+  if (Number.isFinite(bytes) && bytes >= 0) return Math.round(bytes)
+  throw new UpshotError('invalid_config', `"${given}" is no size. Write one such as "50 GB" or "200 MB".`)
+}
+
+/** The part from 0 to 1 of a text such as `10%`. Throws `invalid_config`. */
+export function parseShare(given: string): number {
+  const [, number] = /^(\d+(?:\.\d+)?)%$/.exec(given) ?? []
+  if (number !== undefined && Number(number) <= 100) return Number(number) / 100
+  throw new UpshotError('invalid_config', `"${given}" is no share. Write a percentage such as "10%".`)
+}

@@ -1,0 +1,40 @@
+import type {
+  Approval,
+  ApprovalItem,
+  ApprovalStatus,
+  Approver,
+  Decision,
+  DecisionResult,
+} from '../../safety/approval.ts'
+
+export interface ApprovalWrites {
+  /**
+   * Counts a person's word. Approving covers the list up to the named hash; the rest moves to a
+   * fresh approval. Throws `conflict` for a list that has no such hash, or is decided.
+   */
+  decideApproval(decision: Decision, now: number): Promise<DecisionResult>
+  /** `conflict` for a name that is taken. */
+  addApprover(approver: Approver): Promise<void>
+  /** Their later words do not count. False for an unknown name. */
+  removeApprover(name: string, now: number): Promise<boolean>
+}
+
+/** Selects approvals; every part narrows. */
+export interface ApprovalFilter {
+  status?: ApprovalStatus
+  workflow?: string
+  /** Before the approval with this id: the last one of the page before. */
+  before?: string
+}
+
+export interface ApprovalReads {
+  /** Newest first. */
+  listApprovals(query: ApprovalFilter & { limit: number; now: number }): Promise<Approval[]>
+  findApproval(id: string, now: number): Promise<Approval | null>
+  /** In their order, numbered above `after`. */
+  listApprovalItems(query: { approval: string; after?: number; limit: number }): Promise<ApprovalItem[]>
+  /** The approval that a question of `step.approve` opened; null while there is none. */
+  findQuestion(runId: string, step: string, now: number): Promise<Approval | null>
+  /** By name, removed ones included. */
+  listApprovers(): Promise<Approver[]>
+}

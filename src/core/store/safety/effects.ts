@@ -1,0 +1,67 @@
+import type { Lease } from '../../runs/lease.ts'
+import type { EffectAsk, EffectPermit, EffectPhase, EffectRecord } from '../../safety/effect.ts'
+import type { EffectStop, StopScope } from '../../safety/stop.ts'
+
+/** Facts of an ask that are not the effect's own. Moments are epoch milliseconds. */
+export interface AskOptions {
+  now: number
+  /** True: all of the asks are granted, or none. Default false. */
+  together?: boolean
+  /** Hash of the code, where the run's row has none yet. */
+  codeHash?: string | undefined
+  /** When an approval that this ask opens expires. */
+  expiresAt: number
+  /** Distinct people who have to agree to an approval that this ask opens. */
+  needs: number
+}
+
+export interface EffectWrites {
+  /**
+   * Saves the rows of steps whose effects are about to begin and decides whether they may, in one
+   * commit. A granted effect is counted and in the ledger; asked again, it is granted and counted
+   * no second time.
+   */
+  beginEffects(lease: Lease, asks: readonly EffectAsk[], options: AskOptions): Promise<EffectPermit[]>
+  /** Wakes the runs that the guard holds, so that they ask again; returns how many. */
+  askAgain(): Promise<number>
+  /** Holds the effects of a scope from this commit on. False when it was stopped already. */
+  stopEffects(stop: EffectStop): Promise<boolean>
+  /** Ends a stop and wakes the runs that stops hold; null when there was none. */
+  resumeEffects(scope: StopScope, by: { actor: string; reason: string | null; now: number }): Promise<number | null>
+}
+
+/** Selects rows of the effect ledger; every part narrows. */
+export interface EffectFilter {
+  phases?: readonly EffectPhase[]
+  /** A target such as `storage_a:fil_1`. */
+  target?: string
+  /** Path of a deleted file. */
+  path?: string
+  runId?: string
+  workflow?: string
+  since?: number
+  until?: number
+  /** Numbered below this: the last one of the page before. */
+  before?: number
+  /** Numbered above this; then the oldest come first. */
+  after?: number
+}
+
+/** The use of one counter of the guard. */
+export interface GuardUse {
+  scope: string
+  /** `approved`: by a person; it fills no window. */
+  class: 'delete' | 'write' | 'approved'
+  window: 'hour' | 'day'
+  count: number
+  bytes: number
+}
+
+export interface EffectReads {
+  /** Newest first, or oldest first with `after`. */
+  listEffects(query: EffectFilter & { limit: number }): Promise<EffectRecord[]>
+  /** The stops in force. */
+  listStops(): Promise<EffectStop[]>
+  /** Counters with any use in their window, by scope. */
+  listGuardUse(now: number): Promise<GuardUse[]>
+}

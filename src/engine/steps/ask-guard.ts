@@ -1,0 +1,92 @@
+import { accountOf } from '../../core/runs/claim.ts'
+import type { Checkpoint } from '../../core/runs/step.ts'
+import type { Asked, EffectAsk, EffectPermit } from '../../core/safety/effect.ts'
+import { type Limit, planLimits } from '../../core/safety/guard.ts'
+import type { DeletePermit } from '../../core/service/files-api.ts'
+import { STORAGES } from '../../core/service/storage.ts'
+import type { Pass } from '../pass/pass.ts'
+
+/** The facts that a Files call knows of its file. */
+export interface EffectFacts {
+  /** The state in which the run saw the file; null where it has not read it. */
+  asked: Asked | null
+  /** Distinct entries of the storage that the run has listed; null: none. */
+  listed: number | null
+  /** Reads the file's present state; null: there is none. */
+  look?(signal: AbortSignal): Promise<Asked | null>
+  /** Takes the permit before the effect begins. */
+  onGranted?(permit: DeletePermit): void
+}
+
+/**
+ * True where a step must have a permit before it begins: deletes, `once` steps, and writes that a
+ * limit counts.
+ */
+export function needsPermit(pass: Pass, step: Checkpoint, { once = false }: { once?: boolean }): boolean {
+  if (step.effect === 'delete' || once) return true
+  return step.effect === 'write' && pass.limitsWrites
+}
+
+/**
+ * Asks the store whether the effect may begin; its answer is on disk with the step's row. Rejects
+ * where nothing could be decided, and then nothing may begin.
+ */
+export async function askGuard(
+  pass: Pass,
+  { step, row, isHeld }: { step: Checkpoint; row: Checkpoint; isHeld: boolean },
+  facts: EffectFacts,
+): Promise<EffectPermit> {
+  const limits = planLimitsOf(pass, step, facts.listed)
+  // A size that nobody knows counts as nothing, so it is looked up where bytes are limited.
+  const mustLook = isHeld || limits.some(({ what }) => what === 'bytes')
+  const known = facts.asked ?? (mustLook ? await look(pass, facts) : null)
+  const permit = await ask(pass, describeAsk(pass, { step, row, asked: known, limits }))
+  if (permit.kind !== 'held' || known !== null || !facts.look) return permit
+  // A person decides by path, size and date, not by an id.
+  const asked = await look(pass, facts)
+  return asked === null ? permit : ask(pass, describeAsk(pass, { step, row, asked, limits }))
+}
+
+async function ask(pass: Pass, request: EffectAsk): Promise<EffectPermit> {
+  const [permit] = await pass.journal.beginEffects([request], askOptions(pass))
+  if (!permit) throw new Error('The store gave no answer to an effect.')
+  return permit
+}
+
+/** Moments and votes of an approval that this ask may open. It expires before the run times out. */
+export function askOptions({ clock, deadline, guard }: Pass) {
+  const now = clock.now()
+  const { expireMs, needs } = guard.approvals
+  return { now, needs, expiresAt: Math.min(now + expireMs, deadline ?? Infinity) }
+}
+
+export function describeAsk(
+  pass: Pass,
+  { step, row, asked, limits }: { step: Checkpoint; row: Checkpoint; asked: Asked | null; limits: readonly Limit[] },
+): EffectAsk {
+  return {
+    step: row,
+    class: step.effect === 'delete' ? 'delete' : 'write',
+    operation: step.key.replace(/\[.*$/s, ''),
+    ...sourceOf(pass, step),
+    asked,
+    limits,
+  }
+}
+
+/** The limits of a step's effect; none where the guard is off. */
+export function planLimitsOf(pass: Pass, step: Checkpoint, listed: number | null): Limit[] {
+  const { limits } = pass.guard
+  if (limits === null || step.effect === 'read') return []
+  const source = { runId: pass.run.lease.runId, ...sourceOf(pass, step) }
+  return planLimits(limits, pass.ownLimits, { source, effect: step.effect, listed })
+}
+
+function sourceOf({ run }: Pass, { target }: Checkpoint) {
+  const storage = STORAGES.find((name) => target?.startsWith(`${name}:`)) ?? null
+  return { workflow: run.workflow, account: accountOf(run.cause), storage }
+}
+
+async function look(pass: Pass, facts: EffectFacts): Promise<Asked | null> {
+  return (await facts.look?.(pass.abort.signal)) ?? null
+}

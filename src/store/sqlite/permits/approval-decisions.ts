@@ -1,0 +1,136 @@
+import type { Database } from 'better-sqlite3'
+import { UpshotError } from '../../../core/errors.ts'
+import { type Decision, type DecisionResult, MIN_HASH_DIGITS } from '../../../core/safety/approval.ts'
+import { findVoteFault } from '../../../core/safety/find-vote-fault.ts'
+import type { ApprovalRow, ItemRow } from '../safety/approval-statements.ts'
+import { type ApprovalTable, readAsked } from '../safety/approval-table.ts'
+import type { ApproverTable } from '../safety/approver-table.ts'
+import type { EffectTable } from '../safety/effect-table.ts'
+import type { WaitTable } from '../waits/wait-table.ts'
+
+interface DecisionTables {
+  approvals: ApprovalTable
+  approvers: ApproverTable
+  effects: EffectTable
+  waits: WaitTable
+}
+
+/** Most items of an approval that one decision reads. */
+const EVERY_ITEM = Number.MAX_SAFE_INTEGER
+
+/** Counts the words of people, and carries out what they decide. See decision 45. */
+export class ApprovalDecisions {
+  readonly #tables: DecisionTables
+  readonly #vote
+  readonly #countVotes
+
+  constructor(db: Database, tables: DecisionTables) {
+    this.#tables = tables
+    // Index: primary key, for both. A person has one word, the last one.
+    this.#vote = db.prepare(
+      `INSERT INTO approval_vote (approval, actor, verdict, reason, hash, only, answer, at, signature)
+       VALUES (@approval, @actor, @verdict, @reason, @hash, @only, @answer, @now, @signature)
+       ON CONFLICT (approval, actor) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason,
+         hash = excluded.hash, only = excluded.only, answer = excluded.answer, at = excluded.at,
+         signature = excluded.signature`,
+    )
+    this.#countVotes = db
+      .prepare<[string, string, string | null, string | null], number>(
+        `SELECT count(*) FROM approval_vote
+         WHERE approval = ? AND verdict = 'approved' AND hash = ? AND only IS ? AND answer IS ?`,
+      )
+      .pluck()
+  }
+
+  decide(decision: Decision, now: number): DecisionResult {
+    const approval = this.#requireOpen(decision.approval, now)
+    const item = this.#requireItem(decision)
+    const { approvers, effects } = this.#tables
+    const fault = findVoteFault(decision, { approvers: approvers.list(), role: approval.role })
+    if (fault !== null) throw new UpshotError('conflict', `The word of "${decision.actor}" does not count: ${fault}.`)
+    const { approval: id, verdict, actor, reason, answer } = decision
+    const only = decision.only === null ? null : JSON.stringify(decision.only)
+    const { signature } = decision
+    this.#vote.run({ approval: id, actor, verdict, reason, hash: item.hash, only, answer, now, signature })
+    const { workflow, account } = approval
+    const operation = verdict === 'approved' ? 'approve' : 'deny'
+    effects.note({
+      at: now,
+      phase: 'decided',
+      operation,
+      approval: id,
+      actor,
+      workflow,
+      account,
+      error: reason,
+      outcome: item.hash,
+    })
+    if (verdict === 'denied') return this.#close(approval, { status: 'denied', granted: 0, now })
+    const missing = approval.needs - (this.#countVotes.get(id, item.hash, only, answer) ?? 0)
+    if (missing > 0) return { status: 'open', granted: 0, moved: 0, next: null, woken: 0, missing }
+    return this.#approve(approval, { item, decision, now })
+  }
+
+  #approve(approval: ApprovalRow, { item, decision, now }: { item: ItemRow; decision: Decision; now: number }) {
+    const { approvals } = this.#tables
+    const open = approvals.items(approval.id, 0, EVERY_ITEM).filter(({ state }) => state === 'open')
+    const isMeant = ({ number }: ItemRow) =>
+      number <= item.number && (decision.only?.some(({ from, to }) => number >= from && number <= to) ?? true)
+    const granted = open.filter(isMeant)
+    const rest = open.filter((each) => !isMeant(each))
+    if (granted.length === 0) {
+      throw new UpshotError('conflict', `None of these items of approval ${approval.id} is still asked for.`, {
+        details: { fix: `Look again: "upshot approvals show ${approval.id}".` },
+      })
+    }
+    for (const { number } of rest) approvals.setItem(approval.id, number, 'moved')
+    const result = this.#close(approval, { status: 'approved', granted: granted.length, now, answer: decision.answer })
+    return rest.length === 0 ? result : { ...result, moved: rest.length, next: this.#reopen(approval, rest, now) }
+  }
+
+  /** Opens a fresh approval of the same limit for what was left out. */
+  #reopen(before: ApprovalRow, rest: readonly ItemRow[], now: number): string {
+    const { approvals, waits } = this.#tables
+    const { kind, hold, workflow, account, why, needs, role, question, expires_at: expiresAt } = before
+    const opening = { kind, hold, workflow, account, why, needs, role, question, openedAt: now, expiresAt }
+    const next = approvals.open(opening)
+    for (const { run_id: runId, step, target, asked } of rest) {
+      approvals.join(next, { runId, step, target, asked: readAsked(asked) })
+    }
+    waits.moveWaits(before.id, next.id)
+    return next.id
+  }
+
+  #close(
+    { id }: ApprovalRow,
+    {
+      status,
+      granted,
+      now,
+      answer,
+    }: { status: 'approved' | 'denied'; granted: number; now: number; answer?: string | null },
+  ): DecisionResult {
+    const { approvals, waits } = this.#tables
+    approvals.close(id, status, now, answer)
+    return { status, granted, moved: 0, next: null, woken: waits.wakeAwaiting(id), missing: 0 }
+  }
+
+  #requireOpen(id: string, now: number): ApprovalRow {
+    const found = this.#tables.approvals.find(id)
+    if (!found) throw new UpshotError('not_found', `There is no approval ${id}.`)
+    const status = found.status === 'open' && found.expires_at <= now ? 'expired' : found.status
+    if (status === 'open') return found
+    throw new UpshotError('conflict', `Approval ${id} is ${status} already.`, {
+      details: { fix: 'List what is open with "upshot approvals list".' },
+    })
+  }
+
+  #requireItem({ approval, hash }: Decision): ItemRow {
+    const isHash = hash.length >= MIN_HASH_DIGITS && /^[0-9a-f]+$/.test(hash)
+    const found = isHash ? this.#tables.approvals.findByHash(approval, hash) : null
+    if (found !== null) return found
+    throw new UpshotError('conflict', `The list of approval ${approval} has no hash ${hash}: it has changed.`, {
+      details: { fix: `Look again: "upshot approvals show ${approval}".` },
+    })
+  }
+}

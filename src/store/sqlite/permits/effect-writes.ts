@@ -1,0 +1,69 @@
+import type { Checkpoint } from '../../../core/runs/step.ts'
+import type { SavedWithStep } from '../../../core/runs/wait.ts'
+import { describeScope } from '../../../core/safety/stop.ts'
+import type { ApprovalWrites } from '../../../core/store/safety/approvals.ts'
+import type { EffectWrites } from '../../../core/store/safety/effects.ts'
+import { describeStale } from '../database/describe-stale.ts'
+import type { GroupCommit } from '../database/group-commit.ts'
+import type { ApproverTable } from '../safety/approver-table.ts'
+import type { EffectTable } from '../safety/effect-table.ts'
+import type { StopTable } from '../safety/stop-table.ts'
+import type { WaitTable } from '../waits/wait-table.ts'
+import type { ApprovalDecisions } from './approval-decisions.ts'
+import type { Permits } from './permits.ts'
+
+interface EffectTables {
+  approvers: ApproverTable
+  decisions: ApprovalDecisions
+  effects: EffectTable
+  permits: Permits
+  stops: StopTable
+  waits: WaitTable
+}
+
+type Commit = Pick<GroupCommit, 'write'>
+
+/** Permits, and the switches that hold effects. */
+export function effectWrites({ permits, stops, waits, effects }: EffectTables, commit: Commit): EffectWrites {
+  return {
+    beginEffects: (lease, asks, options) =>
+      commit.write(
+        () => permits.begin(lease, asks, options),
+        (answers) => {
+          if (answers === null) throw describeStale(lease)
+          return answers
+        },
+      ),
+    askAgain: () => commit.write(() => waits.wakeHeld()),
+    stopEffects: (stop) =>
+      commit.write(() => {
+        const { kind, name, since: at, actor, reason } = stop
+        const target = describeScope({ kind, name })
+        const isNew = stops.add(stop)
+        if (isNew) effects.note({ at, phase: 'switched', operation: 'stop', target, actor, error: reason })
+        return isNew
+      }),
+    resumeEffects: (scope, { actor, reason, now: at }) =>
+      commit.write(() => {
+        if (!stops.remove(scope)) return null
+        const target = describeScope(scope)
+        effects.note({ at, phase: 'switched', operation: 'resume', target, actor, error: reason })
+        return waits.wakeAwaiting('stop')
+      }),
+  }
+}
+
+/** The words of people, and who may speak. */
+export function approvalWrites({ decisions, approvers }: EffectTables, commit: Commit): ApprovalWrites {
+  return {
+    decideApproval: (decision, now) => commit.write(() => decisions.decide(decision, now)),
+    addApprover: (approver) => commit.write(() => approvers.add(approver)),
+    removeApprover: (name, now) => commit.write(() => approvers.remove(name, now)),
+  }
+}
+
+/** True where the end of a step ends an effect: a delete, or a write with a target. */
+export function isInLedger({ status, effect, target }: Checkpoint, saved: SavedWithStep | undefined): boolean {
+  if (effect === 'read' || (status !== 'completed' && status !== 'failed')) return false
+  return effect === 'delete' || target !== null || saved?.effect !== undefined
+}

@@ -1,0 +1,218 @@
+import { newId } from '../../../core/ids.ts'
+import { planRuns } from '../../../core/incoming/route.ts'
+import type { Lease } from '../../../core/runs/lease.ts'
+import { type EffectAsk, type EffectPermit, heldStep } from '../../../core/safety/effect.ts'
+import { describeLimit, type EffectSource, findFull, type Limit, nextRoomAt } from '../../../core/safety/guard.ts'
+import { coversEffect, describeScope, type EffectStop } from '../../../core/safety/stop.ts'
+import type { AskOptions } from '../../../core/store/safety/effects.ts'
+import { isoTime } from '../../../core/time.ts'
+import type { RunTable } from '../runs/run-table.ts'
+import type { StepTable } from '../runs/step-table.ts'
+import type { WorkflowTable } from '../runs/workflow-table.ts'
+import type { ApprovalRow } from '../safety/approval-statements.ts'
+import { type ApprovalTable, isAskedAgain, readAsked } from '../safety/approval-table.ts'
+import type { EffectTable } from '../safety/effect-table.ts'
+import type { GuardTable } from '../safety/guard-table.ts'
+import type { StopTable } from '../safety/stop-table.ts'
+import type { WaitTable } from '../waits/wait-table.ts'
+
+/** Type of the event that opens an approval. */
+const APPROVAL_OPENED = 'upshot.approval.opened'
+
+interface PermitTables {
+  approvals: ApprovalTable
+  effects: EffectTable
+  guard: GuardTable
+  runs: RunTable
+  steps: StepTable
+  stops: StopTable
+  waits: WaitTable
+  workflows: WorkflowTable
+}
+
+/** An ask with the answer that needs no limit; null where the limits decide. */
+interface Judged {
+  ask: EffectAsk
+  source: EffectSource
+  permit: EffectPermit | null
+}
+
+/** Decides whether effects may begin, and counts and records those that may. See decision 44. */
+export class Permits {
+  readonly #tables: PermitTables
+
+  constructor(tables: PermitTables) {
+    this.#tables = tables
+  }
+
+  /** Null when the lease is stale. */
+  begin(lease: Lease, asks: readonly EffectAsk[], options: AskOptions): EffectPermit[] | null {
+    const { runs, stops, waits } = this.#tables
+    if (!runs.isLeased(lease)) return null
+    if (options.codeHash !== undefined) waits.saveCodeHash(lease.runId, options.codeHash)
+    const inForce = stops.list()
+    const judged = asks.map((ask) => this.#judge(lease.runId, ask, { inForce, now: options.now }))
+    const stopped = judged.find(({ permit }) => permit?.kind === 'stopped')
+    if (options.together === true && stopped) for (const each of judged) each.permit = stopped.permit
+    const open = judged.filter(({ permit }) => permit === null)
+    if (options.together === true) this.#decideRoom(open, options)
+    else for (const each of open) this.#decideRoom([each], options)
+    return judged.map((each) => this.#carryOut(lease, each, options.now))
+  }
+
+  /** The answers that come before the limits: a stop, an earlier permit, a person's word. */
+  #judge(runId: string, ask: EffectAsk, { inForce, now }: { inForce: readonly EffectStop[]; now: number }): Judged {
+    const { workflow, account, storage, step, asked } = ask
+    const source = { runId, workflow, account, storage }
+    const judge = (permit: EffectPermit | null): Judged => ({ ask, source, permit })
+    const stop = inForce.find((each) => coversEffect(each, source))
+    if (stop) return judge({ kind: 'stopped', reason: `${describeScope(stop)} are stopped: ${stop.reason}` })
+    const { approvals, effects } = this.#tables
+    const item = approvals.findItem(runId, step.key)
+    if (effects.findBegun(runId, step.key) !== null) {
+      const isApproved = item?.state === 'approved'
+      return judge({
+        kind: 'granted',
+        approval: isApproved ? item.approval : null,
+        expect: isApproved ? readAsked(item.asked) : null,
+        isRepeated: true,
+      })
+    }
+    if (item === null) return judge(null)
+    const isOver = item.state === 'open' && item.expires_at <= now
+    if (isOver) approvals.close(item.approval, 'expired', now)
+    if (isOver || item.state === 'denied' || item.state === 'expired') {
+      const state = isOver ? 'expired' : item.state
+      return judge({
+        kind: 'denied',
+        approval: item.approval,
+        reason: `approval ${item.approval} was ${state}: ${item.why}`,
+      })
+    }
+    if (!isAskedAgain(item.asked, asked)) {
+      approvals.withdrawStep(runId, step.key, now)
+      return judge(null)
+    }
+    return judge(
+      item.state === 'approved' ? { kind: 'granted', approval: item.approval, expect: asked, isRepeated: false } : null,
+    )
+  }
+
+  /** Grants all where every limit has room for all of them, and holds all otherwise. */
+  #decideRoom(group: Judged[], options: AskOptions): void {
+    const { guard } = this.#tables
+    const full = findFullOf(group, (limit) => guard.used(limit, options.now))
+    if (full === null) {
+      for (const each of group) each.permit = { kind: 'granted', approval: null, expect: null, isRepeated: false }
+      // Counted here, so that the next ask of this commit sees it.
+      for (const [source, kind, size] of sizesOf(group)) guard.reserve(source, kind, size, options.now)
+      return
+    }
+    if (full.over === 'fail') {
+      const reason = `it would be ${describeLimit(full)}`
+      for (const each of group) each.permit = { kind: 'denied', approval: null, reason }
+    } else if (full.over === 'wait') {
+      const reason = `waits for room: it would be ${describeLimit(full)}`
+      const until = nextRoomAt(full.window, options.now)
+      for (const each of group) each.permit = { kind: 'held', reason, approval: null, until, opened: false }
+    } else this.#hold(group, full, options)
+  }
+
+  /** Adds the effects to the open approval of a limit, and opens one where there is none. */
+  #hold(group: Judged[], full: Limit, options: AskOptions): void {
+    const { approvals } = this.#tables
+    const [{ source }] = group as [Judged]
+    const hold = `${full.scope}/${source.account}/${full.setting}`
+    const known = approvals.findOpen(hold, options.now)
+    const approval = known ?? this.#open(hold, full, { source, options })
+    for (const {
+      ask,
+      source: { runId },
+    } of group) {
+      const { step, asked } = ask
+      const before = approvals.findItem(runId, step.key)
+      if (before?.approval === approval.id) continue
+      if (before) approvals.withdrawStep(runId, step.key, options.now)
+      approvals.join(approval, { runId, step: step.key, target: step.target, asked })
+    }
+    const reason = `waits for approval ${approval.id}: it would be ${approval.why}`
+    for (const each of group) {
+      each.permit = { kind: 'held', reason, approval: approval.id, until: approval.expires_at, opened: known === null }
+    }
+  }
+
+  #open(hold: string, full: Limit, { source, options }: { source: EffectSource; options: AskOptions }): ApprovalRow {
+    const { approvals, waits, workflows } = this.#tables
+    const { workflow, account } = source
+    const { needs, expiresAt, now } = options
+    const why = describeLimit(full)
+    const about = { kind: 'guard', hold, workflow, account, why, needs, role: null, question: null } as const
+    const approval = approvals.open({ ...about, openedAt: now, expiresAt })
+    const id = newId('evt', now)
+    const data = { approval: approval.id, kind: 'guard', workflow, account, why, needs, expiresAt: isoTime(expiresAt) }
+    const body = JSON.stringify({ id, type: APPROVAL_OPENED, created: isoTime(now), data })
+    const runs = planRuns(APPROVAL_OPENED, workflows.routes() ?? [])
+    waits.send({ id, type: APPROVAL_OPENED, account, createdAt: now, body, workflows: runs })
+    return approval
+  }
+
+  #carryOut(lease: Lease, { ask, source, permit }: Judged, now: number): EffectPermit {
+    const { approvals, effects, guard, steps, waits } = this.#tables
+    const { runId } = lease
+    const { key } = ask.step
+    if (permit === null) throw new Error(`step ${key} was judged`)
+    steps.save(lease, permit.kind === 'granted' ? ask.step : heldStep(ask.step))
+    if (permit.kind === 'granted') {
+      if (effects.findBegun(runId, key) === null) {
+        if (permit.approval !== null) guard.reserve(source, 'approved', sizeOf(ask), now)
+        else approvals.withdrawStep(runId, key, now)
+        effects.begin(runId, ask, { approval: permit.approval, now })
+      } else effects.repeat(runId, key)
+      waits.settle(runId, key)
+      return permit
+    }
+    if (permit.kind === 'stopped') waits.awaitApproval(runId, key, 'stop')
+    else if (permit.kind === 'held' && permit.approval !== null) waits.awaitApproval(runId, key, permit.approval)
+    return permit
+  }
+}
+
+function findFullOf(group: readonly Judged[], usedOf: (limit: Limit) => number): Limit | null {
+  const size = group.reduce((sum, { ask }) => ({ count: sum.count + 1, bytes: sum.bytes + (ask.asked?.bytes ?? 0) }), {
+    count: 0,
+    bytes: 0,
+  })
+  const [first, ...rest] = group
+  if (first === undefined) return null
+  if (rest.length === 0) return findFull(first.ask.limits, size, usedOf)
+  // Asks of one list may be of several storages, each with limits of its own.
+  const limits = new Map<string, { limit: Limit; count: number; bytes: number }>()
+  for (const { ask } of group) {
+    for (const limit of ask.limits) {
+      const name = `${limit.scope} ${limit.setting}`
+      const known = limits.get(name) ?? { limit, count: 0, bytes: 0 }
+      limits.set(name, { limit, count: known.count + 1, bytes: known.bytes + (ask.asked?.bytes ?? 0) })
+    }
+  }
+  const full = [...limits.values()].find(({ limit, ...part }) => findFull([limit], part, usedOf) !== null)
+  return full?.limit ?? null
+}
+
+/** The size of a group by source and class. */
+function sizesOf(group: readonly Judged[]): [EffectSource, EffectAsk['class'], { count: number; bytes: number }][] {
+  const sizes = new Map<string, [EffectSource, EffectAsk['class'], { count: number; bytes: number }]>()
+  for (const { ask, source } of group) {
+    const name = `${source.storage} ${ask.class}`
+    const known = sizes.get(name)
+    const { count, bytes } = sizeOf(ask)
+    if (known) {
+      known[2].count += count
+      known[2].bytes += bytes
+    } else sizes.set(name, [source, ask.class, { count, bytes }])
+  }
+  return [...sizes.values()]
+}
+
+function sizeOf({ asked }: EffectAsk) {
+  return { count: 1, bytes: asked?.bytes ?? 0 }
+}

@@ -1,0 +1,184 @@
+import type { Database } from 'better-sqlite3'
+import { newId } from '../../../core/ids.ts'
+import type { Question } from '../../../core/runs/wait.ts'
+import {
+  type Approval,
+  type ApprovalItem,
+  type ApprovalStatus,
+  chainHash,
+  type ItemState,
+  seedHash,
+} from '../../../core/safety/approval.ts'
+import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
+import type { ApprovalFilter } from '../../../core/store/safety/approvals.ts'
+import { type ApprovalRow, type ItemRow, prepareApprovalStatements } from './approval-statements.ts'
+
+/** The first facts of an approval. */
+export interface Opening
+  extends Pick<ApprovalRow, 'kind' | 'hold' | 'workflow' | 'account' | 'why' | 'needs' | 'role'> {
+  question: string | null
+  openedAt: number
+  expiresAt: number
+}
+
+/** An effect that joins the list of an approval. */
+export type NewItem = Pick<ApprovalItem, 'runId' | 'step' | 'target' | 'asked'>
+
+/** Approvals and the lists that they are for. */
+export class ApprovalTable {
+  readonly #sql
+
+  constructor(db: Database) {
+    this.#sql = prepareApprovalStatements(db)
+  }
+
+  /** The open approval of a hold; one that is over expires first, and is none. */
+  findOpen(hold: string, now: number): ApprovalRow | null {
+    const found = this.#sql.findOpen.get(hold)
+    if (!found) return null
+    if (found.expires_at > now) return found
+    this.close(found.id, 'expired', now)
+    return null
+  }
+
+  open(opening: Opening): ApprovalRow {
+    const id = newId('apr', opening.openedAt)
+    const hash = seedHash(id, opening.question === null ? null : JSON.parse(opening.question))
+    this.#sql.insert.run({ ...opening, id, hash })
+    return this.require(id)
+  }
+
+  /** The item of a step that is neither withdrawn nor moved; null where there is none. */
+  findItem(runId: string, step: string): (ItemRow & Pick<ApprovalRow, 'status' | 'expires_at' | 'why'>) | null {
+    return this.#sql.findItem.get(runId, step) ?? null
+  }
+
+  /** Appends an effect to the list of an open approval. */
+  join(approval: ApprovalRow, item: NewItem): void {
+    const hash = chainHash(approval.hash, item)
+    const number = approval.items + 1
+    const bytes = item.asked?.bytes ?? 0
+    const asked = item.asked === null ? null : JSON.stringify(item.asked)
+    this.#sql.insertItem.run({ ...item, asked, approval: approval.id, number, bytes, hash })
+    this.#sql.grow.run(bytes, hash, approval.id)
+    Object.assign(approval, { items: number, hash, bytes: approval.bytes + bytes })
+  }
+
+  /** Takes the item of a step back; an approval without any is withdrawn. */
+  withdrawStep(runId: string, step: string, now: number): void {
+    for (const id of this.#sql.withdrawStep.all(runId, step)) this.#sql.closeEmpty.run(now, id)
+  }
+
+  /** Takes back everything that a run asked for. */
+  withdrawRun(runId: string, now: number | null): void {
+    for (const id of new Set(this.#sql.withdrawRun.all(runId))) this.#sql.closeEmpty.run(now, id)
+  }
+
+  /** Ends an approval, with all items that are still open. */
+  close(id: string, status: ApprovalStatus, now: number, answer: string | null = null): void {
+    this.#sql.close.run(status, now, answer, id)
+    this.#sql.closeItems.run(status, id)
+  }
+
+  setItem(approval: string, number: number, state: ItemState): void {
+    this.#sql.setItem.run(state, approval, number)
+  }
+
+  find(id: string): ApprovalRow | null {
+    return this.#sql.find.get(id) ?? null
+  }
+
+  require(id: string): ApprovalRow {
+    const row = this.find(id)
+    if (row === null) throw new Error(`approval ${id} was just written`)
+    return row
+  }
+
+  /** The last item whose hash begins with these digits. */
+  findByHash(approval: string, digits: string): ItemRow | null {
+    return this.#sql.findByHash.get(approval, `${digits}*`) ?? null
+  }
+
+  /** Items in their order, numbered above `after`. */
+  items(approval: string, after: number, limit: number): ItemRow[] {
+    return this.#sql.items.all(approval, after, limit)
+  }
+
+  /** Opens the approval of a question; one that is open already stays. */
+  ask(runId: string, step: string, question: Question): string {
+    const { workflow, account, ask: why, show, answer, needs, role, openedAt, expiresAt } = question
+    const hold = `question/${runId}/${step}`
+    const known = this.#sql.findOpen.get(hold)
+    if (known) return known.id
+    const text = JSON.stringify({ runId, step, show, answer })
+    const opening = { kind: 'question', hold, workflow, account, why, needs, role, question: text } as const
+    const approval = this.open({ ...opening, openedAt, expiresAt })
+    this.join(approval, { runId, step, target: null, asked: null })
+    return approval.id
+  }
+
+  findQuestion(runId: string, step: string, now: number): Approval | null {
+    const id = this.#sql.findQuestion.get(`question/${runId}/${step}`)
+    return id === undefined ? null : this.read(id, now)
+  }
+
+  list({ limit, now, status, workflow, before }: ApprovalFilter & { limit: number; now: number }): Approval[] {
+    const rows = this.#sql.list.all({
+      now,
+      status: status ?? null,
+      workflow: workflow ?? null,
+      before: before ?? null,
+      limit,
+    })
+    return rows.map((row) => this.#describe(row, now))
+  }
+
+  read(id: string, now: number): Approval | null {
+    const row = this.find(id)
+    return row && this.#describe(row, now)
+  }
+
+  listItems(approval: string, after: number, limit: number): ApprovalItem[] {
+    return this.items(approval, after, limit).map(readItem)
+  }
+
+  #describe(row: ApprovalRow, now: number): Approval {
+    const { openItems, runs } = this.#sql.count.get(row.id) ?? { openItems: 0, runs: 0 }
+    const isOver = row.status === 'open' && row.expires_at <= now
+    return {
+      id: row.id,
+      kind: row.kind,
+      status: isOver ? 'expired' : row.status,
+      workflow: row.workflow,
+      account: row.account,
+      why: row.why,
+      items: row.items,
+      openItems,
+      runs,
+      bytes: row.bytes,
+      hash: row.hash,
+      needs: row.needs,
+      role: row.role,
+      question: row.question === null ? null : JSON.parse(row.question),
+      answer: row.answer,
+      openedAt: row.opened_at,
+      expiresAt: row.expires_at,
+      decidedAt: row.decided_at,
+      votes: this.#sql.votes.all(row.id).map(({ isSigned, ...vote }) => ({ ...vote, isSigned: isSigned === 1 })),
+    }
+  }
+}
+
+export function readAsked(text: string | null): Asked | null {
+  return text === null ? null : JSON.parse(text)
+}
+
+/** True where a stored state is the one that is asked for now. */
+export function isAskedAgain(stored: string | null, asked: Asked | null): boolean {
+  return describeAsked(readAsked(stored)) === describeAsked(asked)
+}
+
+function readItem(row: ItemRow): ApprovalItem {
+  const { number, run_id: runId, step, target, hash, state } = row
+  return { number, runId, step, target, asked: readAsked(row.asked), hash, state }
+}

@@ -1,0 +1,110 @@
+import { UpshotError } from '../core/errors.ts'
+import type { Approval, ApprovalItem, Verdict } from '../core/safety/approval.ts'
+import type { Store } from '../core/store/store.ts'
+
+/** An approval, as the person who decides sees it. */
+export interface TestApproval extends Pick<Approval, 'id' | 'kind' | 'status' | 'workflow' | 'why' | 'expiresAt'> {
+  /** Effects that are still asked for. */
+  items: Pick<ApprovalItem, 'number' | 'target' | 'asked' | 'runId' | 'step'>[]
+  /** The `show` of a question; null for a list of effects. */
+  show: unknown
+}
+
+/** Options of a decision in a test. */
+export interface DecideOptions {
+  /** Numbers of the items to approve. Default: all. */
+  only?: readonly number[]
+  /** The answer to a question that asks for one. */
+  answer?: unknown
+  /** The person. Default `tester`. */
+  by?: string
+  /** Default: none. */
+  reason?: string
+}
+
+const ALL = 100_000
+
+/** The people of a testbed, who decide what waits for them. */
+export class People {
+  readonly #store: Store
+  readonly #now: () => number
+
+  constructor(store: Store, now: () => number) {
+    this.#store = store
+    this.#now = now
+  }
+
+  /** Open approvals, oldest first. */
+  async list(): Promise<TestApproval[]> {
+    const found = await this.#store.listApprovals({ status: 'open', limit: ALL, now: this.#now() })
+    return Promise.all(found.reverse().map((approval) => this.#describe(approval)))
+  }
+
+  async decide(approval: TestApproval | string, verdict: Verdict, options: DecideOptions): Promise<void> {
+    const id = typeof approval === 'string' ? approval : approval.id
+    const found = await this.#store.findApproval(id, this.#now())
+    if (!found) throw new UpshotError('not_found', `There is no approval ${id}.`)
+    const { only, answer, by = 'tester', reason = null } = options
+    const decision = { approval: id, verdict, actor: by, reason, hash: found.hash, signature: null }
+    const numbers = only?.map((number) => ({ from: number, to: number })) ?? null
+    const text = answer === undefined ? null : JSON.stringify(answer)
+    await this.#store.decideApproval({ ...decision, only: numbers, answer: text }, this.#now())
+  }
+
+  async stop(reason: string): Promise<void> {
+    await this.#store.stopEffects({ kind: 'all', name: '', since: this.#now(), actor: 'tester', reason })
+  }
+
+  async resume(): Promise<void> {
+    await this.#store.resumeEffects({ kind: 'all', name: '' }, { actor: 'tester', reason: null, now: this.#now() })
+  }
+
+  async #describe(approval: Approval): Promise<TestApproval> {
+    const { id, kind, status, workflow, why, expiresAt, question } = approval
+    const items = await this.#store.listApprovalItems({ approval: id, limit: ALL })
+    return {
+      ...{ id, kind, status, workflow, why, expiresAt, show: question?.show ?? null },
+      items: items
+        .filter(({ state }) => state === 'open')
+        .map(({ number, target, asked, runId, step }) => ({ number, target, asked, runId, step })),
+    }
+  }
+}
+
+/** The part of a testbed in which people decide. */
+export abstract class Deciding {
+  protected abstract readonly people: People
+
+  /** Resolves when every run has ended or waits for time, an event or a person. */
+  abstract settle(): Promise<void>
+
+  /** Open approvals, oldest first. */
+  approvals(): Promise<TestApproval[]> {
+    return this.people.list()
+  }
+
+  /** Approves the list of an approval as it is now. */
+  approve(approval: TestApproval | string, options: DecideOptions = {}): Promise<void> {
+    return this.#act(() => this.people.decide(approval, 'approved', options))
+  }
+
+  /** Denies an approval, so that its steps fail with the code `denied`. */
+  deny(approval: TestApproval | string, options: DecideOptions = {}): Promise<void> {
+    return this.#act(() => this.people.decide(approval, 'denied', options))
+  }
+
+  /** Holds every delete and `once` step, like `upshot effects stop`. */
+  stopEffects(reason = 'stopped by a test'): Promise<void> {
+    return this.#act(() => this.people.stop(reason))
+  }
+
+  /** Ends that stop. */
+  resumeEffects(): Promise<void> {
+    return this.#act(() => this.people.resume())
+  }
+
+  async #act(action: () => Promise<void>): Promise<void> {
+    await action()
+    await this.settle()
+  }
+}

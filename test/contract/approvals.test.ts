@@ -1,0 +1,219 @@
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { Lease } from '../../src/core/runs/lease.ts'
+import type { Checkpoint } from '../../src/core/runs/step.ts'
+import { type Decision, describeVote } from '../../src/core/safety/approval.ts'
+import type { Limit } from '../../src/core/safety/guard.ts'
+import type { Store } from '../../src/core/store/store.ts'
+import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import { describeStores } from './describe-stores.ts'
+import { beginDelete } from './support/begin-delete.ts'
+import { claimNext } from './support/claim-next.ts'
+
+const DAY = 86_400_000
+const NONE: Limit[] = [
+  { scope: 'all', what: 'deletes', window: 'hour', most: 0, setting: 'guard.all.deletes.perHour', over: 'approve' },
+]
+const asked = (path: string, bytes = 100) => ({ path, bytes, modifiedAt: null })
+const step = (key: string): Checkpoint => checkpoint(key, { effect: 'delete', target: `storage_a:${key}` })
+
+async function claim(store: Store, event: string): Promise<Lease> {
+  await queueRun(store, event)
+  return (await claimNext(store, NOW)).lease
+}
+
+/** A run that asks for three deletes, which are held. */
+async function hold(store: Store, needs = 1): Promise<{ lease: Lease; id: string }> {
+  const lease = await claim(store, 'evt_1')
+  for (const key of ['a', 'b', 'c']) {
+    await beginDelete(store, lease, step(key), { limits: NONE, asked: asked(`/${key}`), needs })
+  }
+  const [approval] = await store.listApprovals({ limit: 1, now: NOW })
+  return { lease, id: approval?.id ?? '' }
+}
+
+const kindOf = async (store: Store, lease: Lease, key: string, path = `/${key}`) =>
+  (await beginDelete(store, lease, step(key), { limits: NONE, asked: asked(path) })).kind
+
+async function hashOf(store: Store, approval: string, number: number): Promise<string> {
+  const [item] = await store.listApprovalItems({ approval, after: number - 1, limit: 1 })
+  return item?.hash.slice(0, 8) ?? ''
+}
+
+async function word(store: Store, approval: string, part: Partial<Decision> = {}): Promise<Decision> {
+  const hash = (await store.findApproval(approval, NOW))?.hash ?? ''
+  const about = { approval, verdict: 'approved', actor: 'anna', reason: 'checked', hash } as const
+  return { ...about, only: null, answer: null, signature: null, ...part }
+}
+
+describeStores((open) => {
+  test('an approval is for the list with its hash, and what joined later is in a fresh one', async () => {
+    const { store } = open()
+    const { lease, id } = await hold(store)
+    const seen = await hashOf(store, id, 2)
+    const result = await store.decideApproval(await word(store, id, { hash: seen }), NOW)
+    expect(result).toMatchObject({ status: 'approved', granted: 2, moved: 1, next: expect.stringMatching(/^apr_/) })
+    expect([await kindOf(store, lease, 'a'), await kindOf(store, lease, 'b')]).toEqual(['granted', 'granted'])
+    expect(await kindOf(store, lease, 'c')).toBe('held')
+    expect(await store.findApproval(result.next ?? '', NOW)).toMatchObject({ status: 'open', openItems: 1 })
+  })
+
+  test('an approval covers the state that was seen: a changed file asks again', async () => {
+    const { store } = open()
+    const { lease, id } = await hold(store)
+    await store.decideApproval(await word(store, id), NOW)
+    const changed = await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a', 999) })
+    expect(changed).toMatchObject({ kind: 'held', opened: true })
+    const expected = { kind: 'granted', approval: id, expect: asked('/b') }
+    expect(await beginDelete(store, lease, step('b'), { limits: NONE, asked: asked('/b') })).toEqual(expected)
+  })
+
+  test('the items of a list are approved by number, and the others wait on', async () => {
+    const { store } = open()
+    const { lease, id } = await hold(store)
+    const only = [
+      { from: 1, to: 1 },
+      { from: 3, to: 3 },
+    ]
+    expect(await store.decideApproval(await word(store, id, { only }), NOW)).toMatchObject({ granted: 2, moved: 1 })
+    expect(await kindOf(store, lease, 'a')).toBe('granted')
+    expect(await kindOf(store, lease, 'b')).toBe('held')
+    expect(await kindOf(store, lease, 'c')).toBe('granted')
+  })
+
+  test('numbers beyond the hash that a person saw are not approved', async () => {
+    const { store } = open()
+    const { lease, id } = await hold(store)
+    const part = { hash: await hashOf(store, id, 1), only: [{ from: 1, to: 3 }] }
+    expect(await store.decideApproval(await word(store, id, part), NOW)).toMatchObject({ granted: 1, moved: 2 })
+    expect(await kindOf(store, lease, 'c')).toBe('held')
+  })
+
+  test('a hash that the list does not have, and one that is too short, are refused', async () => {
+    const { store } = open()
+    const { id } = await hold(store)
+    for (const hash of ['00000000', (await hashOf(store, id, 3)).slice(0, 7), '*', '']) {
+      await expect(store.decideApproval(await word(store, id, { hash }), NOW)).rejects.toMatchObject({
+        code: 'conflict',
+      })
+    }
+  })
+
+  test('hashes cover the order, the files and their state', async () => {
+    const { store } = open()
+    const { lease, id } = await hold(store)
+    const hashes = new Set((await store.listApprovalItems({ approval: id, limit: 9 })).map(({ hash }) => hash))
+    await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a', 101) })
+    const items = await store.listApprovalItems({ approval: id, limit: 9 })
+    expect(items.map(({ step, state }) => [step, state])).toEqual([
+      ['a', 'withdrawn'],
+      ['b', 'open'],
+      ['c', 'open'],
+      ['a', 'open'],
+    ])
+    expect(hashes.has(items[3]?.hash ?? '')).toBe(false)
+  })
+
+  test('two people have to agree to the same list, and one of them twice is one', async () => {
+    const { store } = open()
+    const { lease, id } = await hold(store, 2)
+    expect(await store.decideApproval(await word(store, id), NOW)).toMatchObject({ status: 'open', missing: 1 })
+    expect(await store.decideApproval(await word(store, id), NOW)).toMatchObject({ status: 'open', missing: 1 })
+    const less = await word(store, id, { actor: 'ben', hash: await hashOf(store, id, 1) })
+    expect(await store.decideApproval(less, NOW)).toMatchObject({ status: 'open', missing: 1 })
+    expect(await kindOf(store, lease, 'a')).toBe('held')
+    expect(await store.decideApproval(await word(store, id, { actor: 'ben' }), NOW)).toMatchObject({ granted: 3 })
+    expect(await kindOf(store, lease, 'a')).toBe('granted')
+  })
+
+  test('one denial is enough, and a decided approval takes no further word', async () => {
+    const { store } = open()
+    const { lease, id } = await hold(store, 2)
+    expect(await store.decideApproval(await word(store, id, { verdict: 'denied' }), NOW)).toMatchObject({
+      status: 'denied',
+    })
+    expect(await kindOf(store, lease, 'a')).toBe('denied')
+    await expect(store.decideApproval(await word(store, id), NOW)).rejects.toThrow('is denied already')
+  })
+
+  test('an expired approval is denied to its runs and closed to people', async () => {
+    const { store } = open()
+    const { lease, id } = await hold(store)
+    const later = NOW + 8 * DAY
+    await expect(store.decideApproval(await word(store, id), later)).rejects.toThrow('is expired already')
+    expect(await store.listApprovals({ limit: 9, now: later, status: 'open' })).toEqual([])
+    const permit = await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a'), now: later })
+    expect(permit).toMatchObject({ kind: 'denied', reason: expect.stringContaining('was expired') })
+  })
+
+  test('a decision wakes the runs that wait for it', async () => {
+    const { store } = open()
+    const { lease, id } = await hold(store)
+    await store.parkRun(lease, { dueAt: NOW + DAY, reason: 'held', awaits: ['a', 'b', 'c'] })
+    expect(await store.decideApproval(await word(store, id), NOW)).toMatchObject({ woken: 1 })
+    expect(await store.findRun(lease.runId)).toMatchObject({ status: 'pending' })
+  })
+
+  test('from the first approver on, only a signed word of a registered person counts', async () => {
+    const { store } = open()
+    const { lease, id } = await hold(store)
+    const pair = generateKeyPairSync('ed25519')
+    const publicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+    const anna = { name: 'anna', publicKey, roles: ['storage-owners'], addedAt: NOW, removedAt: null }
+    await store.addApprover(anna)
+    await expect(store.addApprover(anna)).rejects.toMatchObject({ code: 'conflict' })
+    const signed = (decision: Decision, key = pair.privateKey): Decision => ({
+      ...decision,
+      signature: sign(null, Buffer.from(describeVote(decision)), key),
+    })
+    const plain = await word(store, id)
+    const other = generateKeyPairSync('ed25519').privateKey
+    const forged = { ...signed(await word(store, id, { only: [{ from: 1, to: 1 }] })), only: null }
+    for (const [decision, why] of [
+      [plain, 'have to be signed'],
+      [signed(plain, other), 'not that of "anna"'],
+      [forged, 'not that of "anna"'],
+      [signed({ ...plain, actor: 'ben' }), 'no registered approver'],
+    ] as const) {
+      await expect(store.decideApproval(decision, NOW)).rejects.toThrow(why)
+    }
+    expect(await kindOf(store, lease, 'a')).toBe('held')
+    expect(await store.decideApproval(signed(plain), NOW)).toMatchObject({ granted: 3 })
+    expect(await store.findApproval(id, NOW)).toMatchObject({ votes: [{ actor: 'anna', isSigned: true }] })
+  })
+
+  test('the word of a removed approver does not count', async () => {
+    const { store } = open()
+    const { id } = await hold(store)
+    const pair = generateKeyPairSync('ed25519')
+    const publicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
+    await store.addApprover({ name: 'anna', publicKey, roles: [], addedAt: NOW, removedAt: null })
+    expect(await store.removeApprover('anna', NOW)).toBe(true)
+    expect(await store.removeApprover('anna', NOW)).toBe(false)
+    const decision = await word(store, id)
+    const signature = sign(null, Buffer.from(describeVote(decision)), pair.privateKey)
+    await expect(store.decideApproval({ ...decision, signature }, NOW)).rejects.toThrow('was removed')
+  })
+
+  test('an approved effect fills no window: a batch must not block everybody else', async () => {
+    const { store } = open()
+    const { lease, id } = await hold(store)
+    await store.decideApproval(await word(store, id), NOW)
+    await kindOf(store, lease, 'a')
+    const use = await store.listGuardUse(NOW)
+    expect(use.filter(({ scope }) => scope === 'all').map((row) => row.class)).toEqual(['approved', 'approved'])
+  })
+
+  test('the commit that opens an approval starts the workflows that listen for it', async () => {
+    const { store } = open()
+    const tell = { id: 'tell', file: 'tell.ts', eventTypes: ['upshot.approval.opened'], schedule: null }
+    const every = { id: 'every', file: 'every.ts', eventTypes: ['*'], schedule: null }
+    await store.saveWorkflows({ workflows: [tell, every], broken: [] }, NOW)
+    const { id } = await hold(store)
+    expect(await store.listRuns({ limit: 9, workflow: 'every' })).toEqual([])
+    const [run, ...others] = await store.listRuns({ limit: 9, workflow: 'tell' })
+    expect(others).toEqual([])
+    const [event] = await store.listRunEvents(run?.id ?? '')
+    expect(JSON.parse(event?.body ?? '')).toMatchObject({ type: 'upshot.approval.opened', data: { approval: id } })
+  })
+})

@@ -1,0 +1,197 @@
+import { expect, test } from 'vitest'
+import type { Lease } from '../../src/core/runs/lease.ts'
+import type { Checkpoint } from '../../src/core/runs/step.ts'
+import type { Limit } from '../../src/core/safety/guard.ts'
+import type { Store } from '../../src/core/store/store.ts'
+import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import { describeStores } from './describe-stores.ts'
+import { beginDelete, deleteAsk } from './support/begin-delete.ts'
+import { claimNext } from './support/claim-next.ts'
+
+const HOUR = 3_600_000
+const A = { path: '/a.mov', bytes: 100, modifiedAt: '2026-01-01T00:00:00Z' }
+
+function limit(most: number, part: Partial<Limit> = {}): Limit {
+  const setting = 'guard.all.deletes.perHour'
+  return { scope: 'all', what: 'deletes', window: 'hour', most, setting, over: 'approve', ...part }
+}
+
+async function claim(store: Store, event: string): Promise<Lease> {
+  await queueRun(store, event)
+  return (await claimNext(store, NOW)).lease
+}
+
+const step = (key: string): Checkpoint => checkpoint(key, { effect: 'delete', target: `storage_a:${key}` })
+
+/** Ends a delete with this outcome. */
+const end = (store: Store, lease: Lease, key: string, outcome: string) =>
+  store.saveCheckpoint(lease, { ...step(key), output: JSON.stringify({ outcome, proof: 'reply' }) })
+
+describeStores((open) => {
+  test('effects are granted up to their limit, by all runs and processes together', async () => {
+    const { store, reopen } = open()
+    const [one, two] = [await claim(store, 'evt_1'), await claim(store, 'evt_2')]
+    const limits = [limit(2)]
+    expect(await beginDelete(store, one, step('a'), { limits })).toMatchObject({ kind: 'granted' })
+    expect(await beginDelete(reopen(), two, step('b'), { limits })).toMatchObject({ kind: 'granted' })
+    expect(await beginDelete(store, one, step('c'), { limits })).toMatchObject({ kind: 'held', opened: true })
+    expect(await beginDelete(store, two, step('d'), { limits })).toMatchObject({ kind: 'held', opened: false })
+  })
+
+  test('an effect that is asked for again is granted and counted once, whatever the limit is by then', async () => {
+    const { store, reopen } = open()
+    const lease = await claim(store, 'evt_1')
+    for (const each of [store, reopen(), store]) {
+      expect(await beginDelete(each, lease, step('a'), { limits: [limit(1)] })).toMatchObject({ kind: 'granted' })
+    }
+    expect(await beginDelete(store, lease, step('a'), { limits: [limit(0)] })).toMatchObject({ kind: 'granted' })
+    expect(await store.listGuardUse(NOW)).toContainEqual(
+      expect.objectContaining({ scope: 'all', window: 'hour', class: 'delete', count: 1 }),
+    )
+    expect((await store.listEffects({ limit: 10 })).filter(({ phase }) => phase === 'begun')).toHaveLength(1)
+  })
+
+  test('a place counts from the beginning of an effect, and its failure gives it not back', async () => {
+    const { store } = open()
+    const lease = await claim(store, 'evt_1')
+    await beginDelete(store, lease, step('a'), { limits: [limit(1)] })
+    const error = { name: 'Error', message: 'no luck' }
+    await store.saveCheckpoint(lease, { ...step('a'), status: 'failed', output: null, error })
+    expect(await beginDelete(store, lease, step('b'), { limits: [limit(1)] })).toMatchObject({ kind: 'held' })
+  })
+
+  test.each(['changed', 'not_found'])('a delete with the outcome %s gives its place back', async (outcome) => {
+    const { store } = open()
+    const lease = await claim(store, 'evt_1')
+    await beginDelete(store, lease, step('a'), { limits: [limit(1)] })
+    await end(store, lease, 'a', outcome)
+    expect(await beginDelete(store, lease, step('b'), { limits: [limit(1)] })).toMatchObject({ kind: 'granted' })
+  })
+
+  test('a delete that was repeated after a crash gives no place back: the first attempt may have worked', async () => {
+    const { store } = open()
+    const lease = await claim(store, 'evt_1')
+    for (let permits = 0; permits < 2; permits++) await beginDelete(store, lease, step('a'), { limits: [limit(1)] })
+    await end(store, lease, 'a', 'not_found')
+    expect(await beginDelete(store, lease, step('b'), { limits: [limit(1)] })).toMatchObject({ kind: 'held' })
+  })
+
+  test('a window frees its places after an hour, and none when the clock is set back', async () => {
+    const { store } = open()
+    const lease = await claim(store, 'evt_1')
+    const ask = (key: string, now: number) => beginDelete(store, lease, step(key), { limits: [limit(1)], now })
+    expect(await ask('a', NOW)).toMatchObject({ kind: 'granted' })
+    for (const now of [NOW + HOUR - 1, NOW - 1, NOW - 10 * HOUR]) {
+      expect(await ask('b', now), String(now - NOW)).toMatchObject({ kind: 'held' })
+    }
+    expect(await ask('b', NOW + 1.2 * HOUR)).toMatchObject({ kind: 'granted' })
+  })
+
+  test('bytes are limited by the size that a run saw', async () => {
+    const { store } = open()
+    const lease = await claim(store, 'evt_1')
+    const limits = [limit(150, { what: 'bytes' })]
+    expect(await beginDelete(store, lease, step('a'), { limits, asked: A })).toMatchObject({ kind: 'granted' })
+    expect(await beginDelete(store, lease, step('b'), { limits, asked: A })).toMatchObject({ kind: 'held' })
+  })
+
+  test('asks together are granted all or none', async () => {
+    const { store } = open()
+    const lease = await claim(store, 'evt_1')
+    const options = { now: NOW, expiresAt: NOW + HOUR, needs: 1, together: true }
+    const asks = (most: number) => ['a', 'b', 'c'].map((key) => deleteAsk(step(key), { limits: [limit(most)] }))
+    const kinds = async (most: number) => (await store.beginEffects(lease, asks(most), options)).map(({ kind }) => kind)
+    expect(await kinds(2)).toEqual(['held', 'held', 'held'])
+    expect(await store.listApprovals({ limit: 10, now: NOW })).toMatchObject([{ items: 3, openItems: 3 }])
+    expect(await kinds(3)).toEqual(['granted', 'granted', 'granted'])
+    expect(await store.listApprovals({ limit: 10, now: NOW })).toMatchObject([{ status: 'withdrawn' }])
+  })
+
+  test('a stop holds deletes in its scope from its commit on, over a reopened store', async () => {
+    const { store, reopen } = open()
+    const lease = await claim(store, 'evt_1')
+    const by = { actor: 'cli:ada', reason: 'the wrong files' }
+    expect(await store.stopEffects({ kind: 'workflow', name: 'follow-up', since: NOW, ...by })).toBe(true)
+    expect(await store.stopEffects({ kind: 'workflow', name: 'follow-up', since: NOW, ...by })).toBe(false)
+    const reason = 'effects of the workflow follow-up are stopped: the wrong files'
+    expect(await beginDelete(reopen(), lease, step('a'))).toEqual({ kind: 'stopped', reason })
+    expect(await beginDelete(store, lease, step('a'), { workflow: 'other' })).toMatchObject({ kind: 'granted' })
+    await store.parkRun(lease, { dueAt: null, reason, awaits: ['a'] })
+    expect(await store.resumeEffects({ kind: 'account', name: 'x' }, { ...by, now: NOW })).toBeNull()
+    expect(await store.resumeEffects({ kind: 'workflow', name: 'follow-up' }, { ...by, now: NOW })).toBe(0)
+    expect((await store.listEffects({ limit: 9, phases: ['switched'] })).map(({ operation }) => operation)).toEqual([
+      'resume',
+      'stop',
+    ])
+  })
+
+  test('a stop also holds an effect that had begun, and its end wakes the run', async () => {
+    const { store } = open()
+    const lease = await claim(store, 'evt_1')
+    await beginDelete(store, lease, step('a'))
+    await store.stopEffects({ kind: 'all', name: '', since: NOW, actor: 'ada', reason: 'no' })
+    expect(await beginDelete(store, lease, step('a'))).toMatchObject({ kind: 'stopped' })
+    await store.parkRun(lease, { dueAt: null, reason: 'stopped', awaits: ['a'] })
+    expect(await store.findRun(lease.runId)).toMatchObject({ status: 'waiting' })
+    expect(await store.resumeEffects({ kind: 'all', name: '' }, { actor: 'ada', reason: null, now: NOW })).toBe(1)
+    expect(await store.findRun(lease.runId)).toMatchObject({ status: 'pending' })
+  })
+
+  test('the ledger tells how a file looked, what became of it, and of which run and step', async () => {
+    const { store } = open()
+    const lease = await claim(store, 'evt_1')
+    await beginDelete(store, lease, step('a'), { asked: A })
+    await end(store, lease, 'a', 'deleted')
+    const about = { target: 'storage_a:a', path: '/a.mov', bytes: 100, runId: lease.runId, step: 'a', eventSeq: 1 }
+    const rows = await store.listEffects({ target: 'storage_a:a', limit: 10 })
+    expect(rows).toMatchObject([
+      { phase: 'ended', ofSeq: 1, outcome: 'deleted', proof: 'reply', ...about },
+      { phase: 'begun', seq: 1, asked: JSON.stringify(A), account: 'default', workflow: 'follow-up', ...about },
+    ])
+    expect(await store.listEffects({ path: '/a.mov', limit: 10 })).toEqual(rows)
+  })
+
+  test('a write is in the ledger where it names a target, and a read never', async () => {
+    const { store } = open()
+    const lease = await claim(store, 'evt_1')
+    await store.saveCheckpoint(lease, checkpoint('note'))
+    await store.saveCheckpoint(lease, checkpoint('look', { effect: 'read', target: 'x', position: 1 }))
+    await store.saveCheckpoint(lease, checkpoint('send', { target: 'https://hooks', position: 2 }))
+    expect(await store.listEffects({ limit: 10 })).toMatchObject([
+      {
+        phase: 'done',
+        class: 'write',
+        operation: 'send',
+        target: 'https://hooks',
+        outcome: 'done',
+        runId: lease.runId,
+      },
+    ])
+  })
+
+  test('an outdated lease gets no permit, and counts nothing', async () => {
+    const { store } = open()
+    const lease = await claim(store, 'evt_1')
+    await store.cancelRun(lease.runId, 'by hand', NOW)
+    await expect(beginDelete(store, lease, step('a'))).rejects.toMatchObject({ code: 'stale_lease' })
+    expect(await store.listGuardUse(NOW)).toEqual([])
+  })
+
+  test('a held run that is canceled takes its items back', async () => {
+    const { store } = open()
+    const lease = await claim(store, 'evt_1')
+    await beginDelete(store, lease, step('a'), { limits: [limit(0)] })
+    await store.cancelRun(lease.runId, 'by hand', NOW)
+    expect(await store.listApprovals({ limit: 1, now: NOW })).toMatchObject([{ status: 'withdrawn', openItems: 0 }])
+  })
+
+  test('runs that the guard holds ask again when they are told to, as after a raised limit', async () => {
+    const { store } = open()
+    const lease = await claim(store, 'evt_1')
+    await beginDelete(store, lease, step('a'), { limits: [limit(0)] })
+    await store.parkRun(lease, { dueAt: NOW + HOUR, reason: 'held', awaits: ['a'] })
+    expect(await store.askAgain()).toBe(1)
+    const again = await claimNext(store, NOW)
+    expect(await beginDelete(store, again.lease, step('a'), { limits: [limit(1)] })).toMatchObject({ kind: 'granted' })
+  })
+})

@@ -1,0 +1,26 @@
+import type { Lease } from '../../../src/core/runs/lease.ts'
+import type { Checkpoint } from '../../../src/core/runs/step.ts'
+import type { EffectAsk, EffectPermit } from '../../../src/core/safety/effect.ts'
+import type { Store } from '../../../src/core/store/store.ts'
+import { NOW } from '../../support/fixtures.ts'
+
+/** The ask of a delete step; without limits unless `part` has some. */
+export function deleteAsk(step: Checkpoint, part: Partial<EffectAsk> = {}): EffectAsk {
+  const row: Checkpoint = { ...step, effect: 'delete', status: 'waiting', attempt: 0, output: null, finishedAt: null }
+  const source = { workflow: 'follow-up', account: 'default', storage: 'storage_a' }
+  return { step: row, class: 'delete', operation: 'files.delete', ...source, asked: null, limits: [], ...part }
+}
+
+/** Asks for one delete step. */
+export async function beginDelete(
+  store: Store,
+  lease: Lease,
+  step: Checkpoint,
+  part: Partial<EffectAsk> & { now?: number; needs?: number } = {},
+): Promise<EffectPermit> {
+  const { now = NOW, needs = 1, ...rest } = part
+  const options = { now, needs, expiresAt: now + 86_400_000 }
+  const [permit] = await store.beginEffects(lease, [deleteAsk(step, rest)], options)
+  if (!permit) throw new Error('no answer')
+  return permit
+}

@@ -1,0 +1,199 @@
+import { expect, test } from 'vitest'
+import { defineWorkflow, type WorkflowGuard } from '../../src/author/index.ts'
+import { crashEverywhere, type Testbed, testbed } from '../../src/testing/index.ts'
+
+/** Deletes everything below /in, one file after the other. */
+function tidyWith(id: string, guard?: WorkflowGuard) {
+  return defineWorkflow({
+    id,
+    on: 'file.created',
+    retry: { attempts: 1 },
+    ...(guard && { guard }),
+    async run({ files }) {
+      const { items } = await files.snapshot({ service: 'storage_a', path: '/in' })
+      let deleted = 0
+      for (const file of items) {
+        const { outcome } = await files.delete(file)
+        if (outcome === 'deleted') deleted += 1
+      }
+      return deleted
+    },
+  })
+}
+
+const tidy = tidyWith('tidy')
+
+const NO_SHARE = { workflow: { deletes: { perRun: 3 } } }
+
+async function fill(t: Testbed, count: number, folder = '/in'): Promise<void> {
+  const storage = t.storage('storage_a')
+  for (let n = 1; n <= count; n++) await storage.put(`${folder}/f${String(n).padStart(2, '0')}.bak`, `file ${n}`)
+}
+
+const left = async (t: Testbed) =>
+  (await t.storage('storage_a').list()).filter(({ path }) => path.endsWith('.bak')).length
+
+test('a run over a limit stands still, and its approval lists what it asks for', async () => {
+  await using t = await testbed({ workflows: [tidy], guard: NO_SHARE })
+  await fill(t, 5)
+  await t.send('file.created')
+  expect(await left(t)).toBe(2)
+  const [approval, ...others] = await t.approvals()
+  expect(others).toEqual([])
+  expect(approval).toMatchObject({
+    kind: 'guard',
+    workflow: 'tidy',
+    why: 'over 3 deletes in one run (guard.workflow.deletes.perRun)',
+    items: [{ number: 1, asked: { path: '/in/f04.bak', bytes: 6 } }],
+  })
+  const run = t.run(tidy)
+  expect(run).toMatchObject({
+    status: 'waiting',
+    reason: expect.stringContaining(`waits for approval ${approval?.id}`),
+  })
+})
+
+test('an approved list is deleted, and what is asked for later asks again', async () => {
+  await using t = await testbed({ workflows: [tidy], guard: NO_SHARE })
+  await fill(t, 6)
+  await t.send('file.created')
+  for (const expected of [2, 1, 0]) {
+    const [approval] = await t.approvals()
+    await t.approve(approval ?? '')
+    expect(await left(t)).toBe(expected)
+  }
+  expect(t.run(tidy)).toMatchObject({ status: 'completed', output: 6 })
+})
+
+test('a file that changed since its approval is not deleted', async () => {
+  await using t = await testbed({ workflows: [tidy], guard: NO_SHARE })
+  await fill(t, 4)
+  await t.send('file.created')
+  const [approval] = await t.approvals()
+  await t.storage('storage_a').put('/in/f04.bak', 'something else, and longer')
+  await t.approve(approval ?? '')
+  expect(await left(t)).toBe(1)
+  expect(t.run(tidy)).toMatchObject({ status: 'completed', output: 3 })
+})
+
+test('a denied approval fails the step with the code denied, and a retry asks again', async () => {
+  await using t = await testbed({ workflows: [tidy], guard: NO_SHARE })
+  await fill(t, 4)
+  await t.send('file.created')
+  const [approval] = await t.approvals()
+  await t.deny(approval ?? '', { reason: 'not this one' })
+  expect(await left(t)).toBe(1)
+  const run = t.run(tidy)
+  expect(run).toMatchObject({ status: 'failed', error: { code: 'denied' } })
+  expect(run.error?.message).toContain(approval?.id)
+})
+
+test('an approval that nobody decides expires, and counts as denied', async () => {
+  await using t = await testbed({ workflows: [tidy], guard: NO_SHARE })
+  await fill(t, 4)
+  await t.send('file.created')
+  await t.advance('8d')
+  expect(t.run(tidy)).toMatchObject({ status: 'failed', error: { code: 'denied' } })
+  expect(await left(t)).toBe(1)
+  expect(await t.approvals()).toEqual([])
+})
+
+test('a stop holds the next delete, and its end lets the run go on', async () => {
+  await using t = await testbed({ workflows: [tidy], guard: { workflow: {} } })
+  await fill(t, 3)
+  await t.stopEffects('something is wrong')
+  await t.send('file.created')
+  expect(await left(t)).toBe(3)
+  expect(t.run(tidy)).toMatchObject({ status: 'waiting', reason: 'all effects are stopped: something is wrong' })
+  await t.restart()
+  expect(await left(t)).toBe(3)
+  await t.resumeEffects()
+  expect(t.run(tidy)).toMatchObject({ status: 'completed', output: 3 })
+})
+
+test('an approval under a stop deletes nothing until the stop ends', async () => {
+  await using t = await testbed({ workflows: [tidy], guard: NO_SHARE })
+  await fill(t, 4)
+  await t.send('file.created')
+  const [approval] = await t.approvals()
+  await t.stopEffects()
+  await t.approve(approval ?? '')
+  expect(await left(t)).toBe(1)
+  await t.resumeEffects()
+  expect(await left(t)).toBe(0)
+})
+
+test('the testbed has the defaults of the guard: a run that deletes a tenth of 20 files is held', async () => {
+  await using t = await testbed({ workflows: [tidy] })
+  await fill(t, 30)
+  await t.send('file.created')
+  expect(await left(t)).toBe(27)
+  expect(await t.approvals()).toMatchObject([{ why: expect.stringContaining('guard.workflow.deletes.share') }])
+})
+
+test('a limit per hour with "wait" goes on by itself when the window has room', async () => {
+  const patient = tidyWith('patient', { deletes: { perHour: 2 }, over: 'wait' })
+  await using t = await testbed({ workflows: [patient] })
+  await fill(t, 4)
+  await t.send('file.created')
+  expect(await left(t)).toBe(2)
+  expect(await t.approvals()).toEqual([])
+  await t.advance('70m')
+  expect(await left(t)).toBe(0)
+})
+
+test('a limit with "fail" fails the step at once', async () => {
+  const strict = tidyWith('strict', { deletes: { perRun: 1 }, over: 'fail' })
+  await using t = await testbed({ workflows: [strict] })
+  await fill(t, 2)
+  await t.send('file.created')
+  expect(t.run('strict')).toMatchObject({ status: 'failed', error: { code: 'denied' } })
+  expect(await left(t)).toBe(1)
+})
+
+test('a delete by id alone is looked up before a person decides, so that they see its path', async () => {
+  const byId = defineWorkflow({
+    id: 'by-id',
+    on: 'file.created',
+    guard: { deletes: { perRun: 0 } },
+    run: ({ files, event }) => files.delete({ service: 'storage_a', id: String(event.data.id) }),
+  })
+  await using t = await testbed({ workflows: [byId] })
+  const { id } = await t.storage('storage_a').put('/in/a.txt', 'four')
+  await t.send('file.created', { id })
+  const [approval] = await t.approvals()
+  expect(approval?.items).toMatchObject([{ asked: { path: '/in/a.txt', bytes: 4 } }])
+  await t.approve(approval ?? '')
+  expect(t.run(byId)).toMatchObject({ status: 'completed', output: { outcome: 'deleted' } })
+})
+
+test('a held, approved and stopped run deletes the same files wherever it crashes', async () => {
+  const options = { workflows: [tidy], guard: { workflow: { deletes: { perRun: 1 } } } }
+  const report = await crashEverywhere(options, async (t) => {
+    await fill(t, 3)
+    await t.send('file.created')
+    const [first] = await t.approvals()
+    await t.stopEffects()
+    await t.approve(first ?? '')
+    await t.resumeEffects()
+    const [second] = await t.approvals()
+    await t.approve(second ?? '')
+    return { left: await left(t), run: t.run(tidy).status }
+  })
+  expect(report.value).toEqual({ left: 0, run: 'completed' })
+})
+
+test('"once" steps obey a stop, and begin only once after it', async () => {
+  let calls = 0
+  const pay = defineWorkflow({
+    id: 'pay',
+    on: 'file.created',
+    run: ({ step }) => step.run('pay', () => ++calls, { once: true }),
+  })
+  await using t = await testbed({ workflows: [pay] })
+  await t.stopEffects()
+  await t.send('file.created')
+  expect(calls).toBe(0)
+  await t.resumeEffects()
+  expect([calls, t.run(pay).status]).toEqual([1, 'completed'])
+})

@@ -239,6 +239,8 @@ export class App {
     if (!this.#workflows) return
     const loaded = { ...this.#workflows.describe(), worker: this.#parts.worker.id }
     const { removed, elsewhere } = await this.store.saveWorkflows(loaded, this.#clock.now())
+    // Runs that the guard holds ask with the limits of this configuration and code.
+    await this.store.askAgain()
     const { publish } = this.notices
     if (removed.length > 0) publish({ kind: 'workflows.removed', workflows: removed })
     if (elsewhere.length > 0) publish({ kind: 'workflows.elsewhere', workflows: elsewhere })

@@ -64,7 +64,7 @@ describeStores((open) => {
     await store.decideApproval(await word(store, id), NOW)
     const changed = await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a', 999) })
     expect(changed).toMatchObject({ kind: 'held', opened: true })
-    const expected = { kind: 'granted', approval: id, expect: asked('/b') }
+    const expected = { kind: 'granted', approval: id, expect: asked('/b'), isRepeated: false }
     expect(await beginDelete(store, lease, step('b'), { limits: NONE, asked: asked('/b') })).toEqual(expected)
   })
 

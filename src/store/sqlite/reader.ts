@@ -1,6 +1,7 @@
 import type { ReadStore } from '../../core/store/store.ts'
 import { ChangeWatch } from './database/change-watch.ts'
 import { packOutput } from './runs/output-table.ts'
+import { safetyReads } from './safety/safety-reads.ts'
 import type { Tables } from './tables.ts'
 
 /** The read half of the store. It sees committed rows only: no group commit spans two turns. */
@@ -23,17 +24,13 @@ export function createReader({
   waits,
   cursors,
   limits,
-  audits,
   access,
   failureStates,
   bulks,
-  approvals,
-  approvers,
-  effects,
-  guard,
-  stops,
+  ...rest
 }: Tables): ReadStore {
   return {
+    ...safetyReads(rest),
     // Never newer than the endpoints and routes that the same turn gives.
     readSetupVersion: async () => endpoints.knownVersion() + workflows.knownVersion(),
     findEndpoint: async (path) => endpoints.find(path),
@@ -77,7 +74,6 @@ export function createReader({
     listSchedules: async () => ticks.list(),
     watch: (clock, onChange) => new ChangeWatch({ count: changes, clock, onChange }),
     loadLimit: async (key) => limits.load(key),
-    listActions: async (query) => audits.list(query),
     findBulk: async (id) => bulks.find(id),
     listBulks: async (query) => bulks.list(query),
     listBulkRefusals: async (id) => bulks.listRefusals(id),
@@ -87,13 +83,5 @@ export function createReader({
     listSessions: async (now) => access.listSessions(now),
     findToken: async (tokenHash) => access.findToken(tokenHash),
     listTokens: async () => access.listTokens(),
-    listEffects: async (query) => effects.list(query),
-    listStops: async () => stops.list(),
-    listGuardUse: async (now) => guard.list(now),
-    listApprovals: async (query) => approvals.list(query),
-    findApproval: async (id, now) => approvals.read(id, now),
-    listApprovalItems: async ({ approval, after = 0, limit }) => approvals.listItems(approval, after, limit),
-    findQuestion: async (runId, step, now) => approvals.findQuestion(runId, step, now),
-    listApprovers: async () => approvers.list(),
   }
 }

@@ -18,7 +18,7 @@ import type { WorkerWrites } from '../../core/store/workers.ts'
 import type { WorkflowWrites } from '../../core/store/workflows.ts'
 import { describeStale } from './database/describe-stale.ts'
 import type { GroupCommit } from './database/group-commit.ts'
-import { approvalWrites, effectWrites, isInLedger } from './permits/effect-writes.ts'
+import { approvalWrites, effectWrites, isInLedger } from './limits/effect-writes.ts'
 import type { Tables } from './tables.ts'
 
 /** Held runs that one recovery releases at most. */

@@ -1,0 +1,34 @@
+import type { ApprovalReads } from '../../../core/store/safety/approvals.ts'
+import type { AuditReads } from '../../../core/store/safety/audit.ts'
+import type { EffectReads } from '../../../core/store/safety/effects.ts'
+import type { ApprovalTable } from './approval-table.ts'
+import type { ApproverTable } from './approver-table.ts'
+import type { AuditTable } from './audit-table.ts'
+import type { EffectTable } from './effect-table.ts'
+import type { GuardTable } from './guard-table.ts'
+import type { StopTable } from './stop-table.ts'
+
+interface SafetyTables {
+  approvals: ApprovalTable
+  approvers: ApproverTable
+  audits: AuditTable
+  effects: EffectTable
+  guard: GuardTable
+  stops: StopTable
+}
+
+/** The reads of approvals, effects, stops and the audit log. */
+export function safetyReads(tables: SafetyTables): ApprovalReads & AuditReads & EffectReads {
+  const { approvals, approvers, audits, effects, guard, stops } = tables
+  return {
+    listActions: async (query) => audits.list(query),
+    listEffects: async (query) => effects.list(query),
+    listStops: async () => stops.list(),
+    listGuardUse: async (now) => guard.list(now),
+    listApprovals: async (query) => approvals.list(query),
+    findApproval: async (id, now) => approvals.read(id, now),
+    listApprovalItems: async ({ approval, after = 0, limit }) => approvals.listItems(approval, after, limit),
+    findQuestion: async (runId, step, now) => approvals.findQuestion(runId, step, now),
+    listApprovers: async () => approvers.list(),
+  }
+}

@@ -57,6 +57,19 @@ test('the report on equal contents says that they match', async () => {
   expect(out.written()).toEqual([`reports/${id}.json`])
 })
 
+test('the report on equal hashes that no size proves does not say that they match', async () => {
+  await using t = await testbed({ workflows: [workflow] })
+  const event = await transfer(t)
+  const found = { ...event.data.transfer.source, type: 'file', id: 'a', size: null, modifiedAt: null }
+  const finding = await workflow.run({
+    event,
+    files: { find: async () => found, hash: async () => ({ sha256: 'same', bytes: 5, proof: 'none' }) },
+    step: { run: (_name: string, fn: () => unknown) => fn() },
+    log: { info: () => {} },
+  } as unknown as Parameters<typeof workflow.run>[0])
+  expect(finding).toMatchObject({ verdict: 'unverifiable', reason: expect.stringContaining('no size') })
+})
+
 test('the report on a transferred folder says that only files are compared', async () => {
   await using t = await testbed({ workflows: [workflow] })
   const sandbox = await t.sandbox()

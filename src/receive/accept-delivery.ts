@@ -85,7 +85,8 @@ export async function acceptDelivery(
   if (signature.kind !== 'valid') return refuse(...describeMistrust(signature, endpoint))
 
   const read = readEvent(body)
-  if (read instanceof UpshotError) return { ...refuse('bad_json', endpoint, { reason: read.message }), complaint: read }
+  if (read instanceof UpshotError)
+    return { ...refuse('bad_json', endpoint, { reason: describeFault(read) }), complaint: read }
   const { id, type, created } = read.event
   const trust = describeTrust(signature, positionOf(endpoint, signature.secret, receivedAt))
   const event = { id, type, account: endpoint.account, subject: subjectOf(read.event) }
@@ -132,6 +133,12 @@ async function capture(
   const isKept = await store.saveCapture({ id, endpointId: endpoint.id, receivedAt, headers, body })
   const reason = isKept ? 'captured' : 'too large to capture, or the endpoint does not learn any more'
   return { ...refuse('learning', endpoint, { reason }), retryAfterMs: LEARNING_RETRY_MS }
+}
+
+/** The message, and the first faulty field: the ledger keeps no body that would show it. */
+function describeFault({ message, details }: UpshotError): string {
+  const [first] = Array.isArray(details.faults) ? details.faults : []
+  return first === undefined ? message : `${message} ${first.at}: ${first.fault}`
 }
 
 function isJson(contentType: string | undefined): boolean {

@@ -23,9 +23,14 @@ export function readEvent(body: Buffer): { text: string; event: ServiceEvent } |
       : JSON.parse(text)
     return { text, event: parseEvent(body) }
   } catch (error) {
-    return error instanceof UpshotError ? error : invalid('The body is not JSON.')
+    if (error instanceof UpshotError) return error
+    // The safe parser refuses these keys with an error of its own.
+    const isPoisoned = error instanceof SyntaxError && error.message.includes('forbidden prototype property')
+    return invalid(isPoisoned ? POISONED : 'The body is not JSON.')
   }
 }
+
+const POISONED = 'The body has a key "__proto__", or "constructor" with a "prototype" in it.'
 
 /**
  * Whether the safe parser is needed: it takes twice as long, and only these texts can be unsafe.

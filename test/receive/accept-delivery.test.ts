@@ -115,3 +115,12 @@ test('another media type or an encoded body is answered 415', async () => {
   expect((await post(body, { 'Content-Type': 'application/json; charset=utf-8' })).status).toBe(200)
   expect((await post(body, { 'Content-Encoding': 'gzip' })).status).toBe(415)
 })
+
+test('the ledger names the first faulty field of a body that is no event, and a poisonous key', async () => {
+  const { post, heard } = await createTestReceiver()
+  await post(JSON.stringify({ ...JSON.parse(eventBody('evt_1')), type: 'no type' }))
+  await post(eventBody('evt_1').replace('"data":{', '"data":{"__proto__":{"x":1},'))
+  const reasons = heard.flatMap((notice) => (notice.kind === 'delivery.received' ? [notice.facts.reason] : []))
+  expect(reasons[0]).toMatch(/needs id, type, created and data\. type: must be words joined by dots/)
+  expect(reasons[1]).toContain('"__proto__"')
+})

@@ -10,7 +10,11 @@ export function opensslHmac(secret: string, body: string | Uint8Array): string {
 }
 
 /** HMAC by openssl as bytes. The key is not decoded. */
-export function opensslMac(algorithm: 'sha1' | 'sha256' | 'sha512', key: string | Buffer, signed: Uint8Array): Buffer {
+export function opensslMac(
+  algorithm: 'sha1' | 'sha256' | 'sha384' | 'sha512',
+  key: string | Buffer,
+  signed: Uint8Array,
+): Buffer {
   const hexKey = `hexkey:${Buffer.from(key as string).toString('hex')}`
   return execFileSync('openssl', ['dgst', `-${algorithm}`, '-mac', 'HMAC', '-macopt', hexKey, '-binary'], {
     input: signed,

@@ -19,7 +19,7 @@ const KEY = /^[\w-]{1,40}$/
  * 6) names no algorithm and users must find it out.
  */
 export const signatureScheme = z.strictObject({
-  algorithm: z.enum(['sha256', 'sha512', 'sha1']).default('sha256'),
+  algorithm: z.enum(['sha256', 'sha384', 'sha512', 'sha1']).default('sha256'),
   encoding: z.enum(['hex', 'hex-upper', 'base64', 'base64url']).default('hex'),
   /** Header that carries the signature; case is ignored. */
   header: z.string().min(1).default('X-Service-Signature'),
@@ -171,12 +171,17 @@ function parseGrammar(scheme: SignatureScheme, value: string): { candidates: str
     case 'pairs': {
       const pairs = value.split(/[,;]/).map((pair) => pair.trim())
       const valuesOf = (key: string) =>
-        pairs.flatMap((pair) => (pair.startsWith(`${key}=`) ? [pair.slice(key.length + 1)] : []))
+        pairs.flatMap((pair) => (pair.startsWith(`${key}=`) ? [unquote(pair.slice(key.length + 1))] : []))
       const [timestamp] = valuesOf(scheme.timestampKey)
       const candidates = capped(valuesOf(scheme.signatureKey))
       return timestamp === undefined ? { candidates } : { candidates, inlineTimestamp: timestamp }
     }
   }
+}
+
+/** `signature="…"` means the same as `signature=…`. */
+function unquote(value: string): string {
+  return /^"[^"]*"$/.test(value) ? value.slice(1, -1) : value
 }
 
 function capped(candidates: string[]): string[] {

@@ -3,7 +3,7 @@ import { parseSignature, SCHEME_PRESETS, type SignatureScheme } from '../incomin
 /** Headers of a delivery by name; case is ignored. */
 export type Headers = Readonly<Record<string, string>>
 
-const ALGORITHMS = ['sha256', 'sha512', 'sha1'] as const
+const ALGORITHMS = ['sha256', 'sha384', 'sha512', 'sha1'] as const
 const ENCODINGS = ['hex', 'base64', 'base64url', 'hex-upper'] as const
 const SECRET_FORMS = ['utf8', 'base64', 'hex'] as const
 const TIMESTAMP_TEMPLATES = ['timestamp.body', 'timestamp:body', 'v0:timestamp:body', 'timestampbody'] as const
@@ -30,7 +30,7 @@ export function listSchemes(headers: Headers): SignatureScheme[] {
   })
 }
 
-/** Completes a scheme with the 36 combinations of algorithm, encoding and secret form. */
+/** Completes a scheme with the 48 combinations of algorithm, encoding and secret form. */
 function withKeys(header: Part): (part: Part) => SignatureScheme[] {
   return (part) =>
     ALGORITHMS.flatMap((algorithm) =>
@@ -43,7 +43,7 @@ function withKeys(header: Part): (part: Part) => SignatureScheme[] {
 /** The four grammars, with the names that occur in this value. */
 function listGrammars(value: string): Part[] {
   const prefix = /^([a-z][\w-]*[=:]\s*)(?=[\w+/-]{27})/i.exec(value.trim())?.[1]
-  const pairs = value.split(/[,;]/).map((pair) => pair.trim().split('='))
+  const pairs = value.split(/[,;]/).map((pair) => pair.trim().replaceAll('"', '').split('='))
   const signatureKey = pairs.find(([key, rest]) => key && MAC_LIKE.test(rest ?? ''))?.[0]
   const timestampKey = pairs.find(([key, rest]) => key && TIMESTAMP_LIKE.test(rest ?? ''))?.[0]
   return [
@@ -83,14 +83,17 @@ function listTimestamps(headers: Headers): Part[] {
 
 function readInlineTimestamp(value: string, key: string): string | undefined {
   const pair = value.split(/[,;]/).find((each) => each.trim().startsWith(`${key}=`))
-  return pair?.trim().slice(key.length + 1)
+  return pair
+    ?.trim()
+    .slice(key.length + 1)
+    .replaceAll('"', '')
 }
 
 function unitOf(timestamp: string): SignatureScheme['timestampUnit'] {
   return timestamp.length > MAX_DIGITS_OF_SECONDS ? 'ms' : 's'
 }
 
-const MAC_BYTES = { sha1: 20, sha256: 32, sha512: 64 } as const
+const MAC_BYTES = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 } as const
 
 /**
  * True when the headers hold text in the form of this scheme's signatures. Most combinations end

@@ -88,7 +88,6 @@ class Search {
       if (verdict === null) continue
       if (verdict.isStale && receivedAt !== undefined)
         return this.#near('stale_timestamp', describeSkew(verdict), scheme)
-      if (scheme.timestampUnit === 'ms') return this.#near('timestamp_in_milliseconds', MILLISECONDS, scheme)
       return { kind: 'match', scheme, preset: findPreset(scheme), tried: this.#tried }
     }
     return null
@@ -154,8 +153,6 @@ class Search {
   }
 }
 
-const MILLISECONDS =
-  'The timestamp is in milliseconds, not seconds. Pin the scheme with timestampUnit "ms", or send seconds.'
 const OLD_SECRET = 'The delivery is signed with a secret that is no longer valid: enter the current one at the sender.'
 
 function describeSkew({ skewSeconds }: { skewSeconds: number }): string {
@@ -172,7 +169,7 @@ function byStrength(one: SignatureScheme, other: SignatureScheme): number {
 
 function strengthOf({ signed, algorithm }: SignatureScheme): number {
   const covered = signed === 'body' ? 0 : signed === 'id.timestamp.body' ? 20 : 10
-  return covered + { sha512: 2, sha256: 1, sha1: 0 }[algorithm]
+  return covered + { sha512: 3, sha384: 2, sha256: 1, sha1: 0 }[algorithm]
 }
 
 /** The preset that equals a scheme, header names aside. */

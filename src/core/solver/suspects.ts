@@ -3,7 +3,6 @@ import { isPlainObject } from '../json.ts'
 /** Possible differences between a sender's signature and our secret. */
 export const CAUSES = [
   'missing_header',
-  'timestamp_in_milliseconds',
   'stale_timestamp',
   'old_secret',
   'secret_whitespace',

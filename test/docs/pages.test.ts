@@ -33,7 +33,7 @@ const inLanguage = (language: string) => blocks.filter((block) => block.language
 const textOf = (name: string) => pages.find((page) => page.name === name)?.text ?? ''
 
 /** Languages that a test here, or in `guides.test.ts`, compiles, runs or checks. */
-const TESTED = ['ts', 'sh', 'json', 'ini', 'dockerfile', 'env', 'text']
+const TESTED = ['ts', 'sh', 'json', 'ini', 'dockerfile', 'env', 'text', 'yaml', 'nginx', 'caddy', 'cron']
 
 test('no block of the guides is in a language that nothing tests', () => {
   expect(blocks.filter(({ language }) => !TESTED.includes(language))).toEqual([])
@@ -240,7 +240,38 @@ test('every container file of the guides copies what a project has, and runs a c
 })
 
 test('shell blocks of the guides hold only commands that are tested, and npm', () => {
-  const known = /^(upshot|npm|npx|cp|openssl|curl|cat|printf|echo|mkdir|cd|export) /
+  const known = /^(upshot|npm|npx|cp|openssl|curl|cat|printf|echo|mkdir|cd|export|unset|rm) /
   const others = inLanguage('sh').flatMap((block) => commandsOf(block).filter((command) => !known.test(command)))
   expect(others).toEqual([])
+})
+
+test('the proxies of the guides pass on the path of deliveries to the port of the receiver, and nothing else', () => {
+  const samples = [...inLanguage('nginx'), ...inLanguage('caddy')]
+  expect(samples).toHaveLength(2)
+  for (const { code } of samples) {
+    expect(code.match(/\{(?!\w)/g)?.length).toBe(code.match(/\}/g)?.length)
+    expect([...code.matchAll(/(?:location|handle) (\S+)/g)].map(([, path]) => path?.replace('*', ''))).toEqual([
+      '/hooks/',
+    ])
+    expect([...code.matchAll(/:(\d{4})\b/g)].map(([, port]) => port)).toEqual(['4700'])
+  }
+})
+
+test('the compose file of the guides keeps the data, publishes no port of ours, and waits for the drain', () => {
+  const [compose, ...others] = inLanguage('yaml').map(({ code }) => code)
+  expect(others).toEqual([])
+  expect(compose).toContain('- data:/data')
+  expect([...(compose ?? '').matchAll(/"(\d+):\d+"/g)].map(([, port]) => port)).toEqual(['80', '443'])
+  expect(Number(/stop_grace_period: (\d+)s/.exec(compose ?? '')?.[1])).toBeGreaterThanOrEqual(30)
+  for (const line of (compose ?? '').split('\n')) expect((/^ */.exec(line)?.[0].length ?? 0) % 2).toBe(0)
+})
+
+test('the cron lines of the guides are valid, and call commands that exist', () => {
+  const lines = inLanguage('cron').flatMap(({ code }) => code.trim().split('\n'))
+  expect(lines.length).toBeGreaterThan(0)
+  for (const line of lines) {
+    expect(() => parseCronLine(line.split(' ').slice(0, 5).join(' '), 'UTC')).not.toThrow()
+    expect(line).toMatch(/upshot db backup \S+ /)
+    expect(line.replaceAll('\\%', '')).not.toContain('%')
+  }
 })

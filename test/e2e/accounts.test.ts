@@ -131,12 +131,12 @@ test('runs whose keys are all refused wait, and try them again after a minute', 
   await served.sandbox.storage('storage_a').put('/two.txt', 'x')
   await hear('run.parked', (notice) => notice.run !== run)
   expect(served.sandbox.audit.requests()).toHaveLength(1)
+  expect(served.sandbox.audit.findings()).toEqual([])
   await advance(61_000)
   await hear('run.parked', (notice) => notice.run === run && notice.dueAt !== dueAt)
   expect(served.sandbox.audit.requests().length).toBeLessThanOrEqual(3)
   expect(await app.store.findRun(run)).toMatchObject({ status: 'waiting', attempt: 0 })
   expect(await app.store.listStepFailures(run)).toHaveLength(1)
-  expect(served.sandbox.audit.findings()).toEqual([])
 })
 
 test('the event of our own delete is marked as self-caused, and that of another delete is not', async () => {

@@ -192,6 +192,13 @@ export interface StepApi {
     workflow: Invocable<On, Output> & KeptAsJson<Awaited<Output>>,
     ...input: InvokeArguments<On>
   ): Promise<Jsonify<Awaited<Output>>>
+  /**
+   * Whether this run goes by a change of the code. True where it comes here with the present code,
+   * false where an earlier pass has gone past this place. One answer holds for the whole run.
+   *
+   * Keep the marker until no run of the code before it is unfinished. `id`: a name of the change.
+   */
+  patched(id: string): Promise<boolean>
   /** Frees the worker and continues after `duration`, across restarts. */
   sleep(name: StepName, duration: Duration): Promise<void>
   /**

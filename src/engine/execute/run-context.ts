@@ -12,6 +12,7 @@ import { aboutRun, type Pass } from '../pass/pass.ts'
 import { currentStep } from '../pass/scope.ts'
 import { type InvokeRequest, invokeStep } from '../steps/invoke-step.ts'
 import { mapSteps } from '../steps/map-steps.ts'
+import { type Patches, patchedStep } from '../steps/patched-step.ts'
 import { runStep } from '../steps/run-step.ts'
 import { sendStep } from '../steps/send-step.ts'
 import { sleepStep } from '../steps/sleep-step.ts'
@@ -60,6 +61,7 @@ const fileStep = <T>(
 }
 
 function createStepApi(pass: Pass): StepApi {
+  const patches: Patches = new Map()
   return {
     // The types say what JSON makes of the results; the engine only knows that they are JSON.
     run: (name, fn, options) => runStep(pass, name, (context) => fn(context), options) as Promise<never>,
@@ -72,6 +74,7 @@ function createStepApi(pass: Pass): StepApi {
     send: (name: StepName, on: EventDefinition | string, data: unknown) => sendStep(pass, name, on, data),
     invoke: (name: StepName, workflow: Invocable, input?: unknown, options: InvokeRequest['options'] = {}) =>
       invokeStep(pass, name, { workflow, input, options }) as Promise<never>,
+    patched: (id) => patchedStep(pass, patches, id),
   }
 }
 

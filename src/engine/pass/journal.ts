@@ -82,6 +82,11 @@ export class Journal {
     return this.#unreached?.values() ?? this.#rest.values()
   }
 
+  /** True for a step of an earlier pass that this one has not reached. */
+  knows(key: string): boolean {
+    return this.unreached.some((step) => step.key === key)
+  }
+
   /** True where the code may end with the steps that this pass has reached. */
   get hasReachedOutcomes(): boolean {
     return !this.unreached.some((step) => numberOf(step) > 0)

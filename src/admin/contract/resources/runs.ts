@@ -42,7 +42,7 @@ export const step = z
   .object({
     key: z.string(),
     position: z.int().describe('Counted from 0 in the order in which the steps began.'),
-    kind: z.enum(['run', 'sleep', 'wait', 'send', 'invoke']),
+    kind: z.enum(['run', 'sleep', 'wait', 'send', 'invoke', 'patch']),
     effect: z.enum(['read', 'write', 'delete']),
     status: z.enum(['completed', 'failed', 'waiting', 'started']),
     attempt: z.int(),

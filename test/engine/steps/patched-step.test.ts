@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import type { StepApi } from '../../../src/author/step-api.ts'
+import { crashEverywhere } from '../../../src/testing/index.ts'
+import { createTestEngine } from '../../support/test-engine.ts'
+import { changeCode } from '../../support/workflows.ts'
+
+const flow = (run: (step: StepApi) => Promise<unknown>) =>
+  defineWorkflow({ id: 'flow', on: '*', run: ({ step }) => run(step) })
+
+/** Code of before a change, and after it: an audit before the nap. */
+const codes = (acted: string[]) => {
+  const act = (step: StepApi, name: string) => step.run(name, () => void acted.push(name))
+  const before = flow(async (step) => {
+    await act(step, 'pay')
+    await step.sleep('nap', '1m')
+    await act(step, 'ship')
+    return 'before'
+  })
+  const after = flow(async (step) => {
+    await act(step, 'pay')
+    const isAudited = await step.patched('audit-2026')
+    if (isAudited) await act(step, 'audit')
+    await step.sleep('nap', '1m')
+    await act(step, 'ship')
+    if (await step.patched('audit-2026')) await act(step, 'file audit')
+    return isAudited
+  })
+  return { before, after }
+}
+
+test('a run that had passed a marker before the change goes on without it', async () => {
+  const acted: string[] = []
+  const { before, after } = codes(acted)
+  const engine = createTestEngine()
+  const worker = await engine.start([before])
+  const { id } = await engine.run('flow')
+  await changeCode(engine, worker, [after])
+  expect(await engine.advance(id, '1m')).toMatchObject({ status: 'completed', output: 'false' })
+  expect(acted).toEqual(['pay', 'ship'])
+})
+
+test('a run that comes to a marker live goes by the change, in every later pass, too', async () => {
+  const acted: string[] = []
+  const { after } = codes(acted)
+  const engine = createTestEngine()
+  await engine.start([after])
+  const { id } = await engine.run('flow')
+  expect(await engine.advance(id, '1m')).toMatchObject({ status: 'completed', output: 'true' })
+  expect(acted).toEqual(['pay', 'audit', 'ship', 'file audit'])
+  expect((await engine.store.listSteps(id)).map(({ key }) => key)).toContain('patched[audit-2026]')
+})
+
+test('a marker gives the same answer wherever the run crashes', async () => {
+  const { after } = codes([])
+  const { value } = await crashEverywhere({ workflows: [after] }, async (t) => {
+    await t.send('go')
+    await t.advance('1m')
+    return t.run('flow').output
+  })
+  expect(value).toBe(true)
+})
+
+test('a marker inside a step is refused', async () => {
+  const engine = createTestEngine()
+  await engine.start([flow((step) => step.run('outer', () => step.patched('inner'), { retry: { attempts: 1 } }))])
+  const { error } = await engine.run('flow')
+  expect(error?.message).toContain('was called inside step "outer"')
+})

@@ -6,6 +6,7 @@ import { Authenticator } from './access/authenticator.ts'
 import { type CookiePlace, cookieName } from './access/cookie.ts'
 import type { AccessOptions } from './access/options.ts'
 import { ROUTES } from './contract/routes.ts'
+import type { Health } from './health.ts'
 import { checkHost, checkOrigin, type OwnPlace } from './http/check-origin.ts'
 import type { Handlers } from './http/handler.ts'
 import { type MetricsSource, metricsRoute } from './http/metrics-route.ts'
@@ -25,6 +26,7 @@ import { liveHandlers } from './resources/live-handlers.ts'
 import { describeOperation, operationHandlers } from './resources/operation-handlers.ts'
 import type { ResourceParts } from './resources/parts.ts'
 import { runHandlers } from './resources/run-handlers.ts'
+import { systemHandlers } from './resources/system-handlers.ts'
 import { tokenHandlers } from './resources/token-handlers.ts'
 import { workflowHandlers } from './resources/workflow-handlers.ts'
 
@@ -32,6 +34,7 @@ export interface ConsoleParts extends ResourceParts, Pick<LiveFeedParts, 'listen
   access: AccessOptions
   facts: ProcessFacts
   publish: Publish
+  health: Health
   /** Left out: there is no `/metrics`. */
   metrics?: MetricsSource
   /** Folder of the built dashboard; it need not exist. */
@@ -120,6 +123,7 @@ function createHandlers(parts: ConsoleParts, { authenticator, feed, runner, plac
     ...accountHandlers(parts),
     ...tokenHandlers(parts),
     ...auditHandlers(parts),
+    ...systemHandlers(parts, parts.health),
     ...operationHandlers(parts, runner),
     ...liveHandlers({ feed, clock, authenticator, facts, cookieName: () => cookieName(place()) }),
   }

@@ -6,6 +6,7 @@ import { KnownSecrets } from '../notices/log/known-secrets.ts'
 import { createNoticeBus, type NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
 import { type Runtime, removeRuntimeFile, writeRuntimeFile } from '../project/data-dir/runtime-file.ts'
+import { readVersion } from '../project/read-version.ts'
 import { hashFolder } from '../project/workflows/module-watch.ts'
 import { WorkflowSet } from '../project/workflows/workflow-set.ts'
 import type { Sandbox } from '../sandbox/index.ts'
@@ -120,7 +121,7 @@ export class App {
 
   /** Whatever can fail comes before the first row: a start that fails changes nothing. */
   async #start(): Promise<AppUrls> {
-    const { receiver, worker, scheduler, pruner, modules } = this.#parts
+    const { receiver, worker, scheduler, pruner, hours, beat, modules } = this.#parts
     const { receive, work, schedule } = this.#plan
     this.#phase = 'starting'
     await this.#refuseEmptyFolder()
@@ -133,10 +134,12 @@ export class App {
       await this.#followSchedules()
       scheduler.start()
       pruner.start()
+      hours.start()
     }
     this.#watch = this.store.watch(this.#clock, () => this.#onStoreChange())
     await modules?.start()
     const urls = await this.#announce(receiverUrl, adminUrl)
+    beat.start({ role: this.#config.role, pid: process.pid, version: readVersion(), adminUrl, receiverUrl })
     this.#phase = 'started'
     if (receive) {
       receiver.open()
@@ -180,7 +183,7 @@ export class App {
   }
 
   async #stop(reason: string): Promise<void> {
-    const { receiver, worker, scheduler, pruner, modules, admin, clients } = this.#parts
+    const { receiver, worker, scheduler, pruner, hours, beat, modules, admin, clients } = this.#parts
     this.#phase = 'stopping'
     this.notices.publish({ kind: 'app.stopping', reason })
     // A start that is under way finishes first: half an app is harder to stop than a whole one.
@@ -190,7 +193,7 @@ export class App {
     // While runs finish, the receiver answers 503, so that senders know to try again.
     const drained = receiver.drain()
     const faults = [
-      ...(await settleAll([modules?.stop(), pruner.stop()])),
+      ...(await settleAll([modules?.stop(), pruner.stop(), hours.stop(), beat.stop()])),
       ...(await settleAll([drained, scheduler.stop(), worker.stop()])),
       ...(await settleAll([receiver.stop()])),
       // The admin server answers while the app drains, so that load balancers see it stopping.

@@ -15,13 +15,15 @@ import { storeOptions } from '../project/data-dir/open-store.ts'
 import { ModuleWatch } from '../project/workflows/module-watch.ts'
 import type { WorkflowSet } from '../project/workflows/workflow-set.ts'
 import { Receiver } from '../receive/receiver.ts'
+import { HourCounter } from '../schedule/hour-counter.ts'
 import { Pruner } from '../schedule/pruner.ts'
 import { Scheduler } from '../schedule/scheduler.ts'
 import { isLogMissing } from '../store/sqlite/database/open-mark.ts'
 import type { SqliteStoreOptions } from '../store/sqlite/open-sqlite-store.ts'
 import { type Access, AccountClients } from './account-clients.ts'
+import { openConsole } from './console/open-console.ts'
+import { ProcessBeat } from './console/process-beat.ts'
 import type { EmbeddedSandbox } from './embedded-sandbox.ts'
-import { openConsole } from './open-console.ts'
 import { openMetrics } from './open-metrics.ts'
 import { readinessChecks } from './readiness.ts'
 import type { RolePlan } from './role.ts'
@@ -117,10 +119,12 @@ export function openParts(config: Config, wiring: Wiring) {
     receiver,
     clients,
     scheduler: new Scheduler({ store, clock, publish, schedules: [] }),
+    hours: new HourCounter({ store, clock, publish }),
+    beat: new ProcessBeat({ store, clock }),
     pruner: new Pruner({ store, clock, publish, retention: config.retention }),
     admin: new AdminServer(health, {
       host: config.admin.host,
-      routes: openConsole(config, { store, clock, notices, embedded: hooks.embedded, metrics }),
+      routes: openConsole(config, { store, clock, notices, health, embedded: hooks.embedded, metrics }),
     }),
     modules: isWatching
       ? new ModuleWatch({ folder: config.workflowsDir, clock, onChange: hooks.onSourceChange, before: sourceHash })

@@ -9,6 +9,7 @@ import { FAILURE_ROUTES } from './resources/failures.ts'
 import { LIVE_ROUTES } from './resources/live.ts'
 import { OPERATION_ROUTES } from './resources/operations.ts'
 import { RUN_ROUTES } from './resources/runs.ts'
+import { SYSTEM_ROUTES } from './resources/system.ts'
 import { TOKEN_ROUTES } from './resources/tokens.ts'
 import { WORKFLOW_ROUTES } from './resources/workflows.ts'
 import type { ParamsOf, RouteTable } from './route.ts'
@@ -29,6 +30,7 @@ export const ROUTES = {
   ...TOKEN_ROUTES,
   ...AUDIT_ROUTES,
   ...OPERATION_ROUTES,
+  ...SYSTEM_ROUTES,
   ...LIVE_ROUTES,
 } as const satisfies RouteTable
 

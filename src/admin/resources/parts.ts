@@ -49,6 +49,8 @@ export interface Surroundings {
   endpointChanged(endpoint: Endpoint): Promise<void>
   /** The account that the environment or the sandbox names, without its keys. */
   defaultAccount(): Pick<Account, 'plan' | 'storages'> & { baseUrl: string | null; keeper: Exclude<Keeper, null> }
+  /** Sizes of database, log and free disk, in bytes. */
+  readDisk(): Promise<{ databaseBytes: number; logBytes: number; diskFreeBytes: number }>
   /** The moments of a cron line after one, oldest first. */
   nextTicks(trigger: CronTrigger, after: number, count: number): number[]
 }

@@ -1,14 +1,16 @@
 import type { Clock } from '../time.ts'
-import type { AccessReads, AccessWrites } from './access.ts'
 import type { DeliveryReads, DeliveryWrites } from './deliveries.ts'
 import type { EndpointReads, EndpointWrites } from './endpoints.ts'
 import type { EventReads, EventWrites } from './events.ts'
+import type { HourReads, HourWrites } from './health/hours.ts'
+import type { ProcessReads, ProcessWrites } from './health/processes.ts'
 import type { JournalReads, JournalWrites } from './journal.ts'
 import type { LimitReads, LimitWrites } from './limits.ts'
 import type { MatchReads, MatchWrites } from './matches.ts'
 import type { OperationReads, OperationWrites } from './operations.ts'
 import type { RetentionWrites } from './retention.ts'
 import type { RunReads, RunWrites } from './runs.ts'
+import type { AccessReads, AccessWrites } from './safety/access.ts'
 import type { ApprovalReads, ApprovalWrites } from './safety/approvals.ts'
 import type { AuditReads, AuditWrites } from './safety/audit.ts'
 import type { EffectReads, EffectWrites } from './safety/effects.ts'
@@ -39,7 +41,9 @@ export interface StoreWrites
     AuditWrites,
     AccessWrites,
     EffectWrites,
-    ApprovalWrites {
+    ApprovalWrites,
+    HourWrites,
+    ProcessWrites {
   /**
    * Writes a row, so that `/readyz` knows that writing works. `isMigrated`: the schema is this
    * version's.
@@ -63,7 +67,9 @@ export interface ReadStore
     OperationReads,
     AccessReads,
     EffectReads,
-    ApprovalReads {
+    ApprovalReads,
+    HourReads,
+    ProcessReads {
   /**
    * Calls `onChange` after writes of any process, this one included, until it is stopped. Several
    * writes may be one call, and a call may be lost: it is a hint, beside which callers poll.

@@ -27,6 +27,8 @@ export function createReader({
   access,
   failureStates,
   bulks,
+  hours,
+  processes,
   ...rest
 }: Tables): ReadStore {
   return {
@@ -74,6 +76,13 @@ export function createReader({
     listSchedules: async () => ticks.list(),
     watch: (clock, onChange) => new ChangeWatch({ count: changes, clock, onChange }),
     loadLimit: async (key) => limits.load(key),
+    findDueHour: async (now) => hours.findDue(now),
+    readHourRuns: async (hour, after) => hours.readRuns(hour, after),
+    readHourDeliveries: async (hour) => hours.readDeliveries(hour),
+    listRunHours: async (query) => hours.listRuns(query),
+    listDeliveryHours: async (since) => hours.listDeliveries(since),
+    countRuns: async (since) => hours.count(since),
+    listProcesses: async () => processes.list(),
     findBulk: async (id) => bulks.find(id),
     listBulks: async (query) => bulks.list(query),
     listBulkRefusals: async (id) => bulks.listRefusals(id),

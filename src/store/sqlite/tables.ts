@@ -1,11 +1,12 @@
 import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { Vault } from '../vault.ts'
-import { AccessTable } from './access/access-table.ts'
 import { BulkSlices } from './bulk/bulk-slices.ts'
 import { BulkTable } from './bulk/bulk-table.ts'
 import { openSetupVersion } from './database/setup-version.ts'
 import { WriteProbe } from './database/write-probe.ts'
+import { HourTable } from './health/hour-table.ts'
+import { ProcessTable } from './health/process-table.ts'
 import { AccountTable } from './incoming/account-table.ts'
 import { CaptureTable } from './incoming/capture-table.ts'
 import { DeliveryLedger } from './incoming/delivery-ledger.ts'
@@ -26,6 +27,7 @@ import { StepTable } from './runs/step-table.ts'
 import { TickTable } from './runs/tick-table.ts'
 import { WorkerTable } from './runs/worker-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
+import { AccessTable } from './safety/access-table.ts'
 import { ApprovalTable } from './safety/approval-table.ts'
 import { ApproverTable } from './safety/approver-table.ts'
 import { AuditTable } from './safety/audit-table.ts'
@@ -86,6 +88,8 @@ export function openTables(db: Database, vault: Vault) {
     limits: new KeyLimitTable(db),
     audits,
     access: new AccessTable(db),
+    hours: new HourTable(db),
+    processes: new ProcessTable(db),
     failureStates: new FailureStateTable(db),
     approvals,
     approvers,

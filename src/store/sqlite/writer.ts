@@ -1,6 +1,5 @@
 import { UpshotError } from '../../core/errors.ts'
 import { LEASE_MS, type Lease } from '../../core/runs/lease.ts'
-import type { AccessWrites } from '../../core/store/access.ts'
 import type { DeliveryWrites } from '../../core/store/deliveries.ts'
 import type { EndpointWrites } from '../../core/store/endpoints.ts'
 import type { EventWrites } from '../../core/store/events.ts'
@@ -10,6 +9,7 @@ import type { MatchWrites } from '../../core/store/matches.ts'
 import type { OperationWrites } from '../../core/store/operations.ts'
 import type { RetentionWrites } from '../../core/store/retention.ts'
 import type { RunWrites } from '../../core/store/runs.ts'
+import type { AccessWrites } from '../../core/store/safety/access.ts'
 import type { AuditWrites } from '../../core/store/safety/audit.ts'
 import type { OperatorWrite } from '../../core/store/safety/operator-writes.ts'
 import type { ScheduleWrites } from '../../core/store/schedules.ts'
@@ -46,6 +46,9 @@ export function createWriter(tables: Tables, commit: Commit): StoreWrites {
     ...accessWrites(tables, commit),
     ...effectWrites(tables, commit),
     ...approvalWrites(tables, commit),
+    saveHour: (due, counted) => commit.write(() => tables.hours.save(due, counted)),
+    beatProcess: (process) => commit.write(() => tables.processes.beat(process)),
+    removeProcess: (id) => commit.write(() => tables.processes.remove(id)),
     checkWritable: (now) => commit.write(() => tables.writeProbe.run(now)),
   }
 }

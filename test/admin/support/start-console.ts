@@ -38,6 +38,7 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
     },
     tryEndpoint: async () => ({ event: 'evt_1', trials: [], isStored: true }),
     keeperOf: ({ name }) => (name === 'sandbox' ? 'sandbox' : null),
+    readDisk: async () => ({ databaseBytes: 1, logBytes: 1, diskFreeBytes: 1 }),
     endpointChanged: async () => {},
     defaultAccount: () => ({
       ...{ baseUrl: null, plan: 'free', keeper: 'sandbox' },
@@ -55,6 +56,7 @@ export async function startConsole(given: Partial<ConsoleParts> & { store?: Stor
   const bus = createNoticeBus()
   const parts: ConsoleParts = {
     access: { basePath: '', url: null, proxy: null, fileTokenHash: hashSecret(FILE_TOKEN) },
+    health: createHealth({}),
     facts: { version: '0.1.0', role: 'all', isSandbox: true },
     publish: (notice) => heard.push(notice),
     listen: bus.subscribe.bind(null, '*'),

@@ -1,12 +1,12 @@
 import type { Endpoint } from '../../incoming/endpoint.ts'
 import type { AuditedAction } from '../../safety/audit.ts'
 import { describeScope } from '../../safety/stop.ts'
-import type { AccessWrites } from '../access.ts'
 import type { EndpointWrites } from '../endpoints.ts'
 import type { EventWrites } from '../events.ts'
 import type { OperationWrites } from '../operations.ts'
 import type { ScheduleWrites } from '../schedules.ts'
 import type { WorkflowWrites } from '../workflows.ts'
+import type { AccessWrites } from './access.ts'
 import type { ApprovalWrites } from './approvals.ts'
 import type { EffectWrites } from './effects.ts'
 

@@ -522,6 +522,55 @@ CREATE TABLE bulk_refusal (
 ) STRICT;
 CREATE INDEX bulk_refusal_of ON bulk_refusal (bulk_id);
 
+-- Health ------------------------------------------------------------------------------------------
+
+-- A running process; it writes its row every 10 s.
+CREATE TABLE process (
+  id           TEXT PRIMARY KEY,
+  role         TEXT NOT NULL,
+  pid          INTEGER NOT NULL,
+  version      TEXT NOT NULL,
+  admin_url    TEXT NOT NULL,
+  receiver_url TEXT NOT NULL,
+  started_at   INTEGER NOT NULL,
+  seen_at      INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Runs by the hour of their making, counted once the hour is over. Hours count from 1970.
+CREATE TABLE run_hour (
+  hour        INTEGER NOT NULL,
+  workflow    TEXT NOT NULL,
+  status      TEXT NOT NULL,
+  runs        INTEGER NOT NULL,
+  p50_ms      INTEGER,
+  p95_ms      INTEGER,
+  PRIMARY KEY (hour, workflow, status)
+) STRICT, WITHOUT ROWID;
+
+-- Deliveries by hour; the endpoint is empty for requests that reached none.
+CREATE TABLE delivery_hour (
+  hour        INTEGER NOT NULL,
+  endpoint_id TEXT NOT NULL,
+  verdict     TEXT NOT NULL,
+  deliveries  INTEGER NOT NULL,
+  PRIMARY KEY (hour, endpoint_id, verdict)
+) STRICT, WITHOUT ROWID;
+
+-- One row: the newest hour that is counted.
+CREATE TABLE hour_counted (one INTEGER PRIMARY KEY, hour INTEGER NOT NULL) STRICT;
+
+-- An hour of which a run ended, or began again, in a later hour.
+CREATE TABLE run_hour_mark (hour INTEGER PRIMARY KEY, version INTEGER NOT NULL) STRICT;
+
+-- Most runs end in the hour of their making, and pay the condition only.
+CREATE TRIGGER mark_run_hour AFTER UPDATE OF status ON run
+WHEN (NEW.finished_at IS NULL AND OLD.finished_at IS NOT NULL)
+  OR NEW.finished_at / 3600000 > NEW.created_at / 3600000
+BEGIN
+  INSERT INTO run_hour_mark (hour, version) VALUES (NEW.created_at / 3600000, 1)
+    ON CONFLICT (hour) DO UPDATE SET version = version + 1;
+END;
+
 -- Access ------------------------------------------------------------------------------------------
 
 -- Logins to the admin API. Secrets are stored as SHA-256 in hex.

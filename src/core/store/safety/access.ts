@@ -1,5 +1,5 @@
-import type { AdminSession, LoginCode } from '../access/session.ts'
-import type { AdminToken } from '../access/token.ts'
+import type { AdminSession, LoginCode } from '../../access/session.ts'
+import type { AdminToken } from '../../access/token.ts'
 
 export interface AccessWrites {
   saveLoginCode(code: LoginCode): Promise<void>

@@ -1,15 +1,17 @@
-import type { Surroundings } from '../admin/resources/parts.ts'
-import { UpshotError } from '../core/errors.ts'
-import { currentSecret, type Endpoint, SANDBOX_ENDPOINT, SERVICE_ENDPOINT } from '../core/incoming/endpoint.ts'
-import { STORAGES } from '../core/service/storage.ts'
-import type { ReadStore } from '../core/store/store.ts'
-import type { Clock } from '../core/time.ts'
-import type { Config } from '../project/config/load-config.ts'
-import { readRuntimeFile } from '../project/data-dir/runtime-file.ts'
-import { parseCronLine } from '../schedule/cron-line.ts'
-import type { EmbeddedSandbox } from './embedded-sandbox.ts'
-import { deliverSigned, sendEvent } from './send/send-event.ts'
-import { tryEndpoint } from './send/try-endpoint.ts'
+import { stat, statfs } from 'node:fs/promises'
+import type { Surroundings } from '../../admin/resources/parts.ts'
+import { UpshotError } from '../../core/errors.ts'
+import { currentSecret, type Endpoint, SANDBOX_ENDPOINT, SERVICE_ENDPOINT } from '../../core/incoming/endpoint.ts'
+import { STORAGES } from '../../core/service/storage.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+import type { Clock } from '../../core/time.ts'
+import type { Config } from '../../project/config/load-config.ts'
+import { databaseFile } from '../../project/data-dir/data-files.ts'
+import { readRuntimeFile } from '../../project/data-dir/runtime-file.ts'
+import { parseCronLine } from '../../schedule/cron-line.ts'
+import type { EmbeddedSandbox } from '../embedded-sandbox.ts'
+import { deliverSigned, sendEvent } from '../send/send-event.ts'
+import { tryEndpoint } from '../send/try-endpoint.ts'
 
 interface SurroundingsParts {
   store: ReadStore
@@ -41,6 +43,7 @@ export function openSurroundings(config: Config, { store, clock, embedded }: Sur
       if (!webhook) return
       await webhooks?.edit(webhook.id, { secrets: [currentSecret(endpoint)], scheme: endpoint.scheme })
     },
+    readDisk: () => readDisk(config),
     defaultAccount: () => describeDefaultAccount(config, embedded()),
     nextTicks(trigger, after, count) {
       const next = parseCronLine(trigger.expression, trigger.timezone)
@@ -51,6 +54,17 @@ export function openSurroundings(config: Config, { store, clock, embedded }: Sur
       return moments
     },
   }
+}
+
+async function readDisk(config: Pick<Config, 'dataDir'>) {
+  const file = databaseFile(config)
+  const sizeOf = (path: string) =>
+    stat(path).then(
+      ({ size }) => size,
+      () => 0,
+    )
+  const { bavail, bsize } = await statfs(config.dataDir)
+  return { databaseBytes: await sizeOf(file), logBytes: await sizeOf(`${file}-wal`), diskFreeBytes: bavail * bsize }
 }
 
 /** The receiver of this process or of another one on the same data directory. */

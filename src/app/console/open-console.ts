@@ -1,15 +1,16 @@
 import { fileURLToPath } from 'node:url'
-import { type Console, createConsole } from '../admin/console.ts'
-import { hashSecret } from '../core/access/token.ts'
-import type { Notice } from '../core/notices.ts'
-import type { Store } from '../core/store/store.ts'
-import type { Clock } from '../core/time.ts'
-import type { NoticeBus } from '../notices/notice-bus.ts'
-import type { Config } from '../project/config/load-config.ts'
-import { loadAdminToken } from '../project/data-dir/admin-token.ts'
-import { readVersion } from '../project/read-version.ts'
-import type { Metrics } from '../watch/metrics/metrics.ts'
-import type { EmbeddedSandbox } from './embedded-sandbox.ts'
+import { type Console, createConsole } from '../../admin/console.ts'
+import type { Health } from '../../admin/health.ts'
+import { hashSecret } from '../../core/access/token.ts'
+import type { Notice } from '../../core/notices.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Clock } from '../../core/time.ts'
+import type { NoticeBus } from '../../notices/notice-bus.ts'
+import type { Config } from '../../project/config/load-config.ts'
+import { loadAdminToken } from '../../project/data-dir/admin-token.ts'
+import { readVersion } from '../../project/read-version.ts'
+import type { Metrics } from '../../watch/metrics/metrics.ts'
+import type { EmbeddedSandbox } from '../embedded-sandbox.ts'
 import { openSurroundings } from './open-surroundings.ts'
 
 /** The admin API and the dashboard of this process. Writes `admin.token` at the first start. */
@@ -22,6 +23,7 @@ export function openConsole(
     store: Store
     clock: Clock
     notices: NoticeBus
+    health: Health
     embedded: () => EmbeddedSandbox | null
     metrics: Pick<Metrics, 'scrape'>
   },
@@ -40,5 +42,5 @@ export function openConsole(
 /** The built dashboard: in `dist` of a checkout, or beside the compiled code of the package. */
 function dashboardFolder(): string {
   const isSource = import.meta.url.endsWith('.ts')
-  return fileURLToPath(new URL(isSource ? '../../dist/dashboard/' : '../dashboard/', import.meta.url))
+  return fileURLToPath(new URL(isSource ? '../../../dist/dashboard/' : '../../dashboard/', import.meta.url))
 }

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { RUN_STATUSES } from '../../../core/runs/run.ts'
+import { moment, type RouteTable, time } from '../route.ts'
+
+const bounded = z.object({ count: z.int(), isMore: z.boolean().describe('True where counting stopped at 100,000.') })
+
+const hour = z
+  .object({
+    at: time().describe('Beginning of the hour in which the runs were made.'),
+    workflow: z.string(),
+    status: z.enum(RUN_STATUSES),
+    runs: z.int(),
+    p50Ms: z.number().nullable(),
+    p95Ms: z.number().nullable(),
+  })
+  .meta({ id: 'RunHour' })
+
+const overview = z
+  .object({
+    failed: bounded.describe('Runs made in the last 24 h that have failed.'),
+    forPerson: bounded.describe('Runs that only a person lets go on.'),
+    pending: bounded,
+    running: bounded,
+    oldestPendingAt: time().nullable(),
+    pausedWorkflows: z.array(z.string()),
+    missedTicks: z.array(z.object({ workflow: z.string(), missed: z.int() })),
+    upNext: z.array(z.object({ workflow: z.string(), at: time() })).describe('At most 5, soonest first.'),
+    received: z
+      .object({ accepted: z.int(), duplicate: z.int(), conflict: z.int(), refused: z.int() })
+      .describe('Deliveries of the last 24 h that left a row; they add up to what was received.'),
+    hours: z.array(hour).describe('The last 24 h, the present hour included.'),
+  })
+  .meta({ id: 'Overview' })
+
+const system = z
+  .object({
+    isReady: z.boolean(),
+    checks: z.record(z.string(), z.string()).describe('`ok` or the fault, by the name of the check.'),
+    processes: z.array(
+      z.object({
+        id: z.string(),
+        role: z.string(),
+        pid: z.int(),
+        version: z.string(),
+        adminUrl: z.string(),
+        receiverUrl: z.string().nullable(),
+        startedAt: time(),
+        seenAt: time(),
+        isSilent: z.boolean().describe('True when it has said nothing for 35 s.'),
+      }),
+    ),
+    databaseBytes: z.int(),
+    logBytes: z.int(),
+    diskFreeBytes: z.int(),
+  })
+  .meta({ id: 'System' })
+
+const hit = z.object({
+  kind: z.enum(['run', 'event', 'delivery', 'workflow', 'endpoint', 'operation']),
+  id: z.string(),
+  title: z.string(),
+})
+
+export const SYSTEM_ROUTES = {
+  'GET /overview': {
+    id: 'getOverview',
+    tag: 'system',
+    summary: 'What needs a person now, and the last 24 hours',
+    role: 'viewer',
+    answer: overview,
+  },
+  'GET /hours': {
+    id: 'listHours',
+    tag: 'system',
+    summary: 'Runs by the hour of their making; the present hour is counted live',
+    role: 'viewer',
+    query: z.strictObject({ since: moment.default('24h'), workflow: z.string().optional() }),
+    answer: z.object({ items: z.array(hour) }),
+  },
+  'GET /system': {
+    id: 'getSystem',
+    tag: 'system',
+    summary: 'Health, processes, database and disk',
+    role: 'viewer',
+    answer: system,
+  },
+  'GET /search': {
+    id: 'search',
+    tag: 'system',
+    summary: 'Anything by its id or the beginning of its name',
+    role: 'viewer',
+    query: z.strictObject({ q: z.string().min(2).max(200) }),
+    answer: z.object({ items: z.array(hit) }),
+  },
+} as const satisfies RouteTable

@@ -1,0 +1,111 @@
+import type { DeliveryHour, RunHour } from '../../core/store/health/hours.ts'
+import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../core/store/health/processes.ts'
+import { isoTime } from '../../core/time.ts'
+import type { SYSTEM_ROUTES } from '../contract/resources/system.ts'
+import type { Health } from '../health.ts'
+import type { Handlers } from '../http/handler.ts'
+import { findHits } from '../queries/find-hits.ts'
+import { readMoment } from '../queries/read-query.ts'
+import { momentOf } from '../views/moment-of.ts'
+import type { ResourceParts } from './parts.ts'
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+/** Ticks that are listed ahead. */
+const MAX_NEXT = 5
+
+/** The overview, and the state of the processes and the database. */
+export function systemHandlers(parts: ResourceParts, health: Health): Handlers<keyof typeof SYSTEM_ROUTES> {
+  const { store, surroundings } = parts
+  return {
+    'GET /overview': async ({ now }) => ({
+      ...(await readCounts(parts, now)),
+      ...(await readPlans(parts, now)),
+      received: sumDeliveries(await listDeliveryHours(parts, now)),
+      hours: (await listRunHours(parts, { since: now - DAY_MS }, now)).map(describeHour),
+    }),
+    async 'GET /hours'({ query, now }) {
+      const since = readMoment(query.since, now) ?? now - DAY_MS
+      const filter = query.workflow === undefined ? { since } : { since, workflow: query.workflow }
+      return { items: (await listRunHours(parts, filter, now)).map(describeHour) }
+    },
+    async 'GET /system'({ now }) {
+      const { ready, checks } = await health.check()
+      const processes = (await store.listProcesses()).map((process) => describeProcess(process, now))
+      return { isReady: ready, checks, processes, ...(await surroundings.readDisk()) }
+    },
+    'GET /search': async ({ query }) => ({ items: await findHits(store, query.q) }),
+  }
+}
+
+async function readCounts({ store }: ResourceParts, now: number) {
+  const { oldestPendingAt, ...counts } = await store.countRuns(now - DAY_MS)
+  return { ...counts, oldestPendingAt: momentOf(oldestPendingAt) }
+}
+
+async function readPlans({ store, surroundings }: ResourceParts, now: number) {
+  const schedules = await store.listSchedules()
+  const next = schedules
+    .filter(({ pausedAt }) => pausedAt === null)
+    .flatMap(({ workflow, trigger }) =>
+      surroundings.nextTicks(trigger, now, MAX_NEXT).map((moment) => ({ workflow, moment })),
+    )
+  const soonest = next.toSorted((one, other) => one.moment - other.moment).slice(0, MAX_NEXT)
+  const paused = (await store.listWorkflows()).filter(({ pausedAt }) => pausedAt !== null)
+  return {
+    pausedWorkflows: paused.map(({ id }) => id),
+    missedTicks: schedules.flatMap(({ workflow, missed }) => (missed === 0 ? [] : [{ workflow, missed }])),
+    upNext: soonest.map(({ workflow, moment }) => ({ workflow, at: isoTime(moment) })),
+  }
+}
+
+/** Counted hours, and the present one asked live. */
+async function listRunHours(
+  { store }: ResourceParts,
+  filter: { since: number; workflow?: string },
+  now: number,
+): Promise<RunHour[]> {
+  const present = Math.floor(now / HOUR_MS)
+  const counted = (await store.listRunHours(filter)).filter(({ hour }) => hour < present)
+  const live = new Map<string, RunHour>()
+  for (let after: string | null = null; ; ) {
+    const { runs, next } = await store.readHourRuns(present, after)
+    for (const { workflow, status } of runs) {
+      if (filter.workflow !== undefined && workflow !== filter.workflow) continue
+      const key = `${workflow}\0${status}`
+      const known = live.get(key) ?? { hour: present, workflow, status, runs: 0, p50Ms: null, p95Ms: null }
+      live.set(key, { ...known, runs: known.runs + 1 })
+    }
+    if (next === null) return [...counted, ...live.values()]
+    after = next
+  }
+}
+
+async function listDeliveryHours({ store }: ResourceParts, now: number): Promise<DeliveryHour[]> {
+  const present = Math.floor(now / HOUR_MS)
+  const counted = (await store.listDeliveryHours(now - DAY_MS)).filter(({ hour }) => hour < present)
+  return [...counted, ...(await store.readHourDeliveries(present))]
+}
+
+function sumDeliveries(hours: readonly DeliveryHour[]) {
+  const sum = { accepted: 0, duplicate: 0, conflict: 0, refused: 0 }
+  for (const { verdict, deliveries } of hours) {
+    const isTaken = verdict === 'accepted' || verdict === 'duplicate' || verdict === 'conflict'
+    sum[isTaken ? verdict : 'refused'] += deliveries
+  }
+  return sum
+}
+
+function describeHour({ hour, ...rest }: RunHour) {
+  return { ...rest, at: isoTime(hour * HOUR_MS) }
+}
+
+function describeProcess({ receiverUrl, startedAt, seenAt, ...rest }: ProcessRecord, now: number) {
+  return {
+    ...rest,
+    receiverUrl: receiverUrl === '' ? null : receiverUrl,
+    startedAt: isoTime(startedAt),
+    seenAt: isoTime(seenAt),
+    isSilent: now - seenAt >= PROCESS_SILENCE_MS,
+  }
+}

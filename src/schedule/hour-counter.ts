@@ -1,0 +1,90 @@
+import { describeError } from '../core/errors.ts'
+import type { Publish } from '../core/notices.ts'
+import type { CountedHour, DueHour, RunHour } from '../core/store/health/hours.ts'
+import type { Store } from '../core/store/store.ts'
+import type { Clock } from '../core/time.ts'
+
+/** How often it looks for hours that are over, and for those that have changed since. */
+const PERIOD_MS = 60_000
+
+type HourStore = Pick<Store, 'findDueHour' | 'readHourRuns' | 'readHourDeliveries' | 'saveHour'>
+
+/**
+ * Counts each hour once it is over, and again after a run of it has ended later. See decision 49.
+ */
+export class HourCounter {
+  readonly #store: HourStore
+  readonly #clock: Clock
+  readonly #publish: Publish
+  #cancel = () => {}
+  #counting: Promise<void> = Promise.resolve()
+  #isStopped = false
+
+  constructor({ store, clock, publish }: { store: HourStore; clock: Clock; publish: Publish }) {
+    this.#store = store
+    this.#clock = clock
+    this.#publish = publish
+  }
+
+  start(): void {
+    this.#counting = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#cancel()
+    await this.#counting
+  }
+
+  async #run(): Promise<void> {
+    try {
+      await countDueHours(this.#store, this.#clock.now(), () => !this.#isStopped)
+    } catch (error) {
+      if (!this.#isStopped) this.#publish({ kind: 'fault', where: 'counting hours', error: describeError(error) })
+    }
+    if (this.#isStopped) return
+    this.#cancel = this.#clock.at(this.#clock.now() + PERIOD_MS, () => this.start())
+  }
+}
+
+/**
+ * Counts all hours that are due, with a pause after each slice for other work; returns how many.
+ */
+export async function countDueHours(
+  store: HourStore,
+  now: number,
+  mayGoOn: () => boolean = () => true,
+): Promise<number> {
+  for (let counted = 0; ; counted++) {
+    const due = mayGoOn() ? await store.findDueHour(now) : null
+    if (due === null) return counted
+    await store.saveHour(due, await countHour(store, due))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+async function countHour(store: HourStore, { hour }: DueHour): Promise<CountedHour> {
+  const groups = new Map<string, Omit<RunHour, 'runs' | 'p50Ms' | 'p95Ms'> & { runs: number; ms: number[] }>()
+  for (let after: string | null = null; ; ) {
+    const { runs, next } = await store.readHourRuns(hour, after)
+    for (const { workflow, status, ms } of runs) {
+      const key = `${workflow}\0${status}`
+      const group = groups.get(key) ?? { hour, workflow, status, runs: 0, ms: [] }
+      groups.set(key, group)
+      group.runs += 1
+      if (ms !== null) group.ms.push(ms)
+    }
+    if (next === null) break
+    after = next
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  const runs = [...groups.values()].map(({ ms, ...group }) => {
+    const sorted = ms.sort((one, other) => one - other)
+    return { ...group, p50Ms: percentile(sorted, 0.5), p95Ms: percentile(sorted, 0.95) }
+  })
+  return { runs, deliveries: await store.readHourDeliveries(hour) }
+}
+
+function percentile(sorted: readonly number[], share: number): number | null {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null
+}

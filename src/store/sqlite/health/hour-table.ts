@@ -1,0 +1,181 @@
+import type { Database } from 'better-sqlite3'
+import { firstId } from '../../../core/ids.ts'
+import type { Verdict } from '../../../core/incoming/delivery.ts'
+import type { RunStatus } from '../../../core/runs/run.ts'
+import type {
+  BoundedCount,
+  CountedHour,
+  DeliveryHour,
+  DueHour,
+  HourSlice,
+  RunCounts,
+  RunHour,
+} from '../../../core/store/health/hours.ts'
+
+const HOUR_MS = 3_600_000
+const SLICE = 5_000
+/** A live count stops here. */
+const MAX_COUNT = 100_000
+
+/** Hours that are over, counted once, and live counts of partial indexes. */
+export class HourTable {
+  readonly #due
+  readonly #rows
+  readonly #saves
+  readonly #lists
+  readonly #counts
+
+  constructor(db: Database) {
+    this.#due = prepareDue(db)
+    this.#rows = prepareRows(db)
+    this.#saves = prepareSaves(db)
+    this.#lists = prepareLists(db)
+    this.#counts = prepareCounts(db)
+  }
+
+  /** Marked hours first: they are counted already, and few. */
+  findDue(now: number): DueHour | null {
+    const present = Math.floor(now / HOUR_MS)
+    const marked = this.#due.marked.get(present)
+    if (marked) return marked
+    const next = (this.#due.counted.get() ?? this.#oldestHour(present)) + 1
+    return next < present ? { hour: next, version: 0 } : null
+  }
+
+  /** The hour before that of the oldest row; without rows the hour before the present one. */
+  #oldestHour(present: number): number {
+    const moments = [this.#due.oldestRun.get(), this.#due.oldestDelivery.get()].filter((at) => at != null)
+    return moments.length === 0 ? present - 1 : Math.floor(Math.min(...moments) / HOUR_MS) - 1
+  }
+
+  readRuns(hour: number, after: string | null): HourSlice {
+    const [from, to] = [firstId('run', hour * HOUR_MS), firstId('run', (hour + 1) * HOUR_MS)]
+    const runs = this.#rows.runs.all(after ?? from, to, SLICE)
+    return { runs, next: runs.length === SLICE ? (runs.at(-1)?.id ?? null) : null }
+  }
+
+  readDeliveries(hour: number): DeliveryHour[] {
+    const [from, to] = [firstId('dlv', hour * HOUR_MS), firstId('dlv', (hour + 1) * HOUR_MS)]
+    return this.#rows.deliveries.all(from, to).map((row) => ({ hour, ...row }))
+  }
+
+  save({ hour, version }: DueHour, { runs, deliveries }: CountedHour): void {
+    this.#saves.dropRuns.run(hour)
+    for (const row of runs) this.#saves.run.run(row)
+    for (const row of deliveries) this.#saves.delivery.run(row)
+    this.#saves.unmark.run(hour, version)
+    this.#saves.counted.run(hour)
+  }
+
+  listRuns({ since, workflow }: { since: number; workflow?: string }): RunHour[] {
+    const hour = Math.floor(since / HOUR_MS)
+    return workflow === undefined ? this.#lists.runs.all(hour) : this.#lists.runsOf.all(hour, workflow)
+  }
+
+  listDeliveries(since: number): DeliveryHour[] {
+    return this.#lists.deliveries.all(Math.floor(since / HOUR_MS))
+  }
+
+  count(since: number): RunCounts {
+    const { failed, forPerson, pending, running, oldest } = this.#counts
+    return {
+      failed: bound(failed.get(firstId('run', since))),
+      forPerson: bound(forPerson.get()),
+      pending: bound(pending.get()),
+      running: bound(running.get()),
+      oldestPendingAt: oldest.get() ?? null,
+    }
+  }
+}
+
+function bound(count = 0): BoundedCount {
+  return count > MAX_COUNT ? { count: MAX_COUNT, isMore: true } : { count, isMore: false }
+}
+
+/** Index: primary keys; run and delivery are read at their first row. */
+function prepareDue(db: Database) {
+  return {
+    marked: db.prepare<[number], DueHour>(
+      'SELECT hour, version FROM run_hour_mark WHERE hour < ? ORDER BY hour LIMIT 1',
+    ),
+    counted: db.prepare<[], number | null>('SELECT hour FROM hour_counted').pluck(),
+    oldestRun: db.prepare<[], number>('SELECT created_at FROM run ORDER BY id LIMIT 1').pluck(),
+    oldestDelivery: db.prepare<[], number>('SELECT received_at FROM delivery ORDER BY id LIMIT 1').pluck(),
+  }
+}
+
+/** Index: primary keys, from the first row of the hour to its last one. */
+function prepareRows(db: Database) {
+  return {
+    runs: db.prepare<[string, string, number], HourSlice['runs'][number]>(
+      `SELECT id, workflow, status, finished_at - started_at AS ms FROM run WHERE id > ? AND id < ?
+       ORDER BY id LIMIT ?`,
+    ),
+    deliveries: db.prepare<[string, string], { endpointId: string | null; verdict: Verdict; deliveries: number }>(
+      `SELECT endpoint_id AS endpointId, verdict, count(*) AS deliveries FROM delivery WHERE id > ? AND id < ?
+       GROUP BY endpoint_id, verdict`,
+    ),
+  }
+}
+
+/** Index: primary keys. */
+function prepareSaves(db: Database) {
+  return {
+    dropRuns: db.prepare('DELETE FROM run_hour WHERE hour = ?'),
+    run: db.prepare(
+      `INSERT INTO run_hour (hour, workflow, status, runs, p50_ms, p95_ms)
+       VALUES (@hour, @workflow, @status, @runs, @p50Ms, @p95Ms)`,
+    ),
+    delivery: db.prepare(
+      `INSERT OR REPLACE INTO delivery_hour (hour, endpoint_id, verdict, deliveries)
+       VALUES (@hour, coalesce(@endpointId, ''), @verdict, @deliveries)`,
+    ),
+    unmark: db.prepare('DELETE FROM run_hour_mark WHERE hour = ? AND version = ?'),
+    counted: db.prepare(
+      `INSERT INTO hour_counted (one, hour) VALUES (1, ?)
+       ON CONFLICT (one) DO UPDATE SET hour = max(hour, excluded.hour)`,
+    ),
+  }
+}
+
+/** Index: primary keys, from the hour on. */
+function prepareLists(db: Database) {
+  const columns = 'hour, workflow, status, runs, p50_ms AS p50Ms, p95_ms AS p95Ms'
+  return {
+    runs: db.prepare<[number], RunHour & { status: RunStatus }>(
+      `SELECT ${columns} FROM run_hour WHERE hour >= ? ORDER BY hour`,
+    ),
+    runsOf: db.prepare<[number, string], RunHour>(
+      `SELECT ${columns} FROM run_hour WHERE hour >= ? AND workflow = ? ORDER BY hour`,
+    ),
+    deliveries: db.prepare<[number], DeliveryHour>(
+      `SELECT hour, nullif(endpoint_id, '') AS endpointId, verdict, deliveries FROM delivery_hour
+       WHERE hour >= ? ORDER BY hour`,
+    ),
+  }
+}
+
+/** Index: run_ended_badly, run_for_person, run_ready, run_leased; each stops at its bound. */
+function prepareCounts(db: Database) {
+  const count = (rest: string) =>
+    db.prepare<unknown[], number>(`SELECT count(*) FROM (SELECT 1 FROM run ${rest} LIMIT ${MAX_COUNT + 1})`).pluck()
+  return {
+    failed: count(
+      `INDEXED BY run_ended_badly WHERE status IN ('failed', 'canceled') AND status = 'failed' AND id >= ?`,
+    ),
+    forPerson: count(
+      `INDEXED BY run_for_person WHERE status = 'waiting' AND due_at IS NULL AND awaits = 0
+         AND gate_state IS NOT 'in_line'
+         AND reason NOT IN ('the workflow is paused', 'the tick before it is not finished')`,
+    ),
+    pending: count(`INDEXED BY run_ready WHERE status = 'pending'`),
+    running: count(`INDEXED BY run_leased WHERE status = 'running'`),
+    // The plain form of min(id) would read the primary key.
+    oldest: db
+      .prepare<[], number | null>(
+        `SELECT min(created_at) FROM (SELECT created_at FROM run INDEXED BY run_ready WHERE status = 'pending'
+           LIMIT ${MAX_COUNT})`,
+      )
+      .pluck(),
+  }
+}

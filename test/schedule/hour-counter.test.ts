@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { newId } from '../../src/core/ids.ts'
+import { countDueHours } from '../../src/schedule/hour-counter.ts'
+import { makeRuns } from '../admin/support/bulk.ts'
+import { incoming } from '../support/fixtures.ts'
+import { openTestStore } from '../support/test-store.ts'
+
+const HOUR = 3_600_000
+const NOON = Date.UTC(2026, 10, 22, 12)
+
+test('each hour that is over is counted once, and again after one of its runs ends later', async () => {
+  const store = openTestStore()
+  const failed = makeRuns(store.folder, 3, 'failed', NOON + 1_000)
+  makeRuns(store.folder, 2, 'pending', NOON + HOUR + 1_000)
+  await store.saveDelivery(incoming('evt_1', { id: newId('dlv', NOON + 10), receivedAt: NOON + 10, workflows: [] }))
+  expect(await countDueHours(store, NOON + 2 * HOUR + 1)).toBe(2)
+  expect(await countDueHours(store, NOON + 2 * HOUR + 1)).toBe(0)
+  const hour = NOON / HOUR
+  expect(await store.listRunHours({ since: NOON })).toEqual([
+    { hour, workflow: 'w', status: 'failed', runs: 3, p50Ms: 0, p95Ms: 0 },
+    { hour: hour + 1, workflow: 'w', status: 'pending', runs: 2, p50Ms: null, p95Ms: null },
+  ])
+  expect(await store.listDeliveryHours(NOON)).toMatchObject([{ hour, verdict: 'accepted', deliveries: 1 }])
+
+  // Runs of an hour that is counted are marked by their next end.
+  await store.retryRun(failed[0] ?? '', NOON + 2 * HOUR)
+  await store.cancelRun(failed[0] ?? '', 'a test', NOON + 2 * HOUR)
+  expect(await countDueHours(store, NOON + 2 * HOUR + 2)).toBe(1)
+  expect(await store.listRunHours({ since: NOON, workflow: 'w' })).toMatchObject([
+    { hour, status: 'canceled', runs: 1 },
+    { hour, status: 'failed', runs: 2 },
+    { hour: hour + 1, status: 'pending', runs: 2 },
+  ])
+})

@@ -1,3 +1,8 @@
+import type { HourReads } from '../../core/store/health/hours.ts'
+import type { ProcessReads } from '../../core/store/health/processes.ts'
+import type { OperationReads } from '../../core/store/operations.ts'
+import type { RunReads } from '../../core/store/runs.ts'
+import type { AccessReads } from '../../core/store/safety/access.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { ChangeWatch } from './database/change-watch.ts'
 import { packOutput } from './runs/output-table.ts'
@@ -24,15 +29,11 @@ export function createReader({
   waits,
   cursors,
   limits,
-  access,
-  failureStates,
-  bulks,
-  hours,
-  processes,
   ...rest
 }: Tables): ReadStore {
   return {
     ...safetyReads(rest),
+    ...adminReads(rest),
     // Never newer than the endpoints and routes that the same turn gives.
     readSetupVersion: async () => endpoints.knownVersion() + workflows.knownVersion(),
     findEndpoint: async (path) => endpoints.find(path),
@@ -76,6 +77,27 @@ export function createReader({
     listSchedules: async () => ticks.list(),
     watch: (clock, onChange) => new ChangeWatch({ count: changes, clock, onChange }),
     loadLimit: async (key) => limits.load(key),
+  }
+}
+
+/** Reads of the admin API: logins, operations on many runs, hours and processes. */
+function adminReads({
+  access,
+  bulks,
+  failureStates,
+  hours,
+  processes,
+}: Pick<Tables, 'access' | 'bulks' | 'failureStates' | 'hours' | 'processes'>): AccessReads &
+  HourReads &
+  OperationReads &
+  ProcessReads &
+  Pick<RunReads, 'listFailureStates'> {
+  return {
+    findSession: async (cookieHash) => access.findSession(cookieHash),
+    findLoginCode: async (codeHash, now) => access.findCode(codeHash, now),
+    listSessions: async (now) => access.listSessions(now),
+    findToken: async (tokenHash) => access.findToken(tokenHash),
+    listTokens: async () => access.listTokens(),
     findDueHour: async (now) => hours.findDue(now),
     readHourRuns: async (hour, after) => hours.readRuns(hour, after),
     readHourDeliveries: async (hour) => hours.readDeliveries(hour),
@@ -87,10 +109,5 @@ export function createReader({
     listBulks: async (query) => bulks.list(query),
     listBulkRefusals: async (id) => bulks.listRefusals(id),
     listFailureStates: async (groups) => failureStates.list(groups),
-    findSession: async (cookieHash) => access.findSession(cookieHash),
-    findLoginCode: async (codeHash, now) => access.findCode(codeHash, now),
-    listSessions: async (now) => access.listSessions(now),
-    findToken: async (tokenHash) => access.findToken(tokenHash),
-    listTokens: async () => access.listTokens(),
   }
 }

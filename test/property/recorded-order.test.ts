@@ -121,11 +121,11 @@ function flowOf(part: Program) {
   return { workflow, passes }
 }
 
-const runs = { numRuns: 25, interruptAfterTimeLimit: 2_000, markInterruptAsFailure: false }
+const runs = { numRuns: 15 }
 
 test(
   'every pass of a random program gets the outcomes of the pass before it, in the same order',
-  { timeout: 20_000 },
+  { timeout: 60_000 },
   () =>
     fc.assert(
       fc.asyncProperty(program, async (part) => {
@@ -143,7 +143,7 @@ test(
     ),
 )
 
-test('a random program that crashes at any write has the effects of one that does not', { timeout: 20_000 }, () =>
+test('a random program that crashes at any write has the effects of one that does not', { timeout: 60_000 }, () =>
   fc.assert(
     fc.asyncProperty(program, async (part) => {
       const { workflow } = flowOf(part)

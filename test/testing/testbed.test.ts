@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { defineEvent, defineWorkflow, z } from '../../src/author/index.ts'
@@ -96,4 +96,11 @@ test('a testbed needs no test framework and lets the process end by itself', { t
   const args = ['--test-reporter=tap', '--input-type=module-typescript', '--eval', script]
   const { stdout } = await promisify(execFile)(process.execPath, args)
   expect(stdout).toContain('# pass 1')
+})
+
+test('a testbed leaves no file behind', async () => {
+  const before = readdirSync('.')
+  await using t = await testbed({ workflows: [] })
+  await t.settle()
+  expect(readdirSync('.')).toEqual(before)
 })

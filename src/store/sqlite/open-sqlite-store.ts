@@ -21,7 +21,7 @@ export interface SqliteStoreOptions {
 /** The store on one connection of this thread: for commands, tests and the writer thread. */
 export function openSqliteStore({ file, vaultKey, commits }: SqliteStoreOptions): Store {
   const db = openMigrated(file)
-  markOpen(file)
+  if (!db.memory) markOpen(file)
   const tables = openTables(db, createVault(vaultKey))
   const watchers = [tables.events.known, tables.deliveries.uses, tables.deliveries.unmatched, tables.gates]
   const commit = new GroupCommit(db, watchers, commits === undefined ? null : new CommitCounts(commits))
@@ -33,7 +33,7 @@ export function openSqliteStore({ file, vaultKey, commits }: SqliteStoreOptions)
       commit.close()
       tables.workers.releaseLocks()
       db.close()
-      unmarkOpen(file)
+      if (!db.memory) unmarkOpen(file)
     },
   }
 }

@@ -16,10 +16,12 @@ export function openMigrated(file: string): Database.Database {
   }
 }
 
+/** The name of a database that is in no file and ends with its connection. */
+const IN_MEMORY = ':memory:'
+
 /** Opens a database file, or creates it, with the settings of all our connections. */
 export function openDatabase(file: string): Database.Database {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  keepPrivate(file)
+  if (file !== IN_MEMORY) prepareFile(file)
   const db = new Database(file, { timeout: LOCK_WAIT_MS })
   // Only a new file takes the page size, so it comes first. Every commit writes most pages of the
   // runs at work, and fewer, larger pages take fewer calls.
@@ -37,7 +39,8 @@ export function openDatabase(file: string): Database.Database {
 }
 
 /** The owner alone may read the file. SQLite gives its log and index the same mode. */
-function keepPrivate(file: string): void {
+function prepareFile(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600, flag: 'a' })
   for (const each of [file, `${file}-wal`, `${file}-shm`]) {
     const isOpen = ((statSync(each, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Publish } from '../core/notices.ts'
+import type { Caller, Publish } from '../core/notices.ts'
 import { RetryAt } from '../core/runs/retry.ts'
 import { type Account, DEFAULT_ACCOUNT, findKeyFault, type Plan } from '../core/service/account.ts'
 import type { FilesApi, WrapCall } from '../core/service/files-api.ts'
@@ -35,6 +35,8 @@ interface AccountClientsParts {
   clock: Clock
   random: () => number
   publish: Publish
+  /** Gives each call its header `traceparent`; null: calls have none. */
+  tracing?: { traceparentOf: (caller: Caller) => string | null } | null
 }
 
 /** A Files client for each account, made at its first call and again after a change of it. */
@@ -56,7 +58,7 @@ export class AccountClients {
   filesFor(name: string, wrap: WrapCall): FilesApi {
     return wrapCalls(
       () => this.#clientOf(name),
-      wrap,
+      (call, perform) => wrap(call, (signal, caller) => perform(signal, caller && this.#trace(caller))),
       (line) => this.#report(name, line),
     )
   }
@@ -122,13 +124,22 @@ export class AccountClients {
     return client
   }
 
+  #trace(caller: Caller): Caller {
+    const traceparent = this.#parts.tracing?.traceparentOf(caller) ?? null
+    return traceparent === null ? caller : { ...caller, traceparent }
+  }
+
   #report(account: string, line: FilesLogLine): void {
     const { publish } = this.#parts
     if (line.kind === 'call') {
       const { operation, service, id = null, caller = null, status, outcome, attempts, ms, waitedMs } = line
-      const about = { operation, service, account, caller, id } as const
+      const about = { operation, service, account, caller: caller && withoutHeader(caller), id } as const
       publish({ kind: 'files.called', ...about, status, outcome, attempts, ms, waitedMs })
     }
     if (line.kind === 'warning') publish({ kind: 'files.warned', service: line.service ?? null, message: line.message })
   }
+}
+
+function withoutHeader({ traceparent, ...caller }: Caller): Caller {
+  return caller
 }

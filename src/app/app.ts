@@ -11,6 +11,8 @@ import { hashFolder } from '../project/workflows/module-watch.ts'
 import { WorkflowSet } from '../project/workflows/workflow-set.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import { openThreadedStore } from '../store/sqlite/thread/threaded-store.ts'
+import { openTracing } from '../watch/traces/open-tracing.ts'
+import type { Tracing } from '../watch/traces/tracing.ts'
 import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-urls.ts'
 import { type EmbeddedSandbox, makeSampleTransfer, registerWebhook, startEmbeddedSandbox } from './embedded-sandbox.ts'
 import { ensureEndpoint } from './ensure-endpoint.ts'
@@ -31,6 +33,7 @@ export class App {
   readonly #plan: RolePlan
   readonly #workflows: WorkflowSet | null
   readonly #parts: OpenParts
+  readonly #tracing: Tracing | null
   readonly #secrets: SecretWatch
   readonly #runLogs: RunLogKeeper
   #phase: ReturnType<AppHooks['phase']> = 'new'
@@ -49,21 +52,28 @@ export class App {
     const notices = parts.notices ?? createNoticeBus()
     const sourceHash = config.dev ? await hashFolder(config.workflowsDir) : null
     const workflows = plan.work ? await openWorkflows(config, { ...parts, notices }) : null
-    return new App(config, { ...parts, notices }, { plan, workflows, sourceHash })
+    const tracing = await traceNotices(config, notices, parts.clock)
+    return new App(config, { ...parts, notices }, { plan, workflows, sourceHash, tracing })
   }
 
   private constructor(
     config: Config,
     given: Partial<AppParts> & Pick<AppParts, 'notices'>,
-    loaded: { plan: RolePlan; workflows: WorkflowSet | null; sourceHash: string | null },
+    loaded: {
+      plan: RolePlan
+      workflows: WorkflowSet | null
+      sourceHash: string | null
+      tracing: Tracing | null
+    },
   ) {
-    const { plan, workflows, sourceHash } = loaded
+    const { plan, workflows, sourceHash, tracing } = loaded
     const { notices, clock = systemClock, random = Math.random, openStore = openThreadedStore } = given
     this.notices = notices
     this.#config = config
     this.#clock = clock
     this.#plan = plan
     this.#workflows = workflows
+    this.#tracing = tracing
     this.#parts = openParts(config, {
       clock,
       random,
@@ -72,6 +82,7 @@ export class App {
       plan,
       workflows,
       sourceHash,
+      tracing,
       isWatching: config.dev === true && workflows !== null && given.workflows === undefined,
       hooks: {
         phase: () => this.#phase,
@@ -199,7 +210,7 @@ export class App {
       // The admin server answers while the app drains, so that load balancers see it stopping.
       ...(await settleAll([admin.stop()])),
       ...(await settleAll([this.#runLogs.stop(), clients.stop(), this.#embedded?.sandbox.stop()])),
-      ...(await settleAll([this.store.close()])),
+      ...(await settleAll([this.store.close(), this.#tracing?.stop()])),
     ]
     this.notices.publish({ kind: 'app.stopped' })
     if (faults.length > 0) throw faults[0]
@@ -274,4 +285,9 @@ async function openWorkflows(
   { workflows, notices: { publish } }: Partial<AppParts> & Pick<AppParts, 'notices'>,
 ): Promise<WorkflowSet> {
   return workflows ? WorkflowSet.of(workflows, publish) : WorkflowSet.load(workflowsDir, publish)
+}
+
+/** Null where no collector is set. */
+async function traceNotices({ traces }: Config, notices: NoticeBus, clock = systemClock): Promise<Tracing | null> {
+  return traces ? openTracing(traces, { notices, clock, version: readVersion() }) : null
 }

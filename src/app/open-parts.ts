@@ -20,6 +20,8 @@ import { Pruner } from '../schedule/pruner.ts'
 import { Scheduler } from '../schedule/scheduler.ts'
 import { isLogMissing } from '../store/sqlite/database/open-mark.ts'
 import type { SqliteStoreOptions } from '../store/sqlite/open-sqlite-store.ts'
+import { runInSpan } from '../watch/traces/run-in-span.ts'
+import type { Tracing } from '../watch/traces/tracing.ts'
 import { type Access, AccountClients } from './account-clients.ts'
 import { openConsole } from './console/open-console.ts'
 import { ProcessBeat } from './console/process-beat.ts'
@@ -59,13 +61,15 @@ interface Wiring extends Omit<AppParts, 'workflows' | 'secrets'> {
   /** `hashFolder` from before the modules were loaded; null where nobody watches. */
   sourceHash: string | null
   hooks: AppHooks
+  /** Null where no collector is set. */
+  tracing: Tracing | null
 }
 
 export type OpenParts = ReturnType<typeof openParts>
 
 /** Opens the store and makes every part on it; none of them has started. */
 export function openParts(config: Config, wiring: Wiring) {
-  const { clock, random, notices, openStore, plan, workflows, isWatching, sourceHash, hooks } = wiring
+  const { clock, random, notices, openStore, plan, workflows, isWatching, sourceHash, hooks, tracing } = wiring
   const { publish } = notices
   const commits = CommitCounts.allocate()
   const options = { ...storeOptions(config), commits }
@@ -73,7 +77,7 @@ export function openParts(config: Config, wiring: Wiring) {
   const store = openStore(options)
   const routes = () => readRoutes(store)
   const defaultAccess = () => accessTo(config, hooks.embedded())
-  const clients = new AccountClients({ store, defaultAccess, clock, random, publish })
+  const clients = new AccountClients({ store, defaultAccess, clock, random, publish, tracing })
   const worker = new Worker({
     store,
     clock,
@@ -84,6 +88,7 @@ export function openParts(config: Config, wiring: Wiring) {
     spellingsOf: (account) => clients.spellingsOf(account),
     routes,
     guard: config.guardPolicy,
+    runInSpan,
     slots: config.slots,
     admitsAhead: () => workflows?.some(isGated) ?? false,
     drainMs: config.drainMs,
@@ -110,7 +115,7 @@ export function openParts(config: Config, wiring: Wiring) {
     slots: plan.work ? () => ({ total: config.slots, busy: worker.atWork.length }) : null,
     intake: plan.receive ? () => receiver.load : null,
     fileLimits: () => clients.limits,
-    spansDropped: () => 0,
+    spansDropped: () => tracing?.dropped ?? 0,
   })
   notices.subscribe('run.queued', () => worker.wake())
   return {

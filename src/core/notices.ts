@@ -32,6 +32,8 @@ interface AboutAttempt extends AboutRun {
 export interface Caller extends AboutRun {
   step: string
   attempt: number
+  /** Header of the call's requests; left out where its trace is not sent. */
+  traceparent?: string
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { AnyWorkflow } from '../author/workflow.ts'
 import type { Route } from '../core/incoming/route.ts'
-import type { Publish } from '../core/notices.ts'
+import type { Caller, Publish } from '../core/notices.ts'
 import type { GuardPolicy } from '../core/safety/guard.ts'
 import type { FilesApi, WrapCall } from '../core/service/files-api.ts'
 import type { StorageSpellings } from '../core/service/storage.ts'
@@ -30,6 +30,8 @@ export interface WorkerParts {
   guard: GuardPolicy
   /** Default: our own names. */
   spellingsOf?: SpellingsOf
+  /** Calls the function of a step in the context of its span. Default: just calls it. */
+  runInSpan?: <T>(caller: Caller, call: () => T) => T
   /** Maximum number of passes at a time. */
   slots: number
   /** Whether a workflow limits its runs: then new runs are admitted even while no slot is free. */

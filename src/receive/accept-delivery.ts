@@ -88,7 +88,8 @@ export async function acceptDelivery(
   if (read instanceof UpshotError)
     return { ...refuse('bad_json', endpoint, { reason: describeFault(read) }), complaint: read }
   const { id, type, created } = read.event
-  const trust = describeTrust(signature, positionOf(endpoint, signature.secret, receivedAt))
+  const secret = positionOf(endpoint, signature.secret, receivedAt)
+  const trust = { ...describeTrust(signature, secret), ...readTraceparent(header('traceparent')) }
   const event = { id, type, account: endpoint.account, subject: subjectOf(read.event) }
   const accepted = { endpointId: endpoint.id, event, facts: trust, complaint: null }
   if (delivery.isProbe) return { verdict: 'accepted', runs: 0, workflows: [], ...accepted }
@@ -113,6 +114,12 @@ export async function acceptDelivery(
   })
   const runs = receipt.runs.length
   return { verdict: receipt.verdict, runs, workflows: runs === 0 ? [] : workflows, ...accepted, facts }
+}
+
+/** Only in the form of version 0: anything else is no address of a span. */
+function readTraceparent(header: string | undefined): { traceparent?: string } {
+  const isFit = header !== undefined && /^00-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(header)
+  return isFit ? { traceparent: header } : {}
 }
 
 /** Takes as long for an unknown or disabled endpoint as for a forged delivery to an active one. */

@@ -39,6 +39,8 @@ export interface DeliveryFacts {
   /** Name of the header that was missing or malformed. */
   header?: string
   reason?: string
+  /** The sender's `traceparent`, of a verified delivery. */
+  traceparent?: string
   /** True where no workflow starts on the type of an accepted event. */
   unmatched?: true
   /** The path of a number beyond 2^53 in the event, which JavaScript cannot read exactly. */

@@ -21,7 +21,7 @@ interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | '
 /** A pass of an admitted run, with its journal. */
 export function openPass(parts: WorkerParts, opening: Opening): Pass {
   const { run, workflow, known, startedAt, matcher, parking, abort, spellings } = opening
-  const { store, routes, clock, random, publish, stillMs, guard } = parts
+  const { store, routes, clock, random, publish, stillMs, guard, runInSpan } = parts
   const ownLimits = readWorkflowGuard(workflow)
   const hash = codeHashOf(workflow)
   const isOtherCode = run.codeHash !== hash
@@ -52,5 +52,6 @@ export function openPass(parts: WorkerParts, opening: Opening): Pass {
     random,
     publish,
     ...(stillMs === undefined ? {} : { stillMs }),
+    ...(runInSpan && { runInSpan }),
   }
 }

@@ -12,7 +12,8 @@ import type { OutcomeOrder } from './outcome-order.ts'
 import type { Parking } from './parking.ts'
 
 /** One pass of a worker through a run: everything that its steps need. */
-export interface Pass extends Pick<WorkerParts, 'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'guard'> {
+export interface Pass
+  extends Pick<WorkerParts, 'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'guard' | 'runInSpan'> {
   run: ClaimedRun
   /** The event or tick that the run goes back to. */
   root: RunRoot

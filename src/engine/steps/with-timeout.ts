@@ -3,7 +3,7 @@ import { UpshotError } from '../../core/errors.ts'
 import { deriveIdempotencyKey } from '../../core/ids.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import { isThenable } from '../../core/thenable.ts'
-import type { Pass } from '../pass/pass.ts'
+import { aboutRun, type Pass } from '../pass/pass.ts'
 import { runInStep } from '../pass/scope.ts'
 
 /**
@@ -25,7 +25,9 @@ export function withTimeout<T>(
     },
   }
   const { key, attempt } = step
-  const running = runInStep(pass, { key, attempt, now: pass.journal.now, draws: 0 }, () => fn(context, key))
+  const call = () => runInStep(pass, { key, attempt, now: pass.journal.now, draws: 0 }, () => fn(context, key))
+  const { runInSpan } = pass
+  const running = runInSpan ? runInSpan({ ...aboutRun(pass), step: key, attempt }, call) : call()
   return isThenable(running) ? limitTime(pass, step, limitMs, { running, abort }) : running
 }
 

@@ -50,10 +50,14 @@ export async function attempt(
   const { signal, done } = limitUntil(settings, { signal: call.signal, moment, facts })
   let status: number | null = null
   try {
-    const response = await exchange(settings, toOutgoing(request, { key, transport: settings.transport }), {
-      signal,
-      facts,
-    })
+    const response = await exchange(
+      settings,
+      toOutgoing(request, { key, transport: settings.transport, traceparent: call.caller?.traceparent }),
+      {
+        signal,
+        facts,
+      },
+    )
     status = response.status
     const text = await readText(response, { clock: settings.clock, stallMs: settings.stallMs, facts })
     const limit = parseCount(response.headers, 'x-ratelimit-limit')
@@ -69,14 +73,18 @@ export async function attempt(
   }
 }
 
-function toOutgoing(request: ApiRequest, { key, transport }: { key: Secret; transport: Transport }): Outgoing {
+function toOutgoing(
+  request: ApiRequest,
+  { key, transport, traceparent }: { key: Secret; transport: Transport; traceparent: string | undefined },
+): Outgoing {
+  const trace = traceparent === undefined ? {} : { traceparent }
   const body = request.body === undefined ? {} : { body: JSON.stringify(request.body) }
   const contentType = request.body === undefined ? {} : { 'content-type': 'application/json' }
   return {
     method: request.method,
     url: request.url,
     // A cache on the way would show an entry as it was: a delete relies on its look.
-    headers: { accept: 'application/json', 'cache-control': 'no-cache', ...contentType },
+    headers: { accept: 'application/json', 'cache-control': 'no-cache', ...contentType, ...trace },
     authorization: `Bearer ${key.reveal()}`,
     transport,
     ...body,

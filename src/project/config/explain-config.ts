@@ -16,7 +16,7 @@ export interface Explained {
   from: string | null
 }
 
-const SECRETS = /KEY$|SECRET$|TOKEN$|PASSWORD$/i
+const SECRETS = /KEY$|SECRET$|TOKEN$|PASSWORD$|HEADERS$/i
 const HIDDEN = '(hidden)'
 
 /**

@@ -4,6 +4,7 @@ import { UpshotError } from '../../core/errors.ts'
 import type { GuardPolicy } from '../../core/safety/guard.ts'
 import { loadConfigFile, type Settings } from './config-file.ts'
 import type { Environment } from './environment.ts'
+import { readTraces, TRACES, type TraceConfig } from './trace-config.ts'
 import type { ConfigFlags, LogThreshold, Role, ServiceConfig } from './variables.ts'
 import { ADMIN_PORTS, GENERAL, readService, readVariables } from './variables.ts'
 
@@ -25,6 +26,8 @@ export interface Config extends Omit<Settings, 'workflows' | 'guard' | 'approval
   /** Bounds on effects, and the rules of approvals. */
   guardPolicy: GuardPolicy
   service: ServiceConfig
+  /** How spans are sent; null or left out: they are not. */
+  traces?: TraceConfig | null
 }
 
 /** Default places of the project file; the second is for a compiled project. */
@@ -43,10 +46,11 @@ export async function loadConfig(
   const faults: string[] = []
   const general = readVariables(GENERAL, environment, faults, (name) => flags[name]?.flag ?? name)
   const service = readService(environment, faults)
+  const traces = readVariables(TRACES, environment, faults)
   if (service?.kind === 'real' && general?.UPSHOT_GUARD === 'off') {
     faults.push('UPSHOT_GUARD must be on with the real service. Raise `guard` in the project file instead.')
   }
-  if (faults.length > 0 || !general || !service) {
+  if (faults.length > 0 || !general || !service || !traces) {
     throw new UpshotError(
       'invalid_config',
       `Variables are missing or not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
@@ -74,6 +78,7 @@ export async function loadConfig(
     },
     publicUrl: general.UPSHOT_PUBLIC_URL ?? settings.publicUrl,
     service,
+    traces: readTraces(traces),
   })
 }
 

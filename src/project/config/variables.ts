@@ -5,6 +5,7 @@ import { decideKeyFault, type KeyFault, type Plan } from '../../core/service/acc
 import type { StorageName } from '../../core/service/storage.ts'
 import { PUBLIC_URL_LOOKS_LIKE, publicUrl } from './config-file.ts'
 import type { Environment } from './environment.ts'
+import { TRACES } from './trace-config.ts'
 
 /** The service that sends the events and answers the calls. */
 export type ServiceConfig =
@@ -112,7 +113,7 @@ const SERVICE = {
 } as const
 
 /** Every variable, in the order of `upshot config show`. */
-export const VARIABLES: Variables = { ...GENERAL, ...SERVICE }
+export const VARIABLES: Variables = { ...GENERAL, ...SERVICE, ...TRACES }
 
 type Variables = Record<string, readonly [z.ZodType, string]>
 

@@ -1,0 +1,153 @@
+import type { Failure } from '../../core/errors.ts'
+import type { AboutRun, Notice, NoticeOf } from '../../core/notices.ts'
+import {
+  callSpanIdOf,
+  eventSpanIdOf,
+  type RunRoot,
+  runSpanIdOf,
+  stepSpanIdOf,
+  traceIdOf,
+} from '../../core/runs/trace.ts'
+import type { Span, SpanPlace } from './span.ts'
+
+type RunEnd = NoticeOf<'run.completed' | 'run.failed' | 'run.canceled' | 'run.skipped'>
+type Attempt = NoticeOf<'step.completed' | 'step.failed'>
+
+/** The spans that a notice tells of: none for most. `now`: epoch milliseconds. */
+export function planSpans(notice: Notice, now: number): Span[] {
+  switch (notice.kind) {
+    case 'delivery.received':
+      return planDelivery(notice, now)
+    case 'run.completed':
+    case 'run.failed':
+    case 'run.canceled':
+    case 'run.skipped':
+      return planRun(notice, now)
+    case 'step.completed':
+      return planAttempt(notice, now, notice.sent)
+    case 'step.failed':
+      return planAttempt(notice, now)
+    case 'files.called':
+      return planCall(notice, now)
+    default:
+      return []
+  }
+}
+
+/** Only the first delivery of an event: a repeated one has the same place in the trace. */
+function planDelivery(notice: NoticeOf<'delivery.received'>, now: number): Span[] {
+  const { verdict, account, event, endpoint, type, delivery, facts, ms } = notice
+  if (verdict !== 'accepted' || account === null || event === null) return []
+  const link = facts.traceparent === undefined ? null : parseTraceparent(facts.traceparent)
+  return [
+    {
+      ...eventPlace(account, event),
+      parentId: null,
+      name: 'POST /hooks/{endpoint}',
+      kind: 'server',
+      ...timesOf(now, ms),
+      attributes: {
+        'upshot.endpoint': endpoint ?? '',
+        'upshot.delivery': delivery,
+        'upshot.event': event,
+        'upshot.event.type': type ?? '',
+      },
+      error: null,
+      links: link === null ? [] : [link],
+    },
+  ]
+}
+
+function planRun(notice: RunEnd, now: number): Span[] {
+  const { root, run, workflow, parentRun, ms } = notice
+  if (root === null || ms === null) return []
+  const event = root.kind === 'event' ? eventSpanIdOf(root) : null
+  return [
+    {
+      traceId: traceIdOf(root),
+      spanId: runSpanIdOf(run),
+      parentId: parentRun === null ? event : runSpanIdOf(parentRun),
+      name: `run ${workflow}`,
+      kind: 'consumer',
+      ...timesOf(now, ms),
+      attributes: { 'upshot.run': run, 'upshot.workflow': workflow, 'upshot.outcome': notice.kind.slice(4) },
+      error: notice.kind === 'run.failed' ? nameError(notice.error) : null,
+      links: [],
+    },
+  ]
+}
+
+/** With `sent`, also the span of the event that the step sent: it begins a trace of its own. */
+function planAttempt(notice: Attempt, now: number, sent?: string): Span[] {
+  const { root, run, workflow, step, attempt, effect, ms } = notice
+  if (root === null) return []
+  const place = { traceId: traceIdOf(root), spanId: stepSpanIdOf(run, step, attempt) }
+  const event = sent === undefined ? null : eventPlace(accountOf(root), sent)
+  const span: Span = {
+    ...place,
+    parentId: runSpanIdOf(run),
+    name: `step ${step}`,
+    kind: 'internal',
+    ...timesOf(now, ms),
+    attributes: { ...attributesOf(notice), 'upshot.step': step, 'upshot.attempt': attempt, 'upshot.effect': effect },
+    error: notice.kind === 'step.failed' ? nameError(notice.error) : null,
+    links: event === null ? [] : [event],
+  }
+  if (event === null) return [span]
+  const attributes = { 'upshot.run': run, 'upshot.workflow': workflow, 'upshot.event': sent ?? '' }
+  const name = 'send event'
+  return [span, { ...span, ...event, parentId: null, name, kind: 'producer', attributes, links: [place] }]
+}
+
+function planCall(notice: NoticeOf<'files.called'>, now: number): Span[] {
+  const { caller, operation, service, status, outcome, attempts, ms, waitedMs } = notice
+  if (caller === null || caller.root === null) return []
+  const { run, step, attempt, root } = caller
+  return [
+    {
+      traceId: traceIdOf(root),
+      spanId: callSpanIdOf(run, step, attempt),
+      parentId: stepSpanIdOf(run, step, attempt),
+      name: `files.${operation}`,
+      kind: 'client',
+      ...timesOf(now, ms),
+      attributes: {
+        ...attributesOf(caller),
+        'upshot.storage': service,
+        'upshot.requests': attempts,
+        'upshot.waited_ms': waitedMs,
+        ...(status === null ? {} : { 'http.response.status_code': status }),
+      },
+      error: outcome === 'ok' || outcome === 'left' ? null : outcome,
+      links: [],
+    },
+  ]
+}
+
+/** Without the message, which may hold anything: it is in the database. */
+function nameError({ name, code }: Failure): string {
+  return code === undefined ? name : `${name} ${code}`
+}
+
+function attributesOf({ run, workflow }: AboutRun): Record<string, string> {
+  return { 'upshot.run': run, 'upshot.workflow': workflow }
+}
+
+/** An event that a step sends has the account of its run; a tick's is the default one. */
+function accountOf(root: RunRoot): string {
+  return root.kind === 'event' ? root.account : 'default'
+}
+
+function eventPlace(account: string, event: string): SpanPlace {
+  return { traceId: traceIdOf({ kind: 'event', account, event }), spanId: eventSpanIdOf({ account, event }) }
+}
+
+function timesOf(endedAt: number, ms: number): { startedAt: number; endedAt: number } {
+  return { startedAt: endedAt - ms, endedAt }
+}
+
+/** The place that a sender's `traceparent` names; null for a text of another form. */
+export function parseTraceparent(text: string): SpanPlace | null {
+  const [, traceId, spanId] = /^00-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/.exec(text) ?? []
+  return traceId === undefined || spanId === undefined ? null : { traceId, spanId }
+}

@@ -1,0 +1,88 @@
+import { context, trace } from '@opentelemetry/api'
+import { expect, onTestFinished, test } from 'vitest'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { traceIdOf } from '../../../src/core/runs/trace.ts'
+import { runInSpan } from '../../../src/watch/traces/run-in-span.ts'
+import { startTestApp } from '../../support/test-app.ts'
+import { startCollector } from '../support/collector.ts'
+
+/** Sets variables that the exporter reads itself, for one test. */
+function setVariables(values: Record<string, string>): void {
+  for (const [name, value] of Object.entries(values)) process.env[name] = value
+  onTestFinished(() => {
+    for (const name of Object.keys(values)) delete process.env[name]
+  })
+}
+
+const TRACES = { resource: { 'service.name': 'shop' }, ratio: 1, delayMs: 50 }
+
+test('a collector gets one trace for each event, from delivery to HTTP call, in the form of the protocol', async () => {
+  const collector = await startCollector()
+  setVariables({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_HEADERS: 'x-key=secret' })
+  const look = defineWorkflow({
+    id: 'look',
+    on: 'file.created',
+    run: async ({ event, files, step }) => {
+      const { id } = event.data.file as { id: string }
+      await files.get({ service: 'storage_a', id })
+      await step.run('note', () => 'seen')
+    },
+  })
+  const { app, sandbox, hear } = await startTestApp({ workflows: [look] }, { config: { traces: TRACES } })
+  await sandbox.storage('storage_a').put('/in/traced.txt', 'traced')
+  const delivery = await hear('delivery.received', ({ subject }) => subject === '/in/traced.txt')
+  await hear('run.completed', ({ root }) => root?.kind === 'event' && root.event === delivery.event)
+  await app.stop()
+  expect(collector.faults).toEqual([])
+  expect(collector.headers[0]).toMatchObject({ 'x-key': 'secret' })
+  const traceId = traceIdOf({ kind: 'event', account: 'default', event: delivery.event ?? '' })
+  const spans = collector.spans.filter((span) => span.traceId === traceId)
+  const names = new Map(spans.map(({ spanId, name }) => [spanId, name.replace(/\[.*/, '')]))
+  expect(spans.map(({ spanId, parentSpanId }) => [names.get(spanId), names.get(parentSpanId ?? '')]).sort()).toEqual([
+    ['POST /hooks/{endpoint}', undefined],
+    ['files.get', 'step files.get'],
+    ['run look', 'POST /hooks/{endpoint}'],
+    ['step files.get', 'run look'],
+    ['step note', 'run look'],
+  ])
+  expect(names.size).toBe(spans.length)
+  expect(new Set(spans.map(({ service }) => JSON.stringify(service)))).toEqual(new Set(['{"stringValue":"shop"}']))
+})
+
+test('a collector that is away does not stop the app from working or stopping', async () => {
+  setVariables({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' })
+  const plain = defineWorkflow({ id: 'plain', on: 'file.created', run: () => null })
+  const { app, sandbox, hear } = await startTestApp({ workflows: [plain] }, { config: { traces: TRACES } })
+  await sandbox.storage('storage_a').put('/in/a.txt', 'a')
+  await hear('run.completed')
+  await app.stop()
+})
+
+test("an author's span hangs below the step, where the project has set up OpenTelemetry", () => {
+  const root = { kind: 'event', account: 'default', event: 'evt_1' } as const
+  const caller = { run: 'run_1', workflow: 'look', root, step: 'note', attempt: 1 }
+  const seen = () => trace.getSpanContext(context.active())
+  expect(runInSpan(caller, seen)).toBeUndefined()
+  let active = context.active()
+  context.setGlobalContextManager({
+    active: () => active,
+    with: (given, call, self, ...args) => {
+      const before = active
+      active = given
+      try {
+        return call.call(self as never, ...args)
+      } finally {
+        active = before
+      }
+    },
+    bind: (_given, target) => target,
+    enable() {
+      return this
+    },
+    disable() {
+      return this
+    },
+  })
+  onTestFinished(() => context.disable())
+  expect(runInSpan(caller, seen)).toMatchObject({ traceId: traceIdOf(root), isRemote: true })
+})

@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest'
+import type { Notice } from '../../../src/core/notices.ts'
+import { callSpanIdOf, eventSpanIdOf, runSpanIdOf, stepSpanIdOf, traceIdOf } from '../../../src/core/runs/trace.ts'
+import { ManualClock } from '../../../src/core/time.ts'
+import type { Span } from '../../../src/watch/traces/span.ts'
+import { SpanQueue } from '../../../src/watch/traces/span-queue.ts'
+import { Tracing } from '../../../src/watch/traces/tracing.ts'
+import { NOTICES } from '../../notices/support/notices.ts'
+import { NOW, runNotices } from '../support/run-notices.ts'
+
+const ROOT = { kind: 'event', account: 'default', event: 'evt_1' } as const
+
+/** Tracing whose spans are kept instead of sent. */
+function trace({ ratio = 1 } = {}) {
+  const sent: Span[] = []
+  const queue = { add: (spans: readonly Span[]) => void sent.push(...spans), stop: async () => {}, dropped: 0 }
+  return { sent, tracing: new Tracing({ queue, now: () => NOW, ratio }) }
+}
+
+test('a delivery, its run, steps and calls are one tree of spans', () => {
+  const { sent, tracing } = trace()
+  const call: Notice = {
+    ...NOTICES['files.called'],
+    caller: { run: 'run_1', workflow: 'verify', root: ROOT, step: 'read', attempt: 1 },
+  }
+  const notices = runNotices()
+  for (const notice of [...notices.slice(0, 3), call, ...notices.slice(3)]) tracing.trace(notice)
+  const event = eventSpanIdOf(ROOT)
+  const run = runSpanIdOf('run_1')
+  expect(sent.map(({ name, spanId, parentId, kind }) => [name, spanId, parentId, kind])).toEqual([
+    ['POST /hooks/{endpoint}', event, null, 'server'],
+    ['files.get', callSpanIdOf('run_1', 'read', 1), stepSpanIdOf('run_1', 'read', 1), 'client'],
+    ['step read', stepSpanIdOf('run_1', 'read', 1), run, 'internal'],
+    ['step pay', stepSpanIdOf('run_1', 'pay', 1), run, 'internal'],
+    ['step tell', stepSpanIdOf('run_1', 'tell', 1), run, 'internal'],
+    ['run verify', run, event, 'consumer'],
+  ])
+  expect(new Set(sent.map(({ traceId }) => traceId))).toEqual(new Set([traceIdOf(ROOT)]))
+  expect(sent.at(-1)).toMatchObject({ startedAt: NOW - 12, endedAt: NOW })
+})
+
+test('spans of a pass that another worker took over are never sent', () => {
+  const { sent, tracing } = trace()
+  for (const notice of runNotices().slice(2, 5)) tracing.trace(notice)
+  tracing.trace(NOTICES['run.lost'])
+  expect(sent).toEqual([])
+})
+
+test('spans of a pass wait until it settles', () => {
+  const { sent, tracing } = trace()
+  for (const notice of runNotices().slice(2, 5)) tracing.trace(notice)
+  expect(sent).toEqual([])
+  tracing.trace(NOTICES['run.parked'])
+  expect(sent.map(({ name }) => name)).toEqual(['step read', 'step pay'])
+})
+
+test('the traceparent of a sender is a link and never the parent', () => {
+  const { sent, tracing } = trace()
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+  tracing.trace({ ...NOTICES['delivery.received'], facts: { traceparent } })
+  expect(sent).toMatchObject([
+    { traceId: traceIdOf(ROOT), parentId: null, links: [{ traceId: 'a'.repeat(32), spanId: 'b'.repeat(16) }] },
+  ])
+})
+
+test('an event that a step sends begins a trace of its own, and both are linked', () => {
+  const { sent, tracing } = trace()
+  tracing.trace({ ...NOTICES['step.completed'], sent: 'evt_2' })
+  tracing.trace(NOTICES['run.completed'])
+  const other = { kind: 'event', account: 'default', event: 'evt_2' } as const
+  const place = { traceId: traceIdOf(other), spanId: eventSpanIdOf(other) }
+  const step = { traceId: traceIdOf(ROOT), spanId: stepSpanIdOf('run_1', 'pay', 1) }
+  expect(sent.slice(0, 2)).toMatchObject([
+    { ...step, links: [place] },
+    { ...place, parentId: null, links: [step] },
+  ])
+})
+
+test('an error is told by its name, without its message', () => {
+  const { sent, tracing } = trace()
+  tracing.trace(NOTICES['run.failed'])
+  expect(sent).toMatchObject([{ error: 'Error E_NO' }])
+  expect(JSON.stringify(sent)).not.toContain('declined')
+})
+
+test('a share of the traces is sent, the same in every process, and headers go with them', () => {
+  const [one, other] = [trace({ ratio: 0.3 }), trace({ ratio: 0.3 })]
+  for (const { tracing } of [one, other]) {
+    for (let n = 0; n < 500; n++)
+      for (const notice of runNotices('verify', `run_${n}`, `evt_${n}`)) tracing.trace(notice)
+  }
+  const traces = new Set(one.sent.map(({ traceId }) => traceId))
+  expect(traces.size).toBeGreaterThan(100)
+  expect(traces.size).toBeLessThan(200)
+  expect(one.sent).toEqual(other.sent)
+  const caller = { run: 'run_1', workflow: 'verify', root: ROOT, step: 'read', attempt: 1 }
+  expect(trace().tracing.traceparentOf(caller)).toBe(`00-${traceIdOf(ROOT)}-${callSpanIdOf('run_1', 'read', 1)}-01`)
+  expect(trace({ ratio: 0 }).tracing.traceparentOf(caller)).toBeNull()
+})
+
+test('a collector that hangs costs dropped spans and two seconds at the stop, nothing more', async () => {
+  const clock = new ManualClock(NOW)
+  const queue = new SpanQueue({ send: () => new Promise(() => {}), clock, delayMs: 1_000, failed: () => {} })
+  const tracing = new Tracing({ queue, now: () => NOW, ratio: 1 })
+  for (let n = 0; n < 3_000; n++)
+    for (const notice of runNotices('verify', `run_${n}`, `evt_${n}`)) tracing.trace(notice)
+  // 512 are on their way, and 8,192 wait.
+  expect(queue.dropped).toBe(15_000 - 512 - 8_192)
+  const stopped = tracing.stop()
+  clock.advance('2s')
+  await stopped
+  expect(queue.dropped).toBe(15_000 - 512)
+})
+
+test('spans go in batches once their delay is over, and a failure is told once', async () => {
+  const clock = new ManualClock(NOW)
+  const batches: number[] = []
+  const faults: unknown[] = []
+  let isAway = false
+  const send = async (spans: readonly Span[]) => {
+    if (isAway) throw new Error('away')
+    batches.push(spans.length)
+  }
+  const queue = new SpanQueue({ send, clock, delayMs: 1_000, failed: (error) => faults.push(error) })
+  const { sent, tracing } = trace()
+  for (const notice of runNotices()) tracing.trace(notice)
+  queue.add(sent)
+  expect(batches).toEqual([])
+  clock.advance('1s')
+  expect(batches).toEqual([5])
+  isAway = true
+  for (let n = 0; n < 2; n++) {
+    await new Promise(setImmediate)
+    queue.add(sent)
+    clock.advance('1s')
+  }
+  await queue.stop()
+  expect(faults).toHaveLength(1)
+  expect(queue.dropped).toBe(10)
+})

@@ -7,8 +7,10 @@ import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Caller } from '../access/caller.ts'
+import { CallerLimits } from '../access/caller-limits.ts'
 import { describeOperator } from '../access/describe-operator.ts'
 import type { Method, RouteSpec, RouteTable } from '../contract/route.ts'
+import { answerOnce } from './answer-once.ts'
 import type { Handler, Handlers } from './handler.ts'
 import { isUnexpected, toProblem } from './to-problem.ts'
 
@@ -23,7 +25,7 @@ export interface MountParts {
   cookieName: () => string
   clock: Clock
   publish: Publish
-  store: Pick<Store, 'recordAction'>
+  store: Pick<Store, 'recordAction' | 'beginAnswer' | 'endAnswer'>
   /** Checks each answer against its schema, for tests. */
   checksAnswers?: boolean
 }
@@ -31,12 +33,13 @@ export interface MountParts {
 /** The Express routes of the table, each behind login, role and schemas. */
 export function mountRoutes(parts: MountParts): Router {
   const router = Router()
+  const limits = new CallerLimits()
   router.use(nameRequest)
   for (const [name, spec] of Object.entries(parts.routes)) {
     const [method = '', path = ''] = name.split(' ')
     const handler = parts.handlers[name as keyof Handlers] as Handler<never>
     const steps = [admit(parts, spec), ...(spec.body ? [requireJson, json({ limit: BODY_LIMIT })] : [])]
-    router[method.toLowerCase() as Lowercase<Method>](path, ...steps, perform(parts, spec, handler))
+    router[method.toLowerCase() as Lowercase<Method>](path, ...steps, perform(parts, spec, handler, limits))
   }
   router.use((request) => {
     throw new UpshotError('not_found', `The admin API has no ${request.method} ${request.path}.`, {
@@ -79,21 +82,31 @@ const requireJson: RequestHandler = (request, _response, next) => {
   throw new UpshotError('invalid_request', 'Send the body as application/json.')
 }
 
-function perform({ clock, checksAnswers }: MountParts, spec: RouteSpec, handler: Handler<never>): RequestHandler {
+function perform(parts: MountParts, spec: RouteSpec, handler: Handler<never>, limits: CallerLimits): RequestHandler {
+  const { clock, store, checksAnswers } = parts
   return async (request, response) => {
     const gone = new AbortController()
     response.once('close', () => gone.abort())
-    const answer: unknown = await handler({
+    const now = clock.now()
+    const caller = response.locals.caller as Caller | undefined
+    if (spec.audit !== undefined && caller !== undefined) limits.countAction(caller, now)
+    const call = {
       params: request.params,
       query: readQuery(spec, request),
       body: spec.body?.parse(request.body),
-      caller: (response.locals.caller as Caller | undefined) ?? ({ address: request.socket.remoteAddress } as Caller),
-      now: clock.now(),
+      caller: caller ?? ({ address: request.socket.remoteAddress } as Caller),
+      now,
       signal: gone.signal,
       id: response.locals.id as string,
       request,
       response,
-    } as never)
+    }
+    const handle = (): Promise<unknown> => handler(call as never)
+    const answer = await (spec.isIdempotent && caller
+      ? answerOnce(store, { request, caller, now }, handle)
+      : spec.isSearch && caller
+        ? limits.search(caller, handle)
+        : handle())
     if (response.headersSent || gone.signal.aborted) return
     if (spec.answer === null) response.status(204).end()
     else send(response, checksAnswers ? spec.answer.parse(answer) : answer)

@@ -1,6 +1,6 @@
 import { includesRole } from '../../core/access/role.ts'
 import { UpshotError } from '../../core/errors.ts'
-import { newId } from '../../core/ids.ts'
+import { deriveId, newId } from '../../core/ids.ts'
 import { type EventRecord, parseEvent } from '../../core/incoming/event.ts'
 import { planRuns } from '../../core/incoming/route.ts'
 import type { EventSearch } from '../../core/store/events.ts'
@@ -75,10 +75,10 @@ function readSearch(query: Call<'GET /events'>['query'], caller: Caller, now: nu
 function eventActions(parts: ResourceParts): Handlers<EventAction> {
   const { store, surroundings } = parts
   return {
-    async 'POST /events'({ body, caller, now, signal }) {
+    async 'POST /events'({ body, caller, now, signal, request }) {
       const endpoint = await requireEndpoint(store, body.endpoint)
       if (surroundings.keeperOf(endpoint) !== 'sandbox') requireAdmin(caller, endpoint.name)
-      const { id = newId('evt', now), type, data } = body
+      const { id = nameEvent(request.get('idempotency-key'), caller, now), type, data } = body
       const event = parseEvent({ id, type, created: isoTime(now), data })
       const parameters = { type, endpoint: endpoint.name }
       await recordAction(parts, { caller, body }, { action: 'event.send', target: id, parameters }, 'begun')
@@ -99,6 +99,11 @@ function eventActions(parts: ResourceParts): Handlers<EventAction> {
       return { event: event.id, runs: await describeRuns(store, found, caller) }
     },
   }
+}
+
+/** The same id for the same key: the receiver then knows an event whose answer was lost. */
+function nameEvent(key: string | undefined, { kind, id }: Caller, now: number): string {
+  return key === undefined ? newId('evt', now) : deriveId('evt', kind, id, key)
 }
 
 /** An event at an endpoint of the real service starts real work: that needs an admin. */

@@ -33,6 +33,7 @@ import { ApproverTable } from './safety/approver-table.ts'
 import { AuditTable } from './safety/audit-table.ts'
 import { EffectTable } from './safety/effect-table.ts'
 import { GuardTable } from './safety/guard-table.ts'
+import { IdempotencyTable } from './safety/idempotency-table.ts'
 import { StopTable } from './safety/stop-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
 import { RunSearch } from './search/run-search.ts'
@@ -88,6 +89,7 @@ export function openTables(db: Database, vault: Vault) {
     limits: new KeyLimitTable(db),
     audits,
     access: new AccessTable(db),
+    keptAnswers: new IdempotencyTable(db),
     hours: new HourTable(db),
     processes: new ProcessTable(db),
     failureStates: new FailureStateTable(db),

@@ -252,8 +252,10 @@ function performNow(tables: Tables, name: OperatorWrite, args: readonly unknown[
   return value
 }
 
-function accessWrites({ access }: Tables, commit: Commit): AccessWrites {
+function accessWrites({ access, keptAnswers }: Tables, commit: Commit): AccessWrites {
   return {
+    beginAnswer: ({ caller, key, request }, now) => commit.write(() => keptAnswers.begin(caller, key, request, now)),
+    endAnswer: ({ caller, key }, answer) => commit.write(() => keptAnswers.end(caller, key, answer)),
     saveLoginCode: (code) => commit.write(() => access.saveCode(code)),
     startSession: (session, codeHash) => commit.write(() => access.startSession(session, codeHash)),
     touchSession: (id, now) => commit.write(() => access.touchSession(id, now)),

@@ -1,7 +1,21 @@
 import type { AdminSession, LoginCode } from '../../access/session.ts'
 import type { AdminToken } from '../../access/token.ts'
 
+/** A request with an `Idempotency-Key`, and its answer as JSON text; null: none yet. */
+export interface KeptAnswer {
+  /** Hash of the request. */
+  request: string
+  answer: string | null
+}
+
+/** The first answers are kept for this long. */
+export const KEPT_ANSWER_MS = 86_400_000
+
 export interface AccessWrites {
+  /** Null for the first request with the caller's key; else that request. */
+  beginAnswer(asked: { caller: string; key: string; request: string }, now: number): Promise<KeptAnswer | null>
+  /** Keeps the answer; null: the request failed, and the key may be used again. */
+  endAnswer(asked: { caller: string; key: string }, answer: string | null): Promise<void>
   saveLoginCode(code: LoginCode): Promise<void>
   /** Takes a code and starts the session, in one commit. False for a code that is used or over. */
   startSession(session: AdminSession, codeHash: string): Promise<boolean>

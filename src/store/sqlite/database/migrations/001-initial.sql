@@ -522,6 +522,18 @@ CREATE TABLE bulk_refusal (
 ) STRICT;
 CREATE INDEX bulk_refusal_of ON bulk_refusal (bulk_id);
 
+-- First answers to requests with an Idempotency-Key, kept for 24 h. `request`: a hash. An answer
+-- that is null has not been given yet.
+CREATE TABLE kept_answer (
+  caller      TEXT NOT NULL,
+  key         TEXT NOT NULL,
+  request     TEXT NOT NULL,
+  answer      TEXT,
+  at          INTEGER NOT NULL,
+  PRIMARY KEY (caller, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX kept_answer_age ON kept_answer (at);
+
 -- Health ------------------------------------------------------------------------------------------
 
 -- A running process; it writes its row every 10 s.

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { startConsole, testSurroundings } from '../support/start-console.ts'
+
+test('a repeated Idempotency-Key gets the first answer for 24 h, and nothing is done twice', async () => {
+  const surroundings = testSurroundings()
+  const { store, clock, ask } = await startConsole({ surroundings })
+  const { planEndpoint } = await import('../../../src/core/incoming/endpoint.ts')
+  await store.addEndpoint(planEndpoint({ name: 'main' }, clock.now()))
+  const send = async (key: string, type = 'invoice.paid') => {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': key }
+    const response = await ask('/events', { method: 'POST', headers: { ...headers, authorization: '' }, body: '{}' })
+    expect(response.status).toBe(401)
+    const { FILE_TOKEN } = await import('../support/start-console.ts')
+    const authorization = `Bearer ${FILE_TOKEN}`
+    const body = JSON.stringify({ type, data: {} })
+    const answer = await ask('/events', { method: 'POST', headers: { ...headers, authorization }, body })
+    return { status: answer.status, body: (await answer.json()) as { event?: string; code?: string } }
+  }
+  const first = await send('a-key')
+  expect(first).toMatchObject({ status: 200, body: { verdict: 'accepted' } })
+  expect(await send('a-key')).toEqual(first)
+  expect(surroundings.sent).toEqual([first.body.event])
+  expect(await send('a-key', 'invoice.sent')).toMatchObject({ status: 409, body: { code: 'conflict' } })
+  expect((await send('another')).body.event).not.toBe(first.body.event)
+  clock.advance('24h')
+  expect((await send('a-key')).status).toBe(200)
+  expect(surroundings.sent).toHaveLength(3)
+})
+
+test('a caller has 120 actions a minute', async () => {
+  const { clock, ask } = await startConsole()
+  const { FILE_TOKEN } = await import('../support/start-console.ts')
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${FILE_TOKEN}` }
+  const act = async () => (await ask('/runs/run_none/cancel', { method: 'POST', headers, body: '{}' })).status
+  for (let action = 0; action < 120; action++) expect(await act()).toBe(404)
+  expect(await act()).toBe(429)
+  clock.advance('1m')
+  expect(await act()).toBe(404)
+})

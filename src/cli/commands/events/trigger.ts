@@ -11,6 +11,7 @@ import { countUpTo, gather } from '../../input/parse-option.ts'
 import { findEndpoint } from '../../open/find-endpoint.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
 import { readEventData, setFields } from '../../send/event-data.ts'
+import { findRecentData } from '../../send/recent-data.ts'
 import { sampleData } from '../../send/sample-data.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
@@ -34,14 +35,16 @@ export function define(command: Command, { out, project }: Cli): void {
       gather,
       [],
     )
-    .option('--file <file>', 'JSON file with the data, or - for standard input (default: sample data)')
+    .option('--file <file>', 'JSON file with the data, or - for standard input (default: as of the last such event)')
     .option('--endpoint <name>', 'name of the endpoint (default: the first one)')
     .option('--count <n>', 'number of events, 1 to 10000, each with its own id', countUpTo(10_000), 1)
     .option('--duplicate', 'send each event twice, as the service may do')
     .action(async (type, { set, file, endpoint: name, count, duplicate = false }) => {
-      const data = file === undefined ? null : await readEventData(file)
+      const given = file === undefined ? null : await readEventData(file)
+      const app = await requireRunningApp(await project.load())
+      const data = given ?? (await findRecentData(type, app))
       const events = Array.from({ length: count }, () => makeEvent(type, data, set))
-      const { receiver } = await requireRunningApp(await project.load())
+      const { receiver } = app
       await project.withStore(async (store) => {
         const endpoint = await findEndpoint(store, name)
         const signal = onInterrupt()

@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { App } from '../../src/app/app.ts'
 import type { AppParts } from '../../src/app/open-parts.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
@@ -38,7 +38,11 @@ export function createScenario(dataDir: string, life: string, openStore: AppPart
     run: ({ run, step }) =>
       Promise.all(['a', 'b'].map((key) => step.run(['side', key], () => effect(run.id, `side[${key}]`)))),
   })
-  return App.create(testConfig(dataDir, { service: NO_SERVICE }), {
+  // Spans go to the collector of the test at once, under the name of the data folder.
+  const traces = process.env.OTEL_EXPORTER_OTLP_ENDPOINT
+    ? { resource: { 'service.name': basename(dataDir) }, ratio: 1, delayMs: 1 }
+    : null
+  return App.create(testConfig(dataDir, { service: NO_SERVICE, traces }), {
     random: () => 0.5,
     workflows: [followUp, count],
     openStore,

@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 
 /** Suites that start a process for each crash or guide, or a browser: `npm run test:long`. */
 export const LONG = [
+  'test/admin/every-operation.test.ts',
   'test/cli/commands/app/dev.test.ts',
   'test/crash/**/*.test.ts',
   'test/docs/{api,guides}.test.ts',

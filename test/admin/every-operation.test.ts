@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { AdminClient } from '../../src/admin/client/index.ts'
+import type { RouteSpec } from '../../src/admin/contract/route.ts'
+import { ROUTES, type RouteName } from '../../src/admin/contract/routes.ts'
+import { cron } from '../../src/author/cron.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import { callable } from '../../src/author/trigger.ts'
+import { TerminalError } from '../../src/core/errors.ts'
+import { startTestApp } from '../support/test-app.ts'
+
+const workflows = [
+  defineWorkflow({
+    id: 'on-invoice',
+    on: 'invoice.paid',
+    async run({ step }) {
+      await step.run('book', () => ({ booked: true }), { effect: 'write' })
+      throw new TerminalError('the ledger is closed')
+    },
+  }),
+  defineWorkflow({ id: 'report', on: callable(z.object({ month: z.string() })), run: async ({ input }) => input }),
+  defineWorkflow({ id: 'nightly', on: cron('0 3 * * *', { timezone: 'UTC' }), run: async () => 'slept' }),
+  defineWorkflow({ id: 'sleeper', on: 'nap.begun', run: ({ step }) => step.sleep('nap', '1h') }),
+]
+
+test('every operation of the table answers, in the form that the table says, from a running app', async () => {
+  const { urls, dataDir, hear } = await startTestApp({ workflows })
+  const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim()
+  const client = new AdminClient({ url: urls.admin, token })
+  const called = new Set<RouteName>()
+  const call = (async (name: RouteName, input?: never) => {
+    called.add(name)
+    const answer = await client.call(name, ...([input] as unknown as [never]))
+    const { answer: schema } = ROUTES[name] as RouteSpec
+    return schema === null ? answer : schema.parse(answer)
+  }) as unknown as AdminClient['call']
+  const reason = 'a test'
+
+  const sent = await call('POST /events', { body: { type: 'invoice.paid', data: { no: 7 } } })
+  const { run: id } = await hear('run.failed')
+  const params = { id }
+  expect(sent.runs).toEqual([id])
+  expect((await call('GET /runs', { query: { status: 'failed' } })).items.map((run) => run.id)).toEqual([id])
+  expect((await call('GET /runs/:id', { params })).error?.message).toBe('the ledger is closed')
+  expect((await call('GET /runs/:id/steps', { params })).items).toMatchObject([{ key: 'book', effect: 'write' }])
+  const step = { params: { id, key: 'book' } }
+  expect((await call('GET /runs/:id/steps/:key/output', step)).value).toEqual({ booked: true })
+  await call('GET /runs/:id/related', { params })
+  const [group] = (await call('GET /failures')).items
+  expect(group).toMatchObject({ workflow: 'on-invoice', runs: 1, state: 'open' })
+  const kind = { params: { id: group?.id ?? '' } }
+  await call('POST /failures/:id/resolve', { ...kind, body: { note: 'it is open again' } })
+  expect((await call('GET /failures')).items[0]).toMatchObject({ state: 'resolved', note: 'it is open again' })
+  await call('POST /failures/:id/snooze', { ...kind, body: { for: '1h' } })
+  await call('POST /runs/:id/retry', { params, body: { reason } })
+  await call('POST /runs/:id/fork', { params, body: { fromStep: 'book', output: { booked: false } } })
+
+  await call('GET /events')
+  expect((await call('GET /events/:id', { params: { id: sent.event } })).data).toEqual({ no: 7 })
+  const replayed = await call('POST /events/:id/replay', { params: { id: sent.event }, body: {} })
+  expect(replayed.runs).toHaveLength(1)
+  const { items } = await call('GET /deliveries', { query: { verdict: 'accepted', limit: 1 } })
+  const delivery = { params: { id: items[0]?.id ?? '' } }
+  await call('GET /deliveries/:id', delivery)
+  await call('GET /deliveries/tallies')
+  expect((await call('POST /deliveries/:id/replay', { ...delivery, body: {} })).verdict).toBe('duplicate')
+
+  const nap = await call('POST /events', { body: { type: 'nap.begun', data: {} } })
+  const sleeping = { params: { id: nap.runs[0] ?? '' } }
+  expect((await call('POST /runs/:id/cancel', { ...sleeping, body: { reason } })).status).toBe('canceled')
+  await expect(call('POST /runs/:id/resume', { ...sleeping, body: {} })).rejects.toMatchObject({ code: 'conflict' })
+
+  await call('GET /workflows')
+  await call('GET /workflows/:id', { params: { id: 'report' } })
+  const paused = await call('POST /workflows/:id/pause', { params: { id: 'report' }, body: {} })
+  expect(paused.pausedAt).not.toBeNull()
+  await call('POST /workflows/:id/resume', { params: { id: 'report' }, body: {} })
+  const report = { params: { id: 'report' }, body: { input: { month: '2026-11' } } }
+  const started = await call('POST /workflows/:id/start', report)
+  await hear('run.completed', ({ run }) => run === started.id)
+  const output = await call('GET /runs/:id/output', { params: { id: started.id } })
+  expect(output.value).toEqual({ month: '2026-11' })
+  const nightly = { params: { workflow: 'nightly' } }
+  await call('GET /schedules')
+  await call('GET /schedules/:workflow', nightly)
+  expect((await call('GET /schedules/:workflow/next', nightly)).items).toHaveLength(8)
+  await call('POST /schedules/:workflow/pause', { ...nightly, body: {} })
+  await call('POST /schedules/:workflow/resume', { ...nightly, body: {} })
+  expect((await call('POST /schedules/:workflow/run', { ...nightly, body: {} })).origin).toBe('manual')
+
+  const made = await call('POST /endpoints', { body: { name: 'other', learn: true } })
+  expect(made.secret).not.toBeNull()
+  const other = { params: { name: 'other' } }
+  await call('GET /endpoints')
+  await call('GET /endpoints/:name', other)
+  await call('GET /endpoints/:name/captures', other)
+  await expect(call('POST /endpoints/:name/solve', { ...other, body: {} })).rejects.toMatchObject({ code: 'not_found' })
+  await call('POST /endpoints/:name/pin', { ...other, body: { scheme: {} } })
+  expect((await call('POST /endpoints/:name/test', { ...other, body: {} })).isPassed).toBe(true)
+  await call('POST /endpoints/:name/rotate', { ...other, body: {} })
+  expect((await call('POST /endpoints/:name/retire', { ...other, body: {} })).secrets).toHaveLength(1)
+  await call('PATCH /endpoints/:name', { ...other, body: { status: 'disabled' } })
+  await call('DELETE /endpoints/:name', other)
+
+  const storages = { storage_a: 'a', storage_b: 'b', storage_c: 'c' }
+  const account = { baseUrl: 'https://api.example.com/v1', storages, apiKey: 'sk_live_of_a_test' }
+  const saved = await call('PUT /accounts/:name', { params: { name: 'shop' }, body: account })
+  expect(JSON.stringify(saved)).not.toContain('sk_live')
+  await call('GET /accounts')
+  await call('DELETE /accounts/:name', { params: { name: 'shop' } })
+  const issued = await call('POST /tokens', { body: { name: 'ci', role: 'viewer' } })
+  await call('GET /tokens')
+  await call('DELETE /tokens/:id', { params: { id: issued.token.id } })
+  await call('GET /sessions')
+  await expect(call('DELETE /sessions/:id', { params: { id: 'ses_0' } })).rejects.toMatchObject({ code: 'not_found' })
+  const login = call('POST /login', { body: { code: 'wrong' } })
+  await expect(login).rejects.toMatchObject({ status: 401 })
+  await call('POST /logout')
+
+  const filter = { status: 'failed', since: '1h' } as const
+  const started2 = await call('POST /operations', { body: { kind: 'retry', filter, isDryRun: true } })
+  await call('GET /operations')
+  const operation = { params: { id: started2.id } }
+  await call('GET /operations/:id', operation)
+  await call('POST /operations/:id/abort', { ...operation, body: {} }).catch((error) => {
+    expect(error).toMatchObject({ code: 'conflict' })
+  })
+  expect((await call('GET /audit', { query: { action: 'endpoint.*' } })).items.length).toBeGreaterThan(5)
+  await call('GET /overview')
+  await call('GET /hours')
+  expect((await call('GET /system')).processes).toHaveLength(1)
+  expect((await call('GET /search', { query: { q: id } })).items).toMatchObject([{ kind: 'run', id }])
+  await call('GET /session')
+  await call('GET /openapi.json')
+  called.add('GET /live')
+  expect(Object.keys(ROUTES).filter((name) => !called.has(name as RouteName))).toEqual([])
+})

@@ -22,7 +22,7 @@ export function staticPage(folder: string, basePath: string): Router {
   router.use(express.static(folder, { index: false, maxAge: 0 }))
   router.get(/^\/(?!assets\/|api\/).*$/, (_request, response) => {
     if (!existsSync(index)) return void response.status(404).type('text/plain').send(NOT_BUILT)
-    const page = readFileSync(index, 'utf8').replace('<base href="/" />', `<base href="${basePath}/" />`)
+    const page = readFileSync(index, 'utf8').replace(/<base href="\/"\s*\/?>/, `<base href="${basePath}/" />`)
     response.set('Cache-Control', 'no-cache').type('html').send(page)
   })
   return router

@@ -8,6 +8,8 @@ export type { Effect, StepName } from '../core/runs/step.ts'
 export type { FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
 export type {
   CallLimits,
+  DeleteAllOptions,
+  DeletedFiles,
   DeleteOptions,
   DeleteOutcome,
   DownloadedFile,

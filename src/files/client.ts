@@ -1,5 +1,7 @@
 import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
 import type {
+  DeleteAllOptions,
+  DeletedFiles,
   DeleteOutcome,
   DownloadedFile,
   FilesApi,
@@ -15,6 +17,7 @@ import { type FilesClientOptions, lacksVersion } from './call/options.ts'
 import { TargetQueue } from './disk/target-queue.ts'
 import type { Operation } from './errors.ts'
 import { canDelete, type DeleteRequest, deleteFile } from './operations/delete.ts'
+import { deleteAll } from './operations/delete-all.ts'
 import { type DownloadRequest, downloadFile } from './operations/download.ts'
 import { type DownloadUrl, fetchDownloadUrl } from './operations/download-url.ts'
 import { findEntry } from './operations/find.ts'
@@ -165,6 +168,12 @@ export class FilesClient implements FilesApi {
       this.#parts.log({ kind: 'warning', service: file.service, message })
     }
     return this.#calls.run(asked('delete', file), options, (call) => deleteFile(this.#parts, call, file, options))
+  }
+
+  /** Deletes many files, each only while it is as given. The guard of a run is not asked. */
+  deleteAll(files: Iterable<FileEntry>, options: DeleteAllOptions & CallOptions = {}): Promise<DeletedFiles> {
+    const { of, ...rest } = options
+    return deleteAll(files, of ? { of } : {}, (file) => this.delete(file, { ...rest, expect: file }))
   }
 
   /**

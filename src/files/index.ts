@@ -10,7 +10,7 @@ export { createFilesClient, type FilesClient } from './client.ts'
 // Arguments of the calls
 
 export type { Downloadable, FilePlace, FileRef } from '../core/service/file.ts'
-export type { CallLimits, FilesApi, ListQuery, SnapshotOptions } from '../core/service/files-api.ts'
+export type { CallLimits, DeleteAllOptions, FilesApi, ListQuery, SnapshotOptions } from '../core/service/files-api.ts'
 export type { StorageName } from '../core/service/storage.ts'
 export type { DeleteRequest } from './operations/delete.ts'
 export type { DownloadRequest } from './operations/download.ts'
@@ -19,7 +19,13 @@ export type { Collection, FileQuery } from './operations/listing/file-page.ts'
 // Results of the calls
 
 export type { FileDetails, FileEntry, FileHash } from '../core/service/file.ts'
-export type { DeleteOutcome, DownloadedFile, IncompleteReason, Snapshot } from '../core/service/files-api.ts'
+export type {
+  DeletedFiles,
+  DeleteOutcome,
+  DownloadedFile,
+  IncompleteReason,
+  Snapshot,
+} from '../core/service/files-api.ts'
 export { localName } from './disk/local-name.ts'
 export type { DownloadUrl } from './operations/download-url.ts'
 export type { FilePage } from './operations/listing/file-page.ts'

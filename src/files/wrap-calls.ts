@@ -2,6 +2,7 @@ import type { Caller } from '../core/notices.ts'
 import type { Asked } from '../core/safety/effect.ts'
 import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
 import type {
+  CallFacts,
   CallLimits,
   DeleteOptions,
   DeleteOutcome,
@@ -14,6 +15,7 @@ import type {
   WrapCall,
 } from '../core/service/files-api.ts'
 import type { FilesLogLine } from './log-line.ts'
+import { deleteAll } from './operations/delete-all.ts'
 import type { Collection, FilePage, FileQuery } from './operations/listing/file-page.ts'
 import { iterateEntries, iteratePages } from './operations/listing/iterate.ts'
 import { markPage, takeSnapshot } from './operations/listing/snapshot.ts'
@@ -55,6 +57,21 @@ export function wrapCalls(
     wrap(read('list', pageTarget(query), limits), async (signal, caller) =>
       markPage(await (await openClient()).listAnew(query, { signal, caller })),
     )
+  const remove = (
+    file: FileRef,
+    options: CallLimits & DeleteOptions = {},
+    more: Partial<Pick<CallFacts, 'list' | 'listed'>> = {},
+  ): Promise<DeleteOutcome> => {
+    const { rest, limits } = splitLimits(options)
+    const target = fileTarget(file)
+    const look = async (signal: AbortSignal) => describeEntry(await lookAt(await openClient(), file, signal))
+    const known = { asked: seen.asked(target, rest.expect), listed: seen.countListed(file.service) }
+    const facts = { ...known, look, isFolderAllowed: rest.allowFolder === true, ...more }
+    const call: FileCall = { ...read('delete', target, limits), effect: 'delete', facts }
+    return wrap(call, async (signal, caller, permit) =>
+      (await openClient()).delete(file, { ...rest, ...applyPermit(rest, permit), signal, caller }),
+    )
+  }
   const pages = (collection: Collection, limits?: CallLimits) =>
     iteratePages((query) => list(query, limits), collection, log)
   return {
@@ -93,15 +110,11 @@ export function wrapCalls(
       wrap(read('hash', fileTarget(file), limits), async (signal, caller) =>
         (await openClient()).hash(file, { signal, caller }),
       ),
-    delete: (file, options = {}) => {
-      const { rest, limits } = splitLimits(options)
-      const target = fileTarget(file)
-      const look = async (signal: AbortSignal) => describeEntry(await lookAt(await openClient(), file, signal))
-      const facts = { asked: seen.asked(target, rest.expect), listed: seen.countListed(file.service), look }
-      const call: FileCall = { ...read('delete', target, limits), effect: 'delete', facts }
-      return wrap(call, async (signal, caller, permit) =>
-        (await openClient()).delete(file, { ...rest, ...applyPermit(rest, permit), signal, caller }),
-      )
+    delete: remove,
+    deleteAll: (files, { of, ...limits } = {}) => {
+      const list = {}
+      const facts = of ? { list, listed: of.items.length } : { list }
+      return deleteAll(files, of ? { of } : {}, (file) => remove(file, { ...limits, expect: file }, facts))
     },
   }
 }

@@ -60,7 +60,12 @@ test('a delete has an effect of its own, and a download URL is not kept', async 
     { operation: 'download', effect: 'read', target: 'storage_a:x', keep: true, limits: {} },
     {
       ...{ operation: 'delete', effect: 'delete', target: 'storage_a:x', keep: true, limits: {} },
-      facts: { asked: expect.objectContaining({ path: entry('x').path }), listed: null, look: expect.any(Function) },
+      facts: {
+        asked: expect.objectContaining({ path: entry('x').path }),
+        listed: null,
+        isFolderAllowed: false,
+        look: expect.any(Function),
+      },
     },
   ])
 })

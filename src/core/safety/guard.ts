@@ -204,11 +204,20 @@ export function nextRoomAt(window: Window, now: number): number {
   return (firstSlot(window, now) + 1) * slotMs + ms
 }
 
+/** The limit of a folder, which goes with everything in it: a person decides each of them. */
+export function folderLimit({ runId }: Pick<EffectSource, 'runId'>): Limit {
+  const what = { what: 'deletes', window: 'run', most: 0, over: 'approve' } as const
+  return { scope: listScopes({ runId, workflow: '', account: '', storage: null }).run, ...what, setting: FOLDER }
+}
+
+const FOLDER = 'a folder always asks'
+
 const WORDS = { run: 'in one run', hour: 'an hour', day: 'a day' } as const
 const NOUNS = { deletes: 'deletes', bytes: 'bytes', writes: 'writes' } as const
 
 /** The limit in words, with the setting that was too small. */
 export function describeLimit({ scope, what, window, most, setting }: Limit): string {
+  if (setting === FOLDER) return 'the delete of a folder with everything in it, which always asks'
   const whose = scope.startsWith('run/') ? '' : ` of ${scope === 'all' ? 'all workflows' : scope.replace('/', ' ')}`
   const part = setting.endsWith('.share') ? ', the allowed share of what it listed' : ''
   return `over ${most} ${NOUNS[what]}${whose} ${WORDS[window]}${part} (${setting})`

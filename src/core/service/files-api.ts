@@ -113,6 +113,25 @@ export type DeleteOutcome = {
   proof: 'reply' | 'verified' | 'none'
 }
 
+/** Options of `deleteAll`. */
+export interface DeleteAllOptions {
+  /**
+   * The listing that the files were chosen from: a share of the guard counts against its entries.
+   * It must be complete. Default: everything that the run has listed in the storage.
+   */
+  of?: Snapshot
+}
+
+/** Files of a list, by what became of them. */
+export interface DeletedFiles {
+  /** Deleted by this call. */
+  deleted: FileEntry[]
+  /** No longer as given, so they stay. */
+  changed: FileEntry[]
+  /** Not there any more: somebody else deleted them, or an earlier attempt did. */
+  gone: FileEntry[]
+}
+
 /** Limits of one call. Inside a run they are the options of its step. */
 export interface CallLimits {
   /** How often and how soon the call is retried. Default: the workflow's `retry`. */
@@ -142,6 +161,10 @@ export interface CallFacts {
   listed: number | null
   /** Reads its present state; null: there is no such file. */
   look(signal: AbortSignal): Promise<Asked | null>
+  /** True where a folder may go, with everything in it: a person decides that. */
+  isFolderAllowed: boolean
+  /** Equal for the deletes of one list, which begin together or not at all. */
+  list?: object
 }
 
 /** The word that lets a delete begin. */
@@ -215,4 +238,11 @@ export interface FilesApi {
    * Deletes one entry for good, after a look at it. A folder needs `allowFolder`.
    */
   delete(file: FileRef, options?: CallLimits & DeleteOptions): Promise<DeleteOutcome>
+  /**
+   * Deletes many files, each only while it is as given. Inside a run one permit covers the list.
+   * Nothing is deleted before the guard, or a person, has granted all of it.
+   *
+   * Each delete is a step `files.delete[…]`. One that fails for good is thrown once the others end.
+   */
+  deleteAll(files: Iterable<FileEntry>, options?: CallLimits & DeleteAllOptions): Promise<DeletedFiles>
 }

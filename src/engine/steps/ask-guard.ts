@@ -1,10 +1,11 @@
 import { accountOf } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import type { Asked, EffectAsk, EffectPermit } from '../../core/safety/effect.ts'
-import { type Limit, planLimits } from '../../core/safety/guard.ts'
+import { folderLimit, type Limit, planLimits } from '../../core/safety/guard.ts'
 import type { DeletePermit } from '../../core/service/files-api.ts'
 import { STORAGES } from '../../core/service/storage.ts'
 import type { Pass } from '../pass/pass.ts'
+import { askTogether } from './ask-together.ts'
 
 /** The facts that a Files call knows of its file. */
 export interface EffectFacts {
@@ -14,6 +15,10 @@ export interface EffectFacts {
   listed: number | null
   /** Reads the file's present state; null: there is none. */
   look?(signal: AbortSignal): Promise<Asked | null>
+  /** True where a folder may go, with everything in it. */
+  isFolderAllowed?: boolean
+  /** Equal for effects that begin together or not at all. */
+  list?: object
   /** Takes the permit before the effect begins. */
   onGranted?(permit: DeletePermit): void
 }
@@ -36,11 +41,15 @@ export async function askGuard(
   { step, row, isHeld }: { step: Checkpoint; row: Checkpoint; isHeld: boolean },
   facts: EffectFacts,
 ): Promise<EffectPermit> {
-  const limits = planLimitsOf(pass, step, facts.listed)
+  const planned = planLimitsOf(pass, step, facts.listed)
+  const limits = facts.isFolderAllowed ? [folderLimit(pass.run.lease), ...planned] : planned
   // A size that nobody knows counts as nothing, so it is looked up where bytes are limited.
   const mustLook = isHeld || limits.some(({ what }) => what === 'bytes')
   const known = facts.asked ?? (mustLook ? await look(pass, facts) : null)
-  const permit = await ask(pass, describeAsk(pass, { step, row, asked: known, limits }))
+  const request = describeAsk(pass, { step, row, asked: known, limits })
+  const permit = await (facts.list
+    ? askTogether(pass.journal, facts.list, { ask: request, options: askOptions(pass) })
+    : ask(pass, request))
   if (permit.kind !== 'held' || known !== null || !facts.look) return permit
   // A person decides by path, size and date, not by an id.
   const asked = await look(pass, facts)
@@ -54,13 +63,13 @@ async function ask(pass: Pass, request: EffectAsk): Promise<EffectPermit> {
 }
 
 /** Moments and votes of an approval that this ask may open. It expires before the run times out. */
-export function askOptions({ clock, deadline, guard }: Pass) {
+function askOptions({ clock, deadline, guard }: Pass) {
   const now = clock.now()
   const { expireMs, needs } = guard.approvals
   return { now, needs, expiresAt: Math.min(now + expireMs, deadline ?? Infinity) }
 }
 
-export function describeAsk(
+function describeAsk(
   pass: Pass,
   { step, row, asked, limits }: { step: Checkpoint; row: Checkpoint; asked: Asked | null; limits: readonly Limit[] },
 ): EffectAsk {
@@ -75,7 +84,7 @@ export function describeAsk(
 }
 
 /** The limits of a step's effect; none where the guard is off. */
-export function planLimitsOf(pass: Pass, step: Checkpoint, listed: number | null): Limit[] {
+function planLimitsOf(pass: Pass, step: Checkpoint, listed: number | null): Limit[] {
   const { limits } = pass.guard
   if (limits === null || step.effect === 'read') return []
   const source = { runId: pass.run.lease.runId, ...sourceOf(pass, step) }

@@ -93,6 +93,11 @@ export class Permits {
       approvals.withdrawStep(runId, step.key, now)
       return judge(null)
     }
+    if (item.state === 'open' && approvals.wasLeftOut(runId, step.key)) {
+      const { approval, expires_at: until, why } = item
+      const reason = `waits for approval ${approval}: it would be ${why}`
+      return judge({ kind: 'held', reason, approval, until, opened: false })
+    }
     return judge(
       item.state === 'approved' ? { kind: 'granted', approval: item.approval, expect: asked, isRepeated: false } : null,
     )

@@ -75,6 +75,11 @@ export function prepareApprovalStatements(db: Database) {
        FROM approval_item JOIN approval ON approval.id = approval_item.approval
        WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved') ORDER BY approval DESC LIMIT 1`,
     ),
+    wasMoved: db
+      .prepare<[string, string], number>(
+        `SELECT 1 FROM approval_item WHERE run_id = ? AND step = ? AND state = 'moved' LIMIT 1`,
+      )
+      .pluck(),
     withdrawStep: db
       .prepare<[string, string], string>(
         `UPDATE approval_item SET state = 'withdrawn' WHERE run_id = ? AND step = ?

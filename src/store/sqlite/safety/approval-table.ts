@@ -53,6 +53,11 @@ export class ApprovalTable {
     return this.#sql.findItem.get(runId, step) ?? null
   }
 
+  /** True where a person left the step's effect out of what they approved. */
+  wasLeftOut(runId: string, step: string): boolean {
+    return this.#sql.wasMoved.get(runId, step) !== undefined
+  }
+
   /** Appends an effect to the list of an open approval. */
   join(approval: ApprovalRow, item: NewItem): void {
     const hash = chainHash(approval.hash, item)

@@ -1,0 +1,41 @@
+import { UpshotError } from '../../core/errors.ts'
+import type { FileEntry } from '../../core/service/file.ts'
+import type { DeleteAllOptions, DeletedFiles, DeleteOutcome } from '../../core/service/files-api.ts'
+
+/** Deletes one entry of the list, if it is still as given. */
+type DeleteOne = (file: FileEntry) => Promise<DeleteOutcome>
+
+/**
+ * Deletes each file of a list once. When one fails, the others end first. Throws `invalid_request`
+ * for a folder, and for a listing that is not complete.
+ */
+export async function deleteAll(
+  given: Iterable<FileEntry>,
+  { of }: Pick<DeleteAllOptions, 'of'>,
+  deleteOne: DeleteOne,
+): Promise<DeletedFiles> {
+  if (of && !of.complete) {
+    throw refuse(`The listing in \`of\` is not known to be complete (${of.reason}), so it is no basis for a share.`)
+  }
+  const files = [...new Map([...given].map((file) => [`${file.service}:${file.id}`, file])).values()]
+  const folder = files.find(({ type }) => type === 'folder')
+  if (folder) throw refuse(`${folder.service}:${folder.path} is a folder. Delete the files below it.`)
+  const ends = await Promise.allSettled(files.map(deleteOne))
+  const failed = ends.find((end) => end.status === 'rejected')
+  if (failed) throw failed.reason
+  const result: DeletedFiles = { deleted: [], changed: [], gone: [] }
+  for (const [index, end] of ends.entries()) {
+    const file = files[index]
+    if (end.status === 'fulfilled' && file) result[listOf(end.value)].push(file)
+  }
+  return result
+}
+
+function listOf({ outcome }: DeleteOutcome): keyof DeletedFiles {
+  if (outcome === 'deleted') return 'deleted'
+  return outcome === 'changed' || outcome === 'dry_run' ? 'changed' : 'gone'
+}
+
+function refuse(message: string): UpshotError {
+  return new UpshotError('invalid_request', message)
+}

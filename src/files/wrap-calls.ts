@@ -57,21 +57,6 @@ export function wrapCalls(
     wrap(read('list', pageTarget(query), limits), async (signal, caller) =>
       markPage(await (await openClient()).listAnew(query, { signal, caller })),
     )
-  const remove = (
-    file: FileRef,
-    options: CallLimits & DeleteOptions = {},
-    more: Partial<Pick<CallFacts, 'list' | 'listed'>> = {},
-  ): Promise<DeleteOutcome> => {
-    const { rest, limits } = splitLimits(options)
-    const target = fileTarget(file)
-    const look = async (signal: AbortSignal) => describeEntry(await lookAt(await openClient(), file, signal))
-    const known = { asked: seen.asked(target, rest.expect), listed: seen.countListed(file.service) }
-    const facts = { ...known, look, isFolderAllowed: rest.allowFolder === true, ...more }
-    const call: FileCall = { ...read('delete', target, limits), effect: 'delete', facts }
-    return wrap(call, async (signal, caller, permit) =>
-      (await openClient()).delete(file, { ...rest, ...applyPermit(rest, permit), signal, caller }),
-    )
-  }
   const pages = (collection: Collection, limits?: CallLimits) =>
     iteratePages((query) => list(query, limits), collection, log)
   return {
@@ -110,7 +95,33 @@ export function wrapCalls(
       wrap(read('hash', fileTarget(file), limits), async (signal, caller) =>
         (await openClient()).hash(file, { signal, caller }),
       ),
-    delete: remove,
+    ...wrapDeletes(openClient, wrap, seen),
+  }
+}
+
+/** The deletes of a client. Each tells the guard what the run knows of its file. */
+function wrapDeletes(
+  openClient: () => WrappedClient | Promise<WrappedClient>,
+  wrap: WrapCall,
+  seen: SeenEntries,
+): Pick<FilesApi, 'delete' | 'deleteAll'> {
+  const remove = (
+    file: FileRef,
+    options: CallLimits & DeleteOptions = {},
+    more: Partial<Pick<CallFacts, 'list' | 'listed'>> = {},
+  ): Promise<DeleteOutcome> => {
+    const { rest, limits } = splitLimits(options)
+    const target = fileTarget(file)
+    const look = async (signal: AbortSignal) => describeEntry(await lookAt(await openClient(), file, signal))
+    const known = { asked: seen.asked(target, rest.expect), listed: seen.countListed(file.service) }
+    const facts = { ...known, look, isFolderAllowed: rest.allowFolder === true, ...more }
+    const call: FileCall = { ...read('delete', target, limits), effect: 'delete', facts }
+    return wrap(call, async (signal, caller, permit) =>
+      (await openClient()).delete(file, { ...rest, ...applyPermit(rest, permit), signal, caller }),
+    )
+  }
+  return {
+    delete: (file, options) => remove(file, options),
     deleteAll: (files, { of, ...limits } = {}) => {
       const list = {}
       const facts = of ? { list, listed: of.items.length } : { list }

@@ -16,7 +16,7 @@ import {
 import type { SignatureAlarm } from './checks/signature-alarm.ts'
 import { describeReception } from './describe-reception.ts'
 import type { IntakeLimit, Rejection } from './limits/intake-limit.ts'
-import type { Peers } from './limits/peers.ts'
+import type { Peers, Share } from './limits/peers.ts'
 import type { UploadWatch } from './limits/upload-watch.ts'
 import { countHeader } from './plain-http.ts'
 import { readBody, UNKNOWN_BODY_BYTES } from './read-body.ts'
@@ -47,6 +47,13 @@ const SHORT_BODY_BYTES = 65_536
 
 /** Plans of one delivery; after the last one is stale, the sender tries again. */
 const MAX_PLANS = 5
+
+/** A body, with the bytes to give back to the share of its address. */
+interface ReadBytes {
+  body: Buffer
+  held: number
+  share: Share
+}
 
 /** Handles `POST /hooks/<path>`: a request in, a verdict out. */
 export class DeliveryHandler {
@@ -102,7 +109,7 @@ export class DeliveryHandler {
     const read = await readBody(arrival.request, intakeLimit, { share, uploads, isKept, maxBytes })
     switch (read.kind) {
       case 'read':
-        return this.#accept(arrival, found, read).finally(() => intakeLimit.giveBytes(read.held, share))
+        return this.#accept(arrival, found, { ...read, share })
       case 'broken':
         return refusal('incomplete', { contentLength: read.bytes })
       case 'trickling':
@@ -123,7 +130,7 @@ export class DeliveryHandler {
     }
   }
 
-  async #accept(arrival: Arrival, found: FoundEndpoint, { body }: { body: Buffer }): Promise<Reception> {
+  async #accept(arrival: Arrival, found: FoundEndpoint, { body, held, share }: ReadBytes): Promise<Reception> {
     const { intakeLimit } = this.#parts
     // The queue may have filled up while this body was read.
     const full = intakeLimit.checkQueue()
@@ -133,6 +140,7 @@ export class DeliveryHandler {
       return await this.#plan(arrival, found, body)
     } finally {
       intakeLimit.leave()
+      intakeLimit.giveBytes(held, share)
     }
   }
 

@@ -62,23 +62,18 @@ function collect(
     const settle = (read: BodyRead) => {
       if (isSettled) return
       isSettled = true
-      uploads.remove(upload)
+      uploads.remove(gathered)
       if (read.kind !== 'read') intakeLimit.giveBytes(gathered.held, share)
       resolve(read)
     }
     const lose = () => settle({ kind: 'broken', bytes: gathered.length })
-    const upload: Upload = {
-      get length() {
-        return gathered.length
-      },
-      cutOff: () => stop({ kind: 'broken', bytes: gathered.length }),
-    }
     const stop = (read: BodyRead) => {
       request.pause()
       settle(read)
       gathered.clear()
     }
-    uploads.add(upload)
+    gathered.cutOff = () => stop({ kind: 'broken', bytes: gathered.length })
+    uploads.add(gathered)
     request.on('data', (chunk: Buffer) => {
       if (isSettled) return
       const bytes = gathered.length + chunk.length
@@ -96,14 +91,13 @@ function collect(
 const MANY_CHUNKS = 2_000
 const MIN_CHUNK_BYTES = 64
 
-/** The length of a body whose bytes are dropped. */
-class CountedBytes {
-  #length = 0
-  #chunks = 0
+const NEVER = () => {}
 
-  get length(): number {
-    return this.#length
-  }
+/** The length of a body whose bytes are dropped. */
+class CountedBytes implements Upload {
+  length = 0
+  cutOff = NEVER
+  #chunks = 0
 
   /** Bytes in memory. */
   get held(): number {
@@ -112,16 +106,16 @@ class CountedBytes {
 
   /** Whether it comes in chunks of a few bytes, each of which costs as much as a large one. */
   get isTrickling(): boolean {
-    return this.#chunks > MANY_CHUNKS && this.#length < this.#chunks * MIN_CHUNK_BYTES
+    return this.#chunks > MANY_CHUNKS && this.length < this.#chunks * MIN_CHUNK_BYTES
   }
 
   add(chunk: Buffer): void {
-    this.#length += chunk.length
+    this.length += chunk.length
     this.#chunks += 1
   }
 
   take(): Buffer {
-    return BLANK.subarray(0, this.#length)
+    return BLANK.subarray(0, this.length)
   }
 
   clear(): void {}

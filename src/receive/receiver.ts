@@ -103,7 +103,7 @@ export class Receiver {
       const path = request.method === 'POST' ? parseHookPath(request.url ?? '') : null
       // Deliveries bypass Express, whose routing costs as much as a signature. See decision 19.
       if (path === null) app(request, response.once('finish', finish))
-      else this.#track(handler.handle(request, response, path).then(finish))
+      else this.#track(handler.handle(request, response, path), finish)
     }
     this.#server = createServer({ ...TIMEOUTS, ...timeouts }, handle)
     this.#server.on('connection', (socket) => peers.join(socket))
@@ -176,9 +176,13 @@ export class Receiver {
     await this.#ledger.settle()
   }
 
-  #track(delivery: Promise<void>): void {
+  /** `delivery` never rejects. */
+  #track(delivery: Promise<void>, finish: () => void): void {
     this.#atWork.add(delivery)
-    void delivery.finally(() => this.#atWork.delete(delivery))
+    void delivery.then(() => {
+      this.#atWork.delete(delivery)
+      finish()
+    })
   }
 
   /** The URL for probes: on loopback where the receiver listens on all addresses. */

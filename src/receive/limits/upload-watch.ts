@@ -13,7 +13,9 @@ const MAX_SLOW_LOOKS = 3
 export class UploadWatch {
   readonly #minBytes: number
   readonly #everyMs: number
-  readonly #uploads = new Map<Upload, { length: number; slowLooks: number }>()
+  readonly #uploads = new Set<Upload>()
+  /** Length at the last look, and how often it grew too little since. */
+  #seen = new Map<Upload, { length: number; slowLooks: number }>()
   #timer: NodeJS.Timeout | null = null
 
   /** `minBytes` of each body are to arrive between two looks. */
@@ -32,7 +34,7 @@ export class UploadWatch {
   }
 
   add(upload: Upload): void {
-    this.#uploads.set(upload, { length: upload.length, slowLooks: 0 })
+    this.#uploads.add(upload)
   }
 
   remove(upload: Upload): void {
@@ -40,10 +42,13 @@ export class UploadWatch {
   }
 
   #look(): void {
-    for (const [upload, seen] of this.#uploads) {
-      seen.slowLooks = upload.length - seen.length < this.#minBytes ? seen.slowLooks + 1 : 0
-      seen.length = upload.length
-      if (seen.slowLooks >= MAX_SLOW_LOOKS) upload.cutOff()
+    const before = this.#seen
+    this.#seen = new Map()
+    for (const upload of [...this.#uploads]) {
+      const { length = 0, slowLooks = 0 } = before.get(upload) ?? {}
+      const isSlow = upload.length - length < this.#minBytes
+      this.#seen.set(upload, { length: upload.length, slowLooks: isSlow ? slowLooks + 1 : 0 })
+      if (isSlow && slowLooks + 1 >= MAX_SLOW_LOOKS) upload.cutOff()
     }
   }
 }

@@ -7,7 +7,7 @@ export const LONG = [
   'test/cli/commands/app/dev.test.ts',
   'test/crash/**/*.test.ts',
   'test/docs/{api,guides}.test.ts',
-  'test/e2e/{burst,lost-database,package,prometheus,receiver-floods,roles,rotation,stalled-log}.test.ts',
+  'test/e2e/{author-code,burst,lost-database,package,prometheus,receiver-floods,roles,rotation,stalled-log}.test.ts',
   'test/dashboard/in-browser.test.ts',
   'test/property/{flow,folds}.test.ts',
   'test/sandbox/pages/in-browser.test.ts',

@@ -1,20 +1,24 @@
-import { describeError, UpshotError } from '../core/errors.ts'
+import { CommitCounts } from '../core/commit-counts.ts'
+import { describeError } from '../core/errors.ts'
 import type { Route } from '../core/incoming/route.ts'
 import type { Store, StoreWatch } from '../core/store/store.ts'
 import { type Clock, systemClock } from '../core/time.ts'
 import { KnownSecrets } from '../notices/log/known-secrets.ts'
 import { createNoticeBus, type NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
+import { storeOptions } from '../project/data-dir/open-store.ts'
 import { type Runtime, removeRuntimeFile, writeRuntimeFile } from '../project/data-dir/runtime-file.ts'
 import { readVersion } from '../project/read-version.ts'
-import { hashFolder } from '../project/workflows/module-watch.ts'
-import { WorkflowSet } from '../project/workflows/workflow-set.ts'
 import type { Sandbox } from '../sandbox/index.ts'
+import { isLogMissing } from '../store/sqlite/database/open-mark.ts'
 import { openThreadedStore } from '../store/sqlite/thread/threaded-store.ts'
 import { openTracing } from '../watch/traces/open-tracing.ts'
 import type { Tracing } from '../watch/traces/tracing.ts'
 import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-urls.ts'
 import { type EmbeddedSandbox, makeSampleTransfer, registerWebhook, startEmbeddedSandbox } from './embedded-sandbox.ts'
+import { accessTo } from './engine/access-to.ts'
+import type { Engine } from './engine/engine.ts'
+import { openEngine } from './engine/open-engine.ts'
 import { ensureEndpoint } from './ensure-endpoint.ts'
 import { RunLogKeeper } from './log/run-log-keeper.ts'
 import { SecretWatch } from './log/secret-watch.ts'
@@ -31,7 +35,7 @@ export class App {
   readonly #config: Config
   readonly #clock: Clock
   readonly #plan: RolePlan
-  readonly #workflows: WorkflowSet | null
+  readonly #engine: Engine | null
   readonly #parts: OpenParts
   readonly #tracing: Tracing | null
   readonly #secrets: SecretWatch
@@ -46,58 +50,41 @@ export class App {
   /** The routes whose schedules the scheduler has; the store gives another list after a change. */
   #followed: readonly Route[] | null = null
 
-  /** Loads the workflows, then opens the store. Throws `invalid_config` and `invalid_workflow`. */
+  /** Opens the store and loads the workflows. Throws `invalid_config` and `invalid_workflow`. */
   static async create(config: Config, parts: Partial<AppParts> = {}): Promise<App> {
     const plan = planParts(config)
-    const notices = parts.notices ?? createNoticeBus()
-    const sourceHash = config.dev ? await hashFolder(config.workflowsDir) : null
-    const workflows = plan.work ? await openWorkflows(config, { ...parts, notices }) : null
-    const tracing = await traceNotices(config, notices, parts.clock)
-    return new App(config, { ...parts, notices }, { plan, workflows, sourceHash, tracing })
+    const { notices = createNoticeBus(), secrets = new KnownSecrets(), workflows } = parts
+    const { clock = systemClock, random = Math.random } = parts
+    const commits = CommitCounts.allocate()
+    const options = { ...storeOptions(config), commits }
+    if (isLogMissing(options.file)) notices.publish({ kind: 'store.log_missing', file: options.file })
+    const store = (parts.openStore ?? openThreadedStore)(options)
+    const given = { clock, random, notices, ...(workflows === undefined ? {} : { workflows }) }
+    try {
+      const engine = plan.work ? await openEngine({ config, store, storeOptions: options, ...given }) : null
+      const tracing = await traceNotices(config, notices, clock)
+      return new App(config, { clock, notices, secrets, plan, store, engine, commits, tracing })
+    } catch (error) {
+      await store.close()
+      throw error
+    }
   }
 
   private constructor(
     config: Config,
-    given: Partial<AppParts> & Pick<AppParts, 'notices'>,
-    loaded: {
-      plan: RolePlan
-      workflows: WorkflowSet | null
-      sourceHash: string | null
-      tracing: Tracing | null
-    },
+    given: Omit<Parameters<typeof openParts>[1], 'hooks'> & Pick<AppParts, 'secrets'>,
   ) {
-    const { plan, workflows, sourceHash, tracing } = loaded
-    const { notices, clock = systemClock, random = Math.random, openStore = openThreadedStore } = given
-    this.notices = notices
+    this.notices = given.notices
+    this.store = given.store
     this.#config = config
-    this.#clock = clock
-    this.#plan = plan
-    this.#workflows = workflows
-    this.#tracing = tracing
-    this.#parts = openParts(config, {
-      clock,
-      random,
-      notices,
-      openStore,
-      plan,
-      workflows,
-      sourceHash,
-      tracing,
-      isWatching: config.dev === true && workflows !== null && given.workflows === undefined,
-      hooks: {
-        phase: () => this.#phase,
-        embedded: () => this.#embedded,
-        onSourceChange: (version) => this.#reload(version),
-      },
-    })
-    this.store = this.#parts.store
-    const { store } = this
-    const { secrets = new KnownSecrets() } = given
-    this.#runLogs = new RunLogKeeper({ store, clock, secrets, notices })
-    this.#secrets = new SecretWatch({
-      ...{ config, clock, store, secrets },
-      embedded: () => this.#embedded,
-    })
+    this.#clock = given.clock
+    this.#plan = given.plan
+    this.#engine = given.engine
+    this.#tracing = given.tracing
+    const embedded = () => this.#embedded
+    this.#parts = openParts(config, { ...given, hooks: { phase: () => this.#phase, embedded } })
+    this.#secrets = new SecretWatch({ ...given, config, embedded })
+    this.#runLogs = new RunLogKeeper(given)
   }
 
   /** Null before the start, and where the app works with the real service. */
@@ -123,24 +110,19 @@ export class App {
   async cancelRun(runId: string, reason: string): Promise<boolean> {
     const isCanceled = await this.store.cancelRun(runId, reason, this.#clock.now())
     if (!isCanceled) return false
-    const { worker } = this.#parts
-    worker.endPass(runId)
-    // The canceled run may have held a place that another run waits for.
-    worker.wake()
+    this.#engine?.endPass(runId)
     return true
   }
 
   /** Whatever can fail comes before the first row: a start that fails changes nothing. */
   async #start(): Promise<AppUrls> {
-    const { receiver, worker, scheduler, pruner, hours, beat, modules } = this.#parts
-    const { receive, work, schedule } = this.#plan
+    const { receiver, scheduler, pruner, hours, beat } = this.#parts
+    const { receive, schedule } = this.#plan
     this.#phase = 'starting'
-    await this.#refuseEmptyFolder()
     const { receiverUrl, adminUrl } = await this.#listen()
     const isNewSandbox = receive && (await this.#openEndpoint(receiverUrl))
     await this.#secrets.refresh()
-    if (work) await worker.start()
-    await this.#saveWorkflows()
+    if (this.#engine) await this.#engine.start(accessTo(this.#config, this.#embedded))
     if (schedule) {
       await this.#followSchedules()
       scheduler.start()
@@ -148,7 +130,6 @@ export class App {
       hours.start()
     }
     this.#watch = this.store.watch(this.#clock, () => this.#onStoreChange())
-    await modules?.start()
     const urls = await this.#announce(receiverUrl, adminUrl)
     beat.start({ role: this.#config.role, pid: process.pid, version: readVersion(), adminUrl, receiverUrl })
     this.#phase = 'started'
@@ -194,7 +175,7 @@ export class App {
   }
 
   async #stop(reason: string): Promise<void> {
-    const { receiver, worker, scheduler, pruner, hours, beat, modules, admin, clients } = this.#parts
+    const { receiver, scheduler, pruner, hours, beat, admin } = this.#parts
     this.#phase = 'stopping'
     this.notices.publish({ kind: 'app.stopping', reason })
     // A start that is under way finishes first: half an app is harder to stop than a whole one.
@@ -204,12 +185,12 @@ export class App {
     // While runs finish, the receiver answers 503, so that senders know to try again.
     const drained = receiver.drain()
     const faults = [
-      ...(await settleAll([modules?.stop(), pruner.stop(), hours.stop(), beat.stop()])),
-      ...(await settleAll([drained, scheduler.stop(), worker.stop()])),
+      ...(await settleAll([pruner.stop(), hours.stop(), beat.stop()])),
+      ...(await settleAll([drained, scheduler.stop(), this.#engine?.stop()])),
       ...(await settleAll([receiver.stop()])),
       // The admin server answers while the app drains, so that load balancers see it stopping.
       ...(await settleAll([admin.stop()])),
-      ...(await settleAll([this.#runLogs.stop(), clients.stop(), this.#embedded?.sandbox.stop()])),
+      ...(await settleAll([this.#runLogs.stop(), this.#embedded?.sandbox.stop()])),
       ...(await settleAll([this.store.close(), this.#tracing?.stop()])),
     ]
     this.notices.publish({ kind: 'app.stopped' })
@@ -217,13 +198,10 @@ export class App {
   }
 
   #onStoreChange(): void {
-    const { worker } = this.#parts
     const report = (where: string) => (error: unknown) =>
       this.notices.publish({ kind: 'fault', where, error: describeError(error) })
-    worker.wake()
     this.#takeInCaptures()
     this.#secrets.refresh().catch(report('reading the secrets to redact'))
-    worker.checkLeases().catch(report('looking for canceled runs'))
     if (this.#plan.schedule) this.#followSchedules().catch(report('reading the schedules'))
   }
 
@@ -241,50 +219,12 @@ export class App {
     const schedules = await this.store.listSchedules()
     this.#parts.scheduler.replace(schedules.map(({ workflow, trigger }) => ({ workflow, schedule: trigger })))
   }
-
-  async #reload(version: string): Promise<void> {
-    if (!(await this.#workflows?.reload(version))) return
-    await this.#saveWorkflows()
-    if (this.#plan.schedule) await this.#followSchedules()
-    this.#parts.worker.wake()
-  }
-
-  async #saveWorkflows(): Promise<void> {
-    if (!this.#workflows) return
-    const loaded = { ...this.#workflows.describe(), worker: this.#parts.worker.id }
-    const { removed, elsewhere } = await this.store.saveWorkflows(loaded, this.#clock.now())
-    // Runs that the guard holds ask with the limits of this configuration and code.
-    await this.store.askAgain()
-    const { publish } = this.notices
-    if (removed.length > 0) publish({ kind: 'workflows.removed', workflows: removed })
-    if (elsewhere.length > 0) publish({ kind: 'workflows.elsewhere', workflows: elsewhere })
-  }
-
-  /** Throws `invalid_config`: most likely the folder is not the one that the database knows. */
-  async #refuseEmptyFolder(): Promise<void> {
-    const { workflows = [], broken = [] } = this.#workflows?.describe() ?? {}
-    if (this.#workflows === null || workflows.length + broken.length > 0) return
-    const known = (await this.store.listWorkflows()).map(({ id }) => id)
-    if (known.length === 0) return
-    throw new UpshotError(
-      'invalid_config',
-      `${this.#config.workflowsDir} has no workflow, but the database knows ${known.join(', ')}. ` +
-        'Set UPSHOT_WORKFLOWS_DIR to their folder, or retire each with "upshot workflows remove".',
-    )
-  }
 }
 
 /** Waits for all parts, and returns the errors of those that failed. */
 async function settleAll(parts: readonly (Promise<void> | undefined)[]): Promise<unknown[]> {
   const results = await Promise.allSettled(parts)
   return results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-}
-
-async function openWorkflows(
-  { workflowsDir }: Config,
-  { workflows, notices: { publish } }: Partial<AppParts> & Pick<AppParts, 'notices'>,
-): Promise<WorkflowSet> {
-  return workflows ? WorkflowSet.of(workflows, publish) : WorkflowSet.load(workflowsDir, publish)
 }
 
 /** Null where no collector is set. */

@@ -1,4 +1,3 @@
-import { catchStrayErrors } from '../engine/pass/catch-stray-errors.ts'
 import { KnownSecrets } from '../notices/log/known-secrets.ts'
 import { logNotices } from '../notices/log/log-notices.ts'
 import { readTerminal } from '../notices/log/read-terminal.ts'
@@ -49,12 +48,11 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
       .finally(() => noticeLog.end())
       .then(resolve, reject)
   }
-  const listeners: (() => void)[] = (['SIGTERM', 'SIGINT'] as const).map((signal) => {
+  const listeners = (['SIGTERM', 'SIGINT'] as const).map((signal) => {
     const listener = () => leave(`signal ${signal}`)
     process.on(signal, listener)
     return () => process.off(signal, listener)
   })
-  listeners.push(catchStrayErrors(notices.publish))
   const removeListeners = () => {
     for (const remove of listeners) remove()
   }

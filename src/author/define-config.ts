@@ -17,6 +17,19 @@ export interface ConfigFile {
   slots?: number
   /** Time that a stopping app gives its running steps. Default 10s. */
   drain?: Duration
+  /** Bounds for the code of workflows, which runs on a thread of its own. */
+  engine?: {
+    /**
+     * Time for which code may block the engine's thread, 1s or more. Then the thread is ended, and
+     * another one goes on. Default 60s.
+     */
+    hang?: Duration
+    /**
+     * Bytes of the engine's JavaScript heap, 64 MiB to 1 TiB; an engine that needs more is ended.
+     * Buffers lie outside the heap. Default 1 GiB (1,073,741,824).
+     */
+    heapBytes?: number
+  }
   /**
    * Address at which the service reaches the receiver, such as `https://hooks.example.com`. It must
    * be https, except on this machine.

@@ -1,6 +1,7 @@
+import type { EngineEndCause } from './blockage.ts'
 import type { Failure } from './errors.ts'
 import type { DeliveryFacts, Verdict } from './incoming/delivery.ts'
-import type { RunOrigin } from './runs/run.ts'
+import type { RunName, RunOrigin } from './runs/run.ts'
 import type { Effect } from './runs/step.ts'
 import type { RunRoot } from './runs/trace.ts'
 
@@ -89,6 +90,10 @@ export type Notice =
   | ({ kind: 'run.lost' } & AboutOutcome)
   | ({ kind: 'run.log'; level: 'info' | 'warn' | 'error'; message: string; facts: object } & AboutRun)
   | { kind: 'runs.recovered'; count: number }
+  /** They were at work when their worker died, so each is tried alone. */
+  | { kind: 'runs.suspected'; runs: RunName[] }
+  /** The engine ended and begins again; `runs` were at work. `run.parked` names the guilty one. */
+  | { kind: 'engine.ended'; cause: EngineEndCause; error: Failure; runs: RunName[] }
   | ({
       kind: 'step.completed'
       target: string | null

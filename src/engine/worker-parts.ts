@@ -36,6 +36,11 @@ export interface WorkerParts {
   slots: number
   /** Whether a workflow limits its runs: then new runs are admitted even while no slot is free. */
   admitsAhead?: () => boolean
+  /**
+   * Whether it claims suspects, which may have ended their workers. `never`: a quarantine tries
+   * them; `only`: this is one. Default `when_idle`: one while no other run is at work.
+   */
+  suspects?: 'never' | 'only' | 'when_idle'
   /** How long `Worker.stop` waits for steps at work before it ends their passes. */
   drainMs: number
   /** How often the worker claims without being woken. Default 1 s. */
@@ -60,6 +65,8 @@ type WorkerStore = Pick<
   | 'saveDelivery'
   | 'claimRuns'
   | 'claimUnadmittedRuns'
+  | 'claimSuspects'
+  | 'hasSuspects'
   | 'nextDueAt'
   | 'listDeletes'
   | 'listRunEvents'

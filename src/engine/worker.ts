@@ -1,15 +1,17 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { codeHashOf } from '../author/code-hash.ts'
 import { declaredKeys } from '../author/event-keys.ts'
 import { describeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import type { DeliveryReceipt, IncomingDelivery } from '../core/incoming/delivery.ts'
-import type { ClaimedRun } from '../core/runs/claim.ts'
+import type { ArrivalClaim, DeliveryReceipt, IncomingDelivery } from '../core/incoming/delivery.ts'
+import { type ClaimedRun, listClaimedOnArrival } from '../core/runs/claim.ts'
 import { HEARTBEAT_MS, LEASE_MS } from '../core/runs/lease.ts'
 import type { DeliveryIntake } from '../core/store/deliveries.ts'
 import { ActivePasses, type RunningPass } from './claim/active-passes.ts'
-import { ClaimOnArrival } from './claim/claim-on-arrival.ts'
+import { type Arrivals, ClaimOnArrival } from './claim/claim-on-arrival.ts'
 import { parkBrokenPass } from './claim/park-broken-pass.ts'
-import { QueueEstimate } from './claim/queue-estimate.ts'
+import { publishRecovery } from './claim/publish-recovery.ts'
+import { WorkerCounts } from './claim/worker-counts.ts'
 import { EventMatcher } from './event-matcher.ts'
 import { type Claim, runPass } from './execute/run-pass.ts'
 import { asLost, describeOutcome, settleRun } from './execute/settle-run.ts'
@@ -27,7 +29,7 @@ export class Worker implements DeliveryIntake {
   readonly #matcher: EventMatcher
   readonly #passes: ActivePasses
   readonly #arrivals: ClaimOnArrival
-  readonly #queue = new QueueEstimate()
+  readonly #counts: WorkerCounts
   readonly #stopping = new AbortController()
   #state: 'new' | 'started' | 'stopping' = 'new'
   #stopped: Promise<void> | null = null
@@ -37,23 +39,24 @@ export class Worker implements DeliveryIntake {
   #cancelPoll = () => {}
   #cancelBeat = () => {}
 
-  constructor(parts: WorkerParts) {
+  /** `counts`: shared with the thread that saves deliveries, where that is another one. */
+  constructor(parts: WorkerParts, { id, counts }: { id?: string; counts?: WorkerCounts } = {}) {
     this.#parts = parts
-    this.id = newId('wrk', parts.clock.now())
+    this.id = id ?? newId('wrk', parts.clock.now())
+    this.#counts = counts ?? new WorkerCounts()
     this.#passes = new ActivePasses({
       execute: (run, claim, pass) =>
         this.#executePass(run, claim, pass).catch((error: unknown) =>
           parkBrokenPass(parts, run, error, this.#stopping.signal),
         ),
+      slotFreed: () => this.#counts.slots.give(1),
       ended: () => this.wake(),
     })
     this.#arrivals = new ClaimOnArrival({
-      ...parts,
-      worker: this.id,
-      begin: (run) => {
-        // A stopping worker releases this run: `stopWorker` is queued behind the delivery.
-        if (this.#state === 'started') this.#passes.begin(run, { hasSlot: true, isQueueEmpty: true })
-      },
+      store: parts.store,
+      counts: this.#counts,
+      claimFor: (workflows) => this.#claimFor(workflows),
+      arrived: (arrivals) => this.receive(arrivals),
     })
     this.#matcher = new EventMatcher({
       ...parts,
@@ -74,6 +77,7 @@ export class Worker implements DeliveryIntake {
     this.#state = 'started'
     await this.#parts.store.startWorker(this.id, this.#parts.clock.now())
     await this.#recover()
+    this.#counts.slots.give(this.#parts.slots)
     this.#scheduleBeat()
     this.wake()
   }
@@ -89,30 +93,32 @@ export class Worker implements DeliveryIntake {
     })
   }
 
-  /**
-   * Saves a delivery. With free slots and an empty queue, the same commit claims its runs for this
-   * worker. See decision 13.
-   */
+  /** Saves a delivery, and claims its runs in the same commit if it may. See decision 13. */
   saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
-    const count = delivery.workflows.length
-    const mayClaim = count > 0 && this.#state === 'started' && this.#freeSlots >= count && this.#queue.isCleared
-    if (!mayClaim) this.#queue.add(count)
-    this.#lastDeliveryAt = this.#parts.clock.now()
-    const saved = mayClaim ? this.#arrivals.save(delivery) : this.#parts.store.saveDelivery(delivery)
-    saved.then(
-      ({ claimedWithEvent, runs }) => {
-        // A run that was not claimed waits in the queue; its reserved slot is free again.
-        if (mayClaim && claimedWithEvent === undefined) this.#queue.add(runs.length)
-        if (count > 0 && claimedWithEvent === undefined) this.wake()
-        else this.matchEvents()
-      },
-      () => this.wake(),
-    )
-    return saved
+    return this.#arrivals.saveDelivery(delivery)
   }
 
-  get #freeSlots(): number {
-    return this.#parts.slots - this.#passes.usedSlots - this.#queue.asked - this.#arrivals.expected
+  /** Begins the runs that were claimed for this worker as their deliveries were saved. */
+  receive({ claimed, hasQueued }: Arrivals): void {
+    // A stopping worker releases these runs: `stopWorker` is queued behind their deliveries.
+    if (this.#state !== 'started') return
+    this.#lastDeliveryAt = this.#parts.clock.now()
+    for (const { delivery, receipt } of claimed) {
+      for (const run of listClaimedOnArrival(delivery, receipt)) {
+        this.#passes.begin(run, { hasSlot: true, isQueueEmpty: true })
+      }
+    }
+    if (hasQueued) this.wake()
+    else this.matchEvents()
+  }
+
+  #claimFor(workflows: readonly string[]): ArrivalClaim {
+    const codeHashes: Record<string, string> = {}
+    for (const id of workflows) {
+      const workflow = this.#parts.findWorkflow(id)
+      if (workflow) codeHashes[id] = codeHashOf(workflow)
+    }
+    return { worker: this.id, codeHashes }
   }
 
   /** A hint that there are new events, whether or not they start a run. */
@@ -141,6 +147,7 @@ export class Worker implements DeliveryIntake {
     const wasStarted = this.#state === 'started'
     this.#state = 'stopping'
     this.#stopping.abort()
+    this.#counts.slots.close()
     this.#cancelPoll()
     this.#cancelBeat()
     await this.#claiming
@@ -153,8 +160,7 @@ export class Worker implements DeliveryIntake {
     try {
       while (this.#isWoken && this.#state === 'started') {
         this.#isWoken = false
-        const free = this.#freeSlots
-        if (free > 0) await this.#claim(free)
+        if (this.#counts.slots.free > 0) await this.#claim()
         else await this.#admitAhead()
       }
     } catch (error) {
@@ -163,23 +169,42 @@ export class Worker implements DeliveryIntake {
     await this.#schedulePoll()
   }
 
-  async #claim(free: number): Promise<void> {
-    const { store, clock } = this.#parts
+  async #claim(): Promise<void> {
+    const { clock } = this.#parts
+    const { slots, queue } = this.#counts
     const now = clock.now()
-    const asked = this.#queue.ask(free, now - this.#lastDeliveryAt < POLL_MS)
+    const free = slots.takeAll()
+    const asked = queue.ask(free, now - this.#lastDeliveryAt < POLL_MS)
+    slots.give(free - asked)
+    let unused = asked
     try {
-      const claimed = await store.claimRuns(this.id, asked, now)
+      const claimed = await this.#claimNext(asked, now)
+      unused -= claimed.length
       await this.#begin(claimed, { asked, hasSlot: true })
-      this.#queue.receive(claimed.length)
+      queue.receive(claimed.length)
     } finally {
-      this.#queue.release()
+      slots.give(unused)
+      queue.release()
     }
+  }
+
+  /**
+   * Without a quarantine, an idle worker tries a suspect itself. Other runs may come to work beside
+   * it.
+   */
+  async #claimNext(asked: number, now: number): Promise<ClaimedRun[]> {
+    const { store, suspects = 'when_idle' } = this.#parts
+    if (suspects === 'only') return store.claimSuspects(this.id, Math.min(asked, 1), now)
+    const claimed = await store.claimRuns(this.id, asked, now)
+    const isIdle = claimed.length === 0 && this.#passes.runIds.length === 0
+    if (!isIdle || asked === 0 || suspects === 'never' || !(await store.hasSuspects())) return claimed
+    return store.claimSuspects(this.id, 1, now)
   }
 
   /** Without a free slot, new runs are still put in line or folded into others. */
   async #admitAhead(): Promise<void> {
-    const { store, clock, admitsAhead = () => false } = this.#parts
-    const asked = admitsAhead() ? MAX_ADMISSION_PASSES - this.#passes.admissionPasses : 0
+    const { store, clock, suspects, admitsAhead = () => false } = this.#parts
+    const asked = suspects !== 'only' && admitsAhead() ? MAX_ADMISSION_PASSES - this.#passes.admissionPasses : 0
     if (asked > 0) {
       await this.#begin(await store.claimUnadmittedRuns(this.id, asked, clock.now()), { asked, hasSlot: false })
     }
@@ -217,10 +242,9 @@ export class Worker implements DeliveryIntake {
   async #schedulePoll(): Promise<void> {
     this.#cancelPoll()
     if (this.#state !== 'started') return
-    const { clock, store, slots, pollMs = POLL_MS } = this.#parts
+    const { clock, store, suspects, pollMs = POLL_MS } = this.#parts
     // Without a free slot a due run cannot be claimed yet; the run that frees one wakes the worker.
-    const hasSlot = this.#passes.usedSlots < slots
-    const dueAt = hasSlot ? await store.nextDueAt().catch(() => null) : null
+    const dueAt = this.#counts.slots.free > 0 && suspects !== 'only' ? await store.nextDueAt().catch(() => null) : null
     if (this.#state !== 'started') return
     const pollAt = clock.now() + pollMs
     this.#cancelPoll = clock.at(Math.min(dueAt ?? pollAt, pollAt), () => this.wake())
@@ -240,10 +264,9 @@ export class Worker implements DeliveryIntake {
 
   async #recover(): Promise<void> {
     const { store, clock, publish } = this.#parts
-    const count = await store.recoverRuns(clock.now(), LEASE_MS)
-    if (count === 0) return
-    publish({ kind: 'runs.recovered', count })
-    this.wake()
+    const recovery = await store.recoverRuns(clock.now(), LEASE_MS)
+    publishRecovery(publish, recovery)
+    if (recovery.count > 0) this.wake()
   }
 
   #report(where: string, error: unknown): void {

@@ -19,6 +19,7 @@ export function testConfig(dataDir: string, part: Partial<Config> = {}): Config 
     service: { kind: 'sandbox' },
     slots: 20,
     drainMs: 5_000,
+    engine: { hangMs: 60_000, heapBytes: 1024 ** 3 },
     retention: { runs: null, failures: null, refusals: null, deliveries: null, payloads: null, audit: null },
     publicUrl: null,
     admin: { host: '127.0.0.1', url: null, basePath: '', metrics: 'token', proxy: null },

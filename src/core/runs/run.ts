@@ -16,6 +16,12 @@ export type RunOrigin = (typeof RUN_ORIGINS)[number]
 /** The function of its module that a run executes. */
 export type RunHandler = 'run' | 'onFailure'
 
+/** A run and its workflow. */
+export interface RunName {
+  run: string
+  workflow: string
+}
+
 /** One execution of a workflow. Times are epoch milliseconds. */
 export interface Run {
   id: string

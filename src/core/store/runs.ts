@@ -15,6 +15,11 @@ export interface RunWrites {
    */
   claimRuns(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
   /**
+   * Claims up to `limit` suspects: runs that may have ended their workers. The other claims leave
+   * them out.
+   */
+  claimSuspects(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
+  /**
    * Decides whether a run goes on, queues, is skipped or is folded, and writes that. A freed place
    * goes to the first run in line in the commit that frees it.
    */
@@ -84,6 +89,8 @@ export interface RunReads {
   listRunIds(beginning: string, limit: number): Promise<string[]>
   /** The run's own event and those of runs folded into it, in the order of arrival. */
   listRunEvents(runId: string): Promise<EventRecord[]>
+  /** Whether a run waits to be tried alone. */
+  hasSuspects(): Promise<boolean>
   /** Earliest `dueAt` of the waiting runs; null when there is none. */
   nextDueAt(): Promise<number | null>
   countOpenRuns(): Promise<OpenRuns>

@@ -20,6 +20,8 @@ export interface RunningPass {
 interface Parts {
   /** Executes one pass; must not reject. */
   execute: (run: ClaimedRun, claim: Claim, pass: RunningPass) => Promise<void>
+  /** Called when a pass gives its slot back. */
+  slotFreed: () => void
   /** Called after each pass. */
   ended: () => void
 }
@@ -43,10 +45,6 @@ export class ActivePasses {
     return this.#admissionPasses
   }
 
-  get usedSlots(): number {
-    return this.#passes.size - this.#admissionPasses
-  }
-
   begin(run: ClaimedRun, claim: Claim): void {
     const { runId, fence } = run.lease
     const admissionPasses = claim.hasSlot ? 0 : 1
@@ -54,6 +52,7 @@ export class ActivePasses {
       if (this.#passes.get(runId) !== pass) return
       this.#passes.delete(runId)
       this.#admissionPasses -= admissionPasses
+      if (claim.hasSlot) this.#parts.slotFreed()
     }
     const control = { parking: new Parking(), abort: new AbortController() }
     const pass: RunningPass = { fence, ...control, isSettling: false, releaseSlot, done: Promise.resolve() }

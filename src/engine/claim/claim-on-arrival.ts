@@ -1,63 +1,92 @@
-import { codeHashOf } from '../../author/code-hash.ts'
 import type { ArrivalClaim, DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
-import { type ClaimedRun, listClaimedOnArrival } from '../../core/runs/claim.ts'
+import type { DeliveryIntake } from '../../core/store/deliveries.ts'
 import type { WorkerParts } from '../worker-parts.ts'
+import type { WorkerCounts } from './worker-counts.ts'
 
-interface Parts extends Pick<WorkerParts, 'store' | 'findWorkflow'> {
-  /** Id of the worker that claims. */
-  worker: string
-  begin: (run: ClaimedRun) => void
+/** A delivery that is committed, and whose runs its worker has claimed. */
+export interface Arrival {
+  delivery: IncomingDelivery
+  receipt: DeliveryReceipt
 }
 
-/** Deliveries being saved whose runs this worker claims in the same commit. */
-export class ClaimOnArrival {
+/** The deliveries that were committed in one turn. */
+export interface Arrivals {
+  claimed: Arrival[]
+  /** True where runs of other deliveries wait in the queue. */
+  hasQueued: boolean
+}
+
+interface Parts {
+  store: Pick<WorkerParts['store'], 'saveDelivery'>
+  counts: Pick<WorkerCounts, 'slots' | 'queue'>
+  /** Id and code of the worker that claims. */
+  claimFor: (workflows: readonly string[]) => ArrivalClaim
+  /** Called a turn after the commits, so that the senders are acknowledged first. */
+  arrived: (arrivals: Arrivals) => void
+}
+
+/**
+ * Saves deliveries for a worker, which may be on another thread. With free slots and an empty
+ * queue, the same commit claims their runs for it. See decision 13.
+ */
+export class ClaimOnArrival implements DeliveryIntake {
   readonly #parts: Parts
-  #expected = 0
-  #claimed: ClaimedRun[] = []
+  readonly #saving = new Set<Promise<unknown>>()
+  #arrivals: Arrivals | null = null
 
   constructor(parts: Parts) {
     this.#parts = parts
   }
 
-  /** Number of runs that may still be claimed; each has a slot reserved. */
-  get expected(): number {
-    return this.#expected
-  }
-
-  save(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
+  saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
+    const { store, counts, claimFor } = this.#parts
     const count = delivery.workflows.length
-    const claiming = { ...delivery, arrivalClaim: this.#claimFor(delivery.workflows) }
-    this.#expected += count
-    const saved = this.#parts.store.saveDelivery(claiming)
+    const mayClaim = count > 0 && counts.queue.isCleared && counts.slots.take(count)
+    if (!mayClaim) counts.queue.add(count)
+    const saving = mayClaim ? { ...delivery, arrivalClaim: claimFor(delivery.workflows) } : delivery
+    const saved = store.saveDelivery(saving)
+    this.#saving.add(saved)
     saved.then(
-      (receipt) => this.#receive(count, listClaimedOnArrival(claiming, receipt)),
+      (receipt) => this.#receive(saved, saving, receipt),
       () => {
-        this.#expected -= count
+        this.#saving.delete(saved)
+        if (mayClaim) counts.slots.give(count)
+        this.#note().hasQueued = true
       },
     )
     return saved
   }
 
+  /** Resolves when no delivery is being saved. */
+  async settled(): Promise<void> {
+    while (this.#saving.size > 0) await Promise.allSettled(this.#saving)
+    if (this.#arrivals) this.#tell()
+  }
+
   /** The store claims all runs of a delivery or none. */
-  #receive(count: number, runs: readonly ClaimedRun[]): void {
-    if (runs.length === 0) this.#expected -= count
-    // A turn later, so that the sender is acknowledged first.
-    else if (this.#claimed.push(...runs) === runs.length) setImmediate(() => this.#beginAll())
-  }
-
-  #beginAll(): void {
-    const runs = this.#claimed
-    this.#claimed = []
-    this.#expected -= runs.length
-    for (const run of runs) this.#parts.begin(run)
-  }
-
-  #claimFor(workflows: readonly string[]): ArrivalClaim {
-    const codeHashes: Record<string, string> = {}
-    for (const id of workflows) {
-      const workflow = this.#parts.findWorkflow(id)
-      if (workflow) codeHashes[id] = codeHashOf(workflow)
+  #receive(saved: Promise<unknown>, delivery: IncomingDelivery, receipt: DeliveryReceipt): void {
+    this.#saving.delete(saved)
+    const { slots, queue } = this.#parts.counts
+    const arrivals = this.#note()
+    const count = delivery.workflows.length
+    if (receipt.claimedWithEvent !== undefined) return void arrivals.claimed.push({ delivery, receipt })
+    if (delivery.arrivalClaim !== undefined) {
+      // Its runs wait in the queue; the slots reserved for them are free again.
+      queue.add(receipt.runs.length)
+      slots.give(count)
     }
-    return { worker: this.#parts.worker, codeHashes }
+    if (count > 0) arrivals.hasQueued = true
+  }
+
+  #note(): Arrivals {
+    if (this.#arrivals === null) setImmediate(() => this.#tell())
+    this.#arrivals ??= { claimed: [], hasQueued: false }
+    return this.#arrivals
+  }
+
+  #tell(): void {
+    const arrivals = this.#arrivals
+    this.#arrivals = null
+    if (arrivals) this.#parts.arrived(arrivals)
   }
 }

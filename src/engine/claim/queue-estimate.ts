@@ -1,28 +1,39 @@
 /** A claim asks for this many more runs than estimated: other processes enqueue, too. */
 const SPARE = 8
 
+const LENGTH = 0
+const ASKED = 1
+
 /**
  * One worker's estimate of how many runs wait in the queue. It decides how many runs a claim asks
- * for, and whether a delivery may be claimed on arrival.
+ * for, and whether a delivery may be claimed on arrival. Deliveries may be added on another thread.
  */
 export class QueueEstimate {
-  #length = 0
-  #asked = 0
+  readonly #cells: Int32Array<ArrayBufferLike>
   /** The estimate when the claim under way began. */
   #lengthAtAsk = 0
 
+  /** `cells`: two counts, in memory that both threads share. */
+  constructor(cells: Int32Array<ArrayBufferLike> = new Int32Array(2)) {
+    this.#cells = cells
+  }
+
   /** Slots reserved for the claim under way. */
   get asked(): number {
-    return this.#asked
+    return Atomics.load(this.#cells, ASKED)
   }
 
   /** True when no run waits, or the claim under way covers all that do. */
   get isCleared(): boolean {
-    return this.#length <= this.#asked
+    return this.#length <= this.asked
+  }
+
+  get #length(): number {
+    return Atomics.load(this.#cells, LENGTH)
   }
 
   add(runs: number): void {
-    this.#length += runs
+    Atomics.add(this.#cells, LENGTH, runs)
   }
 
   /**
@@ -31,9 +42,10 @@ export class QueueEstimate {
    */
   ask(free: number, isShared: boolean): number {
     const spare = Math.min(SPARE, Math.ceil(free / 2))
-    this.#asked = isShared ? Math.min(free, this.#length + spare) : free
     this.#lengthAtAsk = this.#length
-    return this.#asked
+    const asked = isShared ? Math.min(free, this.#lengthAtAsk + spare) : free
+    Atomics.store(this.#cells, ASKED, asked)
+    return asked
   }
 
   /**
@@ -41,12 +53,13 @@ export class QueueEstimate {
    * the number claimed.
    */
   receive(runs: number): void {
-    if (runs < this.#asked) this.#length -= this.#lengthAtAsk
-    else this.#length = Math.max(this.#length - runs, runs > this.#lengthAtAsk ? 2 * runs : 0)
+    const length = this.#length
+    const rest = Math.max(length - runs, runs > this.#lengthAtAsk ? 2 * runs : 0)
+    this.add(runs < this.asked ? -this.#lengthAtAsk : rest - length)
   }
 
   /** The claim has ended, whether or not it succeeded. */
   release(): void {
-    this.#asked = 0
+    Atomics.store(this.#cells, ASKED, 0)
   }
 }

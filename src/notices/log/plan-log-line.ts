@@ -1,6 +1,7 @@
 import type { Failure } from '../../core/errors.ts'
 import type { DeliveryFacts, Verdict } from '../../core/incoming/delivery.ts'
 import type { Caller, Notice, NoticeKind, NoticeOf } from '../../core/notices.ts'
+import type { RunName } from '../../core/runs/run.ts'
 import { eventSpanIdOf, type RunRoot, runSpanIdOf, stepSpanIdOf, traceIdOf } from '../../core/runs/trace.ts'
 import { type RedactKnown, redactFacts, redactText } from './redact.ts'
 
@@ -112,6 +113,10 @@ const LINES: Lines = {
   'run.lost': ({ kind, ...fields }) => line('warn', 'run lost to another worker or a person', fields),
   'run.log': ({ kind, level, message, ...fields }) => line(level, message, fields),
   'runs.recovered': ({ count }) => line('warn', 'runs of a dead worker recovered', { count }),
+  'runs.suspected': ({ runs }) =>
+    line('warn', 'runs were at work when their worker died: each is tried alone', { runs: runs.map(nameRun) }),
+  'engine.ended': ({ cause, error, runs }) =>
+    line('error', 'the engine ended and begins again', { cause, runs: runs.map(nameRun), err: error }),
   'step.completed': ({ kind, ...fields }) => line('debug', 'step completed', fields),
   'step.failed': ({ kind, retryAt, error, ...fields }) =>
     retryAt === null
@@ -176,6 +181,10 @@ const DELIVERY_LINES: Record<Verdict, { level: LineLevel; message: string }> = {
   overloaded: REFUSED,
   unavailable: REFUSED,
   draining: { level: 'info', message: 'delivery refused' },
+}
+
+function nameRun({ run, workflow }: RunName): string {
+  return `${run} (${workflow})`
 }
 
 function line(level: LineLevel, message: string, fields: LogLine['fields']): LogLine {

@@ -47,6 +47,9 @@ function isFitPublicUrl(text: string): boolean {
 const perSecond = z.number().positive().max(1_000_000).default(20_000)
 const burst = z.int().min(1).max(1_000_000).default(40_000)
 
+/** The engine's pulse is looked at four times in this time, beside the work of a busy machine. */
+const MIN_HANG_MS = 1_000
+
 const configFile = z.strictObject({
   workflows: z.string().min(1).default('workflows'),
   slots: z.int().min(1).max(10_000).default(100),
@@ -54,6 +57,17 @@ const configFile = z.strictObject({
     .unknown()
     .default('10s')
     .transform((given, context) => readDuration(given, context, 'must be a duration such as "10s"')),
+  engine: z
+    .strictObject({
+      hang: z
+        .unknown()
+        .default('60s')
+        .transform((given, context) => readDuration(given, context, 'must be a duration such as "60s"'))
+        .refine((ms) => ms >= MIN_HANG_MS, 'must be at least 1s'),
+      heapBytes: z.int().min(67_108_864).max(1_099_511_627_776).default(1_073_741_824),
+    })
+    .prefault({})
+    .transform(({ hang, ...rest }) => ({ ...rest, hangMs: hang })),
   publicUrl: publicUrl.nullable().default(null),
   receive: z
     .strictObject({

@@ -1,3 +1,4 @@
+import { codeHashOf } from '../../author/code-hash.ts'
 import { describeTrigger, planFirstPriority, planRoutes, scheduleOf } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
@@ -46,6 +47,11 @@ export class WorkflowSet {
 
   some(fits: (workflow: AnyWorkflow) => boolean): boolean {
     return [...this.#byId.values()].some(fits)
+  }
+
+  /** Hash of the code of each workflow, by id. */
+  get codeHashes(): Record<string, string> {
+    return Object.fromEntries([...this.#byId].map(([id, workflow]) => [id, codeHashOf(workflow)]))
   }
 
   /** The set as `saveWorkflows` tells other processes. */

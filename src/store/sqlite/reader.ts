@@ -69,6 +69,7 @@ export function createReader({
     listEventsAfter: async (query) => events.listAfter(query),
     listStepFailures: async (runId) => steps.listFailures(runId),
     listDeletes: async (account, targets) => steps.listDeletes(account, targets),
+    hasSuspects: async () => runs.hasSuspects(),
     nextDueAt: async () => runs.nextDueAt(),
     countOpenRuns: async () => runs.countOpen(),
     listLeases: async (worker) => runs.leases(worker),

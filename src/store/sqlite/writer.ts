@@ -122,6 +122,7 @@ function workerWrites({ workers, workflows }: Tables, commit: Commit): WorkerWri
         workflows.releaseForgotten(MAX_RELEASED)
         return workers.recover(now, leaseMs)
       }),
+    endWorker: (worker) => commit.write(() => workers.end(worker)),
     stopWorker: (worker) => commit.write(() => workers.stop(worker)),
   }
 }
@@ -142,6 +143,7 @@ function runWrites({ runs, gates, admissions, outputs, waits }: Tables, commit: 
           return answer
         },
       ),
+    claimSuspects: (worker, limit, now) => commit.write(() => runs.claimSuspects(worker, limit, now)),
     claimUnadmittedRuns: (worker, limit, now) => commit.write(() => runs.claimUnadmitted(worker, limit, now)),
     completeRun: (lease, output, now) =>
       writeLeased(commit, lease, () => {

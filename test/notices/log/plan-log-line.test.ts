@@ -63,6 +63,8 @@ test('a notice of each kind has one level and one message', () => {
     'run.lost': ['warn: run lost to another worker or a person'],
     'run.log': ['info: checked'],
     'runs.recovered': ['warn: runs of a dead worker recovered'],
+    'runs.suspected': ['warn: runs were at work when their worker died: each is tried alone'],
+    'engine.ended': ['error: the engine ended and begins again'],
     'step.completed': ['debug: step completed'],
     'step.failed': ['warn: step will be tried again'],
     'workflow.loaded': ['info: workflow loaded'],

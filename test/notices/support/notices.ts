@@ -59,6 +59,13 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
   'run.lost': { kind: 'run.lost', ...END },
   'run.log': { kind: 'run.log', ...RUN, level: 'info', message: 'checked', facts: { files: 3 } },
   'runs.recovered': { kind: 'runs.recovered', count: 1 },
+  'runs.suspected': { kind: 'runs.suspected', runs: [{ run: 'run_1', workflow: 'verify-transfer' }] },
+  'engine.ended': {
+    kind: 'engine.ended',
+    cause: 'blocked',
+    error: ERROR,
+    runs: [{ run: 'run_1', workflow: 'verify-transfer' }],
+  },
   'step.completed': {
     kind: 'step.completed',
     ...RUN,

@@ -182,7 +182,7 @@ test('a known event is looked up within one segment of the index', () => {
 
 test('the runs of an event and of a dead worker are found by their indexes', () => {
   expect(planOf('json_each').join('\n')).toContain('USING INDEX run_caused')
-  expect(planOf('WHERE worker = @worker').every((line) => line.includes('USING INDEX run_leased'))).toBe(true)
+  expect(planOf('FROM run WHERE worker = ?').every((line) => line.includes('USING INDEX run_leased'))).toBe(true)
 })
 
 test('the runs that a person operates on are found by their indexes', () => {

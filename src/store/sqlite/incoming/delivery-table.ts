@@ -8,6 +8,7 @@ import type {
   RefusedDelivery,
 } from '../../../core/incoming/delivery.ts'
 import { FIRST_FENCE } from '../../../core/runs/lease.ts'
+import { IS_READY } from '../database/is-ready.ts'
 import { type EventTable, type SavedEvent, STREAM } from './event-table.ts'
 import { SecretUses } from './secret-uses.ts'
 import { UnmatchedTallyTable } from './unmatched-tally.ts'
@@ -54,7 +55,7 @@ export class DeliveryTable {
     // Index: the first rows of run_ready and run_waiting, and the primary key.
     this.#mayClaim = db
       .prepare<[number, string], number>(
-        `SELECT NOT EXISTS (SELECT 1 FROM run WHERE status = 'pending')
+        `SELECT NOT EXISTS (SELECT 1 FROM run WHERE ${IS_READY})
            AND NOT EXISTS (SELECT 1 FROM run WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?)
            AND NOT EXISTS (SELECT 1 FROM workflow_pause WHERE workflow = ?)`,
       )

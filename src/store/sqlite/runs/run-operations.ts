@@ -125,12 +125,13 @@ function prepareStart(db: Database) {
 function prepareContinue(db: Database) {
   const resume = (changes: string) =>
     db.prepare(
-      `UPDATE run SET status = 'pending', reason = NULL, crashes = 0${changes}
+      `UPDATE run SET status = 'pending', reason = NULL, crashes = 0, suspicion = 0${changes}
        WHERE id = ? AND status = 'waiting' AND due_at IS NULL AND awaits = 0 AND gate_state IS NOT 'in_line'`,
     )
   return {
     retry: db.prepare(
-      `UPDATE run SET status = 'pending', reason = NULL, due_at = NULL, finished_at = NULL, attempt = 0, crashes = 0
+      `UPDATE run SET status = 'pending', reason = NULL, due_at = NULL, finished_at = NULL, attempt = 0, crashes = 0,
+         suspicion = 0
        WHERE id = ? AND status IN ('failed', 'canceled')`,
     ),
     // A resumed run accepts the present code: without a hash it is not compared with older code.

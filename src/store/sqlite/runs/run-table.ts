@@ -3,11 +3,13 @@ import type { Failure } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import { UNADMITTED_PRIORITY } from '../../../core/runs/admission.ts'
+import { TRIED_ALONE } from '../../../core/runs/blame.ts'
 import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
 import { FIRST_FENCE, type Lease } from '../../../core/runs/lease.ts'
 import type { Run, RunHandler, RunOrigin, RunStatus } from '../../../core/runs/run.ts'
 import type { OpenRuns } from '../../../core/store/runs.ts'
 import type { Store } from '../../../core/store/store.ts'
+import { IS_READY } from '../database/is-ready.ts'
 import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
 import { prepareFindRoot } from './find-root.ts'
 import { prepareOpenRuns } from './open-runs.ts'
@@ -39,6 +41,9 @@ interface ClaimRow {
 
 /** Runs of paused workflows that one claim holds at most; the next claim goes on. */
 const MAX_HELD = 500
+
+/** A run that worked without ending its worker is no suspect any more. */
+const IS_SOUND = 'crashes = 0, suspicion = 0'
 
 /** Condition of a write under a lease. */
 const IS_LEASED = `id = @runId AND fence = @fence AND status = 'running'`
@@ -75,6 +80,14 @@ export class RunTable {
 
   claimUnadmitted(worker: string, limit: number, now: number): ClaimedRun[] {
     return this.#claimAll(() => this.#claims.unadmitted.all(limit), worker, now)
+  }
+
+  claimSuspects(worker: string, limit: number, now: number): ClaimedRun[] {
+    return this.#claimAll(() => this.#claims.suspects.all(limit), worker, now)
+  }
+
+  hasSuspects(): boolean {
+    return this.#claims.suspects.get(1) !== undefined
   }
 
   #claimable(limit: number, now: number): string[] {
@@ -200,12 +213,19 @@ function prepareClaims(db: Database) {
       .pluck(),
     // Index: run_ready, in its order.
     ready: db
-      .prepare<[number], string>(`SELECT id FROM run WHERE status = 'pending' ORDER BY priority DESC, id LIMIT ?`)
+      .prepare<[number], string>(`SELECT id FROM run WHERE ${IS_READY} ORDER BY priority DESC, id LIMIT ?`)
+      .pluck(),
+    // Index: run_suspect, in its order, with those that are not pending.
+    suspects: db
+      .prepare<[number], string>(
+        `SELECT id FROM run WHERE suspicion >= ${TRIED_ALONE} AND status = 'pending'
+         ORDER BY priority DESC, id LIMIT ?`,
+      )
       .pluck(),
     // Index: run_ready, its first rows.
     unadmitted: db
       .prepare<[number], string>(
-        `SELECT id FROM run WHERE status = 'pending' AND priority >= ${UNADMITTED_PRIORITY}
+        `SELECT id FROM run WHERE ${IS_READY} AND priority >= ${UNADMITTED_PRIORITY}
          ORDER BY priority DESC, id LIMIT ?`,
       )
       .pluck(),
@@ -224,11 +244,11 @@ function prepareClaims(db: Database) {
 function prepareParks(db: Database) {
   return {
     park: db.prepare(
-      `UPDATE run SET status = 'waiting', due_at = @dueAt, reason = @reason, worker = NULL,
+      `UPDATE run SET status = 'waiting', due_at = @dueAt, reason = @reason, worker = NULL, ${IS_SOUND},
          started_at = iif(@hasNotStarted, NULL, started_at) WHERE ${IS_LEASED}`,
     ),
     parkAwaiting: db.prepare(
-      `UPDATE run SET worker = NULL, (status, due_at, reason, awaits) = (
+      `UPDATE run SET worker = NULL, ${IS_SOUND}, (status, due_at, reason, awaits) = (
          SELECT CASE WHEN isOver THEN 'pending' ELSE 'waiting' END, CASE WHEN isOver THEN NULL ELSE @dueAt END,
            CASE WHEN isOver THEN NULL ELSE @reason END, NOT isOver
          FROM (SELECT EXISTS (SELECT 1 FROM json_each(@awaits) AS awaited
@@ -237,7 +257,7 @@ function prepareParks(db: Database) {
     ),
     postpone: db.prepare(
       `UPDATE run SET status = 'waiting', due_at = @dueAt, reason = 'next attempt', error = @error,
-         attempt = attempt + 1, worker = NULL WHERE ${IS_LEASED}`,
+         attempt = attempt + 1, worker = NULL, ${IS_SOUND} WHERE ${IS_LEASED}`,
     ),
     release: db.prepare(`UPDATE run SET status = 'pending', worker = NULL WHERE ${IS_LEASED}`),
   }

@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import { MAX_CRASHES } from '../../../core/runs/lease.ts'
+import { decideBlame, type Suspect, type WorkerEnd } from '../../../core/runs/blame.ts'
+import type { RunName } from '../../../core/runs/run.ts'
+import type { Recovery } from '../../../core/store/workers.ts'
 import { isLockFree, type ProcessLock, takeProcessLock } from '../database/process-lock.ts'
 
 interface WorkerRow {
@@ -9,22 +11,24 @@ interface WorkerRow {
   seen_at: number
 }
 
-/** Looks, one with each heartbeat of a worker, that find another one silent before it is dead. */
-const MIN_SILENT_LOOKS = 3
+type LeasedRun = RunName & Suspect
 
-/** Workers and their leases. A worker holds a process lock, which tells exactly when it died. */
+/**
+ * Workers and their leases. A worker's process holds a lock, which tells exactly when it died. A
+ * busy worker never counts as dead.
+ */
 export class WorkerTable {
   readonly #lockFolder: string | null
   readonly #locks = new Map<string, ProcessLock>()
   /** Workers whose process lives without a heartbeat, and how often this one looked since. */
-  readonly #silent = new Map<string, { seenAt: number; looks: number }>()
   readonly #insert
   readonly #beat
   readonly #list
   readonly #delete
   readonly #dropSet
   readonly #endLeases
-  readonly #parkCrashing
+  readonly #leased
+  readonly #takeBack
 
   /** Without a lock folder (a database in memory), only a missing heartbeat tells a dead worker. */
   constructor(db: Database, lockFolder: string | null) {
@@ -37,15 +41,18 @@ export class WorkerTable {
     this.#list = db.prepare<[], WorkerRow>('SELECT id, lock_file, seen_at FROM worker')
     this.#delete = db.prepare('DELETE FROM worker WHERE id = ?')
     this.#dropSet = db.prepare('DELETE FROM worker_workflow WHERE worker = ?')
-    // Index: run_leased. The higher fence refuses the writes of a worker that was only slow.
-    this.#parkCrashing = db.prepare(
-      `UPDATE run SET status = 'waiting', due_at = NULL, worker = NULL, fence = fence + 1, crashes = crashes + 1,
-         reason = 'its process died ' || (crashes + 1) || ' times while working on it'
-       WHERE worker = @worker AND status = 'running' AND crashes + 1 >= @maxCrashes`,
+    // Index: run_leased.
+    this.#leased = db.prepare<[string], LeasedRun>(
+      `SELECT id AS run, workflow, crashes, suspicion FROM run WHERE worker = ? AND status = 'running' ORDER BY id`,
     )
+    // Index: primary key. The higher fence refuses the writes of a worker that was only slow.
+    this.#takeBack = db.prepare(
+      `UPDATE run SET status = @status, due_at = NULL, worker = NULL, fence = fence + 1, reason = @reason,
+         crashes = @crashes, suspicion = @suspicion WHERE id = @run`,
+    )
+    // Index: run_leased.
     this.#endLeases = db.prepare(
-      `UPDATE run SET status = 'pending', worker = NULL, fence = fence + 1, crashes = crashes + @crashes
-       WHERE worker = @worker AND status = 'running'`,
+      `UPDATE run SET status = 'pending', worker = NULL, fence = fence + 1 WHERE worker = ? AND status = 'running'`,
     )
   }
 
@@ -53,7 +60,7 @@ export class WorkerTable {
     this.#insert.run(id, this.#lock(id), now, now)
   }
 
-  /** Also restores a worker that others took for dead while its process was suspended. */
+  /** Also restores a worker that others took for dead, where there are no locks. */
   beat(id: string, now: number): void {
     this.#beat.run({ id, lockFile: this.#lockFile(id), now })
   }
@@ -66,20 +73,38 @@ export class WorkerTable {
       .map(({ id }) => id)
   }
 
-  /** Ends the leases of dead workers and returns their number. */
-  recover(now: number, leaseMs: number): number {
-    const dead = this.#list.all().filter((row) => this.#isDead(row, now, leaseMs))
-    return dead.reduce((count, { id }) => {
-      const parked = this.#parkCrashing.run({ worker: id, maxCrashes: MAX_CRASHES }).changes
-      const released = this.#endLeases.run({ worker: id, crashes: 1 }).changes
-      this.#dropSet.run(id)
-      this.#delete.run(id)
-      return count + parked + released
-    }, 0)
+  /** Ends the leases of dead workers and blames their runs. */
+  recover(now: number, leaseMs: number): Recovery {
+    const dead = this.#list.all().filter((row) => !this.#isAlive(row, now, leaseMs))
+    const recovery: Recovery = { count: 0, suspects: [], parked: [] }
+    for (const { id } of dead) this.#bury(id, 'process', recovery)
+    return recovery
+  }
+
+  /** The same for one worker, whose process lives. */
+  end(id: string): Recovery {
+    return this.#bury(id, 'engine', { count: 0, suspects: [], parked: [] })
   }
 
   stop(id: string): void {
-    this.#endLeases.run({ worker: id, crashes: 0 })
+    this.#endLeases.run(id)
+    this.#remove(id)
+  }
+
+  #bury(id: string, end: WorkerEnd, recovery: Recovery): Recovery {
+    for (const { run, workflow, kind, crashes, suspicion } of decideBlame(this.#leased.all(id), end)) {
+      const isParked = kind === 'park'
+      const reason = isParked ? `it ended its worker ${crashes} times, with no other run at work` : null
+      this.#takeBack.run({ run, crashes, suspicion, reason, status: isParked ? 'waiting' : 'pending' })
+      recovery.count += 1
+      if (reason !== null) recovery.parked.push({ run, workflow, reason })
+      else if (kind === 'isolate') recovery.suspects.push({ run, workflow })
+    }
+    this.#remove(id)
+    return recovery
+  }
+
+  #remove(id: string): void {
     this.#dropSet.run(id)
     this.#delete.run(id)
     this.#locks.get(id)?.release()
@@ -94,22 +119,6 @@ export class WorkerTable {
   #isAlive(row: WorkerRow, now: number, leaseMs: number): boolean {
     if (this.#locks.has(row.id)) return true
     return row.lock_file === null ? now - row.seen_at <= leaseMs : !isLockFree(row.lock_file)
-  }
-
-  /**
-   * A living process that hangs counts as dead, too. Its silence has to last for several looks: a
-   * clock that jumps forward makes every heartbeat look old.
-   */
-  #isDead(row: WorkerRow, now: number, leaseMs: number): boolean {
-    if (!this.#isAlive(row, now, leaseMs)) return true
-    if (this.#locks.has(row.id) || now - row.seen_at <= leaseMs) {
-      this.#silent.delete(row.id)
-      return false
-    }
-    const known = this.#silent.get(row.id)
-    const looks = known?.seenAt === row.seen_at ? known.looks + 1 : 1
-    this.#silent.set(row.id, { seenAt: row.seen_at, looks })
-    return looks >= MIN_SILENT_LOOKS || leaseMs < 0
   }
 
   #lockFile(id: string): string | null {

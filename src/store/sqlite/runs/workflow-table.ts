@@ -4,6 +4,7 @@ import type { Route } from '../../../core/incoming/route.ts'
 import { PAUSED_REASON } from '../../../core/runs/run.ts'
 import type { CronTrigger } from '../../../core/runs/schedule.ts'
 import type { LoadedWorkflows, SavedWorkflows, WorkflowRecord } from '../../../core/runs/workflow-record.ts'
+import { IS_READY } from '../database/is-ready.ts'
 import { VersionedCache } from '../database/versioned-cache.ts'
 
 interface WorkflowRow {
@@ -66,7 +67,7 @@ export class WorkflowTable {
     // Index: run_ready, with the rows of all workflows. Used once per slice of a pause.
     this.#pendingOf = db
       .prepare<[string, number], string>(
-        `SELECT id FROM run WHERE status = 'pending' AND workflow = ? ORDER BY priority DESC, id LIMIT ?`,
+        `SELECT id FROM run WHERE ${IS_READY} AND workflow = ? ORDER BY priority DESC, id LIMIT ?`,
       )
       .pluck()
     // Index: primary key.

@@ -1,8 +1,14 @@
+import type { MessagePort } from 'node:worker_threads'
 import { type ErrorCode, UpshotError } from '../../../core/errors.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/delivery.ts'
 import type { EventNumber } from '../../../core/incoming/event.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { StoreWrites } from '../../../core/store/store.ts'
+
+/** A message of the store's owner that is no call: another thread begins or ends to write. */
+export type WriterRequest =
+  | { kind: 'connect'; connection: number; port: MessagePort }
+  | { kind: 'cut'; connection: number }
 
 /** A call on its way to the writer thread. */
 export interface Call {

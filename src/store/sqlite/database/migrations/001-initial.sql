@@ -206,7 +206,10 @@ CREATE TABLE run (
   fence       INTEGER NOT NULL DEFAULT 0,
   worker      TEXT,
   attempt     INTEGER NOT NULL DEFAULT 0,
+  -- Deaths of its worker at which it alone was at work, and those among others: from 2 on, it is
+  -- tried alone.
   crashes     INTEGER NOT NULL DEFAULT 0,
+  suspicion   INTEGER NOT NULL DEFAULT 0,
   created_at  INTEGER NOT NULL,
   started_at  INTEGER,
   finished_at INTEGER,
@@ -232,7 +235,8 @@ CREATE TABLE run (
   folded_into TEXT
 ) STRICT, WITHOUT ROWID;
 -- All of these are partial: a finished run costs the queue nothing. See decision 16.
-CREATE INDEX run_ready   ON run (priority DESC, id) WHERE status = 'pending';
+CREATE INDEX run_ready   ON run (priority DESC, id, suspicion) WHERE status = 'pending';
+CREATE INDEX run_suspect ON run (priority DESC, id) WHERE suspicion >= 2;
 CREATE INDEX run_waiting ON run (due_at)            WHERE status = 'waiting' AND due_at IS NOT NULL;
 CREATE INDEX run_leased  ON run (worker)            WHERE status = 'running';
 CREATE INDEX run_caused  ON run (event_seq)         WHERE event_seq IS NOT NULL;

@@ -1,0 +1,74 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { ErrorCode } from '../../core/errors.ts'
+import type { IncomingDelivery } from '../../core/incoming/delivery.ts'
+import type { Notice } from '../../core/notices.ts'
+import type { Arrival, Arrivals } from '../../engine/claim/claim-on-arrival.ts'
+import type { WorkerParts } from '../../engine/worker-parts.ts'
+import type { Config } from '../../project/config/load-config.ts'
+import type { SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
+import type { Access } from './account-clients.ts'
+import type { EngineLoad } from './engine.ts'
+
+/** Settings of an engine. */
+export interface EngineConfig
+  extends Pick<Config, 'workflowsDir' | 'slots' | 'drainMs' | 'dev' | 'guardPolicy' | 'traces'> {
+  /** Whether it claims runs that may have ended their workers. */
+  suspects?: WorkerParts['suspects']
+}
+
+/** The data that an engine's thread begins with. */
+export interface EngineStart {
+  config: EngineConfig
+  store: SqliteStoreOptions
+  /** To the writer thread. */
+  port: MessagePort
+  /** Id of its worker. */
+  worker: string
+  /** Memory of its `WorkerCounts`. */
+  counts: SharedArrayBuffer
+  /** One number that rises while its loop turns. */
+  pulse: SharedArrayBuffer
+  /** Interval at which it rises. */
+  pulseMs: number
+}
+
+/** A call of the main thread that the engine's thread answers; it loads its modules unasked. */
+export type EngineCall = { kind: 'start'; access: Access } | { kind: 'stop' }
+
+export type ToEngine = EngineCall | { kind: 'wake' } | { kind: 'endPass'; run: string } | PackedArrivals
+
+export type FromEngine =
+  | { kind: 'done'; call: EngineCall['kind'] | 'load'; error?: { code: ErrorCode | null; message: string } }
+  | { kind: 'loaded'; codeHashes: Record<string, string> }
+  | { kind: 'limits'; fileLimits: EngineLoad['fileLimits'] }
+  | readonly Notice[]
+
+/** Deliveries are frequent; a list takes a third of the time of objects to cross. */
+export type PackedArrivals = [hasQueued: boolean, ...arrivals: PackedArrival[]]
+type PackedArrival = ReturnType<typeof packArrival>
+
+export function packArrivals({ hasQueued, claimed }: Arrivals): PackedArrivals {
+  return [hasQueued, ...claimed.map(packArrival)]
+}
+
+export function unpackArrivals([hasQueued, ...claimed]: PackedArrivals): Arrivals {
+  return { hasQueued, claimed: claimed.map(unpackArrival) }
+}
+
+/** Only what makes claimed runs of it: see `listClaimedOnArrival`. */
+function packArrival({ delivery, receipt }: Arrival) {
+  const { id, endpointId, account, receivedAt, event, body, workflows, arrivalClaim } = delivery
+  const head = [id, endpointId, account, receivedAt, event.id, event.type, event.created, body, workflows] as const
+  return [...head, arrivalClaim?.worker, arrivalClaim?.codeHashes, receipt.runs, receipt.claimedWithEvent] as const
+}
+
+function unpackArrival(packed: PackedArrival): Arrival {
+  const [id, endpointId, account, receivedAt, eventId, type, created, body, workflows, ...claim] = packed
+  const [worker = '', codeHashes = {}, runs, claimedWithEvent] = claim
+  const event = { id: eventId, type, created }
+  const arrivalClaim = { worker, codeHashes }
+  const head = { id, endpointId, account, receivedAt, event, body }
+  const delivery: IncomingDelivery = { ...head, facts: {}, workflows, arrivalClaim }
+  const claimed = claimedWithEvent === undefined ? {} : { claimedWithEvent }
+  return { delivery, receipt: { verdict: 'accepted', runs, ...claimed } }
+}

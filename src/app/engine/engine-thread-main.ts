@@ -1,0 +1,62 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { UpshotError } from '../../core/errors.ts'
+import { systemClock } from '../../core/time.ts'
+import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
+import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
+import { createNoticeBus } from '../../notices/notice-bus.ts'
+import { openConnectedStore } from '../../store/sqlite/thread/connected-store.ts'
+import { type EngineStart, type FromEngine, type ToEngine, unpackArrivals } from './engine-messages.ts'
+import { forwardNotices } from './forward-notices.ts'
+import { LocalEngine } from './local-engine.ts'
+
+/** The thread that calls author code. The main thread watches its pulse: see decision 35. */
+const { config, store: options, port, worker, counts, pulse, pulseMs } = workerData as EngineStart
+const beats = new Int32Array(pulse)
+setInterval(() => Atomics.add(beats, 0, 1), pulseMs)
+/** How often the file limits are told. */
+const LIMITS_EVERY_MS = 5_000
+
+const notices = createNoticeBus()
+const tell = (message: FromEngine) => parentPort?.postMessage(message)
+const flush = forwardNotices(notices, tell)
+catchStrayErrors(notices.publish)
+const store = openConnectedStore(options, port)
+
+const loading = LocalEngine.load({
+  ...{ config, store, notices },
+  clock: systemClock,
+  random: Math.random,
+  worker: { id: worker, counts: new WorkerCounts(counts) },
+  onLoaded: (codeHashes) => tell({ kind: 'loaded', codeHashes }),
+})
+
+parentPort?.on('message', (message: ToEngine) => void loading.then((engine) => handle(engine, message)))
+void answer('load', loading)
+void loading.then((engine) => {
+  setInterval(() => tell({ kind: 'limits', fileLimits: engine.load.fileLimits }), LIMITS_EVERY_MS)
+})
+
+function handle(engine: LocalEngine, message: ToEngine): void {
+  if (Array.isArray(message)) engine.receive(unpackArrivals(message))
+  else if (message.kind === 'wake') engine.wake()
+  else if (message.kind === 'endPass') engine.endPass(message.run)
+  else if (message.kind === 'start') void answer('start', engine.start(message.access))
+  else void answer('stop', stop(engine))
+}
+
+async function stop(engine: LocalEngine): Promise<void> {
+  await engine.stop()
+  await store.close()
+}
+
+async function answer(call: Extract<FromEngine, { kind: 'done' }>['call'], result: Promise<unknown>): Promise<void> {
+  try {
+    await result
+    flush()
+    tell({ kind: 'done', call })
+  } catch (error) {
+    flush()
+    const code = error instanceof UpshotError ? error.code : null
+    tell({ kind: 'done', call, error: { code, message: error instanceof Error ? error.message : String(error) } })
+  }
+}

@@ -1,0 +1,150 @@
+import { Worker } from 'node:worker_threads'
+import type { EngineEndCause } from '../../core/blockage.ts'
+import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import type { Notice } from '../../core/notices.ts'
+import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
+import type { Config } from '../../project/config/load-config.ts'
+import type { SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
+import type { ThreadedStore } from '../../store/sqlite/thread/threaded-store.ts'
+import type { EngineLoad } from './engine.ts'
+import type { EngineCall, EngineConfig, EngineStart, FromEngine, ToEngine } from './engine-messages.ts'
+
+/**
+ * MiB of the young generation. With a larger one, V8 would end the process when the heap is full,
+ * not the thread.
+ */
+const YOUNG_MB = 32
+const MB = 1_048_576
+
+/** How long to wait for a thread that is told to end: native code may keep it. */
+const END_WITHIN_MS = 1_000
+
+/** How an engine ended that nobody had asked to stop. */
+export interface EngineEnd {
+  cause: EngineEndCause
+  error: Failure
+}
+
+export interface EngineThreadParts {
+  config: EngineConfig & Pick<Config, 'engine'>
+  storeOptions: SqliteStoreOptions
+  store: Pick<ThreadedStore, 'connect'>
+  now: number
+  pulseMs: number
+  heard: (notices: readonly Notice[]) => void
+}
+
+/** The main thread's side of one engine thread. */
+export class EngineThread {
+  /** Id of its worker. */
+  readonly id: string
+  readonly counts = new WorkerCounts()
+  /** Resolves when it has loaded its modules; rejects with their fault. */
+  readonly loaded: Promise<void>
+  /** Resolves when it has ended, however it ended. */
+  readonly ended: Promise<EngineEnd>
+  /** Hash of the code of each workflow that it has loaded. */
+  codeHashes: Readonly<Record<string, string>> = {}
+  /** As it said last. */
+  fileLimits: EngineLoad['fileLimits'] = []
+  readonly #pulse = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+  readonly #thread: Worker
+  readonly #cut: () => void
+  readonly #calls = new Map<string, { resolve: () => void; reject: (error: unknown) => void }>()
+  readonly #gone = Promise.withResolvers<void>()
+  #end: EngineEnd | null = null
+
+  constructor({ config, storeOptions, store, now, pulseMs, heard }: EngineThreadParts) {
+    this.id = newId('wrk', now)
+    const { port, cut } = store.connect()
+    this.#cut = cut
+    // Nothing else of the configuration, which holds secrets.
+    const { workflowsDir, slots, drainMs, dev = false, guardPolicy, traces = null, suspects = 'never', engine } = config
+    const workerData: EngineStart = {
+      config: { workflowsDir, slots, drainMs, dev, guardPolicy, traces, suspects },
+      ...{ store: storeOptions, port, worker: this.id, pulseMs },
+      counts: this.counts.memory,
+      pulse: this.#pulse.buffer as SharedArrayBuffer,
+    }
+    // The same ending as this file: source here, JavaScript in the package.
+    this.#thread = new Worker(new URL(import.meta.url.replace(/engine-thread(\.\w+)$/, 'engine-thread-main$1')), {
+      workerData,
+      transferList: [port],
+      resourceLimits: {
+        maxOldGenerationSizeMb: Math.ceil(engine.heapBytes / MB),
+        maxYoungGenerationSizeMb: YOUNG_MB,
+      },
+    })
+    this.#thread.on('message', (message: FromEngine) => this.#receive(message, heard))
+    this.loaded = this.#answerTo('load')
+    this.ended = this.#whenEnded()
+  }
+
+  /** A number that rises while its loop turns. */
+  get beat(): number {
+    return Atomics.load(this.#pulse, 0)
+  }
+
+  /** Rejects with the error of the call, or with `not_running` when the thread ends meanwhile. */
+  call(call: EngineCall): Promise<void> {
+    const answered = this.#answerTo(call.kind)
+    this.tell(call)
+    return answered
+  }
+
+  tell(message: ToEngine): void {
+    this.#thread.postMessage(message)
+  }
+
+  /** Ends it for this reason, and waits a second at most. None of its code runs afterwards. */
+  async end(end: EngineEnd): Promise<void> {
+    this.#end ??= end
+    const timer = setTimeout(this.#gone.resolve, END_WITHIN_MS)
+    void this.#thread.terminate().then(() => this.#gone.resolve())
+    await this.#gone.promise
+    clearTimeout(timer)
+  }
+
+  #receive(message: FromEngine, heard: EngineThreadParts['heard']): void {
+    if (isNotices(message)) heard(message)
+    else if (message.kind === 'loaded') this.codeHashes = message.codeHashes
+    else if (message.kind === 'limits') this.fileLimits = message.fileLimits
+    else this.#settle(message)
+  }
+
+  #settle({ call, error }: Extract<FromEngine, { kind: 'done' }>): void {
+    const waiting = this.#calls.get(call)
+    this.#calls.delete(call)
+    if (error) waiting?.reject(new UpshotError(error.code ?? 'internal', error.message))
+    else waiting?.resolve()
+  }
+
+  #answerTo(call: string): Promise<void> {
+    return new Promise((resolve, reject) => this.#calls.set(call, { resolve, reject }))
+  }
+
+  async #whenEnded(): Promise<EngineEnd> {
+    this.#thread.on('error', (error) => {
+      const isFull = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+      this.#end ??= { cause: isFull ? 'out_of_memory' : 'threw', error: describeError(error) }
+    })
+    let exitCode = 0
+    this.#thread.on('exit', (code) => {
+      exitCode = code
+      this.#gone.resolve()
+    })
+    await this.#gone.promise
+    this.#cut()
+    const message = `The code of a workflow called process.exit(${exitCode}).`
+    const end = this.#end ?? ({ cause: 'exited', error: { name: 'Error', message } } as const)
+    const lost = new UpshotError('not_running', `The engine has ended. ${end.error.message}`)
+    for (const { reject } of this.#calls.values()) reject(lost)
+    this.#calls.clear()
+    return end
+  }
+}
+
+function isNotices(message: FromEngine): message is readonly Notice[] {
+  return Array.isArray(message)
+}

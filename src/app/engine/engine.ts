@@ -1,0 +1,26 @@
+import type { DeliveryIntake } from '../../core/store/deliveries.ts'
+import type { Access } from './account-clients.ts'
+
+/** How busy an engine is, for metrics. */
+export interface EngineLoad {
+  /** Slots in use. */
+  busy: number
+  /** Requests a minute that the plan of each account in use allows. */
+  fileLimits: { account: string; perMinute: number }[]
+}
+
+/** The part of the app that calls author code: modules, worker, event matcher, Files clients. */
+export interface Engine extends DeliveryIntake {
+  /**
+   * Begins to claim runs, and writes the workflows, so that the receiver knows what events start.
+   * `access`: to the default account.
+   */
+  start(access: Access): Promise<void>
+  readonly load: EngineLoad
+  /** A hint that there may be something to claim. */
+  wake(): void
+  /** Ends the pass of a run that a person canceled. */
+  endPass(runId: string): void
+  /** Lets the steps at work finish and releases every run. Nothing is written after it resolves. */
+  stop(): Promise<void>
+}

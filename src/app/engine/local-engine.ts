@@ -1,0 +1,178 @@
+import { isGated } from '../../author/read-workflow.ts'
+import type { AnyWorkflow } from '../../author/workflow.ts'
+import { describeError, UpshotError } from '../../core/errors.ts'
+import type { DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
+import type { Store, StoreWatch } from '../../core/store/store.ts'
+import type { Clock } from '../../core/time.ts'
+import type { Arrivals } from '../../engine/claim/claim-on-arrival.ts'
+import type { WorkerCounts } from '../../engine/claim/worker-counts.ts'
+import { Worker } from '../../engine/worker.ts'
+import type { NoticeBus } from '../../notices/notice-bus.ts'
+import { hashFolder, ModuleWatch } from '../../project/workflows/module-watch.ts'
+import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
+import { runInSpan } from '../../watch/traces/run-in-span.ts'
+import { Tracing } from '../../watch/traces/tracing.ts'
+import { type Access, AccountClients } from './account-clients.ts'
+import type { Engine, EngineLoad } from './engine.ts'
+import type { EngineConfig } from './engine-messages.ts'
+import { readRoutes } from './read-routes.ts'
+
+export interface LocalEngineParts {
+  config: EngineConfig
+  store: Store
+  clock: Clock
+  random: () => number
+  notices: NoticeBus
+  /** Default: the modules in the workflows folder. */
+  workflows?: readonly AnyWorkflow[]
+  /** Default: a new worker, beside which no other thread saves deliveries. */
+  worker?: { id: string; counts: WorkerCounts }
+  /** Given the hash of each workflow's code, by id, before its runs may be claimed. */
+  onLoaded?: (codeHashes: Record<string, string>) => void
+}
+
+/** The engine on this thread. */
+export class LocalEngine implements Engine {
+  readonly #parts: LocalEngineParts
+  readonly #workflows: WorkflowSet
+  readonly #worker: Worker
+  readonly #clients: AccountClients
+  readonly #modules: ModuleWatch | null
+  #access: Access | null = null
+  #watch: StoreWatch | null = null
+
+  /**
+   * Loads the workflows. Throws `invalid_workflow` where two have one id, and `invalid_config` for
+   * an empty folder where the database knows workflows.
+   */
+  static async load(parts: LocalEngineParts): Promise<LocalEngine> {
+    const { workflows, config, notices } = parts
+    const sourceHash = config.dev ? await hashFolder(config.workflowsDir) : null
+    const set = workflows
+      ? WorkflowSet.of(workflows, notices.publish)
+      : await WorkflowSet.load(config.workflowsDir, notices.publish)
+    await refuseEmptyFolder(parts, set)
+    return new LocalEngine(parts, set, sourceHash)
+  }
+
+  private constructor(parts: LocalEngineParts, workflows: WorkflowSet, sourceHash: string | null) {
+    const { config, store, clock, random, notices } = parts
+    const { publish } = notices
+    this.#parts = parts
+    this.#workflows = workflows
+    // Only for the headers of calls: the main thread sends the spans.
+    const queue = { add: () => {}, stop: async () => {}, dropped: 0 }
+    const tracing = config.traces ? new Tracing({ queue, now: () => clock.now(), ratio: config.traces.ratio }) : null
+    this.#clients = new AccountClients({
+      store,
+      defaultAccess: () => this.#requireAccess(),
+      clock,
+      random,
+      publish,
+      tracing,
+    })
+    this.#worker = new Worker(
+      {
+        ...{ store, clock, random, publish },
+        findWorkflow: (id) => workflows.find(id),
+        filesFor: (account, wrap) => this.#clients.filesFor(account, wrap),
+        spellingsOf: (account) => this.#clients.spellingsOf(account),
+        routes: () => readRoutes(store),
+        guard: config.guardPolicy,
+        runInSpan,
+        slots: config.slots,
+        admitsAhead: () => workflows.some(isGated),
+        ...(config.suspects === undefined ? {} : { suspects: config.suspects }),
+        drainMs: config.drainMs,
+      },
+      parts.worker,
+    )
+    const isWatching = config.dev === true && parts.workflows === undefined
+    const folder = config.workflowsDir
+    const onChange = (version: string) => this.#reload(version)
+    this.#modules = isWatching ? new ModuleWatch({ folder, clock, onChange, before: sourceHash }) : null
+    notices.subscribe('run.queued', () => this.wake())
+  }
+
+  async start(access: Access): Promise<void> {
+    const { store, clock } = this.#parts
+    this.#access = access
+    await this.#worker.start()
+    await this.#saveWorkflows()
+    this.#watch = store.watch(clock, () => this.#onStoreChange())
+    await this.#modules?.start()
+  }
+
+  saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
+    return this.#worker.saveDelivery(delivery)
+  }
+
+  get load(): EngineLoad {
+    return { busy: this.#worker.atWork.length, fileLimits: this.#clients.limits }
+  }
+
+  /** Begins runs that another thread claimed for this engine's worker. */
+  receive(arrivals: Arrivals): void {
+    this.#worker.receive(arrivals)
+  }
+
+  wake(): void {
+    this.#worker.wake()
+  }
+
+  endPass(runId: string): void {
+    this.#worker.endPass(runId)
+    // The canceled run may have held a place that another run waits for.
+    this.#worker.wake()
+  }
+
+  async stop(): Promise<void> {
+    this.#watch?.stop()
+    await this.#modules?.stop()
+    await this.#worker.stop()
+    await this.#clients.stop()
+  }
+
+  #requireAccess(): Access {
+    if (this.#access) return this.#access
+    throw new UpshotError('not_running', 'The app has not started.')
+  }
+
+  #onStoreChange(): void {
+    this.#worker.wake()
+    this.#worker.checkLeases().catch((error: unknown) => {
+      const where = 'looking for canceled runs'
+      this.#parts.notices.publish({ kind: 'fault', where, error: describeError(error) })
+    })
+  }
+
+  async #reload(version: string): Promise<void> {
+    if (!(await this.#workflows.reload(version))) return
+    await this.#saveWorkflows()
+    this.wake()
+  }
+
+  async #saveWorkflows(): Promise<void> {
+    const { store, clock, notices } = this.#parts
+    const loaded = { ...this.#workflows.describe(), worker: this.#worker.id }
+    const { removed, elsewhere } = await store.saveWorkflows(loaded, clock.now())
+    // Runs that the guard holds ask with the limits of this configuration and code.
+    await store.askAgain()
+    if (removed.length > 0) notices.publish({ kind: 'workflows.removed', workflows: removed })
+    if (elsewhere.length > 0) notices.publish({ kind: 'workflows.elsewhere', workflows: elsewhere })
+    this.#parts.onLoaded?.(this.#workflows.codeHashes)
+  }
+}
+
+/** Most likely the folder is not the one that the database knows. */
+async function refuseEmptyFolder({ config, store }: LocalEngineParts, set: WorkflowSet): Promise<void> {
+  const { workflows, broken } = set.describe()
+  if (workflows.length + broken.length > 0) return
+  const known = (await store.listWorkflows()).map(({ id }) => id)
+  if (known.length === 0) return
+  throw new UpshotError(
+    'invalid_config',
+    `${config.workflowsDir} has no workflow, but the database knows ${known.join(', ')}. ` +
+      'Set UPSHOT_WORKFLOWS_DIR to their folder, or retire each with "upshot workflows remove".',
+  )
+}

@@ -1,0 +1,27 @@
+import type { Store } from '../../core/store/store.ts'
+import type { Config } from '../../project/config/load-config.ts'
+import type { SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
+import type { ThreadedStore } from '../../store/sqlite/thread/threaded-store.ts'
+import type { Engine } from './engine.ts'
+import { EngineThread } from './engine-thread.ts'
+import { LocalEngine, type LocalEngineParts } from './local-engine.ts'
+import { Quarantine } from './quarantine.ts'
+import { SupervisedEngine } from './supervised-engine.ts'
+
+interface OpenEngineParts extends Omit<LocalEngineParts, 'config' | 'store'> {
+  config: Config
+  storeOptions: SqliteStoreOptions
+  /** Without a writer thread, or with given workflows, the engine is on this thread. */
+  store: Store | ThreadedStore
+}
+
+/** Loads the workflows: on a thread of their own, where nothing keeps them on this one. */
+export function openEngine({ store, ...parts }: OpenEngineParts): Promise<Engine> {
+  const { config, clock, notices, storeOptions, workflows } = parts
+  if (workflows !== undefined || !('connect' in store)) return LocalEngine.load({ store, ...parts })
+  return SupervisedEngine.load({
+    ...{ config, store, clock, notices },
+    quarantine: new Quarantine({ config, storeOptions, store, clock, notices }),
+    begin: (pulseMs, heard) => new EngineThread({ config, storeOptions, store, now: clock.now(), pulseMs, heard }),
+  })
+}

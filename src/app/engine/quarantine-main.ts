@@ -1,0 +1,47 @@
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../core/time.ts'
+import { createNoticeBus } from '../../notices/notice-bus.ts'
+import { openThreadedStore } from '../../store/sqlite/thread/threaded-store.ts'
+import { EngineThread } from './engine-thread.ts'
+import { forwardNotices } from './forward-notices.ts'
+import type { FromQuarantine, QuarantineStart } from './quarantine.ts'
+import { SupervisedEngine } from './supervised-engine.ts'
+
+/** How often to look whether any suspect is left. */
+const LOOK_EVERY_MS = 200
+
+/** The process that tries suspects one at a time. It ends with the last one, or its parent. */
+async function main({ config: given, storeOptions, access }: QuarantineStart): Promise<void> {
+  const config = { ...given, slots: 1, suspects: 'only' } as const
+  const notices = createNoticeBus()
+  const flush = forwardNotices(notices, (heard: FromQuarantine) => void (process.connected && process.send?.(heard)))
+  const options = { ...storeOptions, vaultKey: Buffer.from(storeOptions.vaultKey) }
+  const store = openThreadedStore(options)
+  const engine = await SupervisedEngine.load({
+    ...{ config, store, clock: systemClock, notices },
+    begin: (pulseMs, heard) =>
+      new EngineThread({ ...{ config, store, pulseMs, heard }, storeOptions: options, now: systemClock.now() }),
+  })
+  await engine.start(access)
+  while (!isTold && !(await isDone())) await sleep(LOOK_EVERY_MS)
+  await engine.stop()
+  await store.close()
+  flush()
+  process.exit(0)
+
+  async function isDone(): Promise<boolean> {
+    return !(await store.hasSuspects()) && (await engine.isIdle())
+  }
+}
+
+let isTold = false
+const stop = () => {
+  isTold = true
+}
+// The parent tells it to stop; signals of a terminal or a service manager reach both.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})
+process.on('disconnect', stop)
+const [start] = await once(process, 'message')
+process.on('message', stop)
+await main(start as QuarantineStart)

@@ -1,0 +1,130 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { describeError } from '../../core/errors.ts'
+import type { Notice } from '../../core/notices.ts'
+import { LEASE_MS } from '../../core/runs/lease.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Clock } from '../../core/time.ts'
+import { publishRecovery } from '../../engine/claim/publish-recovery.ts'
+import type { NoticeBus } from '../../notices/notice-bus.ts'
+import type { Config } from '../../project/config/load-config.ts'
+import type { SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
+import type { Access } from './account-clients.ts'
+
+/** How often to look for suspects that no notice has told of: other processes have some, too. */
+const LOOK_EVERY_MS = 5_000
+/** Time beyond `drain` after which a quarantine that was told to stop is killed. */
+const KILL_AFTER_MS = 3_000
+
+/** The first message to a quarantine. */
+export interface QuarantineStart {
+  config: Pick<Config, 'workflowsDir' | 'drainMs' | 'guardPolicy' | 'traces' | 'engine'>
+  storeOptions: SqliteStoreOptions
+  access: Access
+}
+
+export type FromQuarantine = readonly Notice[]
+
+interface QuarantineParts {
+  config: Pick<Config, 'workflowsDir' | 'drainMs' | 'guardPolicy' | 'traces' | 'engine'>
+  storeOptions: SqliteStoreOptions
+  store: Pick<Store, 'hasSuspects' | 'recoverRuns'>
+  clock: Clock
+  notices: NoticeBus
+}
+
+/**
+ * Tries the runs that may have ended their workers, one at a time, in a process of its own. So each
+ * death has one suspect, and harms nothing else. The process lives while there are suspects. See
+ * decision 36.
+ */
+export class Quarantine {
+  readonly #parts: QuarantineParts
+  #access: Access | null = null
+  #child: ChildProcess | null = null
+  #ended: Promise<void> = Promise.resolve()
+  #looking: Promise<void> | null = null
+  #cancelLook = () => {}
+  #unsubscribe = () => {}
+  #isStopped = false
+
+  constructor(parts: QuarantineParts) {
+    this.#parts = parts
+  }
+
+  /** `access`: to the default account. */
+  start(access: Access): void {
+    this.#access = access
+    this.#unsubscribe = this.#parts.notices.subscribe('runs.suspected', () => this.#look())
+    this.#look()
+  }
+
+  /** Resolves when its process has ended; the run that it tried is released. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#unsubscribe()
+    this.#cancelLook()
+    await this.#looking
+    const child = this.#child
+    if (child?.connected) child.send('stop')
+    const kill = setTimeout(() => child?.kill('SIGKILL'), this.#parts.config.drainMs + KILL_AFTER_MS)
+    await this.#ended
+    clearTimeout(kill)
+  }
+
+  #look(): void {
+    this.#looking ??= this.#begin()
+      .catch((error: unknown) => this.#report(error))
+      .finally(() => {
+        this.#looking = null
+        this.#lookLater()
+      })
+  }
+
+  #lookLater(): void {
+    const { clock } = this.#parts
+    this.#cancelLook()
+    if (!this.#isStopped) this.#cancelLook = clock.at(clock.now() + LOOK_EVERY_MS, () => this.#look())
+  }
+
+  async #begin(): Promise<void> {
+    const { store, config, storeOptions } = this.#parts
+    if (this.#child || !this.#access || !(await store.hasSuspects()) || this.#isStopped) return
+    const { workflowsDir, drainMs, guardPolicy, traces = null, engine } = config
+    // Memory for counts is shared by threads only.
+    const place = { file: storeOptions.file, vaultKey: storeOptions.vaultKey }
+    // The same ending as this file: source here, JavaScript in the package.
+    const entry = fileURLToPath(import.meta.url.replace(/quarantine(\.\w+)$/, 'quarantine-main$1'))
+    const child = fork(entry, { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    const start: QuarantineStart = {
+      config: { workflowsDir, drainMs, guardPolicy, traces, engine },
+      storeOptions: place,
+      access: this.#access,
+    }
+    child.send(start)
+    child.on('message', (heard: FromQuarantine) => {
+      for (const notice of heard) this.#parts.notices.publish(notice)
+    })
+    this.#child = child
+    this.#ended = this.#follow(child).catch((error: unknown) => this.#report(error))
+  }
+
+  async #follow(child: ChildProcess): Promise<void> {
+    const { store, clock, notices } = this.#parts
+    const [code, signal] = await once(child, 'exit')
+    this.#child = null
+    if (code === 0 || this.#isStopped) return
+    const recovery = await store.recoverRuns(clock.now(), LEASE_MS)
+    const message = `The process that tries suspects alone has ended: ${signal ?? `exit code ${code}`}.`
+    const runs = [...recovery.suspects, ...recovery.parked].map(({ run, workflow }) => ({ run, workflow }))
+    notices.publish({ kind: 'engine.ended', cause: 'killed', error: { name: 'Error', message }, runs })
+    publishRecovery(notices.publish, recovery)
+    // Without a run to blame it failed by itself, and the next look tries again.
+    if (recovery.count > 0 && !this.#isStopped) this.#look()
+  }
+
+  #report(error: unknown): void {
+    this.#parts.notices.publish({ kind: 'fault', where: 'trying suspects alone', error: describeError(error) })
+  }
+}

@@ -1,0 +1,234 @@
+import { url as debuggerUrl } from 'node:inspector'
+import { type Blockage, countEnd, type EngineEnds, observeBeat } from '../../core/blockage.ts'
+import { describeError, UpshotError } from '../../core/errors.ts'
+import type { DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
+import type { Notice } from '../../core/notices.ts'
+import type { Store } from '../../core/store/store.ts'
+import { type Clock, waitUntil } from '../../core/time.ts'
+import { ClaimOnArrival } from '../../engine/claim/claim-on-arrival.ts'
+import { publishRecovery } from '../../engine/claim/publish-recovery.ts'
+import type { NoticeBus } from '../../notices/notice-bus.ts'
+import type { Config } from '../../project/config/load-config.ts'
+import type { Access } from './account-clients.ts'
+import type { Engine, EngineLoad } from './engine.ts'
+import { packArrivals } from './engine-messages.ts'
+import type { EngineEnd, EngineThread } from './engine-thread.ts'
+import type { Quarantine } from './quarantine.ts'
+
+/** Longest interval between two looks at the engine's pulse. */
+const MAX_LOOK_MS = 1_000
+/** Looks until a blocked loop is certain. */
+const LOOKS = 4
+/** Least time for which an engine may be blocked before it is at work: it imports its modules. */
+const LOAD_MS = 30_000
+/** Time beyond `drain` in which a stopping engine writes what it did. */
+const STOP_GRACE_MS = 1_000
+/** Pause after a death could not be written. */
+const RETRY_MS = 1_000
+
+interface SupervisedEngineParts {
+  config: Pick<Config, 'engine' | 'drainMs' | 'slots'>
+  store: Pick<Store, 'saveDelivery' | 'listLeases' | 'endWorker' | 'stopWorker' | 'findRun'>
+  clock: Clock
+  notices: NoticeBus
+  /** Tries runs alone that may have ended an engine. Default: nobody does. */
+  quarantine?: Quarantine
+  /** Begins an engine on a thread of its own, whose loop beats every `pulseMs`. */
+  begin: (pulseMs: number, heard: (notices: readonly Notice[]) => void) => EngineThread
+}
+
+/**
+ * The engine on a thread of its own, so that no author code delays a delivery. When its loop is
+ * blocked for `engine.hang`, or it ends, its runs are recovered and another one begins. See
+ * decision 35.
+ */
+export class SupervisedEngine implements Engine {
+  readonly #parts: SupervisedEngineParts
+  readonly #lookMs: number
+  readonly #stopping = new AbortController()
+  #thread: EngineThread
+  /** Claims for the present thread; null while none is at work. */
+  #intake: ClaimOnArrival | null = null
+  #access: Access | null = null
+  #beganAt: number
+  #ends: EngineEnds | null = null
+  #blockage: Blockage | null = null
+  #isAtWork = false
+  #isWoken = false
+  #restarting: Promise<void> = Promise.resolve()
+  #stopped: Promise<void> | null = null
+  #cancelLook = () => {}
+
+  /** Loads the modules. Throws their fault, and `invalid_workflow` where they end the engine. */
+  static async load(parts: SupervisedEngineParts): Promise<SupervisedEngine> {
+    const engine = new SupervisedEngine(parts)
+    try {
+      await engine.#thread.loaded
+    } catch (error) {
+      await engine.stop()
+      if (!(error instanceof UpshotError) || error.code !== 'not_running') throw error
+      throw new UpshotError('invalid_workflow', `A module ended the engine while it was loaded. ${error.message}`)
+    }
+    return engine
+  }
+
+  private constructor(parts: SupervisedEngineParts) {
+    this.#parts = parts
+    this.#lookMs = Math.min(MAX_LOOK_MS, Math.ceil(parts.config.engine.hangMs / LOOKS))
+    this.#beganAt = parts.clock.now()
+    this.#thread = this.#begin()
+    this.#look()
+  }
+
+  async start(access: Access): Promise<void> {
+    this.#access = access
+    await this.#thread.call({ kind: 'start', access })
+    this.#open()
+    this.#parts.quarantine?.start(access)
+  }
+
+  /** True while it has no run at work. */
+  async isIdle(): Promise<boolean> {
+    return this.#isAtWork && (await this.#parts.store.listLeases(this.#thread.id)).length === 0
+  }
+
+  saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
+    return (this.#intake ?? this.#parts.store).saveDelivery(delivery)
+  }
+
+  get load(): EngineLoad {
+    const { counts, fileLimits } = this.#thread
+    const busy = this.#isAtWork ? this.#parts.config.slots - Math.max(0, counts.slots.free) : 0
+    return { busy, fileLimits }
+  }
+
+  /** One message per turn. */
+  wake(): void {
+    if (this.#isWoken || !this.#isAtWork) return
+    this.#isWoken = true
+    setImmediate(() => {
+      this.#isWoken = false
+      if (this.#isAtWork) this.#thread.tell({ kind: 'wake' })
+    })
+  }
+
+  endPass(runId: string): void {
+    if (this.#isAtWork) this.#thread.tell({ kind: 'endPass', run: runId })
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= Promise.all([this.#stop(), this.#parts.quarantine?.stop()]).then(() => {})
+    return this.#stopped
+  }
+
+  #begin(): EngineThread {
+    const { begin, notices, clock } = this.#parts
+    this.#beganAt = clock.now()
+    this.#blockage = null
+    const thread = begin(this.#lookMs, (heard) => {
+      for (const notice of heard) notices.publish(notice)
+    })
+    void thread.ended.then((end) => this.#receiveEnd(thread, end))
+    return thread
+  }
+
+  /** From now on, deliveries are claimed for the thread. */
+  #open(): void {
+    const thread = this.#thread
+    this.#isAtWork = true
+    this.#blockage = null
+    this.#intake = new ClaimOnArrival({
+      store: this.#parts.store,
+      counts: thread.counts,
+      claimFor: () => ({ worker: thread.id, codeHashes: thread.codeHashes }),
+      arrived: (arrivals) => {
+        if (thread === this.#thread && this.#isAtWork) thread.tell(packArrivals(arrivals))
+      },
+    })
+  }
+
+  /** Looks at the pulse again and again. A debugger may hold the engine for as long as it likes. */
+  #look(): void {
+    const { clock, config } = this.#parts
+    this.#cancelLook = clock.at(clock.now() + this.#lookMs, () => {
+      const seen = { beat: this.#thread.beat, now: clock.now() }
+      this.#blockage = observeBeat(debuggerUrl() ? null : this.#blockage, seen, this.#lookMs)
+      const hangMs = this.#isAtWork ? config.engine.hangMs : Math.max(config.engine.hangMs, LOAD_MS)
+      if (this.#blockage.blockedMs >= hangMs) this.#endBlocked(hangMs)
+      this.#look()
+    })
+  }
+
+  #endBlocked(ms: number): void {
+    const message = `The code of a workflow has blocked the engine's loop for ${ms / 1_000} s.`
+    this.#blockage = null
+    void this.#thread.end({ cause: 'blocked', error: { name: 'Error', message } })
+  }
+
+  #receiveEnd(thread: EngineThread, end: EngineEnd): void {
+    if (thread !== this.#thread || this.#stopping.signal.aborted) return
+    this.#isAtWork = false
+    this.#intake = null
+    // The fault of a first load is thrown by `load`.
+    if (this.#access === null) return
+    this.#restarting = this.#restart(thread, end).catch((error: unknown) => this.#giveUp(error))
+  }
+
+  async #restart(thread: EngineThread, end: EngineEnd): Promise<void> {
+    const { clock } = this.#parts
+    const { signal } = this.#stopping
+    this.#ends = countEnd(this.#ends, clock.now() - this.#beganAt)
+    await this.#bury(thread, end)
+    await waitUntil(clock, clock.now() + this.#ends.pauseMs, signal)
+    this.#thread = this.#begin()
+    await this.#thread.loaded
+    signal.throwIfAborted()
+    if (this.#access) await this.#thread.call({ kind: 'start', access: this.#access })
+    if (!signal.aborted) this.#open()
+  }
+
+  /** An engine that cannot load or start is ended, and the next one tries again. */
+  async #giveUp(error: unknown): Promise<void> {
+    if (!this.#stopping.signal.aborted) await this.#thread.end({ cause: 'threw', error: describeError(error) })
+  }
+
+  /** Says which runs were at work, and has the store blame them. Tries until that is written. */
+  async #bury({ id }: EngineThread, { cause, error }: EngineEnd): Promise<void> {
+    const { store, clock, notices } = this.#parts
+    const { signal } = this.#stopping
+    let isTold = false
+    while (!signal.aborted) {
+      try {
+        const leases = await store.listLeases(id)
+        const runs = await Promise.all(leases.map(async ({ runId }) => (await store.findRun(runId))?.workflow))
+        const named = leases.map(({ runId }, index) => ({ run: runId, workflow: runs[index] ?? '' }))
+        if (!isTold) notices.publish({ kind: 'engine.ended', cause, error, runs: named })
+        isTold = true
+        publishRecovery(notices.publish, await store.endWorker(id))
+        return
+      } catch (fault) {
+        notices.publish({ kind: 'fault', where: 'recovering the runs of an engine', error: describeError(fault) })
+        await waitUntil(clock, clock.now() + RETRY_MS, signal)
+      }
+    }
+  }
+
+  /** An engine that does not stop within `drain` and a second is ended. */
+  async #stop(): Promise<void> {
+    const { store, config, clock } = this.#parts
+    this.#stopping.abort()
+    this.#cancelLook()
+    await this.#restarting
+    const thread = this.#thread
+    thread.counts.slots.close()
+    await this.#intake?.settled()
+    const late = Promise.withResolvers<void>()
+    const cancel = clock.at(clock.now() + config.drainMs + STOP_GRACE_MS, late.resolve)
+    if (this.#isAtWork) await Promise.race([thread.call({ kind: 'stop' }).catch(() => {}), late.promise])
+    cancel()
+    this.#isAtWork = false
+    const message = 'The app stops.'
+    await thread.end({ cause: 'killed', error: { name: 'Error', message } })
+    if (this.#access) await store.stopWorker(thread.id)
+  }
+}

@@ -1,0 +1,112 @@
+import { describeError, UpshotError } from '../../../core/errors.ts'
+import type { StoreWrites } from '../../../core/store/store.ts'
+import type { Tables } from '../tables.ts'
+import { createWriter } from '../writer.ts'
+import { type Answer, type Call, decodeAnswer, type PackedCall, packCall, unpackCall } from './messages.ts'
+
+/** One end of a channel to the writer thread: the thread's own, or a port for another thread. */
+export interface WriterChannel {
+  postMessage(calls: PackedCall[]): void
+  on(event: 'message', listener: (answers: Answer[]) => void): unknown
+}
+
+/**
+ * Calls per message. A full message is sent at once, so that the thread commits while a busy turn
+ * still makes calls.
+ */
+const MAX_PER_MESSAGE = 12
+
+/** The calls of one thread to the writer thread, and their answers. */
+export class WriterLink {
+  readonly #channel: WriterChannel
+  readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
+  #outbox: PackedCall[] = []
+  #calls = 0
+  #failure: Error | null = null
+  #answered = () => {}
+
+  constructor(channel: WriterChannel) {
+    this.#channel = channel
+    channel.on('message', (answers) => {
+      for (const answer of answers) this.#settle(answer)
+    })
+  }
+
+  call(method: Call['method'], args: unknown[]): Promise<unknown> {
+    if (this.#failure) return Promise.reject(describeLoss(this.#failure))
+    return new Promise((resolve, reject) => {
+      const number = ++this.#calls
+      this.#waiting.set(number, { resolve, reject })
+      this.#outbox.push(packCall(number, method, args))
+      if (this.#outbox.length === MAX_PER_MESSAGE) this.#send()
+      else if (this.#outbox.length === 1) setImmediate(() => this.#send())
+    })
+  }
+
+  /** Closes the store itself, once all earlier calls are committed; later calls are refused. */
+  async closeStore(): Promise<void> {
+    if (this.#failure) return
+    const answered = this.call('close', [])
+    this.#failure = new Error('it is closed')
+    await answered
+  }
+
+  /** Resolves once all earlier calls are answered; later calls are refused. */
+  async end(): Promise<void> {
+    this.#failure ??= new Error('it is closed')
+    if (this.#waiting.size === 0) return
+    await new Promise<void>((resolve) => {
+      this.#answered = resolve
+    })
+  }
+
+  /** Rejects the calls that wait for an answer, and all later ones. */
+  fail(error: Error): void {
+    this.#failure ??= error
+    for (const { reject } of this.#waiting.values()) reject(describeLoss(error))
+    this.#waiting.clear()
+    this.#answered()
+  }
+
+  /** Every write by its name. The names come from a writer that never runs. */
+  writes(tables: Tables): StoreWrites {
+    const names = Object.keys(createWriter(tables, { write: () => Promise.reject(new Error('read-only')) }))
+    const writes = names.map((name) => [name, (...args: unknown[]) => this.call(name as keyof StoreWrites, args)])
+    return Object.fromEntries(writes)
+  }
+
+  #send(): void {
+    const calls = this.#outbox
+    if (calls.length === 0) return
+    this.#outbox = []
+    try {
+      this.#channel.postMessage(calls)
+    } catch {
+      for (const call of calls) this.#sendAlone(call)
+    }
+  }
+
+  /** After a message failed: only the call that cannot be cloned is rejected. */
+  #sendAlone(packed: PackedCall): void {
+    try {
+      this.#channel.postMessage([packed])
+    } catch (cause) {
+      const { number, method } = unpackCall(packed)
+      const message = `${method} was given a value that cannot be sent to a thread: ${describeError(cause).message}`
+      this.#settle({ number, error: { code: 'internal', message } })
+    }
+  }
+
+  #settle(answer: Answer): void {
+    const { number, value, error } = decodeAnswer(answer)
+    const waiting = this.#waiting.get(number)
+    this.#waiting.delete(number)
+    if (error) waiting?.reject(error)
+    else waiting?.resolve(value)
+    if (this.#waiting.size === 0) this.#answered()
+  }
+}
+
+function describeLoss(cause: Error): UpshotError {
+  return new UpshotError('store_unavailable', `The store cannot be written: ${cause.message}.`, { cause })
+}

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import { type Guilt, GuiltyStage } from './support/guilty-stage.ts'
+
+const NEIGHBOURS = 5
+
+/** The 99th percentile. */
+function p99(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN
+}
+
+/** Harm to the engine, and how its end is told. */
+const HARM: Record<string, Guilt & { cause: string }> = {
+  'a loop without end': { step: 'for (;;) {}', cause: 'blocked' },
+  'a pattern that backtracks in where': { where: "/^(a+)+$/.test('a'.repeat(40) + '!')", cause: 'blocked' },
+  'process.exit': { step: 'process.exit(1)', cause: 'exited' },
+  'memory without end': { step: 'const all = []; for (;;) all.push(new Array(1e4).fill({}))', cause: 'out_of_memory' },
+}
+
+test.each(Object.entries(HARM))(
+  '%s in a workflow delays no delivery, and only its run is parked',
+  async (_harm, { cause, ...guilt }) => {
+    const stage = new GuiltyStage(guilt)
+    const started = await stage.start()
+    await stage.occupy(NEIGHBOURS)
+    const before: number[] = []
+    for (let n = 0; n < 50; n++) before.push(await stage.deliver(`evt_before_${n}`, 'folder.created'))
+    await stage.deliver('evt_guilty', 'file.deleted')
+    const guilty = (await stage.guiltyRun())?.id
+    // Neighbours are suspects too, and tried alone before or after it.
+    void started.line(({ message }) => message === 'the engine ended and begins again').then(() => stage.goOn())
+    const times: number[] = []
+    let isParked = false
+    const parked = stage.untilParked().then(() => {
+      isParked = true
+    })
+    for (let n = 0; !isParked; n++) times.push(await stage.deliver(`evt_beside_${n}`))
+    await parked
+    expect(times.length).toBeGreaterThan(100)
+    // A machine with other work is slower before, too.
+    expect(p99(times)).toBeLessThan(100 + 2 * p99(before))
+    await stage.untilNeighboursDone()
+
+    const ended = started.lines.filter(({ message }) => message === 'the engine ended and begins again')
+    expect(ended.every((line) => line.cause === cause)).toBe(true)
+    // Its first death names all that were at work, the later ones the guilty run alone.
+    expect(ended[0]?.runs).toContain(`${guilty} (guilty)`)
+    expect(String(ended[0]?.runs).split(',').length).toBeGreaterThan(NEIGHBOURS)
+    expect(ended.slice(1).map(({ runs }) => runs)).toEqual(Array(5).fill([`${guilty} (guilty)`]))
+    const forPeople = started.lines.filter(({ message }) => message === 'run waits for a person')
+    expect(forPeople.map(({ run, reason }) => ({ run, reason }))).toEqual([
+      { run: guilty, reason: 'it ended its worker 5 times, with no other run at work' },
+    ])
+    started.child.kill('SIGTERM')
+    expect(await started.exited).toEqual({ code: 0, signal: null })
+    expect(started.lines.at(-1)).toMatchObject({ message: 'stopped' })
+  },
+  120_000,
+)
+
+test('a stop ends an engine whose loop is blocked within the drain, and releases its run without blame', async () => {
+  const stage = new GuiltyStage({ step: 'for (;;) {}' }, { engine: { hang: '1h' } })
+  const started = await stage.start()
+  await stage.deliver('evt_guilty', 'file.deleted')
+  await stage.until(async () => (await stage.guiltyRun())?.status === 'running')
+  started.child.kill('SIGTERM')
+  expect(await started.exited).toEqual({ code: 0, signal: null })
+  expect(await stage.guiltyRun()).toMatchObject({ status: 'pending' })
+  expect(await stage.store.hasSuspects()).toBe(false)
+}, 60_000)
+
+test('a run that kills its process is tried alone after two deaths, and only it is parked', async () => {
+  const stage = new GuiltyStage({ step: "process.kill(process.pid, 'SIGKILL')" })
+  const first = await stage.start()
+  await stage.occupy(NEIGHBOURS)
+  await stage.deliver('evt_guilty', 'file.deleted')
+  expect(await first.exited).toMatchObject({ signal: 'SIGKILL' })
+  // The next life has the same runs at work; then each is a suspect.
+  const second = await stage.start().catch(() => null)
+  if (second) expect(await second.exited).toMatchObject({ signal: 'SIGKILL' })
+  stage.goOn()
+  const last = await stage.start()
+  await stage.untilParked()
+  await stage.untilNeighboursDone()
+  expect(last.child.exitCode).toBeNull()
+  expect((await stage.guiltyRun())?.reason).toContain('5 times')
+  const ended = last.lines.filter(({ message }) => message === 'the engine ended and begins again')
+  expect(ended.map(({ cause }) => cause)).toEqual(Array(5).fill('killed'))
+}, 120_000)
+
+test('45 s of synchronous work in one of two worker processes lose it no run', async () => {
+  const work = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 45_000); return 'done'"
+  const stage = new GuiltyStage({ step: work }, { engine: { hang: '2m' } })
+  const busy = await stage.start('worker')
+  const idle = await stage.start('worker')
+  const receiver = await stage.start('receiver')
+  await stage.deliver('evt_busy', 'file.deleted')
+  await stage.until(async () => (await stage.guiltyRun())?.status === 'completed')
+  expect(await stage.guiltyRun()).toMatchObject({ output: '"done"' })
+  const lines = [busy, idle, receiver].flatMap((each) => each.lines)
+  expect(lines.filter(({ message }) => /recovered|lost|ended/.test(String(message)))).toEqual([])
+}, 120_000)

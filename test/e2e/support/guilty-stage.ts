@@ -1,0 +1,132 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { Run } from '../../../src/core/runs/run.ts'
+import type { Store } from '../../../src/core/store/store.ts'
+import { openStore } from '../../../src/project/data-dir/open-store.ts'
+import { eventBody } from '../../support/fixtures.ts'
+import { opensslHmac } from '../../support/sign.ts'
+import { makeProject, startIn } from '../../support/start-process.ts'
+import { NO_SERVICE, WEBHOOK_SECRET } from '../../support/test-config.ts'
+
+const INDEX = resolve(import.meta.dirname, '../../../src/author/index.ts')
+const SERVICE = {
+  SERVICE_BASE_URL: NO_SERVICE.baseUrl,
+  SERVICE_API_KEY: NO_SERVICE.apiKey,
+  SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+  SERVICE_STORAGE_A: 'a',
+  SERVICE_STORAGE_B: 'b',
+  SERVICE_STORAGE_C: 'c',
+}
+
+/** Its steps are at work until the file `go-on` exists. */
+const neighbour = `import { appendFileSync, existsSync } from 'node:fs'
+import { defineWorkflow } from '${INDEX}'
+export default defineWorkflow({
+  id: 'neighbour',
+  on: 'file.created',
+  run: async ({ event, step }) => {
+    await step.run('wait', async () => {
+      appendFileSync('at-work.txt', event.id + '\\n')
+      while (!existsSync('go-on')) await new Promise((done) => setTimeout(done, 20))
+    })
+    return event.id
+  },
+})`
+
+type Process = ReturnType<typeof startIn>
+
+/** Where the code of the workflow `guilty` does its harm. */
+export interface Guilt {
+  /** Statements of a step. */
+  step?: string
+  /** An expression for `where`. */
+  where?: string
+}
+
+/** The real process, with a workflow that harms its engine and others that wait beside it. */
+export class GuiltyStage {
+  readonly root: string
+  readonly store: Store
+  url = ''
+  #isOver = false
+
+  constructor({ step = '', where = 'true' }: Guilt, settings: object = {}) {
+    const guilty = `import { defineWorkflow } from '${INDEX}'
+export default defineWorkflow({
+  id: 'guilty',
+  on: 'file.deleted',
+  where: () => ${where},
+  run: ({ step }) => step.run('harm', async () => { ${step} }),
+})`
+    this.root = makeProject({ 'guilty.workflow.ts': guilty, 'neighbour.workflow.ts': neighbour })
+    mkdirSync(join(this.root, 'config'))
+    const config = { engine: { hang: '2s', heapBytes: 128 * 1_048_576 }, drain: '1s', ...settings }
+    writeFileSync(join(this.root, 'config/upshot.config.ts'), `export default ${JSON.stringify(config)}`)
+    this.store = openStore({ dataDir: join(this.root, 'data'), secretKey: null })
+    onTestFinished(async () => {
+      this.#isOver = true
+      await this.store.close()
+    })
+  }
+
+  async start(role = 'all'): Promise<Process> {
+    const started = startIn(this.root, SERVICE, ['--role', role])
+    const exit = started.exited.then(() => {
+      throw new Error(`the process ended: ${started.errors()}`)
+    })
+    const { urls } = await Promise.race([started.line(({ message }) => message === 'started'), exit])
+    this.url = (urls as Record<string, string>)['endpoint service'] ?? this.url
+    return started
+  }
+
+  /** Delivers an event; resolves with the milliseconds until its 200. */
+  async deliver(id: string, type = 'file.created'): Promise<number> {
+    const body = eventBody(id, type)
+    const headers = { 'Content-Type': 'application/json', 'X-Service-Signature': opensslHmac(WEBHOOK_SECRET, body) }
+    const begunAt = performance.now()
+    const response = await fetch(this.url, { method: 'POST', headers, body })
+    if (response.status !== 200) throw new Error(`a delivery was answered ${response.status}`)
+    return performance.now() - begunAt
+  }
+
+  /** Delivers events that start neighbours, and resolves once their steps are at work. */
+  async occupy(count: number): Promise<void> {
+    for (let n = 0; n < count; n++) await this.deliver(`evt_neighbour_${n}`)
+    await this.until(() => this.atWork().length >= count)
+  }
+
+  /** Ids of the events whose neighbours were at work, once for each pass. */
+  atWork(): string[] {
+    const file = join(this.root, 'at-work.txt')
+    return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+  }
+
+  goOn(): void {
+    writeFileSync(join(this.root, 'go-on'), '')
+  }
+
+  async guiltyRun(): Promise<Run | undefined> {
+    return (await this.store.listRuns({ limit: 1, workflow: 'guilty' }))[0]
+  }
+
+  /** Resolves once the guilty run waits for a person. */
+  untilParked(): Promise<void> {
+    return this.until(async () => {
+      const run = await this.guiltyRun()
+      return run?.status === 'waiting' && run.dueAt === null
+    })
+  }
+
+  /** Resolves once all neighbours have completed. */
+  untilNeighboursDone(): Promise<void> {
+    return this.until(async () => {
+      const runs = await this.store.listRuns({ limit: 1_000, workflow: 'neighbour' })
+      return runs.every(({ status }) => status === 'completed')
+    })
+  }
+
+  async until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+    while (!this.#isOver && !(await isTrue())) await new Promise((done) => setTimeout(done, 50))
+  }
+}

@@ -19,6 +19,8 @@ interface Parts extends Pick<WorkerParts, 'store' | 'clock' | 'publish' | 'spell
   keys: Pick<KeyRegistry, 'reader' | 'version'>
   /** Called when matches made runs claimable. */
   woken: () => void
+  /** Called when an event has a key that a run may await. */
+  matched: () => void
   /** Called for each run that a match canceled; this worker may be executing it. */
   canceled: (runId: string) => void
 }
@@ -121,6 +123,7 @@ export class EventMatcher {
       this.#parts.publish({ kind: 'run.canceled', run, workflow, root: null, parentRun: null, ms: null, reason })
       this.#parts.canceled(run)
     }
+    if (keys.length > 0) this.#parts.matched()
     if (woken > 0 || canceled.length > 0) this.#parts.woken()
     return true
   }

@@ -45,6 +45,7 @@ export class Worker implements DeliveryIntake {
     this.id = id ?? newId('wrk', parts.clock.now())
     this.#counts = counts ?? new WorkerCounts()
     this.#passes = new ActivePasses({
+      clock: parts.clock,
       execute: (run, claim, pass) =>
         this.#executePass(run, claim, pass).catch((error: unknown) =>
           parkBrokenPass(parts, run, error, this.#stopping.signal),
@@ -62,6 +63,7 @@ export class Worker implements DeliveryIntake {
       ...parts,
       keys: declaredKeys,
       woken: () => this.wake(),
+      matched: () => this.#passes.hintWaits(),
       canceled: (runId) => this.#passes.endPass(runId),
     })
   }
@@ -87,6 +89,7 @@ export class Worker implements DeliveryIntake {
     if (this.#state !== 'started') return
     this.#isWoken = true
     this.#matcher.wake()
+    this.#passes.hintWaits()
     this.#claiming ??= this.#claimWhileWoken().finally(() => {
       this.#claiming = null
       if (this.#isWoken) this.wake()

@@ -4,6 +4,7 @@ import type { Lease } from '../../core/runs/lease.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Claim } from '../execute/run-pass.ts'
 import { Parking } from '../pass/parking.ts'
+import { WaitHints } from '../pass/wait-hints.ts'
 
 /** A pass that a worker is executing. */
 export interface RunningPass {
@@ -18,6 +19,7 @@ export interface RunningPass {
 }
 
 interface Parts {
+  clock: Clock
   /** Executes one pass; must not reject. */
   execute: (run: ClaimedRun, claim: Claim, pass: RunningPass) => Promise<void>
   /** Called when a pass gives its slot back. */
@@ -30,6 +32,7 @@ interface Parts {
 export class ActivePasses {
   readonly #parts: Parts
   readonly #passes = new Map<string, RunningPass>()
+  readonly #hints = new WaitHints()
   #admissionPasses = 0
 
   constructor(parts: Parts) {
@@ -54,7 +57,10 @@ export class ActivePasses {
       this.#admissionPasses -= admissionPasses
       if (claim.hasSlot) this.#parts.slotFreed()
     }
-    const control = { parking: new Parking(), abort: new AbortController() }
+    const control = {
+      parking: new Parking({ clock: this.#parts.clock, hints: this.#hints }),
+      abort: new AbortController(),
+    }
     const pass: RunningPass = { fence, ...control, isSettling: false, releaseSlot, done: Promise.resolve() }
     this.#passes.set(runId, pass)
     this.#admissionPasses += admissionPasses
@@ -62,6 +68,11 @@ export class ActivePasses {
       releaseSlot()
       this.#parts.ended()
     })
+  }
+
+  /** A hint that an event or a run has ended: steps that wait for one beside others may go on. */
+  hintWaits(): void {
+    this.#hints.hint()
   }
 
   /** Ends the pass of a run that was canceled or taken over; does nothing where there is none. */

@@ -1,3 +1,6 @@
+import type { Clock } from '../../core/time.ts'
+import type { WaitHints } from './wait-hints.ts'
+
 /** Why a pass ends before its run does. */
 export type Park =
   | { kind: 'parked'; dueAt: number | null; reason: string; awaits?: readonly string[] }
@@ -10,9 +13,17 @@ export type Park =
   /** The store failed, so that nothing can be decided here. */
   | { kind: 'broken'; error: unknown }
 
+interface ParkingParts {
+  clock: Clock
+  hints: WaitHints
+}
+
+/** Real time between two looks at the waits of a pass at work. */
+const LOOK_MS = 50
+
 /**
- * Ends a pass once no step is at work. A step that has to wait gets a promise that never settles.
- * See decision 6.
+ * Ends a pass once no step is at work. A wait that is over before that goes on in the pass; the
+ * promises of others never settle. See decision 6.
  */
 export class Parking {
   readonly ended: Promise<Park>
@@ -23,13 +34,21 @@ export class Parking {
   #idle: (() => void) | null = null
   #activeSteps = 0
   #waits: Wait[] = []
+  #cancelTimer = () => {}
+  #lookedAt = Number.NEGATIVE_INFINITY
+  /** Hints that came before the last look. */
+  #seenHints = -1
+  #isLookPlanned = false
   #halt: string | null = null
   #isDraining = false
   #isOver = false
   #hasCodeEnded = false
   #isChecking = false
 
-  constructor() {
+  readonly #parts: ParkingParts
+
+  constructor(parts: ParkingParts) {
+    this.#parts = parts
     this.ended = new Promise((resolve) => {
       this.#end = resolve
     })
@@ -56,7 +75,7 @@ export class Parking {
   /** The author's function has returned or thrown: no other step may begin. */
   endCode(): void {
     this.#hasCodeEnded = true
-    this.#isOver = true
+    this.#close()
   }
 
   /** An error that nothing awaits ends the code as if its function had thrown it. */
@@ -84,13 +103,31 @@ export class Parking {
   }
 
   /**
-   * Parks the run until `dueAt`; null: until something else wakes it. `awaits` is the key of a step
-   * that an event or another run resolves.
+   * Parks the run until `dueAt`; null: until something else wakes it. Resolves where the pass is
+   * still at work by then. `awaits`: the key of a step that an event or another run resolves.
+   * `elsewhere`: no hint tells of that.
    */
-  wait(dueAt: number | null, reason: string, awaits?: string): Promise<never> {
-    this.#waits.push({ dueAt, reason, awaits })
-    this.#check()
-    return neverSettles()
+  wait(dueAt: number | null, reason: string, awaits?: string, ends?: 'elsewhere'): Promise<void> {
+    const looks = awaits !== undefined && ends === undefined
+    return new Promise((wake) => {
+      this.#waits.push({ dueAt, reason, awaits, looks, wake })
+      this.#check()
+    })
+  }
+
+  /** Lets steps that wait for an event or a run look for it, at most once in 50 ms. */
+  look(): void {
+    if (this.#isLookPlanned) return
+    this.#isLookPlanned = true
+    const look = () => {
+      this.#isLookPlanned = false
+      this.#lookedAt = performance.now()
+      this.#seenHints = this.#parts.hints.count
+      this.#wake(({ looks }) => looks)
+    }
+    const pauseMs = this.#lookedAt + LOOK_MS - performance.now()
+    if (pauseMs > 0) setTimeout(look, pauseMs)
+    else look()
   }
 
   /** Begins no other step, lets those at work finish, and parks the run for a person. */
@@ -118,8 +155,8 @@ export class Parking {
     this.#isChecking = true
     setImmediate(() => {
       this.#isChecking = false
-      if (this.#activeSteps > 0) return
-      if (this.#halt !== null) this.#finish({ kind: 'parked', dueAt: null, reason: this.#halt })
+      if (this.#activeSteps > 0) this.#watchWaits()
+      else if (this.#halt !== null) this.#finish({ kind: 'parked', dueAt: null, reason: this.#halt })
       else if (this.#waits.length > 0) this.#finish(joinWaits(this.#waits))
       else if (this.#isDraining) this.#finish({ kind: 'released' })
     })
@@ -129,8 +166,39 @@ export class Parking {
     return this.#isDraining || this.#waits.length > 0 || this.#halt !== null
   }
 
-  #finish(park: Park): void {
+  /** Steps are at work: until they end, a wait that is over goes on in this pass. */
+  #watchWaits(): void {
+    const { clock, hints } = this.#parts
+    this.#cancelTimer()
+    if (this.isClosed || this.#waits.length === 0) return
+    const dueAt = Math.min(...this.#waits.map((wait) => wait.dueAt ?? Infinity))
+    if (dueAt < Infinity) this.#cancelTimer = clock.at(dueAt, () => this.#wakeDue())
+    if (!this.#waits.some(({ looks }) => looks)) return
+    hints.add(this)
+    if (hints.count !== this.#seenHints) this.look()
+  }
+
+  #wakeDue(): void {
+    const now = this.#parts.clock.now()
+    this.#wake(({ dueAt }) => dueAt !== null && dueAt <= now)
+    this.#check()
+  }
+
+  #wake(isOver: (wait: Wait) => boolean): void {
+    if (this.isClosed) return
+    const over = this.#waits.filter(isOver)
+    this.#waits = this.#waits.filter((wait) => !over.includes(wait))
+    for (const { wake } of over) wake()
+  }
+
+  #close(): void {
     this.#isOver = true
+    this.#cancelTimer()
+    this.#parts.hints.delete(this)
+  }
+
+  #finish(park: Park): void {
+    this.#close()
     this.#end(park)
   }
 }
@@ -143,6 +211,9 @@ interface Wait {
   dueAt: number | null
   reason: string
   awaits: string | undefined
+  /** True where a hint lets its step look whether it is over. */
+  looks: boolean
+  wake: () => void
 }
 
 /** The run wakes at the earliest moment, or when one of the awaited steps is resolved. */

@@ -30,7 +30,7 @@ export function invokeStep(pass: Pass, name: StepName, request: InvokeRequest): 
 /**
  * Creates the child in the commit of the step that waits for it: neither exists without the other.
  */
-async function begin(pass: Pass, key: string, request: InvokeRequest): Promise<never> {
+async function begin(pass: Pass, key: string, request: InvokeRequest): Promise<unknown> {
   const now = pass.clock.now()
   const { timeout } = request.options
   const invoke = planInvocation(pass, key, request)
@@ -41,11 +41,17 @@ async function begin(pass: Pass, key: string, request: InvokeRequest): Promise<n
   const refusal = findRefusal(pass, request, invoke)
   if (refusal) return fail(pass, first, refusal, {})
   const step = { ...first, target: invoke.run, dueAt }
+  let isSaved = false
   pass.journal.record(step, undefined, { invoke }).then(
-    () => pass.publish({ kind: 'run.queued', count: 1 }),
+    () => {
+      isSaved = true
+      pass.publish({ kind: 'run.queued', count: 1 })
+    },
     () => {},
   )
-  return park(pass, step)
+  do await park(pass, step)
+  while (!isSaved)
+  return goOn(pass, step)
 }
 
 /** The child's id contains the fence: a step that a person retries starts another child. */
@@ -86,7 +92,10 @@ async function goOn(pass: Pass, step: Checkpoint): Promise<unknown> {
   const child = await readDuringPass(pass, () => pass.store.findRun(step.target ?? ''))
   const now = pass.clock.now()
   if (child && child.finishedAt === null) {
-    if (step.dueAt === null || step.dueAt > now) return park(pass, step)
+    if (step.dueAt === null || step.dueAt > now) {
+      await park(pass, step)
+      return goOn(pass, step)
+    }
     const reason = `step "${step.key}" of run ${pass.run.lease.runId} timed out waiting for it`
     const failure = { name: 'UpshotError', code: 'step_timeout', message: `run ${child.id} did not end in time` }
     return fail(pass, step, failure, { isSettled: true, cancel: { run: child.id, reason, now } })
@@ -134,6 +143,6 @@ function describeEnd(step: Checkpoint, child: Run | null): Failure {
   return { name: 'UpshotError', code: 'step_failed', message: `run ${step.target} ${end}` }
 }
 
-function park(pass: Pass, { key, dueAt, target }: Checkpoint): Promise<never> {
+function park(pass: Pass, { key, dueAt, target }: Checkpoint): Promise<void> {
   return pass.parking.wait(dueAt, `waits for run ${target} in step "${key}"`, key)
 }

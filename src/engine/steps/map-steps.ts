@@ -53,6 +53,7 @@ export async function mapSteps<Item, T>(pass: Pass, name: string, request: MapRe
     }
   }
   await Promise.all([...repeats, ...Array.from({ length: Math.min(parallel, fresh.length) }, lane)])
+  if (!hasFailed) await resumeAll(ends)
   return collect(ends)
 }
 
@@ -84,6 +85,16 @@ function reachItems(
     reached.push(item)
   }
   return reached
+}
+
+/** Awaits the next attempts of parked items, which do not come in a pass that ends before them. */
+async function resumeAll<T>(ends: StepEnd<T>[]): Promise<void> {
+  const resume = async (index: number) => {
+    for (let end = at(ends, index); end.kind === 'parked'; end = at(ends, index)) ends[index] = await end.resumed
+    const end = at(ends, index)
+    if (end.kind === 'failed') throw end.error
+  }
+  await Promise.all([...ends.keys()].map(resume))
 }
 
 /** All results in order. Throws the first failure; never settles while an item is parked. */

@@ -11,6 +11,7 @@ import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles, type Park } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { askGuard, type EffectFacts, needsPermit } from './ask-guard.ts'
+import { findOptionFault } from './find-option-fault.ts'
 import { holdStep, type ReachedStep, replayStep, takeStep } from './reach-step.ts'
 import { withTimeout } from './with-timeout.ts'
 
@@ -27,9 +28,10 @@ const DEFAULT_TIMEOUT = '5m'
 export function runStep<T>(pass: Pass, name: StepName, fn: StepFunction<T>, options: StepRequest = {}): Promise<T> {
   const { effect = 'write', keep } = options
   return takeStep(pass, { name, kind: 'run', effect, keep }, async (reached) => {
-    const end = await driveStep(pass, reached, fn, options)
+    let end = await driveStep(pass, reached, fn, options)
+    while (end.kind === 'parked') end = await end.resumed
     if (end.kind === 'failed') throw end.error
-    return end.kind === 'completed' ? end.value : neverSettles()
+    return end.value
   })
 }
 
@@ -37,8 +39,8 @@ export type StepEnd<T> =
   | { kind: 'completed'; value: T }
   /** Without another attempt: the author's code gets this error. */
   | { kind: 'failed'; error: unknown }
-  /** It does not end in this pass. */
-  | { kind: 'parked' }
+  /** `resumed` settles only where the pass is still at work when its next attempt is due. */
+  | { kind: 'parked'; resumed: Promise<StepEnd<T>> }
 
 /** Like {@link runStep} for a step that is reached already; always settles, parked or not. */
 export async function driveStep<T>(
@@ -49,17 +51,19 @@ export async function driveStep<T>(
 ): Promise<StepEnd<T>> {
   if (known && isFinished(known) && options.keep !== false) return repeatEnd<T>(pass, known)
   // Options are checked while the step holds no slot and has done nothing.
-  const fault = findFault(key, options)
+  const fault = findOptionFault(key, options)
   if (fault) return { kind: 'failed', error: fault }
   const held = hasOutcome(known) ? null : holdStep(pass)
-  if (held && !(await held)) return { kind: 'parked' }
+  if (held && !(await held)) return endLater()
   if (known?.status === 'started') return failInterrupted(pass, known)
-  if (known?.dueAt != null && known.dueAt > pass.clock.now()) return parkUntil(pass, key, known)
-  if (pass.parking.isClosed) return { kind: 'parked' }
+  const tryAgain = (row: Checkpoint) => parkUntil(pass, row, () => driveStep(pass, { key, known: row }, fn, options))
+  if (known?.dueAt != null && known.dueAt > pass.clock.now()) return tryAgain(known)
+  if (pass.parking.isClosed) return endLater()
+  const step = begin(pass, key, known, options)
   let end: AttemptEnd<T>
   pass.parking.enterStep()
   try {
-    end = await attemptStep(pass, begin(pass, key, known, options), { fn, options, isHeld: known?.attempt === 0 })
+    end = await attemptStep(pass, step, { fn, options, isHeld: known?.attempt === 0 })
   } finally {
     if (pass.parking.hasCodeEnded) noteJoin(pass, key)
     pass.parking.leaveStep()
@@ -69,33 +73,29 @@ export async function driveStep<T>(
     case 'failed':
       return end
     case 'again':
-      return parkUntil(pass, key, end)
-    case 'held':
-      void pass.parking.wait(end.until, end.reason, end.awaits ? key : undefined)
-      return { kind: 'parked' }
+      return tryAgain(end.row)
+    case 'held': {
+      const { until, reason, awaits } = end
+      const due = pass.parking.wait(until, reason, awaits ? key : undefined, 'elsewhere')
+      const row: Checkpoint = { ...step, status: 'waiting', attempt: step.attempt - 1 }
+      return { kind: 'parked', resumed: due.then(() => driveStep(pass, { key, known: row }, fn, options)) }
+    }
     case 'unsaved':
       void pass.parking.endPass(end.park)
-      return { kind: 'parked' }
+      return endLater()
     default:
       return end satisfies never
   }
 }
 
+/** The end of a step whose pass is ending. */
+function endLater(): { kind: 'parked'; resumed: Promise<never> } {
+  return { kind: 'parked', resumed: neverSettles() }
+}
+
 /** Says that code returned without this step. Code that threw could not await it. */
 function noteJoin({ abort, publish, run }: Pass, step: string): void {
   if (!abort.signal.aborted) publish({ kind: 'step.joined', run: run.lease.runId, workflow: run.workflow, step })
-}
-
-/** An error that names the step and the option that is not valid; null if all are. */
-function findFault(key: string, { timeout, retry }: StepRequest): UpshotError | null {
-  try {
-    if (timeout !== undefined) parseDuration(timeout, 'timeout')
-    if (retry !== undefined) planRetries(retry)
-    return null
-  } catch (error) {
-    if (error instanceof UpshotError) return new UpshotError(error.code, `Step "${key}": ${error.message}`)
-    throw error
-  }
 }
 
 async function repeatEnd<T>(pass: Pass, known: Checkpoint): Promise<StepEnd<T>> {
@@ -107,13 +107,13 @@ async function repeatEnd<T>(pass: Pass, known: Checkpoint): Promise<StepEnd<T>> 
 }
 
 /** The run's reason, which a person reads meanwhile, contains the last failure. */
-function parkUntil(
+function parkUntil<T>(
   pass: Pass,
-  key: string,
-  { dueAt, error }: { dueAt: number | null; error: Failure | null },
-): { kind: 'parked' } {
-  void pass.parking.wait(dueAt, `next attempt of step "${key}"${error ? `: ${error.message}` : ''}`)
-  return { kind: 'parked' }
+  { key, dueAt, error }: Checkpoint,
+  resume: () => Promise<StepEnd<T>>,
+): Extract<StepEnd<T>, { kind: 'parked' }> {
+  const due = pass.parking.wait(dueAt, `next attempt of step "${key}"${error ? `: ${error.message}` : ''}`)
+  return { kind: 'parked', resumed: due.then(resume) }
 }
 
 /** The step's row at the beginning of an attempt. */
@@ -137,7 +137,8 @@ function begin(pass: Pass, key: string, known: Checkpoint | undefined, options: 
 
 type AttemptEnd<T> =
   | Exclude<StepEnd<T>, { kind: 'parked' }>
-  | { kind: 'again'; dueAt: number; error: Failure }
+  /** Its row says when. */
+  | { kind: 'again'; row: Checkpoint }
   /** No permit: a person, the end of a stop, or time lets it go on. */
   | { kind: 'held'; reason: string; until: number | null; awaits: boolean }
   /** An earlier checkpoint could not be written, so this attempt must not begin. */
@@ -244,8 +245,9 @@ async function failAttempt(
   const attempt = decision.counts ? step.attempt : step.attempt - 1
   // A step that is told to wait repeatedly for the same reason records it once.
   const isKnown = !decision.counts && isSameReason(step.error, failure)
-  void pass.journal.record({ ...step, attempt, error: failure, dueAt: decision.at }, isKnown ? undefined : record)
-  return { kind: 'again', dueAt: decision.at, error: failure }
+  const row = { ...step, attempt, error: failure, dueAt: decision.at }
+  void pass.journal.record(row, isKnown ? undefined : record)
+  return { kind: 'again', row }
 }
 
 /** A `once` step that had begun in an earlier pass: nobody knows how it ended. */

@@ -13,11 +13,11 @@ export function sleepStep(pass: Pass, name: StepName, wakeAt: (what: string) => 
     const held = holdStep(pass)
     if (held && !(await held)) return neverSettles()
     const step = known ?? { ...newStep(pass, { key, kind: 'sleep', effect: 'read' }), dueAt }
-    if (dueAt <= pass.clock.now()) {
-      const settled = await pass.order.turn(step)
-      return void pass.journal.record({ ...step, status: 'completed', finishedAt: pass.clock.now(), settled })
+    if (dueAt > pass.clock.now()) {
+      if (!known) void pass.journal.record(step)
+      await pass.parking.wait(dueAt, `sleeps in step "${key}"`)
     }
-    if (!known) void pass.journal.record(step)
-    return pass.parking.wait(dueAt, `sleeps in step "${key}"`)
+    const settled = await pass.order.turn(step)
+    void pass.journal.record({ ...step, status: 'completed', finishedAt: pass.clock.now(), settled })
   })
 }

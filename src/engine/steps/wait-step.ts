@@ -31,7 +31,7 @@ export function waitStep(pass: Pass, name: StepName, request: WaitRequest): Prom
   )
 }
 
-async function begin(pass: Pass, key: string, request: WaitRequest): Promise<never> {
+async function begin(pass: Pass, key: string, request: WaitRequest): Promise<ServiceEvent | null> {
   const now = pass.clock.now()
   const wait = planWait(request, { account: accountOf(pass.run.cause), now })
   const target = describeTarget(request)
@@ -44,14 +44,14 @@ async function begin(pass: Pass, key: string, request: WaitRequest): Promise<nev
     () => pass.matcher.startMatching(),
     () => {},
   )
-  return park(pass, step)
+  await park(pass, step)
+  return goOn(pass, step, request)
 }
 
 async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise<ServiceEvent | null> {
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
-  const found = await readDuringPass(pass, () => findInTime(pass, step))
-  if (found === 'open') return park(pass, step)
+  const found = await awaitMatch(pass, step)
   if (found?.body === '')
     return pass.parking.halt(`the body of event ${found.id}, which step "${step.key}" found, is pruned`)
   const body = found ? found.body : 'null'
@@ -62,6 +62,15 @@ async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise
   const savedWithStep = { isSettled: true, ...(packed ? { packed: packed.data } : {}) } as const
   void pass.journal.record({ ...step, ...output, status: 'completed', finishedAt, settled }, undefined, savedWithStep)
   return fitFound(pass, step.key, request, JSON.parse(body))
+}
+
+/** Parks until there is an event, or the timeout is over: then null. */
+async function awaitMatch(pass: Pass, step: Checkpoint): Promise<EventRecord | null> {
+  for (;;) {
+    const found = await readDuringPass(pass, () => findInTime(pass, step))
+    if (found !== 'open') return found
+    await park(pass, step)
+  }
 }
 
 /** An event received before the timeout counts, even if it is matched only now. Null: none came. */
@@ -77,7 +86,7 @@ async function findInTime(pass: Pass, { key, dueAt }: Checkpoint): Promise<Event
   return event && (event.receivedAt <= until || pass.clock.now() < until) ? event : null
 }
 
-function park(pass: Pass, { key, dueAt, target }: Checkpoint): Promise<never> {
+function park(pass: Pass, { key, dueAt, target }: Checkpoint): Promise<void> {
   return pass.parking.wait(dueAt, `waits for ${target} in step "${key}"`, key)
 }
 

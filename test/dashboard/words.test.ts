@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { barsOf, placeOf, spanOf } from '../../src/dashboard/pages/run/bars.ts'
 import { countOf, formatBytes, formatDistance, formatDuration, formatMoment } from '../../src/dashboard/words/format.ts'
+import { foldHours } from '../../src/dashboard/words/hours.ts'
 import { canRetry, causeOf, type Run, type Step, tookMs } from '../../src/dashboard/words/runs.ts'
 import { lookOf, lookOfVerdict } from '../../src/dashboard/words/states.ts'
 
@@ -66,4 +67,18 @@ test('a run says its cause, how long it took, and whether a retry may fit', () =
   expect(tookMs({ startedAt: null, finishedAt: null }, AT)).toBeNull()
   expect(tookMs(run, AT + 30)).toBe(20)
   expect(canRetry({ status: 'canceled', isCanceledByRule: true })).toBe(false)
+})
+
+test('the last 24 hours are there, those without a run, too', () => {
+  const counted = [
+    { at: iso(0), status: 'completed', runs: 3 },
+    { at: iso(0), status: 'completed', runs: 2 },
+    { at: iso(-3_600_000), status: 'failed', runs: 1 },
+    { at: iso(-48 * 3_600_000), status: 'failed', runs: 9 },
+  ] as const
+  const hours = foldHours(counted, AT + 60_000)
+  expect(hours).toHaveLength(24)
+  expect(hours.at(-1)).toEqual({ at: iso(0), completed: 5, failed: 0, other: 0 })
+  expect(hours.at(-2)).toMatchObject({ failed: 1 })
+  expect(hours.reduce((sum, { failed }) => sum + failed, 0)).toBe(1)
 })

@@ -1,26 +1,35 @@
 import { Link } from 'wouter'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { useApi } from '../../api/use-api.ts'
+import { HourBars } from '../../parts/hour-bars.tsx'
 import { Empty, Loaded } from '../../parts/messages.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { RunTable } from '../../parts/run-table.tsx'
 import { When } from '../../parts/when.tsx'
-import { countOf } from '../../words/format.ts'
+import { countOf, formatCount } from '../../words/format.ts'
+import { foldHours } from '../../words/hours.ts'
 
-/** Rows of a question that only counts; more is said as "50+". */
-const COUNTED = 50
+type Overview = AnswerOf<'GET /overview'>
 
-/** What needs a person now, what ran last, and what comes next. */
-export default function Overview() {
+/** What needs a person now, the last day, what ran last, and what comes next. */
+export default function OverviewPage() {
+  const overview = useApi('GET /overview', {})
   const newest = useApi('GET /runs', { query: { limit: 12 } })
   return (
     <div className="stack">
       <PageHead title="Overview" />
-      <NeedsYou />
+      <Loaded of={overview}>
+        {(found) => (
+          <>
+            <NeedsYou overview={found} />
+            <LastDay overview={found} />
+          </>
+        )}
+      </Loaded>
       <section className="stack" aria-label="Newest runs">
         <h2>Newest runs</h2>
         <Loaded of={newest}>{({ items }) => (items.length === 0 ? <FirstSteps /> : <RunTable runs={items} />)}</Loaded>
       </section>
-      <UpNext />
     </div>
   )
 }
@@ -32,31 +41,18 @@ interface Need {
   text: string
 }
 
-function NeedsYou() {
-  const failures = useApi('GET /failures', { query: { since: '24h' } })
-  const person = useApi('GET /runs', { query: { needsPerson: 'true', limit: COUNTED } })
+function NeedsYou({ overview }: { overview: Overview }) {
   const endpoints = useApi('GET /endpoints', {})
-  const schedules = useApi('GET /schedules', {})
-  if (!failures.data || !person.data || !endpoints.data || !schedules.data) return null
+  const learning = endpoints.data?.items.filter(({ status }) => status === 'learning') ?? []
   const needs: Need[] = [
-    ...needsOfFailures(failures.data.items),
-    ...needOf(person.data.items.length, {
-      href: '/runs?status=person',
-      glyph: '☞',
-      state: 'person',
-      noun: 'run',
-      rest: 'waiting for a person',
-    }),
-    ...endpoints.data.items
-      .filter(({ status }) => status === 'learning')
-      .map(({ name }) =>
-        need(`/endpoints/${name}`, '◔', 'waiting', `Endpoint ${name} is learning its signature scheme`),
-      ),
-    ...schedules.data.items
-      .filter(({ missed }) => missed > 0)
-      .map(({ workflow, missed }) =>
-        need('/schedules', '!', 'waiting', `${workflow} missed ${countOf(missed, 'tick')}`),
-      ),
+    ...needsOfRuns(overview),
+    ...overview.pausedWorkflows.map((id) => need(`/workflows/${id}`, '⏸', 'waiting', `${id} is paused`)),
+    ...overview.missedTicks.map(({ workflow, missed }) =>
+      need('/schedules', '!', 'waiting', `${workflow} missed ${countOf(missed, 'tick')}`),
+    ),
+    ...learning.map(({ name }) =>
+      need(`/endpoints/${name}`, '◔', 'waiting', `Endpoint ${name} is learning its signature scheme`),
+    ),
   ]
   return (
     <section className="card needs" aria-label="Needs you">
@@ -83,46 +79,60 @@ function NeedsYou() {
   )
 }
 
+function needsOfRuns({ failed, forPerson }: Overview): Need[] {
+  return [
+    ...(failed.count > 0
+      ? [need('/failures', '✗', 'failed', `${countAll(failed, 'run')} failed in the last 24 hours`)]
+      : []),
+    ...(forPerson.count > 0
+      ? [need('/runs?status=person', '☞', 'person', `${countAll(forPerson, 'run')} waiting for a person`)]
+      : []),
+  ]
+}
+
 function need(href: string, glyph: string, state: string, text: string): Need {
   return { href, glyph, state, text }
 }
 
-function needOf(count: number, { noun, rest, ...look }: Omit<Need, 'text'> & { noun: string; rest: string }): Need[] {
-  if (count === 0) return []
-  const counted = count === COUNTED ? `${COUNTED}+ ${noun}s` : countOf(count, noun)
-  return [{ ...look, text: `${counted} ${rest}` }]
+function countAll({ count, isMore }: Overview['failed'], noun: string): string {
+  return isMore ? `${formatCount(count)}+ ${noun}s` : countOf(count, noun)
 }
 
-/** Open kinds of failures; the snoozed and resolved ones need nobody. */
-function needsOfFailures(groups: readonly { state: string; runs: number }[]): Need[] {
-  const open = groups.filter(({ state }) => state === 'open')
-  const runs = open.reduce((sum, group) => sum + group.runs, 0)
-  if (runs === 0) return []
-  const text = `${countOf(runs, 'run')} failed in the last 24 hours, of ${countOf(open.length, 'kind')}`
-  return [need('/failures', '✗', 'failed', text)]
-}
-
-function UpNext() {
-  const schedules = useApi('GET /schedules', {})
-  const running = schedules.data?.items.filter(({ pausedAt }) => pausedAt === null) ?? []
-  if (running.length === 0) return null
+/** One line that adds up: requests that came, by what became of them; then runs by hour. */
+function LastDay({ overview }: { overview: Overview }) {
+  const { received, running, pending, oldestPendingAt, upNext } = overview
+  const all = received.accepted + received.duplicate + received.conflict + received.refused
   return (
-    <section className="stack" aria-label="Up next">
-      <h2>Up next</h2>
-      <ul className="row">
-        {running.map(({ workflow }) => (
-          <li className="card padded" key={workflow}>
-            <Link href={`/workflows/${encodeURIComponent(workflow)}`}>{workflow}</Link> <NextTick workflow={workflow} />
-          </li>
-        ))}
-      </ul>
+    <section className="card padded stack" aria-label="Last 24 hours">
+      <h2>Last 24 hours</h2>
+      <HourBars hours={foldHours(overview.hours, Date.now())} />
+      <p className="small">
+        <Link href="/inbound">{formatCount(all)} received</Link>
+        <span className="quiet">
+          {' '}
+          = {formatCount(received.accepted)} accepted + {formatCount(received.duplicate)} duplicate +{' '}
+          {formatCount(received.conflict)} conflict + {formatCount(received.refused)} refused · now{' '}
+          {countAll(running, 'run')} at work, {formatCount(pending.count)} pending
+        </span>
+        {oldestPendingAt !== null && (
+          <span className="quiet">
+            , oldest <When at={oldestPendingAt} />
+          </span>
+        )}
+      </p>
+      {upNext.length > 0 && (
+        <p className="small">
+          <span className="quiet">Up next </span>
+          {upNext.map(({ workflow, at }, index) => (
+            <span key={`${workflow} ${at}`}>
+              {index > 0 && ' · '}
+              <Link href={`/workflows/${encodeURIComponent(workflow)}`}>{workflow}</Link> <When at={at} />
+            </span>
+          ))}
+        </p>
+      )}
     </section>
   )
-}
-
-function NextTick({ workflow }: { workflow: string }) {
-  const next = useApi('GET /schedules/:workflow/next', { params: { workflow }, query: { count: 1 } })
-  return <When at={next.data?.items[0] ?? null} />
 }
 
 function FirstSteps() {
@@ -131,7 +141,7 @@ function FirstSteps() {
       <p>
         Give the service the address of an <Link href="/endpoints">endpoint</Link>, or make an event of your own:
       </p>
-      <code>upshot events trigger transfer.completed</code>
+      <code>upshot trigger transfer.completed</code>
     </Empty>
   )
 }

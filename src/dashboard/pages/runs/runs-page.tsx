@@ -11,6 +11,7 @@ import { RunTable } from '../../parts/run-table.tsx'
 import { useFilters } from '../../state/filters.ts'
 import { useMay } from '../../state/session.ts'
 import { BulkBar } from './bulk-bar.tsx'
+import { MatchAll } from './match-all.tsx'
 
 const STATUSES: readonly [string, string][] = [
   ['', 'All'],
@@ -31,10 +32,11 @@ export default function Runs() {
   const runs = useList('GET /runs', { query })
   const { keys, toggle, clear } = useSelection()
   const mayAct = useMay('operator')
-  const isFiltered = ['q', 'status', 'workflow', 'since', 'group'].some((name) => filters.read(name) !== '')
+  const isFiltered = ['q', 'status', 'workflow', 'since', 'until', 'group'].some((name) => filters.read(name) !== '')
   return (
     <div className="stack">
       <PageHead title="Runs">
+        {mayAct && <MatchAll status={filters.read('status')} filter={query} />}
         <CopyAs cli={describeCommand(query)} url={urlOf('GET /runs', { query: query as never })} />
       </PageHead>
       <Find label="Search runs" placeholder="Id, path, error or payload · status:failed workflow:verify-transfer" />
@@ -59,7 +61,7 @@ export default function Runs() {
   )
 }
 
-const NOTHING = { q: null, status: null, workflow: null, since: null, group: null }
+const NOTHING = { q: null, status: null, workflow: null, since: null, until: null, group: null }
 
 function readQuery(read: (name: string) => string): Record<string, unknown> {
   const status = read('status')
@@ -67,6 +69,7 @@ function readQuery(read: (name: string) => string): Record<string, unknown> {
     q: read('q'),
     workflow: read('workflow'),
     since: read('since'),
+    until: read('until'),
     group: read('group'),
     ...(status === 'person' ? { needsPerson: 'true' } : { status }),
   }

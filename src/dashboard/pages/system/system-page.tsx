@@ -1,36 +1,41 @@
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { useApi, useList } from '../../api/use-api.ts'
+import { useList } from '../../api/use-api.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Tabs } from '../../parts/find.tsx'
 import { List } from '../../parts/list.tsx'
 import { Empty } from '../../parts/messages.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
-import { Facts } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { useFilters } from '../../state/filters.ts'
-import { useMay, useSession } from '../../state/session.ts'
+import { useMay } from '../../state/session.ts'
 import { Accounts } from './accounts.tsx'
+import { Health } from './health.tsx'
+import { Operations } from './operations.tsx'
 import { Tokens } from './tokens.tsx'
 
 type Action = AnswerOf<'GET /audit'>['items'][number]
+
+const TABS: readonly [string, string][] = [
+  ['', 'Health'],
+  ['operations', 'Operations'],
+  ['audit', 'Audit'],
+  ['accounts', 'Accounts'],
+]
 
 /** The app itself: what runs, who may, and who did what. */
 export default function System() {
   const tab = useFilters().read('tab')
   const isAdmin = useMay('admin')
-  const access: [string, string][] = isAdmin ? [['access', 'Access']] : []
+  const tabs: [string, string][] = [...TABS, ...(isAdmin ? [['access', 'Access'] as [string, string]] : [])]
   return (
     <div className="stack">
       <PageHead title="System" />
-      <Tabs
-        path="/system"
-        name="tab"
-        values={[['', 'Audit'], ['accounts', 'Accounts'], ...access, ['about', 'About']]}
-      />
-      {tab === '' && <Audit />}
+      <Tabs path="/system" name="tab" values={tabs} />
+      {tab === '' && <Health />}
+      {tab === 'operations' && <Operations />}
+      {tab === 'audit' && <Audit />}
       {tab === 'accounts' && <Accounts />}
       {tab === 'access' && isAdmin && <Tokens />}
-      {tab === 'about' && <About />}
     </div>
   )
 }
@@ -60,22 +65,5 @@ function Audit() {
     <List of={actions} empty={<Empty title="Nobody has done anything yet." />}>
       {(items) => <DataTable label="Actions of persons" columns={COLUMNS} rows={items} keyOf={({ id }) => id} />}
     </List>
-  )
-}
-
-function About() {
-  const session = useSession()
-  const health = useApi('GET /session', {})
-  return (
-    <section className="card padded">
-      <Facts
-        facts={[
-          ['Version', session.version],
-          ['Role of the process', session.processRole],
-          ['You are', `${session.name}, ${session.role}`],
-          ['Time of the app', <When key="now" at={health.data?.now ?? session.now} />],
-        ]}
-      />
-    </section>
   )
 }

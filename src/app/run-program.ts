@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { UpshotError } from '../core/errors.ts'
 import { adoptEnvFile, processEnvironment } from '../project/config/environment.ts'
 import { loadConfig } from '../project/config/load-config.ts'
+import { makeLoginLink } from './console/make-login-link.ts'
 import { serve } from './serve.ts'
 
 /** `npm start [-- --role <role>]`, until the app has stopped. Exits with 2 for `invalid_config`. */
@@ -20,10 +21,15 @@ async function run(): Promise<void> {
   const flags = values.role === undefined ? {} : { UPSHOT_ROLE: { flag: '--role', value: values.role } }
   const config = await loadConfig(environment, process.cwd(), { flags })
   const isTerminal = process.stdout.isTTY === true
-  const { ended } = await serve(config, {
+  const { app, urls, ended } = await serve(config, {
     log: isTerminal ? 'pretty' : 'json',
     colour: isTerminal && !environment.NO_COLOR,
   })
+  // A person at a terminal may log in; a log collector must not be given the code.
+  if (isTerminal) {
+    const { url } = await makeLoginLink(app.store, { config, adminUrl: urls.admin, role: 'admin' }, Date.now())
+    process.stdout.write(`\nThe dashboard, with a login for the next ten minutes: ${url}\n\n`)
+  }
   await ended
   process.exit(0)
 }

@@ -1,12 +1,8 @@
 import { spawn } from 'node:child_process'
-import { userInfo } from 'node:os'
 import { type Command, Option } from '@commander-js/extra-typings'
+import { makeLoginLink } from '../../../app/console/make-login-link.ts'
 import { ACCESS_ROLES } from '../../../core/access/role.ts'
-import { LOGIN_CODE_MS } from '../../../core/access/session.ts'
-import { hashSecret } from '../../../core/access/token.ts'
-import { randomWord } from '../../../core/ids.ts'
 import { isoTime, systemClock } from '../../../core/time.ts'
-import type { Config } from '../../../project/config/load-config.ts'
 import type { Cli } from '../../command.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
 
@@ -20,32 +16,14 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--no-open', 'only print the link')
     .action(({ role, open }) =>
       project.withStore(async (store, config) => {
-        const base = await findDashboard(config)
-        const code = randomWord()
-        const expiresAt = systemClock.now() + LOGIN_CODE_MS
-        await store.saveLoginCode({ hash: hashSecret(code), name: readUser(), role, expiresAt })
-        // A browser sends what follows `#` to no server, so the code reaches no log.
-        const url = `${base}/login#${code}`
+        // A configured address needs no running app to be known.
+        const adminUrl = config.admin.url ?? (await requireRunningApp(config)).admin
+        const { url, expiresAt } = await makeLoginLink(store, { config, adminUrl, role }, systemClock.now())
         out.result({ url, role, expiresAt: isoTime(expiresAt) }, () => [url])
         out.note('The link logs in once, within ten minutes.')
         if (open && out.isWatched) openBrowser(url)
       }),
     )
-}
-
-/** The address of the dashboard: `admin.url`, or that of the running app. */
-async function findDashboard(config: Pick<Config, 'dataDir' | 'admin'>): Promise<string> {
-  const { url, basePath } = config.admin
-  return `${url ?? (await requireRunningApp(config)).admin}${basePath}`
-}
-
-/** A user without an entry in the system's list, as in many containers, is named by number. */
-function readUser(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return `uid-${process.getuid?.() ?? 'unknown'}`
-  }
 }
 
 const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {

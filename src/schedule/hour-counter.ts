@@ -10,7 +10,7 @@ const PERIOD_MS = 60_000
 type HourStore = Pick<Store, 'findDueHour' | 'readHourRuns' | 'readHourDeliveries' | 'saveHour'>
 
 /**
- * Counts each hour once it is over, and again after a run of it has ended later. See decision 49.
+ * Counts each hour once it is over, and again after a run of it has ended later. See decision 48.
  */
 export class HourCounter {
   readonly #store: HourStore

@@ -2,7 +2,7 @@ import type { AccessRole } from './role.ts'
 
 /**
  * A login of a browser. The cookie and the page key are both needed; the store has only their
- * hashes. Times are epoch milliseconds. See decision 48.
+ * hashes. Times are epoch milliseconds. See decision 47.
  */
 export interface AdminSession {
   /** `ses_…` */

@@ -18,7 +18,7 @@ const SPAN_DIGITS = 16
 
 /**
  * The trace of everything that goes back to one root: 32 hexadecimal digits. Every process computes
- * the same, so nothing is stored. See decision 51.
+ * the same, so nothing is stored. See decision 50.
  */
 export function traceIdOf(root: RunRoot): string {
   return digits(TRACE_DIGITS, ['trace', root.kind, ...namesOf(root)])

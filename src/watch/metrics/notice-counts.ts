@@ -21,7 +21,7 @@ const TAKEN: ReadonlySet<Verdict> = new Set(['accepted', 'duplicate', 'conflict'
 /** Label of deliveries whose endpoint is not known. */
 export const NO_ENDPOINT = 'none'
 
-/** Counts notices in plain numbers: at most 1.5 µs for a run of three steps. See decision 50. */
+/** Counts notices in plain numbers: at most 1.5 µs for a run of three steps. See decision 49. */
 export class NoticeCounts {
   readonly book = new SeriesBook()
   /** By the endpoint's id. */

@@ -22,7 +22,7 @@ interface TracingParts {
 
 /**
  * Makes spans of notices. Those of a pass wait until it settles: a step that a crash repeats would
- * otherwise be sent twice. See decision 51.
+ * otherwise be sent twice. See decision 50.
  */
 export class Tracing {
   readonly #parts: TracingParts

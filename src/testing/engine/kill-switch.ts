@@ -5,7 +5,7 @@ import type { Activity } from './activity.ts'
 import type { CrashPoint } from './crash-point.ts'
 
 /** Names of calls that only read. */
-const READING = /^(find|list|count|tally|next|read|pack|load|search|group)/
+const READING = /^(has|find|list|count|tally|next|read|pack|load|search|group)/
 /** Writes outside the journal: workers, deliveries and schedules. */
 const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
   ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'close'] as const),

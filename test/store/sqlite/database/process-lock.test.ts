@@ -24,7 +24,8 @@ test('a process lock is free as soon as its process is killed, and not before', 
   writeFileSync(
     script,
     `import { takeProcessLock } from '${MODULE}'
-takeProcessLock('${file}')
+// Collected as garbage, the lock would be free.
+globalThis.lock = takeProcessLock('${file}')
 process.send('held')
 setInterval(() => {}, 1e6)
 `,

@@ -26,7 +26,8 @@ function watchWork() {
     new Proxy(store, {
       get(target, name) {
         const method = Reflect.get(target, name)
-        if (typeof method !== 'function') return method
+        // A watch is no call that ends.
+        if (typeof method !== 'function' || name === 'watch') return method
         return async (...given: unknown[]) => {
           storeCalls++
           try {

@@ -19,7 +19,7 @@ import type { Quarantine } from './quarantine.ts'
 const MAX_LOOK_MS = 1_000
 /** Looks until a blocked loop is certain. */
 const LOOKS = 4
-/** Least time for which an engine may be blocked before it is at work: it imports its modules. */
+/** Least time for which an engine may be blocked while it imports its modules. */
 const LOAD_MS = 30_000
 /** Time beyond `drain` in which a stopping engine writes what it did. */
 const STOP_GRACE_MS = 1_000
@@ -53,6 +53,8 @@ export class SupervisedEngine implements Engine {
   #beganAt: number
   #ends: EngineEnds | null = null
   #blockage: Blockage | null = null
+  /** True once the thread has its modules: from then on, only a run can block it. */
+  #isLoaded = false
   #isAtWork = false
   #isWoken = false
   #restarting: Promise<void> = Promise.resolve()
@@ -125,11 +127,22 @@ export class SupervisedEngine implements Engine {
     const { begin, notices, clock } = this.#parts
     this.#beganAt = clock.now()
     this.#blockage = null
+    this.#isLoaded = false
     const thread = begin(this.#lookMs, (heard) => {
       for (const notice of heard) notices.publish(notice)
     })
     void thread.ended.then((end) => this.#receiveEnd(thread, end))
+    thread.loaded.then(
+      () => this.#noteLoaded(thread),
+      () => {},
+    )
     return thread
+  }
+
+  #noteLoaded(thread: EngineThread): void {
+    if (thread !== this.#thread) return
+    this.#isLoaded = true
+    this.#blockage = null
   }
 
   /** From now on, deliveries are claimed for the thread. */
@@ -153,7 +166,7 @@ export class SupervisedEngine implements Engine {
     this.#cancelLook = clock.at(clock.now() + this.#lookMs, () => {
       const seen = { beat: this.#thread.beat, now: clock.now() }
       this.#blockage = observeBeat(debuggerUrl() ? null : this.#blockage, seen, this.#lookMs)
-      const hangMs = this.#isAtWork ? config.engine.hangMs : Math.max(config.engine.hangMs, LOAD_MS)
+      const hangMs = this.#isLoaded ? config.engine.hangMs : Math.max(config.engine.hangMs, LOAD_MS)
       if (this.#blockage.blockedMs >= hangMs) this.#endBlocked(hangMs)
       this.#look()
     })

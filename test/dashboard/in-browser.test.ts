@@ -74,6 +74,20 @@ inBrowser(`a run that another process ends changes on the page by itself${label}
   await row.getByText('canceled').waitFor()
 })
 
+inBrowser(`all runs of a filter are retried as an operation, whose progress is shown${label}`, async () => {
+  const { page, login, origin, hear, faults } = await open()
+  await login(page)
+  await page.goto(`${origin}/runs?status=failed`)
+  mood.isBroken = false
+  await page.getByRole('button', { name: 'Retry all that match…' }).click()
+  await page.getByLabel('Reason').fill('there is room again')
+  await page.getByRole('button', { name: 'Retry them' }).click()
+  await hear('run.completed')
+  const row = page.getByRole('row', { name: /there is room again/ })
+  await row.getByText('1 of 1').waitFor()
+  expect(faults()).toEqual([])
+})
+
 inBrowser(`a viewer sees runs and neither payloads nor actions${label}`, async () => {
   const { page, login, origin } = await open()
   await login(page, 'viewer')

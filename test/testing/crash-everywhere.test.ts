@@ -166,7 +166,7 @@ test('crashEverywhere cuts a step off in the middle of its function', async () =
     return t.run(copying).output
   }
   const crashed = crashEverywhere({ workflows: [copying], steps: {} }, scenario)
-  await expect(crashed).rejects.toThrow(/^crashed at write 1 of 2|^crashed in the middle of step "copy"/)
+  await expect(crashed).rejects.toThrow(/^crashed at write 1 of 2/)
   const report = await crashEverywhere({ workflows: [copying] }, async (t) => {
     await t.send('go')
     return t.run(copying).output

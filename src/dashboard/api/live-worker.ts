@@ -6,7 +6,7 @@ interface Command {
 }
 
 /** The state of the feed, and its messages, as every tab gets them. */
-export type FeedMessage = { kind: 'state'; state: 'live' | 'reconnecting' } | { kind: 'changed'; topics: string[] }
+export type FeedMessage = { kind: 'state'; state: 'live' | 'reconnecting' } | { kind: 'changed' }
 
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 10_000
@@ -46,7 +46,7 @@ async function listen(): Promise<boolean> {
   if (!response.ok || !response.body) return false
   tell({ kind: 'state', state: 'live' })
   // Anything may have changed while nobody listened.
-  tell({ kind: 'changed', topics: [] })
+  tell({ kind: 'changed' })
   let text = ''
   for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
     text += chunk
@@ -58,12 +58,10 @@ async function listen(): Promise<boolean> {
   return true
 }
 
+/** A message says that something changed; the page then asks again for what it shows. */
 function read(message: string): void {
   const kind = /^event: (\w+)$/m.exec(message)?.[1]
-  const data = /^data: (.*)$/m.exec(message)?.[1]
-  if (kind === undefined || data === undefined || kind === 'hello' || kind === 'bye') return
-  const { topics = [] } = JSON.parse(data) as { topics?: string[] }
-  tell({ kind: 'changed', topics })
+  if (kind === 'changed' || kind === 'operation') tell({ kind: 'changed' })
 }
 
 function tell(message: FeedMessage): void {

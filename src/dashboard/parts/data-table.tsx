@@ -11,7 +11,7 @@ export interface Column<Row> {
 }
 
 interface TableParts<Row> {
-  /** What the rows are, for a screen reader. */
+  /** Name of the table, for a screen reader. */
   label: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]

@@ -51,9 +51,9 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en')
 }
 
-/** `1 run`, `2 runs`. */
-export function countOf(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
+/** `1 run`, `2 runs`; `nouns` where the plural has another ending. */
+export function countOf(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${formatCount(count)} ${count === 1 ? noun : nouns}`
 }
 
 /** The last eight characters of an id, which tell it from its neighbours. */

@@ -27,7 +27,7 @@ export function Learning({ endpoint }: { endpoint: Endpoint }) {
           <Loaded of={captures}>
             {({ items }) => (
               <>
-                <strong>{countOf(items.length, 'delivery').replace('deliverys', 'deliveries')} captured</strong>
+                <strong>{countOf(items.length, 'delivery', 'deliveries')} captured</strong>
                 <ul className="small quiet">
                   {items.slice(-3).map(({ id, receivedAt, bodyBytes, headers }) => (
                     <li key={id}>

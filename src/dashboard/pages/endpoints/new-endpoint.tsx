@@ -13,7 +13,7 @@ export function NewEndpoint({ onClose }: { onClose: () => void }) {
   const [, go] = useLocation()
   const add = async (reason: string | undefined) => {
     const patterns = events.split(',').map((pattern) => pattern.trim())
-    const body = { name, events: patterns, learn: isLearning, ...(reason === undefined ? {} : { reason }) }
+    const body = { name, events: patterns, learn: isLearning, reason }
     const made = await call('POST /endpoints', { body })
     if (made.secret === null) return go(`/endpoints/${encodeURIComponent(name)}`)
     setSecret(made.secret)

@@ -114,7 +114,7 @@ function Replay({ event }: { event: Event }) {
           perform={(reason) =>
             replay.mutateAsync({
               params: { id: event.id },
-              body: { account: event.account, ...(reason === undefined ? {} : { reason }) },
+              body: { account: event.account, reason },
             })
           }
         >

@@ -11,7 +11,7 @@ import { foldHours } from '../../words/hours.ts'
 
 type Overview = AnswerOf<'GET /overview'>
 
-/** What needs a person now, the last day, what ran last, and what comes next. */
+/** The first look: matters for a person, the last day, the newest runs, and the next ticks. */
 export default function OverviewPage() {
   const overview = useApi('GET /overview', {})
   const newest = useApi('GET /runs', { query: { limit: 12 } })
@@ -46,12 +46,19 @@ function NeedsYou({ overview }: { overview: Overview }) {
   const learning = endpoints.data?.items.filter(({ status }) => status === 'learning') ?? []
   const needs: Need[] = [
     ...needsOfRuns(overview),
-    ...overview.pausedWorkflows.map((id) => need(`/workflows/${id}`, '⏸', 'waiting', `${id} is paused`)),
+    ...overview.pausedWorkflows.map((id) =>
+      need(`/workflows/${encodeURIComponent(id)}`, '⏸', 'waiting', `${id} is paused`),
+    ),
     ...overview.missedTicks.map(({ workflow, missed }) =>
       need('/schedules', '!', 'waiting', `${workflow} missed ${countOf(missed, 'tick')}`),
     ),
     ...learning.map(({ name }) =>
-      need(`/endpoints/${name}`, '◔', 'waiting', `Endpoint ${name} is learning its signature scheme`),
+      need(
+        `/endpoints/${encodeURIComponent(name)}`,
+        '◔',
+        'waiting',
+        `Endpoint ${name} is learning its signature scheme`,
+      ),
     ),
   ]
   return (
@@ -100,7 +107,8 @@ function countAll({ count, isMore }: Overview['failed'], noun: string): string {
 
 /** One line that adds up: requests that came, by what became of them; then runs by hour. */
 function LastDay({ overview }: { overview: Overview }) {
-  const { received, running, pending, oldestPendingAt, upNext } = overview
+  const { received, running, pending, oldestPendingAt } = overview
+  const upNext = firstOfEach(overview.upNext)
   const all = received.accepted + received.duplicate + received.conflict + received.refused
   return (
     <section className="card padded stack" aria-label="Last 24 hours">
@@ -133,6 +141,11 @@ function LastDay({ overview }: { overview: Overview }) {
       )}
     </section>
   )
+}
+
+/** The next tick of each workflow. */
+function firstOfEach(ticks: Overview['upNext']): Overview['upNext'] {
+  return ticks.filter(({ workflow }, index) => ticks.findIndex((tick) => tick.workflow === workflow) === index)
 }
 
 function FirstSteps() {

@@ -11,7 +11,7 @@ import { canRetry, isFinished, type Run, type Step } from '../../words/runs.ts'
 
 type Dialog = 'cancel' | 'restart' | 'fork'
 
-/** What can be done with a run. Buttons that the role lacks are absent. */
+/** The actions on a run. Buttons that the role lacks are absent. */
 export function RunActions({ run, steps }: { run: Run; steps: readonly Step[] }) {
   const mayAct = useMay('operator')
   const toast = useToasts()
@@ -74,7 +74,7 @@ function CancelDialog({ run, onClose }: { run: Run; onClose: () => void }) {
       action="Cancel the run"
       isDangerous
       onClose={onClose}
-      perform={(reason) => cancel.mutateAsync({ params: { id: run.id }, body: bodyOf(reason) })}
+      perform={(reason) => cancel.mutateAsync({ params: { id: run.id }, body: { reason } })}
     >
       <p>It stops within a moment, with all runs that it invoked. Finished steps stay as they are.</p>
     </Confirm>
@@ -90,9 +90,7 @@ function RestartDialog({ run, steps, onClose }: { run: Run; steps: readonly Step
       action="Start again"
       isDangerous
       onClose={onClose}
-      perform={(reason) =>
-        resume.mutateAsync({ params: { id: run.id }, body: { ...bodyOf(reason), fromScratch: true } })
-      }
+      perform={(reason) => resume.mutateAsync({ params: { id: run.id }, body: { reason, fromScratch: true } })}
     >
       <p>
         It forgets all its steps and begins at its first line. {countOf(effects.length, 'effect')} will happen once
@@ -111,7 +109,7 @@ function ForkDialog({ run, steps, onClose }: { run: Run; steps: readonly Step[];
   const [fromStep, setFromStep] = useState(steps.find(({ status }) => status === 'failed')?.key ?? steps[0]?.key ?? '')
   const [, go] = useLocation()
   const fork = async (reason: string | undefined) => {
-    const made = await call('POST /runs/:id/fork', { params: { id: run.id }, body: { ...bodyOf(reason), fromStep } })
+    const made = await call('POST /runs/:id/fork', { params: { id: run.id }, body: { reason, fromStep } })
     go(`/runs/${made.id}`)
   }
   const kept = steps.findIndex(({ key }) => key === fromStep)
@@ -128,8 +126,4 @@ function ForkDialog({ run, steps, onClose }: { run: Run; steps: readonly Step[];
       <p className="quiet">A new run keeps the results of the {countOf(Math.max(kept, 0), 'step')} before it.</p>
     </Confirm>
   )
-}
-
-function bodyOf(reason: string | undefined): { reason?: string } {
-  return reason === undefined ? {} : { reason }
 }

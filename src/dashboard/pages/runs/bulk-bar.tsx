@@ -21,9 +21,7 @@ export function BulkBar({ ids, clear }: { ids: readonly string[]; clear: () => v
   const toast = useToasts()
   const perform = async (reason: string | undefined) => {
     if (!chosen) return
-    const answers = await Promise.allSettled(
-      ids.map((id) => call(chosen.route, { params: { id }, body: reason === undefined ? {} : { reason } })),
-    )
+    const answers = await Promise.allSettled(ids.map((id) => call(chosen.route, { params: { id }, body: { reason } })))
     const refused = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []))
     const done = countOf(ids.length - refused.length, 'run')
     const why = refused[0] instanceof ApiError ? `: ${refused[0].problem.detail}` : ''

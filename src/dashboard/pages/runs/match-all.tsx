@@ -32,7 +32,7 @@ function MatchDialog({ kind, filter, onClose }: { kind: keyof typeof VERBS; filt
   const shown = first.data?.items.length ?? 0
   const many = first.data?.next === null ? countOf(shown, 'run') : `more than ${countOf(shown, 'run')}`
   const perform = async (reason: string | undefined) => {
-    const body: Start = { kind, filter, ...(reason === undefined ? {} : { reason }) }
+    const body: Start = { kind, filter, reason }
     await start.mutateAsync({ body })
     go('/system?tab=operations')
   }

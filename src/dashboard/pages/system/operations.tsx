@@ -29,10 +29,10 @@ const COLUMNS: readonly Column<Operation>[] = [
 
 /** Operations on many runs, with their progress. */
 export function Operations() {
-  const operations = useList('GET /operations', { query: {} } as never)
+  const operations = useList('GET /operations', { query: {} })
   return (
-    <List of={operations as never} empty={<Empty title="No operation on many runs yet." />}>
-      {(items: Operation[]) => <DataTable label="Operations" columns={COLUMNS} rows={items} keyOf={({ id }) => id} />}
+    <List of={operations} empty={<Empty title="No operation on many runs yet." />}>
+      {(items) => <DataTable label="Operations" columns={COLUMNS} rows={items} keyOf={({ id }) => id} />}
     </List>
   )
 }

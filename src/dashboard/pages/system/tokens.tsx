@@ -52,7 +52,7 @@ function NewToken({ onClose, show }: { onClose: () => void; show: (secret: strin
   const [name, setName] = useState('')
   const [role, setRole] = useState<Token['role']>('viewer')
   const add = async (reason: string | undefined) => {
-    const { secret } = await call('POST /tokens', { body: { name, role, ...(reason === undefined ? {} : { reason }) } })
+    const { secret } = await call('POST /tokens', { body: { name, role, reason } })
     show(secret)
   }
   return (

@@ -116,6 +116,12 @@ test('the package has no tests, secrets, build files or copies of sources', () =
   expect(assets.filter((name) => !names.includes(name.replace(/^src/, 'dist')))).toEqual([])
 })
 
+test('the package brings the dashboard built, and not its source', () => {
+  const names = readdirSync(installed(), { recursive: true, encoding: 'utf8' })
+  expect(names).toContain('dist/dashboard/index.html')
+  expect(names.filter((name) => name.startsWith('src/dashboard'))).toEqual([])
+})
+
 test('the types of the package compile without skipLibCheck', () => {
   const doors = Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).exports)
   const lines = doors.map((door, index) => `export * as door${index} from '${door.replace(/^\./, 'upshot')}'`)

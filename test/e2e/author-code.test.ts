@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { type Guilt, GuiltyStage } from './support/guilty-stage.ts'
 
@@ -86,6 +87,24 @@ test('a run that kills its process is tried alone after two deaths, and only it 
   const ended = last.lines.filter(({ message }) => message === 'the engine ended and begins again')
   expect(ended.map(({ cause }) => cause)).toEqual(Array(5).fill('killed'))
 }, 120_000)
+
+test('the process that tries suspects alone ends with its parent, even while a run blocks it', async () => {
+  const stage = new GuiltyStage({ step: 'for (;;) {}' })
+  const started = await stage.start()
+  // Tried first, so that the guilty run meets an engine that has started.
+  await stage.occupy(2)
+  await stage.deliver('evt_guilty', 'file.deleted')
+  const guilty = (await stage.guiltyRun())?.id
+  const ends = () => started.lines.filter(({ message }) => message === 'the engine ended and begins again')
+  await stage.until(() => ends().length > 0)
+  stage.goOn()
+  await stage.until(() => ends().some(({ runs }) => String(runs) === `${guilty} (guilty)`))
+  // The next engine of that process has claimed the run in its start, and is blocked there.
+  await stage.until(async () => (await stage.guiltyRun())?.status === 'running')
+  const children = readFileSync(`/proc/${started.child.pid}/task/${started.child.pid}/children`, 'utf8')
+  started.child.kill('SIGKILL')
+  await stage.until(() => !existsSync(`/proc/${Number(children.trim())}`))
+}, 60_000)
 
 test('45 s of synchronous work in one of two worker processes lose it no run', async () => {
   const work = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 45_000); return 'done'"

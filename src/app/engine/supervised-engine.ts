@@ -229,8 +229,11 @@ export class SupervisedEngine implements Engine {
   /** An engine that does not stop within `drain` and a second is ended. */
   async #stop(): Promise<void> {
     const { store, config, clock } = this.#parts
+    const stopped = { cause: 'killed', error: { name: 'Error', message: 'The app stops.' } } as const
     this.#stopping.abort()
     this.#cancelLook()
+    // A restart would wait without end for a thread that a run has blocked in its start.
+    if (!this.#isAtWork) await this.#thread.end(stopped)
     await this.#restarting
     const thread = this.#thread
     thread.counts.slots.close()
@@ -240,8 +243,7 @@ export class SupervisedEngine implements Engine {
     if (this.#isAtWork) await Promise.race([thread.call({ kind: 'stop' }).catch(() => {}), late.promise])
     cancel()
     this.#isAtWork = false
-    const message = 'The app stops.'
-    await thread.end({ cause: 'killed', error: { name: 'Error', message } })
+    await thread.end(stopped)
     if (this.#access) await store.stopWorker(thread.id)
   }
 }

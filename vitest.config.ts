@@ -7,10 +7,11 @@ export const LONG = [
   'test/cli/commands/app/dev.test.ts',
   'test/crash/**/*.test.ts',
   'test/docs/{api,guides}.test.ts',
-  'test/e2e/{author-code,burst,lost-database,package,prometheus,receiver-floods,roles,rotation,stalled-log}.test.ts',
+  'test/e2e/{author-code,burst,clock-jump,first-hour,lost-database,package,prometheus,receiver-floods,roles,rotation,stalled-log}.test.ts',
   'test/dashboard/in-browser.test.ts',
-  'test/property/{flow,folds}.test.ts',
+  'test/property/{flow,folds,safety}.test.ts',
   'test/sandbox/pages/in-browser.test.ts',
+  'test/store/postgres/**/*.test.ts',
 ]
 
 /** Files that put other modules in the place of real ones, which the files after them must not meet. */

@@ -10,11 +10,14 @@ import { killChildren, startProcess } from './processes/child.ts'
 import { type Machine, measureMachine, measureSpeed } from './report/machine.ts'
 import { createPatience } from './report/patience.ts'
 import type { Result } from './report/result.ts'
+import { appProcess } from './suites/app-process.ts'
+import { blocked } from './suites/blocked.ts'
 import { claim } from './suites/claim.ts'
 import { download } from './suites/download.ts'
 import { engine } from './suites/engine.ts'
 import { growth } from './suites/growth.ts'
 import { ingest } from './suites/ingest.ts'
+import { ledger } from './suites/ledger.ts'
 import { metrics } from './suites/metrics.ts'
 import { receive } from './suites/receive.ts'
 import { replay } from './suites/replay.ts'
@@ -22,7 +25,21 @@ import { sandbox } from './suites/sandbox.ts'
 import { start } from './suites/start.ts'
 import type { Bench, Suite } from './suites/suite.ts'
 
-const SUITES: readonly Suite[] = [ingest, receive, growth, start, engine, claim, replay, metrics, download, sandbox]
+const SUITES: readonly Suite[] = [
+  ingest,
+  receive,
+  growth,
+  start,
+  engine,
+  claim,
+  replay,
+  blocked,
+  ledger,
+  metrics,
+  download,
+  sandbox,
+  appProcess,
+]
 
 /** Enough for the longest burst, and for all bursts to one store together. */
 const DELIVERIES = { quick: 600_000, full: 3_300_000 }
@@ -37,6 +54,7 @@ const OPTIONS = {
   only: { type: 'string', default: '' },
   'node-load': { type: 'boolean', default: false },
   profile: { type: 'string' },
+  'ledger-rows': { type: 'string' },
 } as const
 
 const USAGE = `npm run bench -- [options]
@@ -46,6 +64,7 @@ const USAGE = `npm run bench -- [options]
   --json <file>     write machine and results to a file
   --node-load       send with Node processes even where wrk is installed
   --profile <dir>   write a CPU profile of each target into this folder
+  --ledger-rows <n> rows of the effect ledger (default: 10 million, with --quick one)
   --help            print this help
 
 Results:`
@@ -106,6 +125,7 @@ async function runSuites(): Promise<Result[]> {
   const bench: Bench = {
     folder,
     isQuick: options.quick,
+    ledgerRows: options['ledger-rows'] === undefined ? null : Number(options['ledger-rows']),
     load,
     get deliveries() {
       deliveries ??= writeDeliveries(folder, options.quick ? DELIVERIES.quick : DELIVERIES.full)

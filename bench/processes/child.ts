@@ -11,7 +11,8 @@ export function killChildren(): void {
   for (const child of living) child.kill('SIGKILL')
 }
 
-function adopt(child: ChildProcess): void {
+/** Has `killChildren` kill this child, too. */
+export function adopt(child: ChildProcess): void {
   living.add(child)
   child.once('exit', () => living.delete(child))
 }

@@ -10,6 +10,8 @@ export interface Bench {
   folder: string
   /** Fewer and shorter rounds. */
   isQuick: boolean
+  /** Rows of the effect ledger; null: as many as the run is long. */
+  ledgerRows: number | null
   load: LoadGenerator
   /** Made at the first access. */
   readonly deliveries: DeliveryFile

@@ -9,8 +9,16 @@ function runNotices(workflow: string): Notice[] {
   const root = { kind: 'event', account: 'default', event: 'evt_1' } as const
   const about = { run: 'run_1', workflow, root }
   const step = { kind: 'step.completed', ...about, effect: 'write', target: null, attempt: 1, ms: 1 } as const
-  const delivery = { delivery: 'dlv_1', endpoint: 'end_1', account: 'default', event: 'evt_1', type: 'file.created' }
-  const facts = { subject: null, runs: 1, workflows: [workflow], facts: {}, ms: 1 }
+  const delivery = { delivery: 'dlv_1', endpoint: 'end_1', account: 'default', event: 'evt_1' } as const
+  const facts = {
+    endpointName: 'main',
+    type: 'file.created',
+    subject: null,
+    runs: 1,
+    workflows: [workflow],
+    facts: {},
+    ms: 1,
+  }
   return [
     { kind: 'delivery.received', verdict: 'accepted', ...delivery, ...facts },
     { kind: 'run.queued', count: 1 },

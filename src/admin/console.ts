@@ -2,6 +2,7 @@ import compression from 'compression'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Publish } from '../core/notices.ts'
 import type { BulkOperation } from '../core/safety/bulk.ts'
+import type { Store } from '../core/store/store.ts'
 import { Authenticator } from './access/authenticator.ts'
 import { type CookiePlace, cookieName } from './access/cookie.ts'
 import type { AccessOptions } from './access/options.ts'
@@ -14,7 +15,7 @@ import { answerProblem, mountRoutes } from './http/mount-routes.ts'
 import { SECURE_HEADERS } from './http/secure-headers.ts'
 import { staticPage } from './http/static-page.ts'
 import { LiveFeed, type LiveFeedParts } from './live/live-feed.ts'
-import { BulkRunner } from './operations/bulk-runner.ts'
+import type { BulkRunner } from './operations/bulk-runner.ts'
 import { accessHandlers, type ProcessFacts } from './resources/access-handlers.ts'
 import { accountHandlers } from './resources/account-handlers.ts'
 import { auditHandlers } from './resources/audit-handlers.ts'
@@ -26,11 +27,15 @@ import { liveHandlers } from './resources/live-handlers.ts'
 import { describeOperation, operationHandlers } from './resources/operation-handlers.ts'
 import type { ResourceParts } from './resources/parts.ts'
 import { runHandlers } from './resources/run-handlers.ts'
+import { approvalHandlers } from './resources/safety/approval-handlers.ts'
+import { effectHandlers } from './resources/safety/effect-handlers.ts'
+import { subjectHandlers } from './resources/subject-handlers.ts'
 import { systemHandlers } from './resources/system-handlers.ts'
 import { tokenHandlers } from './resources/token-handlers.ts'
 import { workflowHandlers } from './resources/workflow-handlers.ts'
 
 export interface ConsoleParts extends ResourceParts, Pick<LiveFeedParts, 'listen'> {
+  store: Store
   access: AccessOptions
   facts: ProcessFacts
   publish: Publish
@@ -46,17 +51,20 @@ export interface ConsoleParts extends ResourceParts, Pick<LiveFeedParts, 'listen
 /** Answers below this size are sent as they are. */
 const COMPRESSED_BYTES = 1_400
 
-/** The API and the page, as the admin server runs them. */
+/** The API and the page. */
 export interface Console {
   handler: RequestHandler
-  /** Begins the work on operations. */
-  start(): void
-  /** Ends the open live feeds, which would delay a stop, and the work on operations. */
-  stop(): Promise<void>
+  /** Tells live feeds how far an operation has come. */
+  report(operation: BulkOperation): void
+  /** Ends the open live feeds, which would delay a stop. */
+  stop(): void
 }
 
 /** The API and the page, for any base path. `port` is asked once the server listens. */
-export function createConsole(parts: ConsoleParts, port: () => number): Console {
+export function createConsole(
+  parts: ConsoleParts,
+  { port, runner }: { port: () => number; runner: Pick<BulkRunner, 'wake'> },
+): Console {
   const { access, store, page, metrics } = parts
   const place = (): CookiePlace => ({
     port: port(),
@@ -65,8 +73,6 @@ export function createConsole(parts: ConsoleParts, port: () => number): Console 
   })
   const authenticator = new Authenticator(store, access)
   const feed = new LiveFeed(parts)
-  const onProgress = (operation: BulkOperation) => feed.report(operation.id, describeOperation(operation))
-  const runner = new BulkRunner({ ...parts, onProgress })
   const router = Router()
   const own = () => ({ port: port(), url: access.url })
   if (metrics) router.get('/metrics', metricsRoute({ ...metrics, authenticator, clock: parts.clock, own }))
@@ -88,11 +94,8 @@ export function createConsole(parts: ConsoleParts, port: () => number): Console 
   const handler = access.basePath === '' ? router : Router().use(access.basePath, router)
   return {
     handler,
-    start: () => runner.start(),
-    stop() {
-      feed.stop('the process stops')
-      return runner.stop()
-    },
+    report: (operation) => feed.report(operation.id, describeOperation(operation)),
+    stop: () => feed.stop('the process stops'),
   }
 }
 
@@ -106,7 +109,7 @@ function mayCompress(request: Request, response: Response): boolean {
 interface Wired {
   authenticator: Authenticator
   feed: LiveFeed
-  runner: BulkRunner
+  runner: Pick<BulkRunner, 'wake'>
   place: () => CookiePlace
 }
 
@@ -119,6 +122,9 @@ function createHandlers(parts: ConsoleParts, { authenticator, feed, runner, plac
     ...eventHandlers(parts),
     ...deliveryHandlers(parts),
     ...workflowHandlers(parts),
+    ...approvalHandlers(parts),
+    ...effectHandlers(parts),
+    ...subjectHandlers(parts),
     ...endpointHandlers(parts),
     ...accountHandlers(parts),
     ...tokenHandlers(parts),

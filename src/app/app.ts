@@ -1,5 +1,6 @@
 import { CommitCounts } from '../core/commit-counts.ts'
 import { describeError } from '../core/errors.ts'
+import { deriveProbeKey } from '../core/incoming/probe-mark.ts'
 import type { Route } from '../core/incoming/route.ts'
 import type { Store, StoreWatch } from '../core/store/store.ts'
 import { type Clock, systemClock } from '../core/time.ts'
@@ -7,22 +8,23 @@ import { KnownSecrets } from '../notices/log/known-secrets.ts'
 import { createNoticeBus, type NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
 import { storeOptions } from '../project/data-dir/open-store.ts'
+import { protectDataDir } from '../project/data-dir/protect-data-dir.ts'
 import { type Runtime, removeRuntimeFile, writeRuntimeFile } from '../project/data-dir/runtime-file.ts'
 import { readVersion } from '../project/read-version.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import { isLogMissing } from '../store/sqlite/database/open-mark.ts'
 import { openThreadedStore } from '../store/sqlite/thread/threaded-store.ts'
-import { openTracing } from '../watch/traces/open-tracing.ts'
 import type { Tracing } from '../watch/traces/tracing.ts'
 import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-urls.ts'
 import { type EmbeddedSandbox, makeSampleTransfer, registerWebhook, startEmbeddedSandbox } from './embedded-sandbox.ts'
 import { accessTo } from './engine/access-to.ts'
 import type { Engine } from './engine/engine.ts'
+import { noteGuard } from './engine/note-guard.ts'
 import { openEngine } from './engine/open-engine.ts'
 import { ensureEndpoint } from './ensure-endpoint.ts'
 import { RunLogKeeper } from './log/run-log-keeper.ts'
 import { SecretWatch } from './log/secret-watch.ts'
-import { type AppHooks, type AppParts, type OpenParts, openParts } from './open-parts.ts'
+import type { AppHooks, AppParts, OpenParts, openParts } from './open-parts.ts'
 import { planParts, type RolePlan } from './role.ts'
 
 /**
@@ -56,14 +58,22 @@ export class App {
     const { notices = createNoticeBus(), secrets = new KnownSecrets(), workflows } = parts
     const { clock = systemClock, random = Math.random } = parts
     const commits = CommitCounts.allocate()
+    const closed = protectDataDir(config)
+    if (closed.length > 0) notices.publish({ kind: 'store.protected', paths: closed })
     const options = { ...storeOptions(config), commits }
     if (isLogMissing(options.file)) notices.publish({ kind: 'store.log_missing', file: options.file })
-    const store = (parts.openStore ?? openThreadedStore)(options)
+    const store = await (parts.openStore ?? openThreadedStore)(options)
+    const probeKey = deriveProbeKey(options.vaultKey)
     const given = { clock, random, notices, ...(workflows === undefined ? {} : { workflows }) }
     try {
-      const engine = plan.work ? await openEngine({ config, store, storeOptions: options, ...given }) : null
+      // Its thread and this one load their modules at the same time.
+      const [engine, { openParts }] = await Promise.all([
+        plan.work ? openEngine({ config, store, storeOptions: options, ...given }) : null,
+        import('./open-parts.ts'),
+        config.service.kind === 'sandbox' ? import('../sandbox/index.ts') : null,
+      ])
       const tracing = await traceNotices(config, notices, clock)
-      return new App(config, { clock, notices, secrets, plan, store, engine, commits, tracing })
+      return new App(config, { clock, notices, secrets, plan, store, engine, commits, tracing, probeKey, openParts })
     } catch (error) {
       await store.close()
       throw error
@@ -72,7 +82,7 @@ export class App {
 
   private constructor(
     config: Config,
-    given: Omit<Parameters<typeof openParts>[1], 'hooks'> & Pick<AppParts, 'secrets'>,
+    given: Omit<Parameters<typeof openParts>[1], 'hooks'> & Pick<AppParts, 'secrets'> & { openParts: typeof openParts },
   ) {
     this.notices = given.notices
     this.store = given.store
@@ -82,7 +92,7 @@ export class App {
     this.#engine = given.engine
     this.#tracing = given.tracing
     const embedded = () => this.#embedded
-    this.#parts = openParts(config, { ...given, hooks: { phase: () => this.#phase, embedded } })
+    this.#parts = given.openParts(config, { ...given, hooks: { phase: () => this.#phase, embedded } })
     this.#secrets = new SecretWatch({ ...given, config, embedded })
     this.#runLogs = new RunLogKeeper(given)
   }
@@ -116,18 +126,21 @@ export class App {
 
   /** Whatever can fail comes before the first row: a start that fails changes nothing. */
   async #start(): Promise<AppUrls> {
-    const { receiver, scheduler, pruner, hours, beat } = this.#parts
+    const { receiver, scheduler, pruner, sealer, hours, alerts, beat } = this.#parts
     const { receive, schedule } = this.#plan
     this.#phase = 'starting'
     const { receiverUrl, adminUrl } = await this.#listen()
     const isNewSandbox = receive && (await this.#openEndpoint(receiverUrl))
     await this.#secrets.refresh()
+    if (this.#engine) await noteGuard(this.store, this.#config.guardPolicy, this.#clock.now())
     if (this.#engine) await this.#engine.start(accessTo(this.#config, this.#embedded))
     if (schedule) {
       await this.#followSchedules()
       scheduler.start()
       pruner.start()
+      sealer.start()
       hours.start()
+      alerts?.start()
     }
     this.#watch = this.store.watch(this.#clock, () => this.#onStoreChange())
     const urls = await this.#announce(receiverUrl, adminUrl)
@@ -175,7 +188,7 @@ export class App {
   }
 
   async #stop(reason: string): Promise<void> {
-    const { receiver, scheduler, pruner, hours, beat, admin } = this.#parts
+    const { receiver, scheduler, pruner, sealer, hours, alerts, beat, admin } = this.#parts
     this.#phase = 'stopping'
     this.notices.publish({ kind: 'app.stopping', reason })
     // A start that is under way finishes first: half an app is harder to stop than a whole one.
@@ -185,12 +198,12 @@ export class App {
     // While runs finish, the receiver answers 503, so that senders know to try again.
     const drained = receiver.drain()
     const faults = [
-      ...(await settleAll([pruner.stop(), hours.stop(), beat.stop()])),
+      ...(await settleAll([pruner.stop(), hours.stop(), alerts?.stop(), beat.stop()])),
       ...(await settleAll([drained, scheduler.stop(), this.#engine?.stop()])),
       ...(await settleAll([receiver.stop()])),
       // The admin server answers while the app drains, so that load balancers see it stopping.
       ...(await settleAll([admin.stop()])),
-      ...(await settleAll([this.#runLogs.stop(), this.#embedded?.sandbox.stop()])),
+      ...(await settleAll([this.#runLogs.stop(), this.#embedded?.sandbox.stop(), sealer.stop()])),
       ...(await settleAll([this.store.close(), this.#tracing?.stop()])),
     ]
     this.notices.publish({ kind: 'app.stopped' })
@@ -229,5 +242,7 @@ async function settleAll(parts: readonly (Promise<void> | undefined)[]): Promise
 
 /** Null where no collector is set. */
 async function traceNotices({ traces }: Config, notices: NoticeBus, clock = systemClock): Promise<Tracing | null> {
-  return traces ? openTracing(traces, { notices, clock, version: readVersion() }) : null
+  if (!traces) return null
+  const { openTracing } = await import('../watch/traces/open-tracing.ts')
+  return openTracing(traces, { notices, clock, version: readVersion() })
 }

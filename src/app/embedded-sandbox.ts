@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { currentSecret, type Endpoint, SANDBOX_ENDPOINT } from '../core/incoming/endpoint.ts'
 import type { Publish } from '../core/notices.ts'
 import type { Config } from '../project/config/load-config.ts'
-import { type Sandbox, startSandbox } from '../sandbox/index.ts'
+import type { Sandbox } from '../sandbox/index.ts'
 
 /** Name of the app's API key in the sandbox. */
 const KEY_NAME = SANDBOX_ENDPOINT
@@ -18,6 +18,8 @@ export async function startEmbeddedSandbox(
   config: Pick<Config, 'dataDir' | 'ports'>,
   publish: Publish,
 ): Promise<EmbeddedSandbox> {
+  // An app with the real service never loads it.
+  const { startSandbox } = await import('../sandbox/index.ts')
   const sandbox = await startSandbox({
     dir: join(config.dataDir, 'sandbox'),
     storagesDir: join(config.dataDir, 'storages'),
@@ -52,9 +54,9 @@ async function findOrMakeKey(sandbox: Sandbox): Promise<string> {
   return key
 }
 
-/** Puts two files and transfers one, so that a newcomer sees runs at the first start. */
+/** Puts two files and transfers one: a newcomer sees runs of the samples complete. */
 export async function makeSampleTransfer(sandbox: Sandbox): Promise<void> {
-  await sandbox.storage('storage_a').put('/samples/hello.txt', 'Hello from Upshot.\n')
-  await sandbox.storage('storage_a').put('/samples/figures.csv', 'month,files\n2026-01,120\n2026-02,134\n')
-  await sandbox.transfers.start({ from: ['storage_a', '/samples/figures.csv'], to: ['storage_b', '/archive/'] })
+  await sandbox.storage('storage_a').put('/inbox/hello.txt', 'Hello from Upshot.\n')
+  await sandbox.storage('storage_a').put('/inbox/figures.csv', 'month,files\n2026-01,120\n2026-02,134\n')
+  await sandbox.transfers.start({ from: ['storage_a', '/inbox/figures.csv'], to: ['storage_b', '/inbox/'] })
 }

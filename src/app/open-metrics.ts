@@ -1,5 +1,6 @@
 import type { Health } from '../admin/health.ts'
 import { CommitCounts } from '../core/commit-counts.ts'
+import { listRules } from '../core/safety/guard.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import type { NoticeBus } from '../notices/notice-bus.ts'
@@ -12,7 +13,7 @@ import type { RolePlan } from './role.ts'
 
 interface MetricsWiring
   extends Pick<GaugeSources, 'slots' | 'intake' | 'fileLimits'>,
-    Pick<MetricsParts, 'spansDropped'> {
+    Pick<MetricsParts, 'spansDropped' | 'alerts'> {
   store: Store
   clock: Clock
   notices: NoticeBus
@@ -21,6 +22,9 @@ interface MetricsWiring
   /** The memory in which the store counts its commits. */
   commits: SharedArrayBuffer
 }
+
+/** Approvals that a scrape counts; more are told as this many. */
+const MOST_APPROVALS = 1_000
 
 /** The metrics of this process, which count its notices from now on. */
 export function openMetrics(config: Config, wiring: MetricsWiring): Metrics {
@@ -32,6 +36,9 @@ export function openMetrics(config: Config, wiring: MetricsWiring): Metrics {
     role: config.role,
     readiness: lateReadiness(health),
     countOpenRuns: () => store.countOpenRuns(),
+    listOpenApprovals: () => store.listApprovals({ status: 'open', limit: MOST_APPROVALS, now: rest.clock.now() }),
+    readSealState: () => store.readSealState(),
+    guardRules: config.guardPolicy.limits === null ? [] : listRules(config.guardPolicy.limits),
     database: databaseFile(config),
     commits: new CommitCounts(commits),
   })

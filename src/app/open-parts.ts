@@ -2,19 +2,24 @@ import { AdminServer } from '../admin/admin-server.ts'
 import { createHealth } from '../admin/health.ts'
 import type { AnyWorkflow } from '../author/workflow.ts'
 import type { Publish } from '../core/notices.ts'
+import type { Anchor } from '../core/safety/anchor.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import type { KnownSecrets } from '../notices/log/known-secrets.ts'
 import type { NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
+import { appendAnchor } from '../project/data-dir/anchor-file.ts'
 import { Receiver } from '../receive/receiver.ts'
 import { HourCounter } from '../schedule/hour-counter.ts'
 import { Pruner } from '../schedule/pruner.ts'
 import { Scheduler } from '../schedule/scheduler.ts'
+import { Sealer } from '../schedule/sealer.ts'
 import type { SqliteStoreOptions } from '../store/sqlite/open-sqlite-store.ts'
 import type { Tracing } from '../watch/traces/tracing.ts'
+import { listSendings, openAlerts } from './alerts/open-alerts.ts'
 import { openConsole } from './console/open-console.ts'
 import { ProcessBeat } from './console/process-beat.ts'
+import { readAside } from './console/read-aside.ts'
 import type { EmbeddedSandbox } from './embedded-sandbox.ts'
 import type { Engine } from './engine/engine.ts'
 import { readRoutes } from './engine/read-routes.ts'
@@ -30,7 +35,7 @@ export interface AppParts {
   /** Told every secret of the app, so that its log never shows one. */
   secrets: KnownSecrets
   /** Default: the store with its writer thread. */
-  openStore: (options: SqliteStoreOptions) => Store
+  openStore: (options: SqliteStoreOptions) => Store | Promise<Store>
   /** Run on this thread. Default: the modules in the workflows folder, on a thread of their own. */
   workflows: readonly AnyWorkflow[]
 }
@@ -50,6 +55,8 @@ interface Wiring extends Pick<AppParts, 'clock' | 'notices'> {
   /** The memory in which the store counts its commits. */
   commits: SharedArrayBuffer
   hooks: AppHooks
+  /** The key of the marks on probes of our commands. */
+  probeKey: Uint8Array
   /** Null where no collector is set. */
   tracing: Tracing | null
 }
@@ -58,8 +65,9 @@ export type OpenParts = ReturnType<typeof openParts>
 
 /** Makes every part beside the engine; none of them has started. */
 export function openParts(config: Config, { commits, hooks, tracing, ...wiring }: Wiring) {
-  const { clock, notices, store, plan, engine } = wiring
+  const { clock, notices, store, plan, engine, probeKey } = wiring
   const { publish } = notices
+  const aside = readAside(store)
   const routes = () => readRoutes(store)
   const receiver = new Receiver({
     store,
@@ -67,6 +75,7 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
     clock,
     publish,
     routes,
+    probeKey,
     limits: config.receive,
   })
   const checks = readinessChecks({
@@ -84,6 +93,7 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
     intake: plan.receive ? () => receiver.load : null,
     fileLimits: () => engine?.load.fileLimits ?? [],
     spansDropped: () => tracing?.dropped ?? 0,
+    alerts: listSendings(config.alerts?.rules),
   })
   const publishTick: Publish = (notice) => {
     publish(notice)
@@ -92,12 +102,27 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
   return {
     receiver,
     scheduler: new Scheduler({ store, clock, publish: publishTick, schedules: [] }),
-    hours: new HourCounter({ store, clock, publish }),
+    alerts: openAlerts(config, { store, clock, publish }),
+    hours: new HourCounter({ store: aside, clock, publish }),
     beat: new ProcessBeat({ store, clock }),
+    sealer: new Sealer({ store, clock, publish, keepAnchor: keepAnchorIn(config) }),
     pruner: new Pruner({ store, clock, publish, retention: config.retention }),
     admin: new AdminServer(health, {
       host: config.admin.host,
-      routes: openConsole(config, { store, clock, notices, health, embedded: hooks.embedded, metrics }),
+      routes: openConsole(config, {
+        store: aside,
+        clock,
+        notices,
+        health,
+        embedded: hooks.embedded,
+        metrics,
+        probeKey,
+      }),
     }),
   }
+}
+
+/** Appends anchors to the file that the operator named; null where they named none. */
+function keepAnchorIn({ anchorFile = null }: Config) {
+  return anchorFile === null ? null : (anchor: Anchor) => appendAnchor(anchorFile, anchor)
 }

@@ -22,12 +22,14 @@ export interface RunLog {
 }
 
 /** Tools that the function of every workflow gets. */
-interface BaseContext {
+interface BaseContext<On extends Trigger> {
   /** The run's id (`run_…`) and the id of its workflow. */
   run: { id: string; workflow: string }
+  /** The account that the run acts for: that of its event, tick or parent. */
+  account: string
   /** The durable verbs: what they finish is never done again. */
-  step: StepApi
-  /** The Files API of the event's account; each call is a step. */
+  step: StepApi<On>
+  /** The Files API of the run's account; each call is a step. */
   files: FilesApi
   /** The app's log. */
   log: RunLog
@@ -51,19 +53,19 @@ interface BaseContext {
  * The argument of a workflow's `run`, with the cause of the run: `event`, `tick` (cron) or `input`
  * (callable).
  */
-export type RunContext<On extends Trigger = Trigger> = BaseContext & CauseOf<On>
+export type RunContext<On extends Trigger = Trigger> = BaseContext<On> & CauseOf<On>
 
 /**
  * The argument of `run` in a workflow with `batch`: `events`, at least one, in the order of
  * arrival.
  */
-export type BatchContext<On extends Trigger> = BaseContext & { events: [EventOf<On>, ...EventOf<On>[]] }
+export type BatchContext<On extends Trigger> = BaseContext<On> & { events: [EventOf<On>, ...EventOf<On>[]] }
 
 /**
  * The argument of `run` in a workflow with `debounce`: the newest `event`, and `folded`, the number
  * of earlier ones.
  */
-export type DebounceContext<On extends Trigger> = BaseContext & { event: EventOf<On>; folded: number }
+export type DebounceContext<On extends Trigger> = BaseContext<On> & { event: EventOf<On>; folded: number }
 
 type CauseOf<On extends Trigger> = On extends CronTrigger
   ? { tick: Tick }

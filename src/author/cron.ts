@@ -1,4 +1,6 @@
+import { UpshotError } from '../core/errors.ts'
 import type { CronTrigger, Overlap, Schedule } from '../core/runs/schedule.ts'
+import { DEFAULT_ACCOUNT, isAccountName } from '../core/service/account.ts'
 import type { Duration } from '../core/time.ts'
 import { parseDuration } from '../core/time.ts'
 
@@ -18,10 +20,18 @@ export interface ScheduleOptions {
    * `queue`.
    */
   overlap?: Overlap
+  /**
+   * The account that the runs act for, or several: then each moment makes a run for each of them.
+   * `overlap` looks at each account alone. Default: the account `default`.
+   */
+  account?: string | readonly string[]
+  /** `each`: a run for every account that exists at the moment, `default` included. */
+  accounts?: 'each'
 }
 
 /**
- * A schedule, for a workflow's `on`. Throws `invalid_duration` for a wrong `within`.
+ * A schedule, for a workflow's `on`. Throws `invalid_duration` for a wrong `within`, and
+ * `invalid_workflow` for a wrong account.
  *
  * `expression` has five fields: minute, hour, day of month, month and day of week. A sixth field in
  * front counts seconds.
@@ -37,7 +47,21 @@ export function cron(expression: string, options: ScheduleOptions = {}): CronTri
     catchUp: options.catchUp ?? 'latest',
     withinMs: parseDuration(options.within ?? '24h', 'within'),
     overlap: options.overlap ?? 'queue',
+    accounts: readAccounts(options),
   }
+}
+
+function readAccounts({ account, accounts }: ScheduleOptions): CronTrigger['accounts'] {
+  const refuse = (message: string) => new UpshotError('invalid_workflow', `cron: ${message}`)
+  if (accounts !== undefined) {
+    if (account !== undefined) throw refuse('name `account` or `accounts`, not both.')
+    if (accounts !== 'each') throw refuse('`accounts` takes only "each". Name single accounts in `account`.')
+    return accounts
+  }
+  const names = account === undefined ? [DEFAULT_ACCOUNT] : [account].flat()
+  const wrong = names.find((name) => !isAccountName(name))
+  if (wrong !== undefined || names.length === 0) throw refuse(`"${wrong ?? ''}" in \`account\` is not the name of one.`)
+  return [...new Set(names)]
 }
 
 /** A due moment of a schedule, as the workflow's code gets it. */

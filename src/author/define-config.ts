@@ -1,3 +1,4 @@
+import type { AlertKind } from '../core/alerts/alert-rule.ts'
 import type { Duration } from '../core/time.ts'
 import type { ScopeGuard, WorkflowGuard } from './limits.ts'
 
@@ -87,6 +88,15 @@ export interface ConfigFile {
      */
     addressBurst?: number
   }
+  /** The calls of the Files API. */
+  files?: {
+    /**
+     * Requests of an account that may start at once, where its plan allows more than a minute's; 1
+     * or more. The next ones wait until time has made up for it. A number is for every account, an
+     * object for the accounts that it names. Default: none.
+     */
+    burst?: number | Record<string, number>
+  }
   /** The admin server, with the dashboard and the API. */
   admin?: {
     /** Address that it listens on. Default `127.0.0.1`; any other needs `url`. */
@@ -134,6 +144,12 @@ export interface ConfigFile {
     /** Distinct people who have to agree, 1 to 10. Default 1. */
     needs?: number
   }
+  /** Messages about what needs a person. Default: none. */
+  alerts?: {
+    /** Where messages go, by a name that rules use. */
+    channels: Record<string, AlertChannelConfig>
+    rules: AlertRuleConfig[]
+  }
   /**
    * Age at which things are removed: a duration, or `forever` to keep them. Events stay known
    * without their bodies, so a repeated delivery starts nothing.
@@ -156,7 +172,48 @@ export interface ConfigFile {
     payloads?: Duration | 'forever'
     /** Rows of the audit log, which keeps every action of a person. Default 365d. */
     audit?: Duration | 'forever'
+    /**
+     * Rows of the effect ledger, which tells what was done to a file. Their seals stay. Default
+     * `forever`.
+     */
+    effects?: Duration | 'forever'
   }
+}
+
+/**
+ * Where alerts go. `$NAME` stands for the value of an environment variable: such values are secret,
+ * because everybody who knows one can send.
+ */
+export type AlertChannelConfig =
+  /** Events of type `upshot.alert`, signed as Standard Webhooks says with a base64 `secret`. */
+  | { kind: 'webhook'; url: `$${string}`; secret: `$${string}` }
+  /** Slack's incoming webhooks, or what understands their form. */
+  | { kind: 'slack'; url: `$${string}` }
+  /** Plain text over SMTP; `smtp` is a URL such as `smtps://user:password@host`. */
+  | { kind: 'email'; smtp: `$${string}`; from: string; to: string[] }
+
+/** A rule that sends alerts. */
+export interface AlertRuleConfig {
+  /** Unique. Default: `when`, and `workflow` where it is set. */
+  name?: string
+  /** The thing that it watches. */
+  when: AlertKind
+  /** Only this workflow. Default: all. */
+  workflow?: string
+  /**
+   * Tells only above this: runs, ticks or failed signatures; a duration for `queue.age`, a used
+   * share for `disk.low`. Default 0; 4 for `endpoint.suspect`, 60s for `queue.age`, 0.9 for
+   * `disk.low`.
+   */
+  over?: number | Duration
+  /**
+   * Tells only what holds for this long. Default 0; 5m for `queue.age`, 1h for `endpoint.silent`.
+   */
+  for?: Duration
+  /** Shortest time between two messages about the same thing, at least 1m. Default 15m. */
+  every?: Duration
+  /** Names of channels. */
+  to: string[]
 }
 
 /** Gives the configuration file its types. The values are checked when the app loads the file. */

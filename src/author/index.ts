@@ -1,5 +1,6 @@
 /** The door `upshot`: everything that workflow modules and the configuration file import. */
 export { z } from 'zod'
+export type { AlertKind } from '../core/alerts/alert-rule.ts'
 export { type Failure, Interrupted, StepError, TerminalError } from '../core/errors.ts'
 export type { ReceivedEvent, ServiceEvent } from '../core/incoming/event.ts'
 export { RetryAfter, RetryAt, type RetryOptions } from '../core/runs/retry.ts'
@@ -23,7 +24,7 @@ export { STORAGES, type StorageName } from '../core/service/storage.ts'
 export type { Duration } from '../core/time.ts'
 export type { BatchContext, DebounceContext, FailureContext, RunContext, RunLog } from './context.ts'
 export { cron, type ScheduleOptions, type Tick } from './cron.ts'
-export { type ConfigFile, defineConfig } from './define-config.ts'
+export { type AlertChannelConfig, type AlertRuleConfig, type ConfigFile, defineConfig } from './define-config.ts'
 export { defineEvent, type EventDefinition } from './define-event.ts'
 export { defineWorkflow } from './define-workflow.ts'
 export type { Jsonify, KeptAsJson } from './jsonify.ts'
@@ -33,6 +34,7 @@ export type {
   CountGuard,
   DebounceOptions,
   DeleteGuard,
+  KeyedRun,
   LimitOptions,
   ScopeGuard,
   SingletonOptions,
@@ -41,7 +43,7 @@ export type {
   TimeoutOptions,
   WorkflowGuard,
 } from './limits.ts'
-export type { OnceStepOptions, StepApi, StepContext, StepOptions } from './step-api.ts'
+export type { ApproveOptions, ApproveVerdict, OnceStepOptions, StepApi, StepContext, StepOptions } from './step-api.ts'
 export { storageName } from './storage-name.ts'
 export { type CallableTrigger, callable } from './trigger.ts'
 export type {

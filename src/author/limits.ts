@@ -1,6 +1,12 @@
 import type { Over } from '../core/safety/guard.ts'
 import type { Duration } from '../core/time.ts'
 
+/** The run that a key or priority is computed for. */
+export interface KeyedRun {
+  /** The account that it acts for; a key that returns it counts each account alone. */
+  account: string
+}
+
 /**
  * A bound on runs that execute at the same time. Runs that sleep or wait do not count; the others
  * queue, oldest first.
@@ -12,7 +18,7 @@ export interface ConcurrencyOptions<Cause> {
    * Counts separately for each key: a pure function that returns up to 500 characters. Default: one
    * count for all runs.
    */
-  key?: (cause: Cause) => string
+  key?: (cause: Cause, run: KeyedRun) => string
 }
 
 /** A bound on first starts within any window of time. The other runs queue; none is dropped. */
@@ -25,7 +31,7 @@ export interface ThrottleOptions<Cause> {
    * Counts separately for each key: a pure function that returns up to 500 characters. Default: one
    * count for all runs.
    */
-  key?: (cause: Cause) => string
+  key?: (cause: Cause, run: KeyedRun) => string
 }
 
 /** At most one unfinished run. A run that sleeps, waits or needs a person is unfinished, too. */
@@ -34,7 +40,7 @@ export interface SingletonOptions<Cause> {
    * One unfinished run for each key: a pure function that returns up to 500 characters. Default:
    * one for the whole workflow.
    */
-  key?: (cause: Cause) => string
+  key?: (cause: Cause, run: KeyedRun) => string
   /**
    * The rule for a new run beside an unfinished one. Default `skip`.
    *
@@ -57,7 +63,7 @@ export interface BatchOptions<Cause> {
    * Gathers separately for each key: a pure function that returns up to 500 characters. Events of
    * two accounts never share a run.
    */
-  key?: (cause: Cause) => string
+  key?: (cause: Cause, run: KeyedRun) => string
 }
 
 /**
@@ -73,7 +79,7 @@ export interface DebounceOptions<Cause> {
    * Folds separately for each key: a pure function that returns up to 500 characters. Events of two
    * accounts never share a run.
    */
-  key?: (cause: Cause) => string
+  key?: (cause: Cause, run: KeyedRun) => string
 }
 
 /** Time limits of a run and its steps. */
@@ -112,7 +118,7 @@ export interface LimitOptions<Cause> {
    * A whole number from -100 to 100, or a function that returns one; higher runs first. Orders runs
    * that wait for a worker or at a limit. Default 0.
    */
-  priority?: number | ((cause: Cause) => number)
+  priority?: number | ((cause: Cause, run: KeyedRun) => number)
   /**
    * At most one unfinished run. `true`: of the whole workflow, and new ones are skipped. Default:
    * no bound.

@@ -3,6 +3,7 @@ import { matchType } from '../core/incoming/event.ts'
 import type { Route } from '../core/incoming/route.ts'
 import { UNADMITTED_PRIORITY } from '../core/runs/admission.ts'
 import type { CronTrigger } from '../core/runs/schedule.ts'
+import { parseDuration } from '../core/time.ts'
 import type { EventDefinition } from './define-event.ts'
 import type { AnyLimits, TimeoutOptions } from './limits.ts'
 import type { Trigger } from './trigger.ts'
@@ -32,6 +33,18 @@ export function planRoutes(workflow: AnyWorkflow): Route[] {
 export function scheduleOf(workflow: AnyWorkflow): CronTrigger | null {
   const { on } = workflow
   return typeof on === 'object' && 'kind' in on && on.kind === 'cron' ? on : null
+}
+
+/** A workflow as other processes know it, without the file of its module. */
+export function describeWorkflow(workflow: AnyWorkflow) {
+  const { id, timeout } = workflow
+  return {
+    id,
+    eventTypes: planRoutes(workflow).map((route) => route.eventType),
+    schedule: scheduleOf(workflow),
+    priority: planFirstPriority(workflow),
+    ...(timeout?.run === undefined ? {} : { runTimeoutMs: parseDuration(timeout.run) }),
+  }
 }
 
 /** The input schema of a callable workflow; null for any other. */

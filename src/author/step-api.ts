@@ -2,12 +2,12 @@ import type { z } from 'zod'
 import type { ServiceEvent } from '../core/incoming/event.ts'
 import type { JsonValue } from '../core/json.ts'
 import type { RetryOptions } from '../core/runs/retry.ts'
-import type { CronTrigger } from '../core/runs/schedule.ts'
 import type { Effect, StepName } from '../core/runs/step.ts'
+import type { FileEntry } from '../core/service/file.ts'
 import type { Duration } from '../core/time.ts'
 import type { EventDefinition } from './define-event.ts'
 import type { Jsonify, KeptAsJson } from './jsonify.ts'
-import type { CallableTrigger, Trigger } from './trigger.ts'
+import type { InputOf, Trigger } from './trigger.ts'
 
 /** Options of `step.run` and `step.map`. */
 export interface StepOptions {
@@ -44,27 +44,6 @@ export interface OnceStepOptions extends StepOptions {
 }
 
 /**
- * The input with which `step.invoke` starts a workflow: a callable one's own, or an event's data.
- */
-type InputOf<On> = On extends CronTrigger
-  ? never
-  : On extends CallableTrigger<infer Schema>
-    ? z.input<Schema>
-    : On extends EventDefinition<infer Type, unknown, infer Input>
-      ? { data: Input; id?: string; type?: Type; created?: string }
-      : On extends readonly (infer Each)[]
-        ? RequireType<Each, InputOf<Each>>
-        : On extends `${string}*`
-          ? { type: string; data: Record<string, unknown>; id?: string; created?: string }
-          : On extends string
-            ? { data: Record<string, unknown>; id?: string; type?: On; created?: string }
-            : never
-
-/** Of several types, one must be named. */
-type RequireType<Each, Input> =
-  Each extends EventDefinition<infer Type> ? Input & { type: Type } : Input & { type: Each }
-
-/**
  * Arguments of `step.invoke` after the workflow. The input may be left out where it may be
  * undefined.
  */
@@ -72,6 +51,9 @@ type InvokeArguments<On> =
   undefined extends InputOf<On>
     ? [input?: InputOf<On>, options?: { timeout?: Duration }]
     : [input: InputOf<On>, options?: { timeout?: Duration }]
+
+/** Arguments of `step.continueAs`. */
+type ContinueArguments<On> = undefined extends InputOf<On> ? [input?: InputOf<On>] : [input: InputOf<On>]
 
 /** Options of `step.waitFor`. */
 interface WaitOptions {
@@ -85,6 +67,68 @@ interface WaitOptions {
    */
   since?: 'now' | 'run'
 }
+
+/** Options of `step.receive`. */
+type ReceiveOptions = Pick<WaitOptions, 'timeout'>
+
+/** A question of `step.approve`. */
+export interface ApproveOptions<Schema extends z.ZodType = z.ZodType> {
+  /** The question in one line, 1 to 500 characters. */
+  ask: string
+  /**
+   * The evidence for the person who decides: JSON, at most 1 MiB. It is stored and printed, so it
+   * must hold no secret. Default: none.
+   */
+  show?: JsonValue
+  /**
+   * Files that the yes is for. The run may delete each of them as it is here, and the guard does
+   * not ask again. Default: none.
+   */
+  deletes?: readonly FileEntry[]
+  /**
+   * Schema of an answer that comes with the yes. The command line checks it, and the verdict has it
+   * parsed. Default: no answer.
+   */
+  answer?: Schema
+  /** Role that each person must have; see `upshot approvers add`. Default: any. */
+  by?: string
+  /** Different people who have to agree, 1 or more. Default: `approvals.needs` of the project. */
+  needs?: number
+  /**
+   * Longest wait. Then the verdict is `expired`, never a yes. Default: `approvals.expire` of the
+   * project, 7 days.
+   */
+  timeout?: Duration
+}
+
+/** The word of the people who were asked. */
+export type ApproveVerdict<Answer = null> =
+  | {
+      approved: true
+      /** Id of the approval, `apr_…`. */
+      approval: string
+      /** Names of the people who agreed, in the order of their words. */
+      by: string[]
+      /** When they had agreed, in epoch milliseconds. */
+      at: number
+      /** Reason of the last word; null for none. */
+      reason: string | null
+      /** The answer, parsed by its schema; null where none was asked for. */
+      answer: Answer
+    }
+  | {
+      approved: false
+      /** Id of the approval, `apr_…`. */
+      approval: string
+      /** `expired`: nobody decided in time. */
+      why: 'denied' | 'expired'
+      /** The person who said no; nobody for `expired`. */
+      by: string[]
+      /** When it ended, in epoch milliseconds. */
+      at: number
+      /** Reason of the no; null for none. */
+      reason: string | null
+    }
 
 /** The argument of a step's function. */
 export interface StepContext {
@@ -111,7 +155,7 @@ export interface StepContext {
  * A step that fails for good throws `StepError`. A step that has to wait leaves its promise open,
  * and the run continues from its top later.
  */
-export interface StepApi {
+export interface StepApi<On = Trigger> {
   /**
    * Runs `fn` until it succeeds once, and returns its result.
    *
@@ -166,6 +210,22 @@ export interface StepApi {
     options: WaitOptions & { on: Type },
   ): Promise<ServiceEvent<Type extends `${string}*` ? string : Type> | null>
   /**
+   * Returns the next event that matches: each one once, in the order of storing. Those that came
+   * while the code was elsewhere count. Null after `timeout`, which takes none.
+   *
+   * Events count from the run's start. Calls with the same `on` and `where` take from one sequence,
+   * whatever their names. `where` and errors are as for `waitFor`.
+   */
+  receive<Type extends string, Data, Keys extends object>(
+    name: StepName,
+    options: ReceiveOptions & { on: EventDefinition<Type, Data, unknown, Keys>; where?: Partial<Keys> },
+  ): Promise<ServiceEvent<Type, Data> | null>
+  /** Returns the next event of this type, or of a family such as `file.*`. Null after `timeout`. */
+  receive<const Type extends string>(
+    name: StepName,
+    options: ReceiveOptions & { on: Type },
+  ): Promise<ServiceEvent<Type extends `${string}*` ? string : Type> | null>
+  /**
    * Makes an event of your own, exactly once, and returns its id. It starts workflows like a
    * delivered one. Types under `upshot.` are reserved and throw `invalid_workflow`.
    *
@@ -193,12 +253,31 @@ export interface StepApi {
     ...input: InvokeArguments<On>
   ): Promise<Jsonify<Awaited<Output>>>
   /**
+   * Asks people, frees the worker, and returns their verdict. `upshot approvals` shows and decides
+   * the question; a no and the end of `timeout` are verdicts, not errors.
+   *
+   * The question and its verdict make the events `upshot.approval.opened` and `.closed`. Throws
+   * `invalid_workflow` for a question that is not valid.
+   */
+  approve<Schema extends z.ZodType = z.ZodNull>(
+    name: StepName,
+    question: ApproveOptions<Schema>,
+  ): Promise<ApproveVerdict<z.output<Schema>>>
+  /**
    * Whether this run goes by a change of the code. True where it comes here with the present code,
    * false where an earlier pass has gone past this place. One answer holds for the whole run.
    *
    * Keep the marker until no run of the code before it is unfinished. `id`: a name of the change.
    */
   patched(id: string): Promise<boolean>
+  /**
+   * Ends this run after its steps at work, and begins another one with `input` in the same commit.
+   * That has its places at limits and its parent, and receives on. Code behind the call never runs.
+   *
+   * Throws `invalid_workflow` in `onFailure` and on a schedule. The input is checked as that of
+   * `step.invoke`.
+   */
+  continueAs(...input: ContinueArguments<On>): Promise<never>
   /** Frees the worker and continues after `duration`, across restarts. */
   sleep(name: StepName, duration: Duration): Promise<void>
   /**

@@ -49,3 +49,24 @@ export function listTriggers(on: Trigger): readonly EventTrigger[] {
 export function isDefinition(trigger: EventTrigger): trigger is EventDefinition {
   return typeof trigger === 'object'
 }
+
+/**
+ * The input with which `step.invoke` starts a workflow: a callable one's own, or an event's data.
+ */
+export type InputOf<On> = On extends CronTrigger
+  ? never
+  : On extends CallableTrigger<infer Schema>
+    ? z.input<Schema>
+    : On extends EventDefinition<infer Type, unknown, infer Input>
+      ? { data: Input; id?: string; type?: Type; created?: string }
+      : On extends readonly (infer Each)[]
+        ? RequireType<Each, InputOf<Each>>
+        : On extends `${string}*`
+          ? { type: string; data: Record<string, unknown>; id?: string; created?: string }
+          : On extends string
+            ? { data: Record<string, unknown>; id?: string; type?: On; created?: string }
+            : never
+
+/** Of several types, one must be named. */
+type RequireType<Each, Input> =
+  Each extends EventDefinition<infer Type> ? Input & { type: Type } : Input & { type: Each }

@@ -55,6 +55,12 @@ export function firstId(prefix: IdPrefix, now: number): string {
   return `${prefix}_${encode(Math.max(0, Math.ceil(now)), 9)}`
 }
 
+/** The moment in an id, which `newId` was given. */
+export function readIdTime(id: string): number {
+  const [digits = ''] = /(?<=_)\w{9}/.exec(id) ?? []
+  return [...digits].reduce((sum, digit) => sum * 32 + ALPHABET.indexOf(digit), 0)
+}
+
 /** The same id for the same words: 26 digits (130 bits) of their SHA-256. */
 export function deriveId(prefix: IdPrefix, ...words: (string | number)[]): string {
   return `${prefix}_${digitsOf(words, 26)}`

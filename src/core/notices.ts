@@ -4,6 +4,7 @@ import type { DeliveryFacts, Verdict } from './incoming/delivery.ts'
 import type { RunName, RunOrigin } from './runs/run.ts'
 import type { Effect } from './runs/step.ts'
 import type { RunRoot } from './runs/trace.ts'
+import type { ApprovalStatus } from './safety/approval.ts'
 
 /** The run that a notice is about. */
 export interface AboutRun {
@@ -17,6 +18,8 @@ export interface AboutRun {
 interface AboutOutcome extends AboutRun {
   /** The run that invoked it; null for none, or where `root` is null. */
   parentRun: string | null
+  /** The run that it repeats, forks, or follows the failure of; left out for none. */
+  originRun?: string
 }
 
 /** One attempt of a step. */
@@ -45,7 +48,9 @@ export type Notice =
   | {
       kind: 'delivery.received'
       delivery: string
+      /** Id of the endpoint, with its name at that moment; both null where the path has none. */
       endpoint: string | null
+      endpointName: string | null
       /** Account of the event; null without one. */
       account: string | null
       verdict: Verdict
@@ -63,13 +68,13 @@ export type Notice =
    * Signatures have failed since the last success, so the secret may have changed at the service.
    * Once per series of failures.
    */
-  | { kind: 'endpoint.suspect'; endpoint: string; failures: number; lastSuccessAt: number }
-  | { kind: 'tick.recorded'; workflow: string; scheduledFor: number; missed: number; run: string }
+  | { kind: 'endpoint.suspect'; endpoint: string; endpointName: string | null; failures: number; lastSuccessAt: number }
+  | { kind: 'tick.recorded'; workflow: string; account: string; scheduledFor: number; missed: number; run: string }
   | { kind: 'run.queued'; count: number }
   /** Its code begins for the first time. `waitedMs`: since the run was made. */
   | ({ kind: 'run.started'; origin: RunOrigin | 'invoke'; waitedMs: number } & AboutRun)
   /** `ms` in this and the other ends of a run: since it was made. */
-  | ({ kind: 'run.completed'; ms: number; steps: number } & AboutOutcome)
+  | ({ kind: 'run.completed'; ms: number; steps: number; continuedBy?: string } & AboutOutcome)
   | ({ kind: 'run.failed'; ms: number; error: Failure } & AboutOutcome)
   /**
    * `dueAt`: when it goes on at the latest; null where only an event, a run or a person wakes it.
@@ -106,14 +111,20 @@ export type Notice =
       retryAt: number | null
       error: Failure
     } & AboutAttempt)
-  /** Effects over a limit, or a question, wait for people. */
-  | ({ kind: 'approval.opened'; approval: string; step: string; reason: string } & AboutRun)
+  /** Effects over a limit, or a question, wait for people. `rule`: null for a question. */
+  | ({ kind: 'approval.opened'; approval: string; step: string; reason: string; rule: string | null } & AboutRun)
+  /** The first run that acts on the end of an approval tells of it. */
+  | ({ kind: 'approval.closed'; approval: string; step: string; status: ApprovalStatus } & AboutRun)
   /** A name without a key is used in a loop: only their order tells its steps apart. */
   | { kind: 'step.repeated'; run: string; workflow: string; step: string; count: number }
   /** Two branches use a name without a key at the same time. */
   | { kind: 'step.shared'; run: string; workflow: string; step: string }
   /** It was still at work when the run's function returned; the end of the run waited for it. */
-  | { kind: 'step.joined'; run: string; workflow: string; step: string }
+  | { kind: 'step.joined'; run: string; workflow: string; step: string; place: string | null }
+  /** The run has to wait while its code awaits something outside steps, begun at `place`. */
+  | { kind: 'code.pending'; run: string; workflow: string; place: string | null }
+  /** A timer of the code's own, outside steps: no replay repeats it. */
+  | { kind: 'code.timer'; run: string; workflow: string; place: string | null }
   /** A key function failed on an event, so waits for that key will not find this event. */
   | { kind: 'event.unmatched'; event: string | null; type: string; key: string; error: Failure }
   | { kind: 'workflow.loaded'; workflow: string; file: string; on: string }
@@ -124,6 +135,8 @@ export type Notice =
   | { kind: 'workflows.removed'; workflows: string[] }
   /** Other workers at work have these workflows, and this one does not. */
   | { kind: 'workflows.elsewhere'; workflows: string[] }
+  /** A run came to a worker, and no worker at work has its module. Once until it is loaded. */
+  | { kind: 'workflow.missing'; workflow: string }
   | {
       kind: 'files.called'
       operation: string
@@ -141,10 +154,26 @@ export type Notice =
       waitedMs: number
     }
   | { kind: 'files.warned'; service: string | null; message: string }
-  | { kind: 'store.pruned'; runs: number; deliveries: number; payloads: number; ms: number }
+  | {
+      kind: 'store.pruned'
+      runs: number
+      deliveries: number
+      payloads: number
+      audit: number
+      effects: number
+      ms: number
+    }
+  /** The end of the chain over the effect ledger, for a keeper outside the database. */
+  | { kind: 'effects.anchored'; seal: number; last: number; mac: string }
   /** A process ended without closing the database, and the log that it left is not there. */
   | { kind: 'store.log_missing'; file: string }
+  /** Other users of the machine could read these, and can no more. */
+  | { kind: 'store.protected'; paths: string[] }
   | { kind: 'sandbox.logged'; message: string }
+  /** A request to the admin API; `operation` as in its table, such as `GET /runs/{id}`. */
+  | { kind: 'admin.answered'; operation: string; status: number; ms: number }
+  /** A message of an alert rule to one channel; `error` is null where it was taken. */
+  | { kind: 'alert.sent'; rule: string; channel: string; summary: string; items: number; error: Failure | null }
   | { kind: 'fault'; where: string; error: Failure }
   | { kind: 'app.started'; urls: Record<string, string> }
   | { kind: 'app.stopping'; reason: string }

@@ -6,6 +6,8 @@ import { UpshotError } from './errors.ts'
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number
+  /** Milliseconds since a fixed moment, whatever the clock is set to. Optional. */
+  uptime?(): number
   /**
    * Calls `wake` once, at `moment` (epoch milliseconds) or as soon after as possible. The returned
    * function cancels the call.
@@ -22,6 +24,7 @@ const MAX_TIMER_MS = 30_000
 /** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
+  uptime: () => performance.now(),
   at(moment, wake) {
     let timer: NodeJS.Timeout
     const arm = () => {
@@ -31,6 +34,24 @@ export const systemClock: Clock = {
     arm()
     return () => clearTimeout(timer)
   },
+}
+
+/** The longest wait of a timer of Node. */
+const MAX_WAIT_MS = 2 ** 31 - 1
+
+/**
+ * Calls `wake` once, after `ms` milliseconds. A change of the clock neither shortens nor lengthens
+ * them, where it has an `uptime`. The returned function cancels the call.
+ */
+export function after(clock: Clock, ms: number, wake: () => void): () => void {
+  if (clock.uptime === undefined) return clock.at(clock.now() + ms, wake)
+  let timer: NodeJS.Timeout
+  const arm = (leftMs: number) => {
+    const waitMs = Math.min(leftMs, MAX_WAIT_MS)
+    timer = setTimeout(() => (leftMs > waitMs ? arm(leftMs - waitMs) : wake()), waitMs)
+  }
+  arm(ms)
+  return () => clearTimeout(timer)
 }
 
 /** A clock that stands still until a test moves it. */

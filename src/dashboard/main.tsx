@@ -19,12 +19,16 @@ const Run = lazy(() => import('./pages/run/run-page.tsx'))
 const Failures = lazy(() => import('./pages/runs/failures-page.tsx'))
 const Events = lazy(() => import('./pages/events/events-page.tsx'))
 const Event = lazy(() => import('./pages/events/event-page.tsx'))
+const Subject = lazy(() => import('./pages/events/subject-page.tsx'))
 const Inbound = lazy(() => import('./pages/inbound/inbound-page.tsx'))
 const Endpoints = lazy(() => import('./pages/endpoints/endpoints-page.tsx'))
 const Endpoint = lazy(() => import('./pages/endpoints/endpoint-page.tsx'))
 const Workflows = lazy(() => import('./pages/workflows/workflows-page.tsx'))
 const Workflow = lazy(() => import('./pages/workflows/workflow-page.tsx'))
 const Schedules = lazy(() => import('./pages/workflows/schedules-page.tsx'))
+const Approvals = lazy(() => import('./pages/safety/approvals-page.tsx'))
+const Approval = lazy(() => import('./pages/safety/approval-page.tsx'))
+const Effects = lazy(() => import('./pages/safety/effects-page.tsx'))
 const System = lazy(() => import('./pages/system/system-page.tsx'))
 
 const client = new QueryClient({
@@ -50,12 +54,16 @@ function Pages() {
         <Route path="/failures" component={Failures} />
         <Route path="/events" component={Events} />
         <Route path="/events/:id">{({ id }) => <Event id={id} />}</Route>
+        <Route path="/story" component={Subject} />
         <Route path="/inbound" component={Inbound} />
         <Route path="/endpoints" component={Endpoints} />
         <Route path="/endpoints/:name">{({ name }) => <Endpoint name={name} />}</Route>
         <Route path="/workflows" component={Workflows} />
         <Route path="/workflows/:id">{({ id }) => <Workflow id={id} />}</Route>
         <Route path="/schedules" component={Schedules} />
+        <Route path="/approvals" component={Approvals} />
+        <Route path="/approvals/:id">{({ id }) => <Approval id={id} />}</Route>
+        <Route path="/effects" component={Effects} />
         <Route path="/system" component={System} />
         <Route>
           <Empty title="There is no such page." />

@@ -48,6 +48,12 @@ export interface WorkerParts {
   /** How often the worker says that it is alive. Default 5 s. */
   beatMs?: number
   /**
+   * Time within which many wake-ups of one run are one pass; 0: each is one. Default 100 ms.
+   */
+  gatherMs?: number
+  /** Tells timers of the code's own, outside steps. Default false. */
+  tellsTimers?: boolean
+  /**
    * Real time without movement after which code that calls an unexpected step has diverged. Default
    * 5 s.
    */
@@ -77,9 +83,13 @@ type WorkerStore = Pick<
   | 'readOutput'
   | 'packOutput'
   | 'findMatch'
+  | 'findQuestion'
+  | 'listStops'
   | 'findRun'
+  | 'findInvoked'
   | 'watchRun'
   | 'completeRun'
+  | 'continueRun'
   | 'failRun'
   | 'parkRun'
   | 'postponeRun'

@@ -11,10 +11,12 @@ import { ActivePasses, type RunningPass } from './claim/active-passes.ts'
 import { type Arrivals, ClaimOnArrival } from './claim/claim-on-arrival.ts'
 import { parkBrokenPass } from './claim/park-broken-pass.ts'
 import { publishRecovery } from './claim/publish-recovery.ts'
+import { tellOwnWork } from './claim/tell-own-work.ts'
 import { WorkerCounts } from './claim/worker-counts.ts'
 import { EventMatcher } from './event-matcher.ts'
 import { type Claim, runPass } from './execute/run-pass.ts'
 import { asLost, describeOutcome, settleRun } from './execute/settle-run.ts'
+import { watchOwnWork } from './pass/watch-own-work.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
 /** The most that a lost wake-up can delay a run. */
@@ -31,6 +33,8 @@ export class Worker implements DeliveryIntake {
   readonly #arrivals: ClaimOnArrival
   readonly #counts: WorkerCounts
   readonly #stopping = new AbortController()
+  /** Workflows without a module whose runs came here; each is told once. */
+  readonly #missing = new Set<string>()
   #state: 'new' | 'started' | 'stopping' = 'new'
   #stopped: Promise<void> | null = null
   #claiming: Promise<void> | null = null
@@ -38,6 +42,7 @@ export class Worker implements DeliveryIntake {
   #lastDeliveryAt = Number.NEGATIVE_INFINITY
   #cancelPoll = () => {}
   #cancelBeat = () => {}
+  #endOwnWork = () => {}
 
   /** `counts`: shared with the thread that saves deliveries, where that is another one. */
   constructor(parts: WorkerParts, { id, counts }: { id?: string; counts?: WorkerCounts } = {}) {
@@ -50,6 +55,7 @@ export class Worker implements DeliveryIntake {
         this.#executePass(run, claim, pass).catch((error: unknown) =>
           parkBrokenPass(parts, run, error, this.#stopping.signal),
         ),
+      ...tellOwnWork(parts),
       slotFreed: () => this.#counts.slots.give(1),
       ended: () => this.wake(),
     })
@@ -77,6 +83,7 @@ export class Worker implements DeliveryIntake {
   async start(): Promise<void> {
     if (this.#state !== 'new') return
     this.#state = 'started'
+    this.#endOwnWork = watchOwnWork()
     await this.#parts.store.startWorker(this.id, this.#parts.clock.now())
     await this.#recover()
     this.#counts.slots.give(this.#parts.slots)
@@ -156,6 +163,7 @@ export class Worker implements DeliveryIntake {
     await this.#claiming
     await this.#matcher.stop()
     await this.#passes.drain(this.#parts.clock, this.#parts.drainMs)
+    this.#endOwnWork()
     if (wasStarted) await this.#parts.store.stopWorker(this.id)
   }
 
@@ -225,6 +233,7 @@ export class Worker implements DeliveryIntake {
   async #executePass(run: ClaimedRun, claim: Claim, pass: RunningPass): Promise<void> {
     const { store, clock, publish, findWorkflow } = this.#parts
     const workflow = findWorkflow(run.workflow)
+    this.#tellMissing(run.workflow, workflow !== undefined)
     const cancelOther = (other: string, reason: string) => this.#cancelOther(other, run.workflow, reason)
     const request = { run, workflow, claim, cancelOther, matcher: this.#matcher, ...pass }
     const { outcome, journal } = await runPass(this.#parts, request)
@@ -235,6 +244,15 @@ export class Worker implements DeliveryIntake {
     // Before the notice: a listener may deliver the next run at once.
     pass.releaseSlot()
     publish(describeOutcome(run, settled, { now: clock.now(), steps: journal?.finished ?? 0 }))
+  }
+
+  /** A worker claims a run without its module only where no worker at work has it. */
+  #tellMissing(workflow: string, isLoaded: boolean): void {
+    if (isLoaded) this.#missing.delete(workflow)
+    else if (!this.#missing.has(workflow)) {
+      this.#missing.add(workflow)
+      this.#parts.publish({ kind: 'workflow.missing', workflow })
+    }
   }
 
   #cancelOther(other: string, workflow: string, reason: string): void {

@@ -1,5 +1,5 @@
 import type { Caller } from '../core/notices.ts'
-import type { Asked } from '../core/safety/effect.ts'
+import type { Asked, FileBefore, FileState } from '../core/safety/effect.ts'
 import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
 import type {
   CallFacts,
@@ -29,7 +29,14 @@ interface WrappedClient {
   downloadUrl(file: FileRef, options: Abortable): Promise<DownloadUrl>
   download(file: Downloadable, options: Abortable & { to: string }): Promise<DownloadedFile>
   hash(file: Downloadable, options: Abortable): Promise<FileHash | null>
-  delete(file: FileRef, options: Abortable & DeleteOptions & { mayBeGone?: boolean }): Promise<DeleteOutcome>
+  delete(file: FileRef, options: Abortable & DeleteOptions & PermitOptions): Promise<DeleteOutcome>
+}
+
+/** The parts of a delete that come from its permit. */
+interface PermitOptions {
+  mayBeGone?: boolean
+  beforeSend?: () => Promise<void>
+  onSeen?: (entry: FileEntry) => void
 }
 
 interface Abortable {
@@ -87,14 +94,17 @@ export function wrapCalls(
       ),
     download: (file, options) => {
       const { rest, limits } = splitLimits(options)
-      return wrap(read('download', fileTarget(file), limits), async (signal, caller) =>
-        (await openClient()).download(file, { ...rest, signal, caller }),
-      )
+      const call = read('download', fileTarget(file), limits)
+      const perform = async (signal: AbortSignal, caller?: Caller) =>
+        (await openClient()).download(file, { ...rest, signal, caller })
+      return seen.whileHashing(file, wrap(call, perform))
     },
-    hash: (file, limits) =>
-      wrap(read('hash', fileTarget(file), limits), async (signal, caller) =>
-        (await openClient()).hash(file, { signal, caller }),
-      ),
+    hash: (file, limits) => {
+      const call = read('hash', fileTarget(file), limits)
+      const perform = async (signal: AbortSignal, caller?: Caller) =>
+        (await openClient()).hash(file, { signal, caller })
+      return seen.whileHashing(file, wrap(call, perform))
+    },
     ...wrapDeletes(openClient, wrap, seen),
   }
 }
@@ -114,10 +124,16 @@ function wrapDeletes(
     const target = fileTarget(file)
     const look = async (signal: AbortSignal) => describeEntry(await lookAt(await openClient(), file, signal))
     const known = { asked: seen.asked(target, rest.expect), listed: seen.countListed(file.service) }
-    const facts = { ...known, look, isFolderAllowed: rest.allowFolder === true, ...more }
+    const facts = {
+      ...known,
+      expect: toExpected(rest.expect),
+      look,
+      isFolderAllowed: rest.allowFolder === true,
+      ...more,
+    }
     const call: FileCall = { ...read('delete', target, limits), effect: 'delete', facts }
     return wrap(call, async (signal, caller, permit) =>
-      (await openClient()).delete(file, { ...rest, ...applyPermit(rest, permit), signal, caller }),
+      (await openClient()).delete(file, { ...rest, ...applyPermit(rest, permit, seen), signal, caller }),
     )
   }
   return {
@@ -134,6 +150,8 @@ function wrapDeletes(
 class SeenEntries {
   readonly #byTarget = new Map<string, Asked>()
   readonly #listed = new Map<string, Set<string>>()
+  /** Hashes of bytes, with the date of the file that was read. */
+  readonly #hashes = new Map<string, { sha256: string; bytes: number; modifiedAt: string }>()
 
   note(entry: FileEntry): void {
     this.#byTarget.set(fileTarget(entry), toAsked(entry))
@@ -150,6 +168,25 @@ class SeenEntries {
     return this.#listed.get(service)?.size ?? null
   }
 
+  /** Remembers the hash of a file's bytes, where the run knows which version it has read. */
+  async whileHashing<T extends Pick<FileHash, 'sha256' | 'bytes'> | null>(file: Downloadable, reading: Promise<T>) {
+    const target = fileTarget(file)
+    const modifiedAt = file.modifiedAt ?? this.#byTarget.get(target)?.modifiedAt ?? null
+    const result = await reading
+    if (result === null || modifiedAt === null) return result
+    const { sha256, bytes } = result
+    this.#hashes.set(target, { sha256, bytes, modifiedAt })
+    return result
+  }
+
+  /** An entry as a delete finds it, with its hash where the run has read this very version. */
+  before(entry: FileEntry): FileBefore {
+    const state = toAsked(entry)
+    const known = this.#hashes.get(fileTarget(entry))
+    const isSame = known?.bytes === state.bytes && known.modifiedAt === state.modifiedAt
+    return { ...state, sha256: isSame ? known.sha256 : null }
+  }
+
   /** The author's `expect`, completed by the entry as the run read it last. */
   asked(target: string, expect: DeleteOptions['expect']): Asked | null {
     const known = this.#byTarget.get(target)
@@ -157,6 +194,12 @@ class SeenEntries {
     const { path = known?.path, size = known?.bytes, modifiedAt = known?.modifiedAt } = expect
     return { path: path ?? null, bytes: size ?? null, modifiedAt: modifiedAt ?? null }
   }
+}
+
+function toExpected(expect: DeleteOptions['expect']): FileState | null {
+  if (expect === undefined) return null
+  const { path = null, size = null, modifiedAt = null } = expect
+  return { path, bytes: size, modifiedAt }
 }
 
 function toAsked({ path, size, modifiedAt }: FileEntry): Asked {
@@ -174,12 +217,17 @@ function lookAt(client: WrappedClient, file: FileRef, signal: AbortSignal): Prom
 /** The conditions of a person's approval, completed by the author's own. */
 function applyPermit(
   { expect }: DeleteOptions,
-  permit: DeletePermit = { expect: null, isRepeated: false },
-): DeleteOptions & { mayBeGone?: boolean } {
-  const mayBeGone = permit.isRepeated ? { mayBeGone: true } : {}
-  if (permit.expect === null) return mayBeGone
+  permit: DeletePermit | undefined,
+  known: Pick<SeenEntries, 'before'>,
+): DeleteOptions & PermitOptions {
+  if (permit === undefined) return {}
+  const { beforeSend, onSeen: tell } = permit
+  const onSeen = tell && ((entry: FileEntry) => tell(known.before(entry)))
+  const hooks = { ...(beforeSend && { beforeSend }), ...(onSeen && { onSeen }) }
+  const own = { ...(permit.isRepeated && { mayBeGone: true }), ...hooks }
+  if (permit.expect === null) return own
   const { path, bytes: size, modifiedAt } = permit.expect
-  return { ...mayBeGone, expect: { ...(path === null ? {} : { path }), size, modifiedAt, ...expect } }
+  return { ...own, expect: { ...(path === null ? {} : { path }), size, modifiedAt, ...expect } }
 }
 
 /** Attempts and time belong to the step; the other options belong to the client. */

@@ -9,7 +9,7 @@ const LEAST_MAJOR = 24
 /** One line for a Node that is too old; null for one that is not. It runs on any Node. */
 export function describeOldNode(version: string): string | null {
   if (Number(version.split('.')[0]) >= LEAST_MAJOR) return null
-  const fix = 'Install it from https://nodejs.org, or run "npm install" in the project and use "npx upshot".'
+  const fix = 'Install it from https://nodejs.org, use "npx upshot" in a project, or "npx -p node@24 upshot".'
   return `upshot needs Node ${LEAST_MAJOR} or newer, and this is ${version}. ${fix}`
 }
 
@@ -24,8 +24,12 @@ export function setUpProcess(): boolean {
     process.exitCode = 1
     return false
   }
-  const cache = processEnvironment().XDG_CACHE_HOME || join(homedir(), '.cache')
+  const environment = processEnvironment()
+  const cache = environment.XDG_CACHE_HOME || join(homedir(), '.cache')
   // Where the folder cannot be written, Node compiles each time, and says nothing.
-  module.enableCompileCache(join(cache, 'upshot'))
+  const folder = join(cache, 'upshot')
+  module.enableCompileCache(folder)
+  // Threads and child processes have a cache only by this variable.
+  environment.NODE_COMPILE_CACHE ??= folder
   return true
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { parse as parseMediaType } from 'content-type'
 import { UpshotError } from '../core/errors.ts'
-import type { DeliveryFacts, Refusal, Verdict } from '../core/incoming/delivery.ts'
-import { activeSecrets, type Endpoint, positionOf } from '../core/incoming/endpoint.ts'
+import type { Answered, DeliveryFacts, Refusal } from '../core/incoming/delivery.ts'
+import { activeSecrets, type Endpoint, positionOf, retiredSecrets } from '../core/incoming/endpoint.ts'
 import { matchType, OWN_TYPES, subjectOf } from '../core/incoming/event.ts'
 import { findUnsafeNumber } from '../core/incoming/find-unsafe-number.ts'
 import { planPriorities, planRuns, type Route } from '../core/incoming/route.ts'
@@ -14,6 +14,7 @@ import {
 } from '../core/incoming/signature.ts'
 import type { DeliveryIntake } from '../core/store/deliveries.ts'
 import type { Store } from '../core/store/store.ts'
+import { isoTime } from '../core/time.ts'
 import { pickSigningHeaders } from './pick-signing-headers.ts'
 import { readEvent } from './read-event.ts'
 
@@ -31,8 +32,9 @@ export interface RawDelivery {
 
 /** The verdict on a delivery, with its reasons. An accepted delivery is committed already. */
 export interface Reception {
-  verdict: Verdict
+  verdict: Answered
   endpointId: string | null
+  endpointName: string | null
   /** `subject`: the path that the event is about; null where it names none. */
   event: { id: string; type: string; account: string; subject: string | null } | null
   /** Number of runs that the delivery started. */
@@ -44,6 +46,11 @@ export interface Reception {
   complaint: UpshotError | null
   /** When the sender may try again; default 2 s for every 503. */
   retryAfterMs?: number
+  /**
+   * Looks for a retired secret that signed it; null: none did. Call it after the answer, whose time
+   * would tell that there are such secrets.
+   */
+  lookBack?: () => DeliveryFacts | null
 }
 
 /** An endpoint as it was at a version of the set-up. */
@@ -59,6 +66,8 @@ export interface AcceptParts {
   intake: DeliveryIntake
   /** Rejects while no process has written its workflows: the delivery is then refused. */
   routes: () => readonly Route[] | Promise<readonly Route[]>
+  /** How far our clock was set forward, in milliseconds. Default: not at all. */
+  clockJump?: () => number
 }
 
 /** Fits every scheme and belongs to no endpoint. */
@@ -69,7 +78,7 @@ const DUMMY_SECRET = randomBytes(32).toString('hex')
  * author code runs here. Rejects with `stale_plan` when endpoints or routes have changed meanwhile.
  */
 export async function acceptDelivery(
-  { store, intake, routes }: AcceptParts,
+  { store, intake, routes, clockJump = () => 0 }: AcceptParts,
   { endpoint, setup }: FoundEndpoint,
   delivery: RawDelivery,
 ): Promise<Reception> {
@@ -82,7 +91,7 @@ export async function acceptDelivery(
   if (endpoint.status === 'learning') return capture(store, endpoint, delivery)
 
   const signature = verifySignature(endpoint.scheme, activeSecrets(endpoint, receivedAt), delivery, receivedAt)
-  if (signature.kind !== 'valid') return refuse(...describeMistrust(signature, endpoint))
+  if (signature.kind !== 'valid') return distrust(signature, endpoint, delivery, clockJump())
 
   const read = readEvent(body)
   if (read instanceof UpshotError)
@@ -91,7 +100,7 @@ export async function acceptDelivery(
   const secret = positionOf(endpoint, signature.secret, receivedAt)
   const trust = { ...describeTrust(signature, secret), ...readTraceparent(header('traceparent')) }
   const event = { id, type, account: endpoint.account, subject: subjectOf(read.event) }
-  const accepted = { endpointId: endpoint.id, event, facts: trust, complaint: null }
+  const accepted = { endpointId: endpoint.id, endpointName: endpoint.name, event, facts: trust, complaint: null }
   if (delivery.isProbe) return { verdict: 'accepted', runs: 0, workflows: [], ...accepted }
   const known = await routes()
   const isWanted = endpoint.events.some((pattern) => matchType(pattern, type))
@@ -162,18 +171,45 @@ function nameMediaType(contentType = 'none'): string {
   return /^[\w.+-]{1,40}(\/[\w.+-]{1,60})?(?=$|;|\s)/.exec(contentType)?.[0] ?? 'malformed'
 }
 
-function refuse(verdict: Refusal, endpoint: Endpoint | null, facts: DeliveryFacts): Reception {
-  return { verdict, endpointId: endpoint?.id ?? null, event: null, runs: 0, workflows: [], facts, complaint: null }
+function refuse(verdict: Exclude<Refusal, 'probe'>, endpoint: Endpoint | null, facts: DeliveryFacts): Reception {
+  const { id: endpointId = null, name: endpointName = null } = endpoint ?? {}
+  return { verdict, endpointId, endpointName, event: null, runs: 0, workflows: [], facts, complaint: null }
+}
+
+type Mistrust = Exclude<SignatureVerdict, { kind: 'valid' }>
+
+function distrust(signature: Mistrust, endpoint: Endpoint, delivery: RawDelivery, jumpMs: number): Reception {
+  const reception = refuse(...describeMistrust(signature, endpoint, jumpMs))
+  if (signature.kind !== 'invalid' || signature.reason !== 'mismatch') return reception
+  const retired = retiredSecrets(endpoint, delivery.receivedAt)
+  if (retired.length === 0) return reception
+  return { ...reception, lookBack: () => findSigner(endpoint, retired, delivery) }
+}
+
+/** A timestamp that is too old still tells which secret signed it. */
+function findSigner(
+  { scheme }: Endpoint,
+  retired: ReturnType<typeof retiredSecrets>,
+  delivery: RawDelivery,
+): DeliveryFacts | null {
+  const signs = (value: string) => verifySignature(scheme, [value], delivery, delivery.receivedAt).kind !== 'invalid'
+  const signer = retired.find(({ value }) => signs(value))
+  return signer ? { reason: 'old_secret', retiredAt: isoTime(signer.until) } : null
 }
 
 function describeMistrust(
-  signature: Exclude<SignatureVerdict, { kind: 'valid' }>,
+  signature: Mistrust,
   endpoint: Endpoint,
-): [Refusal, Endpoint, DeliveryFacts] {
+  jumpMs: number,
+): [Exclude<Refusal, 'probe'>, Endpoint, DeliveryFacts] {
   const { skewSeconds } = signature.kind === 'stale' ? signature : {}
   // A replay is never from the future: our clock may be behind, and later the delivery fits.
   if (skewSeconds !== undefined && skewSeconds < 0) {
     return ['unavailable', endpoint, { skewSeconds, reason: 'signed ahead of our clock' }]
+  }
+  // By the clock as it was, the delivery is fresh: the clock may be wrong now, and be corrected.
+  if (skewSeconds !== undefined && Math.abs(skewSeconds - jumpMs / 1_000) <= endpoint.scheme.toleranceSeconds) {
+    return ['unavailable', endpoint, { skewSeconds, reason: 'our clock was set forward' }]
   }
   if (signature.kind === 'stale') return ['stale', endpoint, { skewSeconds: signature.skewSeconds }]
   const header = signature.header === undefined ? {} : { header: signature.header }

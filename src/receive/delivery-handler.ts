@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describeError, UpshotError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import type { DeliveryFacts, Refusal } from '../core/incoming/delivery.ts'
+import type { Answered, DeliveryFacts } from '../core/incoming/delivery.ts'
 import type { HeaderLookup } from '../core/incoming/signature.ts'
 import type { Publish } from '../core/notices.ts'
 import type { Store } from '../core/store/store.ts'
@@ -14,9 +14,10 @@ import {
   type Reception,
 } from './accept-delivery.ts'
 import type { SignatureAlarm } from './checks/signature-alarm.ts'
-import { describeReception } from './describe-reception.ts'
+import { describeReception, type ToldReception } from './describe-reception.ts'
 import type { IntakeLimit, Rejection } from './limits/intake-limit.ts'
 import type { Peers, Share } from './limits/peers.ts'
+import { TokenBuckets } from './limits/token-buckets.ts'
 import type { UploadWatch } from './limits/upload-watch.ts'
 import { countHeader } from './plain-http.ts'
 import { readBody, UNKNOWN_BODY_BYTES } from './read-body.ts'
@@ -32,8 +33,8 @@ interface HandlerParts extends AcceptParts {
   uploads: UploadWatch
   ledger: RefusalLedger
   alarm: SignatureAlarm
-  /** Whether a request is one of our own probes; true only once for each. */
-  recogniseProbe: (request: IncomingMessage) => boolean
+  /** The sender of a probe of our own, once for each; null for any other request. */
+  recogniseProbe: (request: IncomingMessage, path: string, now: number) => 'self' | 'command' | null
 }
 
 interface Arrival extends Pick<RawDelivery, 'id' | 'receivedAt' | 'isProbe'> {
@@ -44,6 +45,9 @@ interface Arrival extends Pick<RawDelivery, 'id' | 'receivedAt' | 'isProbe'> {
 
 /** After a refusal, a shorter rest of the body is read, so that the connection can be reused. */
 const SHORT_BODY_BYTES = 65_536
+
+/** Refused deliveries of one endpoint that are compared with its retired secrets. */
+const LOOK_BACK_RATE = { perSecond: 5, burst: 20 }
 
 /** Plans of one delivery; after the last one is stale, the sender tries again. */
 const MAX_PLANS = 5
@@ -58,6 +62,7 @@ interface ReadBytes {
 /** Handles `POST /hooks/<path>`: a request in, a verdict out. */
 export class DeliveryHandler {
   readonly #parts: HandlerParts
+  readonly #lookBacks = new TokenBuckets(LOOK_BACK_RATE)
 
   constructor(parts: HandlerParts) {
     this.#parts = parts
@@ -67,13 +72,15 @@ export class DeliveryHandler {
   async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
     const receivedAt = this.#parts.clock.now()
     const id = newId('dlv', receivedAt)
-    const isProbe = this.#parts.recogniseProbe(request)
-    const arrival = { id, path, request, receivedAt, isProbe }
+    const prober = this.#parts.recogniseProbe(request, path, receivedAt)
+    const arrival = { id, path, request, receivedAt, isProbe: prober !== null }
     const reception = await this.#receive(arrival)
     const isClosing = isUnread(request) || reception.verdict === 'draining'
     respond(response, reception, { isClosing })
     if (isClosing) request.socket.destroySoon()
-    if (!isProbe) this.#report(arrival, reception)
+    if (prober === 'self') return
+    const told = this.#lookBack(arrival, reception)
+    this.#report(arrival, prober === null ? told : asProbe(told))
   }
 
   /** An error is answered with 503: the sender keeps the delivery and tries again. */
@@ -167,16 +174,28 @@ export class DeliveryHandler {
     return refusal('consumed')
   }
 
-  #report({ id, receivedAt, request }: Arrival, reception: Reception): void {
+  /** Adds that a retired secret signed it. In a flood, a few deliveries a second are tried. */
+  #lookBack({ receivedAt }: Arrival, reception: Reception): Reception {
+    const { lookBack, endpointId, facts } = reception
+    if (lookBack === undefined || this.#lookBacks.take(endpointId ?? '', receivedAt) > 0) return reception
+    return { ...reception, facts: { ...facts, ...lookBack() } }
+  }
+
+  #report({ id, receivedAt, request }: Arrival, reception: ToldReception): void {
     const { clock, publish, ledger, alarm } = this.#parts
-    const { endpointId, verdict, facts } = reception
+    const { endpointId, endpointName, verdict, facts } = reception
     publish(describeReception(id, reception, clock.now() - receivedAt))
     if (verdict !== 'accepted' && verdict !== 'duplicate' && verdict !== 'conflict') {
       ledger.keep({ id, endpointId, receivedAt, verdict, bodyBytes: readContentLength(request), facts })
     }
     const suspicion = alarm.note({ endpointId, verdict, receivedAt })
-    if (suspicion !== null) publish({ kind: 'endpoint.suspect', ...suspicion })
+    if (suspicion !== null) publish({ kind: 'endpoint.suspect', endpointName, ...suspicion })
   }
+}
+
+/** As a command's probe stands in ledger and log. */
+function asProbe(reception: Reception): ToldReception {
+  return { ...reception, verdict: 'probe', facts: { ...reception.facts, answered: reception.verdict } }
 }
 
 /** Whether so much of the request is still to come that closing is better than reading it. */
@@ -212,15 +231,18 @@ function rejected({ verdict, reason, retryAfterMs }: Rejection): Reception {
 function refuseUnread(endpoint: FoundEndpoint['endpoint'], bytes: number): Reception {
   const facts = { contentLength: bytes }
   if (endpoint === null) return refusal('unknown_endpoint', facts)
-  return { ...refusal('disabled', facts), endpointId: endpoint.id }
+  return { ...refusal('disabled', facts), endpointId: endpoint.id, endpointName: endpoint.name }
 }
 
 function nameEncoding(encoding: string): string {
   return /^(gzip|x-gzip|deflate|br|zstd|compress)$/i.test(encoding) ? `encoded as ${encoding}` : 'encoded somehow'
 }
 
-function refusal(verdict: Refusal, facts: DeliveryFacts = {}): Reception {
-  return { verdict, endpointId: null, event: null, runs: 0, workflows: [], facts, complaint: null }
+function refusal(
+  verdict: Exclude<Answered, 'accepted' | 'duplicate' | 'conflict'>,
+  facts: DeliveryFacts = {},
+): Reception {
+  return { verdict, endpointId: null, endpointName: null, event: null, runs: 0, workflows: [], facts, complaint: null }
 }
 
 /** A header that occurs twice counts as missing: it could be read in two ways. */

@@ -1,12 +1,17 @@
+import type { Verdict } from '../core/incoming/delivery.ts'
 import type { Reception } from './accept-delivery.ts'
 
+/** A reception with the verdict that ledger and log get. */
+export type ToldReception = Omit<Reception, 'verdict'> & { verdict: Verdict }
+
 /** The notice of a delivery that took `ms`. */
-export function describeReception(id: string, reception: Reception, ms: number) {
-  const { verdict, endpointId, event, runs, workflows, facts } = reception
+export function describeReception(id: string, reception: ToldReception, ms: number) {
+  const { verdict, endpointId, endpointName, event, runs, workflows, facts } = reception
   return {
     kind: 'delivery.received',
     delivery: id,
     endpoint: endpointId,
+    endpointName,
     account: event?.account ?? null,
     verdict,
     event: event?.id ?? null,

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { parse as parseJson } from 'secure-json-parse'
 import { UpshotError } from '../core/errors.ts'
-import { parseEvent, type ServiceEvent } from '../core/incoming/event.ts'
+import type { ServiceEvent } from '../core/incoming/event.ts'
+import { parseEvent } from '../core/incoming/parse-event.ts'
 
 /** Limits of a body's nesting and number of keys. Real events are far below; attacks are not. */
 export const JSON_LIMITS = { depth: 64, keys: 10_000 } as const

@@ -9,8 +9,10 @@ import type { Clock } from '../core/time.ts'
 import type { AcceptParts } from './accept-delivery.ts'
 import { CaptureIntake } from './capture-intake.ts'
 import { EndpointCheck } from './checks/endpoint-check.ts'
+import { openProbeCheck } from './checks/known-probes.ts'
 import { SelfProbe } from './checks/self-probe.ts'
 import { SignatureAlarm } from './checks/signature-alarm.ts'
+import { watchClock } from './checks/watch-clock.ts'
 import { DeliveryHandler, isUnread } from './delivery-handler.ts'
 import { IntakeLimit, type Rejection } from './limits/intake-limit.ts'
 import { Peers } from './limits/peers.ts'
@@ -26,6 +28,8 @@ export interface ReceiverParts {
   routes: AcceptParts['routes']
   clock: Clock
   publish: Publish
+  /** The key of the marks on probes of our commands. Default: none is recognised. */
+  probeKey?: Uint8Array
   limits?: Partial<ReceiveLimits>
   timeouts?: Partial<typeof TIMEOUTS>
 }
@@ -68,7 +72,7 @@ export class Receiver {
   readonly #atWork = new Set<Promise<void>>()
   #phase: keyof typeof BARS = 'starting'
 
-  constructor({ limits = {}, timeouts = {}, ...parts }: ReceiverParts) {
+  constructor({ limits = {}, timeouts = {}, probeKey, ...parts }: ReceiverParts) {
     const { store, clock, publish } = parts
     const intakeLimit = new IntakeLimit(limits, () => BARS[this.#phase])
     this.#intakeLimit = intakeLimit
@@ -89,7 +93,8 @@ export class Receiver {
       uploads: this.#uploads,
       ledger: this.#ledger,
       alarm: this.#alarm,
-      recogniseProbe: (request) => selfProbe.recognise(request),
+      clockJump: watchClock(clock),
+      recogniseProbe: openProbeCheck(selfProbe, probeKey),
     })
     const app = createOtherRoutes()
     const handle = (request: IncomingMessage, response: ServerResponse) => {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { VERDICTS, type Verdict } from '../core/incoming/delivery.ts'
+import { type Answered, VERDICTS } from '../core/incoming/delivery.ts'
 import type { Reception } from './accept-delivery.ts'
 
 /** Default `Retry-After` of a 503, in seconds. */
@@ -10,7 +10,7 @@ type ErrorBody = { code: string; message: string; details?: Record<string, unkno
 /** One answer for all failures of trust: a prober learns nothing, the ledger has the reason. */
 const UNTRUSTED: ErrorBody = { code: 'authentication_error', message: 'The delivery was refused.' }
 
-const ERRORS: Record<Exclude<Verdict, 'accepted' | 'duplicate' | 'conflict'>, ErrorBody> = {
+const ERRORS: Record<Exclude<Answered, 'accepted' | 'duplicate' | 'conflict'>, ErrorBody> = {
   bad_signature: UNTRUSTED,
   stale: UNTRUSTED,
   unknown_endpoint: UNTRUSTED,

@@ -1,9 +1,8 @@
 import express, { type Express } from 'express'
-import { controlApi } from './control/control-api.ts'
 import { filesApi } from './files-api/files-api.ts'
 import { ApiError, answerErrors, REFUSAL_ASSUMES } from './http/api-error.ts'
 import { requireControl, requireHost, setDate } from './http/guards.ts'
-import { accountPagesRouter } from './pages/router.ts'
+import { lateRouter } from './http/late-router.ts'
 import type { SandboxParts } from './service/sandbox-parts.ts'
 
 interface ServerOptions {
@@ -27,8 +26,12 @@ export function apiServer(options: ServerOptions): Express {
     '/_sandbox',
     requireControl(() => hosts().map((host) => `http://${host}`)),
   )
-  app.use('/_sandbox', controlApi(parts, origins))
-  app.use(accountPagesRouter(parts, () => `${origins().api}/v1`))
+  app.use(
+    '/_sandbox',
+    lateRouter(async () => (await import('./control/control-api.ts')).controlApi(parts, origins)),
+  )
+  const apiUrl = () => `${origins().api}/v1`
+  app.use(lateRouter(async () => (await import('./pages/router.ts')).accountPagesRouter(parts, apiUrl)))
   app.use((request) => {
     throw new ApiError(404, 'invalid_request', `There is no endpoint ${request.method} ${request.path}.`)
   })

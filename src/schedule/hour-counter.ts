@@ -3,24 +3,27 @@ import type { Publish } from '../core/notices.ts'
 import type { CountedHour, DueHour, RunHour } from '../core/store/health/hours.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
+import { indexSubjects } from './index-subjects.ts'
 
 /** How often it looks for hours that are over, and for those that have changed since. */
 const PERIOD_MS = 60_000
 
 type HourStore = Pick<Store, 'findDueHour' | 'readHourRuns' | 'readHourDeliveries' | 'saveHour'>
+type CounterStore = HourStore & Parameters<typeof indexSubjects>[0]
 
 /**
- * Counts each hour once it is over, and again after a run of it has ended later. See decision 48.
+ * Counts each hour once it is over, and again after a run of it has ended later. It also indexes
+ * the subjects of new events. See decisions 48 and 61.
  */
 export class HourCounter {
-  readonly #store: HourStore
+  readonly #store: CounterStore
   readonly #clock: Clock
   readonly #publish: Publish
   #cancel = () => {}
   #counting: Promise<void> = Promise.resolve()
   #isStopped = false
 
-  constructor({ store, clock, publish }: { store: HourStore; clock: Clock; publish: Publish }) {
+  constructor({ store, clock, publish }: { store: CounterStore; clock: Clock; publish: Publish }) {
     this.#store = store
     this.#clock = clock
     this.#publish = publish
@@ -38,7 +41,9 @@ export class HourCounter {
 
   async #run(): Promise<void> {
     try {
-      await countDueHours(this.#store, this.#clock.now(), () => !this.#isStopped)
+      const mayGoOn = () => !this.#isStopped
+      await countDueHours(this.#store, this.#clock.now(), mayGoOn)
+      await indexSubjects(this.#store, mayGoOn)
     } catch (error) {
       if (!this.#isStopped) this.#publish({ kind: 'fault', where: 'counting hours', error: describeError(error) })
     }

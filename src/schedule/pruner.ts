@@ -3,6 +3,7 @@ import type { Publish } from '../core/notices.ts'
 import { PRUNE_KINDS, type PruneKind, type Retention } from '../core/store/retention.ts'
 import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
+import { forgetSecrets } from './forget-secrets.ts'
 
 /** Number of rows in a slice: the first one, the minimum and the maximum. */
 const FIRST_ROWS = 200
@@ -35,7 +36,7 @@ interface PruneParts {
  * Rejects when `signal` aborts. See decision 17.
  */
 export async function pruneStore({ store, clock, retention, signal, onSlice }: PruneParts): Promise<PruneCounts> {
-  const counts: PruneCounts = { runs: 0, failures: 0, refusals: 0, deliveries: 0, payloads: 0, audit: 0 }
+  const counts: PruneCounts = { runs: 0, failures: 0, refusals: 0, deliveries: 0, payloads: 0, audit: 0, effects: 0 }
   let rows = FIRST_ROWS
   for (const kind of PRUNE_KINDS) {
     const ageMs = retention[kind]
@@ -44,7 +45,7 @@ export async function pruneStore({ store, clock, retention, signal, onSlice }: P
     for (let after: string | null = null; ; ) {
       signal?.throwIfAborted()
       const startedAt = clock.now()
-      const { pruned, next } = await store.prune({ kind, before, limit: rows, after })
+      const { pruned, next } = await store.prune({ kind, before, now: startedAt, limit: rows, after })
       const tookMs = Math.max(0, clock.now() - startedAt)
       counts[kind] += pruned
       onSlice?.(counts)
@@ -63,13 +64,18 @@ export function computeSliceRows(rows: number, tookMs: number): number {
   return Math.min(MAX_ROWS, Math.max(MIN_ROWS, fitting))
 }
 
+interface PrunerParts extends Omit<PruneParts, 'store' | 'signal' | 'onSlice'> {
+  store: Pick<Store, 'prune' | 'listEndpoints' | 'updateEndpoint'>
+  publish: Publish
+}
+
 /** Prunes a minute after the start, then an hour after each end. */
 export class Pruner {
-  readonly #parts: Omit<PruneParts, 'signal' | 'onSlice'> & { publish: Publish }
+  readonly #parts: PrunerParts
   readonly #abort = new AbortController()
   #loop: Promise<void> | null = null
 
-  constructor(parts: Omit<PruneParts, 'signal' | 'onSlice'> & { publish: Publish }) {
+  constructor(parts: PrunerParts) {
     this.#parts = parts
   }
 
@@ -97,8 +103,12 @@ export class Pruner {
     const { clock, publish } = this.#parts
     const startedAt = clock.now()
     try {
-      const { runs, failures, refusals, deliveries, payloads } = await pruneStore({ ...this.#parts, signal })
-      const removed = { runs: runs + failures, deliveries: refusals + deliveries, payloads }
+      await forgetSecrets(this.#parts.store, clock.now())
+      const { runs, failures, refusals, deliveries, payloads, audit, effects } = await pruneStore({
+        ...this.#parts,
+        signal,
+      })
+      const removed = { runs: runs + failures, deliveries: refusals + deliveries, payloads, audit, effects }
       if (Object.values(removed).some((count) => count > 0)) {
         publish({ kind: 'store.pruned', ...removed, ms: clock.now() - startedAt })
       }

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describeError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
 import { type CronTrigger, type DueTick, decideDueInSlices, type NextMoment } from '../core/runs/schedule.ts'
+import { listTickAccounts } from '../core/service/list-tick-accounts.ts'
 import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
 import { parseCronLine } from './cron-line.ts'
@@ -108,14 +109,25 @@ export class Scheduler {
     const due = await finish(decideDueInSlices(schedule, { lastAt, now, nextMoment }))
     for (const tick of due) {
       if (signal.aborted) return lastAt
-      const run = await store.recordTick(workflow, tick, now, { overlap: schedule.overlap })
-      if (run !== null) this.#announce(workflow, tick, run)
+      await this.#record({ workflow, schedule }, tick, now)
     }
     return due.at(-1)?.scheduledFor ?? lastAt
   }
 
-  #announce(workflow: string, tick: DueTick, run: string): void {
-    this.#parts.publish({ kind: 'tick.recorded', workflow, ...tick, run })
+  /** A crash between two accounts leaves the moment due, and those recorded are not repeated. */
+  async #record({ workflow, schedule }: Pick<Line, 'workflow' | 'schedule'>, tick: DueTick, now: number) {
+    const { store } = this.#parts
+    const accounts = await listTickAccounts(schedule, () => store.listAccounts())
+    for (const account of accounts) {
+      const isLast = account === accounts.at(-1)
+      const run = await store.recordTick(workflow, tick, now, { overlap: schedule.overlap, account, isLast })
+      // The moments that were missed are told of once.
+      if (run !== null) this.#announce(workflow, isLast ? tick : { ...tick, missed: 0 }, { account, run })
+    }
+  }
+
+  #announce(workflow: string, tick: DueTick, about: { account: string; run: string }): void {
+    this.#parts.publish({ kind: 'tick.recorded', workflow, ...tick, ...about })
     this.#parts.publish({ kind: 'run.queued', count: 1 })
   }
 }
@@ -130,7 +142,7 @@ async function finish<T>(slices: Generator<undefined, T>): Promise<T> {
 }
 
 export interface SchedulerParts {
-  store: Pick<Store, 'startSchedule' | 'recordTick'>
+  store: Pick<Store, 'startSchedule' | 'recordTick' | 'listAccounts'>
   clock: Clock
   publish: Publish
   schedules: readonly { workflow: string; schedule: CronTrigger }[]

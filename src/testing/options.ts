@@ -23,9 +23,14 @@ export interface TestbedOptions {
   workers?: number
   /**
    * Functions that replace those of steps, by workflow and step name without its key. They answer
-   * waits and invocations, too. Default none.
+   * waits, invocations and questions, too. Default none.
    */
   steps?: StepReplacements
+  /**
+   * Names of the accounts besides `default`. The files of all of them are in the one sandbox.
+   * Default: none.
+   */
+  accounts?: readonly string[]
   /** Options of the sandbox. Default: no rate limit. */
   sandbox?: TestServiceOptions
   /**
@@ -40,7 +45,7 @@ export interface TestbedOptions {
 /** Fills in the defaults. Throws `invalid_workflow` or `invalid_request`. */
 export function readOptions(options: TestbedOptions) {
   const guard = readGuard(options.guard)
-  const { seed = 1, slots = 20, workers = 1, steps = {}, sandbox = {}, patienceMs = 4_000 } = options
+  const { seed = 1, slots = 20, workers = 1, steps = {}, sandbox = {}, accounts = [], patienceMs = 4_000 } = options
   const replaced = new ReplacedSteps(steps)
   const workflows = new TestWorkflows(options.workflows, replaced)
   const now = new Date(options.now ?? '2026-01-01T00:00:00Z').getTime()
@@ -50,7 +55,7 @@ export function readOptions(options: TestbedOptions) {
       `"${options.now}" is not a moment. Write one such as "2026-01-01T00:00:00Z".`,
     )
   }
-  return { workflows, replaced, now, seed, slots, workers, sandbox, patienceMs, guard }
+  return { workflows, replaced, now, seed, slots, workers, sandbox, accounts, patienceMs, guard }
 }
 
 function readGuard(given: ConfigFile['guard']): GuardPolicy {

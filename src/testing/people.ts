@@ -1,5 +1,7 @@
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { UpshotError } from '../core/errors.ts'
-import type { Approval, ApprovalItem, Verdict } from '../core/safety/approval.ts'
+import { type Approval, type ApprovalItem, type Decision, describeVote, type Verdict } from '../core/safety/approval.ts'
+import { checkAnswer } from '../core/safety/check-answer.ts'
 import type { Store } from '../core/store/store.ts'
 
 /** An approval, as the person who decides sees it. */
@@ -18,6 +20,8 @@ export interface DecideOptions {
   answer?: unknown
   /** The person. Default `tester`. */
   by?: string
+  /** Roles of the person. Default: the one that the question asks for. */
+  roles?: readonly string[]
   /** Default: none. */
   reason?: string
 }
@@ -28,6 +32,7 @@ const ALL = 100_000
 export class People {
   readonly #store: Store
   readonly #now: () => number
+  readonly #registered = new Map<string, { key: KeyObject; roles: readonly string[] }>()
 
   constructor(store: Store, now: () => number) {
     this.#store = store
@@ -44,11 +49,29 @@ export class People {
     const id = typeof approval === 'string' ? approval : approval.id
     const found = await this.#store.findApproval(id, this.#now())
     if (!found) throw new UpshotError('not_found', `There is no approval ${id}.`)
-    const { only, answer, by = 'tester', reason = null } = options
-    const decision = { approval: id, verdict, actor: by, reason, hash: found.hash, signature: null }
-    const numbers = only?.map((number) => ({ from: number, to: number })) ?? null
-    const text = answer === undefined ? null : JSON.stringify(answer)
-    await this.#store.decideApproval({ ...decision, only: numbers, answer: text }, this.#now())
+    const { only, answer, by = 'tester', reason = null, roles } = options
+    const text = verdict === 'approved' ? checkAnswer(found, answer) : null
+    const words: Decision = {
+      ...{ approval: id, verdict, actor: by, reason, hash: found.hash, answer: text, signature: null },
+      only: only?.map((number) => ({ from: number, to: number })) ?? null,
+    }
+    const key = await this.#register(by, roles ?? (found.role === null ? [] : [found.role]))
+    const signature = key === null ? null : sign(null, Buffer.from(describeVote(words)), key)
+    await this.#store.decideApproval({ ...words, signature }, this.#now())
+  }
+
+  /** The key of a person; null while no question has asked for a role, so that words need none. */
+  async #register(name: string, roles: readonly string[]): Promise<KeyObject | null> {
+    const known = this.#registered.get(name)
+    if (known && roles.every((role) => known.roles.includes(role))) return known.key
+    if (roles.length === 0 && this.#registered.size === 0) return null
+    const { privateKey: key, publicKey } = generateKeyPairSync('ed25519')
+    const all = [...new Set([...(known?.roles ?? []), ...roles])]
+    if (known) await this.#store.removeApprover(name, this.#now())
+    const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+    await this.#store.addApprover({ name, publicKey: pem, roles: all, addedAt: this.#now(), removedAt: null })
+    this.#registered.set(name, { key, roles: all })
+    return key
   }
 
   async stop(reason: string): Promise<void> {

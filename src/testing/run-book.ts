@@ -10,6 +10,8 @@ import type { TouchedRuns } from './engine/kill-switch.ts'
 export interface TestRun<Output = unknown> {
   id: string
   workflow: string
+  /** The account that it acts for. */
+  account: string
   /** The function that this run executes. A run of `onFailure` follows a failed run of `run`. */
   handler: RunHandler
   status: RunStatus
@@ -105,11 +107,11 @@ export class RunBook {
       .sort((a, b) => place(a) - place(b))
   }
 
-  #describe({ id, workflow, handler, status, reason, dueAt, output, error }: Run): TestRun {
+  #describe({ id, workflow, account, handler, status, reason, dueAt, output, error }: Run): TestRun {
     const steps = this.#steps.get(id) ?? []
     const logs = this.#logs.get(id) ?? []
     return {
-      ...{ id, workflow, handler, status, reason, error },
+      ...{ id, workflow, account, handler, status, reason, error },
       dueAt: status === 'waiting' ? dueAt : null,
       output: output === null ? null : JSON.parse(output),
       steps: () => steps.map(describeStep),

@@ -2,8 +2,11 @@ import { UpshotError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { toJson } from '../core/json.ts'
 import { findObstacle, type RunOperation } from '../core/runs/run.ts'
+import type { CronTrigger } from '../core/runs/schedule.ts'
 import { planFork } from '../core/runs/step.ts'
+import { listTickAccounts } from '../core/service/list-tick-accounts.ts'
 import type { Store } from '../core/store/store.ts'
+import { isoTime } from '../core/time.ts'
 import type { TestEngine } from './engine/test-engine.ts'
 
 /** Runs that a pause holds, or its end releases, per commit. */
@@ -13,6 +16,12 @@ interface Parts {
   store: Store
   engine: Pick<TestEngine, 'endPass'>
   now: () => number
+}
+
+/** The account that something is done for. */
+export interface OfAccount {
+  /** Default `default`. */
+  account?: string
 }
 
 /** The first step that a fork runs again, and its result given by hand. */
@@ -33,12 +42,28 @@ export class RunControl {
     this.#parts = parts
   }
 
-  async start(workflow: string, input: unknown): Promise<string> {
+  async start(workflow: string, input: unknown, account: string): Promise<string> {
     const { store, now } = this.#parts
     const run = newId('run', now())
     const json = toJson(input, `The input of "${workflow}"`)
-    await store.startRun({ run, workflow, account: 'default', input: json, createdAt: now() })
+    await store.startRun({ run, workflow, account, input: json, createdAt: now() })
     return run
+  }
+
+  /** A tick for each account of a schedule, or for one; returns the run of the first. */
+  async tick(
+    { id, schedule }: { id: string; schedule: CronTrigger },
+    scheduledFor: number,
+    account: string | undefined,
+  ): Promise<string> {
+    const { store, now } = this.#parts
+    await store.startSchedule(id, schedule.expression, now())
+    const runs: (string | null)[] = []
+    for (const each of account === undefined ? await listTickAccounts(schedule, () => store.listAccounts()) : [account])
+      runs.push(await store.recordTick(id, { scheduledFor, missed: 0 }, now(), { account: each }))
+    const run = runs.find((each) => each !== null)
+    if (run != null) return run
+    throw new UpshotError('conflict', `The tick of "${id}" at ${isoTime(scheduledFor)} already has its run.`)
   }
 
   async cancel(run: string, reason: string): Promise<string> {

@@ -6,22 +6,24 @@ import { UpshotError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { ServiceEvent } from '../core/incoming/event.ts'
 import { planRuns } from '../core/incoming/route.ts'
+import { DEFAULT_ACCOUNT } from '../core/service/account.ts'
 import type { Store } from '../core/store/store.ts'
-import { type Duration, isoTime } from '../core/time.ts'
+import type { Duration } from '../core/time.ts'
 import { createNoticeBus, type NoticeBus } from '../notices/notice-bus.ts'
 import type { FaultInput, Sandbox } from '../sandbox/index.ts'
 import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts'
 import { Activity } from './engine/activity.ts'
-import type { CrashPoint } from './engine/crash-point.ts'
+import type { PlannedCrash } from './engine/crash-point.ts'
 import type { ReplacedSteps } from './engine/replaced-steps.ts'
 import { TestEngine } from './engine/test-engine.ts'
 import { WorkUnderWay } from './engine/work-under-way.ts'
 import { readOptions, type TestbedOptions } from './options.ts'
 import { Deciding, People } from './people.ts'
 import { RunBook, type TestEffect, type TestRun } from './run-book.ts'
-import { type ForkOptions, RunControl } from './run-control.ts'
+import { type ForkOptions, type OfAccount, RunControl } from './run-control.ts'
 import { seededRandom } from './seeded-random.ts'
 import type { TestWorkflows, WorkflowOrId } from './test-workflows.ts'
+import { addAccounts } from './world/add-accounts.ts'
 import { type DeliverOptions, FrontDoor, type TestDelivery } from './world/front-door.ts'
 import { type SentEvent, TestEvents } from './world/test-events.ts'
 import { TestService } from './world/test-service.ts'
@@ -45,12 +47,6 @@ export interface Sent {
  */
 export async function testbed(options: TestbedOptions): Promise<Testbed> {
   return Testbed.open(options)
-}
-
-interface PlannedCrash {
-  crash?: CrashPoint
-  /** The code after the crash. */
-  deploy?: readonly AnyWorkflow[] | undefined
 }
 
 /** Made by {@link testbed}. Each method resolves when everything it set off has come to rest. */
@@ -106,6 +102,7 @@ export class Testbed extends Deciding implements AsyncDisposable {
   /** After a planned crash, the engine restarts by itself. */
   static async open(options: TestbedOptions, planned: PlannedCrash = {}): Promise<Testbed> {
     const opened = new Testbed(options, planned)
+    await addAccounts(opened.#store, options.accounts ?? [], opened.now())
     await opened.#engine.start()
     return opened
   }
@@ -116,17 +113,21 @@ export class Testbed extends Deciding implements AsyncDisposable {
   }
 
   /** Sends an event by its definition. `data` is what the service sends, before it is parsed. */
-  send<Data>(definition: EventDefinition<string, unknown, Data>, data: Data): Promise<Sent>
+  send<Data>(definition: EventDefinition<string, unknown, Data>, data: Data, options?: OfAccount): Promise<Sent>
   /** Sends an event by its type. `data` is `{}` by default. */
-  send(type: string, data?: object): Promise<Sent>
+  send(type: string, data?: object, options?: OfAccount): Promise<Sent>
   /** Sends a complete event, such as one from {@link told}. Its id starts runs only once. */
   send(event: SentEvent): Promise<Sent>
-  async send(what: string | EventDefinition | SentEvent, data: unknown = {}): Promise<Sent> {
+  async send(
+    what: string | EventDefinition | SentEvent,
+    data: unknown = {},
+    { account = DEFAULT_ACCOUNT }: OfAccount = {},
+  ): Promise<Sent> {
     const event = this.#events.make(what, data, this.now())
     const { id, type, created } = event
     const workflows = planRuns(type, this.#workflows.routes)
     const { runs } = await this.#store.saveDelivery({
-      ...{ id: newId('dlv', this.now()), endpointId: 'end_testbed', account: 'default', receivedAt: this.now() },
+      ...{ id: newId('dlv', this.now()), endpointId: 'end_testbed', account, receivedAt: this.now() },
       ...{ event: { id, type, created }, body: JSON.stringify(event), facts: {}, workflows },
     })
     await this.#settle(runs)
@@ -145,17 +146,15 @@ export class Testbed extends Deciding implements AsyncDisposable {
   }
 
   /**
-   * Triggers a tick of a cron workflow; the clock does not move. Throws `conflict` if that moment
-   * had its run.
+   * Triggers a tick of a cron workflow; the clock does not move. Returns the run of its first
+   * account. Throws `conflict` if that moment had its runs.
    */
-  async tick(workflow: WorkflowOrId, moment: string | number | Date = this.now()): Promise<TestRun> {
-    const { id, schedule } = this.#workflows.requireCron(workflow)
-    const scheduledFor = new Date(moment).getTime()
-    await this.#store.startSchedule(id, schedule.expression, this.now())
-    const run = await this.#store.recordTick(id, { scheduledFor, missed: 0 }, this.now())
-    if (run === null) {
-      throw new UpshotError('conflict', `The tick of "${id}" at ${isoTime(scheduledFor)} already has its run.`)
-    }
+  async tick(
+    workflow: WorkflowOrId,
+    moment: string | number | Date = this.now(),
+    { account }: OfAccount = {},
+  ): Promise<TestRun> {
+    const run = await this.#control.tick(this.#workflows.requireCron(workflow), new Date(moment).getTime(), account)
     await this.settle()
     return this.#book.find(run)
   }
@@ -166,8 +165,12 @@ export class Testbed extends Deciding implements AsyncDisposable {
   }
 
   /** Starts a callable workflow, as `step.invoke` does. */
-  async start<W extends AnyWorkflow>(workflow: W, input?: unknown): Promise<TestRun<OutputOf<W>>> {
-    const run = await this.#control.start(this.#workflows.require(workflow).id, input)
+  async start<W extends AnyWorkflow>(
+    workflow: W,
+    input?: unknown,
+    { account = DEFAULT_ACCOUNT }: OfAccount = {},
+  ): Promise<TestRun<OutputOf<W>>> {
+    const run = await this.#control.start(this.#workflows.require(workflow).id, input, account)
     await this.settle()
     return this.#book.find(run) as TestRun<OutputOf<W>>
   }

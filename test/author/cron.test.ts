@@ -8,6 +8,7 @@ it('cron fills in the defaults', () => {
     timezone: 'UTC',
     catchUp: 'latest',
     overlap: 'queue',
+    accounts: ['default'],
     withinMs: 86_400_000,
   })
 })

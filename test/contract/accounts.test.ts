@@ -12,17 +12,17 @@ function account(name: string, part: Partial<Account> = {}): Account {
 
 describeStores((open) => {
   test('an account is stored with its keys, and other processes see it', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     const shop = account('shop', { fallbackKey: 'sk_live_before', plan: 450 })
     await store.saveAccount(account('archive'))
     await store.saveAccount(shop)
-    expect(await reopen().findAccount('shop')).toEqual(shop)
+    expect(await (await await reopen()).findAccount('shop')).toEqual(shop)
     expect((await store.listAccounts()).map(({ name }) => name)).toEqual(['archive', 'shop'])
     expect(await store.findAccount('default')).toBeNull()
   })
 
   test('saving an account again changes it, but not when it was created', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.saveAccount(account('shop', { fallbackKey: 'sk_live_before' }))
     const changed = { ...account('shop'), apiKey: 'sk_live_next', plan: 'free' } as const
     await store.saveAccount({ ...changed, createdAt: NOW + 1 })
@@ -30,7 +30,7 @@ describeStores((open) => {
   })
 
   test('an account that an endpoint uses cannot be removed', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.saveAccount(account('shop'))
     const endpoint = planEndpoint({ name: 'main', account: 'shop' }, NOW)
     await store.addEndpoint(endpoint)

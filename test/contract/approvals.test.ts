@@ -48,7 +48,7 @@ async function word(store: Store, approval: string, part: Partial<Decision> = {}
 
 describeStores((open) => {
   test('an approval is for the list with its hash, and what joined later is in a fresh one', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { lease, id } = await hold(store)
     const seen = await hashOf(store, id, 2)
     const result = await store.decideApproval(await word(store, id, { hash: seen }), NOW)
@@ -59,17 +59,18 @@ describeStores((open) => {
   })
 
   test('an approval covers the state that was seen: a changed file asks again', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { lease, id } = await hold(store)
     await store.decideApproval(await word(store, id), NOW)
     const changed = await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a', 999) })
     expect(changed).toMatchObject({ kind: 'held', opened: true })
-    const expected = { kind: 'granted', approval: id, expect: asked('/b'), isRepeated: false }
+    const closed = { id, status: 'approved' }
+    const expected = { kind: 'granted', approval: id, expect: asked('/b'), isRepeated: false, closed }
     expect(await beginDelete(store, lease, step('b'), { limits: NONE, asked: asked('/b') })).toEqual(expected)
   })
 
   test('the items of a list are approved by number, and the others wait on', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { lease, id } = await hold(store)
     const only = [
       { from: 1, to: 1 },
@@ -82,7 +83,7 @@ describeStores((open) => {
   })
 
   test('numbers beyond the hash that a person saw are not approved', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { lease, id } = await hold(store)
     const part = { hash: await hashOf(store, id, 1), only: [{ from: 1, to: 3 }] }
     expect(await store.decideApproval(await word(store, id, part), NOW)).toMatchObject({ granted: 1, moved: 2 })
@@ -90,7 +91,7 @@ describeStores((open) => {
   })
 
   test('a hash that the list does not have, and one that is too short, are refused', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { id } = await hold(store)
     for (const hash of ['00000000', (await hashOf(store, id, 3)).slice(0, 7), '*', '']) {
       await expect(store.decideApproval(await word(store, id, { hash }), NOW)).rejects.toMatchObject({
@@ -100,7 +101,7 @@ describeStores((open) => {
   })
 
   test('hashes cover the order, the files and their state', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { lease, id } = await hold(store)
     const hashes = new Set((await store.listApprovalItems({ approval: id, limit: 9 })).map(({ hash }) => hash))
     await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a', 101) })
@@ -115,7 +116,7 @@ describeStores((open) => {
   })
 
   test('two people have to agree to the same list, and one of them twice is one', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { lease, id } = await hold(store, 2)
     expect(await store.decideApproval(await word(store, id), NOW)).toMatchObject({ status: 'open', missing: 1 })
     expect(await store.decideApproval(await word(store, id), NOW)).toMatchObject({ status: 'open', missing: 1 })
@@ -127,7 +128,7 @@ describeStores((open) => {
   })
 
   test('one denial is enough, and a decided approval takes no further word', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { lease, id } = await hold(store, 2)
     expect(await store.decideApproval(await word(store, id, { verdict: 'denied' }), NOW)).toMatchObject({
       status: 'denied',
@@ -137,7 +138,7 @@ describeStores((open) => {
   })
 
   test('an expired approval is denied to its runs and closed to people', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { lease, id } = await hold(store)
     const later = NOW + 8 * DAY
     await expect(store.decideApproval(await word(store, id), later)).rejects.toThrow('is expired already')
@@ -147,7 +148,7 @@ describeStores((open) => {
   })
 
   test('a decision wakes the runs that wait for it', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { lease, id } = await hold(store)
     await store.parkRun(lease, { dueAt: NOW + DAY, reason: 'held', awaits: ['a', 'b', 'c'] })
     expect(await store.decideApproval(await word(store, id), NOW)).toMatchObject({ woken: 1 })
@@ -155,7 +156,7 @@ describeStores((open) => {
   })
 
   test('from the first approver on, only a signed word of a registered person counts', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { lease, id } = await hold(store)
     const pair = generateKeyPairSync('ed25519')
     const publicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
@@ -183,7 +184,7 @@ describeStores((open) => {
   })
 
   test('the word of a removed approver does not count', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { id } = await hold(store)
     const pair = generateKeyPairSync('ed25519')
     const publicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
@@ -196,7 +197,7 @@ describeStores((open) => {
   })
 
   test('an approved effect fills no window: a batch must not block everybody else', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { lease, id } = await hold(store)
     await store.decideApproval(await word(store, id), NOW)
     await kindOf(store, lease, 'a')
@@ -205,7 +206,7 @@ describeStores((open) => {
   })
 
   test('the commit that opens an approval starts the workflows that listen for it', async () => {
-    const { store } = open()
+    const { store } = await open()
     const tell = { id: 'tell', file: 'tell.ts', eventTypes: ['upshot.approval.opened'], schedule: null }
     const every = { id: 'every', file: 'every.ts', eventTypes: ['*'], schedule: null }
     await store.saveWorkflows({ workflows: [tell, every], broken: [] }, NOW)

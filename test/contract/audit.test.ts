@@ -18,7 +18,7 @@ function entry(action: string, part: Partial<AuditEntry> = {}): AuditEntry {
 
 describeStores((open) => {
   test('an action of a person leaves a row with who, when, from where, why and what', async () => {
-    const { store } = open()
+    const { store } = await open()
     const run = await queueRun(store)
     expect(await openFor(store).cancelRun(run, 'a mistake', NOW)).toBe(true)
     expect(await store.listActions({ limit: 10 })).toEqual([
@@ -36,7 +36,7 @@ describeStores((open) => {
   })
 
   test('an action that changes nothing, and one that is refused, leave a row that says so', async () => {
-    const { store } = open()
+    const { store } = await open()
     const ada = openFor(store)
     expect(await ada.retryRun('run_none', NOW)).toBe(false)
     await expect(ada.forkRun('run_none', { keys: [], edited: null }, NOW)).rejects.toMatchObject({ code: 'not_found' })
@@ -47,7 +47,7 @@ describeStores((open) => {
   })
 
   test('a write whose audit row cannot be written changes nothing', async () => {
-    const { store } = open()
+    const { store } = await open()
     const run = await queueRun(store)
     const broken = asOperator(store, { ...ADA, actor: null as never }, { now: () => NOW })
     await expect(broken.cancelRun(run, 'by hand', NOW)).rejects.toThrow()
@@ -56,7 +56,7 @@ describeStores((open) => {
   })
 
   test('the audit row of an endpoint or account holds no secret', async () => {
-    const { store } = open()
+    const { store } = await open()
     const endpoint = planEndpoint({ name: 'main', secret: 'a-secret-that-nobody-may-ever-see' }, NOW)
     await openFor(store).addEndpoint(endpoint)
     const keys = { apiKey: 'sk_live_secret', fallbackKey: 'sk_live_other' }
@@ -79,7 +79,7 @@ describeStores((open) => {
   })
 
   test('the audit log is listed newest first, by action, family, target, person and time', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     const ids: string[] = []
     const entries = [
       entry('run.retry', { target: 'run_1' }),
@@ -87,7 +87,8 @@ describeStores((open) => {
       entry('workflow.pause', { target: 'tidy', at: NOW + 2_000 }),
     ]
     for (const each of entries) ids.push(await store.recordAction(each, 'begun'))
-    const list = async (filter: object) => (await reopen().listActions({ limit: 10, ...filter })).map(({ id }) => id)
+    const list = async (filter: object) =>
+      (await (await await reopen()).listActions({ limit: 10, ...filter })).map(({ id }) => id)
     const [retry, cancel, pause] = ids
     expect(await list({})).toEqual([pause, cancel, retry])
     expect(await list({ action: 'run.*' })).toEqual([cancel, retry])
@@ -99,7 +100,7 @@ describeStores((open) => {
   })
 
   test('rows of the audit log go by their age, in slices', async () => {
-    const { store } = open()
+    const { store } = await open()
     for (const age of [3, 2, 1, 0]) await store.recordAction(entry('run.retry', { at: NOW - age * 1_000 }), 'done')
     const slice = { kind: 'audit', before: NOW - 500, limit: 2, after: null } as const
     expect(await store.prune(slice)).toEqual({ pruned: 2, next: '' })

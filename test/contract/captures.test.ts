@@ -15,14 +15,14 @@ function capture(endpointId: string, body = 'a body', part: Partial<Capture> = {
 
 describeStores((open) => {
   test('captures are listed unchanged, oldest first, for their endpoint only', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     const [one, two] = [learning('one'), learning('two')]
     for (const endpoint of [one, two]) await store.addEndpoint(endpoint)
     const bytes = Buffer.from([0, 0xff, 0xfe, 10])
     const captures = [capture(one.id, '', { body: bytes }), capture(one.id, 'b')]
     for (const each of captures) expect(await store.saveCapture(each)).toBe(true)
     await store.saveCapture(capture(two.id))
-    const listed = await reopen().listCaptures(one.id)
+    const listed = await (await await reopen()).listCaptures(one.id)
     expect(listed.map((each) => ({ ...each, body: Buffer.from(each.body) }))).toEqual(captures)
     await store.dropCaptures(one.id)
     expect(await store.listCaptures(one.id)).toEqual([])
@@ -30,7 +30,7 @@ describeStores((open) => {
   })
 
   test('the newest captures of an endpoint are kept, up to a number and a size', async () => {
-    const { store } = open()
+    const { store } = await open()
     const endpoint = learning('main')
     await store.addEndpoint(endpoint)
     const many = Array.from({ length: CAPTURE_LIMITS.count + 5 }, () => capture(endpoint.id))
@@ -46,11 +46,11 @@ describeStores((open) => {
   })
 
   test('only a learning endpoint captures; the captures outlast its learning, unless it is disabled', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     const endpoint = learning('main')
     await store.addEndpoint(endpoint)
     await store.saveCapture(capture(endpoint.id))
-    await reopen().updateEndpoint(planPin(endpoint, SCHEME_PRESETS.base64))
+    await (await await reopen()).updateEndpoint(planPin(endpoint, SCHEME_PRESETS.base64))
     expect(await store.listCaptures(endpoint.id)).toHaveLength(1)
     expect(await store.findEndpoint(endpoint.path)).toMatchObject({ status: 'active', scheme: SCHEME_PRESETS.base64 })
     expect(await store.saveCapture(capture(endpoint.id))).toBe(false)

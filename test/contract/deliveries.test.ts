@@ -7,7 +7,7 @@ import { describeStores } from './describe-stores.ts'
 
 describeStores((open) => {
   test('an event is stored once and starts each workflow once', async () => {
-    const { store } = open()
+    const { store } = await open()
     const workflows = ['verify', 'inventory']
     expect(await store.saveDelivery(incoming('evt_1', { workflows }))).toMatchObject({ verdict: 'accepted' })
     expect(await store.saveDelivery(incoming('evt_1', { workflows }))).toEqual({ verdict: 'duplicate', runs: [] })
@@ -21,14 +21,14 @@ describeStores((open) => {
   })
 
   test('an event that is delivered many times at once is stored once', async () => {
-    const { store } = open()
+    const { store } = await open()
     const receipts = await Promise.all(Array.from({ length: 50 }, () => store.saveDelivery(incoming('evt_1'))))
     expect(receipts.filter((receipt) => receipt.verdict === 'accepted')).toHaveLength(1)
     expect(await store.listRuns({ limit: 100 })).toHaveLength(1)
   })
 
   test('a known event with another body is a conflict and starts nothing', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.saveDelivery(incoming('evt_1'))
     const receipt = await store.saveDelivery(incoming('evt_1', { data: { file: { id: 'fil_other' } } }))
     expect(receipt).toEqual({ verdict: 'conflict', runs: [] })
@@ -36,20 +36,20 @@ describeStores((open) => {
   })
 
   test('the same event id in another account is another event', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.saveDelivery(incoming('evt_1', { account: 'one' }))
     expect(await store.saveDelivery(incoming('evt_1', { account: 'two' }))).toMatchObject({ verdict: 'accepted' })
   })
 
   test('an event that no workflow wants is stored', async () => {
-    const { store } = open()
+    const { store } = await open()
     expect(await store.saveDelivery(incoming('evt_1', { workflows: [] }))).toEqual({ verdict: 'accepted', runs: [] })
     expect(await store.listEvents({ limit: 10 })).toMatchObject([{ id: 'evt_1', type: 'file.created' }])
   })
 
   test('a delivery planned before a change of endpoints or routes is refused and stores nothing', async () => {
-    const { store, reopen } = open()
-    const other = reopen()
+    const { store, reopen } = await open()
+    const other = await reopen()
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     const verify = { id: 'verify', file: 'verify.workflow.ts', eventTypes: ['file.*'], schedule: null }
     const changes = [
@@ -71,7 +71,7 @@ describeStores((open) => {
   })
 
   test('a refusal leaves a row with its reason and without a body', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.saveRefusal({
       id: 'dlv_1',
       endpointId: null,
@@ -94,13 +94,13 @@ describeStores((open) => {
   })
 
   test('a delivery is answered after its commit: another process sees the event', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     await store.saveDelivery(incoming('evt_1'))
-    expect(await reopen().listEvents({ limit: 10 })).toHaveLength(1)
+    expect(await (await await reopen()).listEvents({ limit: 10 })).toHaveLength(1)
   })
 
   test('an event is found by its id in each account that has it', async () => {
-    const { store } = open()
+    const { store } = await open()
     for (const name of ['one', 'two']) {
       await store.addEndpoint(planEndpoint({ name, account: name }, NOW))
       await store.saveDelivery(incoming('evt_1', { account: name }))
@@ -110,7 +110,7 @@ describeStores((open) => {
   })
 
   test('deliveries are listed by endpoint, by verdict and since a moment', async () => {
-    const { store } = open()
+    const { store } = await open()
     const at = (eventId: string, receivedAt: number, endpointId: string) =>
       store.saveDelivery(incoming(eventId, { id: newId('dlv', receivedAt), receivedAt, endpointId }))
     await at('evt_1', NOW, 'end_a')
@@ -127,7 +127,7 @@ describeStores((open) => {
   })
 
   test('a delivery is found with its event, and the deliveries of an event within its account', async () => {
-    const { store } = open()
+    const { store } = await open()
     const first = incoming('evt_1', { account: 'one' })
     const later = NOW + 86_400_000
     const again = incoming('evt_1', { account: 'one', id: newId('dlv', later), receivedAt: later })

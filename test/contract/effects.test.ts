@@ -29,19 +29,20 @@ const end = (store: Store, lease: Lease, key: string, outcome: string) =>
 
 describeStores((open) => {
   test('effects are granted up to their limit, by all runs and processes together', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     const [one, two] = [await claim(store, 'evt_1'), await claim(store, 'evt_2')]
     const limits = [limit(2)]
     expect(await beginDelete(store, one, step('a'), { limits })).toMatchObject({ kind: 'granted' })
-    expect(await beginDelete(reopen(), two, step('b'), { limits })).toMatchObject({ kind: 'granted' })
-    expect(await beginDelete(store, one, step('c'), { limits })).toMatchObject({ kind: 'held', opened: true })
-    expect(await beginDelete(store, two, step('d'), { limits })).toMatchObject({ kind: 'held', opened: false })
+    expect(await beginDelete(await reopen(), two, step('b'), { limits })).toMatchObject({ kind: 'granted' })
+    const held = { kind: 'held', rule: limits[0]?.setting }
+    expect(await beginDelete(store, one, step('c'), { limits })).toMatchObject({ ...held, opened: true })
+    expect(await beginDelete(store, two, step('d'), { limits })).toMatchObject({ ...held, opened: false })
   })
 
   test('an effect that is asked for again is granted and counted once, whatever the limit is by then', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     const lease = await claim(store, 'evt_1')
-    for (const each of [store, reopen(), store]) {
+    for (const each of [store, await reopen(), store]) {
       expect(await beginDelete(each, lease, step('a'), { limits: [limit(1)] })).toMatchObject({ kind: 'granted' })
     }
     expect(await beginDelete(store, lease, step('a'), { limits: [limit(0)] })).toMatchObject({ kind: 'granted' })
@@ -52,7 +53,7 @@ describeStores((open) => {
   })
 
   test('a place counts from the beginning of an effect, and its failure gives it not back', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claim(store, 'evt_1')
     await beginDelete(store, lease, step('a'), { limits: [limit(1)] })
     const error = { name: 'Error', message: 'no luck' }
@@ -61,7 +62,7 @@ describeStores((open) => {
   })
 
   test.each(['changed', 'not_found'])('a delete with the outcome %s gives its place back', async (outcome) => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claim(store, 'evt_1')
     await beginDelete(store, lease, step('a'), { limits: [limit(1)] })
     await end(store, lease, 'a', outcome)
@@ -69,7 +70,7 @@ describeStores((open) => {
   })
 
   test('a delete that was repeated after a crash gives no place back: the first attempt may have worked', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claim(store, 'evt_1')
     for (let permits = 0; permits < 2; permits++) await beginDelete(store, lease, step('a'), { limits: [limit(1)] })
     await end(store, lease, 'a', 'not_found')
@@ -77,7 +78,7 @@ describeStores((open) => {
   })
 
   test('a window frees its places after an hour, and none when the clock is set back', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claim(store, 'evt_1')
     const ask = (key: string, now: number) => beginDelete(store, lease, step(key), { limits: [limit(1)], now })
     expect(await ask('a', NOW)).toMatchObject({ kind: 'granted' })
@@ -88,7 +89,7 @@ describeStores((open) => {
   })
 
   test('bytes are limited by the size that a run saw', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claim(store, 'evt_1')
     const limits = [limit(150, { what: 'bytes' })]
     expect(await beginDelete(store, lease, step('a'), { limits, asked: A })).toMatchObject({ kind: 'granted' })
@@ -96,7 +97,7 @@ describeStores((open) => {
   })
 
   test('asks together are granted all or none', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claim(store, 'evt_1')
     const options = { now: NOW, expiresAt: NOW + HOUR, needs: 1, together: true }
     const asks = (most: number) => ['a', 'b', 'c'].map((key) => deleteAsk(step(key), { limits: [limit(most)] }))
@@ -108,13 +109,13 @@ describeStores((open) => {
   })
 
   test('a stop holds deletes in its scope from its commit on, over a reopened store', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     const lease = await claim(store, 'evt_1')
     const by = { actor: 'cli:ada', reason: 'the wrong files' }
     expect(await store.stopEffects({ kind: 'workflow', name: 'follow-up', since: NOW, ...by })).toBe(true)
     expect(await store.stopEffects({ kind: 'workflow', name: 'follow-up', since: NOW, ...by })).toBe(false)
     const reason = 'effects of the workflow follow-up are stopped: the wrong files'
-    expect(await beginDelete(reopen(), lease, step('a'))).toEqual({ kind: 'stopped', reason })
+    expect(await beginDelete(await reopen(), lease, step('a'))).toEqual({ kind: 'stopped', reason })
     expect(await beginDelete(store, lease, step('a'), { workflow: 'other' })).toMatchObject({ kind: 'granted' })
     await store.parkRun(lease, { dueAt: null, reason, awaits: ['a'] })
     expect(await store.resumeEffects({ kind: 'account', name: 'x' }, { ...by, now: NOW })).toBeNull()
@@ -126,7 +127,7 @@ describeStores((open) => {
   })
 
   test('a stop also holds an effect that had begun, and its end wakes the run', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claim(store, 'evt_1')
     await beginDelete(store, lease, step('a'))
     await store.stopEffects({ kind: 'all', name: '', since: NOW, actor: 'ada', reason: 'no' })
@@ -138,11 +139,12 @@ describeStores((open) => {
   })
 
   test('the ledger tells how a file looked, what became of it, and of which run and step', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claim(store, 'evt_1')
     await beginDelete(store, lease, step('a'), { asked: A })
     await end(store, lease, 'a', 'deleted')
-    const about = { target: 'storage_a:a', path: '/a.mov', bytes: 100, runId: lease.runId, step: 'a', eventSeq: 1 }
+    const [{ seq: eventSeq } = { seq: 0 }] = await store.listEvents({ limit: 1 })
+    const about = { target: 'storage_a:a', path: '/a.mov', bytes: 100, runId: lease.runId, step: 'a', eventSeq }
     const rows = await store.listEffects({ target: 'storage_a:a', limit: 10 })
     expect(rows).toMatchObject([
       { phase: 'ended', ofSeq: 1, outcome: 'deleted', proof: 'reply', ...about },
@@ -151,8 +153,29 @@ describeStores((open) => {
     expect(await store.listEffects({ path: '/a.mov', limit: 10 })).toEqual(rows)
   })
 
+  test('the ledger keeps the state that a delete requires, and the one that its look found', async () => {
+    const { store } = await open()
+    const lease = await claim(store, 'evt_1')
+    const expected = { path: '/a.mov', bytes: null, modifiedAt: null }
+    await beginDelete(store, lease, step('a'), { asked: A, expect: expected })
+    const before = JSON.stringify({ ...A, sha256: 'ab'.repeat(32) })
+    const output = JSON.stringify({ outcome: 'deleted', proof: 'reply' })
+    await store.saveCheckpoint(lease, { ...step('a'), output }, undefined, { effect: { input: null, before } })
+    await beginDelete(store, lease, step('b'), { limits: [limit(0)], asked: A, expect: expected })
+    const [approval] = await store.listApprovals({ limit: 1, now: NOW })
+    const word = { actor: 'ada', reason: null, only: null, answer: null, signature: null }
+    const { id, hash } = approval as { id: string; hash: string }
+    await store.decideApproval({ approval: id, verdict: 'approved', hash, ...word }, NOW)
+    await beginDelete(store, lease, step('b'), { limits: [limit(0)], asked: A, expect: expected })
+    expect(await store.listEffects({ class: 'delete', after: 0, limit: 10 })).toMatchObject([
+      { phase: 'begun', step: 'a', expect: JSON.stringify(expected), before: null },
+      { phase: 'ended', step: 'a', expect: null, before },
+      { phase: 'begun', step: 'b', expect: JSON.stringify(A), approval: id },
+    ])
+  })
+
   test('a write is in the ledger where it names a target, and a read never', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claim(store, 'evt_1')
     await store.saveCheckpoint(lease, checkpoint('note'))
     await store.saveCheckpoint(lease, checkpoint('look', { effect: 'read', target: 'x', position: 1 }))
@@ -170,7 +193,7 @@ describeStores((open) => {
   })
 
   test('an outdated lease gets no permit, and counts nothing', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claim(store, 'evt_1')
     await store.cancelRun(lease.runId, 'by hand', NOW)
     await expect(beginDelete(store, lease, step('a'))).rejects.toMatchObject({ code: 'stale_lease' })
@@ -178,7 +201,7 @@ describeStores((open) => {
   })
 
   test('a held run that is canceled takes its items back', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claim(store, 'evt_1')
     await beginDelete(store, lease, step('a'), { limits: [limit(0)] })
     await store.cancelRun(lease.runId, 'by hand', NOW)
@@ -186,7 +209,7 @@ describeStores((open) => {
   })
 
   test('runs that the guard holds ask again when they are told to, as after a raised limit', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claim(store, 'evt_1')
     await beginDelete(store, lease, step('a'), { limits: [limit(0)] })
     await store.parkRun(lease, { dueAt: NOW + HOUR, reason: 'held', awaits: ['a'] })

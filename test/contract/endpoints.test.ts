@@ -1,11 +1,17 @@
 import { expect, test } from 'vitest'
-import { newSecret, planEndpoint, planRetirement, planRotation } from '../../src/core/incoming/endpoint.ts'
+import {
+  newSecret,
+  planEndpoint,
+  planForgetting,
+  planRetirement,
+  planRotation,
+} from '../../src/core/incoming/endpoint.ts'
 import { incoming, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 
 describeStores((open) => {
   test('an endpoint is found by its path, with its secret', async () => {
-    const { store } = open()
+    const { store } = await open()
     const endpoint = planEndpoint({ name: 'main', secret: 'a-secret-that-is-long-enough' }, NOW)
     await store.addEndpoint(endpoint)
     expect(await store.findEndpoint(endpoint.path)).toEqual(endpoint)
@@ -13,49 +19,49 @@ describeStores((open) => {
   })
 
   test('a second endpoint of the same name is refused', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.addEndpoint(planEndpoint({ name: 'main' }, NOW))
     await expect(store.addEndpoint(planEndpoint({ name: 'main' }, NOW))).rejects.toMatchObject({ code: 'conflict' })
     expect(await store.listEndpoints()).toHaveLength(1)
   })
 
   test('an endpoint that another process added is seen', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     expect(await store.listEndpoints()).toEqual([])
     const endpoint = planEndpoint({ name: 'main' }, NOW)
-    await reopen().addEndpoint(endpoint)
+    await (await await reopen()).addEndpoint(endpoint)
     expect(await store.findEndpoint(endpoint.path)).toEqual(endpoint)
   })
 
   test('a changed endpoint is stored with its secrets', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     await store.addEndpoint(endpoint)
     const rotated = planRotation(endpoint, 'the-secret-that-comes-next', { overlapMs: 1_000, now: NOW })
     await store.updateEndpoint({ ...rotated, events: ['file.*'], status: 'disabled' })
     const changed = { ...rotated, events: ['file.*'], status: 'disabled', revision: 1 }
     expect(await store.findEndpoint(endpoint.path)).toEqual(changed)
-    expect(await reopen().listEndpoints()).toEqual(await store.listEndpoints())
+    expect(await (await await reopen()).listEndpoints()).toEqual(await store.listEndpoints())
     const unknown = { ...endpoint, id: 'end_gone' }
     await expect(store.updateEndpoint(unknown)).rejects.toMatchObject({ code: 'not_found' })
   })
 
   test('a change of an older revision of an endpoint is refused', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     await store.addEndpoint(endpoint)
-    await reopen().updateEndpoint({ ...endpoint, status: 'disabled' })
+    await (await await reopen()).updateEndpoint({ ...endpoint, status: 'disabled' })
     await expect(store.updateEndpoint({ ...endpoint, events: ['file.*'] })).rejects.toMatchObject({ code: 'conflict' })
     expect(await store.findEndpoint(endpoint.path)).toMatchObject({ status: 'disabled', events: ['*'], revision: 1 })
   })
 
   test('a removed endpoint frees its name, and its deliveries still name it', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     const endpoint = planEndpoint({ name: 'main', account: 'shop' }, NOW)
     await store.addEndpoint(endpoint)
     await store.saveDelivery(incoming('evt_1', { endpointId: endpoint.id, account: 'shop' }))
     expect(await store.findEndpoint(endpoint.path)).not.toBeNull()
-    await reopen().removeEndpoint(endpoint, NOW + 5)
+    await (await await reopen()).removeEndpoint(endpoint, NOW + 5)
     expect(await store.findEndpoint(endpoint.path)).toBeNull()
     expect(await store.listEndpoints()).toEqual([])
     await expect(store.updateEndpoint(endpoint)).rejects.toMatchObject({ code: 'not_found' })
@@ -73,7 +79,7 @@ describeStores((open) => {
   })
 
   test('a removed endpoint loses its captures and captures nothing more', async () => {
-    const { store } = open()
+    const { store } = await open()
     const endpoint = { ...planEndpoint({ name: 'main' }, NOW), status: 'learning' } as const
     await store.addEndpoint(endpoint)
     const capture = { endpointId: endpoint.id, receivedAt: NOW, headers: {}, body: Buffer.from('{}') }
@@ -84,7 +90,7 @@ describeStores((open) => {
   })
 
   test('events are found in an account that their endpoint has left', async () => {
-    const { store } = open()
+    const { store } = await open()
     const endpoint = planEndpoint({ name: 'main', account: 'one' }, NOW)
     await store.addEndpoint(endpoint)
     await store.saveDelivery(incoming('evt_1', { account: 'one' }))
@@ -93,7 +99,7 @@ describeStores((open) => {
   })
 
   test('the last use of each secret is known to the minute', async () => {
-    const { store } = open()
+    const { store } = await open()
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     await store.addEndpoint(endpoint)
     await store.updateEndpoint(planRotation(endpoint, newSecret(endpoint.scheme), { overlapMs: 900_000, now: NOW }))
@@ -114,17 +120,23 @@ describeStores((open) => {
   })
 
   test('the last use of a secret survives a change of its endpoint and a restart', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     await store.addEndpoint(endpoint)
     await store.saveDelivery(incoming('evt_1', { endpointId: endpoint.id, facts: { secret: 0 }, receivedAt: NOW }))
     const rotated = planRotation(endpoint, newSecret(endpoint.scheme), { overlapMs: 900_000, now: NOW + 1 })
     await store.updateEndpoint(rotated)
-    expect(await reopen().listSecretUses(endpoint.id)).toEqual([
+    expect(await (await await reopen()).listSecretUses(endpoint.id)).toEqual([
       { position: 0, lastUsedAt: NOW },
       { position: 1, lastUsedAt: null },
     ])
     await store.updateEndpoint({ ...planRetirement(rotated, NOW + 2), revision: 1 })
+    expect(await store.listSecretUses(endpoint.id)).toEqual([
+      { position: 0, lastUsedAt: NOW },
+      { position: 1, lastUsedAt: null },
+    ])
+    const forgotten = planForgetting(planRetirement(rotated, NOW + 2), NOW + 40 * 86_400_000)
+    await store.updateEndpoint({ ...forgotten, revision: 2 })
     expect(await store.listSecretUses(endpoint.id)).toEqual([{ position: 1, lastUsedAt: null }])
   })
 })

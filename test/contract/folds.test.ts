@@ -6,7 +6,7 @@ import { claimNext } from './support/claim-next.ts'
 
 describeStores((open) => {
   test('a full batch goes through its gates like any other run', async () => {
-    const { store } = open()
+    const { store } = await open()
     const busy = await arrive(store, 'evt_0')
     await askAdmission(store, busy, { gates: [concurrency] })
     const leader = await arrive(store, 'evt_1')
@@ -33,7 +33,7 @@ describeStores((open) => {
   })
 
   test('a canceled batch absorbs no more runs', async () => {
-    const { store } = open()
+    const { store } = await open()
     const leader = await arrive(store, 'evt_1')
     await askAdmission(store, leader, { fold: batch })
     await store.cancelRun(leader.lease.runId, 'by hand', NOW)
@@ -41,7 +41,7 @@ describeStores((open) => {
   })
 
   test('a due debounce that is claimed starts with its events, and the next event begins another', async () => {
-    const { store } = open()
+    const { store } = await open()
     const first = await arrive(store, 'evt_1')
     await askAdmission(store, first, { fold: debounce })
     const due = await claimNext(store, NOW + 100)
@@ -55,7 +55,7 @@ describeStores((open) => {
   })
 
   test('in a debounce, an older event that comes late does not replace the newest one', async () => {
-    const { store } = open()
+    const { store } = await open()
     await queueRun(store, 'evt_1')
     await queueRun(store, 'evt_2')
     const [older, newer] = await store.claimRuns('wrk_1', 2, NOW)
@@ -69,7 +69,7 @@ describeStores((open) => {
   })
 
   test('a run folded into a folded run still brings all its events', async () => {
-    const { store } = open()
+    const { store } = await open()
     const first = await arrive(store, 'evt_1')
     await askAdmission(store, first, { fold: debounce })
     const second = await arrive(store, 'evt_2')

@@ -9,7 +9,7 @@ import { claimNext } from './support/claim-next.ts'
 
 describeStores((open) => {
   test('a run is admitted with the moment of its start', async () => {
-    const { store } = open()
+    const { store } = await open()
     const run = await arrive(store, 'evt_1')
     expect(run).toMatchObject({ isAdmitted: false, folded: 0 })
     expect(await askAdmission(store, run, { gates: [concurrency] }, NOW + 5)).toEqual({
@@ -22,13 +22,13 @@ describeStores((open) => {
   })
 
   test('a run whose worker died keeps its place and stays admitted', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     await store.startWorker('wrk_1', NOW)
     const run = await arrive(store, 'evt_1')
     await askAdmission(store, run, { gates: [concurrency] })
     const second = await arrive(store, 'evt_2')
     await askAdmission(store, second, { gates: [concurrency] })
-    await reopen().stopWorker('wrk_1')
+    await (await await reopen()).stopWorker('wrk_1')
     expect(await claimNext(store)).toMatchObject({
       isAdmitted: true,
       startedAt: NOW,
@@ -38,7 +38,7 @@ describeStores((open) => {
   })
 
   test('an admission with an older fence is refused', async () => {
-    const { store } = open()
+    const { store } = await open()
     const run = await arrive(store, 'evt_1')
     await store.releaseRun(run.lease)
     await store.claimRuns('wrk_2', 1, NOW)
@@ -58,19 +58,23 @@ describeStores((open) => {
     ],
     ['is canceled', (store: Store, run: ClaimedRun) => store.cancelRun(run.lease.runId, 'by hand', NOW)],
   ])('when a run %s, the same commit admits exactly one run', async (_how, end) => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     const first = await arrive(store, 'evt_1')
     await askAdmission(store, first, { gates: [concurrency] })
     const others = [await arrive(store, 'evt_2'), await arrive(store, 'evt_3')]
     for (const run of others) await askAdmission(store, run, { gates: [concurrency] })
     await end(store, first)
     const [second, third] = others.map((run) => run.lease.runId)
-    expect(await reopen().findRun(second ?? '')).toMatchObject({ status: 'pending', reason: null, isInLine: false })
+    expect(await (await await reopen()).findRun(second ?? '')).toMatchObject({
+      status: 'pending',
+      reason: null,
+      isInLine: false,
+    })
     expect(await store.findRun(third ?? '')).toMatchObject({ status: 'waiting', isInLine: true })
   })
 
   test('no run is admitted when another one is only released', async () => {
-    const { store } = open()
+    const { store } = await open()
     const first = await arrive(store, 'evt_1')
     await askAdmission(store, first, { gates: [concurrency] })
     const second = await arrive(store, 'evt_2')
@@ -82,7 +86,7 @@ describeStores((open) => {
   })
 
   test('a run that wakes from a sleep stands in line by its age', async () => {
-    const { store } = open()
+    const { store } = await open()
     const first = await arrive(store, 'evt_1')
     await askAdmission(store, first, { gates: [concurrency] })
     await store.saveCheckpoint(first.lease, checkpoint('a'))
@@ -112,7 +116,7 @@ describeStores((open) => {
   })
 
   test('a throttle counts starts, not claims, and counts a run once', async () => {
-    const { store } = open()
+    const { store } = await open()
     const run = await arrive(store, 'evt_1')
     expect(await askAdmission(store, run, { mayStart: false, gates: [throttle] })).toEqual({ kind: 'ready' })
     const second = await arrive(store, 'evt_2', NOW + 1)
@@ -133,7 +137,7 @@ describeStores((open) => {
   })
 
   test('a run that has started passes no throttle again, even from a line', async () => {
-    const { store } = open()
+    const { store } = await open()
     const gates = [throttle, concurrency]
     const first = await arrive(store, 'evt_1')
     await askAdmission(store, first, { gates })
@@ -147,7 +151,7 @@ describeStores((open) => {
   })
 
   test('a singleton that cancels ends the older run and refuses its writes', async () => {
-    const { store } = open()
+    const { store } = await open()
     const older = await arrive(store, 'evt_1')
     const part = { gates: [singleton], onConflict: 'cancel' } as const
     await askAdmission(store, older, part)
@@ -160,7 +164,7 @@ describeStores((open) => {
   })
 
   test('a singleton never cancels a newer run for an older one', async () => {
-    const { store } = open()
+    const { store } = await open()
     await queueRun(store, 'evt_1')
     await queueRun(store, 'evt_2')
     const [older, newer] = await store.claimRuns('wrk_1', 2, NOW)
@@ -172,7 +176,7 @@ describeStores((open) => {
   })
 
   test('a singleton keeps its key while its run sleeps, until the run ends', async () => {
-    const { store } = open()
+    const { store } = await open()
     const first = await arrive(store, 'evt_1')
     await askAdmission(store, first, { gates: [singleton] })
     await store.parkRun(first.lease, { dueAt: NOW + 10, reason: 'sleeps' })
@@ -191,7 +195,7 @@ describeStores((open) => {
   })
 
   test('a run that asks for its admission too late is canceled', async () => {
-    const { store } = open()
+    const { store } = await open()
     const run = await arrive(store, 'evt_1')
     expect(await askAdmission(store, run, { startBy: NOW + 10 }, NOW + 10)).toMatchObject({ kind: 'canceled' })
     expect(await store.findRun(run.lease.runId)).toMatchObject({
@@ -203,7 +207,7 @@ describeStores((open) => {
   })
 
   test('unadmitted runs are claimed before all others, and can be claimed alone', async () => {
-    const { store } = open()
+    const { store } = await open()
     await queueRun(store, 'evt_1', 'plain')
     const priorities = { limited: UNADMITTED_PRIORITY }
     await store.saveDelivery(incoming('evt_2', { workflows: ['limited'], priorities }))
@@ -220,7 +224,7 @@ describeStores((open) => {
   })
 
   test('a run that is parked before its code ran has not started', async () => {
-    const { store } = open()
+    const { store } = await open()
     const run = await arrive(store, 'evt_1')
     await store.parkRun(run.lease, { dueAt: NOW + 1, reason: 'no module', hasNotStarted: true })
     expect(await store.findRun(run.lease.runId)).toMatchObject({ startedAt: null })

@@ -1,40 +1,47 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { newId } from '../../src/core/ids.ts'
+import type { Store } from '../../src/core/store/store.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 
 describeStores((open) => {
   test('a store that can be written and is migrated says so', async () => {
-    const { store } = open()
+    const { store } = await open()
     expect(await store.checkWritable(NOW)).toEqual({ isMigrated: true })
   })
 
   test('a watch calls after writes of this process and of others, and only after writes', async () => {
-    const { store, reopen } = open()
-    const other = reopen()
+    const { store, reopen } = await open()
+    const other = await reopen()
     const clock = new ManualClock()
     let changes = 0
     const watch = store.watch(clock, () => void changes++)
     const look = async () => {
-      const before = changes
       clock.advance(50)
       await new Promise(setImmediate)
-      return changes - before
+      return changes
     }
-    await look()
-    expect(await look()).toBe(0)
-    await queueRun(other)
-    expect(await look()).toBe(1)
-    await queueRun(store, 'evt_2')
-    expect(await look()).toBe(1)
-    expect(await look()).toBe(0)
+    // A hint may be lost, so that the write is repeated until one is heard.
+    const hears = async (writer: Store) => {
+      const before = await look()
+      await vi.waitFor(async () => {
+        await queueRun(writer, newId('evt', NOW))
+        expect(await look()).toBeGreaterThan(before)
+      })
+    }
+    const before = await look()
+    expect(await look()).toBe(before)
+    await hears(other)
+    await hears(store)
     watch.stop()
+    const heard = changes
     await queueRun(other, 'evt_3')
-    expect(await look()).toBe(0)
+    expect(await look()).toBe(heard)
   })
 
   test('open runs are counted by what they wait for, with the age of the oldest pending one', async () => {
-    const { store } = open()
+    const { store } = await open()
     const nothing = { pending: 0, running: 0, waiting: 0, forPerson: 0, failed: 0, oldestPendingAt: null }
     expect(await store.countOpenRuns()).toEqual(nothing)
     for (const event of ['evt_1', 'evt_2', 'evt_3', 'evt_4', 'evt_5', 'evt_6']) await queueRun(store, event)
@@ -56,7 +63,7 @@ describeStores((open) => {
   })
 
   test('a run of a paused workflow waits for no person', async () => {
-    const { store } = open()
+    const { store } = await open()
     await queueRun(store, 'evt_1', 'verify')
     await store.pauseWorkflow('verify', NOW)
     await store.holdRuns('verify', 10)

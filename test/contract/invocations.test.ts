@@ -1,10 +1,14 @@
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { FIRST_FENCE, type Lease } from '../../src/core/runs/lease.ts'
 import type { Invocation } from '../../src/core/runs/wait.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, eventBody, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { addEvent, claimLease, match, statusOf, WAIT, waitingRun } from './support/waiting-runs.ts'
+
+const isLongRun = inject('isLongRun') === true
+/** Runs below one another. */
+const DEPTH = isLongRun ? 30 : 5_000
 
 /** Makes `depth` runs, each invoked by the one before it, in few commits; returns the deepest. */
 async function invokeChain(store: Store, root: Lease, depth: number): Promise<Lease> {
@@ -13,7 +17,11 @@ async function invokeChain(store: Store, root: Lease, depth: number): Promise<Le
   const step = checkpoint('ask', { kind: 'invoke', status: 'waiting' })
   for (let level = 1; level <= depth; level++) {
     const invoke = { run: `run_nested_${level}`, workflow: 'child', account: 'default', input: 'null', createdAt: NOW }
-    writes.push(store.saveCheckpoint(lease, step, undefined, { invoke }), store.claimRuns('wrk_1', 1, NOW))
+    writes.push(store.saveCheckpoint(lease, step, undefined, { invoke }))
+    // Only SQLite orders writes about several runs by their calls.
+    if (isLongRun) await Promise.all(writes)
+    writes.push(store.claimRuns('wrk_1', 1, NOW))
+    if (isLongRun) await Promise.all(writes)
     lease = { runId: invoke.run, fence: FIRST_FENCE, worker: 'wrk_1' }
   }
   await Promise.all(writes)
@@ -23,7 +31,7 @@ async function invokeChain(store: Store, root: Lease, depth: number): Promise<Le
 describeStores((open) => {
   test('an invoked run starts with the checkpoint of its step and wakes its parent when it ends', async () => {
     for (const end of ['complete', 'fail', 'skip', 'cancel'] as const) {
-      const { store } = open()
+      const { store } = await open()
       const parent = await claimLease(store)
       const run = `run_child_${end}`
       const invoke: Invocation = { run, workflow: 'child', account: 'other', input: '{"n":1}', createdAt: NOW }
@@ -49,8 +57,55 @@ describeStores((open) => {
     }
   })
 
+  test('a successor takes over the parent, its wait and the positions, in the commit that ends the run', async () => {
+    const { store } = await open()
+    const before = await addEvent(store, 'evt_before')
+    const parent = await claimLease(store)
+    const invoke: Invocation = { run: 'run_first', workflow: 'child', account: 'default', input: '1', createdAt: NOW }
+    const step = checkpoint('ask', {
+      kind: 'invoke',
+      status: 'waiting',
+      output: null,
+      finishedAt: null,
+      target: 'run_first',
+    })
+    await store.saveCheckpoint(parent, step, undefined, { invoke })
+    await store.parkRun(parent, { dueAt: null, reason: 'waits for it', awaits: ['ask'] })
+    const [first] = await store.claimRuns('wrk_1', 5, NOW)
+    if (!first) throw new Error('it was made')
+    const between = await addEvent(store, 'evt_between')
+    const successor = { run: 'run_second', account: 'default', input: '2', received: { all: ['evt_before'] } }
+    const stale = { ...first.lease, fence: first.lease.fence + 1 }
+    await expect(store.continueRun(stale, successor, NOW + 1)).rejects.toMatchObject({ code: 'stale_lease' })
+    await store.continueRun(first.lease, successor, NOW + 1)
+    expect(await statusOf(store, parent)).toBe('waiting')
+    expect(await store.findRun('run_first')).toMatchObject({
+      status: 'completed',
+      output: 'null',
+      continuedBy: 'run_second',
+    })
+    expect(await store.findInvoked(parent.runId, 'ask')).toMatchObject({ id: 'run_second', parentRun: parent.runId })
+    const [second] = await store.claimRuns('wrk_1', 5, NOW + 1)
+    expect(second).toMatchObject({
+      lease: { runId: 'run_second' },
+      cause: { kind: 'call', input: '2', parentRun: parent.runId },
+      origin: 'continue',
+      originRun: 'run_first',
+      received: { all: ['evt_before'] },
+      isFirstPass: true,
+      depth: 1,
+    })
+    if (!second) throw new Error('it was made')
+    const opened = checkpoint('moved', { kind: 'receive', status: 'waiting', output: null, finishedAt: null })
+    await store.saveCheckpoint(second.lease, opened, undefined, { wait: { ...WAIT, since: { after: [] } } })
+    await match(store, { [before]: 'fil_1', [between]: 'fil_1' })
+    expect(await store.findMatch('run_second', 'moved')).toMatchObject({ id: 'evt_between' })
+    await store.completeRun(second.lease, '"done"', NOW + 2)
+    expect(await statusOf(store, parent)).toBe('pending')
+  })
+
   test('a run that is invoked goes back to the event of the run at the top', async () => {
-    const { store } = open()
+    const { store } = await open()
     const root = await claimLease(store)
     const { eventId } = (await store.findRun(root.runId)) ?? {}
     let parent = root
@@ -69,7 +124,7 @@ describeStores((open) => {
   })
 
   test('a run that a tick began by invocation goes back to the tick', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.startSchedule('nightly', '0 3 * * *', NOW)
     await store.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
     const [tick] = await store.claimRuns('wrk_1', 1, NOW)
@@ -89,7 +144,7 @@ describeStores((open) => {
   })
 
   test('canceling a run cancels the unfinished runs that it invoked', async () => {
-    const { store } = open()
+    const { store } = await open()
     let lease = await claimLease(store)
     const root = lease.runId
     for (const run of ['run_child', 'run_grandchild']) {
@@ -108,30 +163,30 @@ describeStores((open) => {
   })
 
   test('a run of any depth is canceled with all runs below it', async () => {
-    const { store } = open()
+    const { store } = await open()
     const root = await claimLease(store)
-    const deepest = await invokeChain(store, root, 5_000)
+    const deepest = await invokeChain(store, root, DEPTH)
     expect(await store.cancelRun(root.runId, 'by hand', NOW)).toBe(true)
     expect(await statusOf(store, deepest)).toBe('canceled')
   })
 
   test('an event that cancels a deep run resolves the waits of other runs, too', async () => {
-    const { store } = open()
+    const { store } = await open()
     const root = await claimLease(store)
     await store.watchRun(root, [WAIT], NOW)
-    const deepest = await invokeChain(store, root, 5_000)
+    const deepest = await invokeChain(store, root, DEPTH)
     const other = await waitingRun(store)
     const event = await addEvent(store, 'evt_moved')
-    expect((await match(store, { [event]: 'fil_1' })).canceled).toHaveLength(5_001)
+    expect((await match(store, { [event]: 'fil_1' })).canceled).toHaveLength(DEPTH + 1)
     // Canceled runs count against the bound of a transaction, so the next one resolves the rest.
-    expect(await statusOf(store, other)).toBe('waiting')
-    await match(store, { [event]: 'fil_1' })
+    expect(await statusOf(store, other)).toBe(DEPTH < 2_000 ? 'pending' : 'waiting')
+    if (DEPTH >= 2_000) await match(store, { [event]: 'fil_1' })
     expect(await statusOf(store, deepest)).toBe('canceled')
     expect(await statusOf(store, other)).toBe('pending')
   })
 
   test('a sent event and its runs are saved with the checkpoint of their step, or not at all', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claimLease(store)
     const body = eventBody('evt_own', 'order.shipped')
     const send = {

@@ -14,7 +14,7 @@ async function claimOne(store: Store): Promise<Lease> {
 
 describeStores((open) => {
   test('steps are listed as they were saved, in the order in which they began', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claimOne(store)
     const second = checkpoint('b', { position: 1, effect: 'delete', target: 'storage_a:fil_1' })
     const first = checkpoint('z', { position: 0, output: '{"n":1}' })
@@ -24,7 +24,7 @@ describeStores((open) => {
   })
 
   test('an outcome keeps its number, until a person accepts other code', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claimOne(store)
     const steps = [
       checkpoint('in line'),
@@ -48,7 +48,7 @@ describeStores((open) => {
   })
 
   test('a step keeps one row for its last attempt, and one per failure', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claimOne(store)
     const error = { name: 'Error', message: 'not yet' }
     const waiting = checkpoint('a', { status: 'waiting', output: null, error, dueAt: NOW + 10, finishedAt: null })
@@ -59,7 +59,7 @@ describeStores((open) => {
   })
 
   test('the deletes of a target are listed by account, without other steps and those that never began', async () => {
-    const { store } = open()
+    const { store } = await open()
     const target = 'storage_a:fil_1'
     const gone = checkpoint('a', { effect: 'delete', target })
     for (const [eventId, account] of [
@@ -81,7 +81,7 @@ describeStores((open) => {
   })
 
   test('writes take effect in the order of their calls within one commit', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claimOne(store)
     await Promise.all([
       store.saveCheckpoint(lease, checkpoint('a')),
@@ -93,7 +93,7 @@ describeStores((open) => {
   })
 
   test('a large output of a step or a run is stored apart and read back unchanged', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claimOne(store)
     const json = JSON.stringify({ text: 'é'.repeat(300_000) })
     const packed = await store.packOutput(json)
@@ -112,7 +112,7 @@ describeStores((open) => {
   })
 
   test('a list of steps leaves out outputs over the given size', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claimOne(store)
     await store.saveCheckpoint(lease, checkpoint('long', { output: '"long text"' }))
     await store.saveCheckpoint(lease, checkpoint('short', { position: 1, output: '1' }))
@@ -124,7 +124,7 @@ describeStores((open) => {
   })
 
   test('the hash of the code that writes a journal is stored with the run', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claimOne(store)
     await store.saveCheckpoint(lease, checkpoint('a'), undefined, { codeHash: 'as loaded' })
     await store.saveCheckpoint(lease, checkpoint('b', { position: 1 }))

@@ -3,18 +3,18 @@ import { describeStores } from './describe-stores.ts'
 
 describeStores((open) => {
   test('the limit of each API key has its own state and version', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     expect(await store.loadLimit('a')).toBe(null)
     expect(await store.saveLimit('a', '{"n":1}', 0)).toBe(true)
     expect(await store.saveLimit('b', '{"n":9}', 0)).toBe(true)
     expect(await store.saveLimit('a', '{"n":2}', 1)).toBe(true)
-    expect(await reopen().loadLimit('a')).toEqual({ state: '{"n":2}', version: 2 })
+    expect(await (await await reopen()).loadLimit('a')).toEqual({ state: '{"n":2}', version: 2 })
     expect(await store.loadLimit('b')).toEqual({ state: '{"n":9}', version: 1 })
   })
 
   test('a change of an older version of a limit is refused', async () => {
-    const { store, reopen } = open()
-    const other = reopen()
+    const { store, reopen } = await open()
+    const other = await reopen()
     const first = await Promise.all([store.saveLimit('a', '"ours"', 0), other.saveLimit('a', '"theirs"', 0)])
     expect(first.toSorted()).toEqual([false, true])
     const second = await Promise.all([store.saveLimit('a', '"ours"', 1), other.saveLimit('a', '"theirs"', 1)])
@@ -24,7 +24,7 @@ describeStores((open) => {
   })
 
   test('a changed limit is read as soon as it is saved', async () => {
-    const { store } = open()
+    const { store } = await open()
     for (let version = 0; version < 5; version++) {
       expect(await store.saveLimit('a', String(version), version)).toBe(true)
       expect(await store.loadLimit('a')).toEqual({ state: String(version), version: version + 1 })

@@ -29,7 +29,7 @@ const idsOf = async (store: Store, runId: string) => (await store.listRunEvents(
 
 describeStores((open) => {
   test('folded runs are kept as long as the run that absorbed them, and bodies while it is unfinished', async () => {
-    const { store } = open()
+    const { store } = await open()
     const leader = await fillBatch(store)
     const slice = { before: LATER, limit: 100, after: null }
     await store.prune({ kind: 'runs', ...slice })
@@ -49,7 +49,7 @@ describeStores((open) => {
   })
 
   test('a fork of a batch, and its onFailure run, have all events of the batch', async () => {
-    const { store } = open()
+    const { store } = await open()
     const leader = await fillBatch(store)
     await store.failRun(leader.lease, { name: 'Error', message: 'no' }, NOW, true)
     const [follower] = await store.claimRuns('wrk_1', 1, NOW)
@@ -61,7 +61,7 @@ describeStores((open) => {
   })
 
   test('a limited run that a person retries stands in line like a new one', async () => {
-    const { store } = open()
+    const { store } = await open()
     const first = await admit(store, 'evt_1', { gates: [concurrency] })
     const second = await admit(store, 'evt_2', { gates: [concurrency] })
     await store.failRun(first.lease, { name: 'Error', message: 'no' }, NOW)
@@ -74,14 +74,14 @@ describeStores((open) => {
   })
 
   test('a person cannot resume a run past the others in its line', async () => {
-    const { store } = open()
+    const { store } = await open()
     await admit(store, 'evt_1', { gates: [concurrency] })
     const second = await admit(store, 'evt_2', { gates: [concurrency] })
     expect(await store.resumeRun(second.lease.runId, { fromScratch: false })).toBe(false)
   })
 
   test('a pause frees the places of the runs that it holds', async () => {
-    const { store } = open()
+    const { store } = await open()
     const first = await admit(store, 'evt_1', { gates: [concurrency] })
     const second = await admit(store, 'evt_2', { gates: [concurrency] })
     await store.pauseWorkflow('follow-up', NOW)
@@ -96,11 +96,11 @@ describeStores((open) => {
   })
 
   test('the priority of new runs is stored with the routes of their workflow', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     const limited = { id: 'limited', file: 'l.workflow.ts', eventTypes: ['*'], schedule: null, priority: 1_000 }
     const plain = { id: 'plain', file: 'p.workflow.ts', eventTypes: ['*'], schedule: null }
     await store.saveWorkflows({ workflows: [limited, plain], broken: [] }, NOW)
-    expect(await reopen().listRoutes()).toEqual([
+    expect(await (await await reopen()).listRoutes()).toEqual([
       { eventType: '*', workflow: 'limited', priority: 1_000 },
       { eventType: '*', workflow: 'plain' },
     ])

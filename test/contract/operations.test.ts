@@ -32,7 +32,7 @@ async function failedRun(store: Store, followUp = false): Promise<Lease> {
 
 describeStores((open) => {
   test('a retry of a failed run keeps finished steps and repeats the failed one', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await failedRun(store)
     expect(await store.retryRun(lease.runId, NOW)).toBe(true)
     expect(await store.findRun(lease.runId)).toMatchObject({ status: 'pending', finishedAt: null, attempt: 0 })
@@ -48,7 +48,7 @@ describeStores((open) => {
   })
 
   test('a canceled run can be retried, a completed or unfinished one cannot', async () => {
-    const { store } = open()
+    const { store } = await open()
     const id = await queueRun(store)
     expect(await store.retryRun(id, NOW)).toBe(false)
     await store.cancelRun(id, 'by hand', NOW)
@@ -60,7 +60,7 @@ describeStores((open) => {
   })
 
   test('the commit that fails a run starts one onFailure run, whose failure starts none', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await failedRun(store, true)
     const [follow, ...rest] = await store.listRuns({ limit: 10, originRun: lease.runId })
     expect(rest).toEqual([])
@@ -82,7 +82,7 @@ describeStores((open) => {
   })
 
   test('a run that waits for a person is resumed with its steps or from scratch', async () => {
-    const { store } = open()
+    const { store } = await open()
     const id = await queueRun(store)
     expect(await store.resumeRun(id, { fromScratch: false })).toBe(false)
     for (const fromScratch of [false, true]) {
@@ -98,8 +98,28 @@ describeStores((open) => {
     expect(await store.resumeRun(id, { fromScratch: false })).toBe(false)
   })
 
+  test('skipping a sleep makes a sleeping run due, and changes no run that does not sleep', async () => {
+    const { store } = await open()
+    const id = await queueRun(store)
+    expect(await store.skipSleep(id, NOW)).toBeNull()
+    const lease = await claimOne(store)
+    const asleep = { kind: 'sleep', status: 'waiting', finishedAt: null, output: null } as const
+    await store.saveCheckpoint(lease, { ...checkpoint('long'), ...asleep, dueAt: NOW + 9_000 })
+    await store.saveCheckpoint(lease, { ...checkpoint('short'), ...asleep, position: 1, dueAt: NOW + 5_000 })
+    await store.parkRun(lease, { dueAt: NOW + 5_000, reason: 'sleeps in step "short"' })
+    expect(await store.claimRuns('wrk_1', 10, NOW + 10)).toEqual([])
+    expect(await store.skipSleep(id, NOW + 10)).toBe('short')
+    expect(await store.listSteps(id)).toMatchObject([
+      { key: 'long', dueAt: NOW + 9_000 },
+      { key: 'short', dueAt: NOW + 10, status: 'waiting' },
+    ])
+    expect(await store.claimRuns('wrk_1', 10, NOW + 10)).toMatchObject([{ lease: { runId: id } }])
+    // A run at work is left to its worker.
+    expect(await store.skipSleep(id, NOW + 11)).toBeNull()
+  })
+
   test('a fork copies finished steps, takes an output by hand, and leaves its origin unchanged', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { runId } = await failedRun(store)
     const before = [await store.findRun(runId), await store.listSteps(runId)]
     const id = await store.forkRun(runId, { keys: ['a'], edited: { key: 'b', output: '"by hand"' } }, NOW + 20)
@@ -119,7 +139,7 @@ describeStores((open) => {
   })
 
   test('a fork that names a missing step is refused and leaves nothing', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { runId } = await failedRun(store)
     const fork = store.forkRun(runId, { keys: ['a', 'gone'], edited: null }, NOW)
     await expect(fork).rejects.toMatchObject({ code: 'not_found' })
@@ -130,7 +150,7 @@ describeStores((open) => {
   })
 
   test('a run started by hand is claimed with its input, and its id starts it once', async () => {
-    const { store } = open()
+    const { store } = await open()
     const start = { run: newId('run', NOW), workflow: 'archive', account: 'two', input: '{"n":1}', createdAt: NOW }
     expect(await store.startRun(start)).toBe(true)
     expect(await store.startRun({ ...start, input: '{"n":2}' })).toBe(false)
@@ -143,7 +163,7 @@ describeStores((open) => {
   })
 
   test('a replay makes new runs that name their earlier runs, and no new event', async () => {
-    const { store } = open()
+    const { store } = await open()
     const { runs } = await store.saveDelivery(incoming('evt_1', { workflows: ['one'] }))
     const replayed = await store.replayEvent({ id: 'evt_1', account: 'default' }, ['one', 'two'], NOW + 9)
     expect(await store.findRun(replayed[0] ?? '')).toMatchObject({

@@ -21,7 +21,7 @@ async function countRows(store: Store): Promise<Record<string, number>> {
 
 describeStores((open) => {
   test('the newest refusals of each verdict are kept, and the others counted', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.saveDelivery(incoming('evt_old'))
     await store.saveDelivery(incoming('evt_old'))
     await store.saveRefusal(refusal('stale'))
@@ -40,11 +40,11 @@ describeStores((open) => {
   })
 
   test('refusals without a row are counted', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     await store.saveRefusal(refusal('overloaded'))
     await store.countRefusals({ overloaded: 7, stale: 2 })
     await store.countRefusals({ overloaded: 1 })
-    expect(await reopen().tallyRefusals()).toEqual([
+    expect(await (await await reopen()).tallyRefusals()).toEqual([
       { verdict: 'overloaded', listed: 1, dropped: 8 },
       { verdict: 'stale', listed: 0, dropped: 2 },
     ])

@@ -39,7 +39,7 @@ async function finishRun(store: Store, eventId: string, end: 'complete' | 'fail'
 
 describeStores((open) => {
   test('pruning removes finished runs with their steps, and failed ones by their own bound', async () => {
-    const { store } = open()
+    const { store } = await open()
     const completed = await finishRun(store, 'evt_1', 'complete')
     const failed = await finishRun(store, 'evt_2', 'fail')
     const pending = await queueRun(store, 'evt_3')
@@ -54,7 +54,7 @@ describeStores((open) => {
   })
 
   test('pruning removes large outputs with their run, however small the slices are', async () => {
-    const { store } = open()
+    const { store } = await open()
     const id = await queueRun(store)
     const run = await claimNext(store)
     const packed = await store.packOutput(JSON.stringify('x'.repeat(100_000)))
@@ -72,7 +72,7 @@ describeStores((open) => {
   })
 
   test('the age of a run counts from its end', async () => {
-    const { store } = open()
+    const { store } = await open()
     const id = await queueRun(store)
     const [run] = await store.claimRuns('wrk_1', 1, NOW)
     if (run) await store.completeRun(run.lease, 'null', LATER + 1)
@@ -82,7 +82,7 @@ describeStores((open) => {
   })
 
   test('a run with many steps is pruned in small commits, the run itself first', async () => {
-    const { store } = open()
+    const { store } = await open()
     const id = await finishRun(store, 'evt_1', 'complete', 25)
     const first = await store.prune({ kind: 'runs', before: LATER, limit: 10, after: null })
     expect(first).toMatchObject({ pruned: 1, next: id })
@@ -96,7 +96,7 @@ describeStores((open) => {
   })
 
   test('a pruned run takes its tick along, and the moment is not recorded again', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.startSchedule('nightly', '0 3 * * *', NOW - DAY)
     await store.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
     const [run] = await store.claimRuns('wrk_1', 1, NOW)
@@ -106,7 +106,7 @@ describeStores((open) => {
   })
 
   test('pruning removes refusals by one bound and other deliveries by another', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.saveDelivery(incoming('evt_1'))
     for (const n of [1, 2, 3]) {
       const id = `dlv_${'0'.repeat(22)}${n}`
@@ -120,7 +120,7 @@ describeStores((open) => {
   })
 
   test('pruning removes bodies that no unfinished run needs, and keeps every event known', async () => {
-    const { store } = open()
+    const { store } = await open()
     await finishRun(store, 'evt_1', 'complete')
     await finishRun(store, 'evt_3', 'fail')
     await queueRun(store, 'evt_2')
@@ -136,7 +136,7 @@ describeStores((open) => {
   })
 
   test('one slice of pruning removes a few large bodies, however many events it may read', async () => {
-    const { store } = open()
+    const { store } = await open()
     const large = { note: 'n'.repeat(1_500_000) }
     for (const n of [1, 2, 3, 4, 5]) await store.saveDelivery(incoming(`evt_${n}`, { data: large, workflows: [] }))
     await store.saveDelivery(incoming('evt_6', { data: { note: 'n'.repeat(6_000_000) }, workflows: [] }))
@@ -145,7 +145,7 @@ describeStores((open) => {
   })
 
   test('a body that an unfinished run needed is pruned after the run has ended', async () => {
-    const { store } = open()
+    const { store } = await open()
     await queueRun(store, 'evt_1')
     await store.saveDelivery(incoming('evt_2', { workflows: [] }))
     expect(await pruneAll(store, 'payloads')).toEqual([1])

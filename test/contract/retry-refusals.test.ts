@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000
 
 describeStores((open) => {
   test('a run that its cancelOn canceled cannot be retried', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claimLease(store)
     await store.watchRun(lease, [WAIT], NOW)
     const seq = await addEvent(store, 'evt_2')
@@ -18,7 +18,7 @@ describeStores((open) => {
   })
 
   test('a run that did not start in time cannot be retried', async () => {
-    const { store } = open()
+    const { store } = await open()
     const run = await arrive(store, 'evt_1')
     await askAdmission(store, run, { startBy: NOW })
     expect(await store.findRun(run.lease.runId)).toMatchObject({ status: 'canceled', isCanceledByRule: true })
@@ -26,7 +26,7 @@ describeStores((open) => {
   })
 
   test('a run that a newer singleton replaced cannot be retried', async () => {
-    const { store } = open()
+    const { store } = await open()
     const older = await arrive(store, 'evt_1')
     const newer = await arrive(store, 'evt_2')
     const plan = { gates: [singleton], onConflict: 'cancel' } as const
@@ -37,7 +37,7 @@ describeStores((open) => {
   })
 
   test('a failed run can be retried only before its deadline, by the present timeout of its workflow', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claimLease(store)
     await store.failRun(lease, { name: 'Error', message: 'no' }, NOW)
     const load = (runTimeoutMs: number) =>

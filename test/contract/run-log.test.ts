@@ -5,7 +5,7 @@ import { describeStores } from './describe-stores.ts'
 
 describeStores((open) => {
   test('log lines are kept with their run, in order, and only the newest ones', async () => {
-    const { store } = open()
+    const { store } = await open()
     const runId = await queueRun(store)
     const line = (message: string, facts: string | null = null) =>
       ({ runId, at: NOW, level: 'info', message, facts }) as const
@@ -23,7 +23,7 @@ describeStores((open) => {
   })
 
   test('log lines are pruned with their run', async () => {
-    const { store } = open()
+    const { store } = await open()
     const runId = await queueRun(store)
     await store.saveRunLog([{ runId, at: NOW, level: 'info', message: 'x', facts: null }])
     await store.cancelRun(runId, 'by hand', NOW)

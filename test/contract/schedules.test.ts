@@ -7,8 +7,8 @@ const HOUR = 3_600_000
 
 describeStores((open) => {
   test('a tick is recorded once, whatever process fires it', async () => {
-    const { store, reopen } = open()
-    const other = reopen()
+    const { store, reopen } = await open()
+    const other = await reopen()
     const tick = { scheduledFor: NOW, missed: 0 }
     const runs = [await store.recordTick('nightly', tick, NOW + 1), await other.recordTick('nightly', tick, NOW + 2)]
     expect(runs.filter((run) => run !== null)).toHaveLength(1)
@@ -16,32 +16,70 @@ describeStores((open) => {
   })
 
   test('the run of a tick knows its moment, the one before, and how many were missed between', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
     await store.recordTick('nightly', { scheduledFor: NOW + 3 * HOUR, missed: 2 }, NOW + 3 * HOUR)
     const claimed = await store.claimRuns('wrk_1', 10, NOW + 3 * HOUR)
     expect(claimed.map((run) => run.cause)).toEqual([
-      { kind: 'tick', scheduledFor: NOW, lastRunAt: null, missed: 0 },
-      { kind: 'tick', scheduledFor: NOW + 3 * HOUR, lastRunAt: NOW, missed: 2 },
+      { kind: 'tick', account: 'default', scheduledFor: NOW, lastRunAt: null, missed: 0 },
+      { kind: 'tick', account: 'default', scheduledFor: NOW + 3 * HOUR, lastRunAt: NOW, missed: 2 },
     ])
   })
 
   test('a schedule starts again after its last moment', async () => {
-    const { store } = open()
+    const { store } = await open()
     expect(await store.startSchedule('nightly', '0 3 * * *', NOW)).toBe(NOW)
     expect(await store.startSchedule('nightly', '0 3 * * *', NOW + HOUR)).toBe(NOW)
     await store.recordTick('nightly', { scheduledFor: NOW + HOUR, missed: 0 }, NOW + HOUR)
     expect(await store.startSchedule('nightly', '0 3 * * *', NOW + 2 * HOUR)).toBe(NOW + HOUR)
   })
 
+  test('a moment has a tick for each account, which wait only for those of their own', async () => {
+    const { store } = await open()
+    await store.startSchedule('nightly', '0 3 * * *', NOW - 1)
+    const record = (at: number, account: string, isLast: boolean) =>
+      store.recordTick('nightly', { scheduledFor: at, missed: 2 }, at, { overlap: 'queue', account, isLast })
+    const runs = [await record(NOW, 'one', false), await record(NOW, 'two', true), await record(NOW + 1, 'one', true)]
+    expect(await record(NOW, 'one', false)).toBeNull()
+    const found = await Promise.all(runs.map((run) => store.findRun(run ?? '')))
+    expect(found).toMatchObject([
+      { account: 'one', status: 'pending' },
+      { account: 'two', status: 'pending' },
+      { account: 'one', status: 'waiting' },
+    ])
+    const claimed = await store.claimRuns('wrk_1', 9, NOW)
+    for (const { lease, cause } of claimed) {
+      if (cause.kind === 'tick' && cause.account === 'two') await store.completeRun(lease, 'null', NOW)
+    }
+    expect(await store.findRun(runs[2] ?? '')).toMatchObject({ status: 'waiting' })
+    for (const { lease, cause } of claimed) {
+      if (cause.kind === 'tick' && cause.account === 'one') await store.completeRun(lease, 'null', NOW)
+    }
+    const [next] = await store.claimRuns('wrk_1', 9, NOW)
+    expect(next?.cause).toMatchObject({ account: 'one', scheduledFor: NOW + 1, lastRunAt: NOW })
+  })
+
+  test('a moment counts as handled with the tick of its last account, and its missed ones once', async () => {
+    const { store } = await open()
+    await store.startSchedule('nightly', '0 3 * * *', NOW - 1)
+    const tick = { scheduledFor: NOW, missed: 2 }
+    await store.recordTick('nightly', tick, NOW, { account: 'one', isLast: false })
+    expect(await store.startSchedule('nightly', '0 3 * * *', NOW)).toBe(NOW - 1)
+    await store.recordTick('nightly', tick, NOW, { account: 'two' })
+    expect(await store.startSchedule('nightly', '0 3 * * *', NOW)).toBe(NOW)
+    const workflows = [{ id: 'nightly', file: 'n.ts', eventTypes: [], schedule: cron('0 3 * * *') }]
+    await store.saveWorkflows({ workflows, broken: [] }, NOW)
+    expect(await store.listSchedules()).toMatchObject([{ missed: 2, unfinished: 2 }])
+  })
+
   test('a changed cron line starts now and catches up with nothing', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.startSchedule('nightly', '0 3 * * *', NOW)
     expect(await store.startSchedule('nightly', '* * * * *', NOW + HOUR)).toBe(NOW + HOUR)
   })
 
   test('a queued tick starts in the commit that ends the one before it, whatever ends that', async () => {
-    const { store } = open()
+    const { store } = await open()
     const ticks: string[] = []
     for (const n of [0, 1, 2, 3]) {
       ticks.push(
@@ -62,7 +100,7 @@ describeStores((open) => {
   })
 
   test('a tick is skipped and counted while the one before it is unfinished', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.startSchedule('nightly', '* * * * *', NOW - 1)
     await store.recordTick('nightly', { scheduledFor: NOW, missed: 3 }, NOW, { overlap: 'skip' })
     const run = await store.recordTick('nightly', { scheduledFor: NOW + 1, missed: 0 }, NOW + 1, { overlap: 'skip' })
@@ -85,7 +123,7 @@ describeStores((open) => {
   })
 
   test('the ticks of a paused workflow are kept and run one after the other', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.pauseWorkflow('nightly', NOW)
     for (const n of [0, 1])
       await store.recordTick('nightly', { scheduledFor: NOW + n, missed: 0 }, NOW + n, { overlap: 'skip' })
@@ -104,10 +142,10 @@ describeStores((open) => {
   })
 
   test('a paused schedule counts its moments, makes no run, and does not catch up', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     await expect(store.pauseSchedule('nightly', true, NOW)).rejects.toMatchObject({ code: 'not_found' })
     await store.startSchedule('nightly', '0 3 * * *', NOW)
-    expect(await reopen().pauseSchedule('nightly', true, NOW)).toBe(true)
+    expect(await (await await reopen()).pauseSchedule('nightly', true, NOW)).toBe(true)
     expect(await store.pauseSchedule('nightly', true, NOW)).toBe(false)
     for (const _scheduler of [1, 2]) {
       expect(await store.recordTick('nightly', { scheduledFor: NOW + HOUR, missed: 0 }, NOW + HOUR)).toBeNull()
@@ -126,7 +164,7 @@ describeStores((open) => {
   })
 
   test('a manual tick is no moment of the cron line', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.startSchedule('nightly', '0 3 * * *', NOW)
     await store.recordTick('nightly', { scheduledFor: NOW + HOUR, missed: 0 }, NOW + HOUR, { isManual: true })
     expect(await store.startSchedule('nightly', '0 3 * * *', NOW + 2 * HOUR)).toBe(NOW)

@@ -4,7 +4,7 @@ import { describeStores } from './describe-stores.ts'
 
 describeStores((open) => {
   test('accepted events that no workflow starts on are counted by type, and repeated ones are not', async () => {
-    const { store } = open()
+    const { store } = await open()
     const save = (id: string, type: string, at: number) =>
       store.saveDelivery({
         ...incoming(id, { workflows: [], receivedAt: at, facts: { unmatched: true } }),

@@ -6,7 +6,7 @@ import { addEvent, claimLease, match, PARK, statusOf, WAIT, WAITING, waitingRun 
 
 describeStores((open) => {
   test('an event wakes the parked run whose value matches, once', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await waitingRun(store)
     const other = await waitingRun(store, { value: 'fil_2' })
     const foreign = await waitingRun(store, { account: 'other' })
@@ -24,7 +24,7 @@ describeStores((open) => {
   })
 
   test('a run that parks after its event has come is pending at once', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await waitingRun(store, {}, false)
     const seq = await addEvent(store, 'evt_fits')
     expect(await match(store, { [seq]: 'fil_1' })).toEqual({ woken: 0, canceled: [] })
@@ -38,7 +38,7 @@ describeStores((open) => {
   })
 
   test('an event does not wake a run that waits for a person', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await waitingRun(store, {}, false)
     await store.parkRun(lease, { dueAt: null, reason: 'for a person' })
     const seq = await addEvent(store, 'evt_fits')
@@ -47,7 +47,7 @@ describeStores((open) => {
   })
 
   test('a run that was claimed at its moment is not woken later by its old wait', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await waitingRun(store)
     const [again] = await store.claimRuns('wrk_1', 1, NOW + 1_000)
     if (!again) throw new Error('it was due')
@@ -58,7 +58,7 @@ describeStores((open) => {
   })
 
   test('a wait since the run counts events from before the wait, another wait does not', async () => {
-    const { store } = open()
+    const { store } = await open()
     const early = await claimLease(store, 'evt_early')
     const late = await claimLease(store, 'evt_late')
     const seq = await addEvent(store, 'evt_between')
@@ -69,8 +69,38 @@ describeStores((open) => {
     expect([await statusOf(store, early), await statusOf(store, late)]).toEqual(['waiting', 'pending'])
   })
 
+  test('a wait after events counts those that were stored after the newest of them', async () => {
+    const { store } = await open()
+    const lease = await claimLease(store, 'evt_of_run')
+    const other = await claimLease(store, 'evt_of_other')
+    const first = await addEvent(store, 'evt_first')
+    const second = await addEvent(store, 'evt_second')
+    const after = ['evt_first', 'evt_second', 'evt_that_was_pruned']
+    await store.saveCheckpoint(lease, WAITING, undefined, { wait: { ...WAIT, since: { after } } })
+    await store.saveCheckpoint(other, WAITING, undefined, { wait: { ...WAIT, since: { after: ['evt_unknown'] } } })
+    for (const each of [lease, other]) await store.parkRun(each, PARK)
+    await match(store, { [first]: 'fil_1', [second]: 'fil_1' })
+    expect([await statusOf(store, lease), await statusOf(store, other)]).toEqual(['waiting', 'pending'])
+    const third = await addEvent(store, 'evt_third')
+    await match(store, { [third]: 'fil_1' })
+    expect(await store.findMatch(lease.runId, 'moved')).toMatchObject({ id: 'evt_third' })
+    expect(await store.findMatch(other.runId, 'moved')).toMatchObject({ id: 'evt_first' })
+  })
+
+  test('a wait that is settled and opened again in one commit waits anew', async () => {
+    const { store } = await open()
+    const lease = await waitingRun(store, {}, false)
+    const seq = await addEvent(store, 'evt_first')
+    await match(store, { [seq]: 'fil_1' })
+    const wait = { ...WAIT, since: { after: ['evt_first'] } }
+    await store.saveCheckpoint(lease, WAITING, undefined, { isSettled: true, wait })
+    expect(await store.findMatch(lease.runId, 'moved')).toBeNull()
+    await store.parkRun(lease, PARK)
+    expect(await statusOf(store, lease)).toBe('waiting')
+  })
+
   test('a wait since the run finds the first of several matched events at once', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claimLease(store, 'evt_early')
     await waitingRun(store, { value: 'something else' })
     const first = await addEvent(store, 'evt_first')
@@ -92,7 +122,7 @@ describeStores((open) => {
   })
 
   test('an event of cancelOn cancels the run and is named in the reason', async () => {
-    const { store } = open()
+    const { store } = await open()
     const lease = await claimLease(store)
     expect(await store.watchRun(lease, [{ ...WAIT, since: 'run' }], NOW)).toBe(true)
     expect(await store.watchRun(lease, [{ ...WAIT, since: 'run' }], NOW)).toBe(true)
@@ -107,7 +137,7 @@ describeStores((open) => {
   })
 
   test('a run whose cancelOn event is already matched is canceled at once', async () => {
-    const { store } = open()
+    const { store } = await open()
     await waitingRun(store, { value: 'something else' })
     const lease = await claimLease(store)
     const seq = await addEvent(store, 'evt_end')
@@ -121,7 +151,7 @@ describeStores((open) => {
   })
 
   test('the waits of a run are deleted when it ends', async () => {
-    const { store } = open()
+    const { store } = await open()
     const ends = [
       (lease: Lease) => store.completeRun(lease, 'null', NOW),
       (lease: Lease) => store.failRun(lease, { name: 'Error', message: 'no' }, NOW),

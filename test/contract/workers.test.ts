@@ -6,19 +6,19 @@ import { claimNext } from './support/claim-next.ts'
 
 describeStores((open) => {
   test('the runs of a living worker are not recovered, however long it is silent', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     await queueRun(store)
     await store.startWorker('wrk_1', NOW)
     await store.claimRuns('wrk_1', 1, NOW)
-    expect(await reopen().recoverRuns(NOW + 100 * LEASE_MS, LEASE_MS)).toMatchObject({ count: 0 })
+    expect(await (await reopen()).recoverRuns(NOW + 100 * LEASE_MS, LEASE_MS)).toMatchObject({ count: 0 })
   })
 
   test('the runs of a worker whose process ended are recovered, and its writes refused', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     await queueRun(store)
     await store.startWorker('wrk_1', NOW)
     const run = await claimNext(store)
-    const other = reopen()
+    const other = await reopen()
     await store.close()
     expect(await other.recoverRuns(NOW, LEASE_MS)).toEqual({ count: 1, suspects: [], parked: [] })
     await expect(other.completeRun(run.lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
@@ -26,11 +26,11 @@ describeStores((open) => {
   })
 
   test('a jump of the clock does not end the leases of a worker that lives and goes on beating', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     await queueRun(store)
     await store.startWorker('wrk_1', NOW)
     await store.claimRuns('wrk_1', 1, NOW)
-    const other = reopen()
+    const other = await reopen()
     await other.startWorker('wrk_2', NOW)
     const jumped = NOW + 3_600_000
     expect(await other.recoverRuns(jumped, LEASE_MS)).toMatchObject({ count: 0 })
@@ -42,7 +42,7 @@ describeStores((open) => {
   })
 
   test('the runs of a worker that stops are released at once', async () => {
-    const { store } = open()
+    const { store } = await open()
     await queueRun(store)
     await store.startWorker('wrk_1', NOW)
     await store.claimRuns('wrk_1', 1, NOW)
@@ -51,7 +51,7 @@ describeStores((open) => {
   })
 
   test('runs whose engine ended are left out by other claims, and tried alone', async () => {
-    const { store } = open()
+    const { store } = await open()
     const ids = [await queueRun(store, 'evt_1'), await queueRun(store, 'evt_2')]
     await store.startWorker('wrk_1', NOW)
     await store.claimRuns('wrk_1', 2, NOW)
@@ -63,7 +63,7 @@ describeStores((open) => {
   })
 
   test('a suspect that works alone without harm is claimed like any other run again', async () => {
-    const { store } = open()
+    const { store } = await open()
     await queueRun(store)
     await store.startWorker('wrk_1', NOW)
     await store.claimRuns('wrk_1', 1, NOW)
@@ -76,7 +76,7 @@ describeStores((open) => {
   })
 
   test('a delivery is claimed on arrival beside a suspect that waits', async () => {
-    const { store } = open()
+    const { store } = await open()
     await queueRun(store)
     await store.startWorker('wrk_1', NOW)
     await store.claimRuns('wrk_1', 1, NOW)
@@ -86,7 +86,7 @@ describeStores((open) => {
   })
 
   test('a run that alone ended its worker five times waits for a person', async () => {
-    const { store } = open()
+    const { store } = await open()
     const id = await queueRun(store)
     for (let death = 1; death < MAX_CRASHES; death++) {
       await store.startWorker(`wrk_${death}`, NOW)
@@ -105,11 +105,11 @@ describeStores((open) => {
   })
 
   test('the leases that a worker still has are listed', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     await queueRun(store, 'evt_1')
     await queueRun(store, 'evt_2')
     const [a, b] = await store.claimRuns('wrk_1', 2, NOW)
-    await reopen().cancelRun(a?.lease.runId ?? '', 'by hand', NOW)
+    await (await await reopen()).cancelRun(a?.lease.runId ?? '', 'by hand', NOW)
     expect(await store.listLeases('wrk_1')).toEqual([{ runId: b?.lease.runId, fence: 1 }])
   })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { NOW } from '../support/fixtures.ts'
+import { incoming, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 
 const define = (id: string, type = 'file.created') => ({
@@ -12,8 +12,8 @@ const loaded = (worker: string, ...ids: string[]) => ({ workflows: ids.map((id) 
 
 describeStores((open) => {
   test('a worker that lacks workflows of another one at work leaves them, and says which', async () => {
-    const { store, reopen } = open()
-    const other = reopen()
+    const { store, reopen } = await open()
+    const other = await reopen()
     await store.startWorker('wrk_1', NOW)
     await store.saveWorkflows(loaded('wrk_1', 'a', 'b'), NOW)
     await other.startWorker('wrk_2', NOW)
@@ -26,8 +26,8 @@ describeStores((open) => {
   })
 
   test('a workflow goes with a worker that loads its folder without it, once no other has it', async () => {
-    const { store, reopen } = open()
-    const other = reopen()
+    const { store, reopen } = await open()
+    const other = await reopen()
     await store.startWorker('wrk_1', NOW)
     await store.saveWorkflows(loaded('wrk_1', 'a', 'b'), NOW)
     await other.startWorker('wrk_2', NOW)
@@ -38,7 +38,7 @@ describeStores((open) => {
   })
 
   test('the workflows of a worker that stopped or died stay until a worker loads its folder without them', async () => {
-    const { store, reopen } = open()
+    const { store, reopen } = await open()
     await store.startWorker('wrk_1', NOW)
     await store.saveWorkflows(loaded('wrk_1', 'a'), NOW)
     await store.stopWorker('wrk_1')
@@ -46,13 +46,47 @@ describeStores((open) => {
     await store.startWorker('wrk_2', NOW)
     expect(await store.saveWorkflows(loaded('wrk_2', 'b'), NOW)).toMatchObject({ removed: ['a'] })
     await store.close()
-    const other = reopen()
+    const other = await reopen()
     await other.startWorker('wrk_3', NOW)
     expect(await other.saveWorkflows(loaded('wrk_3', 'c'), NOW)).toMatchObject({ removed: ['b'] })
   })
 
+  test('a worker leaves the runs of workflows that only another one has, however many come first', async () => {
+    const { store, reopen } = await open()
+    const other = await reopen()
+    await store.startWorker('wrk_1', NOW)
+    await store.saveWorkflows(loaded('wrk_1', 'a', 'b'), NOW)
+    await other.startWorker('wrk_2', NOW)
+    await other.saveWorkflows(loaded('wrk_2', 'b'), NOW)
+    for (let event = 1; event <= 30; event++) await store.saveDelivery(incoming(`evt_${event}`, { workflows: ['a'] }))
+    const { runs } = await store.saveDelivery(incoming('evt_last', { workflows: ['b'] }))
+    const claimed = await other.claimRuns('wrk_2', 10, NOW)
+    expect(claimed.map(({ lease }) => lease.runId)).toEqual(runs)
+    const [own] = claimed
+    if (own) await other.parkRun(own.lease, { dueAt: NOW, reason: 'nap' })
+    const [first] = await store.claimRuns('wrk_1', 1, NOW)
+    expect(first?.lease.runId).toEqual(runs[0])
+    for (const { lease } of await store.claimRuns('wrk_1', 2, NOW))
+      await store.parkRun(lease, { dueAt: NOW, reason: 'nap' })
+    expect(await other.claimRuns('wrk_2', 10, NOW)).toEqual([])
+    expect(await store.claimRuns('wrk_1', 40, NOW)).toHaveLength(30)
+  })
+
+  test('the runs of a workflow that no worker at work has are claimed by any', async () => {
+    const { store, reopen } = await open()
+    const other = await reopen()
+    await store.startWorker('wrk_1', NOW)
+    await store.saveWorkflows(loaded('wrk_1', 'a'), NOW)
+    await other.startWorker('wrk_2', NOW)
+    await other.saveWorkflows(loaded('wrk_2', 'b'), NOW)
+    await store.saveDelivery(incoming('evt_1', { workflows: ['a', 'gone'] }))
+    expect((await other.claimRuns('wrk_2', 10, NOW)).map(({ workflow }) => workflow)).toEqual(['gone'])
+    await store.stopWorker('wrk_1')
+    expect((await other.claimRuns('wrk_2', 10, NOW)).map(({ workflow }) => workflow)).toEqual(['a'])
+  })
+
   test('a workflow is removed by hand only while no worker at work has it', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.startWorker('wrk_1', NOW)
     await store.saveWorkflows(loaded('wrk_1', 'a'), NOW)
     await expect(store.removeWorkflow('a', NOW)).rejects.toMatchObject({ code: 'conflict' })

@@ -10,8 +10,8 @@ const loaded = (...workflows: LoadedWorkflows['workflows']): LoadedWorkflows => 
 
 describeStores((open) => {
   test('routes are null until a process has loaded the workflows, and then shared', async () => {
-    const { store, reopen } = open()
-    const other = reopen()
+    const { store, reopen } = await open()
+    const other = await reopen()
     expect(await other.listRoutes()).toBeNull()
     expect(await store.saveWorkflows(loaded(verify, nightly), NOW)).toMatchObject({ isChanged: true })
     await new Promise(setImmediate)
@@ -27,13 +27,13 @@ describeStores((open) => {
   })
 
   test('no workflows are told apart from workflows that were never loaded', async () => {
-    const { store } = open()
+    const { store } = await open()
     expect(await store.saveWorkflows(loaded(), NOW)).toMatchObject({ isChanged: true })
     expect(await store.listRoutes()).toEqual([])
   })
 
   test('a workflow whose module is gone is deleted, one whose module is broken is kept', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.saveWorkflows(loaded(verify, nightly), NOW)
     await store.saveWorkflows({ workflows: [], broken: ['verify.workflow.ts'] }, NOW + 1)
     expect((await store.listWorkflows()).map(({ id }) => id)).toEqual(['verify'])
@@ -43,16 +43,19 @@ describeStores((open) => {
   })
 
   test('a workflow is loaded anew by each process that has it, even if nothing about it changed', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.saveWorkflows(loaded(verify, nightly), NOW)
     await store.saveWorkflows(loaded(verify, nightly), NOW + 1)
     expect((await store.listWorkflows()).map(({ loadedAt }) => loadedAt)).toEqual([NOW + 1, NOW + 1])
     await store.saveWorkflows({ workflows: [], broken: ['verify.workflow.ts'] }, NOW + 2)
     expect(await store.listWorkflows()).toMatchObject([{ id: 'verify', loadedAt: NOW + 1 }])
+    // A running app goes on with the code that it loaded last, and names it.
+    await store.saveWorkflows({ workflows: [verify], broken: ['verify.workflow.ts'] }, NOW + 3)
+    expect(await store.listWorkflows()).toMatchObject([{ id: 'verify', loadedAt: NOW + 1 }])
   })
 
   test('the runs of a paused workflow are held, and released oldest first', async () => {
-    const { store } = open()
+    const { store } = await open()
     await store.saveWorkflows(loaded(verify), NOW)
     const first = await queueRun(store, 'evt_1', 'verify', NOW)
     const second = await queueRun(store, 'evt_2', 'verify', NOW + 1)
@@ -80,7 +83,7 @@ describeStores((open) => {
   })
 
   test('a run that wakes while its workflow is paused is held, and can be canceled', async () => {
-    const { store } = open()
+    const { store } = await open()
     const id = await queueRun(store, 'evt_1', 'verify')
     const [run] = await store.claimRuns('wrk_1', 1, NOW)
     await store.pauseWorkflow('verify', NOW)
@@ -93,7 +96,7 @@ describeStores((open) => {
   })
 
   test('a claim reaches other workflows behind a backlog of a paused one', async () => {
-    const { store } = open()
+    const { store } = await open()
     for (let n = 0; n < 30; n++)
       await store.saveDelivery(incoming(`evt_${n}`, { workflows: ['verify'], receivedAt: NOW }))
     await queueRun(store, 'evt_other', 'other', NOW + 1)

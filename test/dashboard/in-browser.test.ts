@@ -113,7 +113,40 @@ inBrowser(`the dashboard works below a base path${label}`, async () => {
   expect(faults()).toEqual([])
 })
 
-const PLACES = ['', 'runs', 'failures', 'events', 'inbound', 'endpoints', 'workflows', 'schedules', 'system']
+inBrowser(`a person approves a part of the exact list that is shown, and the rest stays open${label}`, async () => {
+  const { page, login, retire, hear, sandbox, faults } = await open()
+  await login(page)
+  await retire()
+  await page.getByRole('link', { name: /1 approval: 3 effects/ }).click()
+  await page.getByRole('link', { name: /3 effects over 0 deletes/ }).click()
+  await page.getByRole('checkbox', { name: 'Select /old/b.txt' }).uncheck()
+  await page.getByRole('button', { name: 'Approve 2 effects…' }).click()
+  await page.getByLabel('Reason').fill('the archive has them')
+  await page.getByRole('button', { name: 'Approve 2 effects', exact: true }).click()
+  await page.getByText('1 open of 1').waitFor()
+  await hear('step.completed', ({ step }) => step.includes('delete'))
+  expect(
+    sandbox
+      .storage('storage_a')
+      .list()
+      .map(({ path }) => path),
+  ).toContain('/old/b.txt')
+  await page.getByRole('button', { name: 'Deny…' }).click()
+  await page.getByRole('button', { name: 'Deny', exact: true }).click()
+  await page.getByText('denied', { exact: true }).first().waitFor()
+  await hear('run.failed', ({ workflow }) => workflow === 'retire-files')
+  await page.getByRole('link', { name: 'Effects' }).click()
+  await page
+    .getByRole('row', { name: /deleted/ })
+    .first()
+    .waitFor()
+  expect(faults()).toEqual([])
+})
+
+const PLACES = [
+  ...['', 'runs', 'failures', 'events', 'inbound', 'endpoints', 'workflows', 'schedules'],
+  ...['approvals', 'effects', 'system'],
+]
 const LOOKS = [
   { colorScheme: 'light', width: 1440 },
   { colorScheme: 'dark', width: 1024 },
@@ -123,10 +156,18 @@ const LOOKS = [
 inBrowser.each(LOOKS)(
   `every page is accessible, quiet and whole in $colorScheme at $width px${label}`,
   async (look) => {
-    const { page, login, origin, faults } = await open(look)
+    const { page, login, origin, faults, retire } = await open(look)
     await login(page)
+    const approval = await retire()
     const found: string[] = []
-    for (const place of [...PLACES, 'events/evt_report1', 'endpoints/sandbox', 'workflows/copy-report']) {
+    for (const place of [
+      ...PLACES,
+      'events/evt_report1',
+      'endpoints/sandbox',
+      'workflows/copy-report',
+      `approvals/${approval}`,
+      'story?of=fil_1',
+    ]) {
       await page.goto(`${origin}/${place}`)
       found.push(...(await inspect(page, place)))
     }

@@ -14,6 +14,11 @@ import { commandsOf, pathOf, ROOT, readPages } from './pages.ts'
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 const MAIN = join(ROOT, 'src/cli/main.ts')
+/** Placeholders for things in the sandbox, and the list that each is the last of. */
+const NEWEST: Record<string, string> = {
+  ...{ 'sandbox-key': '/keys', transfer: '/transfers', webhook: '/webhooks', fault: '/faults' },
+}
+const hasPython = spawnSync('python3', ['--version']).status === 0
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 const pages = readPages()
 const sources = pages.flatMap(({ blocks }) => blocks.filter(({ language }) => language === 'ts'))
@@ -136,13 +141,30 @@ describe('with an app at work', () => {
         .replace(/^upshot (doctor|sandbox audit)\b.*$/, '$& || [ $? -eq 7 ]')
         .replace(/^curl /, 'curl --retry 20 --retry-delay 1 --retry-all-errors ')
         .replace('http://127.0.0.1:4701', runtime?.admin ?? '')
+        .replace('http://127.0.0.1:4747', runtime?.sandbox?.origin ?? '')
         .replace(/<([a-z-]+)>/g, (_, word: string) => {
-          const id = ids[word]
+          const id = word in NEWEST ? newestOf(word) : ids[word]
           if (id === undefined) throw new Error(`nothing stands for <${word}>`)
           return id
         })
     )
   }
+
+  /** The id of the newest thing of a kind in the sandbox, which the blocks before may have made. */
+  function newestOf(word: string): string | undefined {
+    const origin = readRuntimeFile(join(project, 'data'))?.sandbox?.origin
+    const { stdout } = spawnSync('curl', ['-s', `${origin}/_sandbox${NEWEST[word]}`], { encoding: 'utf8' })
+    return JSON.parse(stdout).data.at(-1)?.id
+  }
+
+  test.skipIf(!hasPython)('the programs of the guides in Python run to their end against the sandbox', async () => {
+    const programs = pages.flatMap(({ blocks }) => blocks.filter(({ language }) => language === 'python'))
+    expect(programs.length).toBeGreaterThan(0)
+    for (const { code } of programs) {
+      const { stderr, status } = spawnSync('python3', ['-c', fill(code)], { encoding: 'utf8', timeout: 60_000 })
+      expect([stderr, status]).toEqual(['', 0])
+    }
+  })
 
   /** Only known once the blocks before it have made the endpoint. */
   function learnerUrl(receiver: string): string {
@@ -176,5 +198,5 @@ describe('with an app at work', () => {
  */
 function isRunHere(command: string): boolean {
   if (command.startsWith('curl ') && !hasCurl) return false
-  return !/^(npm|npx|cd) |^upshot (dev|start|demo|init)\b/.test(command)
+  return !/^(npm|npx|cd) |^upshot (dev|start|demo|init|sandbox start)\b/.test(command)
 }

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
@@ -14,6 +14,8 @@ import { FilesClient } from '../../src/files/client.ts'
 import * as filesDoor from '../../src/files/index.ts'
 import { VARIABLES } from '../../src/project/config/variables.ts'
 import { DEFAULT_LIMITS } from '../../src/receive/limits/receive-limits.ts'
+import { faultInput } from '../../src/sandbox/faults/fault-rule.ts'
+import { someSettings } from '../../src/sandbox/state/live-settings.ts'
 import { parseCronLine } from '../../src/schedule/cron-line.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import {
@@ -33,7 +35,7 @@ const inLanguage = (language: string) => blocks.filter((block) => block.language
 const textOf = (name: string) => pages.find((page) => page.name === name)?.text ?? ''
 
 /** Languages that a test here, or in `guides.test.ts`, compiles, runs or checks. */
-const TESTED = ['ts', 'sh', 'json', 'ini', 'dockerfile', 'env', 'text', 'yaml', 'nginx', 'caddy', 'cron']
+const TESTED = ['ts', 'sh', 'json', 'ini', 'dockerfile', 'env', 'text', 'yaml', 'nginx', 'caddy', 'cron', 'python']
 
 test('no block of the guides is in a language that nothing tests', () => {
   expect(blocks.filter(({ language }) => !TESTED.includes(language))).toEqual([])
@@ -145,6 +147,29 @@ test('docs/files.md explains every call of the Files client and every class of i
   const calls = Object.getOwnPropertyNames(FilesClient.prototype).filter((name) => !notCalls.test(name))
   const errors = Object.keys(filesDoor).filter((name) => name.endsWith('Error'))
   expect([...calls, ...errors].filter((name) => !text.includes(`\`${name}\``))).toEqual([])
+})
+
+test('docs/sandbox.md explains every setting, every field of a fault and every call of the control API', () => {
+  const text = textOf('docs/sandbox.md')
+  const folder = join(ROOT, 'src/sandbox/control')
+  const calls = readdirSync(folder).flatMap((name) =>
+    [...readFileSync(join(folder, name), 'utf8').matchAll(/'((?:GET|POST|PUT|PATCH|DELETE) \/[^']*)'/g)].map(
+      ([, call = '']) => call,
+    ),
+  )
+  expect(calls.length).toBeGreaterThan(30)
+  const names = [...calls, ...Object.keys(someSettings.shape), ...Object.keys(faultInput.shape)]
+  expect(names.filter((name) => !text.includes(`\`${name}\``))).toEqual([])
+  // Each call stands in an example, too.
+  const examples = text.replace(/^\|.*$/gm, '')
+  const paths = calls.map(
+    (call) =>
+      call
+        .split(' ')[1]
+        ?.replace(/:storage/, 'storage_a')
+        .split(':')[0] ?? '',
+  )
+  expect(paths.filter((path) => !examples.includes(`SANDBOX${path}`))).toEqual([])
 })
 
 test('every cron line of the guides is valid', () => {

@@ -93,7 +93,7 @@ test('the sample transfer happens at the first start only', async () => {
       .storage('storage_b')
       .list()
       .map((each) => each.path),
-  ).toContain('/archive/figures.csv')
+  ).toContain('/inbox/figures.csv')
   await first.app.stop()
   const second = await startTestApp({}, { dataDir })
   expect(second.sandbox.transfers.list()).toHaveLength(1)
@@ -135,7 +135,7 @@ test('a download URL is never stored: a replay asks for a new one', async () => 
     run: async ({ event, files, step }) => {
       const { url } = await files.downloadUrl({ service: event.data.service, id: event.data.file.id })
       urls.push(url.reveal())
-      await step.sleep('nap', 1)
+      await step.sleep('nap', 100)
       return 'done'
     },
   })

@@ -42,6 +42,18 @@ test('a run that waits for the request limit frees its slot, and goes on at its 
   expect(served.sandbox.audit.requests().map(({ status }) => status)).toEqual([200, 200, 200])
 })
 
+test('a burst of the project file lets more requests of an account start at once than a minute allows', async () => {
+  const served = await startService()
+  const { hear } = await startServedApp(
+    { ...served, service: { ...served.service, plan: 2 } },
+    { workflows: [look] },
+    { config: { files: { burst: { default: 4 } } } },
+  )
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await served.sandbox.storage('storage_a').put(`/${name}.txt`, name)
+  await hear('run.parked')
+  expect(served.sandbox.audit.requests()).toHaveLength(4)
+})
+
 test('a restarted app sends nothing before the moment that a 429 named', async () => {
   const served = await startService()
   const dataDir = tempFolder()

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -16,6 +16,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { TEMPLATES } from '../../src/cli/commands/app/project-files.ts'
 import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
 import { CHILD_ENVIRONMENT, REGISTRY_ENVIRONMENT } from '../support/child-environment.ts'
+import { hasOwnNode, OWN_PATH } from '../support/own-node.ts'
 import { followLog } from '../support/process-log.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -42,6 +43,7 @@ const ENVIRONMENT = {
 let folder: string
 let repository: string
 let project: string
+let tarballPath: string
 
 function run(
   command: string,
@@ -76,6 +78,7 @@ beforeAll(() => {
   project = join(folder, 'project')
   run(process.execPath, [join(ROOT, 'src/cli/main.ts'), 'init', project], { cwd: folder })
   run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, tarball)], { cwd: project })
+  tarballPath = join(folder, tarball)
 }, 300_000)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -144,6 +147,25 @@ test.each(Object.keys(TEMPLATES))(
     const dir = makeProject(template)
     run('npm', ['run', 'check'], { cwd: dir })
     expect(run('npm', ['test'], { cwd: dir })).toMatch(/^ℹ fail 0$/m)
+  },
+  180_000,
+)
+
+test.skipIf(!hasOwnNode)(
+  'a project that a packed Upshot makes installs, brings its Node, and passes its tests on the machine’s own Node',
+  () => {
+    const dir = join(mkdtempSync(join(folder, 'own-')), 'fresh')
+    const { data } = JSON.parse(upshot(project, ['init', dir, '--json']))
+    expect(data).toMatchObject({
+      upshot: tarballPath,
+      next: [expect.stringMatching(/^cd /), 'npm install', 'npm test', 'npm run dev'],
+    })
+    const env = { PATH: OWN_PATH }
+    const { stderr, status } = spawnSync('npm', ['install', '--prefer-offline'], {
+      ...{ cwd: dir, encoding: 'utf8', env: { ...ENVIRONMENT, ...env } },
+    })
+    expect([status, stderr.split('\n').filter((line) => line.includes('EBADENGINE'))]).toEqual([0, []])
+    expect(run('npm', ['test'], { cwd: dir, env })).toMatch(/^ℹ fail 0$/m)
   },
   180_000,
 )

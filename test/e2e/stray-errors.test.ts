@@ -48,3 +48,15 @@ test('an error that nothing awaits fails the run whose code it comes from, and t
   started.child.kill('SIGTERM')
   expect(await started.exited).toEqual({ code: 0, signal: null })
 })
+
+test('process.abort in a workflow fails its run, because a thread cannot end the process by it', async () => {
+  const started = startProcess({
+    'abort.workflow.ts': workflow('abort', `await step.run('a', () => process.abort(), { retry: { attempts: 1 } })`),
+    'hello.workflow.ts': workflow('hello', `return step.run('greet', () => 'hello')`),
+  })
+  const failed = await started.line((line) => line.message === 'run failed' && line.workflow === 'abort')
+  expect((failed.err as Error).message).toContain('process.abort() is not supported in workers')
+  await started.line((line) => line.message === 'run completed' && line.workflow === 'hello')
+  started.child.kill('SIGTERM')
+  expect(await started.exited).toEqual({ code: 0, signal: null })
+})

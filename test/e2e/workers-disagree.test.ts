@@ -18,7 +18,7 @@ async function startApp(dataDir: string, workflows: readonly AnyWorkflow[]) {
   const app = await App.create(testConfig(dataDir, { service: NO_SERVICE }), { workflows, notices })
   onTestFinished(() => app.stop())
   const { endpoints } = await app.start()
-  return { app, heard, url: endpoints.service ?? '' }
+  return { app, heard, notices, url: endpoints.service ?? '' }
 }
 
 test('events start their runs as before after a second app with another folder has started', async () => {
@@ -30,6 +30,31 @@ test('events start their runs as before after a second app with another folder h
   expect((await first.app.store.listRuns({ limit: 9 })).map(({ workflow }) => workflow)).toEqual([
     'follow-up',
     'follow-up',
+  ])
+})
+
+test('a run is left to the app that has its module, and goes on there at once', async () => {
+  const dataDir = tempFolder()
+  const first = await startApp(dataDir, [followUp])
+  const second = await startApp(dataDir, [other])
+  const done = first.notices.once('run.completed', () => true)
+  await postDelivery(second.url, WEBHOOK_SECRET, 'evt_1')
+  await done
+  const [run] = await first.app.store.listRuns({ limit: 9 })
+  expect(run).toMatchObject({ workflow: 'follow-up', status: 'completed' })
+  expect(second.heard.filter(({ kind }) => kind === 'run.parked' || kind === 'workflow.missing')).toEqual([])
+})
+
+test('a workflow that no app at work has any more is told once, and its runs wait', async () => {
+  const dataDir = tempFolder()
+  const first = await startApp(dataDir, [followUp])
+  const second = await startApp(dataDir, [other])
+  await first.app.stop()
+  const parked = second.notices.once('run.parked', ({ reason }) => reason.includes('follow-up'))
+  for (const event of ['evt_1', 'evt_2']) await postDelivery(second.url, WEBHOOK_SECRET, event)
+  await parked
+  expect(second.heard.filter(({ kind }) => kind === 'workflow.missing')).toEqual([
+    { kind: 'workflow.missing', workflow: 'follow-up' },
   ])
 })
 

@@ -62,6 +62,7 @@ test('a delete has an effect of its own, and a download URL is not kept', async 
       ...{ operation: 'delete', effect: 'delete', target: 'storage_a:x', keep: true, limits: {} },
       facts: {
         asked: expect.objectContaining({ path: entry('x').path }),
+        expect: null,
         listed: null,
         isFolderAllowed: false,
         look: expect.any(Function),
@@ -82,6 +83,32 @@ test('find() is one call however many pages it reads, and hash() keeps no bytes'
     { operation: 'find', effect: 'read', target: 'storage_a:/in/100.txt', keep: true, limits: {} },
     { operation: 'hash', effect: 'read', target: 'storage_a:x', keep: true, limits: {} },
   ])
+})
+
+test('a delete tells what its look found, with the hash where the run has read that very version', async () => {
+  await using server = await ScriptedServer.start()
+  const found: unknown[] = []
+  const permit = { expect: null, isRepeated: false, onSeen: (before: unknown) => void found.push(before) }
+  const calls: FileCall[] = []
+  const files = testClient({ baseUrl: server.baseUrl }).files.within((call, perform) => {
+    calls.push(call)
+    return perform(new AbortController().signal, undefined, permit)
+  })
+  const ref = { service: 'storage_a', id: 'x' } as const
+  const modifiedAt = '2026-01-02T00:00:00.000Z'
+  server.script(ok({ downloadUrl: `${server.origin}/bytes` }), serveBytes(someBytes(5)))
+  const hash = await files.hash({ ...ref, size: 5, modifiedAt })
+  for (const later of [{}, { modifiedAt: '2026-01-03T00:00:00.000Z' }, { size: 6 }]) {
+    server.script(ok(entry('x', later)), ok({ message: 'gone' }))
+    await files.delete(ref, { expect: { path: '/in/x.txt', size: null } })
+  }
+  const state = { path: '/in/x.txt', bytes: 5, modifiedAt }
+  expect(found).toEqual([
+    { ...state, sha256: hash?.sha256 },
+    { ...state, modifiedAt: '2026-01-03T00:00:00.000Z', sha256: null },
+    { ...state, bytes: 6, sha256: null },
+  ])
+  expect(calls.at(-1)?.facts?.expect).toEqual({ path: '/in/x.txt', bytes: null, modifiedAt: null })
 })
 
 test('retry and timeout of a call come with each of its calls', async () => {

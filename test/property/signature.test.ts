@@ -1,12 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  SCHEME_PRESETS,
-  type SignatureScheme,
-  signatureScheme,
-  signBody,
-  verifySignature,
-} from '../../src/core/incoming/signature.ts'
+import { SCHEME_PRESETS, type SignatureScheme, signBody, verifySignature } from '../../src/core/incoming/signature.ts'
+import { signatureScheme } from '../../src/core/incoming/signature-scheme.ts'
 
 const NOW = Date.UTC(2026, 0, 1)
 

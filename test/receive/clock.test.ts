@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { planRotation } from '../../src/core/incoming/endpoint.ts'
 import { SCHEME_PRESETS, signBody } from '../../src/core/incoming/signature.ts'
+import { ManualClock } from '../../src/core/time.ts'
 import { eventBody, NOW } from '../support/fixtures.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { createTestReceiver, SECRET } from '../support/test-receiver.ts'
@@ -14,6 +15,23 @@ test('genuine deliveries are accepted after our clock was set back before their 
   const body = eventBody('evt_2')
   expect((await post(eventBody('evt_1'))).status).toBe(200)
   expect((await post(body, { 'X-Service-Signature': opensslHmac(NEXT, body) })).status).toBe(200)
+})
+
+test('a delivery made stale by a jump of our clock is answered 503, and accepted once it is right', async () => {
+  const clock = Object.assign(new ManualClock(NOW), { uptime: () => 7 })
+  const { post, heard } = await createTestReceiver({ clock, endpoint: { scheme: SCHEME_PRESETS.timestamped } })
+  const body = eventBody('evt_1')
+  const sign = (at: number) =>
+    signBody(SCHEME_PRESETS.timestamped, SECRET, { id: 'evt_1', body: Buffer.from(body) }, at)
+  clock.set(NOW + 86_400_000)
+  expect((await post(body, sign(NOW - 200_000))).status).toBe(503)
+  expect(heard).toMatchObject([
+    { verdict: 'unavailable', facts: { skewSeconds: 86_600, reason: 'our clock was set forward' } },
+  ])
+  expect((await post(body, sign(NOW - 3_600_000))).status).toBe(401)
+  expect((await post(body, sign(NOW + 86_400_000))).status).toBe(200)
+  clock.set(NOW)
+  expect((await post(body, sign(NOW - 200_000))).status).toBe(200)
 })
 
 test('a delivery signed ahead of our clock is answered 503, and accepted once our clock is right', async () => {

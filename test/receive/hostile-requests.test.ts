@@ -119,7 +119,7 @@ test('a body that other code has read is answered 500 and reported', async () =>
       ledger: new RefusalLedger(store, notices.publish),
       alarm: new SignatureAlarm(),
     },
-    recogniseProbe: () => false,
+    recogniseProbe: () => null,
   })
   const server = createServer(async (request, response) => {
     Object.assign(request, { body: JSON.parse(await text(request)) })

@@ -174,9 +174,9 @@ test('replies name the open points of the specification that they assume', async
   expect(await assumed(`${on}?service=storage_a`, { method: 'DELETE' })).toBe('N1,N9,N25')
 })
 
-test('the control API describes the Files API as OpenAPI 3.1', async () => {
+test('/_sandbox/openapi is the OpenAPI 3.1 document of the Files API itself', async () => {
   const { sandbox } = await openAccount()
-  const { data } = (await control(sandbox, 'GET', '/openapi')).body
+  const data = (await control(sandbox, 'GET', '/openapi')).body
   expect(data).toMatchObject({ openapi: '3.1.0', servers: [{ url: sandbox.url }] })
   const operations = Object.entries(data.paths).flatMap(([path, methods]) =>
     Object.keys(methods as object).map((method) => `${method} ${path}`),

@@ -114,3 +114,21 @@ test('a clock that was years ahead does not block the schedule after a restart',
   await after.wakeAt('2026-05-03T03:00Z')
   expect(await after.ticks()).toEqual(['2026-05-02T03:00Z', '2026-05-03T03:00Z', '2038-01-19T03:00Z'])
 })
+
+test('a line with seconds that was away for five days lets other work go on while it counts', async () => {
+  const before = new SchedulerBench('2026-05-01T12:00Z', { line: '* * * * * *' })
+  await before.start()
+  await before.scheduler.stop()
+  const after = new SchedulerBench('2026-05-06T12:00Z', { line: '* * * * * *', store: before.store })
+  let turns = 0
+  const turn = () => {
+    turns += 1
+    turning = setImmediate(turn)
+  }
+  let turning = setImmediate(turn)
+  await after.start()
+  clearImmediate(turning)
+  // Of 432,000 moments, those within the window of a day count.
+  expect(turns).toBeGreaterThan(40)
+  expect(after.heard('tick.recorded')).toHaveLength(1)
+})

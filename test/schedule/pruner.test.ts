@@ -8,7 +8,10 @@ import { openTestStore } from '../support/test-store.ts'
 
 const DAY = 86_400_000
 
-const FOREVER: Retention = { runs: null, failures: null, refusals: null, deliveries: null, payloads: null, audit: null }
+const FOREVER: Retention = {
+  ...{ runs: null, failures: null, refusals: null, deliveries: null, payloads: null },
+  ...{ audit: null, effects: null },
+}
 
 /** A store with `count` completed runs of three steps each. */
 async function fillStore(count: number) {
@@ -112,7 +115,7 @@ test('the pruner prunes a minute after the start and every hour, reports it, and
   expect(clock.nextAt()).toBe(clock.now() + 60_000)
   clock.advance('1m')
   await pruned.promise
-  expect(heard).toEqual([{ kind: 'store.pruned', runs: 3, deliveries: 0, payloads: 0, ms: 0 }])
+  expect(heard).toEqual([{ kind: 'store.pruned', runs: 3, deliveries: 0, payloads: 0, audit: 0, effects: 0, ms: 0 }])
   await Promise.all([pruner.stop(), pruner.stop()])
   expect(clock.nextAt()).toBeNull()
 })
@@ -123,7 +126,11 @@ test('the pruner reports a store that fails and tries again an hour later', asyn
   let tries = 0
   let tried = Promise.withResolvers<void>()
   const pruner = new Pruner({
-    store: { prune: () => Promise.reject(new Error(`the disk is full, ${++tries}`)) },
+    store: {
+      prune: () => Promise.reject(new Error(`the disk is full, ${++tries}`)),
+      listEndpoints: async () => [],
+      updateEndpoint: async () => {},
+    },
     clock,
     retention: { ...FOREVER, runs: DAY },
     publish(notice) {

@@ -56,6 +56,7 @@ test('a store that fails for one schedule does not delay another', async () => {
       startSchedule: (workflow, ...rest) =>
         workflow === 'broken' ? failure() : store.startSchedule(workflow, ...rest),
       recordTick: store.recordTick,
+      listAccounts: store.listAccounts,
     },
     clock,
     publish: (notice) => (notice.kind === 'tick.recorded' ? recorded.resolve(notice.workflow) : undefined),

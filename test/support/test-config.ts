@@ -20,10 +20,19 @@ export function testConfig(dataDir: string, part: Partial<Config> = {}): Config 
     slots: 20,
     drainMs: 5_000,
     engine: { hangMs: 60_000, heapBytes: 1024 ** 3 },
-    retention: { runs: null, failures: null, refusals: null, deliveries: null, payloads: null, audit: null },
+    retention: {
+      runs: null,
+      failures: null,
+      refusals: null,
+      deliveries: null,
+      payloads: null,
+      audit: null,
+      effects: null,
+    },
     publicUrl: null,
     admin: { host: '127.0.0.1', url: null, basePath: '', metrics: 'token', proxy: null },
     receive: DEFAULT_LIMITS,
+    files: { burst: null },
     ...part,
   }
 }

@@ -28,7 +28,18 @@ export interface TestEngine {
   start(
     workflows: AnyWorkflow[],
     options?: Partial<
-      Pick<WorkerParts, 'slots' | 'admitsAhead' | 'filesFor' | 'spellingsOf' | 'store' | 'drainMs' | 'guard'>
+      Pick<
+        WorkerParts,
+        | 'slots'
+        | 'admitsAhead'
+        | 'filesFor'
+        | 'spellingsOf'
+        | 'store'
+        | 'drainMs'
+        | 'guard'
+        | 'tellsTimers'
+        | 'gatherMs'
+      >
     >,
   ): Promise<Worker>
   /** Enqueues a run and returns it after its pass. */
@@ -88,6 +99,7 @@ export function createTestEngine(): TestEngine {
         slots: 10,
         drainMs: 1_000,
         stillMs: SHORT_STILL_MS,
+        gatherMs: 0,
         ...options,
       })
       workers.push(worker)

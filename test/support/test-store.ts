@@ -2,14 +2,18 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Store } from '../../src/core/store/store.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
+import { openSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { tempFolder } from './temp-folder.ts'
 
-const vaultKey = randomBytes(32)
+/** The key of every test store, so that one opens the database of another. */
+export const testVaultKey = randomBytes(32)
 
 /** Opens a real store that is closed after the test; `folder` opens the database of another. */
-export function openTestStore(folder = tempFolder(), open = openSqliteStore): Store & { folder: string } {
-  const store = open({ file: join(folder, 'upshot.db'), vaultKey })
+export function openTestStore<Opened extends Store = Store>(
+  folder = tempFolder(),
+  open: (options: SqliteStoreOptions) => Opened = openSqliteStore as never,
+): Opened & { folder: string } {
+  const store = open({ file: join(folder, 'upshot.db'), vaultKey: testVaultKey })
   onTestFinished(() => store.close())
   return { ...store, folder }
 }

@@ -197,3 +197,29 @@ test('"once" steps obey a stop, and begin only once after it', async () => {
   await t.resumeEffects()
   expect([calls, t.run(pay).status]).toEqual([1, 'completed'])
 })
+
+test('a stop that comes between the permit of a delete and its request holds the delete', async () => {
+  let stop = async (): Promise<void> => {}
+  const race = defineWorkflow({
+    id: 'race',
+    on: 'file.created',
+    async run({ step, files }) {
+      const [file] = (await files.snapshot({ service: 'storage_a', path: '/in' })).items
+      if (!file) return null
+      const [deleted] = await Promise.all([files.delete(file), step.run('stop', () => stop())])
+      return deleted.outcome
+    },
+  })
+  await using t = await testbed({ workflows: [race], guard: { workflow: {} } })
+  // Its `stopEffects` would wait for this very run to rest.
+  const people = (t as unknown as { people: { stop(reason: string): Promise<void> } }).people
+  stop = () => people.stop('something is wrong')
+  await fill(t, 1)
+  await t.send('file.created')
+  await t.advance('1s')
+  expect(await left(t)).toBe(1)
+  expect(t.run(race)).toMatchObject({ status: 'waiting', reason: 'all effects are stopped: something is wrong' })
+  await t.resumeEffects()
+  expect(t.run(race)).toMatchObject({ status: 'completed', output: 'deleted' })
+  expect(await left(t)).toBe(0)
+})

@@ -4,7 +4,7 @@ import { cron } from '../../src/author/cron.ts'
 import { defineEvent } from '../../src/author/define-event.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import type { StepApi } from '../../src/author/step-api.ts'
-import { callable } from '../../src/author/trigger.ts'
+import { type CallableTrigger, callable } from '../../src/author/trigger.ts'
 import type { ServiceEvent } from '../../src/core/incoming/event.ts'
 
 const moved = defineEvent('transfer.completed', {
@@ -62,6 +62,40 @@ it('a wait returns the event of its definition or null', () => {
   expectTypeOf(waits).returns.resolves.toEqualTypeOf<
     readonly [Moved | null, Moved | null, ServiceEvent<'file.created'> | null, ServiceEvent<string> | null]
   >()
+})
+
+it('a receive returns the event of its definition or null, and is misused like a wait', () => {
+  const receives = async (step: StepApi) =>
+    [
+      await step.receive('a', { on: moved, where: { transfer: 't' }, timeout: '1h' }),
+      await step.receive(['b', 7], { on: 'file.*', timeout: '1d' }),
+    ] as const
+  type Moved = ServiceEvent<'transfer.completed', z.output<typeof moved.data>>
+  expectTypeOf(receives).returns.resolves.toEqualTypeOf<readonly [Moved | null, ServiceEvent<string> | null]>()
+  const misuse = (step: StepApi) => {
+    // @ts-expect-error: a receive ends some time.
+    void step.receive('a', { on: moved })
+    // @ts-expect-error: the run's start is where it begins.
+    void step.receive('a', { on: moved, timeout: '1h', since: 'now' })
+    // @ts-expect-error: there is no such key.
+    void step.receive('a', { on: moved, where: { owner: 'x' }, timeout: '1h' })
+  }
+  expectTypeOf(misuse).toBeFunction()
+})
+
+it('a run is continued with an input of its own trigger', () => {
+  const check = (
+    called: StepApi<CallableTrigger<z.ZodObject<{ round: z.ZodNumber }>>>,
+    sent: StepApi<typeof moved>,
+  ) => {
+    expectTypeOf(called.continueAs({ round: 1 })).resolves.toBeNever()
+    void sent.continueAs({ data: { id: 't', bytes: '1' } })
+    // @ts-expect-error: the input is of another shape.
+    void called.continueAs({ round: 'one' })
+    // @ts-expect-error: the input is missing.
+    void called.continueAs()
+  }
+  expectTypeOf(check).toBeFunction()
 })
 
 it('a misused wait does not compile', () => {
@@ -155,6 +189,19 @@ it('a rule of `cancelOn` is computed from what caused the run', () => {
       cancelOn: { on: moved, where: { transfer: (event) => event.data.owner } },
       run: () => null,
     })
+  }
+  expectTypeOf(misuse).toBeFunction()
+})
+
+it('types a verdict by the schema of its answer, and a no without one', () => {
+  const misuse = async (step: StepApi) => {
+    const verdict = await step.approve('ask', { ask: 'Go on?', answer: z.object({ keep: z.number().default(1) }) })
+    if (verdict.approved) expectTypeOf(verdict.answer).toEqualTypeOf<{ keep: number }>()
+    else expectTypeOf(verdict.why).toEqualTypeOf<'denied' | 'expired'>()
+    const plain = await step.approve('plain', { ask: 'Go on?' })
+    if (plain.approved) expectTypeOf(plain.answer).toEqualTypeOf<null>()
+    // @ts-expect-error A question has a text.
+    await step.approve('empty', {})
   }
   expectTypeOf(misuse).toBeFunction()
 })

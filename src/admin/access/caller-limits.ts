@@ -4,13 +4,20 @@ import type { Caller } from './caller.ts'
 
 /** Actions of one caller within a minute. */
 const MAX_ACTIONS = 120
-/** Searches of one caller at a time. */
+/** Searches of one caller at a time, and those that wait for their turn. */
 const MAX_SEARCHES = 2
+const MAX_WAITING = 20
+
+/** The searches of one caller. */
+interface Line {
+  running: number
+  waiting: (() => void)[]
+}
 
 /** Bounds what one caller may ask of a process. */
 export class CallerLimits {
   readonly #actions = new Attempts(MAX_ACTIONS)
-  readonly #searches = new Map<string, number>()
+  readonly #lines = new Map<string, Line>()
 
   /** Throws `too_many_requests` for the 121st action within a minute. */
   countAction(caller: Caller, now: number): void {
@@ -19,24 +26,33 @@ export class CallerLimits {
     this.#actions.count(name)
   }
 
-  /** Performs a search. Throws `too_many_requests` for the third one at a time. */
+  /**
+   * Performs a search, two of a caller at a time: a page asks several at once. Throws
+   * `too_many_requests` where twenty more wait already.
+   */
   async search<Answer>(caller: Caller, perform: () => Promise<Answer>): Promise<Answer> {
     const name = nameOf(caller)
-    const open = this.#searches.get(name) ?? 0
-    if (open >= MAX_SEARCHES) {
-      throw new UpshotError('too_many_requests', 'Two of your searches are running already.', {
-        details: { fix: 'Wait for their answers.' },
-      })
-    }
-    this.#searches.set(name, open + 1)
+    const line = this.#lines.get(name) ?? { running: 0, waiting: [] }
+    this.#lines.set(name, line)
+    if (line.running >= MAX_SEARCHES) await waitInLine(line)
+    else line.running += 1
     try {
       return await perform()
     } finally {
-      const left = (this.#searches.get(name) ?? 1) - 1
-      if (left === 0) this.#searches.delete(name)
-      else this.#searches.set(name, left)
+      const next = line.waiting.shift()
+      if (next) next()
+      else line.running -= 1
+      if (line.running === 0) this.#lines.delete(name)
     }
   }
+}
+
+/** Resolves when a search has ended and leaves its place to this one. */
+function waitInLine({ waiting }: Line): Promise<void> {
+  if (waiting.length < MAX_WAITING) return new Promise((resolve) => waiting.push(resolve))
+  throw new UpshotError('too_many_requests', `${MAX_WAITING} of your searches wait already.`, {
+    details: { fix: 'Wait for their answers.' },
+  })
 }
 
 function nameOf({ kind, id }: Caller): string {

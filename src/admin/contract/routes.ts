@@ -9,6 +9,9 @@ import { FAILURE_ROUTES } from './resources/failures.ts'
 import { LIVE_ROUTES } from './resources/live.ts'
 import { OPERATION_ROUTES } from './resources/operations.ts'
 import { RUN_ROUTES } from './resources/runs.ts'
+import { APPROVAL_ROUTES } from './resources/safety/approvals.ts'
+import { EFFECT_ROUTES } from './resources/safety/effects.ts'
+import { SUBJECT_ROUTES } from './resources/subjects.ts'
 import { SYSTEM_ROUTES } from './resources/system.ts'
 import { TOKEN_ROUTES } from './resources/tokens.ts'
 import { WORKFLOW_ROUTES } from './resources/workflows.ts'
@@ -25,6 +28,9 @@ export const ROUTES = {
   ...EVENT_ROUTES,
   ...DELIVERY_ROUTES,
   ...WORKFLOW_ROUTES,
+  ...APPROVAL_ROUTES,
+  ...EFFECT_ROUTES,
+  ...SUBJECT_ROUTES,
   ...ENDPOINT_ROUTES,
   ...ACCOUNT_ROUTES,
   ...TOKEN_ROUTES,

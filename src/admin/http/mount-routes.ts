@@ -38,7 +38,9 @@ export function mountRoutes(parts: MountParts): Router {
   for (const [name, spec] of Object.entries(parts.routes)) {
     const [method = '', path = ''] = name.split(' ')
     const handler = parts.handlers[name as keyof Handlers] as Handler<never>
-    const steps = [admit(parts, spec), ...(spec.body ? [requireJson, json({ limit: BODY_LIMIT })] : [])]
+    // A feed has no end to measure.
+    const told = spec.form === 'events' ? [] : [announce(parts, name)]
+    const steps = [...told, admit(parts, spec), ...(spec.body ? [requireJson, json({ limit: BODY_LIMIT })] : [])]
     router[method.toLowerCase() as Lowercase<Method>](path, ...steps, perform(parts, spec, handler, limits))
   }
   router.use((request) => {
@@ -55,6 +57,18 @@ const nameRequest: RequestHandler = (_request, response, next) => {
   response.locals.id = id
   response.set({ 'X-Request-Id': id, 'Cache-Control': 'private, no-cache' })
   next()
+}
+
+/** Publishes the answer once it is written. */
+function announce({ publish, clock }: MountParts, operation: string): RequestHandler {
+  return (_request, response, next) => {
+    const startedAt = clock.now()
+    response.once('finish', () => {
+      const { statusCode: status } = response
+      publish({ kind: 'admin.answered', operation, status, ms: clock.now() - startedAt })
+    })
+    next()
+  }
 }
 
 /** Puts the caller into `response.locals`; throws `unauthenticated` and `forbidden`. */

@@ -7,6 +7,9 @@ interface Asked {
   signal: AbortSignal
 }
 
+/** Rows of one slice: an answer exceeds its time by one slice at most. */
+const ROWS = 2_000
+
 /** A position that slices give: an id, or a number. */
 const POSITION = /^\w{1,100}$/
 
@@ -20,6 +23,7 @@ export async function readPage<Row, Item>(
 ) {
   const page = await searchPage(read, {
     limit: query.limit,
+    rows: ROWS,
     after: decodePosition(query.after, POSITION) ?? null,
     mayGoOn: () => !signal.aborted,
     now: () => performance.now(),

@@ -1,13 +1,14 @@
 import { UpshotError } from '../../core/errors.ts'
 import {
+  activeSecrets,
   type Endpoint,
-  isActive,
   newSecret,
   planEndpoint,
   planPin,
   planRetirement,
   planRotation,
   planScheme,
+  retiredSecrets,
 } from '../../core/incoming/endpoint.ts'
 import type { SignatureScheme } from '../../core/incoming/signature.ts'
 import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
@@ -152,8 +153,8 @@ async function solve(
     })
   }
   const own = {
-    secrets: endpoint.secrets.filter((each) => isActive(each, now)).map(({ value }) => value),
-    oldSecrets: endpoint.secrets.filter((each) => !isActive(each, now)).map(({ value }) => value),
+    secrets: activeSecrets(endpoint, now),
+    oldSecrets: retiredSecrets(endpoint, now),
   }
   return solveCaptures(captures, secret === undefined ? own : { secrets: [secret] })
 }

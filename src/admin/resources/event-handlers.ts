@@ -1,7 +1,8 @@
 import { includesRole } from '../../core/access/role.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { deriveId, newId } from '../../core/ids.ts'
-import { type EventRecord, parseEvent } from '../../core/incoming/event.ts'
+import type { EventRecord } from '../../core/incoming/event.ts'
+import { parseEvent } from '../../core/incoming/parse-event.ts'
 import { planRuns } from '../../core/incoming/route.ts'
 import type { EventSearch } from '../../core/store/events.ts'
 import type { ReadStore } from '../../core/store/store.ts'
@@ -13,7 +14,7 @@ import { parseSearch } from '../queries/parse-search.ts'
 import { readPage } from '../queries/read-page.ts'
 import { given, readMoment } from '../queries/read-query.ts'
 import { describeDeliveries } from '../views/describe-deliveries.ts'
-import { describeEvent, readData } from '../views/event-view.ts'
+import { describeEvent, readData, readSubjects } from '../views/event-view.ts'
 import { describeRuns, seesPayloads } from '../views/run-view.ts'
 import { requireEndpoint } from './endpoint-handlers.ts'
 import { asCaller, type ResourceParts, recordAction } from './parts.ts'
@@ -46,6 +47,7 @@ function eventReads({ store }: ResourceParts): Handlers<Exclude<EventRoute, Even
       return {
         ...describeEvent(event, caller),
         data: readData(event, caller),
+        subjects: readSubjects(event, caller),
         deliveries: await describeDeliveries(store, await store.listDeliveriesOf(event, MAX_OF_EVENT)),
         runs: await describeRuns(store, runs, caller),
       }

@@ -12,6 +12,9 @@ import { decodePosition, given, readMoment } from '../queries/read-query.ts'
 import { momentOf } from '../views/moment-of.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
 
+/** Failed runs of one slice. Their rows lie apart, so that each may be a read of the disk. */
+const FAILURES = 1_000
+
 /** Failed runs by kind, and the verdicts of persons on a kind. */
 export function failureHandlers(parts: ResourceParts): Handlers<keyof typeof FAILURE_ROUTES> {
   const { store } = parts
@@ -30,6 +33,7 @@ export function failureHandlers(parts: ResourceParts): Handlers<keyof typeof FAI
       const page = await searchPage((slice) => store.groupFailures(filter, slice), {
         // A slice has as many kinds as it has: only its rows and the time bound a page.
         limit: Infinity,
+        rows: FAILURES,
         after: decodePosition(query.after, /^run_\w+$/) ?? null,
         mayGoOn: () => !signal.aborted,
         now: () => performance.now(),

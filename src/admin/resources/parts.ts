@@ -2,18 +2,24 @@ import type { Endpoint } from '../../core/incoming/endpoint.ts'
 import type { ServiceEvent } from '../../core/incoming/event.ts'
 import type { CronTrigger } from '../../core/runs/schedule.ts'
 import type { AuditedAction, AuditOutcome } from '../../core/safety/audit.ts'
+import type { Guard } from '../../core/safety/guard.ts'
 import type { Account } from '../../core/service/account.ts'
 import { asOperator } from '../../core/store/safety/as-operator.ts'
 import type { OperatorWrites } from '../../core/store/safety/operator-writes.ts'
-import type { Store } from '../../core/store/store.ts'
+import type { ReadStore, Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import { describeOperator } from '../access/describe-operator.ts'
 
+/**
+ * The process's own store, whose writes leave an audit row: one without a row does not compile.
+ * Holding and releasing runs carries on an audited action.
+ */
+export type HandlerStore = ReadStore & Pick<Store, 'operate' | 'recordAction' | 'holdRuns' | 'releaseHeldRuns'>
+
 /** The app as its resources see it. */
 export interface ResourceParts {
-  /** Reads and operations of the process's own store. */
-  store: Store
+  store: HandlerStore
   clock: Clock
   surroundings: Surroundings
 }
@@ -49,6 +55,8 @@ export interface Surroundings {
   endpointChanged(endpoint: Endpoint): Promise<void>
   /** The account that the environment or the sandbox names, without its keys. */
   defaultAccount(): Pick<Account, 'plan' | 'storages'> & { baseUrl: string | null; keeper: Exclude<Keeper, null> }
+  /** The limits of the project; null: the guard is off. */
+  guard(): Guard | null
   /** Sizes of database, log and free disk, in bytes. */
   readDisk(): Promise<{ databaseBytes: number; logBytes: number; diskFreeBytes: number }>
   /** The moments of a cron line after one, oldest first. */

@@ -1,6 +1,7 @@
 import { UpshotError } from '../../core/errors.ts'
 import { findObstacle, type Run, type RunFilter, type RunOperation } from '../../core/runs/run.ts'
 import { planFork, ROW_OUTPUT_BYTES } from '../../core/runs/step.ts'
+import { readChain } from '../../core/store/runs.ts'
 import type { OperatorWrites } from '../../core/store/safety/operator-writes.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { Caller } from '../access/caller.ts'
@@ -72,6 +73,7 @@ function runReads({ store }: ResourceParts): Handlers<Exclude<RunRoute, RunActio
         absorber: await find(run.foldedInto),
         invoked: await list({ parentRun: run.id }),
         derived: await list({ originRun: run.id }),
+        chain: await describeRuns(store, await readChain(store, run), caller),
         ofEvent: run.eventId === null ? [] : await list({ eventId: run.eventId }),
       }
     },

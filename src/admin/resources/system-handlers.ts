@@ -11,6 +11,8 @@ import type { ResourceParts } from './parts.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
+/** Open approvals that are counted. */
+const MAX_APPROVALS = 100
 /** Ticks that are listed ahead. */
 const MAX_NEXT = 5
 
@@ -20,6 +22,7 @@ export function systemHandlers(parts: ResourceParts, health: Health): Handlers<k
   return {
     'GET /overview': async ({ now }) => ({
       ...(await readCounts(parts, now)),
+      ...(await readSafety(parts, now)),
       ...(await readPlans(parts, now)),
       received: sumDeliveries(await listDeliveryHours(parts, now)),
       hours: (await listRunHours(parts, { since: now - DAY_MS }, now)).map(describeHour),
@@ -41,6 +44,12 @@ export function systemHandlers(parts: ResourceParts, health: Health): Handlers<k
 async function readCounts({ store }: ResourceParts, now: number) {
   const { oldestPendingAt, ...counts } = await store.countRuns(now - DAY_MS)
   return { ...counts, oldestPendingAt: momentOf(oldestPendingAt) }
+}
+
+async function readSafety({ store }: ResourceParts, now: number) {
+  const open = await store.listApprovals({ status: 'open', limit: MAX_APPROVALS, now })
+  const effects = open.reduce((sum, { openItems, kind }) => sum + (kind === 'guard' ? openItems : 0), 0)
+  return { approvals: { open: open.length, effects }, stops: (await store.listStops()).length }
 }
 
 async function readPlans({ store, surroundings }: ResourceParts, now: number) {

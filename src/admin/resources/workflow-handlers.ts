@@ -3,6 +3,7 @@ import { newId } from '../../core/ids.ts'
 import { toJson } from '../../core/json.ts'
 import type { ScheduleRecord } from '../../core/runs/schedule.ts'
 import type { WorkflowRecord } from '../../core/runs/workflow-record.ts'
+import { listTickAccounts } from '../../core/service/list-tick-accounts.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import type { WORKFLOW_ROUTES } from '../contract/resources/workflows.ts'
@@ -79,8 +80,15 @@ function handleSchedules(parts: ResourceParts): Handlers<ScheduleRoute> {
       const scheduledFor = body.scheduledFor === undefined ? now : Date.parse(body.scheduledFor)
       const options = { overlap: trigger.overlap === 'allow' ? 'allow' : 'queue', isManual: true } as const
       const writes = asCaller(parts, { caller, body })
-      const id = await writes.recordTick(workflow, { scheduledFor, missed: 0 }, now, options)
-      if (id !== null) return describeOne(store, await requireRun(store, id), caller)
+      const accounts =
+        body.account === undefined ? await listTickAccounts(trigger, () => store.listAccounts()) : [body.account]
+      const runs: string[] = []
+      for (const account of accounts) {
+        const id = await writes.recordTick(workflow, { scheduledFor, missed: 0 }, now, { ...options, account })
+        if (id !== null) runs.push(id)
+      }
+      const [first] = runs
+      if (first !== undefined) return describeOne(store, await requireRun(store, first), caller)
       throw new UpshotError('conflict', `The workflow ${workflow} has a tick at this moment already.`)
     },
   }

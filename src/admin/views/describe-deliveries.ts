@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type DeliveryRecord, VERDICTS } from '../../core/incoming/delivery.ts'
+import { answerStatus, type DeliveryRecord } from '../../core/incoming/delivery.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import type { delivery } from '../contract/resources/deliveries.ts'
@@ -14,7 +14,7 @@ export async function describeDeliveries(
     ...record,
     endpoint: names.get(endpointId ?? '') ?? null,
     receivedAt: isoTime(receivedAt),
-    status: VERDICTS[record.verdict].status,
+    status: answerStatus(record),
     facts: { ...record.facts },
   }))
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import { nameSubject } from '../../core/incoming/subject.ts'
 import { ROW_OUTPUT_BYTES } from '../../core/runs/step.ts'
+import { listWholeSubjects } from '../../core/service/subjects.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import type { event } from '../contract/resources/events.ts'
@@ -26,4 +27,13 @@ export function readData({ body }: EventRecord, caller: Pick<Caller, 'role'>): u
   if (body === '' || body.length > ROW_OUTPUT_BYTES) return null
   const { data } = JSON.parse(body)
   return seesPayloads(caller) ? data : maskValue(data)
+}
+
+/** Subjects of one event that are named. */
+const MAX_SUBJECTS = 20
+
+/** Files and ids that an event tells of, those with their storage first. */
+export function readSubjects({ body }: EventRecord, caller: Pick<Caller, 'role'>): string[] {
+  if (body === '' || body.length > ROW_OUTPUT_BYTES || !seesPayloads(caller)) return []
+  return listWholeSubjects(JSON.parse(body).data).slice(0, MAX_SUBJECTS)
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { type Console, createConsole } from '../../admin/console.ts'
 import type { Health } from '../../admin/health.ts'
+import { type LateConsole, lateConsole } from '../../admin/late-console.ts'
 import { hashSecret } from '../../core/access/token.ts'
 import type { Notice } from '../../core/notices.ts'
 import type { Store } from '../../core/store/store.ts'
@@ -26,8 +26,9 @@ export function openConsole(
     health: Health
     embedded: () => EmbeddedSandbox | null
     metrics: Pick<Metrics, 'scrape'>
+    probeKey: Uint8Array
   },
-): (port: () => number) => Console {
+): (port: () => number) => LateConsole {
   const { url, basePath, proxy } = config.admin
   const access = { url, basePath, proxy, fileTokenHash: hashSecret(loadAdminToken(config)) }
   const { publish, subscribe } = parts.notices
@@ -36,7 +37,7 @@ export function openConsole(
   const facts = { version: readVersion(), role: config.role, isSandbox: config.service.kind === 'sandbox' }
   const source = { isOpen: config.admin.metrics === 'open', scrape: (accept: string) => metrics.scrape(accept) }
   const served = { ...parts, publish, listen, surroundings, access, facts, metrics: source, page: dashboardFolder() }
-  return (port) => createConsole(served, port)
+  return (port) => lateConsole(served, port)
 }
 
 /** The built dashboard: in `dist` of a checkout, or beside the compiled code of the package. */

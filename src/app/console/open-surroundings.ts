@@ -17,10 +17,15 @@ interface SurroundingsParts {
   store: ReadStore
   clock: Clock
   embedded: () => EmbeddedSandbox | null
+  /** The key of the marks on probes. */
+  probeKey: Uint8Array
 }
 
 /** Everything outside the store that the admin API needs. */
-export function openSurroundings(config: Config, { store, clock, embedded }: SurroundingsParts): Surroundings {
+export function openSurroundings(
+  config: Config,
+  { store, clock, embedded, probeKey }: SurroundingsParts,
+): Surroundings {
   const target = (endpoint: Endpoint, signal: AbortSignal) => ({
     endpoint,
     receiver: requireReceiver(config),
@@ -35,7 +40,7 @@ export function openSurroundings(config: Config, { store, clock, embedded }: Sur
       const { status, verdict, reason } = answer
       return { status, verdict, reason }
     },
-    tryEndpoint: async (endpoint, signal) => tryEndpoint(store, target(endpoint, signal)),
+    tryEndpoint: async (endpoint, signal) => tryEndpoint(store, { ...target(endpoint, signal), probeKey }),
     keeperOf: (endpoint) => keeperOf(endpoint, config),
     async endpointChanged(endpoint) {
       const { webhooks } = embedded()?.sandbox ?? {}
@@ -43,6 +48,7 @@ export function openSurroundings(config: Config, { store, clock, embedded }: Sur
       if (!webhook) return
       await webhooks?.edit(webhook.id, { secrets: [currentSecret(endpoint)], scheme: endpoint.scheme })
     },
+    guard: () => config.guardPolicy.limits,
     readDisk: () => readDisk(config),
     defaultAccount: () => describeDefaultAccount(config, embedded()),
     nextTicks(trigger, after, count) {

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Caller, Publish } from '../../core/notices.ts'
 import { RetryAt } from '../../core/runs/retry.ts'
 import { type Account, DEFAULT_ACCOUNT, findKeyFault, type Plan } from '../../core/service/account.ts'
+import { type BurstSetting, burstOf } from '../../core/service/burst.ts'
 import type { FilesApi, WrapCall } from '../../core/service/files-api.ts'
 import type { StorageName, StorageSpellings } from '../../core/service/storage.ts'
 import type { Store } from '../../core/store/store.ts'
@@ -32,6 +33,8 @@ interface AccountClientsParts {
   store: Pick<Store, 'loadLimit' | 'saveLimit' | 'findAccount'>
   /** Called at the first call of the default account. */
   defaultAccess: () => Access
+  /** Requests that may start at once. Default: none is set. */
+  burst?: BurstSetting
   clock: Clock
   random: () => number
   publish: Publish
@@ -107,12 +110,14 @@ export class AccountClients {
 
   #open(name: string, { baseUrl, apiKey, fallbackKey, plan, storages }: Access): FilesClient {
     const { clock, random } = this.#parts
+    const burst = burstOf(this.#parts.burst, name)
     this.#perMinute.set(name, planLimit(plan).perMinute)
     const client = createFilesClient({
       baseUrl,
       apiKey,
       ...(fallbackKey === null ? {} : { fallbackKey }),
       plan,
+      ...(burst === null ? {} : { burst }),
       services: storages,
       retry: { maxWait: MAX_WAIT },
       limiter: this.#limiter,

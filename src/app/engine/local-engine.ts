@@ -66,6 +66,7 @@ export class LocalEngine implements Engine {
     this.#clients = new AccountClients({
       store,
       defaultAccess: () => this.#requireAccess(),
+      burst: config.files?.burst ?? null,
       clock,
       random,
       publish,
@@ -84,6 +85,7 @@ export class LocalEngine implements Engine {
         admitsAhead: () => workflows.some(isGated),
         ...(config.suspects === undefined ? {} : { suspects: config.suspects }),
         drainMs: config.drainMs,
+        tellsTimers: config.dev === true,
       },
       parts.worker,
     )
@@ -99,6 +101,8 @@ export class LocalEngine implements Engine {
     this.#access = access
     await this.#worker.start()
     await this.#saveWorkflows()
+    // Before the commit, every run belonged to the other workers at work.
+    this.wake()
     this.#watch = store.watch(clock, () => this.#onStoreChange())
     await this.#modules?.start()
   }
@@ -173,6 +177,6 @@ async function refuseEmptyFolder({ config, store }: LocalEngineParts, set: Workf
   throw new UpshotError(
     'invalid_config',
     `${config.workflowsDir} has no workflow, but the database knows ${known.join(', ')}. ` +
-      'Set UPSHOT_WORKFLOWS_DIR to their folder, or retire each with "upshot workflows remove".',
+      'Set UPSHOT_WORKFLOWS_DIR to their folder, or retire each with "upshot workflows remove <id>".',
   )
 }

@@ -4,7 +4,7 @@ import type { SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts
 import type { ThreadedStore } from '../../store/sqlite/thread/threaded-store.ts'
 import type { Engine } from './engine.ts'
 import { EngineThread } from './engine-thread.ts'
-import { LocalEngine, type LocalEngineParts } from './local-engine.ts'
+import type { LocalEngineParts } from './local-engine.ts'
 import { Quarantine } from './quarantine.ts'
 import { SupervisedEngine } from './supervised-engine.ts'
 
@@ -16,9 +16,13 @@ interface OpenEngineParts extends Omit<LocalEngineParts, 'config' | 'store'> {
 }
 
 /** Loads the workflows: on a thread of their own, where nothing keeps them on this one. */
-export function openEngine({ store, ...parts }: OpenEngineParts): Promise<Engine> {
+export async function openEngine({ store, ...parts }: OpenEngineParts): Promise<Engine> {
   const { config, clock, notices, storeOptions, workflows } = parts
-  if (workflows !== undefined || !('connect' in store)) return LocalEngine.load({ store, ...parts })
+  if (workflows !== undefined || !('connect' in store)) {
+    // An app whose engine has a thread of its own never loads these modules here.
+    const { LocalEngine } = await import('./local-engine.ts')
+    return LocalEngine.load({ store, ...parts })
+  }
   return SupervisedEngine.load({
     ...{ config, store, clock, notices },
     quarantine: new Quarantine({ config, storeOptions, store, clock, notices }),

@@ -1,3 +1,4 @@
+import type { AlertChannel } from '../../core/alerts/alert-rule.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { KnownSecrets } from '../../notices/log/known-secrets.ts'
@@ -5,7 +6,7 @@ import type { Config } from '../../project/config/load-config.ts'
 import type { EmbeddedSandbox } from '../embedded-sandbox.ts'
 
 interface Parts {
-  config: Pick<Config, 'service' | 'secretKey'>
+  config: Pick<Config, 'service' | 'secretKey' | 'alerts'>
   store: Pick<Store, 'readSetupVersion' | 'listEndpoints' | 'listAccounts'>
   clock: Clock
   secrets: KnownSecrets
@@ -30,14 +31,26 @@ export class SecretWatch {
     const version = await store.readSetupVersion()
     if (version === this.#read.version && clock.now() - this.#read.at < READ_EVERY_MS) return
     this.#read = { version, at: clock.now() }
-    const { service, secretKey } = config
+    const { service, secretKey, alerts } = config
     const [endpoints, accounts] = await Promise.all([store.listEndpoints(), store.listAccounts()])
     const keys = [...accounts, ...(service.kind === 'real' ? [service] : [])].flatMap((each) => [
       each.apiKey,
       each.fallbackKey,
     ])
     const values = endpoints.flatMap((endpoint) => endpoint.secrets.map(({ value }) => value))
-    const all = [secretKey, embedded()?.apiKey, ...keys, ...values]
+    const channels = Object.values(alerts?.channels ?? {}).flatMap(listSecrets)
+    const all = [secretKey, embedded()?.apiKey, ...keys, ...values, ...channels]
     secrets.replace(all.filter((secret) => typeof secret === 'string'))
+  }
+}
+
+function listSecrets(channel: AlertChannel): string[] {
+  switch (channel.kind) {
+    case 'webhook':
+      return [channel.url, channel.secret]
+    case 'slack':
+      return [channel.url]
+    case 'email':
+      return [channel.smtp, decodeURIComponent(new URL(channel.smtp).password)]
   }
 }

@@ -1,6 +1,7 @@
 import { newId } from '../../core/ids.ts'
 import { newSecret } from '../../core/incoming/endpoint.ts'
 import { TEST_EVENT } from '../../core/incoming/event.ts'
+import { markProbe, PROBE_HEADER } from '../../core/incoming/probe-mark.ts'
 import { signBody } from '../../core/incoming/signature.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
@@ -26,13 +27,17 @@ interface Trials {
   isStored: boolean
 }
 
-/** Sends a signed, a forged and a repeated delivery, and checks that the event is stored once. */
-export async function tryEndpoint(store: ReadStore, target: Target): Promise<Trials> {
+/**
+ * Sends a signed, a forged and a repeated delivery, and checks that the event is stored once. The
+ * forged one is marked as a probe, so that it does not look like an attack.
+ */
+export async function tryEndpoint(store: ReadStore, target: Target & { probeKey: Uint8Array }): Promise<Trials> {
   const { endpoint, receiver, now, signal } = target
   const id = newId('evt', now)
-  const data = { message: 'Sent by "upshot endpoints test". It starts no workflow of "*".' }
+  const data = { message: 'Sent by the command "endpoints test". It starts no workflow of "*".' }
   const body = Buffer.from(JSON.stringify({ id, type: TEST_EVENT, created: isoTime(now), data }))
-  const forgery = signBody(endpoint.scheme, newSecret(endpoint.scheme), { id, body }, now)
+  const signature = signBody(endpoint.scheme, newSecret(endpoint.scheme), { id, body }, now)
+  const forgery = { ...signature, [PROBE_HEADER]: markProbe(target.probeKey, endpoint.path, now) }
 
   const trials = [
     judge('signed', 'accepted', await deliverSigned({ id, body }, target)),

@@ -12,9 +12,11 @@ import {
   AUDIT_COMMANDS,
   EFFECTS_COMMANDS,
   GUARD_COMMANDS,
+  TOKENS_COMMANDS,
 } from './safety/commands.ts'
 import { SANDBOX_COMMANDS } from './sandbox/commands.ts'
 import { SCHEDULES_COMMANDS } from './schedules/commands.ts'
+import { ALERTS_COMMANDS } from './watch/commands.ts'
 import { WORKFLOWS_COMMANDS } from './workflows/commands.ts'
 
 /** All commands, in the order of the help. */
@@ -35,9 +37,13 @@ export const COMMAND_TREE: CommandTree = {
     summary: 'show whether an app is running here, its addresses, and whether it is ready',
     load: () => import('./app/status.ts'),
   },
+  top: {
+    summary: 'watch the load and what needs you, once a second',
+    load: () => import('./watch/top/top.ts'),
+  },
   dashboard: {
     summary: 'print and open a link that logs in to the dashboard',
-    load: () => import('./dashboard/open.ts'),
+    load: () => import('./watch/dashboard.ts'),
   },
   endpoints: { summary: 'manage the addresses that the service sends deliveries to', commands: ENDPOINTS_COMMANDS },
   accounts: { summary: 'manage accounts of the service: their API keys and base URLs', commands: ACCOUNTS_COMMANDS },
@@ -73,6 +79,8 @@ export const COMMAND_TREE: CommandTree = {
   approvers: { summary: 'manage the people who may decide, and their keys', commands: APPROVERS_COMMANDS },
   effects: { summary: 'find, stop and prove what runs deleted and wrote', commands: EFFECTS_COMMANDS },
   guard: { summary: 'show how much of each limit on effects is used', commands: GUARD_COMMANDS },
+  tokens: { summary: 'manage the tokens of programs that use the admin API', commands: TOKENS_COMMANDS },
+  alerts: { summary: 'list and test the alerts of the project', commands: ALERTS_COMMANDS },
   audit: { summary: 'list the actions of persons', commands: AUDIT_COMMANDS },
   demo: {
     summary: 'play the main workflows in a temporary folder, and check every effect',

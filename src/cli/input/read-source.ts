@@ -48,6 +48,6 @@ export function readBytes(file: string): Buffer {
 export async function readStdin(what: string): Promise<string> {
   if (!process.stdin.isTTY) return text(process.stdin)
   throw new UpshotError('invalid_request', `Standard input is a terminal, but ${what} must be piped in.`, {
-    details: { fix: 'Pipe it in, as in "upshot … < file".' },
+    details: { fix: 'Pipe it in, as in "cat file | upshot …".' },
   })
 }

@@ -1,12 +1,8 @@
 import type { Command, OptionValues } from '@commander-js/extra-typings'
 import { Option } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
-import {
-  SCHEME_PRESETS,
-  type SchemePreset,
-  type SignatureScheme,
-  signatureScheme,
-} from '../../core/incoming/signature.ts'
+import { SCHEME_PRESETS, type SchemePreset, type SignatureScheme } from '../../core/incoming/signature.ts'
+import { signatureScheme } from '../../core/incoming/signature-scheme.ts'
 import { parseJson } from '../../core/json.ts'
 
 /** Adds the options for the source of a secret. Its value is never an argument. */

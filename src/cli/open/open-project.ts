@@ -1,11 +1,21 @@
 import { existsSync } from 'node:fs'
 import { UpshotError } from '../../core/errors.ts'
 import type { AuditedAction, AuditOutcome, Operator } from '../../core/safety/audit.ts'
-import type { Store } from '../../core/store/store.ts'
+import type { OperatorWrites } from '../../core/store/safety/operator-writes.ts'
+import type { ReadStore, Store } from '../../core/store/store.ts'
 import { systemClock } from '../../core/time.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { ConfigFlags } from '../../project/config/variables.ts'
 import { describeOperator } from './operator.ts'
+
+/** Writes that only carry on an audited action, or keep the database in order. */
+type Upkeep = 'holdRuns' | 'releaseHeldRuns' | 'prune' | 'sealEffects'
+
+/**
+ * The store as a person has it: every other write leaves an audit row. One without a row does not
+ * compile, so no command forgets it.
+ */
+export type PersonStore = ReadStore & OperatorWrites & Pick<Store, Upkeep>
 
 /** The project in a folder, read as the app itself reads it. */
 export interface Project {
@@ -21,7 +31,7 @@ export interface Project {
    * Opens the store, beside a running app too, and closes it even if `use` throws. Writes of
    * persons leave an audit row. Throws `not_found` without a database, unless `mayCreate`.
    */
-  withStore<T>(use: (store: Store, config: Config) => Promise<T>, options?: { mayCreate?: boolean }): Promise<T>
+  withStore<T>(use: (store: PersonStore, config: Config) => Promise<T>, options?: { mayCreate?: boolean }): Promise<T>
   /** Appends an action outside the store to the audit log; nothing where there is no database. */
   recordAction(action: AuditedAction, outcome: AuditOutcome): Promise<void>
 }

@@ -13,8 +13,8 @@ const CTRL_C = '\u0003'
 const CTRL_D = '\u0004'
 
 /**
- * Listens for single keys until the returned function is called. `?` lists them; `q`, Ctrl-C and
- * Ctrl-D call `leave`, each time.
+ * Listens for single keys until the returned function is called. `?` or `h` lists them; `q`, Ctrl-C
+ * and Ctrl-D call `leave`, each time.
  */
 export function listenForHotKeys(
   out: Output,
@@ -40,7 +40,7 @@ export function listenForHotKeys(
   const read = (chunk: Buffer | string) => {
     for (const key of chunk.toString()) {
       if (key === 'q' || key === CTRL_C || key === CTRL_D) leave(key === 'q' ? 'key q' : 'Ctrl-C')
-      else if (key === '?') out.note(describeKeys(keys))
+      else if (key === '?' || key === 'h') out.note(describeKeys(keys))
       else void press(key)
     }
   }
@@ -56,5 +56,5 @@ export function listenForHotKeys(
 
 function describeKeys(keys: Readonly<Record<string, HotKey>>): string {
   const lines = Object.entries(keys).map(([key, { help }]) => `  ${key}  ${help}`)
-  return ['Keys:', ...lines, '  q  stop; press it twice to exit at once', '  ?  list the keys'].join('\n')
+  return ['Keys:', ...lines, '  q  stop; press it twice to exit at once', '  h  list the keys; so does ?'].join('\n')
 }

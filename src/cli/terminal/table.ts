@@ -1,19 +1,24 @@
 import { formatText } from './format-value.ts'
 import type { Output, Style } from './output.ts'
+import { cutToWidth, widthOf } from './text-width.ts'
 
 /** One column of a table. */
 export interface Column<Row> {
   title: string
   /** The value of a row; null is shown as a dash. */
   value: (row: Row) => string | number | null
-  /** Maximum length in characters; a longer value is cut. Default unlimited. */
+  /** Maximum width in columns of the terminal; a wider value is cut. Default unlimited. */
   most?: number
+  /** The width below which the column says too little, where its values are wider. Default 8. */
+  least?: number
+  /** Left out, the last such column first, where others would be narrower than their `least`. */
+  isMinor?: boolean
   /**
    * Where a value is cut, also to fit the terminal. `start` suits paths: their names differ at the
    * end. `never` suits values that a person types again. Default `end`.
    */
   cut?: 'start' | 'end' | 'never'
-  /** Ids: at a terminal each is as short as stays unique, and whole otherwise. */
+  /** Ids: at a terminal each of ours is as short as stays unique, and whole otherwise. */
   isId?: boolean
   /** Default `left`. */
   align?: 'left' | 'right'
@@ -24,8 +29,17 @@ export interface Column<Row> {
 export type Layout = Pick<Output, 'paint' | 'width'>
 
 const GAP = '  '
-/** A column is cut to no fewer characters, however narrow the terminal is. */
 const MIN_WIDTH = 8
+
+/** A column with the texts of its rows. */
+interface Cells<Row> {
+  column: Column<Row>
+  texts: string[]
+  /** Width of its widest text, or of its title. */
+  natural: number
+  /** It is cut to no less, however narrow the terminal is. */
+  least: number
+}
 
 /** Lines of a table with a header, cut to the width of the terminal; none for no rows. */
 export function formatTable<Row>(
@@ -34,64 +48,83 @@ export function formatTable<Row>(
   { paint, width }: Layout,
 ): string[] {
   if (rows.length === 0) return []
-  const values = rows.map((row) => columns.map((column) => formatCell(row, column)))
-  const cells = width === null ? values : shortenIds(values, columns)
-  const natural = columns.map(({ title }, index) =>
-    Math.max(title.length, ...cells.map((line) => line[index]?.length ?? 0)),
-  )
-  const widths = width === null ? natural : fitWidths(natural, columns, width)
-  const join = (line: readonly string[], paintCell: (text: string, index: number) => string) =>
-    line
-      .map((text, index) => {
-        const shown = cutText(text, widths[index] ?? 0, columns[index]?.cut)
-        const gap = ' '.repeat((widths[index] ?? 0) - shown.length)
-        const painted = paintCell(shown, index)
-        return columns[index]?.align === 'right' ? gap + painted : painted + gap
+  const all = columns.map((column) => measure(rows, column, width !== null))
+  const shown = width === null ? all : leaveOutMinor(all, width)
+  const widths = width === null ? shown.map(({ natural }) => natural) : fitWidths(shown, width)
+  const join = (textOf: (cells: Cells<Row>) => string, styleOf: (column: Column<Row>) => Style | null) =>
+    shown
+      .map((cells, index) => {
+        const { align, cut = 'end' } = cells.column
+        const room = widths[index] ?? 0
+        const text = cutToWidth(textOf(cells), room, cut === 'start' ? 'start' : 'end')
+        const gap = ' '.repeat(room - widthOf(text))
+        const style = styleOf(cells.column)
+        const painted = style ? paint(style, text) : text
+        return align === 'right' ? gap + painted : painted + gap
       })
       .join(GAP)
       .trimEnd()
   const head = join(
-    columns.map(({ title }) => title),
-    (text) => paint('dim', text),
+    ({ column }) => column.title,
+    () => 'dim',
   )
   const body = rows.map((row, number) =>
-    join(cells[number] ?? [], (text, index) => {
-      const style = columns[index]?.style?.(row)
-      return style ? paint(style, text) : text
-    }),
+    join(
+      ({ texts }) => texts[number] ?? '',
+      ({ style }) => style?.(row) ?? null,
+    ),
   )
   return [head, ...body]
 }
 
-function formatCell<Row>(row: Row, { value, most = Number.POSITIVE_INFINITY, cut }: Column<Row>): string {
-  return cutText(formatText(String(value(row) ?? '–')), most, cut)
+function measure<Row>(rows: readonly Row[], column: Column<Row>, isTerminal: boolean): Cells<Row> {
+  const { title, cut, isId = false, least = MIN_WIDTH } = column
+  const values = rows.map((row) => formatCell(row, column))
+  const texts = isTerminal && isId ? shortenIds(values) : values
+  const natural = Math.max(title.length, ...texts.map(widthOf))
+  // A short id of ours is typed again, so it is never cut.
+  const kept = isId ? texts.filter((text, index) => OWN_ID.test(values[index] ?? '') || widthOf(text) <= SHORT_ID) : []
+  const floor = Math.max(title.length, least, ...kept.map(widthOf))
+  return { column, texts, natural, least: cut === 'never' ? natural : Math.min(natural, floor) }
+}
+
+/** Leaves out minor columns until the others fit, or none is left. */
+function leaveOutMinor<Row>(all: readonly Cells<Row>[], width: number): Cells<Row>[] {
+  const shown = [...all]
+  while (sumWidths(shown.map(({ least }) => least)) > width) {
+    const last = shown.findLastIndex(({ column }) => column.isMinor)
+    if (last === -1) break
+    shown.splice(last, 1)
+  }
+  return shown
+}
+
+function sumWidths(widths: readonly number[]): number {
+  return widths.reduce((sum, cell) => sum + cell, 0) + GAP.length * (widths.length - 1)
+}
+
+function formatCell<Row>(row: Row, { value, most, cut }: Column<Row>): string {
+  const text = formatText(String(value(row) ?? '–'))
+  return most === undefined ? text : cutToWidth(text, most, cut === 'start' ? 'start' : 'end')
 }
 
 /** Prefix, time and counter of an id of ours: unique for one process. */
 const SHORT_ID = 17
 const OWN_ID = /^[a-z]{3}_[\da-hjkmnp-tv-z]{23}$/
 
-/** Cuts the ids of each column behind the first digit that tells all of them apart. */
-function shortenIds<Row>(values: readonly string[][], columns: readonly Column<Row>[]): string[][] {
-  const lengths = columns.map(({ isId = false }, index) => {
-    const ids = [...new Set(values.map((line) => line[index] ?? ''))].filter((text) => isId && OWN_ID.test(text))
-    let length = SHORT_ID
-    while (new Set(ids.map((id) => id.slice(0, length))).size < ids.length) length += 1
-    return length
-  })
-  return values.map((line) =>
-    line.map((text, index) => (columns[index]?.isId && OWN_ID.test(text) ? text.slice(0, lengths[index]) : text)),
-  )
+/** Cuts the ids of ours behind the first digit that tells all of them apart. */
+function shortenIds(texts: readonly string[]): string[] {
+  const ids = [...new Set(texts)].filter((text) => OWN_ID.test(text))
+  let length = SHORT_ID
+  while (new Set(ids.map((id) => id.slice(0, length))).size < ids.length) length += 1
+  return texts.map((text) => (OWN_ID.test(text) ? text.slice(0, length) : text))
 }
 
-/** Takes from the widest column that may be cut, until the table fits or each is at its minimum. */
-function fitWidths<Row>(natural: readonly number[], columns: readonly Column<Row>[], width: number): number[] {
-  const widths = [...natural]
-  const least = columns.map(({ title, cut, isId }, index) =>
-    cut === 'never' || isId ? (natural[index] ?? 0) : Math.max(title.length, MIN_WIDTH),
-  )
-  const spare = (index: number) => (widths[index] ?? 0) - (least[index] ?? 0)
-  let excess = widths.reduce((sum, cell) => sum + cell, 0) + GAP.length * (widths.length - 1) - width
+/** Takes from the widest column that may be cut, until the table fits or each is at its least. */
+function fitWidths<Row>(cells: readonly Cells<Row>[], width: number): number[] {
+  const widths = cells.map(({ natural }) => natural)
+  const spare = (index: number) => (widths[index] ?? 0) - (cells[index]?.least ?? 0)
+  let excess = sumWidths(widths) - width
   while (excess > 0) {
     const open = widths.map((_, index) => index).filter((index) => spare(index) > 0)
     if (open.length === 0) return widths
@@ -102,11 +135,6 @@ function fitWidths<Row>(natural: readonly number[], columns: readonly Column<Row
     excess -= step
   }
   return widths
-}
-
-function cutText(text: string, most: number, cut: Column<never>['cut'] = 'end'): string {
-  if (text.length <= most) return text
-  return cut === 'start' ? `…${text.slice(text.length - most + 1)}` : `${text.slice(0, most - 1)}…`
 }
 
 /** Indented lines under a bold title, after an empty line; none for no lines. */

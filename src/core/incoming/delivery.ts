@@ -25,10 +25,15 @@ export const VERDICTS = {
   /** The store cannot take it now; `reason` says why. */
   unavailable: { status: 503 },
   draining: { status: 503 },
+  /** Sent by a command of ours and checked like any other; `facts.answered` is its verdict. */
+  probe: { status: 401 },
 } as const satisfies Record<string, { status: number }>
 
 export type Verdict = keyof typeof VERDICTS
 export type Refusal = Exclude<Verdict, 'accepted' | 'duplicate' | 'conflict'>
+
+/** The verdicts that a sender gets. The ledger writes those of our own probes as `probe`. */
+export type Answered = Exclude<Verdict, 'probe'>
 
 /** Facts that explain a verdict; never a secret, a signature or content. */
 export interface DeliveryFacts {
@@ -39,6 +44,10 @@ export interface DeliveryFacts {
   /** Name of the header that was missing or malformed. */
   header?: string
   reason?: string
+  /** The retirement of the secret that signed it, ISO 8601; `reason` is `old_secret`. */
+  retiredAt?: string
+  /** The verdict on a probe. */
+  answered?: Answered
   /** The sender's `traceparent`, of a verified delivery. */
   traceparent?: string
   /** True where no workflow starts on the type of an accepted event. */
@@ -48,6 +57,11 @@ export interface DeliveryFacts {
   contentType?: string
   /** Bytes of the body that were announced, or received before it was refused. */
   contentLength?: number
+}
+
+/** The HTTP status that the request got. */
+export function answerStatus({ verdict, facts }: { verdict: Verdict; facts: DeliveryFacts }): number {
+  return VERDICTS[facts.answered ?? verdict].status
 }
 
 /** A verified delivery, ready to be saved. */

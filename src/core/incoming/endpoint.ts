@@ -39,6 +39,10 @@ export interface EndpointSecret {
   until: number | null
 }
 
+/** Retired secrets are kept sealed for 30 days, three of each endpoint. See decision 21. */
+const RETIRED_KEPT_MS = 30 * 86_400_000
+const MAX_RETIRED = 3
+
 /** Name of the endpoint that the app makes for its own sandbox. */
 export const SANDBOX_ENDPOINT = 'sandbox'
 /** Name of the endpoint that the app makes for the service named by the environment. */
@@ -138,7 +142,34 @@ export function planRetirement(endpoint: Endpoint, now: number): Endpoint {
 }
 
 function endSecrets(secrets: readonly EndpointSecret[], { end, now }: { end: number; now: number }): EndpointSecret[] {
-  return secrets.map((old) => ({ ...old, until: Math.min(old.until ?? end, end) })).filter(({ until }) => until > now)
+  const ended = secrets.map((old) => ({ ...old, until: Math.min(old.until ?? end, end) }))
+  return dropForgotten(ended, now)
+}
+
+/** Without the retired secrets that are kept no longer; the same endpoint where it has none. */
+export function planForgetting(endpoint: Endpoint, now: number): Endpoint {
+  const secrets = dropForgotten(endpoint.secrets, now)
+  return secrets.length === endpoint.secrets.length ? endpoint : { ...endpoint, secrets }
+}
+
+function dropForgotten(secrets: readonly EndpointSecret[], now: number): EndpointSecret[] {
+  const kept = retiredSecrets({ secrets }, now).map(({ position }) => position)
+  return secrets.filter((secret) => isActive(secret, now) || kept.includes(secret.position))
+}
+
+/**
+ * Secrets that are no longer accepted and are still kept, the latest first. They only explain a
+ * refusal.
+ */
+export function retiredSecrets(
+  { secrets }: { secrets: readonly EndpointSecret[] },
+  now: number,
+): (EndpointSecret & { until: number })[] {
+  return secrets
+    .flatMap((secret) => (secret.until === null || isActive(secret, now) ? [] : [{ ...secret, until: secret.until }]))
+    .filter(({ until }) => until > now - RETIRED_KEPT_MS)
+    .toSorted((one, other) => other.until - one.until)
+    .slice(0, MAX_RETIRED)
 }
 
 /**

@@ -1,23 +1,3 @@
-import { z } from 'zod'
-import { UpshotError } from '../errors.ts'
-
-/**
- * The body of a delivery, as section 2.6 of the service's specification has it. Unknown fields and
- * types are kept.
- */
-const eventBody = z.looseObject({
-  id: z
-    .string()
-    .max(200)
-    .regex(/^evt_[\x21-\x7e]+$/, 'must be "evt_" and an opaque word'),
-  type: z
-    .string()
-    .max(100)
-    .regex(/^[\w-]+(\.[\w-]+)*$/, 'must be words joined by dots, such as "file.created"'),
-  created: z.iso.datetime({ offset: true }),
-  data: z.record(z.string(), z.unknown()),
-})
-
 /** An event as the service sent it, or as `step.send` made it. */
 export interface ServiceEvent<Type extends string = string, Data = Record<string, unknown>> {
   /** `evt_` and an opaque word, at most 200 characters; unique within an account. */
@@ -33,6 +13,8 @@ export interface ServiceEvent<Type extends string = string, Data = Record<string
 /** The event that started a run, as the workflow's code gets it. */
 export interface ReceivedEvent<Type extends string = string, Data = Record<string, unknown>>
   extends ServiceEvent<Type, Data> {
+  /** The account of the endpoint that received it, or of the run that sent it. */
+  account: string
   /**
    * True for a `file.deleted` that a delete of this app caused. Test it first, or the workflow
    * reacts to its own deletes.
@@ -42,20 +24,6 @@ export interface ReceivedEvent<Type extends string = string, Data = Record<strin
 
 /** How the event reached us: as a delivery, or by `step.send`. */
 export type EventOrigin = 'webhook' | 'send'
-
-/** Checks a parsed body; throws `invalid_event` with up to 10 faults and their paths. */
-export function parseEvent(body: unknown): ServiceEvent {
-  const parsed = eventBody.safeParse(body)
-  if (parsed.success) return parsed.data
-  const faults = parsed.error.issues.map((issue) => ({ at: issue.path.join('.') || '(body)', fault: issue.message }))
-  throw new UpshotError(
-    'invalid_event',
-    'The body is not an event of the service: it needs id, type, created and data.',
-    {
-      details: { faults: faults.slice(0, 10) },
-    },
-  )
-}
 
 /** Types with this prefix are our own; workflows cannot send them. */
 export const OWN_TYPES = 'upshot.'

@@ -1,9 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { z } from 'zod'
 import { UpshotError } from '../errors.ts'
 
 /** Signed content that is more than the body. `:`, `.` and `v0:` stand for themselves. */
-const TEMPLATES = [
+export const TEMPLATES = [
   'timestamp.body',
   'id.timestamp.body',
   'timestamp:body',
@@ -11,44 +10,57 @@ const TEMPLATES = [
   'timestampbody',
 ] as const
 
-/** A key of the `pairs` grammar. */
-const KEY = /^[\w-]{1,40}$/
-
 /**
  * How an endpoint's deliveries are signed. It is data, because the service's specification (section
  * 6) names no algorithm and users must find it out.
  */
-export const signatureScheme = z.strictObject({
-  algorithm: z.enum(['sha256', 'sha384', 'sha512', 'sha1']).default('sha256'),
-  encoding: z.enum(['hex', 'hex-upper', 'base64', 'base64url']).default('hex'),
+export interface SignatureScheme {
+  algorithm: 'sha256' | 'sha384' | 'sha512' | 'sha1'
+  encoding: 'hex' | 'hex-upper' | 'base64' | 'base64url'
   /** Header that carries the signature; case is ignored. */
-  header: z.string().min(1).default('X-Service-Signature'),
+  header: string
   /**
    * Form of the header: `plain`, `prefix` and the signature, `pairs` (`t=…,v1=…`), or `versions`
    * (`v1,<sig> v1,<sig>`).
    */
-  grammar: z.enum(['plain', 'prefix', 'pairs', 'versions']).default('plain'),
+  grammar: 'plain' | 'prefix' | 'pairs' | 'versions'
   /** Text before the signature in the `prefix` grammar. */
-  prefix: z.string().default('sha256='),
+  prefix: string
   /** Key of the signature in the `pairs` grammar. */
-  signatureKey: z.string().regex(KEY).default('v1'),
+  signatureKey: string
   /** Key of the timestamp in the `pairs` grammar. */
-  timestampKey: z.string().regex(KEY).default('t'),
+  timestampKey: string
   /** The signed bytes: the body, alone or in a template. The body is inserted as bytes. */
-  signed: z.enum(['body', ...TEMPLATES]).default('body'),
+  signed: 'body' | (typeof TEMPLATES)[number]
   /** Header of the timestamp, unless the signature header carries it. */
-  timestampHeader: z.string().default('webhook-timestamp'),
-  timestampUnit: z.enum(['s', 'ms']).default('s'),
+  timestampHeader: string
+  timestampUnit: 's' | 'ms'
   /** Header of the delivery's id, for `id.timestamp.body`. */
-  idHeader: z.string().default('webhook-id'),
+  idHeader: string
   /** How the secret's text becomes the key. For `base64`, a leading `whsec_` is removed first. */
-  secret: z.enum(['utf8', 'base64', 'hex']).default('utf8'),
+  secret: 'utf8' | 'base64' | 'hex'
   /** Largest distance of a signed timestamp from our clock, in either direction. */
-  toleranceSeconds: z.number().int().positive().default(300),
-})
-export type SignatureScheme = z.infer<typeof signatureScheme>
+  toleranceSeconds: number
+}
 
-const preset = (part: z.input<typeof signatureScheme>): SignatureScheme => signatureScheme.parse(part)
+/** The scheme of an endpoint that names none, and the value of each field that is left out. */
+export const DEFAULT_SCHEME: Readonly<SignatureScheme> = {
+  algorithm: 'sha256',
+  encoding: 'hex',
+  header: 'X-Service-Signature',
+  grammar: 'plain',
+  prefix: 'sha256=',
+  signatureKey: 'v1',
+  timestampKey: 't',
+  signed: 'body',
+  timestampHeader: 'webhook-timestamp',
+  timestampUnit: 's',
+  idHeader: 'webhook-id',
+  secret: 'utf8',
+  toleranceSeconds: 300,
+}
+
+const preset = (part: Partial<SignatureScheme>): SignatureScheme => ({ ...DEFAULT_SCHEME, ...part })
 
 /** The schemes that users may name. */
 export const SCHEME_PRESETS = {

@@ -33,6 +33,8 @@ export interface ClaimedRun {
   handler: RunHandler
   /** The run that it repeats, forks or follows; null for none. */
   originRun: string | null
+  /** Events that the runs before it have taken, by stream; absent where it continues none. */
+  received?: Record<string, readonly string[]>
   /** The failure that `onFailure` is given; null for `run`. */
   failure: Failure | null
 }
@@ -40,7 +42,7 @@ export interface ClaimedRun {
 /** The reason for a run. Times are epoch milliseconds. */
 export type RunCause =
   | { kind: 'event'; event: EventRecord }
-  | { kind: 'tick'; scheduledFor: number; lastRunAt: number | null; missed: number }
+  | { kind: 'tick'; account: string; scheduledFor: number; lastRunAt: number | null; missed: number }
   /** Invoked by the run `parentRun`; `input` is JSON text. */
   | { kind: 'call'; account: string; input: string; parentRun: string; root: RunRoot }
 
@@ -83,8 +85,7 @@ export function listClaimedOnArrival(
 
 /** The account that a run acts for. Its Files calls use this account's API key. */
 export function accountOf(cause: RunCause): string {
-  if (cause.kind === 'event') return cause.event.account
-  return cause.kind === 'call' ? cause.account : 'default'
+  return cause.kind === 'event' ? cause.event.account : cause.account
 }
 
 /** The event or tick that a run goes back to. */

@@ -10,7 +10,7 @@ export const RUN_STATUSES = ['pending', 'running', 'waiting', 'completed', 'fail
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
 /** The origins of a run; `manual` is a tick made by hand. */
-export const RUN_ORIGINS = ['event', 'tick', 'manual', 'replay', 'fork', 'failure'] as const
+export const RUN_ORIGINS = ['event', 'tick', 'manual', 'replay', 'fork', 'failure', 'continue'] as const
 export type RunOrigin = (typeof RUN_ORIGINS)[number]
 
 /** The function of its module that a run executes. */
@@ -31,15 +31,19 @@ export interface Run {
   reason: string | null
   /** The event that started it; null for a tick or an invocation. */
   eventId: string | null
+  /** The account that it acts for. */
+  account: string
   /** The due moment that started it; null for an event. */
   tickAt: number | null
   origin: RunOrigin
   /**
-   * The run that it repeats, forks, or follows the failure of; null for none. That run may be
-   * pruned.
+   * The run that it repeats, forks, continues, or follows the failure of; null for none. That run
+   * may be pruned.
    */
   originRun: string | null
   handler: RunHandler
+  /** The run that goes on in its place; null for none. */
+  continuedBy: string | null
   /** The run that invoked this one; null for none. */
   parentRun: string | null
   /** Key of the step that invoked this one; null for none. */
@@ -74,9 +78,21 @@ export interface Run {
   error: Failure | null
 }
 
+/** A run that goes on in the place of another one. */
+export interface Successor {
+  run: string
+  account: string
+  /** JSON text. */
+  input: string
+  /** Ids of the newest events that the runs before it have taken, by stream. */
+  received: Record<string, readonly string[]>
+}
+
 /** How one pass through a run ended. */
 export type RunOutcome =
   | { kind: 'completed'; output: string | PackedOutput }
+  /** Another run goes on in its place. */
+  | { kind: 'continued'; successor: Successor }
   | { kind: 'failed'; error: Failure }
   /**
    * Goes on at `dueAt`, or sooner when a step in `awaits` is resolved. Null: it waits for a person

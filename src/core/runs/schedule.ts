@@ -28,6 +28,8 @@ export type Overlap = 'queue' | 'skip' | 'allow'
 /** The value of `on` for a cron workflow; `cron()` makes it. */
 export interface CronTrigger extends Schedule {
   kind: 'cron'
+  /** The accounts that each moment makes a run for; `each`: all that exist at that moment. */
+  accounts: readonly string[] | 'each'
 }
 
 /** A due moment that gets a run. */
@@ -63,6 +65,13 @@ export interface ScheduleRecord {
 export interface TickOptions {
   /** Default `allow`. */
   overlap?: Overlap
+  /** The account that the run acts for. Default `default`. */
+  account?: string
+  /**
+   * False: another account's tick of this moment, recorded after this one, counts the moment as
+   * handled. Default true.
+   */
+  isLast?: boolean
   /** Made by a person: it is not a moment of the line, and a paused schedule does not hold it. */
   isManual?: boolean
 }

@@ -12,9 +12,10 @@ export interface EventWait {
   version: string
   /**
    * `now`: events stored after the wait. `run`: also earlier ones, stored since the run was
-   * created.
+   * created. `after`: those stored after these events of the account, and since the first run of
+   * its chain was created.
    */
-  since: 'now' | 'run'
+  since: 'now' | 'run' | { after: readonly string[] }
   /** When the wait began, in epoch milliseconds. */
   at: number
 }
@@ -45,6 +46,14 @@ export interface SentEvent {
   workflows: readonly string[]
 }
 
+/** The state in which people see a file. */
+interface SeenFile {
+  path: string | null
+  bytes: number | null
+  /** ISO 8601, as the service sent it. */
+  modifiedAt: string | null
+}
+
 /** A question of `step.approve`. Moments are epoch milliseconds. */
 export interface Question {
   workflow: string
@@ -55,6 +64,8 @@ export interface Question {
   answer: JsonValue
   needs: number
   role: string | null
+  /** The effects of later steps that it is for; a yes lets each of them begin, as it was seen. */
+  effects: readonly { step: string; target: string; asked: SeenFile }[]
   openedAt: number
   expiresAt: number
 }
@@ -69,11 +80,13 @@ export interface SavedWithStep {
   invoke?: Invocation
   send?: SentEvent
   /** The step's effect had a permit, or its author says what it is made of; for the ledger. */
-  effect?: { input: string | null }
+  effect?: { input: string | null; before?: string | null }
   /** The step waits no longer. */
   isSettled?: true
   /** A question for people, which the step waits for. */
   approve?: Question
+  /** A question that nobody decided in time. */
+  expire?: { approval: string; now: number }
   /** A run to cancel, together with the runs it invoked. */
   cancel?: { run: string; reason: string; now: number }
 }

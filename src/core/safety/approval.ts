@@ -76,6 +76,8 @@ export interface ApprovalVote {
   reason: string | null
   /** The list that it is about. */
   hash: string
+  /** JSON text of a typed answer; null for none. */
+  answer: string | null
   at: number
   /** True where a registered key signed it. */
   isSigned: boolean

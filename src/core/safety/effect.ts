@@ -2,13 +2,23 @@ import type { JsonValue } from '../json.ts'
 import type { Checkpoint } from '../runs/step.ts'
 import type { Limit } from './guard.ts'
 
-/** The state in which a run saw the thing that it acts on; null where that is not known. */
-export interface Asked {
-  /** Absolute path of a file. */
+/** The state of a file; null where that is not known. */
+export interface FileState {
+  /** Absolute path. */
   path: string | null
   bytes: number | null
   /** ISO 8601, as the service sent it. */
   modifiedAt: string | null
+}
+
+/** The state that the look of a delete found, right before its request. */
+export interface FileBefore extends FileState {
+  /** Of the bytes, where the run has read them in this state. */
+  sha256: string | null
+}
+
+/** The state in which a run saw the thing that it acts on. */
+export interface Asked extends FileState {
   /** Content of a write, as its author says. */
   input?: JsonValue
 }
@@ -28,6 +38,8 @@ export interface EffectAsk {
   /** Our name of the storage; null where the target is in none. */
   storage: string | null
   asked: Asked | null
+  /** The state that its author requires; null parts are not compared. Default none. */
+  expect?: FileState | null
   /** The limits that apply to it, in the order in which they are checked. */
   limits: readonly Limit[]
 }
@@ -38,11 +50,20 @@ export type EffectPermit =
    * `expect`: the state that a person approved; the effect may only happen in that state.
    * `isRepeated`: an earlier attempt may have done it.
    */
-  | { kind: 'granted'; approval: string | null; expect: Asked | null; isRepeated: boolean }
-  /** `until`: when the step asks again by itself. `opened`: this ask opened its approval. */
-  | { kind: 'held'; reason: string; approval: string | null; until: number | null; opened: boolean }
+  | { kind: 'granted'; approval: string | null; expect: Asked | null; isRepeated: boolean; closed?: ClosedApproval }
+  /**
+   * `until`: when the step asks again by itself. `opened`: this ask opened its approval. `rule`: of
+   * the limit that opened it.
+   */
+  | { kind: 'held'; reason: string; approval: string | null; until: number | null; opened: boolean; rule?: string }
   | { kind: 'stopped'; reason: string }
-  | { kind: 'denied'; reason: string; approval: string | null }
+  | { kind: 'denied'; reason: string; approval: string | null; closed?: ClosedApproval }
+
+/** The end of an approval, with the answer to the first ask of its list. */
+export interface ClosedApproval {
+  id: string
+  status: 'approved' | 'denied' | 'expired'
+}
 
 /** The phase that a row of the effect ledger tells of. `done`: a write, which has one row. */
 export type EffectPhase = 'begun' | 'ended' | 'done' | 'decided' | 'switched' | 'noted'
@@ -65,6 +86,8 @@ export interface EffectRecord {
   runId: string | null
   step: string | null
   eventSeq: number | null
+  /** Id of that event; null where none caused it. */
+  eventId: string | null
   /** Hash of the code that ran. */
   code: string | null
   approval: string | null
@@ -72,6 +95,10 @@ export interface EffectRecord {
   actor: string | null
   /** JSON text of {@link Asked}. */
   asked: string | null
+  /** JSON text of the state that a begun delete requires, by its author or an approval. */
+  expect: string | null
+  /** JSON text of {@link FileBefore}, of an ended delete; null where it has not looked. */
+  before: string | null
   outcome: string | null
   proof: string | null
   error: string | null

@@ -10,7 +10,9 @@ export function findVoteFault(
   { approvers, role }: { approvers: readonly Approver[]; role: string | null },
 ): string | null {
   if (approvers.length === 0) {
-    return role === null ? null : `it needs the role "${role}", and nobody is registered. See "upshot approvers add"`
+    return role === null
+      ? null
+      : `it needs the role "${role}", and nobody is registered. See "upshot approvers add <name> --key <file>"`
   }
   const approver = approvers.find(({ name }) => name === decision.actor)
   if (!approver) return `"${decision.actor}" is no registered approver`

@@ -212,6 +212,20 @@ export function folderLimit({ runId }: Pick<EffectSource, 'runId'>): Limit {
 
 const FOLDER = 'a folder always asks'
 
+/** The setting of a limit without a workflow's id, as metrics name it; `folder` for a folder. */
+export function ruleOf({ setting }: Pick<Limit, 'setting'>): string {
+  return setting === FOLDER ? 'folder' : setting.replace(/^guard of .*\.(\w+\.\w+)$/, 'guard.workflow.$1')
+}
+
+/** The rules of a project's limits. */
+export function listRules(guard: Guard): string[] {
+  const source = { runId: '', workflow: '', account: '', storage: 'storage_a' }
+  const limits = (['delete', 'write'] as const).flatMap((effect) =>
+    planLimits(guard, undefined, { source, effect, listed: Infinity }),
+  )
+  return ['folder', ...new Set(limits.map(ruleOf))]
+}
+
 const WORDS = { run: 'in one run', hour: 'an hour', day: 'a day' } as const
 const NOUNS = { deletes: 'deletes', bytes: 'bytes', writes: 'writes' } as const
 

@@ -27,10 +27,15 @@ export const DEFAULT_ACCOUNT = 'default'
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/
 const API_KEY = /^[\x21-\x7e]+$/
 
+/** True for a text that may name an account. */
+export function isAccountName(name: unknown): name is string {
+  return typeof name === 'string' && NAME.test(name)
+}
+
 /** Completes an account; throws `invalid_request`, and never names a key in its message. */
 export function planAccount(given: Omit<Account, 'createdAt'>, now: number): Account {
   const { name, baseUrl, apiKey, fallbackKey } = given
-  if (!NAME.test(name)) {
+  if (!isAccountName(name)) {
     throw new UpshotError('invalid_request', `"${name}" is not an account name. Use a-z, 0-9 and "-", at most 40.`)
   }
   if (name === DEFAULT_ACCOUNT) {

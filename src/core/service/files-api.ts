@@ -1,7 +1,7 @@
 import type { Caller } from '../notices.ts'
 import type { RetryOptions } from '../runs/retry.ts'
 import type { Effect } from '../runs/step.ts'
-import type { Asked } from '../safety/effect.ts'
+import type { Asked, FileBefore, FileState } from '../safety/effect.ts'
 import type { Duration } from '../time.ts'
 import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from './file.ts'
 import type { StorageName } from './storage.ts'
@@ -157,6 +157,8 @@ export interface FileCall {
 export interface CallFacts {
   /** The state in which the run saw it; null where it has not read it. */
   asked: Asked | null
+  /** The state that its author requires; null without one. */
+  expect: FileState | null
   /** Distinct entries of the storage that the run has listed; null: none. */
   listed: number | null
   /** Reads its present state; null: there is no such file. */
@@ -173,6 +175,10 @@ export interface DeletePermit {
   expect: Asked | null
   /** True where an earlier attempt may have sent it. */
   isRepeated: boolean
+  /** Called before each request that deletes; it throws where a stop has come meanwhile. */
+  beforeSend?: () => Promise<void>
+  /** Called with the state that the delete's look found, before its request. */
+  onSeen?: (before: FileBefore) => void
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Capture } from '../incoming/delivery.ts'
 import { SCHEME_PRESETS, type SchemePreset, type SignatureScheme, verifySignature } from '../incoming/signature.ts'
+import { isoTime } from '../time.ts'
 import { type Headers, isPlausible, listSchemes } from './list-schemes.ts'
 import { type Cause, suspectBodies, suspectSecrets } from './suspects.ts'
 
@@ -10,8 +11,8 @@ export interface Evidence {
   body: Uint8Array
   /** Secrets that are valid now, the newest last. */
   secrets: readonly string[]
-  /** Secrets that are no longer valid. */
-  oldSecrets?: readonly string[]
+  /** Secrets that are no longer valid, with the moment of their retirement. */
+  oldSecrets?: readonly { value: string; until: number }[]
   /** Epoch milliseconds; without it the age of a timestamp is not checked. */
   receivedAt?: number
 }
@@ -96,8 +97,11 @@ class Search {
   #tryOldSecrets(): Solution | null {
     const { oldSecrets = [], body } = this.#evidence
     this.#tried += this.#plausible.length * oldSecrets.length
-    const scheme = this.#plausible.find((each) => this.#verify(each, oldSecrets, body) !== null)
-    return scheme ? this.#near('old_secret', OLD_SECRET, scheme) : null
+    for (const { value, until } of oldSecrets) {
+      const scheme = this.#plausible.find((each) => this.#verify(each, [value], body) !== null)
+      if (scheme) return this.#near('old_secret', describeOld(until), scheme)
+    }
+    return null
   }
 
   #trySuspects(): Solution | null {
@@ -153,7 +157,10 @@ class Search {
   }
 }
 
-const OLD_SECRET = 'The delivery is signed with a secret that is no longer valid: enter the current one at the sender.'
+function describeOld(until: number): string {
+  const day = isoTime(until).slice(0, 10)
+  return `The delivery is signed with a secret that was retired on ${day}: enter the current one at the sender.`
+}
 
 function describeSkew({ skewSeconds }: { skewSeconds: number }): string {
   const age = `${Math.abs(skewSeconds)} s ${skewSeconds < 0 ? 'ahead of' : 'behind'} our clock`

@@ -1,3 +1,4 @@
+import { UpshotError } from '../errors.ts'
 import type { EventRecord } from '../incoming/event.ts'
 import type { SearchPart, SearchSlice } from './search.ts'
 
@@ -8,22 +9,55 @@ export interface EventFilter {
   since?: number
   /** Received before this moment, in epoch milliseconds. */
   until?: number
-  /** Numbered below this `seq`: the last one of the page before. */
-  before?: number
+  /** Older than the event with this mark: the last one of the page before. See `markEvent`. */
+  before?: string
+}
+
+/** Where an event stands in the lists of `listEvents`; opaque to callers. */
+export function markEvent({ receivedAt, stream, seq }: Pick<EventRecord, 'receivedAt' | 'stream' | 'seq'>): string {
+  return `${receivedAt}.${stream}.${seq}`
+}
+
+/** The event of a mark. Throws `invalid_config` for any other text. */
+export function readEventMark(mark: string): Pick<EventRecord, 'receivedAt' | 'stream' | 'seq'> {
+  const [receivedAt, stream, seq] = mark.split('.').map(Number)
+  if (Number.isSafeInteger(receivedAt) && Number.isSafeInteger(stream) && Number.isSafeInteger(seq))
+    return { receivedAt, stream, seq } as Pick<EventRecord, 'receivedAt' | 'stream' | 'seq'>
+  throw new UpshotError('invalid_config', `"${mark}" is no place in a list of events.`)
 }
 
 /** Selects events; every part narrows. A pruned event has neither a path nor words. */
 export interface EventSearch extends Pick<EventFilter, 'since' | 'until'> {
+  /** The first characters of the id, exactly; ids are foreign text of any form. */
+  idBeginning?: string
   /** A type, or a family such as `file.*`. */
   type?: string
   account?: string
   /** As `storage_a:/in/a.pdf`, or without the storage; a `*` at the end stands for any rest. */
   path?: string
+  /**
+   * A file or id that the event tells of, such as `storage_a:/in/a.pdf` or `trf_1`; see
+   * `listSubjects`.
+   */
+  subject?: string
   /** Words that the body contains, each anywhere; ASCII letters in any case. */
   words?: readonly string[]
 }
 
+/** Subjects of events as hashes, on their way into the index of a store. */
+export interface SubjectBatch {
+  /** Events up to this number are indexed already, and those up to `to` are once it is saved. */
+  after: number
+  to: number
+  /**
+   * A number and a hash in turns: a list of pairs costs more to send between threads than to make.
+   */
+  rows: Float64Array
+}
+
 export interface EventWrites {
+  /** Does nothing where another process has saved the batch. */
+  saveSubjects(batch: SubjectBatch): Promise<void>
   /**
    * Starts new runs of a stored event, one for each workflow, and returns their ids. `not_found`
    * without the event, `conflict` when its body is pruned.
@@ -39,6 +73,8 @@ export interface EventReads {
   listEvents(query: EventFilter & { limit: number }): Promise<EventRecord[]>
   /** One slice of the events that match; `searchPage` joins slices. */
   searchEvents(search: EventSearch, slice: SearchSlice): Promise<SearchPart<EventRecord>>
+  /** The subjects of up to `limit` events that are not indexed; null where all are. */
+  readSubjects(limit: number): Promise<SubjectBatch | null>
   /** Events with this id: one for each account that received it. */
   findEvents(id: string): Promise<EventRecord[]>
   /** The own events of runs; runs without one are left out. */

@@ -1,6 +1,6 @@
 import type { EventRecord } from '../incoming/event.ts'
 import type { Lease } from '../runs/lease.ts'
-import type { MatchBatch, MatchCursor, MatchResult, NumberedEvent } from '../runs/matching.ts'
+import type { MatchBatch, MatchCursor, MatchResult } from '../runs/matching.ts'
 import type { EventWait } from '../runs/wait.ts'
 
 /** Events of a stream, numbered above `after` and up to `upTo`; `types` null: of every type. */
@@ -35,5 +35,5 @@ export interface MatchReads {
   /** The keys that a wait needs, in every version, and the newest event's number by stream. */
   listMatchCursors(): Promise<{ cursors: MatchCursor[]; newest: ReadonlyMap<number, number> }>
   /** Events of a stream in order. */
-  listEventsAfter(query: EventRange): Promise<NumberedEvent[]>
+  listEventsAfter(query: EventRange): Promise<EventRecord[]>
 }

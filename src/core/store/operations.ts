@@ -69,6 +69,11 @@ export interface OperationWrites {
    */
   resumeRun(runId: string, options: { fromScratch: boolean }): Promise<boolean>
   /**
+   * Ends the next sleep of a waiting run now, so that the run is due. Returns the step's key, or
+   * null where the run does not sleep.
+   */
+  skipSleep(runId: string, now: number): Promise<string | null>
+  /**
    * Creates a run with the same cause, copies of these steps, and perhaps one edited result.
    * Returns its id.
    */

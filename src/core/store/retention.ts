@@ -1,8 +1,8 @@
 /**
- * The kinds of rows that retention removes: finished runs with everything attached, ledger rows,
- * event bodies, and actions of operators.
+ * The kinds of rows that retention removes. A run goes with everything attached, and an event loses
+ * its body only.
  */
-export const PRUNE_KINDS = ['runs', 'failures', 'refusals', 'deliveries', 'payloads', 'audit'] as const
+export const PRUNE_KINDS = ['runs', 'failures', 'refusals', 'deliveries', 'payloads', 'audit', 'effects'] as const
 
 export type PruneKind = (typeof PRUNE_KINDS)[number]
 
@@ -14,6 +14,8 @@ export interface PruneSlice {
   kind: PruneKind
   /** Older than this moment, in epoch milliseconds. */
   before: number
+  /** The present moment, for the ledger rows that tell of it. Default `before`. */
+  now?: number
   /** Most rows to read or remove. */
   limit: number
   /** The `next` of the slice before; null at first. */
@@ -21,7 +23,7 @@ export interface PruneSlice {
 }
 
 export interface PruneProgress {
-  /** Runs, deliveries or bodies that this slice removed. */
+  /** Runs, deliveries, bodies or rows that this slice removed. */
   pruned: number
   /** Position of the next slice; null: nothing is left. */
   next: string | null

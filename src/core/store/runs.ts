@@ -5,7 +5,7 @@ import type { ClaimedRun } from '../runs/claim.ts'
 import type { FailureGroup } from '../runs/failure-group.ts'
 import type { FailureState } from '../runs/failure-state.ts'
 import type { Lease } from '../runs/lease.ts'
-import type { Run, RunFilter } from '../runs/run.ts'
+import type { Run, RunFilter, Successor } from '../runs/run.ts'
 import type { PackedOutput } from '../runs/step.ts'
 import type { SearchPart, SearchSlice } from './search.ts'
 
@@ -41,6 +41,11 @@ export interface RunWrites {
   failRun(lease: Lease, error: Failure, now: number, followUp?: boolean): Promise<void>
   skipRun(lease: Lease, reason: string, now: number): Promise<void>
   /**
+   * Completes the run without an output and makes its successor, in one commit. The successor has
+   * its places at gates, its parent, and the wait of that parent.
+   */
+  continueRun(lease: Lease, successor: Successor, now: number): Promise<void>
+  /**
    * Waits until `dueAt`, for a person (null), or for a step in `awaits`, which may be resolved
    * already. `hasNotStarted`: a later pass sets `startedAt`.
    */
@@ -56,6 +61,21 @@ export interface RunWrites {
 
 /** Selects failed runs; every part narrows. */
 export type FailureFilter = Pick<RunFilter, 'workflow' | 'since' | 'until' | 'error' | 'step'>
+
+/** A run that failed. */
+export interface EndedFailure {
+  run: string
+  workflow: string
+  /** Epoch milliseconds. */
+  finishedAt: number
+  error: Failure
+}
+
+/** A place in the order of ends: a moment in epoch milliseconds, and a run. */
+export interface EndMark {
+  at: number
+  run: string
+}
 
 /** Most runs that a count goes up to; it stands for "more than 100,000". */
 export const MAX_COUNTED = 100_001
@@ -82,9 +102,13 @@ export interface RunReads {
   searchRuns(filter: RunFilter, slice: SearchSlice): Promise<SearchPart<Run>>
   /** The failed runs of one slice by kind, whatever its `limit`; see `mergeFailureGroups`. */
   groupFailures(filter: FailureFilter, slice: SearchSlice): Promise<SearchPart<FailureGroup>>
+  /** Failed runs that ended behind `after` and before `until`, in the order of their ends. */
+  listEndedFailures(query: { after: EndMark; until: number; limit: number }): Promise<EndedFailure[]>
   /** The verdicts of persons on kinds of failures. */
   listFailureStates(groups: readonly string[]): Promise<FailureState[]>
   findRun(id: string): Promise<Run | null>
+  /** The run that a step waits for, or the newest of its chain; null for no such wait. */
+  findInvoked(runId: string, key: string): Promise<Run | null>
   /** Ids that begin so, oldest first. */
   listRunIds(beginning: string, limit: number): Promise<string[]>
   /** The run's own event and those of runs folded into it, in the order of arrival. */
@@ -94,4 +118,30 @@ export interface RunReads {
   /** Earliest `dueAt` of the waiting runs; null when there is none. */
   nextDueAt(): Promise<number | null>
   countOpenRuns(): Promise<OpenRuns>
+}
+
+/** Most runs before and after a run that its chain is read to. */
+const MAX_LINKS = 50
+
+/**
+ * The runs that go on in each other's place, oldest first, with up to 50 before and after this one.
+ * Empty where the run neither continues another one nor is continued.
+ */
+export async function readChain(store: Pick<RunReads, 'findRun'>, run: Run): Promise<Run[]> {
+  const before = await follow(store, run, ({ origin, originRun }) => (origin === 'continue' ? originRun : null))
+  const after = await follow(store, run, ({ continuedBy }) => continuedBy)
+  return before.length + after.length === 0 ? [] : [...before.toReversed(), run, ...after]
+}
+
+async function follow(store: Pick<RunReads, 'findRun'>, from: Run, next: (run: Run) => string | null): Promise<Run[]> {
+  const found: Run[] = []
+  let link = next(from)
+  while (link !== null && found.length < MAX_LINKS) {
+    const run: Run | null = await store.findRun(link)
+    // Retention removes the oldest runs of a chain.
+    if (!run) break
+    found.push(run)
+    link = next(run)
+  }
+  return found
 }

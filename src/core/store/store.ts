@@ -2,6 +2,7 @@ import type { Clock } from '../time.ts'
 import type { DeliveryReads, DeliveryWrites } from './deliveries.ts'
 import type { EndpointReads, EndpointWrites } from './endpoints.ts'
 import type { EventReads, EventWrites } from './events.ts'
+import type { AlertReads, AlertWrites } from './health/alerts.ts'
 import type { HourReads, HourWrites } from './health/hours.ts'
 import type { ProcessReads, ProcessWrites } from './health/processes.ts'
 import type { JournalReads, JournalWrites } from './journal.ts'
@@ -14,16 +15,17 @@ import type { AccessReads, AccessWrites } from './safety/access.ts'
 import type { ApprovalReads, ApprovalWrites } from './safety/approvals.ts'
 import type { AuditReads, AuditWrites } from './safety/audit.ts'
 import type { EffectReads, EffectWrites } from './safety/effects.ts'
+import type { SealReads, SealWrites } from './safety/seals.ts'
 import type { ScheduleReads, ScheduleWrites } from './schedules.ts'
 import type { WorkerReads, WorkerWrites } from './workers.ts'
 import type { WorkflowReads, WorkflowWrites } from './workflows.ts'
 
 /**
- * Every write of the store. Writes take effect in the order of their calls, and a promise resolves
- * after its commit.
+ * Every write of the store. Writes about one run take effect in the order of their calls. A claim
+ * sees every write that was answered before. A promise resolves after its commit.
  *
- * A write whose lease is outdated is refused with `stale_lease`. A store that cannot write rejects
- * with `store_unavailable`.
+ * A write whose lease is outdated is refused with `stale_lease`. A write that is not known to be
+ * made rejects with `store_unavailable`.
  */
 export interface StoreWrites
   extends DeliveryWrites,
@@ -42,6 +44,8 @@ export interface StoreWrites
     AccessWrites,
     EffectWrites,
     ApprovalWrites,
+    SealWrites,
+    AlertWrites,
     HourWrites,
     ProcessWrites {
   /**
@@ -68,6 +72,8 @@ export interface ReadStore
     AccessReads,
     EffectReads,
     ApprovalReads,
+    SealReads,
+    AlertReads,
     HourReads,
     ProcessReads {
   /**

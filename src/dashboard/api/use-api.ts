@@ -33,7 +33,7 @@ type ListName = { [Name in RouteName]: AnswerOf<Name> extends Page ? Name : neve
 /** A list that grows downwards, a page at a time. */
 export function useList<Name extends ListName>(
   name: Name,
-  input: { query: Record<string, unknown> },
+  input: { params?: Record<string, string>; query: Record<string, unknown> },
 ): UseInfiniteQueryResult<{ pages: AnswerOf<Name>[] }, ApiError> {
   return useInfiniteQuery({
     queryKey: [name, 'list', input],

@@ -7,6 +7,8 @@ interface ConfirmParts {
   /** The word on the button, such as `Cancel 3 runs`. */
   action: string
   isDangerous?: boolean
+  /** True: without a reason the button does nothing. Default false. */
+  isReasonNeeded?: boolean
   children?: ReactNode
   onClose: () => void
   /** Performs it; the dialog closes when it resolves and shows the problem when it rejects. */
@@ -14,7 +16,8 @@ interface ConfirmParts {
 }
 
 /** A dialog that says what will happen, and asks for a reason, which the audit log keeps. */
-export function Confirm({ title, action, isDangerous = false, children, onClose, perform }: ConfirmParts) {
+export function Confirm(parts: ConfirmParts) {
+  const { title, action, isDangerous = false, isReasonNeeded = false, children, onClose, perform } = parts
   const dialog = useRef<HTMLDialogElement>(null)
   const [reason, setReason] = useState('')
   const [error, setError] = useState<ApiError | null>(null)
@@ -40,7 +43,12 @@ export function Confirm({ title, action, isDangerous = false, children, onClose,
           <span>
             Reason <span className="quiet">kept in the audit log</span>
           </span>
-          <input value={reason} maxLength={500} onChange={(event) => setReason(event.target.value)} />
+          <input
+            value={reason}
+            maxLength={500}
+            required={isReasonNeeded}
+            onChange={(event) => setReason(event.target.value)}
+          />
         </label>
         {error && <ProblemNote error={error} />}
         <div className="row">

@@ -1,22 +1,32 @@
 import { useId } from 'react'
 import { useToasts } from '../state/toasts.tsx'
+import { useMenuKeys } from '../state/use-menu-keys.ts'
 
-/** Copies the command line's or curl's form of what the page shows. */
-export function CopyAs({ cli, url }: { cli: string; url: string }) {
+interface CopyParts {
+  cli: string
+  url: string
+  /** Body of an action; left out: the call is a question. */
+  body?: object
+}
+
+/** Copies the command line's or curl's form of what the page shows or does. */
+export function CopyAs({ cli, url, body }: CopyParts) {
   const id = useId()
+  const menu = useMenuKeys()
   const toast = useToasts()
   const copy = (text: string, what: string) =>
     navigator.clipboard.writeText(text).then(
       () => toast(`Copied ${what}.`),
       () => toast(text),
     )
-  const curl = `curl -H "Authorization: Bearer $UPSHOT_TOKEN" '${url}'`
+  const call = `curl -H "Authorization: Bearer $UPSHOT_TOKEN" '${url}'`
+  const curl = body ? `${call} -H 'Content-Type: application/json' -d ${quote(JSON.stringify(body))}` : call
   return (
     <span className="menu">
-      <button type="button" className="plain" popoverTarget={id}>
+      <button type="button" className="plain" popoverTarget={id} data-key=".">
         Copy as…
       </button>
-      <span id={id} popover="auto">
+      <span id={id} popover="auto" ref={menu}>
         <button type="button" className="plain" onClick={() => copy(cli, 'the command')}>
           Command line
         </button>
@@ -26,4 +36,9 @@ export function CopyAs({ cli, url }: { cli: string; url: string }) {
       </span>
     </span>
   )
+}
+
+/** A word of a POSIX shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -1,5 +1,6 @@
-import { type ReactNode, useRef } from 'react'
+import type { ReactNode } from 'react'
 import { useLocation } from 'wouter'
+import { Blocks } from './blocks.tsx'
 
 export interface Column<Row> {
   title: string
@@ -10,6 +11,9 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode
 }
 
+/** Height of a row on a wide page, as `table.css` has it. */
+const ROW_HEIGHT = 36
+
 interface TableParts<Row> {
   /** Name of the table, for a screen reader. */
   label: string
@@ -19,13 +23,17 @@ interface TableParts<Row> {
   /** The address that a row opens. */
   hrefOf?: (row: Row) => string
   /** Keys of the selected rows; left out: rows cannot be selected. */
-  selection?: { keys: ReadonlySet<string>; toggle: (key: string) => void }
+  selection?: {
+    keys: ReadonlySet<string>
+    toggle: (key: string) => void
+    nameOf?: (row: Row) => string
+    fits?: (row: Row) => boolean
+  }
   isStale?: boolean
 }
 
 /** Rows that are walked with j and k, opened with Enter, and selected with x. */
 export function DataTable<Row>({ label, columns, rows, keyOf, hrefOf, selection, isStale }: TableParts<Row>) {
-  const body = useRef<HTMLTableSectionElement>(null)
   const [, go] = useLocation()
   const onKeyDown = (event: React.KeyboardEvent, row: Row) => {
     if (event.target !== event.currentTarget) return
@@ -33,7 +41,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, hrefOf, selection,
     if (event.key === 'x') selection?.toggle(keyOf(row))
   }
   return (
-    <table className={`table${isStale ? ' stale' : ''}`} aria-label={label}>
+    <table className={`table${isStale ? ' stale' : ''}`} aria-label={label} aria-rowcount={rows.length + 1}>
       <colgroup>
         {selection && <col width="36px" />}
         {columns.map(({ title, width, className }) => (
@@ -54,23 +62,26 @@ export function DataTable<Row>({ label, columns, rows, keyOf, hrefOf, selection,
           ))}
         </tr>
       </thead>
-      <tbody ref={body}>
-        {rows.map((row) => (
+      <Blocks rows={rows} as="tbody" rowHeight={ROW_HEIGHT} keyOf={keyOf}>
+        {(row, index) => (
           <tr
             key={keyOf(row)}
             data-row
             tabIndex={-1}
+            aria-rowindex={index + 2}
             aria-selected={selection?.keys.has(keyOf(row))}
             onKeyDown={(event) => onKeyDown(event, row)}
           >
             {selection && (
               <td>
-                <input
-                  type="checkbox"
-                  aria-label={`Select ${keyOf(row)}`}
-                  checked={selection.keys.has(keyOf(row))}
-                  onChange={() => selection.toggle(keyOf(row))}
-                />
+                {(selection.fits?.(row) ?? true) && (
+                  <input
+                    type="checkbox"
+                    aria-label={`Select ${selection.nameOf?.(row) ?? keyOf(row)}`}
+                    checked={selection.keys.has(keyOf(row))}
+                    onChange={() => selection.toggle(keyOf(row))}
+                  />
+                )}
               </td>
             )}
             {columns.map(({ title, className, cell }) => (
@@ -79,8 +90,8 @@ export function DataTable<Row>({ label, columns, rows, keyOf, hrefOf, selection,
               </td>
             ))}
           </tr>
-        ))}
-      </tbody>
+        )}
+      </Blocks>
     </table>
   )
 }

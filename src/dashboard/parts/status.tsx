@@ -10,7 +10,8 @@ export function VerdictMark({ verdict }: { verdict: string }) {
   return <Look look={lookOfVerdict(verdict)} />
 }
 
-function Look({ look: { state, glyph, word } }: { look: ReturnType<typeof lookOf> }) {
+/** A state: colour, glyph and word. */
+export function Look({ look: { state, glyph, word } }: { look: ReturnType<typeof lookOf> }) {
   return (
     <span className="status" data-state={state}>
       <span aria-hidden="true">{glyph}</span>

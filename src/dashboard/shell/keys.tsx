@@ -15,6 +15,7 @@ const HELP = [
   ['n', 'older rows'],
   ['r', 'retry the run'],
   ['c', 'cancel the run'],
+  ['.', 'open the menu of the page; arrows walk it'],
   ['Ctrl K', 'go to anything'],
   ['t', 'light, dark or as the system'],
   ['?', 'this list'],
@@ -58,6 +59,7 @@ const ACTIONS: Record<string, () => boolean> = {
   n: () => press('n'),
   r: () => press('r'),
   c: () => press('c'),
+  '.': () => press('.'),
 }
 
 function focusOn(selector: string): boolean {

@@ -1,6 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useApi } from '../api/use-api.ts'
+import { storyOf } from '../words/story.ts'
 import { PLACES } from './places.ts'
 
 interface Target {
@@ -73,7 +74,11 @@ function direct(words: string): Target[] {
   const word = encodeURIComponent(words)
   if (words.startsWith('run_')) return [{ title: words, hint: 'run', href: `/runs/${word}` }]
   if (words.startsWith('evt_')) return [{ title: words, hint: 'event', href: `/events/${word}` }]
+  if (words.startsWith('apr_')) return [{ title: words, hint: 'approval', href: `/approvals/${word}` }]
+  const isSubject = /^(storage_[abc]:|\/|fil_|trf_)/.test(words)
+  const story = { title: `The story of “${words}”`, hint: 'events, runs and effects', href: storyOf(words) }
   return [
+    ...(isSubject ? [story] : []),
     { title: `Runs with “${words}”`, hint: 'search', href: `/runs?q=${word}` },
     { title: `Events with “${words}”`, hint: 'search', href: `/events?q=${word}` },
   ]

@@ -19,5 +19,9 @@ export const PLACES: readonly (readonly Place[])[] = [
     { href: '/workflows', title: 'Workflows', key: 'w' },
     { href: '/schedules', title: 'Schedules', key: 's' },
   ],
+  [
+    { href: '/approvals', title: 'Approvals', key: 'a' },
+    { href: '/effects', title: 'Effects', key: 'x' },
+  ],
   [{ href: '/system', title: 'System', key: 'y' }],
 ]

@@ -68,6 +68,13 @@ function Side({ session, openHelp }: { session: Session; openHelp: () => void })
   const [location] = useLocation()
   const { theme, next: nextTheme } = useTheme()
   const { isUtc, next: nextZone } = useZone()
+  const nav = useRef<HTMLElement>(null)
+  // On a phone the navigation scrolls sideways, and the page that is open may be outside of it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it runs with each new address
+  useEffect(() => {
+    const here = nav.current?.querySelector<HTMLElement>('[aria-current]')
+    if (here && nav.current) nav.current.scrollLeft = here.offsetLeft - nav.current.clientWidth / 2
+  }, [location])
   const isHere = (href: string) => (href === '/' ? location === '/' : location.startsWith(href))
   return (
     <div className="side">
@@ -75,7 +82,7 @@ function Side({ session, openHelp }: { session: Session; openHelp: () => void })
         <img src="./mark.svg" alt="" />
         Upshot
       </Link>
-      <nav aria-label="Pages">
+      <nav aria-label="Pages" ref={nav}>
         {PLACES.map((group) => (
           <ul key={group[0]?.href}>
             {group.map(({ href, title }) => (

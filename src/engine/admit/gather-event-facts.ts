@@ -1,4 +1,5 @@
-import { type EventRecord, parseEvent } from '../../core/incoming/event.ts'
+import type { EventRecord } from '../../core/incoming/event.ts'
+import { parseEvent } from '../../core/incoming/parse-event.ts'
 import { accountOf, type ClaimedRun } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import { decideSelfCaused, parseDeletion } from '../../core/runs/self-caused.ts'

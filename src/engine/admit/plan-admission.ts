@@ -1,4 +1,4 @@
-import type { AnyLimits, ConcurrencyOptions, TimeoutOptions } from '../../author/limits.ts'
+import type { AnyLimits, ConcurrencyOptions, KeyedRun, TimeoutOptions } from '../../author/limits.ts'
 import { describeError } from '../../core/errors.ts'
 import { type AdmissionPlan, type Fold, type Gate, isPriority, MAX_PRIORITY } from '../../core/runs/admission.ts'
 import type { RunCause } from '../../core/runs/claim.ts'
@@ -20,6 +20,13 @@ export interface AdmissionFacts {
   isQueueEmpty: boolean
 }
 
+/** The arguments of keys and priorities. */
+interface About {
+  /** The event, tick or input. */
+  seen: unknown
+  account: string
+}
+
 /**
  * Calls the author's key and priority functions for one cause. Throws an error that names the
  * option whose function threw or returned the wrong type.
@@ -34,45 +41,47 @@ export function planAdmission(
   const startBy = timeout?.start === undefined ? null : facts.createdAt + parseDuration(timeout.start, 'timeout.start')
   const { account, ...causes } = cause
   const [seen] = Object.values(causes)
+  const about = { seen, account }
   return {
-    priority: readPriority(limits, seen),
+    priority: readPriority(limits, about),
     hasStarted: facts.hasStarted,
     startBy,
     wakeAt: facts.hasStarted ? facts.deadline : startBy,
     mayStart: facts.hasSlot && (facts.isQueueEmpty || facts.hasStarted || limits.priority === undefined),
     // An invoked run is never folded: its parent waits for its own result.
-    fold: kind === 'event' ? planFold(limits, account, seen) : null,
+    fold: kind === 'event' ? planFold(limits, about) : null,
     onConflict: (singleton === true ? undefined : singleton?.onConflict) ?? 'skip',
-    gates: planGates(limits, seen),
+    gates: planGates(limits, about),
   }
 }
 
 /** Events of different accounts are never folded: a run calls the service for one account. */
-function planFold({ batch, debounce }: AnyLimits, account: string, cause: unknown): Fold | null {
+function planFold({ batch, debounce }: AnyLimits, about: About): Fold | null {
+  const { account } = about
   if (batch) {
-    const key = `${account}/${readKey('batch', batch, cause)}`
+    const key = `${account}/${readKey('batch', batch, about)}`
     return { kind: 'batch', key, size: batch.size, waitMs: parseDuration(batch.wait, 'batch.wait') }
   }
   if (!debounce) return null
   const maxMs = debounce.max === undefined ? Number.MAX_SAFE_INTEGER : parseDuration(debounce.max, 'debounce.max')
-  const key = `${account}/${readKey('debounce', debounce, cause)}`
+  const key = `${account}/${readKey('debounce', debounce, about)}`
   return { kind: 'debounce', key, waitMs: parseDuration(debounce.wait, 'debounce.wait'), maxMs }
 }
 
 /** In the order in which a run takes its places: limits per key before overall ones. */
-function planGates({ singleton, throttle, concurrency }: AnyLimits, cause: unknown): Gate[] {
+function planGates({ singleton, throttle, concurrency }: AnyLimits, about: About): Gate[] {
   const gates: Gate[] = []
   if (singleton) {
-    const key = readKey('singleton', singleton === true ? {} : singleton, cause)
+    const key = readKey('singleton', singleton === true ? {} : singleton, about)
     gates.push({ name: 'singleton', key, most: 1, perMs: null })
   }
   if (throttle) {
-    const key = readKey('throttle', throttle, cause)
+    const key = readKey('throttle', throttle, about)
     gates.push({ name: 'throttle', key, most: throttle.limit, perMs: parseDuration(throttle.per, 'throttle.per') })
   }
   for (const [index, limit] of listLimits(concurrency).entries()) {
     const name = index === 0 ? 'concurrency-1' : 'concurrency-2'
-    gates.push({ name, key: readKey('concurrency', limit, cause), most: limit.limit, perMs: null })
+    gates.push({ name, key: readKey('concurrency', limit, about), most: limit.limit, perMs: null })
   }
   return gates
 }
@@ -86,9 +95,13 @@ function listLimits(concurrency: AnyLimits['concurrency']): readonly Concurrency
 /** In UTF-16 units. A longer key is content, not a name. */
 const MAX_KEY_LENGTH = 500
 
-function readKey(option: string, { key }: { key?: (cause: never) => string }, cause: unknown): string {
+function readKey(
+  option: string,
+  { key }: { key?: (cause: never, run: KeyedRun) => string },
+  { seen, account }: About,
+): string {
   if (key === undefined) return ''
-  const text: unknown = explain(option, 'key', () => key(cause as never))
+  const text: unknown = explain(option, 'key', () => key(seen as never, { account }))
   if (typeof text === 'string' && !text.isWellFormed()) throw new Error(`the key of \`${option}\` ${ILL_FORMED}`)
   if (typeof text === 'string' && text.length <= MAX_KEY_LENGTH) return text
   const got = typeof text === 'string' ? `${text.length} characters` : describeType(text)
@@ -97,9 +110,9 @@ function readKey(option: string, { key }: { key?: (cause: never) => string }, ca
   )
 }
 
-function readPriority({ priority = 0 }: AnyLimits, cause: unknown): number {
+function readPriority({ priority = 0 }: AnyLimits, { seen, account }: About): number {
   if (typeof priority === 'number') return priority
-  const number: unknown = explain('priority', 'function', () => priority(cause as never))
+  const number: unknown = explain('priority', 'function', () => priority(seen as never, { account }))
   if (isPriority(number)) return number
   const got = typeof number === 'number' ? number : describeType(number)
   throw new Error(`\`priority\` returned ${got}; it must return an integer from -${MAX_PRIORITY} to ${MAX_PRIORITY}`)

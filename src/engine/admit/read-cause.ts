@@ -4,7 +4,8 @@ import { isDefinition, listTriggers } from '../../author/trigger.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { deriveId } from '../../core/ids.ts'
-import { type EventRecord, parseEvent, type ReceivedEvent, type ServiceEvent } from '../../core/incoming/event.ts'
+import type { EventRecord, ReceivedEvent, ServiceEvent } from '../../core/incoming/event.ts'
+import { parseEvent } from '../../core/incoming/parse-event.ts'
 import { isPlainObject } from '../../core/json.ts'
 import { accountOf, type ClaimedRun, type RunCause } from '../../core/runs/claim.ts'
 import { isoTime } from '../../core/time.ts'
@@ -21,21 +22,25 @@ export function readCause(run: ClaimedRun, workflow: AnyWorkflow, facts: EventFa
     case 'event':
       return { account, event: readStoredEvent(run.cause.event, workflow, facts) }
     case 'call':
-      return { account, ...readCall(describeCall(run, run.cause.input), workflow, facts) }
+      return { account, ...readCall(describeCall(run, run.cause), workflow, facts) }
     default:
       return run.cause satisfies never
   }
 }
 
 /** A stored event parsed by the workflow's schema. Throws where it does not fit, or is pruned. */
-export function readStoredEvent({ id, body }: EventRecord, workflow: AnyWorkflow, facts: EventFacts): ReceivedEvent {
+export function readStoredEvent(
+  { id, account, body }: EventRecord,
+  workflow: AnyWorkflow,
+  facts: EventFacts,
+): ReceivedEvent {
   if (body === '') throw new Error(`the body of its event ${id} is pruned`)
   // `parseEvent` checked it before it was stored.
-  return fitToWorkflow(JSON.parse(body), workflow, facts)
+  return fitToWorkflow({ ...JSON.parse(body), account }, workflow, facts)
 }
 
 function fitToWorkflow(
-  event: ServiceEvent,
+  event: ServiceEvent & { account: string },
   workflow: Pick<AnyWorkflow, 'on'>,
   { isSelfCaused, spellings }: EventFacts,
 ): ReceivedEvent {
@@ -46,6 +51,7 @@ function fitToWorkflow(
 /** An invocation, before or after its run is made. */
 interface Call {
   runId: string
+  account: string
   createdAt: number
   /** JSON text. */
   input: string
@@ -63,7 +69,10 @@ export function readCall(
   return withStorageNames(facts.spellings, () => {
     const input: unknown = JSON.parse(call.input)
     const schema = inputOf(workflow)
-    if (!schema) return { event: fitToWorkflow(parseEvent(completeEvent(call, workflow, input)), workflow, facts) }
+    if (!schema) {
+      const event = { ...parseEvent(completeEvent(call, workflow, input)), account: call.account }
+      return { event: fitToWorkflow(event, workflow, facts) }
+    }
     const parsed = schema.safeParse(input ?? undefined)
     if (parsed.success) return { input: parsed.data }
     const faults = parsed.error.issues.map(({ path, message }) => `${['input', ...path].join('.')}: ${message}`)
@@ -71,8 +80,8 @@ export function readCall(
   })
 }
 
-function describeCall({ lease, createdAt }: ClaimedRun, input: string): Call {
-  return { runId: lease.runId, createdAt, input }
+function describeCall({ lease, createdAt }: ClaimedRun, { account, input }: Extract<RunCause, { kind: 'call' }>): Call {
+  return { runId: lease.runId, account, createdAt, input }
 }
 
 function completeEvent({ runId, createdAt }: Call, workflow: Pick<AnyWorkflow, 'on'>, input: unknown): object {

@@ -3,6 +3,7 @@ import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { Lease } from '../../core/runs/lease.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Claim } from '../execute/run-pass.ts'
+import type { OwnWorkItem } from '../pass/own-work.ts'
 import { Parking } from '../pass/parking.ts'
 import { WaitHints } from '../pass/wait-hints.ts'
 
@@ -22,6 +23,9 @@ interface Parts {
   clock: Clock
   /** Executes one pass; must not reject. */
   execute: (run: ClaimedRun, claim: Claim, pass: RunningPass) => Promise<void>
+  /** Tells work outside steps that a pass does not wait for, and timers of the code's own. */
+  tellPending: (run: ClaimedRun, item: OwnWorkItem) => void
+  tellTimer?: ((run: ClaimedRun, item: OwnWorkItem) => void) | undefined
   /** Called when a pass gives its slot back. */
   slotFreed: () => void
   /** Called after each pass. */
@@ -58,7 +62,7 @@ export class ActivePasses {
       if (claim.hasSlot) this.#parts.slotFreed()
     }
     const control = {
-      parking: new Parking({ clock: this.#parts.clock, hints: this.#hints }),
+      parking: this.#openParking(run),
       abort: new AbortController(),
     }
     const pass: RunningPass = { fence, ...control, isSettling: false, releaseSlot, done: Promise.resolve() }
@@ -67,6 +71,16 @@ export class ActivePasses {
     pass.done = this.#parts.execute(run, claim, pass).finally(() => {
       releaseSlot()
       this.#parts.ended()
+    })
+  }
+
+  #openParking(run: ClaimedRun): Parking {
+    const { clock, tellPending, tellTimer } = this.#parts
+    return new Parking({
+      clock,
+      hints: this.#hints,
+      tellPending: (item) => tellPending(run, item),
+      tellTimer: tellTimer && ((item) => tellTimer(run, item)),
     })
   }
 

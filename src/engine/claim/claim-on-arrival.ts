@@ -25,6 +25,11 @@ interface Parts {
   arrived: (arrivals: Arrivals) => void
 }
 
+/** Another worker may have the module that this one lacks. See decision 39. */
+function hasAll({ codeHashes }: ArrivalClaim, workflows: readonly string[]): boolean {
+  return workflows.every((id) => Object.hasOwn(codeHashes, id))
+}
+
 /**
  * Saves deliveries for a worker, which may be on another thread. With free slots and an empty
  * queue, the same commit claims their runs for it. See decision 13.
@@ -41,9 +46,10 @@ export class ClaimOnArrival implements DeliveryIntake {
   saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
     const { store, counts, claimFor } = this.#parts
     const count = delivery.workflows.length
-    const mayClaim = count > 0 && counts.queue.isCleared && counts.slots.take(count)
+    const arrivalClaim = count > 0 && counts.queue.isCleared ? claimFor(delivery.workflows) : null
+    const mayClaim = arrivalClaim !== null && hasAll(arrivalClaim, delivery.workflows) && counts.slots.take(count)
     if (!mayClaim) counts.queue.add(count)
-    const saving = mayClaim ? { ...delivery, arrivalClaim: claimFor(delivery.workflows) } : delivery
+    const saving = mayClaim ? { ...delivery, arrivalClaim } : delivery
     const saved = store.saveDelivery(saving)
     this.#saving.add(saved)
     saved.then(

@@ -7,8 +7,9 @@ import type { RunOutcome } from '../../core/runs/run.ts'
 import { decideMismatch } from '../../core/runs/step.ts'
 import type { Cause } from '../admit/cause.ts'
 import { limitWait, watchDeadline } from '../pass/deadline.ts'
+import { gatherWakeUps } from '../pass/gather-wake-ups.ts'
 import { packOutput } from '../pass/pack-output.ts'
-import type { Park } from '../pass/parking.ts'
+import type { CodeEnd, Park } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { runInPass } from '../pass/scope.ts'
 import type { FilesFor } from '../worker-parts.ts'
@@ -16,7 +17,7 @@ import { createRunContext } from './run-context.ts'
 import { watchCancels } from './watch-cancels.ts'
 import { type ReplayWatch, watchReplay } from './watch-replay.ts'
 
-type Ending = { kind: 'returned'; output: unknown } | { kind: 'threw'; error: unknown } | Park
+type Ending = { kind: 'returned'; output: unknown } | CodeEnd | Park
 
 /**
  * Executes one pass of an admitted run: replays finished steps and goes on until it ends or has to
@@ -35,11 +36,11 @@ export async function executeRun(
   const replayWatch = watchReplay(pass)
   const called = runInPass(pass, () => callAuthor(() => call(context as never)))
   const codeEnded = called.then((end) => awaitReplay(pass, end, replayWatch))
-  const ending = await Promise.race([codeEnded, pass.parking.failed, pass.parking.ended])
+  const ending = await Promise.race([codeEnded, pass.parking.codeEnded, pass.parking.ended])
   replayWatch.stop()
   const joined = await joinSteps(pass, ending)
   endWatch()
-  return limitWait(await decideOutcome(pass, joined), pass.deadline)
+  return limitWait(gatherWakeUps(pass, await decideOutcome(pass, joined)), pass.deadline)
 }
 
 /** The function that this run calls: `run`, or `onFailure` with the failure that it handles. */
@@ -67,22 +68,28 @@ function awaitReplay({ order, journal }: Pass, end: Ending, watch: ReplayWatch):
 
 /**
  * Awaits the steps that are at work when the code has ended, each up to its timeout. Those of code
- * that has thrown get their signal. Only then may the run end. See decision 34.
+ * that has failed or timed out get their signal. Only then may the run end. See decision 34.
  */
 async function joinSteps({ parking, order, abort }: Pass, ending: Ending): Promise<Ending> {
-  if (ending.kind !== 'returned' && ending.kind !== 'threw') return ending
+  if (!isEndOfCode(ending)) return ending
   parking.endCode()
   order.end()
   if (!parking.isBusy) return ending
-  if (ending.kind === 'threw') abort.abort(ending.error)
+  if ('error' in ending) abort.abort(ending.error)
   const park = await Promise.race([parking.idle(), parking.ended])
   return park ?? ending
+}
+
+function isEndOfCode(ending: Ending): ending is Exclude<Ending, Park> {
+  return ['returned', 'threw', 'overdue', 'continued'].includes(ending.kind)
 }
 
 function decideOutcome(pass: Pass, ending: Ending): RunOutcome | Promise<RunOutcome> {
   switch (ending.kind) {
     case 'returned':
       return decideMisfit(pass) ?? complete(pass, ending.output)
+    case 'continued':
+      return decideMisfit(pass) ?? ending
     case 'threw': {
       const outcome = decideFailure(pass, ending.error)
       return outcome.kind === 'failed' ? (decideMisfit(pass) ?? outcome) : outcome

@@ -4,6 +4,7 @@ import { rootOf } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import { limitsWrites } from '../../core/safety/guard.ts'
 import { readWorkflowGuard } from '../../core/safety/guard-schema.ts'
+import { CallPlaces } from '../pass/call-places.ts'
 import { computeDeadline } from '../pass/deadline.ts'
 import { Journal } from '../pass/journal.ts'
 import { OutcomeOrder } from '../pass/outcome-order.ts'
@@ -21,7 +22,7 @@ interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | '
 /** A pass of an admitted run, with its journal. */
 export function openPass(parts: WorkerParts, opening: Opening): Pass {
   const { run, workflow, known, startedAt, matcher, parking, abort, spellings } = opening
-  const { store, routes, clock, random, publish, stillMs, guard, runInSpan } = parts
+  const { store, routes, clock, random, publish, stillMs, guard, runInSpan, gatherMs } = parts
   const ownLimits = readWorkflowGuard(workflow)
   const hash = codeHashOf(workflow)
   const isOtherCode = run.codeHash !== hash
@@ -32,6 +33,7 @@ export function openPass(parts: WorkerParts, opening: Opening): Pass {
   const isContinued = run.attempt === 0 && known.some(({ status }) => status === 'waiting')
   return {
     run,
+    on: workflow.on,
     root: rootOf(run),
     journal: new Journal({ store, lease: run.lease, known, startedAt, codeHash, isContinued }),
     order: new OutcomeOrder(known),
@@ -39,6 +41,7 @@ export function openPass(parts: WorkerParts, opening: Opening): Pass {
     abort,
     spellings,
     isCodeChanged: isOtherCode && !isEmpty,
+    places: CallPlaces.of(workflow.run),
     retry: workflow.retry,
     stepTimeout: workflow.timeout?.step,
     guard,
@@ -52,6 +55,7 @@ export function openPass(parts: WorkerParts, opening: Opening): Pass {
     random,
     publish,
     ...(stillMs === undefined ? {} : { stillMs }),
+    ...(gatherMs === undefined ? {} : { gatherMs }),
     ...(runInSpan && { runInSpan }),
   }
 }

@@ -4,20 +4,25 @@ import type { EventDefinition } from '../../author/define-event.ts'
 import type { Invocable, StepApi } from '../../author/step-api.ts'
 import type { Caller } from '../../core/notices.ts'
 import type { StepName } from '../../core/runs/step.ts'
+import type { FileBefore } from '../../core/safety/effect.ts'
 import type { DeletePermit, FileCall } from '../../core/service/files-api.ts'
 import { silence } from '../../core/thenable.ts'
 import { parseDuration, parseMoment } from '../../core/time.ts'
 import type { Cause } from '../admit/cause.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { currentStep } from '../pass/scope.ts'
+import { type ApproveRequest, approveStep } from '../steps/approve-step.ts'
 import { type InvokeRequest, invokeStep } from '../steps/invoke-step.ts'
 import { mapSteps } from '../steps/map-steps.ts'
 import { type Patches, patchedStep } from '../steps/patched-step.ts'
+import { openStreams, type ReceiveRequest, receiveStep } from '../steps/receive-step.ts'
+import { refuseStopped } from '../steps/refuse-stopped.ts'
 import { runStep } from '../steps/run-step.ts'
 import { sendStep } from '../steps/send-step.ts'
 import { sleepStep } from '../steps/sleep-step.ts'
 import { type WaitRequest, waitStep } from '../steps/wait-step.ts'
 import type { FilesFor } from '../worker-parts.ts'
+import { continueRun } from './continue-run.ts'
 
 /** The context that an author's function receives. */
 export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {
@@ -25,6 +30,7 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
   const chance = rememberedChance(pass)
   return {
     ...cause,
+    account,
     run: { id: runId, workflow: pass.run.workflow },
     step: createStepApi(pass),
     files: filesFor(account, (call, perform) => fileStep(pass, call, perform)),
@@ -48,10 +54,20 @@ const fileStep = <T>(
   perform: (signal: AbortSignal, caller: Caller, permit?: DeletePermit) => Promise<T>,
 ): Promise<T> => {
   let permit: DeletePermit | undefined
-  const onGranted = (granted: DeletePermit) => {
-    permit = granted
+  let before: FileBefore | null = null
+  const onSeen = (seen: FileBefore) => {
+    before = seen
   }
-  const options = { effect, target, keep, ...limits, ...(facts && { facts: { ...facts, onGranted } }) }
+  const onGranted = (granted: DeletePermit) => {
+    permit = { ...granted, beforeSend: () => refuseStopped(pass, target), onSeen }
+  }
+  const options = {
+    effect,
+    target,
+    keep,
+    ...limits,
+    ...(facts && { facts: { ...facts, onGranted, before: () => before } }),
+  }
   return runStep(
     pass,
     [`files.${operation}`, target],
@@ -62,6 +78,7 @@ const fileStep = <T>(
 
 function createStepApi(pass: Pass): StepApi {
   const patches: Patches = new Map()
+  const streams = openStreams(pass.run.received)
   return {
     // The types say what JSON makes of the results; the engine only knows that they are JSON.
     run: (name, fn, options) => runStep(pass, name, (context) => fn(context), options) as Promise<never>,
@@ -71,9 +88,12 @@ function createStepApi(pass: Pass): StepApi {
     sleepUntil: (name, moment) => sleepStep(pass, name, (what) => parseMoment(moment, what)),
     // The types of the results are those of the definitions given.
     waitFor: (name: StepName, request: WaitRequest) => waitStep(pass, name, request) as Promise<never>,
+    receive: (name: StepName, request: ReceiveRequest) => receiveStep(pass, streams, name, request) as Promise<never>,
     send: (name: StepName, on: EventDefinition | string, data: unknown) => sendStep(pass, name, on, data),
     invoke: (name: StepName, workflow: Invocable, input?: unknown, options: InvokeRequest['options'] = {}) =>
       invokeStep(pass, name, { workflow, input, options }) as Promise<never>,
+    approve: (name: StepName, request: ApproveRequest) => approveStep(pass, name, request) as Promise<never>,
+    continueAs: (input?: unknown) => silence(continueRun(pass, streams, input)),
     patched: (id) => patchedStep(pass, patches, id),
   }
 }

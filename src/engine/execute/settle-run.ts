@@ -15,6 +15,8 @@ export function settleRun(
   switch (outcome.kind) {
     case 'completed':
       return store.completeRun(lease, outcome.output, now)
+    case 'continued':
+      return store.continueRun(lease, outcome.successor, now)
     case 'failed':
       return store.failRun(lease, outcome.error, now, workflow?.onFailure !== undefined)
     case 'parked':
@@ -38,11 +40,14 @@ export function settleRun(
 /** The notice of an outcome. */
 export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now: number; steps: number }): Notice {
   const parentRun = run.cause.kind === 'call' ? run.cause.parentRun : null
-  const about = { run: run.lease.runId, workflow: run.workflow, root: rootOf(run), parentRun }
+  const origin = run.originRun === null ? {} : { originRun: run.originRun }
+  const about = { run: run.lease.runId, workflow: run.workflow, root: rootOf(run), parentRun, ...origin }
   const ms = at.now - run.createdAt
   switch (outcome.kind) {
     case 'completed':
       return { kind: 'run.completed', ...about, ms, steps: at.steps }
+    case 'continued':
+      return { kind: 'run.completed', ...about, ms, steps: at.steps, continuedBy: outcome.successor.run }
     case 'failed':
       return { kind: 'run.failed', ...about, ms, error: outcome.error }
     case 'parked':

@@ -19,13 +19,13 @@ export function describeOverdue(deadline: number): UpshotError {
   )
 }
 
-/** Aborts and ends the pass at the deadline; the result cancels that. */
+/** Ends the code at the deadline, as a failure does; the result cancels that. */
 export function watchDeadline({ deadline, clock, abort, parking }: Pass): () => void {
   if (deadline === null) return () => {}
   return clock.at(deadline, () => {
     const error = describeOverdue(deadline)
     abort.abort(error)
-    parking.endPass({ kind: 'overdue', error })
+    parking.failCode(error, 'overdue')
   })
 }
 

@@ -13,6 +13,7 @@ import type { StepFailure } from '../../core/store/journal.ts'
 import type { AskOptions } from '../../core/store/safety/effects.ts'
 
 import type { WorkerParts } from '../worker-parts.ts'
+import { quietly } from './own-work.ts'
 
 interface JournalParts {
   store: Pick<WorkerParts['store'], 'saveCheckpoint' | 'beginEffects'>
@@ -49,6 +50,7 @@ export class Journal {
   #now: number
   #saving = 0
   #isContinued: boolean
+  #hasRecorded = false
   #failure: { error: unknown } | null = null
   #barrier: PromiseWithResolvers<void> | null = null
 
@@ -75,6 +77,11 @@ export class Journal {
    */
   get isContinued(): boolean {
     return this.#isContinued
+  }
+
+  /** True once this pass has recorded something. */
+  get hasRecorded(): boolean {
+    return this.#hasRecorded
   }
 
   /** The steps of earlier passes that this one has not reached. */
@@ -130,12 +137,15 @@ export class Journal {
   /** Begins to write a checkpoint. The result, and {@link barrier}, resolve when it is on disk. */
   record(step: Checkpoint, failure?: StepFailure, savedWithStep?: SavedWithStep): Promise<void> {
     this.#isContinued = false
+    this.#hasRecorded = true
     this.#passTime(step)
     if (isFinished(step)) {
       this.#finished += 1
       this.#open.delete(step.key)
     }
-    const saved = this.#parts.store.saveCheckpoint(this.#parts.lease, step, failure, this.#withHash(savedWithStep))
+    const { store, lease } = this.#parts
+    const withHash = this.#withHash(savedWithStep)
+    const saved = quietly(() => store.saveCheckpoint(lease, step, failure, withHash))
     this.#count(saved)
     return saved
   }

@@ -1,4 +1,6 @@
+import type { Successor } from '../../core/runs/run.ts'
 import type { Clock } from '../../core/time.ts'
+import { OwnWork, type OwnWorkItem, quietly } from './own-work.ts'
 import type { WaitHints } from './wait-hints.ts'
 
 /** Why a pass ends before its run does. */
@@ -8,18 +10,30 @@ export type Park =
   | { kind: 'released' }
   /** The run was canceled or taken over. */
   | { kind: 'lost' }
-  /** The run timed out. */
-  | { kind: 'overdue'; error: unknown }
   /** The store failed, so that nothing can be decided here. */
   | { kind: 'broken'; error: unknown }
+
+/**
+ * An end of the code that its function does not give. `overdue`: the run timed out; `continued`:
+ * another run goes on in its place.
+ */
+export type CodeEnd = { kind: 'threw' | 'overdue'; error: unknown } | { kind: 'continued'; successor: Successor }
 
 interface ParkingParts {
   clock: Clock
   hints: WaitHints
+  /** Hears of work outside steps that a pass does not wait for any longer. */
+  tellPending?: (item: OwnWorkItem) => void
+  /** Hears of timers that the code sets outside steps. */
+  tellTimer?: ((item: OwnWorkItem) => void) | undefined
 }
 
 /** Real time between two looks at the waits of a pass at work. */
 const LOOK_MS = 50
+/** Real time for which work of the code's own may stand still before its pass parks. */
+const STILL_MS = 250
+/** Longest real time, in one pass, for which work of the code's own keeps it from parking. */
+const LINGER_MS = 5_000
 
 /**
  * Ends a pass once no step is at work. A wait that is over before that goes on in the pass; the
@@ -27,10 +41,12 @@ const LOOK_MS = 50
  */
 export class Parking {
   readonly ended: Promise<Park>
-  /** Resolves with an error of the author's code that its function does not throw. */
-  readonly failed: Promise<{ kind: 'threw'; error: unknown }>
+  /** Work of the code outside steps. The pass lingers for it before it parks. */
+  readonly ownWork = new OwnWork()
+  /** Resolves where the code ends without its function. */
+  readonly codeEnded: Promise<CodeEnd>
   #end: (park: Park) => void = () => {}
-  #fail: (failure: { kind: 'threw'; error: unknown }) => void = () => {}
+  #endsCode: (end: CodeEnd) => void = () => {}
   #idle: (() => void) | null = null
   #activeSteps = 0
   #waits: Wait[] = []
@@ -44,16 +60,18 @@ export class Parking {
   #isOver = false
   #hasCodeEnded = false
   #isChecking = false
+  #linger: Linger | null = null
 
   readonly #parts: ParkingParts
 
   constructor(parts: ParkingParts) {
     this.#parts = parts
+    this.ownWork.onTimer = parts.tellTimer
     this.ended = new Promise((resolve) => {
       this.#end = resolve
     })
-    this.failed = new Promise((resolve) => {
-      this.#fail = resolve
+    this.codeEnded = new Promise((resolve) => {
+      this.#endsCode = resolve
     })
   }
 
@@ -78,9 +96,14 @@ export class Parking {
     this.#close()
   }
 
-  /** An error that nothing awaits ends the code as if its function had thrown it. */
-  failCode(error: unknown): void {
-    this.#fail({ kind: 'threw', error })
+  /** Ends the code as if its function had thrown this error. */
+  failCode(error: unknown, kind: 'threw' | 'overdue' = 'threw'): void {
+    this.#endsCode({ kind, error })
+  }
+
+  /** Ends the code here: another run goes on in its place. */
+  continueAs(successor: Successor): void {
+    this.#endsCode({ kind: 'continued', successor })
   }
 
   /** Resolves when no step is at work. */
@@ -126,7 +149,7 @@ export class Parking {
       this.#wake(({ looks }) => looks)
     }
     const pauseMs = this.#lookedAt + LOOK_MS - performance.now()
-    if (pauseMs > 0) setTimeout(look, pauseMs)
+    if (pauseMs > 0) quietly(() => setTimeout(look, pauseMs))
     else look()
   }
 
@@ -144,7 +167,7 @@ export class Parking {
   }
 
   /** Ends the pass without waiting for the steps at work. */
-  endPass(park: Extract<Park, { kind: 'lost' | 'overdue' | 'broken' }>): Promise<never> {
+  endPass(park: Extract<Park, { kind: 'lost' | 'broken' }>): Promise<never> {
     this.#finish(park)
     return neverSettles()
   }
@@ -153,13 +176,41 @@ export class Parking {
   #check(): void {
     if (this.#isChecking || this.#isOver || !this.#mayEnd()) return
     this.#isChecking = true
-    setImmediate(() => {
-      this.#isChecking = false
-      if (this.#activeSteps > 0) this.#watchWaits()
-      else if (this.#halt !== null) this.#finish({ kind: 'parked', dueAt: null, reason: this.#halt })
-      else if (this.#waits.length > 0) this.#finish(joinWaits(this.#waits))
-      else if (this.#isDraining) this.#finish({ kind: 'released' })
-    })
+    quietly(() => setImmediate(() => this.#endOrGoOn()))
+  }
+
+  #endOrGoOn(): void {
+    this.#isChecking = false
+    if (this.#activeSteps > 0 || this.#lingers()) this.#watchWaits()
+    else if (this.#halt !== null) this.#finish({ kind: 'parked', dueAt: null, reason: this.#halt })
+    else if (this.#waits.length > 0) this.#finish(joinWaits(this.#waits))
+    else if (this.#isDraining) this.#finish({ kind: 'released' })
+  }
+
+  /**
+   * True while the code awaits something of its own, so that it may still come to a step. Bounded
+   * by {@link STILL_MS} and {@link LINGER_MS}.
+   */
+  #lingers(): boolean {
+    if (this.isClosed) return false
+    const { pending, moves } = this.ownWork
+    if (pending === null) return false
+    const now = performance.now()
+    this.#linger ??= { ms: 0, lookedAt: now, stillMs: 0, moves: -1 }
+    const linger = this.#linger
+    const passedMs = Math.min(now - linger.lookedAt, LOOK_MS)
+    linger.ms += passedMs
+    linger.stillMs = moves === linger.moves ? linger.stillMs + passedMs : 0
+    linger.moves = moves
+    linger.lookedAt = now
+    if (linger.stillMs >= STILL_MS || linger.ms >= LINGER_MS) {
+      this.#parts.tellPending?.(pending)
+      return false
+    }
+    this.ownWork.onEnd = () => this.#check()
+    clearTimeout(linger.timer)
+    linger.timer = quietly(() => setTimeout(() => this.#check(), LOOK_MS / 2))
+    return true
   }
 
   #mayEnd(): boolean {
@@ -172,7 +223,7 @@ export class Parking {
     this.#cancelTimer()
     if (this.isClosed || this.#waits.length === 0) return
     const dueAt = Math.min(...this.#waits.map((wait) => wait.dueAt ?? Infinity))
-    if (dueAt < Infinity) this.#cancelTimer = clock.at(dueAt, () => this.#wakeDue())
+    if (dueAt < Infinity) this.#cancelTimer = quietly(() => clock.at(dueAt, () => this.#wakeDue()))
     if (!this.#waits.some(({ looks }) => looks)) return
     hints.add(this)
     if (hints.count !== this.#seenHints) this.look()
@@ -194,6 +245,8 @@ export class Parking {
   #close(): void {
     this.#isOver = true
     this.#cancelTimer()
+    clearTimeout(this.#linger?.timer)
+    this.ownWork.close()
     this.#parts.hints.delete(this)
   }
 
@@ -205,6 +258,15 @@ export class Parking {
 
 export function neverSettles(): Promise<never> {
   return new Promise(() => {})
+}
+
+/** How long the pass has lingered for work of the code's own. */
+interface Linger {
+  ms: number
+  stillMs: number
+  moves: number
+  lookedAt: number
+  timer?: NodeJS.Timeout
 }
 
 interface Wait {

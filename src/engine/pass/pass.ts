@@ -1,3 +1,4 @@
+import type { Trigger } from '../../author/trigger.ts'
 import type { AboutRun } from '../../core/notices.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RetryOptions } from '../../core/runs/retry.ts'
@@ -7,21 +8,30 @@ import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { Duration } from '../../core/time.ts'
 import type { EventMatcher } from '../event-matcher.ts'
 import type { WorkerParts } from '../worker-parts.ts'
+import type { CallPlaces } from './call-places.ts'
 import type { Journal } from './journal.ts'
 import type { OutcomeOrder } from './outcome-order.ts'
 import type { Parking } from './parking.ts'
 
 /** One pass of a worker through a run: everything that its steps need. */
 export interface Pass
-  extends Pick<WorkerParts, 'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'guard' | 'runInSpan'> {
+  extends Pick<
+    WorkerParts,
+    'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'gatherMs' | 'guard' | 'runInSpan'
+  > {
   run: ClaimedRun
+  /** The trigger of its workflow. */
+  on: Trigger
   /** The event or tick that the run goes back to. */
   root: RunRoot
   journal: Journal
   order: OutcomeOrder
   parking: Parking
   /** For reading; steps write through the journal. */
-  store: Pick<WorkerParts['store'], 'readOutput' | 'packOutput' | 'findMatch' | 'findRun' | 'watchRun'>
+  store: Pick<
+    WorkerParts['store'],
+    'readOutput' | 'packOutput' | 'findMatch' | 'findQuestion' | 'listStops' | 'findRun' | 'findInvoked' | 'watchRun'
+  >
   matcher: Pick<EventMatcher, 'startMatching' | 'catchUp'>
   /** How the service spells the storages of the run's account. */
   spellings: StorageSpellings
@@ -29,6 +39,8 @@ export interface Pass
   isCodeChanged: boolean
   /** Aborts when the run is canceled, taken over or out of time, or the process stops. */
   abort: AbortController
+  /** Where the code first called a step of each name. */
+  places: CallPlaces
   /** The workflow's defaults for its steps. */
   retry: RetryOptions | undefined
   stepTimeout: Duration | undefined

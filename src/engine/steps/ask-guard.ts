@@ -1,6 +1,6 @@
 import { accountOf } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
-import type { Asked, EffectAsk, EffectPermit } from '../../core/safety/effect.ts'
+import type { Asked, EffectAsk, EffectPermit, FileBefore, FileState } from '../../core/safety/effect.ts'
 import { folderLimit, type Limit, planLimits } from '../../core/safety/guard.ts'
 import type { DeletePermit } from '../../core/service/files-api.ts'
 import { STORAGES } from '../../core/service/storage.ts'
@@ -11,6 +11,8 @@ import { askTogether } from './ask-together.ts'
 export interface EffectFacts {
   /** The state in which the run saw the file; null where it has not read it. */
   asked: Asked | null
+  /** The state that its author requires. */
+  expect?: FileState | null
   /** Distinct entries of the storage that the run has listed; null: none. */
   listed: number | null
   /** Reads the file's present state; null: there is none. */
@@ -21,6 +23,8 @@ export interface EffectFacts {
   list?: object
   /** Takes the permit before the effect begins. */
   onGranted?(permit: DeletePermit): void
+  /** The state that the last look before a request found; null while there was none. */
+  before?(): FileBefore | null
 }
 
 /**
@@ -46,14 +50,14 @@ export async function askGuard(
   // A size that nobody knows counts as nothing, so it is looked up where bytes are limited.
   const mustLook = isHeld || limits.some(({ what }) => what === 'bytes')
   const known = facts.asked ?? (mustLook ? await look(pass, facts) : null)
-  const request = describeAsk(pass, { step, row, asked: known, limits })
+  const request = describeAsk(pass, { step, row, asked: known, limits, facts })
   const permit = await (facts.list
     ? askTogether(pass.journal, facts.list, { ask: request, options: askOptions(pass) })
     : ask(pass, request))
   if (permit.kind !== 'held' || known !== null || !facts.look) return permit
   // A person decides by path, size and date, not by an id.
   const asked = await look(pass, facts)
-  return asked === null ? permit : ask(pass, describeAsk(pass, { step, row, asked, limits }))
+  return asked === null ? permit : ask(pass, describeAsk(pass, { step, row, asked, limits, facts }))
 }
 
 async function ask(pass: Pass, request: EffectAsk): Promise<EffectPermit> {
@@ -69,16 +73,22 @@ function askOptions({ clock, deadline, guard }: Pass) {
   return { now, needs, expiresAt: Math.min(now + expireMs, deadline ?? Infinity) }
 }
 
-function describeAsk(
-  pass: Pass,
-  { step, row, asked, limits }: { step: Checkpoint; row: Checkpoint; asked: Asked | null; limits: readonly Limit[] },
-): EffectAsk {
+interface AskParts {
+  step: Checkpoint
+  row: Checkpoint
+  asked: Asked | null
+  limits: readonly Limit[]
+  facts: Pick<EffectFacts, 'expect'>
+}
+
+function describeAsk(pass: Pass, { step, row, asked, limits, facts }: AskParts): EffectAsk {
   return {
     step: row,
     class: step.effect === 'delete' ? 'delete' : 'write',
     operation: step.key.replace(/\[.*$/s, ''),
     ...sourceOf(pass, step),
     asked,
+    expect: facts.expect ?? null,
     limits,
   }
 }
@@ -91,7 +101,8 @@ function planLimitsOf(pass: Pass, step: Checkpoint, listed: number | null): Limi
   return planLimits(limits, pass.ownLimits, { source, effect: step.effect, listed })
 }
 
-function sourceOf({ run }: Pass, { target }: Checkpoint) {
+/** The source of an effect, as limits and stops count it. */
+export function sourceOf({ run }: Pass, { target }: Pick<Checkpoint, 'target'>) {
   const storage = STORAGES.find((name) => target?.startsWith(`${name}:`)) ?? null
   return { workflow: run.workflow, account: accountOf(run.cause), storage }
 }

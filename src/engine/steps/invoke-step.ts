@@ -89,7 +89,7 @@ function findRefusal({ run, spellings }: Pass, { workflow }: InvokeRequest, chil
 async function goOn(pass: Pass, step: Checkpoint): Promise<unknown> {
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
-  const child = await readDuringPass(pass, () => pass.store.findRun(step.target ?? ''))
+  const child = await readDuringPass(pass, () => findChild(pass, step))
   const now = pass.clock.now()
   if (child && child.finishedAt === null) {
     if (step.dueAt === null || step.dueAt > now) {
@@ -102,6 +102,11 @@ async function goOn(pass: Pass, step: Checkpoint): Promise<unknown> {
   }
   if (child?.status !== 'completed') return fail(pass, step, describeEnd(step, child), { isSettled: true })
   return complete(pass, step, child)
+}
+
+/** The child, or the run that goes on in its place. */
+async function findChild({ store, run }: Pass, { key, target }: Checkpoint): Promise<Run | null> {
+  return (await store.findInvoked(run.lease.runId, key)) ?? (await store.findRun(target ?? ''))
 }
 
 async function complete(pass: Pass, step: Checkpoint, child: Run): Promise<unknown> {

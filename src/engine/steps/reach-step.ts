@@ -59,13 +59,12 @@ export function takeStep<T>(
  * Throws `nested_step` inside a step, and `run_ended` once the author's function has ended.
  */
 export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Effect): ReachedStep | null {
-  const outer = currentStep(pass)
-  if (outer) throw refuseNested(outer.key, name)
-  if (pass.parking.hasCodeEnded) throw describeEnded(pass, name)
+  refuseOutside(pass, name)
   if (pass.parking.isClosed) return null
   const { order } = pass
   const { key, known, isRepeated, isShared } = pass.journal.reach(name)
   order.noteCall(key)
+  pass.places.note(typeof name === 'string' ? name : name[0])
   if (isRepeated) warnOfRepetition(pass, String(name))
   if (isShared) warnOfSharing(pass, String(name))
   if (order.isReplaying && !hasOutcome(known)) {
@@ -75,6 +74,13 @@ export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Ef
   if (mismatch === null) return { key, known }
   void pass.parking.halt(mismatch)
   return null
+}
+
+/** Throws for a call inside a step, or after the end of the author's function. */
+export function refuseOutside(pass: Pass, name: StepName): void {
+  const outer = currentStep(pass)
+  if (outer) throw refuseNested(outer.key, name)
+  if (pass.parking.hasCodeEnded) throw describeEnded(pass, name)
 }
 
 /** The row of a step that begins for the first time. */

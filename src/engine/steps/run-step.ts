@@ -2,7 +2,7 @@ import type { OnceStepOptions, StepContext } from '../../author/step-api.ts'
 import { describeError, type Failure, Interrupted, isSameReason, StepError, UpshotError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { decideRetry, planRetries } from '../../core/runs/retry.ts'
-import { type Checkpoint, hasOutcome, isFinished, numberOf, type StepName } from '../../core/runs/step.ts'
+import { type Checkpoint, hasOutcome, isFinished, numberOf, type StepName, stepNameOf } from '../../core/runs/step.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
 import type { Asked, EffectPermit } from '../../core/safety/effect.ts'
 import { isThenable } from '../../core/thenable.ts'
@@ -12,6 +12,7 @@ import { neverSettles, type Park } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { askGuard, type EffectFacts, needsPermit } from './ask-guard.ts'
 import { findOptionFault } from './find-option-fault.ts'
+import { publishEnd, publishHold } from './publish-approval.ts'
 import { holdStep, type ReachedStep, replayStep, takeStep } from './reach-step.ts'
 import { withTimeout } from './with-timeout.ts'
 
@@ -94,8 +95,9 @@ function endLater(): { kind: 'parked'; resumed: Promise<never> } {
 }
 
 /** Says that code returned without this step. Code that threw could not await it. */
-function noteJoin({ abort, publish, run }: Pass, step: string): void {
-  if (!abort.signal.aborted) publish({ kind: 'step.joined', run: run.lease.runId, workflow: run.workflow, step })
+function noteJoin({ abort, publish, run, places }: Pass, step: string): void {
+  const about = { run: run.lease.runId, workflow: run.workflow, step, place: places.find(stepNameOf(step)) }
+  if (!abort.signal.aborted) publish({ kind: 'step.joined', ...about })
 }
 
 async function repeatEnd<T>(pass: Pass, known: Checkpoint): Promise<StepEnd<T>> {
@@ -193,6 +195,7 @@ async function requirePermit(
   } catch (error) {
     return pass.journal.hasFailed ? describeUnsaved(error) : failAttempt(pass, step, error, options)
   }
+  if ('closed' in permit && permit.closed) publishEnd(pass, step, permit.closed)
   switch (permit.kind) {
     case 'granted':
       facts.onGranted?.(permit)
@@ -262,12 +265,6 @@ async function failInterrupted(pass: Pass, step: Checkpoint): Promise<StepEnd<ne
   return { kind: 'failed', error }
 }
 
-function publishHold(pass: Pass, { key }: Checkpoint, permit: Extract<EffectPermit, { kind: 'held' }>): void {
-  const { approval, opened, reason } = permit
-  if (approval === null || !opened) return
-  pass.publish({ kind: 'approval.opened', approval, ...aboutRun(pass), step: key, reason })
-}
-
 /** A write is asked for by what it is made of. */
 function describeInput({ input }: StepRequest): Asked | null {
   return input === undefined ? null : { path: null, bytes: null, modifiedAt: null, input }
@@ -275,12 +272,14 @@ function describeInput({ input }: StepRequest): Asked | null {
 
 /** The parts that most steps do not have; undefined without any. */
 function describeSaved(
-  { input }: StepRequest,
+  { input, facts }: StepRequest,
   { isAsked, packed }: { isAsked: boolean; packed?: Uint8Array | undefined },
 ): SavedWithStep | undefined {
   const isInLedger = isAsked || input !== undefined
   if (!isInLedger && packed === undefined) return undefined
-  const effect = { input: input === undefined ? null : JSON.stringify({ input }) }
+  const seen = facts?.before?.() ?? null
+  const before = seen && JSON.stringify(seen)
+  const effect = { input: input === undefined ? null : JSON.stringify({ input }), before }
   return { ...(isInLedger && { effect }), ...(packed && { packed }) }
 }
 

@@ -51,7 +51,16 @@ async function begin(pass: Pass, key: string, request: WaitRequest): Promise<Ser
 async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise<ServiceEvent | null> {
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
-  const found = await awaitMatch(pass, step)
+  return completeWait(pass, step, request, await awaitMatch(pass, step))
+}
+
+/** Records the event, or null, and gives it to the code. */
+export async function completeWait(
+  pass: Pass,
+  step: Checkpoint,
+  request: Pick<WaitRequest, 'on'>,
+  found: EventRecord | null,
+): Promise<ServiceEvent | null> {
   if (found?.body === '')
     return pass.parking.halt(`the body of event ${found.id}, which step "${step.key}" found, is pruned`)
   const body = found ? found.body : 'null'
@@ -65,7 +74,7 @@ async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise
 }
 
 /** Parks until there is an event, or the timeout is over: then null. */
-async function awaitMatch(pass: Pass, step: Checkpoint): Promise<EventRecord | null> {
+export async function awaitMatch(pass: Pass, step: Checkpoint): Promise<EventRecord | null> {
   for (;;) {
     const found = await readDuringPass(pass, () => findInTime(pass, step))
     if (found !== 'open') return found
@@ -93,7 +102,12 @@ function park(pass: Pass, { key, dueAt, target }: Checkpoint): Promise<void> {
 /**
  * Parses the found event's data. Where it does not fit the definition, the run waits for a person.
  */
-function fitFound(pass: Pass, key: string, { on }: WaitRequest, found: unknown): Promise<ServiceEvent | null> {
+export function fitFound(
+  pass: Pass,
+  key: string,
+  { on }: Pick<WaitRequest, 'on'>,
+  found: unknown,
+): Promise<ServiceEvent | null> {
   if (found === null) return Promise.resolve(null)
   try {
     const fit = () => fitEvent(found as ServiceEvent, typeof on === 'string' ? undefined : on)
@@ -121,7 +135,7 @@ export function planWait(
   )
 }
 
-function describeTarget({ on, where = {} }: WaitRequest): string {
+export function describeTarget({ on, where = {} }: Pick<WaitRequest, 'on' | 'where'>): string {
   const type = typeof on === 'string' ? on : on.type
   const values = Object.entries(where).map(([name, value]) => `${name} ${String(value).slice(0, 100)}`)
   return values.length === 0 ? type : `${type} with ${values.join(' and ')}`

@@ -3,6 +3,8 @@ import { UpshotError } from '../../core/errors.ts'
 import { deriveIdempotencyKey } from '../../core/ids.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import { isThenable } from '../../core/thenable.ts'
+import { after } from '../../core/time.ts'
+import { quietly } from '../pass/own-work.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { runInStep } from '../pass/scope.ts'
 
@@ -38,11 +40,12 @@ async function limitTime<T>(
   { running, abort }: { running: Promise<T>; abort: LazyAbort },
 ): Promise<T> {
   const limit = Promise.withResolvers<never>()
-  const cancel = pass.clock.at(pass.clock.now() + limitMs, () => {
+  const giveUp = () => {
     const error = new UpshotError('step_timeout', `Step "${step.key}" did not finish within ${limitMs} ms.`)
     abort.abort(error)
     limit.reject(error)
-  })
+  }
+  const cancel = quietly(() => after(pass.clock, limitMs, giveUp))
   try {
     return await Promise.race([running, limit.promise])
   } finally {

@@ -18,6 +18,8 @@ export interface ApiRequest {
   /** Sent as JSON. */
   body?: Record<string, unknown>
   resend: Resend
+  /** Called when the limit lets it go, before it is sent; an error that it throws ends the call. */
+  beforeSend?: (() => Promise<void>) | undefined
 }
 
 /** A successful reply. */

@@ -46,6 +46,12 @@ async function tryOnce(
   const limiter = parts.limiterOf(key)
   const queuedAt = clock.now()
   const { isProbe } = await enterLimiter(parts, call, key)
+  try {
+    await request.beforeSend?.()
+  } catch (error) {
+    await limiter.report({ isProbe, isAnswered: false, blockedUntil: null, limit: null })
+    throw error
+  }
   const startedAt = clock.now()
   const { outcome, status, limit } = await attempt(parts, call, { request, key })
   const isFailed = outcome instanceof FilesError

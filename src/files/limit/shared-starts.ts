@@ -1,3 +1,4 @@
+import { UpshotError } from '../../core/errors.ts'
 import type { Clock } from '../../core/time.ts'
 import {
   decideStarts,
@@ -22,6 +23,9 @@ interface ReservedStarts {
 }
 
 /** A change of the state. Giving back the same object writes nothing. */
+/** Saves in a row that may fail. Each of them means that another process saved, so few do. */
+const MAX_SAVES = 1_000
+
 type Change<T> = (state: LimiterState) => { state: LimiterState; result: T }
 
 /**
@@ -105,7 +109,7 @@ export class SharedStarts {
    * saved first.
    */
   async #update<T>(change: Change<T>): Promise<T> {
-    for (;;) {
+    for (let attempt = 1; attempt <= MAX_SAVES; attempt++) {
       const { state: stored, version } = await this.#load()
       const before = settledStarts(stored, this.#reserved)
       const { state, result } = change(before)
@@ -115,10 +119,16 @@ export class SharedStarts {
         return result
       }
     }
+    const what = `The LimiterStore refused ${MAX_SAVES.toLocaleString('en')} saves in a row.`
+    const rule = '"save" gives true where the stored version, 0 for none, is the given one; then "load" gives the next.'
+    throw new UpshotError('invalid_config', `${what} ${rule}`)
   }
 
   async #load(): Promise<{ state: LimiterState; version: number }> {
-    return (await this.#store.load(this.#key)) ?? { state: OPEN_STATE, version: 0 }
+    const loaded = (await this.#store.load(this.#key)) ?? { state: OPEN_STATE, version: 0 }
+    if (Array.isArray(loaded.state?.starts)) return loaded
+    const found = typeof loaded.state === 'string' ? 'text: parse it as JSON' : typeof loaded.state
+    throw new UpshotError('invalid_config', `The LimiterStore gave no state that "save" was given, but ${found}.`)
   }
 
   /** Runs one piece of work at a time: two at once would settle one reservation twice. */

@@ -20,6 +20,10 @@ export interface DeleteRequest extends DeleteOptions {
    * missing is then `already_gone`. Default false.
    */
   mayBeGone?: boolean
+  /** Called before each request that deletes, after its wait for the limit; it may throw. */
+  beforeSend?: () => Promise<void>
+  /** Called with the entry as each look before a request finds it. */
+  onSeen?: (entry: FileDetails) => void
 }
 
 /**
@@ -41,7 +45,8 @@ export async function deleteFile(
   for (let tries = 1; ; tries++) {
     let doubt: FilesError
     try {
-      await sendRequest(parts, call, { method: 'DELETE', url, resend: 'throttled' })
+      const { beforeSend } = options
+      await sendRequest(parts, call, { method: 'DELETE', url, resend: 'throttled', beforeSend })
       return { outcome: 'deleted', proof: 'reply' }
     } catch (error) {
       if (isProvenMissing(error)) return { outcome: 'already_gone', proof: 'verified' }
@@ -89,6 +94,7 @@ interface Inspection {
 async function inspect(parts: ClientParts, call: Call, { file, options, expect }: Inspection): Promise<Seen> {
   try {
     const { details, raw } = await readDetails(parts, call, file)
+    options.onSeen?.(details)
     if (details.type === 'folder') requireAllowed(call, options, 'This is a folder.')
     // An unknown word may mean a folder, too.
     if (readType(raw) === null) requireAllowed(call, options, 'The service does not say that this is a file.')

@@ -102,6 +102,7 @@ const LINES: Lines = {
         ? line('warn', 'run waits for a person', fields)
         : line('info', 'run parked', { ...fields, dueAt: new Date(dueAt) }),
   'approval.opened': ({ kind, ...fields }) => line('warn', 'people have to decide', fields),
+  'approval.closed': ({ kind, ...fields }) => line('info', 'approval ended', fields),
   'run.limited': ({ kind, dueAt, ...fields }) =>
     line('info', 'run waits for its turn', dueAt === null ? fields : { ...fields, dueAt: new Date(dueAt) }),
   'run.ready': ({ kind, ...fields }) => line('debug', 'run admitted', fields),
@@ -126,6 +127,10 @@ const LINES: Lines = {
     line('warn', 'two branches use one step name at the same time: give each its key, as [name, key]', fields),
   'step.joined': ({ kind, ...fields }) =>
     line('warn', 'the function of the run returned before this step had ended: await every step', fields),
+  'code.pending': ({ kind, ...fields }) =>
+    line('warn', 'the run has to wait while its code awaits something outside steps: put that into a step', fields),
+  'code.timer': ({ kind, ...fields }) =>
+    line('warn', 'a timer outside steps does not survive a pause: use step.sleep, or put it into a step', fields),
   'step.repeated': ({ kind, ...fields }) =>
     line('warn', 'a step name repeats: give each turn of a loop its key, as [name, key]', fields),
   'event.unmatched': ({ kind, error, ...fields }) => line('warn', 'event not matched', { ...fields, err: error }),
@@ -137,11 +142,22 @@ const LINES: Lines = {
     line('warn', 'workflows removed: no module defines them, so their events start no run any more', fields),
   'workflows.elsewhere': ({ kind, ...fields }) =>
     line('warn', 'workers disagree: another one has workflows that this folder lacks, and they stay', fields),
+  'workflow.missing': ({ workflow }) =>
+    line('warn', 'runs wait for a workflow that no worker at work has: bring its module back, or cancel them', {
+      workflow,
+      fix: `upshot runs cancel --workflow ${workflow} --status waiting`,
+    }),
   'files.called': ({ kind, ...fields }) => line('debug', 'files called', fields),
   'files.warned': ({ service, message }) => line('warn', message, { service }),
+  'effects.anchored': ({ kind, ...fields }) => line('info', 'effects anchored', fields),
   'store.pruned': ({ kind, ...fields }) => line('info', 'store pruned', fields),
+  'store.protected': ({ paths }) =>
+    line('warn', 'other users of this machine could read the data of the app: only its owner can now', { paths }),
   'store.log_missing': ({ file }) => line('error', LOG_MISSING, { file: `${file}-wal` }),
   'sandbox.logged': ({ message }) => line('debug', message, {}),
+  'admin.answered': ({ kind, ...fields }) => line('debug', 'admin request answered', fields),
+  'alert.sent': ({ kind, error, ...fields }) =>
+    error === null ? line('info', 'alert sent', fields) : line('error', 'alert not sent', { ...fields, err: error }),
   fault: ({ where, error }) => line('error', 'fault', { where, err: error }),
   'app.started': ({ urls }) => line('info', 'started', { urls }),
   'app.stopping': ({ reason }) => line('info', 'stopping', { reason }),
@@ -181,6 +197,7 @@ const DELIVERY_LINES: Record<Verdict, { level: LineLevel; message: string }> = {
   overloaded: REFUSED,
   unavailable: REFUSED,
   draining: { level: 'info', message: 'delivery refused' },
+  probe: { level: 'info', message: 'probe of our own answered' },
 }
 
 function nameRun({ run, workflow }: RunName): string {

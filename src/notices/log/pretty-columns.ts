@@ -34,6 +34,16 @@ export function planColumns({ message, fields }: LogLine, bar: (run: string) => 
     const text = [bar(run), `${count} ${count === 1 ? 'step' : 'steps'}`].filter((part) => part !== '').join(' ')
     return { name: workflow, text, time: formatMs(fields.ms), id: shortId(run), below: null }
   }
+  if (message === 'run skipped') {
+    bar(run)
+    return {
+      name: workflow,
+      text: `skipped: ${fields.reason}`,
+      time: formatMs(fields.ms),
+      id: shortId(run),
+      below: null,
+    }
+  }
   if (message !== 'run failed') return null
   bar(run)
   const {

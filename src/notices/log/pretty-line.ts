@@ -1,5 +1,6 @@
 import type { LineLevel, LogLine } from './plan-log-line.ts'
 import { type Columns, planColumns } from './pretty-columns.ts'
+import { wrapWords } from './wrap-words.ts'
 
 const SIGNS: Record<LineLevel, { sign: string; colour: number }> = {
   debug: { sign: '·', colour: 90 },
@@ -24,7 +25,8 @@ type Paint = (ansi: number, text: string) => string
 
 /**
  * A line for a terminal, with the time in this machine's time zone. Deliveries and ends of runs
- * stand in columns, a failure in two lines; any other line is a sentence.
+ * stand in columns, a failure in two lines. Any other line is a sentence, which goes on below where
+ * the terminal is narrow.
  */
 export function formatPrettyLine(line: LogLine, options: PrettyOptions): string {
   const { now, colour, bar } = options
@@ -34,10 +36,20 @@ export function formatPrettyLine(line: LogLine, options: PrettyOptions): string 
   if (columns !== null)
     return `${paint(DIM, timeOfDay(now))} ${paint(code, sign)} ${formatColumns(columns, paint, options)}`
   const { sentence, rest } = formatSentence(line)
-  const parts = [paint(DIM, timeOfDay(now)), paint(code, sign), oneLine(sentence)]
-  const details = oneLine(formatFields(rest))
-  return `${parts.join(' ')}${details === '' ? '' : `  ${paint(DIM, details)}`}\n`
+  const head = `${paint(DIM, timeOfDay(now))} ${paint(code, sign)}`
+  const said = oneLine(sentence)
+  const details = listFields(rest).map(oneLine)
+  const whole = details.length === 0 ? said : `${said}  ${details.join(' ')}`
+  if (SENTENCE_AT + whole.length <= options.width) {
+    return `${head} ${said}${details.length === 0 ? '' : `  ${paint(DIM, details.join(' '))}`}\n`
+  }
+  const room = options.width - SENTENCE_AT
+  const lines = [...wrapWords(said.split(' '), room), ...wrapWords(details, room).map((text) => paint(DIM, text))]
+  return `${head} ${lines.join(`\n${' '.repeat(SENTENCE_AT)}`)}\n`
 }
+
+/** Columns before a sentence: the time, the sign, and a space after each. */
+const SENTENCE_AT = 15
 
 /** Columns of the name, and of everything before the text: time, sign, name and the gaps. */
 const NAME_WIDTH = 19
@@ -73,6 +85,7 @@ function link(text: string, href: string, hasLinks: boolean): string {
 
 /** Puts the most important fields into a sentence and returns the rest. */
 function formatSentence({ message, fields }: LogLine): { sentence: string; rest: Record<string, unknown> } {
+  if (message === 'workflow loaded') return formatLoaded(fields)
   const { workflow, ms, steps, err, run, trace_id, span_id, event, ...others } = fields
   const isOurs = typeof workflow === 'string' && !('facts' in fields)
   const subject = isOurs ? message.replace(/^(run|workflow)\b/, workflow) : message
@@ -87,20 +100,24 @@ function formatSentence({ message, fields }: LogLine): { sentence: string; rest:
   return { sentence, rest: run === undefined ? { event, ...others } : { ...others, run } }
 }
 
+/** The module is named only where its name is not the workflow's. */
+function formatLoaded({ workflow, file, on }: LogLine['fields']): ReturnType<typeof formatSentence> {
+  return { sentence: `${workflow} loaded, on ${on}`, rest: file === `${workflow}.workflow.ts` ? {} : { file } }
+}
+
 function readMessage(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'message' in error ? error.message : error
 }
 
 /** `name=value` for each field; only the value for ids, whose prefix names them. */
-function formatFields(fields: Record<string, unknown>): string {
+function listFields(fields: Record<string, unknown>): string[] {
   return Object.entries(fields)
     .filter(([, value]) => value !== null && value !== undefined)
-    .map(([name, value]) => {
-      if (typeof value === 'object') return formatFields(value as Record<string, unknown>)
+    .flatMap(([name, value]) => {
+      if (typeof value === 'object') return listFields(value as Record<string, unknown>)
       return /^(run|delivery|event)$/.test(name) ? String(value) : `${name}=${value}`
     })
     .filter((text) => text !== '')
-    .join(' ')
 }
 
 /**

@@ -5,8 +5,9 @@ import { UpshotError } from '../../core/errors.ts'
 import { DEFAULT_GUARD } from '../../core/safety/guard.ts'
 import { guardSchema } from '../../core/safety/guard-schema.ts'
 import { isLoopback } from '../../core/service/account.ts'
-import { parseDuration } from '../../core/time.ts'
 import { adminConfig } from './admin-config.ts'
+import { alertConfig } from './alert-config.ts'
+import { durationSetting, readDuration } from './duration-setting.ts'
 
 const age = (fallback: string) =>
   z
@@ -15,16 +16,6 @@ const age = (fallback: string) =>
     .transform((given, context) =>
       given === 'forever' ? null : readDuration(given, context, 'must be a duration such as "30d", or "forever"'),
     )
-
-/** Milliseconds; adds an issue for what is no duration. The file may take its values from JSON. */
-function readDuration(given: unknown, context: z.RefinementCtx, fault: string): number {
-  try {
-    return parseDuration(given as number | string)
-  } catch {
-    context.addIssue(fault)
-    return z.NEVER
-  }
-}
 
 export const PUBLIC_URL_LOOKS_LIKE =
   'the https address at which the service reaches the receiver (http on this machine only), without query or login'
@@ -47,23 +38,23 @@ function isFitPublicUrl(text: string): boolean {
 const perSecond = z.number().positive().max(1_000_000).default(20_000)
 const burst = z.int().min(1).max(1_000_000).default(40_000)
 
+const requests = z.int().min(1).max(1_000_000)
+/** For every account, or by account. */
+const filesBurst = z
+  .union([requests, z.record(z.string(), requests)])
+  .nullable()
+  .default(null)
+
 /** The engine's pulse is looked at four times in this time, beside the work of a busy machine. */
 const MIN_HANG_MS = 1_000
 
 const configFile = z.strictObject({
   workflows: z.string().min(1).default('workflows'),
   slots: z.int().min(1).max(10_000).default(100),
-  drain: z
-    .unknown()
-    .default('10s')
-    .transform((given, context) => readDuration(given, context, 'must be a duration such as "10s"')),
+  drain: durationSetting('10s'),
   engine: z
     .strictObject({
-      hang: z
-        .unknown()
-        .default('60s')
-        .transform((given, context) => readDuration(given, context, 'must be a duration such as "60s"'))
-        .refine((ms) => ms >= MIN_HANG_MS, 'must be at least 1s'),
+      hang: durationSetting('60s').refine((ms) => ms >= MIN_HANG_MS, 'must be at least 1s'),
       heapBytes: z.int().min(67_108_864).max(1_099_511_627_776).default(1_073_741_824),
     })
     .prefault({})
@@ -87,7 +78,9 @@ const configFile = z.strictObject({
       error: 'must be at least bodyBytes, or the largest body would never fit',
     })
     .prefault({}),
+  files: z.strictObject({ burst: filesBurst }).prefault({}),
   admin: adminConfig,
+  alerts: alertConfig,
   retention: z
     .strictObject({
       runs: age('30d'),
@@ -96,15 +89,13 @@ const configFile = z.strictObject({
       deliveries: age('90d'),
       payloads: age('90d'),
       audit: age('365d'),
+      effects: age('forever'),
     })
     .prefault({}),
   guard: guardSchema(DEFAULT_GUARD),
   approvals: z
     .strictObject({
-      expire: z
-        .unknown()
-        .default('7d')
-        .transform((given, context) => readDuration(given, context, 'must be a duration such as "7d"')),
+      expire: durationSetting('7d'),
       needs: z.int().min(1).max(10).default(1),
     })
     .prefault({}),

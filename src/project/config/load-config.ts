@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { AlertPlan } from '../../core/alerts/alert-rule.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { GuardPolicy } from '../../core/safety/guard.ts'
+import { readAlerts } from './alert-config.ts'
 import { loadConfigFile, type Settings } from './config-file.ts'
 import type { Environment } from './environment.ts'
 import { readTraces, TRACES, type TraceConfig } from './trace-config.ts'
@@ -9,7 +11,7 @@ import type { ConfigFlags, LogThreshold, Role, ServiceConfig } from './variables
 import { ADMIN_PORTS, GENERAL, readService, readVariables } from './variables.ts'
 
 /** Configuration of the app, checked and frozen. */
-export interface Config extends Omit<Settings, 'workflows' | 'guard' | 'approvals'> {
+export interface Config extends Omit<Settings, 'workflows' | 'guard' | 'approvals' | 'alerts'> {
   dataDir: string
   workflowsDir: string
   /** Address that the receiver listens on. Admin server and sandbox listen on loopback only. */
@@ -23,9 +25,13 @@ export interface Config extends Omit<Settings, 'workflows' | 'guard' | 'approval
   dev?: boolean
   /** Key that seals secrets in the database; null where the data directory has a key file. */
   secretKey: string | null
+  /** File that anchors of the effect ledger are appended to; null: only the log has them. */
+  anchorFile?: string | null
   /** Bounds on effects, and the rules of approvals. */
   guardPolicy: GuardPolicy
   service: ServiceConfig
+  /** Left out: none. */
+  alerts?: AlertPlan
   /** How spans are sent; null or left out: they are not. */
   traces?: TraceConfig | null
 }
@@ -50,13 +56,12 @@ export async function loadConfig(
   if (service?.kind === 'real' && general?.UPSHOT_GUARD === 'off') {
     faults.push('UPSHOT_GUARD must be on with the real service. Raise `guard` in the project file instead.')
   }
-  if (faults.length > 0 || !general || !service || !traces) {
-    throw new UpshotError(
-      'invalid_config',
-      `Variables are missing or not valid:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
-    )
-  }
-  const { workflows, guard, approvals, ...settings } = await loadConfigFile(findConfigFile(root, configFile))
+  if (environment.UPSHOT_DATABASE_URL) faults.push(NO_POSTGRES)
+  if (faults.length > 0 || !general || !service || !traces) throw describeFaults(faults)
+  const file = await loadConfigFile(findConfigFile(root, configFile))
+  const { workflows, guard, approvals, ...settings } = file
+  const alerts = readAlerts(file.alerts, environment, faults)
+  if (faults.length > 0) throw describeFaults(faults)
   return Object.freeze({
     ...settings,
     dataDir: resolve(root, general.UPSHOT_DATA_DIR),
@@ -72,14 +77,24 @@ export async function loadConfig(
     role: general.UPSHOT_ROLE,
     dev: general.UPSHOT_DEV === '1',
     secretKey: general.UPSHOT_SECRET_KEY ?? null,
+    anchorFile: general.UPSHOT_ANCHOR_FILE === undefined ? null : resolve(root, general.UPSHOT_ANCHOR_FILE),
     guardPolicy: {
       limits: general.UPSHOT_GUARD === 'off' ? null : guard,
       approvals: { expireMs: approvals.expire, needs: approvals.needs },
     },
     publicUrl: general.UPSHOT_PUBLIC_URL ?? settings.publicUrl,
     service,
+    alerts,
     traces: readTraces(traces),
   })
+}
+
+/** Told rather than ignored: the project would write to another database than its owner thinks. */
+const NO_POSTGRES = 'UPSHOT_DATABASE_URL is set, but this version keeps a project in SQLite only. Remove the variable.'
+
+function describeFaults(faults: readonly string[]): UpshotError {
+  const lines = faults.map((fault) => `  ${fault}`)
+  return new UpshotError('invalid_config', `Variables are missing or not valid:\n${lines.join('\n')}`)
 }
 
 /** The named file, which must exist, or the one in the default place, which need not. */

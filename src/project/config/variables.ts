@@ -27,12 +27,18 @@ export type ServiceConfig =
     }
 
 /** Parts of the app that a process may run beside others on the same database. */
-export const ROLES = ['all', 'receiver', 'worker', 'scheduler'] as const
+export const ROLES = ['all', 'receiver', 'worker', 'scheduler', 'admin'] as const
 
 export type Role = (typeof ROLES)[number]
 
 /** Default admin ports; they differ so that one process of each role fits on a machine. */
-export const ADMIN_PORTS: Record<Role, number> = { all: 4701, receiver: 4701, worker: 4702, scheduler: 4703 }
+export const ADMIN_PORTS: Record<Role, number> = {
+  all: 4701,
+  receiver: 4701,
+  worker: 4702,
+  scheduler: 4703,
+  admin: 4704,
+}
 
 /** Least urgent level that is logged; `silent` logs nothing. */
 const LOG_THRESHOLDS = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -67,6 +73,7 @@ export const GENERAL = {
   UPSHOT_DEV: [z.enum(['0', '1']).default('0'), '1 to load changed workflows again, or 0'],
   UPSHOT_SECRET_KEY: [z.string().min(1).optional(), '32 bytes in base64 or hex'],
   UPSHOT_GUARD: [z.enum(['on', 'off']).default('on'), 'on, or off, which only the sandbox allows'],
+  UPSHOT_ANCHOR_FILE: [z.string().min(1).optional(), 'a file'],
   UPSHOT_PUBLIC_URL: [publicUrl.optional(), PUBLIC_URL_LOOKS_LIKE],
 } as const
 

@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { UpshotError } from '../../core/errors.ts'
 import type { Store } from '../../core/store/store.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
-import { loadVaultKey, parseVaultKey } from '../../store/vault.ts'
+import { loadVaultKey, makeVaultKey, parseVaultKey, readVaultKey } from '../../store/vault.ts'
 import type { Config } from '../config/load-config.ts'
 import { databaseFile, vaultKeyFile } from './data-files.ts'
 
@@ -17,6 +17,13 @@ export function storeOptions({ dataDir, secretKey }: Place): SqliteStoreOptions 
   const vaultKey =
     secretKey === null ? loadVaultKey(vaultKeyFile({ dataDir })) : parseVaultKey(secretKey, 'UPSHOT_SECRET_KEY')
   return { file: databaseFile({ dataDir }), vaultKey }
+}
+
+/** The key of the project, for reading; where there is none, one that opens nothing. */
+export function readKey({ dataDir, secretKey }: Place): Buffer {
+  if (secretKey !== null) return parseVaultKey(secretKey, 'UPSHOT_SECRET_KEY')
+  const file = vaultKeyFile({ dataDir })
+  return existsSync(file) ? readVaultKey(file) : makeVaultKey()
 }
 
 /** Opens the store on this thread, for the command line; the app may be running. */

@@ -1,10 +1,9 @@
 import { codeHashOf } from '../../author/code-hash.ts'
-import { describeTrigger, planFirstPriority, planRoutes, scheduleOf } from '../../author/read-workflow.ts'
+import { describeTrigger, describeWorkflow, scheduleOf } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
 import type { NoticeOf, Publish } from '../../core/notices.ts'
 import type { LoadedWorkflows } from '../../core/runs/workflow-record.ts'
-import { parseDuration } from '../../core/time.ts'
 import { parseCronLine } from '../../schedule/cron-line.ts'
 import { type LoadedModule, loadWorkflows } from './load-workflows.ts'
 
@@ -56,14 +55,7 @@ export class WorkflowSet {
 
   /** The set as `saveWorkflows` tells other processes. */
   describe(): LoadedWorkflows {
-    const workflows = [...this.#byFile].map(([file, workflow]) => ({
-      id: workflow.id,
-      file,
-      eventTypes: planRoutes(workflow).map((route) => route.eventType),
-      schedule: scheduleOf(workflow),
-      priority: planFirstPriority(workflow),
-      ...(workflow.timeout?.run === undefined ? {} : { runTimeoutMs: parseDuration(workflow.timeout.run) }),
-    }))
+    const workflows = [...this.#byFile].map(([file, workflow]) => ({ file, ...describeWorkflow(workflow) }))
     return { workflows, broken: this.#broken }
   }
 

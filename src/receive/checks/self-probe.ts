@@ -3,10 +3,10 @@ import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { UpshotError } from '../../core/errors.ts'
 import { currentSecret, type Endpoint } from '../../core/incoming/endpoint.ts'
+import { PROBE_HEADER } from '../../core/incoming/probe-mark.ts'
 import { signBody } from '../../core/incoming/signature.ts'
 import { isoTime } from '../../core/time.ts'
 
-const PROBE_HEADER = 'x-upshot-probe'
 const ANSWER_WITHIN_MS = 5_000
 const EVENT_ID = 'evt_upshot_probe'
 

@@ -17,6 +17,7 @@ export interface Peer {
   turn: number
   /** It sends far more requests than it waits for, and closes once the others are answered. */
   isFlooding: boolean
+  isClosing: boolean
 }
 
 /**
@@ -89,7 +90,7 @@ export class Peers {
       return true
     }
     socket.pause()
-    if (peer.unanswered === 0) socket.destroySoon()
+    if (peer.unanswered === 0) close(socket, peer)
     return false
   }
 
@@ -97,7 +98,7 @@ export class Peers {
   finishRequest(socket: Socket): void {
     const peer = this.of(socket)
     peer.unanswered -= 1
-    if (peer.isFlooding && peer.unanswered === 0) socket.destroySoon()
+    if (peer.isFlooding && peer.unanswered === 0) close(socket, peer)
   }
 
   /** Closes new connections of this address for ten seconds. */
@@ -117,7 +118,7 @@ export class Peers {
   }
 
   #add(socket: Socket, share: Share): Peer {
-    const peer = { share, unanswered: 0, inTurn: 0, turn: 0, isFlooding: false }
+    const peer = { share, unanswered: 0, inTurn: 0, turn: 0, isFlooding: false, isClosing: false }
     this.#peers.set(socket, peer)
     return peer
   }
@@ -130,4 +131,11 @@ export class Peers {
       this.#isTurnOpen = false
     })
   }
+}
+
+/** Closes it behind its last answer, once: each call of `destroySoon` adds a listener. */
+function close(socket: Socket, peer: Peer): void {
+  if (peer.isClosing) return
+  peer.isClosing = true
+  socket.destroySoon()
 }

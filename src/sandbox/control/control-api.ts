@@ -1,5 +1,6 @@
 import { json, Router } from 'express'
 import { UpshotError } from '../../core/errors.ts'
+import { describeOpenapi } from '../files-api/openapi.ts'
 import { answerErrors } from '../http/api-error.ts'
 import type { SandboxParts } from '../service/sandbox-parts.ts'
 import { auditRoutes } from './audit-routes.ts'
@@ -33,6 +34,8 @@ export function controlApi(parts: SandboxParts, origins: () => { api: string; do
     ...snapshotRoutes(parts),
     ...clockRoutes(parts),
   }
+  // The document itself, without an envelope: tools read it by its address.
+  router.get('/openapi', (_request, response) => void response.json(describeOpenapi(`${origins().api}/v1`)))
   for (const [name, route] of Object.entries(routes)) addRoute(router, name, route)
   router.use(() => {
     throw new UpshotError('not_found', 'The control API has no such path.')

@@ -1,4 +1,3 @@
-import { describeOpenapi } from '../files-api/openapi.ts'
 import { describeState } from '../service/describe-state.ts'
 import type { SandboxParts } from '../service/sandbox-parts.ts'
 import type { Routes } from './routes.ts'
@@ -9,6 +8,5 @@ export function stateRoutes(parts: SandboxParts, origins: () => { api: string; d
   return {
     'GET /health': () => ({ status: 'ok', url: url(), now: clock.now(), clock: clock.mode }),
     'GET /state': () => describeState(parts, origins()),
-    'GET /openapi': () => describeOpenapi(url()),
   }
 }

@@ -1,6 +1,7 @@
 import { FAULT_TARGETS, type Fault } from '../faults/fault-rule.ts'
 import type { SandboxParts } from '../service/sandbox-parts.ts'
 import type { TransferRecord } from '../transfers/transfer-table.ts'
+import { foreign, foreignJson } from './foreign-text.ts'
 import { type Content, type Html, html } from './html.ts'
 import {
   callForm,
@@ -43,7 +44,7 @@ export function transfersPage(parts: SandboxParts): Html {
 export function faultsPage(parts: SandboxParts): Html {
   const faults = parts.faults.list()
   return layout('/account/faults', [
-    table(['Fault', 'On', 'Rule', 'Matched', 'Struck', ''], faults.map(faultRow), 'No fault is set.'),
+    table(['Fault', 'On', 'Rule', 'Matched', 'Struck', 'State', ''], faults.map(faultRow), 'No fault is set.'),
     section(
       'Fail calls with a status',
       callForm({ method: 'POST', path: '/_sandbox/faults' }, 'Set', [
@@ -75,7 +76,7 @@ export function auditPage(parts: SandboxParts): Html {
     html`<h2>Findings</h2>`,
     table(
       ['When', 'Rule', 'Key', 'Message'],
-      findings.map(({ at, rule, keyId, message }) => [moment(at), rule, keyId ?? '–', message]),
+      findings.map(({ at, rule, keyId, message }) => [moment(at), rule, keyId ?? '–', foreign(message)]),
       'No client has broken a rule.',
     ),
     html`<h2>Requests</h2>`,
@@ -94,9 +95,12 @@ function transferRow(transfer: TransferRecord): Content[] {
   const isOpen = transfer.status === 'queued' || transfer.status === 'running'
   return [
     html`<code>${transfer.id}</code>`,
-    `${transfer.source.service} ${transfer.source.path}`,
-    `${transfer.destination.service} ${transfer.destination.path}`,
-    [state(STATES[transfer.status], transfer.status), transfer.error && html`<br>${transfer.error.message}`],
+    [`${transfer.source.service}:`, foreign(transfer.source.path)],
+    [`${transfer.destination.service}:`, foreign(transfer.destination.path)],
+    [
+      state(STATES[transfer.status], transfer.status),
+      transfer.error && html`<span class="below">${foreign(transfer.error.message)}</span>`,
+    ],
     `${transfer.filesDone} of ${transfer.filesTotal}`,
     [size(transfer.bytesDone), ' of ', size(transfer.bytesTotal)],
     moment(transfer.finishedAt),
@@ -108,12 +112,25 @@ function transferRow(transfer: TransferRecord): Content[] {
 const STATES = { queued: 'wait', running: 'wait', completed: 'good', failed: 'bad', canceled: 'bad' } as const
 
 function faultRow({ id, on, seen, struck, ...rule }: Fault): Content[] {
+  const { times, probability, skip, ...effect } = rule
+  const isUsedUp = times !== null && struck >= times
   return [
     id,
     on,
-    html`<code>${JSON.stringify(rule)}</code>`,
+    [
+      html`<code>${foreignJson(effect)}</code>`,
+      html`<span class="below">${describeWhen({ times, probability, skip })}</span>`,
+    ],
     seen,
     struck,
+    isUsedUp ? state('idle', 'used up') : state('wait', 'set'),
     callForm({ method: 'DELETE', path: `/_sandbox/faults/${id}`, about: id }, 'Remove'),
   ]
+}
+
+/** How often a fault strikes, in words. */
+function describeWhen({ times, probability, skip }: Pick<Fault, 'times' | 'probability' | 'skip'>): string {
+  const often = times === null ? 'without end' : times === 1 ? 'once' : `${times} times`
+  const chance = probability === 1 ? '' : `, with probability ${probability}`
+  return `${often}${chance}${skip === 0 ? '' : `, after ${skip} calls`}`
 }

@@ -1,7 +1,9 @@
+import { subjectOf } from '../../core/incoming/event.ts'
 import type { SandboxParts } from '../service/sandbox-parts.ts'
 import type { Attempt, Delivery } from '../webhooks/delivery.ts'
+import { foreign, foreignJson } from './foreign-text.ts'
 import { type Content, type Html, html } from './html.ts'
-import { callForm, layout, moment, state, table } from './layout.ts'
+import { callForm, layout, moment, section, state, table } from './layout.ts'
 
 const MAX_SHOWN = 100
 
@@ -12,8 +14,8 @@ export function deliveriesPage(parts: SandboxParts, webhookId?: string): Html {
   return layout('/account/deliveries', [
     total > shown.length && html`<p class="note">The newest ${MAX_SHOWN} of ${total}.</p>`,
     table(
-      ['Event', 'Address', 'State', 'Cause', 'Attempts', 'Next', ''],
-      shown.map(deliveryRow),
+      ['Event', 'To', 'State', 'Attempts', 'Next', ''],
+      shown.map((each) => deliveryRow(parts, each)),
       'There is no delivery yet.',
     ),
   ])
@@ -22,25 +24,29 @@ export function deliveriesPage(parts: SandboxParts, webhookId?: string): Html {
 /** An event as it was sent, with its deliveries. */
 export function eventPage(parts: SandboxParts, id: string): Html {
   const event = parts.events.get(id)
-  const body = event ? JSON.stringify(JSON.parse(event.body), null, 2) : ''
   return layout('/account/deliveries', [
     event
-      ? html`<section><h2>${event.type}</h2><pre>${body}</pre></section>`
+      ? section(foreign(event.type), html`<pre>${foreignJson(JSON.parse(event.body), 2)}</pre>`)
       : html`<p class="empty">There is no such event.</p>`,
     table(
-      ['Event', 'Address', 'State', 'Cause', 'Attempts', 'Next', ''],
-      parts.deliveries.list({ eventId: id }).map(deliveryRow),
+      ['Event', 'To', 'State', 'Attempts', 'Next', ''],
+      parts.deliveries.list({ eventId: id }).map((each) => deliveryRow(parts, each)),
       'This event has no delivery.',
     ),
   ])
 }
 
-function deliveryRow(delivery: Delivery): Content[] {
+function deliveryRow({ events }: Pick<SandboxParts, 'events'>, delivery: Delivery): Content[] {
+  const event = events.get(delivery.eventId)
+  const subject = event && subjectOf(JSON.parse(event.body))
   return [
-    html`<a href="/account/events/${delivery.eventId}">${delivery.type}</a>`,
-    delivery.url,
-    state(STATES[delivery.state], delivery.state),
-    delivery.cause,
+    html`<a href="/account/events/${delivery.eventId}">${foreign(delivery.type)}</a>
+${subject && html`<span class="below">${event.service && html`${event.service}:`}${foreign(subject)}</span>`}`,
+    foreign(delivery.url),
+    [
+      state(STATES[delivery.state], delivery.state),
+      delivery.cause !== 'event' && html` <span class="below">${delivery.cause}</span>`,
+    ],
     html`<ol>${delivery.attempts.map(attemptItem)}</ol>`,
     moment(delivery.nextAttemptAt),
     callForm(
@@ -52,6 +58,6 @@ function deliveryRow(delivery: Delivery): Content[] {
 
 const STATES = { pending: 'wait', sending: 'wait', delivered: 'good', failed: 'bad' } as const
 
-function attemptItem(attempt: Attempt): Html {
-  return html`<li>${moment(attempt.at)}: ${attempt.status ?? attempt.error ?? ''} in ${attempt.durationMs} ms</li>`
+function attemptItem({ at, status, error, durationMs }: Attempt): Html {
+  return html`<li>${moment(at)}: ${status ?? foreign(error ?? '')} in ${durationMs} ms</li>`
 }

@@ -1,6 +1,7 @@
 import { STORAGES } from '../../core/service/storage.ts'
 import { type ApiKey, type KeyScope, PERMISSIONS } from '../account/api-keys.ts'
 import type { SandboxParts } from '../service/sandbox-parts.ts'
+import { foreign, foreignPlain } from './foreign-text.ts'
 import { type Content, type Html, html } from './html.ts'
 import { type Call, callForm, choice, choices, field, layout, moment, section, state, table } from './layout.ts'
 
@@ -27,7 +28,7 @@ export function keysPage(parts: SandboxParts): Html {
 /** One key with its credential. */
 export function keyPage(key: ApiKey): Html {
   return layout('/account/keys', [
-    section(key.name, [
+    section(foreign(key.name), [
       html`<p><code>${key.key}</code></p>
 <p>Scope: ${describeScope(key.scope)}</p>`,
       callForm({ method: 'PATCH', path: `/_sandbox/keys/${key.id}` }, 'Save', [
@@ -54,15 +55,15 @@ function keyRow(key: ApiKey, now: number): Content[] {
   const end = key.revokedAt ? 'revoked' : hasExpired ? 'expired' : null
   const revoke: Call = {
     ...{ method: 'DELETE', path: `/_sandbox/keys/${key.id}`, about: key.name },
-    confirm: `Revoke the key "${key.name}" for good?`,
+    confirm: `Revoke the key "${foreignPlain(key.name)}" for good?`,
   }
   return [
-    key.name,
+    foreign(key.name),
     describeScope(key.scope),
     html`<a href="/account/keys/${key.id}">…${key.key.slice(-4)}</a>`,
     moment(key.createdAt),
     moment(key.lastUsedAt),
-    state(end === null ? 'good' : 'note', end ?? 'active'),
+    state(end === null ? 'good' : 'idle', end ?? 'active'),
     end === null && callForm(revoke, 'Revoke'),
   ]
 }

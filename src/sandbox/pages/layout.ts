@@ -1,4 +1,5 @@
 import { STORAGES, type StorageName } from '../../core/service/storage.ts'
+import { foreign } from './foreign-text.ts'
 import { type Content, type Html, html } from './html.ts'
 
 /** The tabs of the account in order, as address → title. */
@@ -23,13 +24,14 @@ export function layout(tab: Tab, content: Content): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${TABS[tab]} · Sandbox account</title>
 <link rel="icon" href="/account/thumbnail.svg">
+<link rel="stylesheet" href="/account/tokens.css">
 <link rel="stylesheet" href="/account/account.css">
 <script src="/account/account.js" defer></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header>
-<p class="brand">Sandbox account</p>
+<p class="brand">Sandbox</p>
 <nav aria-label="Account"><ul>
 ${Object.entries(TABS).map(([path, title]) => tabItem(path, title, path === tab))}
 </ul></nav>
@@ -51,7 +53,7 @@ function tabItem(path: string, title: string, isCurrent: boolean): Html {
 }
 
 /** A section with a heading. */
-export function section(title: string, content: Content): Html {
+export function section(title: Content, content: Content): Html {
   return html`<section><h2>${title}</h2>
 ${content}
 </section>
@@ -91,7 +93,7 @@ export interface Call {
 /** A form that the script sends to the control API, with its fields as the JSON body. */
 export function callForm({ method, path, about, confirm }: Call, submit: string, fields: Content = ''): Html {
   const question = confirm && html` data-confirm="${confirm}"`
-  const target = about && html`<span class="unseen"> ${about}</span>`
+  const target = about && html`<span class="unseen"> ${foreign(about)}</span>`
   return html`<form data-method="${method}" data-path="${path}"${question}>${fields}
 <button type="submit"${confirm && html` class="danger"`}>${submit}${target}</button></form>`
 }
@@ -103,7 +105,7 @@ export function field(
   more: { value?: string; kind?: 'text' | 'number' | 'json' | 'list'; required?: boolean; wide?: boolean } = {},
 ): Html {
   const { value = '', kind = 'text', required = false, wide = false } = more
-  const attributes = html`name="${name}" value="${value}" data-kind="${kind}"${required && html` required`}`
+  const attributes = html`name="${name}" value="${value}" dir="auto" data-kind="${kind}"${required && html` required`}`
   return html`<label${wide && html` class="wide"`}>${label} <input ${attributes}></label>
 `
 }
@@ -131,7 +133,8 @@ export function placeFields(
   known: readonly string[] = [],
 ): Html {
   const list = `paths-${name}`
-  const pathField = html`<label>Path <input name="${name}[]" value="${path}" list="${list}" required></label>`
+  const attributes = html`name="${name}[]" value="${path}" list="${list}" dir="auto" required`
+  const pathField = html`<label>Path <input ${attributes}></label>`
   return html`<fieldset><legend>${title}</legend>
 ${choice('Storage', `${name}[]`, STORAGES, storage)}${pathField}
 <datalist id="${list}">${known.map((each) => html`<option value="${each}"></option>`)}</datalist></fieldset>
@@ -161,7 +164,7 @@ export function moment(iso: string | null): Content {
 }
 
 /** A state as coloured text. */
-export function state(kind: 'good' | 'bad' | 'wait' | 'note', text: string): Html {
+export function state(kind: 'good' | 'bad' | 'wait' | 'idle', text: string): Html {
   return html`<span class="state ${kind}">${text}</span>`
 }
 

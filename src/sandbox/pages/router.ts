@@ -8,6 +8,7 @@ import { notFound } from '../state/not-found.ts'
 import { normalizePath, parentOf } from '../storage/storage-path.ts'
 import { auditPage, faultsPage, transfersPage } from './activity-pages.ts'
 import { deliveriesPage, eventPage } from './deliveries-page.ts'
+import { foreign } from './foreign-text.ts'
 import { type Html, html } from './html.ts'
 import { keyPage, keysPage } from './keys-page.ts'
 import { layout } from './layout.ts'
@@ -21,7 +22,12 @@ const POLICY = [
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 ].join('; ')
 
-const ASSETS = { 'account.css': 'text/css', 'account.js': 'text/javascript', 'thumbnail.svg': 'image/svg+xml' }
+const ASSETS = {
+  'tokens.css': 'text/css',
+  'account.css': 'text/css',
+  'account.js': 'text/javascript',
+  'thumbnail.svg': 'image/svg+xml',
+}
 
 const storageName = z.enum(STORAGES)
 
@@ -79,7 +85,7 @@ function answerErrorsWithPage({ log }: Pick<SandboxParts, 'log'>): ErrorRequestH
     reportFailure(log, error)
     const { status, message } = toWireError(error)
     const content = html`<section><h2>${status}</h2>
-<p>${message}</p>
+<p>${foreign(message)}</p>
 <p><a href="/account">Back to the account</a></p></section>`
     response.status(status).type('html').send(layout('/account', content).text)
   }

@@ -2,6 +2,7 @@ import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
 import type { SandboxParts } from '../service/sandbox-parts.ts'
 import type { Entry } from '../storage/entry.ts'
+import { foreign, foreignPlain } from './foreign-text.ts'
 import { type Content, type Html, html } from './html.ts'
 import { callForm, layout, moment, placeFields, section, size, table } from './layout.ts'
 
@@ -21,7 +22,7 @@ export function storagesPage(parts: SandboxParts, storage: StorageName, path: st
   const entries = parts.index.page(query)
   return layout('/account/storages', [
     html`<ul class="storages" aria-label="Storages">${STORAGES.map((name) => storageItem(name, name === storage))}</ul>
-<p>${breadcrumb(storage, path)} <span class="note">${parts.storages[storage].dir}</span></p>`,
+<p>${breadcrumb(storage, path)} <span class="note">${foreign(parts.storages[storage].dir)}</span></p>`,
     total > MAX_SHOWN && html`<p class="note">The first ${MAX_SHOWN} of ${total}.</p>`,
     table(['Name', 'Size', 'Type', 'Modified', 'Id', ''], entries.map(entryRow), 'This folder is empty.'),
     section(
@@ -57,7 +58,7 @@ function storageItem(name: StorageName, isCurrent: boolean): Html {
 function breadcrumb(storage: StorageName, path: string): Content {
   const folders = path === '/' ? [] : path.slice(1).split('/')
   const links = folders.map((name, n) => {
-    return html` / <a href="${folderLink(storage, `/${folders.slice(0, n + 1).join('/')}`)}">${name}</a>`
+    return html` / <a href="${folderLink(storage, `/${folders.slice(0, n + 1).join('/')}`)}">${foreign(name)}</a>`
   })
   return [html`<a href="${folderLink(storage, '/')}">${storage}</a>`, links]
 }
@@ -68,18 +69,15 @@ function folderLink(storage: StorageName, path: string): string {
 
 function entryRow(entry: Entry): Content[] {
   const content = `/_sandbox/storages/${entry.storage}/content?path=${encodeURIComponent(entry.path)}`
+  const what = `${foreignPlain(entry.path)}${entry.type === 'folder' ? ' and everything in it' : ''}`
   return [
-    entry.type === 'folder' ? html`<a href="${folderLink(entry.storage, entry.path)}">${entry.name}/</a>` : entry.name,
+    entry.type === 'folder'
+      ? html`<a href="${folderLink(entry.storage, entry.path)}">${foreign(entry.name)}/</a>`
+      : foreign(entry.name),
     size(entry.size),
     entry.mimeType ?? 'folder',
     moment(isoTime(entry.modifiedAt)),
-    html`<code>${entry.id}</code>`,
-    callForm(
-      {
-        ...{ method: 'DELETE', path: content, about: entry.name },
-        confirm: `Delete ${entry.path}${entry.type === 'folder' ? ' and everything in it' : ''} for good?`,
-      },
-      'Delete',
-    ),
+    html`<code>${foreign(entry.id)}</code>`,
+    callForm({ method: 'DELETE', path: content, about: entry.name, confirm: `Delete ${what} for good?` }, 'Delete'),
   ]
 }

@@ -2,6 +2,7 @@ import { SCHEME_PRESETS } from '../../core/incoming/signature.ts'
 import { STORAGES } from '../../core/service/storage.ts'
 import type { SandboxParts } from '../service/sandbox-parts.ts'
 import type { Webhook } from '../webhooks/webhooks.ts'
+import { foreign, foreignPlain } from './foreign-text.ts'
 import { type Content, type Html, html } from './html.ts'
 import { callForm, choice, choices, field, jsonField, layout, moment, section, state, table } from './layout.ts'
 
@@ -37,15 +38,15 @@ function webhookRow(webhook: Webhook): Content[] {
   const path = `/_sandbox/webhooks/${webhook.id}`
   const { url: about, enabled } = webhook
   return [
-    webhook.url,
-    webhook.events.join(', '),
+    foreign(webhook.url),
+    foreign(webhook.events.join(', ')),
     webhook.storages?.join(', ') ?? 'all',
-    `${webhook.scheme.header}, ${webhook.scheme.algorithm}, ${webhook.scheme.encoding}`,
+    foreign(`${webhook.scheme.header}, ${webhook.scheme.algorithm}, ${webhook.scheme.encoding}`),
     moment(webhook.createdAt),
     state(webhook.enabled ? 'good' : 'wait', webhook.enabled ? 'on' : 'off'),
     html`<a href="/account/deliveries?webhook=${webhook.id}">Deliveries</a>
 ${callForm({ method: 'PATCH', path, about }, enabled ? 'Switch off' : 'Switch on', enabledField(!enabled))}
-${callForm({ method: 'DELETE', path, about, confirm: `Remove the webhook ${about}?` }, 'Remove')}`,
+${callForm({ method: 'DELETE', path, about, confirm: `Remove the webhook ${foreignPlain(about)}?` }, 'Remove')}`,
   ]
 }
 

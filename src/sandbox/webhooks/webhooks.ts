@@ -1,11 +1,7 @@
 import { z } from 'zod'
 import { newId, randomWord } from '../../core/ids.ts'
-import {
-  SCHEME_PRESETS,
-  type SchemePreset,
-  type SignatureScheme,
-  signatureScheme,
-} from '../../core/incoming/signature.ts'
+import { SCHEME_PRESETS, type SchemePreset, type SignatureScheme } from '../../core/incoming/signature.ts'
+import { signatureScheme } from '../../core/incoming/signature-scheme.ts'
 import { STORAGES } from '../../core/service/storage.ts'
 import { isoTime } from '../../core/time.ts'
 import type { SandboxClock } from '../state/clock.ts'

@@ -1,11 +1,12 @@
+import type { AlertReads } from '../../core/store/health/alerts.ts'
 import type { HourReads } from '../../core/store/health/hours.ts'
 import type { ProcessReads } from '../../core/store/health/processes.ts'
 import type { OperationReads } from '../../core/store/operations.ts'
 import type { RunReads } from '../../core/store/runs.ts'
 import type { AccessReads } from '../../core/store/safety/access.ts'
 import type { ReadStore } from '../../core/store/store.ts'
+import { packOutput } from '../rows/packed-output.ts'
 import { ChangeWatch } from './database/change-watch.ts'
-import { packOutput } from './runs/output-table.ts'
 import { safetyReads } from './safety/safety-reads.ts'
 import type { Tables } from './tables.ts'
 
@@ -29,10 +30,11 @@ export function createReader({
   waits,
   cursors,
   limits,
+  effects,
   ...rest
 }: Tables): ReadStore {
   return {
-    ...safetyReads(rest),
+    ...safetyReads({ ...rest, effects }),
     ...adminReads(rest),
     // Never newer than the endpoints and routes that the same turn gives.
     readSetupVersion: async () => endpoints.knownVersion() + workflows.knownVersion(),
@@ -51,12 +53,14 @@ export function createReader({
     tallyUnmatched: async () => deliveries.unmatched.list(),
     listCaptures: async (endpointId) => captures.list(endpointId),
     listEvents: async (query) => events.list(query),
+    readSubjects: async (limit) => eventSearch.subjects.readNext(limit),
     searchEvents: async (search, slice) => eventSearch.search(search, slice),
     findEvents: async (id) => events.findAll(id),
     listEventsOfRuns: async (runIds) => events.listOfRuns(runIds),
     listRuns: async (query) => runSearch.list(query),
     searchRuns: async (filter, slice) => runSearch.search(filter, slice),
     groupFailures: async (filter, slice) => runSearch.groupFailures(filter, slice),
+    listEndedFailures: async (query) => runSearch.endedFailures(query),
     findRun: async (id) => runs.find(id),
     listRunIds: async (beginning, limit) => runSearch.ids(beginning, limit),
     listRunEvents: async (runId) => runs.listEvents(runId),
@@ -64,11 +68,15 @@ export function createReader({
     listSteps: async (runId, inlineBytes) => steps.list(runId, inlineBytes),
     readOutput: async (runId, key) => outputs.read(runId, key),
     packOutput,
+    findInvoked: async (runId, key) => waits.findInvoked(runId, key),
     findMatch: async (runId, key) => waits.findMatch(runId, key),
     listMatchCursors: async () => cursors.list(),
     listEventsAfter: async (query) => events.listAfter(query),
     listStepFailures: async (runId) => steps.listFailures(runId),
-    listDeletes: async (account, targets) => steps.listDeletes(account, targets),
+    listDeletes: async (account, targets) => [
+      ...steps.listDeletes(account, targets),
+      ...effects.listDeletes(account, targets),
+    ],
     hasSuspects: async () => runs.hasSuspects(),
     nextDueAt: async () => runs.nextDueAt(),
     countOpenRuns: async () => runs.countOpen(),
@@ -84,11 +92,13 @@ export function createReader({
 /** Reads of the admin API: logins, operations on many runs, hours and processes. */
 function adminReads({
   access,
+  alerts,
   bulks,
   failureStates,
   hours,
   processes,
-}: Pick<Tables, 'access' | 'bulks' | 'failureStates' | 'hours' | 'processes'>): AccessReads &
+}: Pick<Tables, 'access' | 'alerts' | 'bulks' | 'failureStates' | 'hours' | 'processes'>): AccessReads &
+  AlertReads &
   HourReads &
   OperationReads &
   ProcessReads &
@@ -99,6 +109,7 @@ function adminReads({
     listSessions: async (now) => access.listSessions(now),
     findToken: async (tokenHash) => access.findToken(tokenHash),
     listTokens: async () => access.listTokens(),
+    loadAlertBook: async (rule) => alerts.load(rule),
     findDueHour: async (now) => hours.findDue(now),
     readHourRuns: async (hour, after) => hours.readRuns(hour, after),
     readHourDeliveries: async (hour) => hours.readDeliveries(hour),

@@ -5,6 +5,7 @@ import { BulkSlices } from './bulk/bulk-slices.ts'
 import { BulkTable } from './bulk/bulk-table.ts'
 import { openSetupVersion } from './database/setup-version.ts'
 import { WriteProbe } from './database/write-probe.ts'
+import { AlertTable } from './health/alert-table.ts'
 import { HourTable } from './health/hour-table.ts'
 import { ProcessTable } from './health/process-table.ts'
 import { AccountTable } from './incoming/account-table.ts'
@@ -13,6 +14,7 @@ import { DeliveryLedger } from './incoming/delivery-ledger.ts'
 import { DeliveryTable } from './incoming/delivery-table.ts'
 import { EndpointTable } from './incoming/endpoint-table.ts'
 import { EventTable } from './incoming/event-table.ts'
+import { OwnEvents } from './incoming/own-events.ts'
 import { Admission } from './limits/admission.ts'
 import { ApprovalDecisions } from './limits/approval-decisions.ts'
 import { GateTable } from './limits/gate-table.ts'
@@ -34,6 +36,7 @@ import { AuditTable } from './safety/audit-table.ts'
 import { EffectTable } from './safety/effect-table.ts'
 import { GuardTable } from './safety/guard-table.ts'
 import { IdempotencyTable } from './safety/idempotency-table.ts'
+import { SealTable } from './safety/seal-table.ts'
 import { StopTable } from './safety/stop-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
 import { RunSearch } from './search/run-search.ts'
@@ -49,12 +52,14 @@ export function openTables(db: Database, vault: Vault) {
   const runs = new RunTable(db, events, ticks, workflows)
   const steps = new StepTable(db)
   const cursors = new MatchCursorTable(db)
-  const approvals = new ApprovalTable(db)
+  const ownEvents = new OwnEvents(db, events, () => workflows.routes())
+  const approvals = new ApprovalTable(db, ownEvents)
   const approvers = new ApproverTable(db)
   const guard = new GuardTable(db)
   const effects = new EffectTable(db, guard)
   const stops = new StopTable(db)
-  const waits = new WaitTable(db, { runs, events, cursors, approvals })
+  const seals = new SealTable(db, vault, effects)
+  const waits = new WaitTable(db, { runs, events, cursors, approvals, ownEvents })
   const outputs = new OutputTable(db)
   const gates = new GateTable(db)
   const audits = new AuditTable(db)
@@ -73,7 +78,7 @@ export function openTables(db: Database, vault: Vault) {
     operations,
     bulks,
     bulkSlices: new BulkSlices({ bulks, runs, waits, operations, audits }),
-    retention: new Pruning(db, { events, audits }),
+    retention: new Pruning(db, { events, audits, effects, seals }),
     changes: openChangeCount(db),
     setupVersion: openSetupVersion(db),
     gates,
@@ -90,16 +95,15 @@ export function openTables(db: Database, vault: Vault) {
     audits,
     access: new AccessTable(db),
     keptAnswers: new IdempotencyTable(db),
+    alerts: new AlertTable(db),
     hours: new HourTable(db),
     processes: new ProcessTable(db),
     failureStates: new FailureStateTable(db),
     approvals,
     approvers,
     decisions: new ApprovalDecisions(db, { approvals, approvers, effects, waits }),
-    effects,
-    guard,
-    stops,
-    permits: new Permits({ approvals, effects, guard, runs, steps, stops, waits, workflows }),
+    ...{ effects, guard, stops, seals },
+    permits: new Permits({ approvals, effects, guard, runs, steps, stops, waits }),
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, db.memory ? null : join(dirname(db.name), 'workers')),
   }

@@ -16,9 +16,11 @@ import type { ScheduleWrites } from '../../core/store/schedules.ts'
 import type { StoreWrites } from '../../core/store/store.ts'
 import type { WorkerWrites } from '../../core/store/workers.ts'
 import type { WorkflowWrites } from '../../core/store/workflows.ts'
-import { describeStale } from './database/describe-stale.ts'
+import { describeStale, describeStalePlan } from '../rows/describe-stale.ts'
+import { isInLedger } from '../rows/is-in-ledger.ts'
 import type { GroupCommit } from './database/group-commit.ts'
-import { approvalWrites, effectWrites, isInLedger } from './limits/effect-writes.ts'
+import { approvalWrites, effectWrites } from './limits/effect-writes.ts'
+import { sealWrites } from './safety/seal-writes.ts'
 import type { Tables } from './tables.ts'
 
 /** Held runs that one recovery releases at most. */
@@ -46,6 +48,9 @@ export function createWriter(tables: Tables, commit: Commit): StoreWrites {
     ...accessWrites(tables, commit),
     ...effectWrites(tables, commit),
     ...approvalWrites(tables, commit),
+    ...sealWrites(tables, commit),
+    saveAlertBook: (rule, book, version) => commit.write(() => tables.alerts.save(rule, book, version)),
+    keepAlertBooks: (rules) => commit.write(() => tables.alerts.keep(rules)),
     saveHour: (due, counted) => commit.write(() => tables.hours.save(due, counted)),
     beatProcess: (process) => commit.write(() => tables.processes.beat(process)),
     removeProcess: (id) => commit.write(() => tables.processes.remove(id)),
@@ -70,8 +75,9 @@ function deliveryWrites({ deliveries, captures, setupVersion }: Tables, commit: 
   }
 }
 
-function eventWrites({ operations }: Tables, commit: Commit): EventWrites {
+function eventWrites({ operations, eventSearch }: Tables, commit: Commit): EventWrites {
   return {
+    saveSubjects: (batch) => commit.write(() => eventSearch.subjects.save(batch)),
     replayEvent: (event, workflows, now) => commit.write(() => operations.replay(event, workflows, now)),
   }
 }
@@ -156,6 +162,8 @@ function runWrites({ runs, gates, admissions, outputs, waits }: Tables, commit: 
       writeLeased(commit, lease, () => runs.fail(lease, error, now, followUp) && waits.runEnded(lease.runId, now)),
     skipRun: (lease, reason, now) =>
       writeLeased(commit, lease, () => runs.skip(lease, reason, now) && waits.runEnded(lease.runId, now)),
+    continueRun: (lease, successor, now) =>
+      writeLeased(commit, lease, () => runs.continueAs(lease, successor, now) && waits.runEnded(lease.runId, now)),
     parkRun: (lease, park) => writeLeased(commit, lease, () => runs.park(lease, park)),
     postponeRun: (lease, retry) => writeLeased(commit, lease, () => runs.postpone(lease, retry)),
     releaseRun: (lease) => writeLeased(commit, lease, () => runs.release(lease)),
@@ -170,7 +178,7 @@ function journalWrites({ steps, outputs, waits, runLogs, effects }: Tables, comm
         if (!steps.save(lease, checkpoint, failure)) return false
         if (saved?.packed) outputs.save(lease.runId, checkpoint.key, saved.packed)
         if (saved) waits.saveWithStep(lease.runId, checkpoint.key, saved)
-        if (isInLedger(checkpoint, saved)) effects.end(lease.runId, checkpoint, saved?.effect?.input ?? null)
+        if (isInLedger(checkpoint, saved)) effects.end(lease.runId, checkpoint, saved?.effect)
         return true
       }),
   }
@@ -200,6 +208,7 @@ function operationWrites(
     cancelRun: (runId, reason, now) => commit.write(() => waits.cancel(runId, reason, now).length > 0),
     retryRun: (runId, now) => commit.write(() => operations.retry(runId, now)),
     resumeRun: (runId, options) => commit.write(() => operations.resume(runId, options)),
+    skipSleep: (runId, now) => commit.write(() => operations.skipSleep(runId, now)),
     forkRun: (runId, fork, now) => commit.write(() => operations.fork(runId, fork, now)),
   }
 }
@@ -273,9 +282,4 @@ function writeLeased(commit: Commit, lease: Lease, write: () => boolean): Promis
   return commit.write(write, (isLeased) => {
     if (!isLeased) throw describeStale(lease)
   })
-}
-
-function describeStalePlan(deliveryId: string): UpshotError {
-  const message = `Endpoints or routes changed while delivery ${deliveryId} was read. Plan it again.`
-  return new UpshotError('stale_plan', message)
 }

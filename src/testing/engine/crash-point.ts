@@ -1,3 +1,4 @@
+import type { AnyWorkflow } from '../../author/workflow.ts'
 /** The engine dies before a write, after it, or in the middle of a step's function. */
 export type CrashFate = 'lost' | 'kept' | 'cut'
 
@@ -39,4 +40,11 @@ export class CrashPoint {
     this.killedAt = at
     this.onKill()
   }
+}
+
+/** A crash that a testbed plays. */
+export interface PlannedCrash {
+  crash?: CrashPoint
+  /** The code after the crash. */
+  deploy?: readonly AnyWorkflow[] | undefined
 }

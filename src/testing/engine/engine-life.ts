@@ -1,7 +1,7 @@
-import { planRoutes, scheduleOf } from '../../author/read-workflow.ts'
+import { describeWorkflow, planRoutes, scheduleOf } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { type Failure, UpshotError } from '../../core/errors.ts'
-import type { Publish } from '../../core/notices.ts'
+import type { NoticeOf, Publish } from '../../core/notices.ts'
 import type { GuardPolicy } from '../../core/safety/guard.ts'
 import type { Store } from '../../core/store/store.ts'
 import { SHORT_STILL_MS } from '../../engine/execute/watch-replay.ts'
@@ -57,12 +57,15 @@ export class EngineLife {
     this.#cancelTimers = cancelAll
     this.#closeFiles = close
     const publish: Publish = (notice) => this.#publish(notice)
+    const watched = new Map<string, AnyWorkflow>()
     const openWorker = () =>
       new Worker({
         ...{ store, clock, random, publish, filesFor, slots, guard },
         findWorkflow: (id) => {
           const workflow = workflows.get(id)
-          return workflow && parts.work.watch(workflow)
+          const found = watched.get(id) ?? (workflow && parts.work.watch(workflow))
+          if (found) watched.set(id, found)
+          return found
         },
         routes: () => [...workflows.values()].flatMap(planRoutes),
         drainMs: 0,
@@ -70,6 +73,9 @@ export class EngineLife {
         pollMs: Infinity,
         beatMs: Infinity,
         stillMs: SHORT_STILL_MS,
+        tellsTimers: true,
+        // Virtual time does not pass by itself.
+        gatherMs: 0,
       })
     this.#workers = Array.from({ length: workers }, openWorker)
     const schedules = [...workflows.values()].flatMap((workflow) => {
@@ -81,9 +87,12 @@ export class EngineLife {
 
   /** Recovers the runs of earlier lives, however recent their heartbeat, and starts. */
   async start(): Promise<void> {
-    const { store, time } = this.#parts
+    const { store, time, workflows } = this.#parts
     const anyAge = -1
     await store.recoverRuns(time.clock.now(), anyAge)
+    // The store starts workflows, too: on the events that it makes itself.
+    const loaded = [...workflows().values()].map((workflow) => ({ file: '', ...describeWorkflow(workflow) }))
+    await store.saveWorkflows({ workflows: loaded, broken: [] }, time.clock.now())
     for (const worker of this.#workers) await worker.start()
     this.#scheduler.start()
   }
@@ -142,6 +151,16 @@ export class EngineLife {
     if (notice.kind === 'fault') this.fault ??= notice
     this.#parts.publish(notice)
     if (notice.kind === 'run.queued') this.wake()
+    if (notice.kind === 'code.timer') warnOfTimer(notice)
     this.#parts.activity.stir()
   }
+}
+
+/** On the console, as Node warns: no virtual clock moves such a timer. */
+function warnOfTimer({ workflow, place }: NoticeOf<'code.timer'>): void {
+  process.emitWarning(
+    `The code of "${workflow}" sets a timer outside steps${place === null ? '' : ` at ${place}`}. ` +
+      'Use step.sleep, or put it into a step.',
+    { code: 'UPSHOT_TIMER' },
+  )
 }

@@ -6,8 +6,9 @@ import { equipWorkflow } from './equip-workflow.ts'
 type Replacement = (context: StepContext) => unknown
 
 /**
- * Functions that replace those of steps, by workflow and step name. For a wait, the function
- * returns the event, or null as after its timeout; for an invocation, the output.
+ * Functions that replace those of steps, by workflow and step name. For a wait or a receive, the
+ * function returns the event, or null as after its timeout. An invocation gets the output, a
+ * question the verdict.
  */
 export type StepReplacements = Record<string, Record<string, Replacement>>
 
@@ -87,6 +88,8 @@ function replaceFunctions(step: StepApi, find: Find): StepApi {
     }
   }
   const waitFor = answer(step.waitFor as AnyVerb) as StepApi['waitFor']
+  const receive = answer(step.receive as AnyVerb) as StepApi['receive']
   const invoke = answer(step.invoke as AnyVerb) as StepApi['invoke']
-  return { ...step, run, map, waitFor, invoke }
+  const approve = answer(step.approve as AnyVerb) as StepApi['approve']
+  return { ...step, run, map, waitFor, receive, invoke, approve }
 }

@@ -3,7 +3,7 @@ import { matchType } from '../../core/incoming/event.ts'
 import type { Notice } from '../../core/notices.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
-import { collectProcess, type Exposition, expose } from './expose.ts'
+import type { Exposition } from './expose.ts'
 import type { Family, Labels } from './families.ts'
 import { NO_ENDPOINT, NoticeCounts } from './notice-counts.ts'
 import { counter, type GaugeSources, gauge, readGauges } from './read-gauges.ts'
@@ -18,6 +18,10 @@ export interface MetricsParts extends GaugeSources {
   plan: { receive: boolean; work: boolean; schedule: boolean }
   /** Spans that were not sent. */
   spansDropped: () => number
+  /** Rules of the project's limits; empty where the guard is off. */
+  guardRules: readonly string[]
+  /** The channels of each alert rule. */
+  alerts: readonly { rule: string; channel: string }[]
 }
 
 /** Everything behind `/metrics`. Counting is cheap; the rest of the work is done by a scrape. */
@@ -42,6 +46,8 @@ export class Metrics {
     const names = await this.#nameEndpoints()
     await this.#beginKnown()
     const gauges = await readGauges(this.#parts)
+    // Loaded by the first scrape: an app that nobody scrapes does without prom-client.
+    const { collectProcess, expose } = await import('./expose.ts')
     this.#process ??= collectProcess()
     const counted = this.counts.book.families.map((family) => withNames(family, names))
     return expose([...gauges, ...this.#describeState(names), ...counted], this.#process, accept)
@@ -66,8 +72,16 @@ export class Metrics {
       }
       await this.#readLedger()
     }
-    if (plan.work) for (const { id } of await store.listWorkflows()) this.counts.workflow(id)
-    if (plan.schedule) await this.#beginSchedules()
+    if (plan.work) {
+      for (const { id } of await store.listWorkflows()) {
+        this.counts.workflow(id)
+        for (const rule of this.#parts.guardRules) this.counts.held(id, rule)
+      }
+    }
+    if (plan.schedule) {
+      for (const { rule, channel } of this.#parts.alerts) this.counts.alert(rule, channel)
+      await this.#beginSchedules()
+    }
   }
 
   async #beginSchedules(): Promise<void> {
@@ -92,7 +106,7 @@ export class Metrics {
   }
 
   #describeState(names: ReadonlyMap<string, string>): Family[] {
-    const { book, endpoints, lastTicks } = this.counts
+    const { anchoredAt, book, endpoints, lastTicks } = this.counts
     const states = [...endpoints].filter(([id]) => id !== NO_ENDPOINT)
     const labelsOf = (id: string): Labels => ({ endpoint: names.get(id) ?? id })
     const suspects = states.map(([id, { isSuspect }]) => ({ labels: labelsOf(id), value: Number(isSuspect) }))
@@ -100,7 +114,9 @@ export class Metrics {
       lastSuccessAt === null ? [] : [{ labels: labelsOf(id), value: lastSuccessAt / 1_000 }],
     )
     const ticks = [...lastTicks].map(([workflow, at]) => ({ labels: { workflow }, value: at / 1_000 }))
+    const anchors = anchoredAt === null ? [] : [{ labels: {}, value: anchoredAt / 1_000 }]
     return [
+      gauge('upshot_ledger_anchor_timestamp_seconds', 'When this process last anchored the effect ledger.', anchors),
       gauge('upshot_endpoint_suspect', '1 while signatures fail since the last success.', suspects),
       gauge('upshot_endpoint_last_success_timestamp_seconds', 'When the endpoint last took a delivery.', successes),
       gauge('upshot_schedule_last_tick_timestamp_seconds', 'The latest recorded moment of a schedule.', ticks),

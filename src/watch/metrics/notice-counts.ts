@@ -28,6 +28,8 @@ export class NoticeCounts {
   readonly endpoints = new Map<string, EndpointState>()
   /** The latest recorded moment of each schedule, in epoch milliseconds. */
   readonly lastTicks = new Map<string, number>()
+  /** When this process last anchored the ledger, in epoch milliseconds; null: not yet. */
+  anchoredAt: number | null = null
   readonly workflow: (id: string) => WorkflowSeries
   readonly #clock: Clock
   readonly #families
@@ -67,6 +69,18 @@ export class NoticeCounts {
     return { recorded: this.#families.ticks(labels), missed: this.#families.ticksMissed(labels) }
   }
 
+  /** The holds of a workflow by a rule of the guard. */
+  held(workflow: string, rule: string): Count {
+    const labels = { workflow: this.book.bounded('workflow', workflow), rule: this.book.bounded('kind', rule) }
+    return this.#families.held(labels)
+  }
+
+  /** The series of a rule's messages to one of its channels. */
+  alert(rule: string, channel: string): Record<'sent' | 'failed', Count> {
+    const labels = { rule: this.book.bounded('kind', rule), channel: this.book.bounded('kind', channel) }
+    return each(['sent', 'failed'], (outcome) => this.#families.alerts({ ...labels, outcome }))
+  }
+
   #listHandlers(): Handlers {
     const { startDelay, lost, recovered } = this.#families
     const [delay, lostRuns, recoveredRuns] = [startDelay(), lost(), recovered()]
@@ -77,12 +91,21 @@ export class NoticeCounts {
         this.endpoint(endpoint).isSuspect = true
       },
       'workflow.loaded': ({ workflow }) => void this.workflow(workflow),
+      'approval.opened': ({ workflow, rule }) => {
+        if (rule !== null) this.held(workflow, rule).value++
+      },
+      'effects.anchored': () => {
+        this.anchoredAt = this.#clock.now()
+      },
       'run.lost': () => void lostRuns.value++,
       'runs.recovered': ({ count }) => {
         recoveredRuns.value += count
       },
       'tick.recorded': (notice) => this.#countTick(notice),
       'files.called': (notice) => this.#countCall(notice),
+      'admin.answered': (notice) => this.#countRequest(notice),
+      'alert.sent': ({ rule, channel, error }) =>
+        void this.alert(rule, channel)[error === null ? 'sent' : 'failed'].value++,
       fault: ({ where }) => void this.#families.faults({ where: this.book.bounded('kind', nameFault(where)) }).value++,
     }
   }
@@ -151,6 +174,12 @@ export class NoticeCounts {
     limitWait({ account: this.book.bounded('kind', account) }).value += waitedMs / 1_000
   }
 
+  #countRequest({ operation: given, status, ms }: NoticeOf<'admin.answered'>): void {
+    const operation = this.book.bounded('operation', given)
+    this.#families.requests({ operation, class: `${Math.floor(status / 100)}xx` }).value++
+    observe(this.#families.requestDuration({ operation }), FAST, ms / 1_000)
+  }
+
   #exampleOf(root: NoticeOf<'run.started'>['root']) {
     return root === null ? undefined : { root, at: this.#clock.now() }
   }
@@ -196,7 +225,10 @@ function defineFamilies(book: SeriesBook) {
       'upshot_files_limit_wait_seconds_total',
       'Time that calls waited for the limit or to be sent again.',
     ),
-    alerts: book.counter('upshot_alerts_sent_total', 'Alerts sent, by rule and channel.'),
+    held: book.counter('upshot_guard_held_total', 'Approvals that the guard opened, by the rule that was too small.'),
+    alerts: book.counter('upshot_alerts_sent_total', 'Alerts by rule, channel and outcome.'),
+    requests: book.counter('upshot_admin_requests_total', 'Requests to the admin API, by class of status.'),
+    requestDuration: book.histogram('upshot_admin_request_duration_seconds', 'Time to the end of an answer.', FAST),
     faults: book.counter('upshot_faults_total', 'Faults of the app, by the part that had them.'),
   }
 }

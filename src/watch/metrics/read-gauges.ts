@@ -1,7 +1,9 @@
 import { stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { COMMIT_SECONDS, COMMIT_WRITES, type CommitCounts, type CommitSpread } from '../../core/commit-counts.ts'
+import type { Approval } from '../../core/safety/approval.ts'
 import type { OpenRuns } from '../../core/store/runs.ts'
+import type { SealState } from '../../core/store/safety/seals.ts'
 import type { CounterFamily, Family, GaugeFamily, HistogramFamily, Reading } from './families.ts'
 
 /** The sources of the gauges of a process. */
@@ -11,6 +13,9 @@ export interface GaugeSources {
   /** For each readiness check `ok` or what is wrong. */
   readiness: () => Promise<Record<string, string>>
   countOpenRuns: () => Promise<OpenRuns>
+  /** Approvals that wait for people, newest first, up to a bound. */
+  listOpenApprovals: () => Promise<readonly Pick<Approval, 'openedAt'>[]>
+  readSealState: () => Promise<Pick<SealState, 'unsealed' | 'unsealedSince'>>
   /** Null in a process without a worker. */
   slots: (() => { total: number; busy: number }) | null
   /** Deliveries that wait for their commit, and bytes of bodies; null without a receiver. */
@@ -24,8 +29,14 @@ export interface GaugeSources {
 
 /** The families of everything that is read, not counted. */
 export async function readGauges(sources: GaugeSources): Promise<Family[]> {
-  const { version, role, readiness, countOpenRuns, commits } = sources
-  const [checks, runs, sizes] = await Promise.all([readiness(), countOpenRuns(), readSizes(sources.database)])
+  const { version, role, readiness, countOpenRuns, listOpenApprovals, readSealState, commits } = sources
+  const [checks, runs, approvals, seals, sizes] = await Promise.all([
+    readiness(),
+    countOpenRuns(),
+    listOpenApprovals(),
+    readSealState(),
+    readSizes(sources.database),
+  ])
   const build = { version, node: process.version, role }
   return [
     gauge('upshot_build_info', 'Always 1; the labels say what runs.', [{ labels: build, value: 1 }]),
@@ -35,6 +46,8 @@ export async function readGauges(sources: GaugeSources): Promise<Family[]> {
       Object.entries(checks).map(([check, result]) => ({ labels: { check }, value: Number(result === 'ok') })),
     ),
     ...describeRuns(runs),
+    ...describeApprovals(approvals),
+    ...describeSeals(seals),
     ...describeLoad(sources),
     ...sizes,
     ...describeCommits(commits),
@@ -59,6 +72,31 @@ function describeRuns(runs: OpenRuns): Family[] {
       'upshot_queue_oldest_timestamp_seconds',
       'When the oldest pending run was made; absent while none is pending.',
       oldestPendingAt === null ? [] : [{ labels: {}, value: oldestPendingAt / 1_000 }],
+    ),
+  ]
+}
+
+function describeApprovals(approvals: readonly Pick<Approval, 'openedAt'>[]): Family[] {
+  const oldest = approvals.length === 0 ? undefined : Math.min(...approvals.map(({ openedAt }) => openedAt)) / 1_000
+  return [
+    gauge('upshot_approvals_open', 'Approvals that wait for people, at most 1,000. The same in every process.', [
+      { labels: {}, value: approvals.length },
+    ]),
+    gauge('upshot_approval_oldest_timestamp_seconds', 'When the oldest of them was opened.', one(oldest)),
+  ]
+}
+
+function describeSeals({ unsealed, unsealedSince }: Pick<SealState, 'unsealed' | 'unsealedSince'>): Family[] {
+  return [
+    gauge(
+      'upshot_ledger_unsealed_rows',
+      'Rows of the effect ledger without a seal, at most 10,000. The same in every process.',
+      one(unsealed),
+    ),
+    gauge(
+      'upshot_ledger_unsealed_timestamp_seconds',
+      'When the oldest of them was written; absent without any.',
+      one(unsealedSince === null ? undefined : unsealedSince / 1_000),
     ),
   ]
 }

@@ -6,7 +6,16 @@ import type { SeriesBook } from './series-book.ts'
 
 export type StartOrigin = NoticeOf<'run.started'>['origin']
 
-const ORIGINS = ['event', 'tick', 'manual', 'replay', 'fork', 'failure', 'invoke'] as const satisfies StartOrigin[]
+const ORIGINS = [
+  'event',
+  'tick',
+  'manual',
+  'replay',
+  'fork',
+  'failure',
+  'continue',
+  'invoke',
+] as const satisfies StartOrigin[]
 const OUTCOMES = ['completed', 'failed', 'canceled', 'skipped'] as const
 const PARKS = ['time', 'event', 'person', 'turn'] as const
 const ATTEMPTS = ['completed', 'retried', 'failed'] as const

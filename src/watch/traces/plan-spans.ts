@@ -36,7 +36,7 @@ export function planSpans(notice: Notice, now: number): Span[] {
 
 /** Only the first delivery of an event: a repeated one has the same place in the trace. */
 function planDelivery(notice: NoticeOf<'delivery.received'>, now: number): Span[] {
-  const { verdict, account, event, endpoint, type, delivery, facts, ms } = notice
+  const { verdict, account, event, endpoint, endpointName, type, delivery, facts, ms } = notice
   if (verdict !== 'accepted' || account === null || event === null) return []
   const link = facts.traceparent === undefined ? null : parseTraceparent(facts.traceparent)
   return [
@@ -48,6 +48,7 @@ function planDelivery(notice: NoticeOf<'delivery.received'>, now: number): Span[
       ...timesOf(now, ms),
       attributes: {
         'upshot.endpoint': endpoint ?? '',
+        'upshot.endpoint.name': endpointName ?? '',
         'upshot.delivery': delivery,
         'upshot.event': event,
         'upshot.event.type': type ?? '',
@@ -59,7 +60,7 @@ function planDelivery(notice: NoticeOf<'delivery.received'>, now: number): Span[
 }
 
 function planRun(notice: RunEnd, now: number): Span[] {
-  const { root, run, workflow, parentRun, ms } = notice
+  const { root, run, workflow, parentRun, originRun, ms } = notice
   if (root === null || ms === null) return []
   const event = root.kind === 'event' ? eventSpanIdOf(root) : null
   return [
@@ -72,7 +73,8 @@ function planRun(notice: RunEnd, now: number): Span[] {
       ...timesOf(now, ms),
       attributes: { 'upshot.run': run, 'upshot.workflow': workflow, 'upshot.outcome': notice.kind.slice(4) },
       error: notice.kind === 'run.failed' ? nameError(notice.error) : null,
-      links: [],
+      // A run that repeats another one has the same root, and so the same trace.
+      links: originRun === undefined ? [] : [{ traceId: traceIdOf(root), spanId: runSpanIdOf(originRun) }],
     },
   ]
 }

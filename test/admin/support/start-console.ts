@@ -1,12 +1,14 @@
 import { onTestFinished } from 'vitest'
 import { AdminServer } from '../../../src/admin/admin-server.ts'
-import { type ConsoleParts, createConsole } from '../../../src/admin/console.ts'
+import type { ConsoleParts } from '../../../src/admin/console.ts'
 import { createHealth } from '../../../src/admin/health.ts'
+import { lateConsole } from '../../../src/admin/late-console.ts'
 import type { Surroundings } from '../../../src/admin/resources/parts.ts'
 import type { AccessRole } from '../../../src/core/access/role.ts'
 import { hashSecret, planToken } from '../../../src/core/access/token.ts'
 import { randomWord } from '../../../src/core/ids.ts'
 import type { Notice } from '../../../src/core/notices.ts'
+import { DEFAULT_GUARD } from '../../../src/core/safety/guard.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
@@ -38,6 +40,7 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
     },
     tryEndpoint: async () => ({ event: 'evt_1', trials: [], isStored: true }),
     keeperOf: ({ name }) => (name === 'sandbox' ? 'sandbox' : null),
+    guard: () => DEFAULT_GUARD,
     readDisk: async () => ({ databaseBytes: 1, logBytes: 1, diskFreeBytes: 1 }),
     endpointChanged: async () => {},
     defaultAccount: () => ({
@@ -67,7 +70,7 @@ export async function startConsole(given: Partial<ConsoleParts> & { store?: Stor
     store,
     clock,
   }
-  const server = new AdminServer(createHealth({}), { routes: (port) => createConsole(parts, port) })
+  const server = new AdminServer(createHealth({}), { routes: (port) => lateConsole(parts, port) })
   const origin = await server.start(0)
   onTestFinished(() => server.stop())
   const base = `${origin}${parts.access.basePath}`

@@ -26,6 +26,12 @@ test('every command that changes a project leaves a row in the audit log, with i
     [['endpoints', 'rotate', 'shop'], 'endpoint.change', 'shop'],
     [['endpoints', 'disable', 'shop'], 'endpoint.change', 'shop'],
     [['endpoints', 'remove', 'shop', '--yes'], 'endpoint.remove', 'shop'],
+    [['tokens', 'add', 'ci'], 'token.add', expect.stringMatching(/^tok_/) as never],
+    [['tokens', 'revoke', 'ci', '--yes'], 'token.revoke', expect.stringMatching(/^tok_/) as never],
+    [['effects', 'stop'], 'effects.stop', 'all effects'],
+    [['effects', 'resume'], 'effects.resume', 'all effects'],
+    [['effects', 'restored', '--yes'], 'effects.restored', 'ledger'],
+    [['workflows', 'remove', 'count', '--yes'], 'workflow.remove', 'count'],
     [['db', 'prune', '--yes'], 'db.prune', null],
     [['db', 'reseal', '--yes'], 'db.reseal', null],
   ]

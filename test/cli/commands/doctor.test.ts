@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { checkEndpoints } from '../../../src/cli/commands/doctor/check-endpoints.ts'
 import { checkNode, checkPorts } from '../../../src/cli/commands/doctor/check-machine.ts'
 import { checkSkew } from '../../../src/cli/commands/doctor/check-service.ts'
+import { probeKeyOf } from '../../../src/cli/open/probe-key.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
 import { SCHEME_PRESETS, type SchemePreset } from '../../../src/core/incoming/signature.ts'
 import { writeRuntimeFile } from '../../../src/project/data-dir/runtime-file.ts'
@@ -41,28 +42,30 @@ test('doctor finds a running app healthy, with its API key and every storage', a
 test.each(Object.keys(SCHEME_PRESETS) as SchemePreset[])(
   'doctor checks an endpoint with the scheme "%s" by a signed and a tampered probe, and stores no event',
   async (preset) => {
-    const { app, urls, heard } = await startTestApp()
+    const { app, urls, heard, dataDir } = await startTestApp()
     const endpoint = planEndpoint({ name: 'shop', scheme: SCHEME_PRESETS[preset] }, Date.now())
     await app.store.addEndpoint(endpoint)
     const events = async () => (await app.store.listEvents({ limit: 100 })).filter(({ id }) => id.includes('doctor'))
     const store = { ...app.store, listEndpoints: async () => [endpoint] }
-    expect(await checkEndpoints(store, urls.receiver, Date.now())).toMatchObject([{ level: 'ok' }])
+    const door = { receiver: urls.receiver, probeKey: probeKeyOf(testConfig(dataDir)), now: Date.now() }
+    expect(await checkEndpoints(store, door)).toMatchObject([{ level: 'ok' }])
     expect(await events()).toEqual([])
     const verdicts = heard.flatMap((notice) =>
       notice.kind === 'delivery.received' && notice.endpoint === endpoint.id ? notice.verdict : [],
     )
-    expect(verdicts).toEqual(['bad_json', 'bad_signature'])
+    expect(verdicts).toEqual(['probe', 'probe'])
   },
 )
 
 test('doctor fails an endpoint whose secret differs from that of the running app', async () => {
-  const { app, urls } = await startTestApp()
+  const { app, urls, dataDir } = await startTestApp()
   const [known] = await app.store.listEndpoints()
   if (known === undefined) throw new Error('the app has no endpoint')
   const other = { ...known, secrets: [{ position: 0, value: WEBHOOK_SECRET, activeFrom: 0, until: null }] }
   const disabled = { ...known, status: 'disabled' as const }
   const store = { ...app.store, listEndpoints: async () => [other, disabled] }
-  const findings = await checkEndpoints(store, urls.receiver, Date.now())
+  const door = { receiver: urls.receiver, probeKey: probeKeyOf(testConfig(dataDir)), now: Date.now() }
+  const findings = await checkEndpoints(store, door)
   expect(findings.map(({ level }) => level)).toEqual(['fail', 'warn'])
   expect(JSON.stringify(findings)).not.toContain(WEBHOOK_SECRET)
 })
@@ -77,7 +80,7 @@ test('doctor fails an endpoint that accepts forged deliveries', async () => {
   await once(server, 'listening')
   const store = { listEndpoints: async () => [planEndpoint({ name: 'open' }, 0)] }
   const receiver = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  expect(await checkEndpoints(store as never, receiver, 1)).toMatchObject([
+  expect(await checkEndpoints(store as never, { receiver, probeKey: Buffer.alloc(32), now: 1 })).toMatchObject([
     { level: 'fail', found: 'a forged delivery was answered 200, not 401' },
   ])
 })

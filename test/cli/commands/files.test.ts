@@ -1,12 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { removeFiles } from '../../../src/cli/commands/files/remove-files.ts'
+import { runCommandLine } from '../../../src/cli/run-command-line.ts'
 import type { FileEntry } from '../../../src/core/service/file.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
+import { openTerminal } from '../support/fake-terminal.ts'
 import { runHere } from '../support/run-here.ts'
 import { serviceEnv } from '../support/service-env.ts'
+
+/** A ledger that takes every delete. */
+const ledger = { begin: async () => ({ seq: 1 }), end: async () => {}, findStop: async () => null }
 
 async function appWithFiles(files: Record<string, string>) {
   const { dataDir, sandbox } = await startTestApp()
@@ -77,8 +82,10 @@ test('each delete expects the file that was listed, and a failure does not stop 
     },
   }
   const found = ['f0', 'f1', 'f2', 'f3', 'f4', 'f5'].map(entry)
-  const removals = await removeFiles(files as never, found, quiet)
-  expect(asked).toEqual(found.map((file) => [file.id, { expect: file }]))
+  const removals = await removeFiles({ files, ledger } as never, found, quiet)
+  expect(asked).toEqual(
+    found.map((file) => [file.id, { expect: file, beforeSend: expect.any(Function), onSeen: expect.any(Function) }]),
+  )
   expect(removals.map(({ outcome, error }) => error ?? outcome)).toEqual([
     ...['deleted', 'the line was busy', 'changed', 'deleted', 'deleted', 'deleted'],
   ])
@@ -93,7 +100,7 @@ test('after an interruption no further file is deleted, and the rest is reported
     },
   }
   const removals = await removeFiles(
-    files as never,
+    { files, ledger } as never,
     Array.from({ length: 20 }, (_, n) => entry(`f${n}`)),
     {
       ...quiet,
@@ -198,4 +205,68 @@ test('files ls counts toward the rate limit that the database keeps for the key'
   const list = () => runHere(dataDir, ['files', 'ls', 'storage_b:/', '--json'], { env })
   expect(await list()).toMatchObject({ exit: 0 })
   expect((await list()).json).toMatchObject({ ok: false, error: { code: 'local_rate_limit' } })
+})
+
+test('files rm writes each delete into the ledger, with the person and the reason', async () => {
+  const { dataDir } = await appWithFiles({ '/a.txt': 'four' })
+  const removed = ['files', 'rm', 'storage_c:/a.txt', '--yes', '--json', '--reason', 'asked by the owner']
+  expect((await runHere(dataDir, removed)).json.data.counts).toEqual({ deleted: 1 })
+  const { json } = await runHere(dataDir, ['effects', 'list', '--json'])
+  expect(json.data).toMatchObject([
+    { phase: 'ended', class: 'delete', path: '/a.txt', outcome: 'deleted', before: { path: '/a.txt', bytes: 4 } },
+    {
+      phase: 'begun',
+      path: '/a.txt',
+      bytes: 4,
+      expect: { path: '/a.txt', bytes: 4 },
+      actor: expect.stringMatching(/^cli:/),
+    },
+  ])
+  const audit = await runHere(dataDir, ['audit', 'list', '--json', '--limit', '1'])
+  expect(audit.json.data).toMatchObject([{ action: 'files.rm', reason: 'asked by the owner' }])
+})
+
+test('files rm deletes nothing that a stop covers', async () => {
+  const { dataDir, paths } = await appWithFiles({ '/a.txt': 'a' })
+  await runHere(dataDir, ['effects', 'stop', '--reason', 'wrong files', '--yes', '--json'])
+  const held = await runHere(dataDir, ['files', 'rm', 'storage_c:/a.txt', '--yes', '--json'])
+  expect(held).toMatchObject({ exit: 7, json: { data: { counts: { stopped: 1 } } } })
+  expect(held.json.data.files[0].error).toBe('all effects are stopped: wrong files')
+  expect(paths()).toEqual(['/a.txt'])
+  await runHere(dataDir, ['effects', 'resume', '--yes', '--json'])
+  const done = await runHere(dataDir, ['files', 'rm', 'storage_c:/a.txt', '--yes', '--json'])
+  expect(done.json.data.counts).toEqual({ deleted: 1 })
+})
+
+test('files rm of more files than a run may delete needs their number, and --yes is not enough', async () => {
+  const many = Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`/in/f${n}.txt`, 'x']))
+  const { dataDir, paths } = await appWithFiles(many)
+  const args = ['files', 'rm', 'storage_c:/in', '--recursive', '--yes', '--json']
+  for (const more of [[], ['--count', '20']]) {
+    const refused = await runHere(dataDir, [...args, ...more])
+    expect(refused).toMatchObject({ exit: 3, json: { error: { fix: expect.stringContaining('--count 21') } } })
+  }
+  expect(paths()).toHaveLength(21)
+  expect((await runHere(dataDir, [...args, '--count', '21'])).json.data.counts).toEqual({ deleted: 21 })
+})
+
+test.each([
+  ['21', 0, 0],
+  ['20', 3, 21],
+  ['yes', 3, 21],
+])('files rm at a terminal asks for the number of many files: typing %s exits with %i', async (typed, exit, left) => {
+  const many = Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`/in/f${n}.txt`, 'x']))
+  const { dataDir, paths } = await appWithFiles(many)
+  for (const [name, value] of Object.entries({ UPSHOT_DATA_DIR: dataDir, UPSHOT_PORT: '0', CI: '' }))
+    vi.stubEnv(name, value)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const { streams, says } = openTerminal()
+  const done = runCommandLine(['files', 'rm', 'storage_c:/in', '--recursive'], streams)
+  await says('Continue? [y/N]')
+  streams.stdin.write('y\n')
+  await says('Type the number of items to go on')
+  expect(paths()).toHaveLength(21)
+  streams.stdin.write(`${typed}\n`)
+  expect(await done).toBe(exit)
+  expect(paths()).toHaveLength(left)
 })

@@ -6,12 +6,15 @@ import {
   decideRetirement,
   isStrongSecret,
   planEndpoint,
+  planForgetting,
   planRetirement,
   planRotation,
   planScheme,
   positionOf,
+  retiredSecrets,
 } from '../../../src/core/incoming/endpoint.ts'
-import { parseSecret, SCHEME_PRESETS, signatureScheme } from '../../../src/core/incoming/signature.ts'
+import { parseSecret, SCHEME_PRESETS } from '../../../src/core/incoming/signature.ts'
+import { signatureScheme } from '../../../src/core/incoming/signature-scheme.ts'
 
 const SECRET = 'a secret of a good 24 bytes'
 
@@ -130,7 +133,25 @@ describe('planRetirement', () => {
   it('a retirement leaves only the newest secret active', () => {
     const retired = planRetirement(rotated, 2_001)
     expect(activeSecrets(retired, 2_001)).toEqual(['the-second-secret-of-them-all'])
-    expect(retired.secrets.map(({ position }) => position)).toEqual([1])
+    expect(retired.secrets.map(({ position, until }) => [position, until])).toEqual([
+      [0, 2_001],
+      [1, null],
+    ])
+  })
+
+  it('a retired secret is kept for 30 days to explain refusals, and three of an endpoint at most', () => {
+    const days = (count: number) => count * 86_400_000
+    const retired = planRetirement(rotated, 2_001)
+    expect(retiredSecrets(retired, 2_001).map(({ value }) => value)).toEqual(['the-first-secret-of-them-all'])
+    expect(retiredSecrets(retired, 2_001 + days(30))).toEqual([])
+    expect(planForgetting(retired, 2_000 + days(30))).toBe(retired)
+    expect(planForgetting(retired, 2_001 + days(30)).secrets.map(({ position }) => position)).toEqual([1])
+    const often = ['third', 'fourth', 'fifth', 'sixth'].reduce(
+      (endpoint, name, index) =>
+        planRotation(endpoint, `the-${name}-secret-of-them-all`, { overlapMs: 0, now: 3_000 + index }),
+      retired,
+    )
+    expect(often.secrets.map(({ position }) => position)).toEqual([2, 3, 4, 5])
   })
 
   it('a retirement changes nothing on an endpoint with one secret', () => {
@@ -144,7 +165,7 @@ it('the position of a secret is never given to another one', () => {
     (endpoint, secret, index) => planRotation(endpoint, secret, { overlapMs: index * 1_000, now: index * 10 }),
     planEndpoint({ name: 'main' }, 0),
   )
-  expect(last.secrets.map(({ position }) => position)).toEqual([1, 2, 3])
+  expect(last.secrets.map(({ position }) => position)).toEqual([0, 1, 2, 3])
   expect([0, 1, 2].map((index) => positionOf(last, index, 30))).toEqual([1, 2, 3])
   expect(positionOf(planRetirement(last, 30), 0, 30)).toBe(3)
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { UpshotError } from '../../../src/core/errors.ts'
-import { matchType, parseEvent } from '../../../src/core/incoming/event.ts'
+import { matchType } from '../../../src/core/incoming/event.ts'
+import { parseEvent } from '../../../src/core/incoming/parse-event.ts'
 
 const EVENT = { id: 'evt_1', type: 'file.created', created: '2026-01-01T00:00:00.000Z', data: { file: { id: '1' } } }
 

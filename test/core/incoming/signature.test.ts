@@ -5,10 +5,10 @@ import {
   type HeaderLookup,
   SCHEME_PRESETS,
   type SignatureScheme,
-  signatureScheme,
   signBody,
   verifySignature,
 } from '../../../src/core/incoming/signature.ts'
+import { signatureScheme } from '../../../src/core/incoming/signature-scheme.ts'
 
 const SECRET = 'a secret of at least 24 bytes'
 const NOW = Date.UTC(2026, 0, 1)

@@ -171,7 +171,7 @@ describe('near matches', () => {
       'a secret that has ended',
       signatureOf(BODY, 'the-secret-before-this-one'),
       {
-        oldSecrets: ['an-even-older-one', 'the-secret-before-this-one'],
+        oldSecrets: ['an-even-older-one', 'the-secret-before-this-one'].map((value) => ({ value, until: NOW })),
       },
     ],
     ['secret_whitespace', 'a line break behind our secret', signatureOf(BODY), { secrets: [`${SECRET}\n`] }],
@@ -235,7 +235,7 @@ describe('near matches', () => {
   it('the scheme of a near match verifies the delivery once the cause is fixed', () => {
     const headers = signatureOf(BODY, 'the-secret-before-this-one')
     const part = { secrets: ['the-secret-before-this-one'] }
-    const solution = solve(headers, { oldSecrets: part.secrets })
+    const solution = solve(headers, { oldSecrets: part.secrets.map((value) => ({ value, until: 0 })) })
     expect(solution.kind === 'near' && accepts(solution.scheme, headers, part)).toBe(true)
   })
 })

@@ -40,14 +40,24 @@ const waiting = defineWorkflow({
   run: ({ step }) => step.waitFor('approval', { on: 'report.approved', timeout: '7d' }),
 })
 
+const retired = ['/old/a.txt', '/old/b.txt', `/old/${HOSTILE}`]
+
+const retiring = defineWorkflow({
+  id: 'retire-files',
+  on: 'report.retired',
+  guard: { deletes: { perRun: 0 } },
+  run: ({ files, event }) =>
+    Promise.all((event.data.ids as string[]).map((id) => files.delete({ service: 'storage_a', id }))),
+})
+
 /** The app with the dashboard, a failed run and a waiting one. `login` opens a page as a role. */
 export async function openDashboard(config: Partial<Config> = {}) {
   mood.isBroken = true
-  const started = await startTestApp({ workflows: [copying, waiting] }, { config })
+  const started = await startTestApp({ workflows: [copying, waiting, retiring] }, { config })
   const { app, urls, sandbox } = started
   const basePath = config.admin?.basePath ?? ''
   const origin = `${urls.admin}${basePath}`
-  await app.store.saveDelivery(reportMade())
+  await app.store.saveDelivery(madeOf('report1', 'report.made', ['copy-report', 'wait-for-approval']))
   app.notices.publish({ kind: 'run.queued', count: 2 })
   await started.hear('run.failed')
   const makeLink = async (role: 'viewer' | 'operator' | 'admin') => {
@@ -58,16 +68,26 @@ export async function openDashboard(config: Partial<Config> = {}) {
   }
   const login = async (page: Page, role: 'viewer' | 'operator' | 'admin' = 'admin') => {
     await page.goto(await makeLink(role))
-    await page.getByRole('navigation').waitFor()
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
   }
-  return { ...started, sandbox, origin, makeLink, login }
+  /** A run asks for three deletes, which the guard holds; resolves with the approval. */
+  const retire = async () => {
+    const ids: string[] = []
+    for (const path of retired) ids.push((await sandbox.storage('storage_a').put(path, 'four')).id)
+    await app.store.saveDelivery(madeOf('report2', 'report.retired', ['retire-files'], { ids }))
+    app.notices.publish({ kind: 'run.queued', count: 1 })
+    await started.hear('run.parked', ({ workflow }) => workflow === 'retire-files')
+    const [approval] = await app.store.listApprovals({ status: 'open', limit: 1, now: Date.now() })
+    return approval?.id ?? ''
+  }
+  return { ...started, sandbox, origin, makeLink, login, retire }
 }
 
-function reportMade() {
-  const event = { id: 'evt_report1', type: 'report.made', created: new Date().toISOString() }
-  const data = { file: { id: 'fil_1', name: HOSTILE, path: `/${HOSTILE}` }, service: 'storage_a' }
+function madeOf(name: string, type: string, workflows: string[], more: object = {}) {
+  const event = { id: `evt_${name}`, type, created: new Date().toISOString() }
+  const data = { file: { id: 'fil_1', name: HOSTILE, path: `/${HOSTILE}` }, service: 'storage_a', ...more }
   return {
-    ...{ id: 'dlv_report1', endpointId: 'end_test', account: 'default', receivedAt: Date.now(), facts: {} },
-    ...{ event, body: JSON.stringify({ ...event, data }), workflows: ['copy-report', 'wait-for-approval'] },
+    ...{ id: `dlv_${name}`, endpointId: 'end_test', account: 'default', receivedAt: Date.now(), facts: {} },
+    ...{ event, body: JSON.stringify({ ...event, data }), workflows },
   }
 }

@@ -48,6 +48,14 @@ test("a delivery's run completes without being claimed from the queue", async ()
   expect(claimed).not.toContain(run?.id)
 })
 
+test('a delivery is not claimed on arrival where a module of its workflows is missing here', async () => {
+  const engine = createTestEngine()
+  const worker = await startAtRest(engine, [follow])
+  const receipt = await worker.saveDelivery(incoming('evt_1', { workflows: ['follow-up', 'other'] }))
+  expect(receipt).toMatchObject({ verdict: 'accepted', runs: [expect.any(String), expect.any(String)] })
+  expect(receipt.claimedWithEvent).toBeUndefined()
+})
+
 test('a slot is free again when the end of its run is published', async () => {
   const engine = createTestEngine()
   const { store, claimed } = watchClaims(engine.store)

@@ -83,3 +83,28 @@ test("a storage name is read in the spelling of the event's account", async () =
     reason: expect.stringContaining('must name a storage'),
   })
 })
+
+test('a files call inside step.map is refused at once, so that no item holds a slot for another', async () => {
+  const engine = createTestEngine()
+  let calls = 0
+  const get = async () => {
+    calls++
+    return details
+  }
+  const look = defineWorkflow({
+    id: 'look',
+    on: '*',
+    run: ({ step, files }) =>
+      step.map(
+        'look',
+        ['fil_1', 'fil_2'],
+        (id) => id,
+        (id) => files.get({ ...ref, id }),
+      ),
+  })
+  await engine.start([look], { filesFor: filesOf({ get }) })
+  const run = await engine.run('look')
+  expect(run).toMatchObject({ status: 'failed', error: { code: 'nested_step' } })
+  expect(run.error?.message).toContain('inside step "look[fil_1]"')
+  expect(calls).toBe(0)
+})

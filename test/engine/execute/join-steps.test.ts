@@ -57,7 +57,47 @@ test('a step that the code does not await is joined, recorded and told', async (
   const run = await engine.run('hasty')
   expect(run).toMatchObject({ status: 'completed', output: '"early"' })
   expect(await engine.store.listSteps(run.id)).toMatchObject([{ key: 'left', status: 'completed', output: '"kept"' }])
-  expect(engine.heard.filter(({ kind }) => kind === 'step.joined')).toMatchObject([{ run: run.id, step: 'left' }])
+  expect(engine.heard.filter(({ kind }) => kind === 'step.joined')).toMatchObject([
+    {
+      run: run.id,
+      step: 'left',
+      place: expect.stringMatching(/^test\/engine\/execute\/join-steps\.test\.ts:\d+:\d+$/),
+    },
+  ])
+})
+
+test('a run over its time gives its steps at work their signal, and fails after they have ended', async () => {
+  const engine = createTestEngine()
+  const begun = Promise.withResolvers<void>()
+  const latch = Promise.withResolvers<void>()
+  const order: string[] = []
+  await engine.start([
+    defineWorkflow({
+      id: 'overdue',
+      on: '*',
+      timeout: { run: '1m' },
+      run: ({ step }) =>
+        step.run('slow', async ({ signal }) => {
+          begun.resolve()
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+          order.push('signal')
+          await latch.promise
+          order.push('slow')
+          return 'cleaned up'
+        }),
+      onFailure: () => void order.push('onFailure'),
+    }),
+  ])
+  const ended = engine.run('overdue')
+  await begun.promise
+  const handled = engine.notices.once('run.completed')
+  engine.clock.advance('1m')
+  setImmediate(() => setImmediate(() => latch.resolve()))
+  const run = await ended
+  await handled
+  expect(run).toMatchObject({ status: 'failed', error: { code: 'run_timeout' } })
+  expect(order).toEqual(['signal', 'slow', 'onFailure'])
+  expect(await engine.store.listSteps(run.id)).toMatchObject([{ key: 'slow', status: 'completed' }])
 })
 
 test('a run whose code has returned holds its place until the steps at work have ended', async () => {

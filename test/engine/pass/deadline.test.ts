@@ -42,7 +42,7 @@ test('a run that exceeds `timeout.run` fails and its signal aborts', async () =>
     run: ({ step, signal }) =>
       step.run('hang', () => {
         started.resolve(signal)
-        return new Promise(() => {})
+        return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null)))
       }),
   })
   const worker = await engine.start([workflow])

@@ -124,3 +124,16 @@ test('three processes never start more than the limit in any 61 seconds, and use
     { numRuns: 60 },
   )
 })
+
+test.each<[string, Partial<LimiterStore>, RegExp]>([
+  ['whose save never says true', { save: async () => false }, /refused 1,000 saves in a row.*true where/],
+  [
+    'whose load forgets to parse',
+    { load: async () => ({ state: '{}', version: 1 }) as never },
+    /text: parse it as JSON/,
+  ],
+  ['whose load gives an empty state', { load: async () => ({ state: {}, version: 1 }) as never }, /but object/],
+])('a store %s fails the call with the rule that it breaks, instead of hanging', async (_how, broken, message) => {
+  const { take } = open({ store: { ...memoryLimiterStore(), ...broken } })
+  await expect(take()).rejects.toMatchObject({ code: 'invalid_config', message: expect.stringMatching(message) })
+})

@@ -73,12 +73,39 @@ test('a frame is a link only where the terminal shows links', () => {
   expect(tell([{ ...NOTICES['run.failed'], error }])[1]).not.toContain('\u001B')
 })
 
+test('a skipped run is one line that says why', () => {
+  const reason = 'its `where` returned false'
+  expect(tell([{ ...NOTICES['run.skipped'], reason }])[0]).toMatch(
+    /^✓ verify-transfer {5}skipped: its `where` returned/,
+  )
+})
+
+test('a loaded workflow says what it starts on, and names its module only where that has another name', () => {
+  const notice: Notice = { kind: 'workflow.loaded', workflow: 'tour', file: 'tour.workflow.ts', on: 'file.created' }
+  expect(tell([notice])).toEqual(['✓ tour loaded, on file.created'])
+  expect(tell([{ ...notice, file: 'other.workflow.ts' }])).toEqual([
+    '✓ tour loaded, on file.created  file=other.workflow.ts',
+  ])
+})
+
+test('a sentence that is wider than the terminal goes on below itself, its fields whole', () => {
+  const urls = { receiver: 'http://127.0.0.1:4700', sandbox: 'http://127.0.0.1:4747', storages: '/srv/data/storages' }
+  const lines = tell([{ ...NOTICES['app.started'], urls }], { width: () => 80 })
+  expect(lines).toEqual([
+    '✓ started',
+    '  receiver=http://127.0.0.1:4700 sandbox=http://127.0.0.1:4747',
+    '  storages=/srv/data/storages',
+  ])
+})
+
 test.each([60, 80, 100, 140])('no line of a terminal of %d columns is wider than it', (columns) => {
   const message = 'a'.repeat(300)
   const notices: Notice[] = [
     { ...NOTICES['delivery.received'], subject: `/${'b'.repeat(200)}`, workflows: ['c'.repeat(100)] },
     NOTICES['run.completed'],
     { ...NOTICES['run.failed'], workflow: 'd'.repeat(100), error: { name: 'Error', message } },
+    { ...NOTICES['run.log'], message: 'e '.repeat(200), facts: { first: 'f'.repeat(30), second: 'g'.repeat(30) } },
+    { ...NOTICES['run.skipped'], reason: 'h'.repeat(200) },
   ]
   const lines = linesOf(notices, { pretty: true, level: 'info', width: () => columns })
   for (const line of lines.flatMap((text) => text.trimEnd().split('\n')))

@@ -26,6 +26,8 @@ test.each([
 test.each([
   [{ drain: '1 second' }, /drain: must be a duration/],
   [{ drain: -1 }, /drain: must be a duration/],
+  [{ files: { burst: 0 } }, /files\.burst/],
+  [{ files: { burst: { shop: 1.5 } } }, /files\.burst/],
   [{ retention: { runs: 'always' } }, /retention\.runs: must be a duration such as "30d", or "forever"/],
   [{ retention: { payloads: 9e15 } }, /retention\.payloads: must be a duration/],
 ])('a project file with %j is refused by the name of the setting', async (content, message) => {

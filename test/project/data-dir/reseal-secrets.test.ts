@@ -4,11 +4,14 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
+import { anchorOf } from '../../../src/core/safety/anchor.ts'
+import { verifyLedger } from '../../../src/core/safety/verify-ledger.ts'
 import { planAccount } from '../../../src/core/service/account.ts'
 import { openStore } from '../../../src/project/data-dir/open-store.ts'
 import { resealSecrets } from '../../../src/project/data-dir/reseal-secrets.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
 import { resealDatabase } from '../../../src/store/sqlite/upkeep/reseal-database.ts'
+import { deleteFiles } from '../../contract/support/delete-files.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
@@ -74,6 +77,7 @@ test('resealSecrets seals everything under a new key file and keeps the old one 
     webhookSecrets: 2,
     apiKeys: 2,
     captures: 1,
+    sealKeys: 0,
     keyFiles: { present: keyFile, before: `${keyFile}.old` },
   })
   expect(await readAll(place)).toEqual(EVERYTHING)
@@ -95,6 +99,30 @@ test('resealSecrets takes a given key, whether the old one is in a file or in th
   expect(await readAll({ ...place, secretKey: textKey(3) })).toEqual(EVERYTHING)
   await expect(readAll(place)).rejects.toMatchObject({ code: 'invalid_config' })
   expect(existsSync(keyFile)).toBe(false)
+})
+
+test('the chain over the effect ledger goes on with a new key, and keeps its anchors', async () => {
+  const place = { dataDir: tempFolder(), secretKey: null }
+  const fillLedger = async (name: string) => {
+    const store = openStore(place)
+    await deleteFiles(store, [name])
+    const { head } = await store.sealEffects({ now: NOW, limit: 10 })
+    await store.close()
+    if (!head) throw new Error('nothing was sealed')
+    return anchorOf(head, NOW)
+  }
+  const before = await fillLedger('a')
+  expect(resealSecrets(place, null, OPERATOR)).toMatchObject({ sealKeys: 1 })
+  const anchors = [before, await fillLedger('b')]
+  const store = openStore(place)
+  expect(await store.listSeals({ limit: 9 })).toMatchObject([
+    { kind: 'rows', key: 1 },
+    { kind: 'rekeyed', key: 2 },
+    { kind: 'rows', key: 2 },
+  ])
+  expect(await verifyLedger(store, { anchors })).toMatchObject({ passed: true, sealed: 4, anchored: anchors[1] })
+  expect((await verifyLedger(store, { anchors: [before] })).anchored).toEqual(before)
+  await store.close()
 })
 
 test('resealSecrets demands a new key where the old one is in the environment', async () => {
@@ -158,7 +186,10 @@ test('every BLOB column is known as sealed or not sealed', () => {
     'event.identity',
     'event_block.filter',
     'approval_vote.signature',
+    'effect_seal.digest',
+    'effect_seal.mac',
   ]
-  const sealed = ['account.api_key', 'account.fallback_key', 'capture.sealed', 'endpoint_secret.sealed']
+  const secrets = ['account.api_key', 'account.fallback_key', 'capture.sealed', 'endpoint_secret.sealed']
+  const sealed = [...secrets, 'effect_key.sealed']
   expect(blobs).toEqual([...sealed, ...unsealed].sort())
 })

@@ -5,6 +5,14 @@ import { createTestReceiver } from '../../support/test-receiver.ts'
 
 const forged = { 'X-Service-Signature': 'f'.repeat(64) }
 
+test('the notice of a delivery has the id and the name of its endpoint', async () => {
+  const { post, heard, endpoint } = await createTestReceiver()
+  await post(eventBody('evt_1'))
+  await post(eventBody('evt_2'), forged)
+  const named = { kind: 'delivery.received', endpoint: endpoint.id, endpointName: endpoint.name }
+  expect(heard.filter(({ kind }) => kind === 'delivery.received')).toMatchObject([named, named])
+})
+
 test('a burst of bad signatures after a success makes the endpoint suspect, once per episode', async () => {
   const { post, heard, endpoint } = await createTestReceiver()
   const suspicions = () => heard.filter((notice) => notice.kind === 'endpoint.suspect')
@@ -12,7 +20,8 @@ test('a burst of bad signatures after a success makes the endpoint suspect, once
   for (let n = 0; n < 4; n++) await post(eventBody('evt_2'), forged)
   expect(suspicions()).toEqual([])
   for (let n = 0; n < 4; n++) await post(eventBody('evt_2'), forged)
-  const suspicion = { kind: 'endpoint.suspect', endpoint: endpoint.id, failures: 5, lastSuccessAt: NOW }
+  const { id, name: endpointName } = endpoint
+  const suspicion = { kind: 'endpoint.suspect', endpoint: id, endpointName, failures: 5, lastSuccessAt: NOW }
   expect(suspicions()).toEqual([suspicion])
 
   await post(eventBody('evt_2'))

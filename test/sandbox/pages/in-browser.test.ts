@@ -42,6 +42,9 @@ async function clickThrough(page: Tab['page'], what: Locator): Promise<void> {
   await loaded
 }
 
+/** A question without the invisible marks that keep the direction of a name to itself. */
+const withoutIsolates = (text: string) => text.replace(/[\u2068\u2069]/g, '')
+
 const NASTY = `<img src=x onerror=alert(1)>"'&`
 
 inBrowser(`a person creates, edits and revokes a key${label}`, async () => {
@@ -64,7 +67,7 @@ inBrowser(`a person creates, edits and revokes a key${label}`, async () => {
   await clickThrough(page, page.getByRole('link', { name: 'All keys' }))
   await press(page, 'Revoke made by hand')
   expect(sandbox.keys.list()).toMatchObject([{ revokedAt: expect.any(String) }])
-  expect(complaints).toEqual(['asked: Revoke the key "made by hand" for good?'])
+  expect(complaints.map(withoutIsolates)).toEqual(['asked: Revoke the key "made by hand" for good?'])
 })
 
 inBrowser(`a person uploads, transfers and deletes files and folders${label}`, async () => {
@@ -86,7 +89,7 @@ inBrowser(`a person uploads, transfers and deletes files and folders${label}`, a
   await press(page, 'Delete from my desk.txt')
   await press(page, 'Delete in')
   expect(sandbox.storage('storage_a').list()).toEqual([])
-  expect(complaints).toEqual([
+  expect(complaints.map(withoutIsolates)).toEqual([
     'asked: Delete /from my desk.txt for good?',
     'asked: Delete /in and everything in it for good?',
   ])
@@ -187,6 +190,8 @@ inBrowser.each([
   await sandbox.keys.create({ name: longName })
   await sandbox.webhooks.add({ url: `${receiver.url}/${longName}${longName}` })
   await sandbox.storage('storage_a').put(`/${longName}.txt`, 'x')
+  await sandbox.storage('storage_a').put('/invoice\u202Efdp.exe', 'x')
+  await sandbox.storage('storage_a').put('/דוח שנתי.pdf', 'x')
   await (await sandbox.transfers.start({ from: ['storage_a', '/'], to: ['storage_b', `/${longName}`], failAt: 0 })).done
   await sandbox.faults.add({ on: 'delivery', drop: true, type: longName })
   await sandbox.deliveries.until({ state: 'delivered', count: 2 })

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Sandbox } from '../../../src/sandbox/index.ts'
 import { html } from '../../../src/sandbox/pages/html.ts'
@@ -60,6 +62,62 @@ test('no name, address, type or payload becomes markup', async () => {
     if (text.includes('&lt;img src=x onerror=alert(1)&gt;')) seen++
   }
   expect(seen).toBeGreaterThanOrEqual(7)
+})
+
+/** Characters that steer text: marks and overrides of direction. */
+const STEERING = /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/
+
+/** Shown as "invoiceexe.pdf" by a page that lets it steer. */
+const REVERSED = 'invoice\u202Efdp.exe'
+
+test('a name that turns the direction of text steers nothing on any page, and its character is shown', async () => {
+  const sandbox = await openSandbox({ retryScheduleMs: [] })
+  const receiver = await openReceiver()
+  await sandbox.webhooks.add({ url: `${receiver.url}/${REVERSED}`, events: ['*', REVERSED] })
+  const key = await sandbox.keys.create({ name: REVERSED })
+  await sandbox.storage('storage_a').put(`/${REVERSED}/${REVERSED}`, 'x')
+  const path = `/${REVERSED}/${REVERSED}`
+  await (await sandbox.transfers.start({ from: ['storage_a', path], to: ['storage_b', '/'] })).done
+  await sandbox.faults.add({ on: 'delivery', drop: true, type: REVERSED })
+  const event = sandbox.events.emit(REVERSED, { [REVERSED]: REVERSED })
+  const pages = [
+    ...['keys', `keys/${key.id}`, 'webhooks', 'deliveries', `events/${event.id}`, 'storages'],
+    ...[`storages/storage_a?path=${encodeURIComponent(`/${REVERSED}`)}`, 'transfers', 'faults'],
+  ]
+  for (const page of pages) {
+    const { text } = await read(sandbox, `/account/${page}`)
+    // A field must send what is there; questions are text, in which a name has its own isolate.
+    const shown = text.replace(/ (?:value|data-folder|data-confirm)="[^"]*"/g, '')
+    expect([page, STEERING.exec(shown)?.index]).toEqual([page, undefined])
+    expect([page, /U\+202E|\\u202e/.test(shown)]).toEqual([page, true])
+    const questions = [...text.matchAll(/ data-confirm="([^"]*)"/g)].map(([, question]) => question)
+    expect(questions.filter((question) => /\u202E/.test(question ?? ''))).toEqual([])
+  }
+  expect((await read(sandbox, '/account/storages')).text).toContain('<bdi>invoice')
+})
+
+test('deliveries name the file of their event', async () => {
+  const { sandbox } = await openBusySandbox()
+  const { text } = await read(sandbox, '/account/deliveries')
+  expect(text.replaceAll('<wbr>', '')).toContain('storage_a:<bdi>/report.pdf</bdi>')
+})
+
+test('a fault that struck as often as it was to is shown as used up, another one as set', async () => {
+  const sandbox = await openSandbox()
+  const { key } = await sandbox.keys.create({ name: 'app' })
+  await sandbox.faults.add({ on: 'files.list', status: 503, times: 1 })
+  const states = async () => [...(await read(sandbox, '/account/faults')).text.matchAll(/class="state \w+">([^<]+)</g)]
+  expect((await states()).map(([, state]) => state)).toEqual(['set'])
+  expect((await call(sandbox, '/files?service=storage_a', { key })).status).toBe(503)
+  expect((await states()).map(([, state]) => state)).toEqual(['used up'])
+})
+
+test('the account pages have the design tokens of the dashboard', async () => {
+  const sandbox = await openSandbox()
+  const ours = readFileSync(join(import.meta.dirname, '../../../src/dashboard/style/tokens.css'), 'utf8')
+  const { text, headers } = await read(sandbox, '/account/tokens.css')
+  expect(text, 'copy src/dashboard/style/tokens.css to src/sandbox/pages').toBe(ours)
+  expect(headers.get('content-type')).toContain('text/css')
 })
 
 test('the pages list keys without credentials, deliveries with attempts, and folders', async () => {

@@ -38,6 +38,7 @@ export class SchedulerBench {
       store: {
         startSchedule: (...given) => (through.startSchedule ?? store.startSchedule)(...given),
         recordTick: (...given) => (through.recordTick ?? store.recordTick)(...given),
+        listAccounts: () => store.listAccounts(),
       },
       clock: this.clock,
       publish: (notice) => void this.notices.push(notice),

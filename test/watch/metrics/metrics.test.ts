@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { traceIdOf } from '../../../src/core/runs/trace.ts'
+import { deleteFiles } from '../../contract/support/delete-files.ts'
+import { NOW as FIXED } from '../../support/fixtures.ts'
 import { addTestEndpoint, saveTestWorkflows } from '../support/known.ts'
 import { OPEN_METRICS, openTestMetrics } from '../support/open-test-metrics.ts'
 import { hasPrometheus, promtool, WITH_PROMETHEUS } from '../support/promtool.ts'
@@ -24,6 +26,32 @@ test('a run of three steps is counted by workflow, outcome and effect', async ()
     'upshot_effects_total{workflow="verify",effect="write"}': 2,
     'upshot_effects_total{workflow="verify",effect="delete"}': 0,
   })
+})
+
+test('a hold of the guard is counted by workflow and rule, and a question is none', async () => {
+  const { metrics, store, values } = openTestMetrics()
+  await saveTestWorkflows(store, 'tidy')
+  const rule = 'guard.workflow.deletes.perRun'
+  const about = { run: 'run_1', workflow: 'tidy', root: null, approval: 'apr_1', step: 'a', reason: 'held' }
+  metrics.count({ kind: 'approval.opened', ...about, rule })
+  metrics.count({ kind: 'approval.opened', ...about, rule: null })
+  expect(await values()).toMatchObject({
+    [`upshot_guard_held_total{workflow="tidy",rule="${rule}"}`]: 1,
+    'upshot_guard_held_total{workflow="tidy",rule="folder"}': 0,
+  })
+})
+
+test('a scrape tells how many rows of the ledger have no seal since when, and when it was anchored', async () => {
+  const { metrics, store, values } = openTestMetrics()
+  expect(await values()).not.toHaveProperty('upshot_ledger_anchor_timestamp_seconds')
+  await deleteFiles(store, ['a'])
+  metrics.count({ kind: 'effects.anchored', seal: 1, last: 2, mac: 'ab' })
+  const unsealed = { upshot_ledger_unsealed_rows: 2, upshot_ledger_unsealed_timestamp_seconds: FIXED / 1_000 }
+  expect(await values()).toMatchObject({ ...unsealed, upshot_ledger_anchor_timestamp_seconds: NOW / 1_000 })
+  await store.sealEffects({ now: FIXED, limit: 10 })
+  const sealed = await values()
+  expect(sealed.upshot_ledger_unsealed_rows).toBe(0)
+  expect(sealed).not.toHaveProperty('upshot_ledger_unsealed_timestamp_seconds')
 })
 
 test('every series whose labels are known is there with 0 before anything happens', async () => {
@@ -59,7 +87,7 @@ test('a process shows only the series of the parts that it runs', async () => {
 
 test('a scrape reads the state of the store, the worker and the receiver', async () => {
   const { metrics, values } = openTestMetrics()
-  metrics.count({ kind: 'endpoint.suspect', endpoint: 'end_1', failures: 5, lastSuccessAt: NOW })
+  metrics.count({ kind: 'endpoint.suspect', endpoint: 'end_1', endpointName: 'main', failures: 5, lastSuccessAt: NOW })
   expect(await values()).toMatchObject({
     'upshot_ready{check="writable"}': 1,
     'upshot_ready{check="app"}': 0,
@@ -79,7 +107,7 @@ test('a scrape reads the state of the store, the worker and the receiver', async
 
 test('a delivery that is taken ends the suspicion of its endpoint', async () => {
   const { metrics, values } = openTestMetrics()
-  metrics.count({ kind: 'endpoint.suspect', endpoint: 'end_1', failures: 5, lastSuccessAt: NOW })
+  metrics.count({ kind: 'endpoint.suspect', endpoint: 'end_1', endpointName: 'main', failures: 5, lastSuccessAt: NOW })
   for (const notice of runNotices()) metrics.count(notice)
   expect(await values()).toMatchObject({
     'upshot_endpoint_suspect{endpoint="end_1"}': 0,
@@ -131,4 +159,34 @@ test.skipIf(!hasPrometheus)(`promtool finds nothing to complain about in the met
     .filter((family) => family.includes(' upshot_'))
     .join('\n')
   expect(promtool(['check', 'metrics'], `${ours}\n`)).toEqual({ status: 0, says: '' })
+})
+
+test('requests to the admin API are counted by operation and class of status', async () => {
+  const { metrics, values } = openTestMetrics()
+  const answered = { kind: 'admin.answered', operation: 'GET /runs/{id}', ms: 3 } as const
+  for (const status of [200, 404]) metrics.count({ ...answered, status })
+  expect(await values()).toMatchObject({
+    'upshot_admin_requests_total{operation="GET /runs/{id}",class="2xx"}': 1,
+    'upshot_admin_requests_total{operation="GET /runs/{id}",class="4xx"}': 1,
+    'upshot_admin_request_duration_seconds_bucket{operation="GET /runs/{id}",le="0.005"}': 2,
+  })
+})
+
+test('alerts are counted by rule, channel and outcome, from 0 on', async () => {
+  const { metrics, values } = openTestMetrics({ alerts: [{ rule: 'run.failed', channel: 'ops' }] })
+  await metrics.scrape('')
+  const sent = { kind: 'alert.sent', rule: 'run.failed', channel: 'ops', summary: '', items: 1 } as const
+  metrics.count({ ...sent, error: { name: 'Error', message: 'it answered 500' } })
+  expect(await values()).toMatchObject({
+    'upshot_alerts_sent_total{rule="run.failed",channel="ops",outcome="sent"}': 0,
+    'upshot_alerts_sent_total{rule="run.failed",channel="ops",outcome="failed"}': 1,
+  })
+})
+
+test('the approvals that wait for people are a gauge, with the moment of the oldest', async () => {
+  const { values } = openTestMetrics({ listOpenApprovals: async () => [{ openedAt: NOW }, { openedAt: NOW - 5_000 }] })
+  expect(await values()).toMatchObject({
+    upshot_approvals_open: 2,
+    upshot_approval_oldest_timestamp_seconds: NOW / 1_000 - 5,
+  })
 })

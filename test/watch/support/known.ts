@@ -1,3 +1,4 @@
+import { cron } from '../../../src/author/cron.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { NOW } from './run-notices.ts'
@@ -12,7 +13,7 @@ export async function saveTestWorkflows(store: Store, ...ids: string[]): Promise
     id,
     file: `${id}.workflow.ts`,
     eventTypes: ['file.created', 'transfer.*'],
-    schedule: { kind: 'cron', expression: '0 3 * * *' } as never,
+    schedule: cron('0 3 * * *'),
   }))
-  await store.saveWorkflows({ workflows, brokenFiles: [] } as never, NOW)
+  await store.saveWorkflows({ workflows, broken: [] }, NOW)
 }

@@ -19,12 +19,16 @@ export function openTestMetrics(given: Partial<MetricsParts> = {}) {
     role: 'all',
     readiness: async () => ({ writable: 'ok', app: 'starting' }),
     countOpenRuns: () => store.countOpenRuns(),
+    listOpenApprovals: () => store.listApprovals({ status: 'open', limit: 1_000, now: clock.now() }),
+    readSealState: () => store.readSealState(),
+    guardRules: ['folder', 'guard.workflow.deletes.perRun'],
     slots: () => ({ total: 20, busy: 3 }),
     intake: () => ({ waiting: 1, bytes: 2 }),
     fileLimits: () => [{ account: 'default', perMinute: 100 }],
     database: join(store.folder, 'upshot.db'),
     commits: new CommitCounts(),
     spansDropped: () => 0,
+    alerts: [],
     ...given,
   })
   return {

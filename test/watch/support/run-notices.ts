@@ -11,6 +11,7 @@ export function runNotices(workflow = 'verify', run = 'run_1', event = 'evt_1'):
       kind: 'delivery.received',
       delivery: 'dlv_1',
       endpoint: 'end_1',
+      endpointName: 'main',
       account: 'default',
       verdict: 'accepted',
       event,

@@ -76,6 +76,14 @@ test('an event that a step sends begins a trace of its own, and both are linked'
   ])
 })
 
+test('a run that repeats or forks another one is linked to it', () => {
+  const { sent, tracing } = trace()
+  tracing.trace({ ...NOTICES['run.completed'], root: ROOT, run: 'run_2', originRun: 'run_1' })
+  expect(sent).toMatchObject([
+    { spanId: runSpanIdOf('run_2'), links: [{ traceId: traceIdOf(ROOT), spanId: runSpanIdOf('run_1') }] },
+  ])
+})
+
 test('an error is told by its name, without its message', () => {
   const { sent, tracing } = trace()
   tracing.trace(NOTICES['run.failed'])

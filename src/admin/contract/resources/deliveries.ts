@@ -19,6 +19,8 @@ export const delivery = z
         secret: z.int().optional().describe('Position of the secret that matched.'),
         header: z.string().optional().describe('Header that was missing or malformed.'),
         reason: z.string().optional(),
+        retiredAt: z.string().optional().describe('When the secret was retired that signed it, for "old_secret".'),
+        answered: z.string().optional().describe('The verdict on a probe of our own.'),
         contentType: z.string().optional(),
         contentLength: z.int().optional(),
       })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { signatureScheme } from '../../../core/incoming/signature.ts'
+import { signatureScheme } from '../../../core/incoming/signature-scheme.ts'
 import { CAUSES } from '../../../core/solver/suspects.ts'
 import { type RouteTable, reason, time } from '../route.ts'
 
@@ -144,7 +144,7 @@ export const ENDPOINT_ROUTES = {
       reason,
     }),
     answer: solution,
-    audit: 'endpoint.solve',
+    audit: 'endpoint.change',
   },
   'POST /endpoints/:name/pin': {
     ...onEndpoint,

@@ -21,6 +21,7 @@ export const event = z
 const oneEvent = z
   .object({
     ...event.shape,
+    subjects: z.array(z.string()).describe('Files and ids that it tells of, 20 at most; none for a viewer.'),
     data: z.unknown().describe('The `data` of its body; masked by type for a viewer. Null above 64 KiB.'),
     deliveries: z.array(delivery).describe('Newest first, at most 200.'),
     runs: z.array(run).describe('Newest first, at most 200.'),

@@ -11,7 +11,8 @@ export const run = z
     reason: z.string().nullable().describe('Why it waits, was skipped or was canceled.'),
     needsPerson: z.boolean().describe('True while only a person makes it go on.'),
     origin: z.enum(RUN_ORIGINS),
-    originRun: z.string().nullable().describe('The run that it repeats, forks, or follows the failure of.'),
+    originRun: z.string().nullable().describe('The run that it repeats, forks, continues, or follows the failure of.'),
+    continuedBy: z.string().nullable().describe('The run that goes on in its place, by `step.continueAs`.'),
     handler: z.enum(['run', 'onFailure']),
     eventId: z.string().nullable(),
     eventType: z.string().nullable(),
@@ -19,6 +20,7 @@ export const run = z
       .string()
       .nullable()
       .describe('The file or transfer of its event; null for a viewer, who sees no payload.'),
+    account: z.string().describe('The account that it acts for.'),
     tickAt: time().nullable(),
     parentRun: z.string().nullable(),
     parentStep: z.string().nullable(),
@@ -42,7 +44,7 @@ export const step = z
   .object({
     key: z.string(),
     position: z.int().describe('Counted from 0 in the order in which the steps began.'),
-    kind: z.enum(['run', 'sleep', 'wait', 'send', 'invoke', 'patch']),
+    kind: z.enum(['run', 'sleep', 'wait', 'receive', 'send', 'invoke', 'approve', 'patch']),
     effect: z.enum(['read', 'write', 'delete']),
     status: z.enum(['completed', 'failed', 'waiting', 'started']),
     attempt: z.int(),
@@ -71,7 +73,8 @@ const related = z
     origin: run.nullable(),
     absorber: run.nullable().describe('The run that this one was folded into.'),
     invoked: z.array(run),
-    derived: z.array(run).describe('Replays, forks, and runs of `onFailure`.'),
+    derived: z.array(run).describe('Replays, forks, successors, and runs of `onFailure`.'),
+    chain: z.array(run).describe('The runs of its chain by `step.continueAs`, oldest first; empty without one.'),
     ofEvent: z.array(run).describe('Other runs of its event.'),
   })
   .meta({ id: 'RelatedRuns' })

@@ -22,6 +22,10 @@ const overview = z
     pending: bounded,
     running: bounded,
     oldestPendingAt: time().nullable(),
+    approvals: z
+      .object({ open: z.int(), effects: z.int() })
+      .describe('Open approvals, 100 at most, and their effects.'),
+    stops: z.int().describe('Stops of effects in force.'),
     pausedWorkflows: z.array(z.string()),
     missedTicks: z.array(z.object({ workflow: z.string(), missed: z.int() })),
     upNext: z.array(z.object({ workflow: z.string(), at: time() })).describe('At most 5, soonest first.'),

@@ -8,6 +8,9 @@ const cron = z.object({
   catchUp: z.enum(['skip', 'latest', 'all']),
   withinMs: z.int(),
   overlap: z.enum(['queue', 'skip', 'allow']),
+  accounts: z
+    .union([z.literal('each'), z.array(z.string()).readonly()])
+    .describe('The accounts that each moment has a run for.'),
 })
 
 const workflow = z
@@ -133,6 +136,7 @@ export const WORKFLOW_ROUTES = {
     role: 'operator',
     body: z.strictObject({
       scheduledFor: z.iso.datetime({ offset: true }).optional().describe('Default: now.'),
+      account: z.string().optional().describe('Default: each account of the schedule; the answer is the first run.'),
       reason,
     }),
     answer: run,

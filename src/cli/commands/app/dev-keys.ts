@@ -3,9 +3,12 @@ import type { AppUrls } from '../../../app/app-urls.ts'
 import { sendEvent } from '../../../app/send/send-event.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
+import { asOperator } from '../../../core/store/safety/as-operator.ts'
 import { isoTime, systemClock } from '../../../core/time.ts'
 import type { FaultInput, Sandbox } from '../../../sandbox/index.ts'
+import { describeOperator } from '../../open/operator.ts'
 import { sampleData } from '../../send/sample-data.ts'
+import { formatSpan } from '../../terminal/format-value.ts'
 import type { HotKey } from '../../terminal/hot-keys.ts'
 import type { Output } from '../../terminal/output.ts'
 
@@ -43,6 +46,10 @@ export function devKeys({ app, urls }: Running, out: Output): Record<string, Hot
       help: 'send the last event again, with a new id',
       press: async () => out.note(await repeat({ app, urls })),
     },
+    s: {
+      help: 'skip a sleep: the run that would wake next wakes now',
+      press: async () => out.note(await skipNextSleep(app)),
+    },
     f: {
       help: 'faults: make the sandbox slow, unreliable, down, a bad sender, then healthy again',
       async press() {
@@ -60,8 +67,8 @@ async function trigger(running: Running, number: number): Promise<string> {
   if (sandbox === null) return deliver(running, 'file.created', sampleData('file.created', systemClock.now()))
   const path = `/inbox/sample-${Date.now().toString(36)}-${number}.txt`
   await sandbox.storage('storage_a').put(path, `Sample ${number} of this session.\n`)
-  await sandbox.transfers.start({ from: ['storage_a', path], to: ['storage_b', '/archive/'] })
-  return `Put storage_a:${path} and started its transfer to storage_b:/archive/.`
+  await sandbox.transfers.start({ from: ['storage_a', path], to: ['storage_b', '/inbox/'] })
+  return `Put storage_a:${path} and started its transfer to storage_b:/inbox/.`
 }
 
 async function repeat(running: Running): Promise<string> {
@@ -81,6 +88,26 @@ async function deliver({ app, urls }: Running, type: string, data: Record<string
     signal: AbortSignal.timeout(10_000),
   })
   return `Sent ${event.id} (${type}): ${verdict}.`
+}
+
+/** Waiting runs among which the next sleep is looked for: the newest. */
+const MAX_SLEEPERS = 1_000
+
+async function skipNextSleep({ store, notices }: App): Promise<string> {
+  const waiting = await store.listRuns({ status: 'waiting', limit: MAX_SLEEPERS })
+  const due = waiting.filter(({ dueAt }) => dueAt !== null).sort((a, b) => Number(a.dueAt) - Number(b.dueAt))
+  const writes = asOperator(store, describeOperator(null), systemClock)
+  for (const { id, workflow, dueAt } of due) {
+    // A run may also wait for an event with a time-out, which is no sleep.
+    const steps = await store.listSteps(id, 0)
+    if (!steps.some(({ kind, status }) => kind === 'sleep' && status === 'waiting')) continue
+    const now = systemClock.now()
+    const step = await writes.skipSleep(id, now)
+    if (step === null) continue
+    notices.publish({ kind: 'run.queued', count: 1 })
+    return `Skipped the sleep "${step}" of ${workflow} (${id}), ${formatSpan(now, dueAt)} before its end.`
+  }
+  return 'No run sleeps.'
 }
 
 async function setState(sandbox: Sandbox, index: number): Promise<string> {

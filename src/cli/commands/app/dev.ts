@@ -27,6 +27,6 @@ export function define(command: Command, { out, project }: Cli): void {
 }
 
 function startKeys(out: Output, served: Awaited<ReturnType<typeof serve>>): () => void {
-  out.note(`${describeUrls(served.urls)}\nPress ? to list the keys.`)
+  out.note(`${describeUrls(served.urls)}\nPress h to list the keys.`)
   return listenForHotKeys(out, devKeys(served, out), served)
 }

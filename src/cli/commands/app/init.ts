@@ -7,6 +7,7 @@ import { readVersion } from '../../../project/read-version.ts'
 import type { Cli } from '../../command.ts'
 import { canAsk } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
+import { findUpshotSource, type UpshotSource } from './find-upshot-source.ts'
 import { type ProjectFile, planProject, TEMPLATES, type TemplateName } from './project-files.ts'
 
 const NAMES = Object.keys(TEMPLATES) as TemplateName[]
@@ -20,24 +21,16 @@ export function define(command: Command, { out }: Cli): void {
     .action(async (dir, { template }) => {
       const wanted = await askMissing({ dir, template }, out)
       const root = resolve(wanted.dir)
-      const files = planProject(wanted.template, root)
+      const source = findUpshotSource(PACKAGE, IS_CLONE)
+      const files = planProject(wanted.template, root, source)
       refuseConflicts(root, files)
       if (!out.given.dryRun) for (const file of files) write(root, file)
-      report(out, { root, template: wanted.template, files })
+      report(out, { root, template: wanted.template, files, source })
     })
 }
 
 const PACKAGE = resolve(import.meta.dirname, '../../../..')
 const IS_CLONE = import.meta.url.endsWith('.ts')
-/** Where a project gets Upshot from: this clone, or the tarball that this package came in. */
-const SOURCE = IS_CLONE ? quote(PACKAGE) : `/path/to/upshot-${readVersion()}.tgz`
-const UNPUBLISHED = IS_CLONE
-  ? 'Upshot is not on the npm registry yet, so the project takes it from this clone.'
-  : 'Upshot is not on the npm registry yet: name the tarball that you installed it from.'
-
-function quote(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
-}
 
 interface Choices {
   dir: string
@@ -83,19 +76,37 @@ function write(root: string, { path, content }: ProjectFile): void {
   writeFileSync(target, content, { flag: 'wx' })
 }
 
-function report(
-  out: Output,
-  { root, template, files }: { root: string; template: TemplateName; files: ProjectFile[] },
-) {
+interface Made {
+  root: string
+  template: TemplateName
+  files: readonly ProjectFile[]
+  source: UpshotSource | null
+}
+
+function report(out: Output, { root, template, files, source }: Made): void {
   const paths = files.map(({ path }) => path)
   const place = relative(process.cwd(), root)
-  const next = [...(place === '' ? [] : [`cd ${place}`]), `npm install ${SOURCE}`, 'npm run dev']
-  const data = { dir: root, template, files: paths, next, made: !out.given.dryRun }
+  const next = [...(place === '' ? [] : [`cd ${quote(place)}`]), 'npm install', 'npm test', 'npm run dev']
+  const data = { dir: root, template, files: paths, next, upshot: source?.path ?? null, made: !out.given.dryRun }
   out.result(data, () => [
     `${out.given.dryRun ? 'Would write' : 'Wrote'} ${paths.length} files in ${root}:`,
     ...paths.map((path) => `  ${path}`),
   ])
   if (out.given.dryRun) return
   out.note(`Next:\n${next.map((line) => `  ${line}`).join('\n')}`)
-  out.note(UNPUBLISHED)
+  out.note(describeSource(source))
+}
+
+/** Nothing is published yet, so only a clone or a tarball can be installed. */
+function describeSource(source: UpshotSource | null): string {
+  if (source === null) {
+    const tarball = `/path/to/upshot-${readVersion()}.tgz`
+    return `Upshot is not on the npm registry yet: in place of "npm install", run "npm install ${tarball}".`
+  }
+  const here = source.kind === 'clone' ? 'this clone' : 'the tarball that this command came in'
+  return `Upshot is not on the npm registry yet, so package.json names ${here}: ${source.path}`
+}
+
+function quote(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { readVersion } from '../../../project/read-version.ts'
+import type { UpshotSource } from './find-upshot-source.ts'
 
 /** The templates of `upshot init`, with their purpose. */
 export const TEMPLATES = {
@@ -19,8 +20,11 @@ export interface ProjectFile {
 
 const FOLDER = resolve(import.meta.dirname, '../../../../templates')
 
-/** The files of a new project in `dir`: the shared ones and the template's, by path. */
-export function planProject(template: TemplateName, dir: string): ProjectFile[] {
+/**
+ * The files of a new project in `dir`: the shared ones and the template's, by path. `source`: what
+ * its package.json names; null: the registry.
+ */
+export function planProject(template: TemplateName, dir: string, source: UpshotSource | null = null): ProjectFile[] {
   const files = new Map<string, string>()
   for (const folder of ['shared', template]) {
     for (const [path, text] of readFolder(join(FOLDER, folder))) {
@@ -29,7 +33,7 @@ export function planProject(template: TemplateName, dir: string): ProjectFile[] 
     }
   }
   const manifest = JSON.parse(files.get('package.json') ?? '{}')
-  files.set('package.json', `${JSON.stringify(fillManifest(manifest, dir), null, 2)}\n`)
+  files.set('package.json', `${JSON.stringify(fillManifest(manifest, dir, source), null, 2)}\n`)
   return [...files].map(([path, content]) => ({ path, content })).sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
@@ -38,6 +42,7 @@ const NAMES: Record<string, string> = {
   '_package.json': 'package.json',
   '_tsconfig.json': 'tsconfig.json',
   _gitignore: '.gitignore',
+  _npmrc: '.npmrc',
   '_env.example': '.env.example',
 }
 
@@ -51,8 +56,13 @@ function readFolder(folder: string): [path: string, text: string][] {
     })
 }
 
-function fillManifest(manifest: Record<string, unknown>, dir: string): Record<string, unknown> {
-  const dependencies = { ...(manifest.dependencies as object), upshot: `^${readVersion()}` }
+function fillManifest(
+  manifest: Record<string, unknown>,
+  dir: string,
+  source: UpshotSource | null,
+): Record<string, unknown> {
+  const upshot = source === null ? `^${readVersion()}` : `file:${source.path}`
+  const dependencies = { ...(manifest.dependencies as object), upshot }
   return { ...manifest, name: packageName(dir), dependencies }
 }
 

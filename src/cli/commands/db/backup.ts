@@ -1,9 +1,11 @@
 import { resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
+import { formatAnchor } from '../../../core/safety/anchor.ts'
 import { backUp } from '../../../project/data-dir/maintain-database.ts'
 import type { Cli } from '../../command.ts'
 import { requireDatabase } from '../../open/open-project.ts'
-import { formatBytes } from '../../terminal/format-value.ts'
+import { takeAnchor } from '../../open/take-anchor.ts'
+import { formatBytes, withIsoTimes } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { showProgress } from '../../terminal/progress.ts'
 
@@ -20,14 +22,17 @@ export function define(command: Command, { out, project }: Cli): void {
         out.result({ file: to, made: false }, () => [`Would copy ${file} to ${to}.`])
         return
       }
+      // Anchored before, so that the backup contains the seal that the anchor names.
+      const anchor = await project.withStore((store) => takeAnchor(store, config))
       using progress = showProgress(out, { title: 'Backing up', unit: 'count' })
       const { bytes, rows } = await backUp(config, to, {
         onProgress: ({ done, total }) => progress.set(done, total),
         signal: onInterrupt(),
       })
-      out.result({ file: to, made: true, bytes, rows }, () => [
+      out.result({ file: to, made: true, bytes, rows, anchor: anchor && withIsoTimes(anchor) }, () => [
         `Backed up to ${to}: ${formatBytes(bytes)}, ${rows.event} events, ${rows.run} runs.`,
         'The copy was read back and is sound.',
+        ...(anchor === null ? [] : [`The end of its effect ledger: ${formatAnchor(anchor)}`]),
       ])
       out.note(describeKey(config))
     })
@@ -35,7 +40,7 @@ export function define(command: Command, { out, project }: Cli): void {
 
 const RESTORE = `
 To restore a backup, stop the app, replace upshot.db in the data directory with it, and delete
-upshot.db-wal and upshot.db-shm.`
+upshot.db-wal and upshot.db-shm. Then say so: upshot effects restored --reason "…".`
 
 /** Without the key the secrets in a backup are lost; kept with the backup it would reveal them. */
 function describeKey({ dataDir, secretKey }: { dataDir: string; secretKey: string | null }): string {

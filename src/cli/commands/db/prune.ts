@@ -13,6 +13,7 @@ const LABELS = {
   deliveries: 'rows of the delivery ledger',
   payloads: 'bodies of events',
   audit: 'rows of the audit log',
+  effects: 'rows of the effect ledger',
 } as const satisfies Record<PruneKind, string>
 
 const DAY_MS = 86_400_000

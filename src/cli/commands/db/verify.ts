@@ -11,7 +11,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .action(async (file) => {
       const config = await project.load()
       if (file === undefined) await requireDatabase(config)
-      const report = verify(config, file === undefined ? undefined : resolve(file))
+      const report = await verify(config, file === undefined ? undefined : resolve(file))
       out.result(report, () => [
         ...report.checks.map(({ name, passed, found }) => {
           const mark = passed ? out.paint('green', '✓') : out.paint('red', '✗')

@@ -25,28 +25,34 @@ function nameOf({ name, removedAt }: EndpointName): string {
 export function deliveryColumns(now: number): Column<NamedDelivery>[] {
   return [
     { title: 'DELIVERY', value: ({ id }) => id, isId: true },
-    { title: 'RECEIVED', value: ({ receivedAt }) => formatMoment(receivedAt, now) },
-    { title: 'ENDPOINT', value: ({ endpoint }) => endpoint },
-    { title: 'VERDICT', value: ({ verdict }) => verdict, style: ({ verdict }) => styleVerdict(verdict) },
-    { title: 'EVENT', value: ({ eventId }) => eventId, most: 60 },
-    { title: 'SIZE', value: ({ bodyBytes }) => formatBytes(bodyBytes), align: 'right' },
-    { title: 'WHY', value: describeRefusal, most: 80 },
+    { title: 'RECEIVED', value: ({ receivedAt }) => formatMoment(receivedAt, now), cut: 'never' },
+    { title: 'ENDPOINT', value: ({ endpoint }) => endpoint, isMinor: true },
+    {
+      title: 'VERDICT',
+      value: ({ verdict }) => verdict,
+      cut: 'never',
+      style: ({ verdict }) => styleVerdict(verdict),
+    },
+    { title: 'EVENT', value: ({ eventId }) => eventId, most: 60, least: 12, isId: true, isMinor: true },
+    { title: 'SIZE', value: ({ bodyBytes }) => formatBytes(bodyBytes), align: 'right', isMinor: true },
+    { title: 'WHY', value: describeRefusal, most: 80, least: 24 },
   ]
 }
 
 /** The color of a verdict: yellow for a conflict or a temporary refusal, red for other refusals. */
 export function styleVerdict(verdict: Verdict): Style | null {
   if (verdict === 'accepted') return 'green'
-  if (verdict === 'duplicate') return null
+  if (verdict === 'duplicate' || verdict === 'probe') return null
   return verdict === 'conflict' || VERDICTS[verdict].status === 503 ? 'yellow' : 'red'
 }
 
 /** The reason of a refusal in a few words; null for an accepted or repeated delivery. */
 export function describeRefusal({ verdict, facts }: DeliveryRecord): string | null {
   if (verdict === 'accepted' || verdict === 'duplicate') return null
-  const { reason, header, skewSeconds, contentType, contentLength } = facts
+  const { answered, reason, retiredAt, header, skewSeconds, contentType, contentLength } = facts
   const parts = [
-    reason,
+    answered === undefined ? undefined : `of our own, answered as ${answered}`,
+    retiredAt === undefined ? reason : `signed with a secret that was retired on ${retiredAt.slice(0, 10)}`,
     header,
     contentType,
     contentLength === undefined ? undefined : formatBytes(contentLength),

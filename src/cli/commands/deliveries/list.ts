@@ -47,7 +47,8 @@ export function define(command: Command, { out, project }: Cli): void {
     )
 }
 
-const NONE = 'No delivery yet. Register the URL of "upshot endpoints list" at the service, or use "upshot trigger".'
+const NONE =
+  'No delivery yet. Register the URL of "upshot endpoints list" at the service, or use "upshot trigger file.created".'
 
 /** Counts the refusals without a row: dropped in a flood, or pruned. Null if there are none. */
 function describeUnlisted(tally: readonly RefusalTally[], verdicts: readonly Verdict[]): string | null {
@@ -65,7 +66,7 @@ function parseVerdicts(text: string): Verdict[] {
   )
 }
 
-const REFUSED = ALL.filter((verdict) => VERDICTS[verdict].status !== 200)
+const REFUSED = ALL.filter((verdict) => VERDICTS[verdict].status !== 200 && verdict !== 'probe')
 
 /** The endpoint with this id, or with this name now, else the last removed one that had it. */
 async function findEndpointId(store: ReadStore, name: string): Promise<string> {

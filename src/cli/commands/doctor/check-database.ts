@@ -11,13 +11,13 @@ const MAX_BYTES_TO_READ = 1_000_000_000
 const LONG_LOG_BYTES = 64_000_000
 
 /** Checks the content of the database and the size of its write-ahead log. */
-export function checkDatabase(config: Pick<Config, 'dataDir'>): Finding[] {
+export async function checkDatabase(config: Pick<Config, 'dataDir' | 'secretKey'>): Promise<Finding[]> {
   const file = databaseFile(config)
   if (!existsSync(file)) return [ok('database', 'it will be created at the first start')]
-  return [checkContent(config, file), checkLog(config, `${file}-wal`)]
+  return [await checkContent(config, file), checkLog(config, `${file}-wal`)]
 }
 
-function checkContent(config: Pick<Config, 'dataDir'>, file: string): Finding {
+async function checkContent(config: Pick<Config, 'dataDir' | 'secretKey'>, file: string): Promise<Finding> {
   const bytes = statSync(file).size
   if (bytes > MAX_BYTES_TO_READ) {
     return warn('database', `${formatBytes(bytes)}: not checked, because that takes minutes`, {
@@ -25,7 +25,7 @@ function checkContent(config: Pick<Config, 'dataDir'>, file: string): Finding {
     })
   }
   try {
-    const { passed, checks, rows } = verify(config)
+    const { passed, checks, rows } = await verify(config)
     if (passed) return ok('database', `sound: ${formatBytes(bytes)}, ${rows.event} events, ${rows.run} runs`)
     const faults = checks.filter((check) => !check.passed).map(({ name, found }) => `${name}: ${found}`)
     return fail('database', faults.join('; '), {

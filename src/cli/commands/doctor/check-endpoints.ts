@@ -1,4 +1,5 @@
 import { activeSecrets, type Endpoint } from '../../../core/incoming/endpoint.ts'
+import { markProbe, PROBE_HEADER } from '../../../core/incoming/probe-mark.ts'
 import { signBody } from '../../../core/incoming/signature.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
@@ -9,11 +10,18 @@ const PROBE = Buffer.from('{"probe":"upshot doctor"}')
 /** The probe with other bytes, as an attacker could change a delivery in transit. */
 const TAMPERED = Buffer.from('{"probe":"upshot d0ct0r"}')
 
+/** The receiver of the running app, and the key of the marks on probes. */
+interface Door {
+  receiver: string
+  probeKey: Uint8Array
+  now: number
+}
+
 /**
- * Sends each endpoint of the running app a signed and a forged probe. The ledger lists both, as
- * refused.
+ * Sends each endpoint of the running app a signed and a forged probe. The ledger lists both as
+ * probes: they count as no refusal and raise no alarm.
  */
-export async function checkEndpoints(store: ReadStore, receiver: string, now: number): Promise<Finding[]> {
+export async function checkEndpoints(store: ReadStore, door: Door): Promise<Finding[]> {
   const endpoints = await store.listEndpoints()
   if (endpoints.length === 0) {
     return [
@@ -22,10 +30,10 @@ export async function checkEndpoints(store: ReadStore, receiver: string, now: nu
       }),
     ]
   }
-  return Promise.all(endpoints.map((endpoint) => checkEndpoint(endpoint, receiver, now)))
+  return Promise.all(endpoints.map((endpoint) => checkEndpoint(endpoint, door)))
 }
 
-async function checkEndpoint(endpoint: Endpoint, receiver: string, now: number): Promise<Finding> {
+async function checkEndpoint(endpoint: Endpoint, { receiver, probeKey, now }: Door): Promise<Finding> {
   const check = `endpoint ${endpoint.name}`
   if (endpoint.status !== 'active') return warn(check, `it is ${endpoint.status}: its deliveries are refused`)
   const secret = activeSecrets(endpoint, now).at(-1)
@@ -35,14 +43,16 @@ async function checkEndpoint(endpoint: Endpoint, receiver: string, now: number):
     })
   }
   const url = `${receiver}/hooks/${endpoint.path}`
-  const headers = signBody(endpoint.scheme, secret, { id: 'evt_doctor', body: PROBE }, now)
-  const signed = await post(url, headers, PROBE)
-  const forged = await post(url, headers, TAMPERED)
+  const signature = signBody(endpoint.scheme, secret, { id: 'evt_doctor', body: PROBE }, now)
+  const headers = () => ({ ...signature, [PROBE_HEADER]: markProbe(probeKey, endpoint.path, now) })
+  const signed = await post(url, headers(), PROBE)
+  const forged = await post(url, headers(), TAMPERED)
   if (forged !== 401) {
     return fail(check, `a forged delivery was answered ${forged}, not 401`, { fix: 'Stop the app, and report this.' })
   }
   if (signed === 400) return ok(check, 'accepts its own signature, refuses a forged one')
-  const fix = 'See the reason with "upshot deliveries list"; the running app may have another secret or scheme.'
+  const fix =
+    'See the reason with "upshot deliveries list --verdict probe"; the running app may have another secret or scheme.'
   return fail(check, `a delivery with its own signature was answered ${signed}`, { fix })
 }
 

@@ -6,6 +6,7 @@ import { databaseFile } from '../../../project/data-dir/data-files.ts'
 import { removeRuntimeFile } from '../../../project/data-dir/runtime-file.ts'
 import type { Cli } from '../../command.ts'
 import type { Project } from '../../open/open-project.ts'
+import { probeKeyOf } from '../../open/probe-key.ts'
 import { findRunningApp, hasRuntimeFile, type RunningApp } from '../../open/running-app.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -13,7 +14,9 @@ import { describeProblem } from '../../terminal/problem.ts'
 import { describeUnmatched, listUnmatched } from '../workflows/unmatched.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkEndpoints } from './check-endpoints.ts'
+import { checkLedger } from './check-ledger.ts'
 import { checkDisk, checkNode, checkPorts, checkRights, checkWorkflows } from './check-machine.ts'
+import { checkSafety } from './check-safety.ts'
 import { checkService } from './check-service.ts'
 import { type Finding, fail, ok, type Repair, warn } from './finding.ts'
 
@@ -48,11 +51,13 @@ async function examine(project: Project, { isTryingDelete }: DoctorOptions): Pro
     ...checkRights(config, root),
     checkDisk(config, root),
     checkWorkflows(config),
-    ...checkDatabase(config),
+    ...(await checkDatabase(config)),
+    ...(await checkLedger(project, config)),
+    ...(await checkSafety(project, config)),
     ...(await checkUnmatched(project, config)),
     checkApp(config, app),
     ...(app === null ? await checkPorts(config) : []),
-    ...(app === null ? [] : await checkDoors(project, app)),
+    ...(app === null ? [] : await checkDoors(project, config, app)),
     ...(await checkService(config, { app, isTryingDelete })),
   ]
 }
@@ -87,8 +92,10 @@ async function checkUnmatched(project: Project, config: Config): Promise<Finding
   return [ok('unmatched', describeUnmatched(unmatched))]
 }
 
-function checkDoors(project: Project, { receiver }: RunningApp): Promise<Finding[]> {
-  return project.withStore((store) => checkEndpoints(store, receiver, systemClock.now()))
+function checkDoors(project: Project, config: Config, { receiver }: RunningApp): Promise<Finding[]> {
+  return project.withStore((store) =>
+    checkEndpoints(store, { receiver, probeKey: probeKeyOf(config), now: systemClock.now() }),
+  )
 }
 
 function agree(repairs: readonly Repair[], out: Output): Promise<boolean> {

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../../core/incoming/endpoint.ts'
-import type { Store } from '../../../core/store/store.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { findEndpoint } from '../../open/find-endpoint.ts'
+import type { PersonStore } from '../../open/open-project.ts'
 import { findAddress } from '../../open/running-app.ts'
 import type { Output } from '../../terminal/output.ts'
 import { describeEndpoint, type EndpointView } from './endpoint-view.ts'
@@ -16,7 +16,7 @@ export interface Changed {
 /** Changes one endpoint with `plan` and saves it, except under `--dry-run`. */
 export async function changeEndpoint(
   out: Output,
-  { store, config }: { store: Store; config: Config },
+  { store, config }: { store: PersonStore; config: Config },
   { name, plan }: { name: string; plan: (endpoint: Endpoint) => Endpoint },
 ): Promise<Changed> {
   const before = await findEndpoint(store, name)

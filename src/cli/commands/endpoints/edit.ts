@@ -65,7 +65,9 @@ export function define(command: Command, { out, project }: Cli): void {
         const isSandboxTold = findKeeper(after, config) === 'sandbox' && (await tellSandbox(config, after))
         if (isSandboxTold) out.note('The sandbox uses this scheme from now on.')
         else if (before.scheme !== after.scheme)
-          out.note('Make sure that the service signs this way too: "upshot endpoints test" checks only this side.')
+          out.note(
+            `Make sure that the service signs this way too: "upshot endpoints test ${name}" checks only this side.`,
+          )
       }),
     )
 }

@@ -24,7 +24,9 @@ function planEnabled(endpoint: Endpoint): Endpoint {
   if (endpoint.status !== 'learning') return { ...endpoint, status: 'active' }
   throw new UpshotError('conflict', `Endpoint "${endpoint.name}" is still learning how its deliveries are signed.`, {
     details: {
-      fix: `Find the scheme with "upshot endpoints solve ${endpoint.name}", or set it with "upshot endpoints pin".`,
+      fix:
+        `Find the scheme with "upshot endpoints solve ${endpoint.name}", ` +
+        `or set it with "upshot endpoints pin ${endpoint.name} --scheme <scheme>".`,
     },
   })
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { UpshotError } from '../../../core/errors.ts'
-import type { Endpoint } from '../../../core/incoming/endpoint.ts'
-import { isActive } from '../../../core/incoming/endpoint.ts'
+import { activeSecrets, type Endpoint, retiredSecrets } from '../../../core/incoming/endpoint.ts'
 import { parseJson } from '../../../core/json.ts'
 import { type Solution, solveCaptures, solveScheme } from '../../../core/solver/solve-scheme.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
@@ -26,8 +25,8 @@ export async function findScheme(
   const captures = (await store.listCaptures(endpoint.id)).filter(({ id }) => delivery === undefined || id === delivery)
   if (captures.length === 0) throw describeNone(endpoint, delivery)
   const own = {
-    secrets: endpoint.secrets.filter((each) => isActive(each, now)).map(({ value }) => value),
-    oldSecrets: endpoint.secrets.filter((each) => !isActive(each, now)).map(({ value }) => value),
+    secrets: activeSecrets(endpoint, now),
+    oldSecrets: retiredSecrets(endpoint, now),
   }
   return solveCaptures(captures, secret === undefined ? own : { secrets: [secret] })
 }

@@ -1,20 +1,20 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
-import { type Endpoint, newSecret, planRetirement, planRotation } from '../../../core/incoming/endpoint.ts'
-import type { Store } from '../../../core/store/store.ts'
+import { type Endpoint, isActive, newSecret, planRetirement, planRotation } from '../../../core/incoming/endpoint.ts'
 import { isoTime, parseDuration, systemClock } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import type { Cli } from '../../command.ts'
 import { readSecret } from '../../input/read-source.ts'
 import { addSecretOptions } from '../../input/signing-options.ts'
 import { findKeeper } from '../../open/find-endpoint.ts'
+import type { PersonStore } from '../../open/open-project.ts'
 import { tellSandbox } from '../../open/tell-sandbox.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 
 interface Opened {
-  store: Store
+  store: PersonStore
   config: Config
 }
 
@@ -64,7 +64,9 @@ async function rotate(
   const { dryRun } = out.given
   const newest = after.secrets.at(-1)
   const secret = given === undefined && !dryRun ? (newest?.value ?? null) : null
-  const ends = after.secrets.flatMap(({ position, until }) => (until === null ? [] : [{ position, until }]))
+  const ends = after.secrets.flatMap(({ position, until }) =>
+    until === null || until <= now ? [] : [{ position, until }],
+  )
   const isTold = !dryRun && findKeeper(after, opened.config) === 'sandbox' && (await tellSandbox(opened.config, after))
   const data = {
     name,
@@ -94,8 +96,8 @@ async function retireOld(out: Output, opened: Opened, name: string): Promise<voi
     plan: (endpoint) => planRetirement(endpoint, now),
   })
   for (const { position, lastUsedAt } of await opened.store.listSecretUses(before.id)) uses.set(position, lastUsedAt)
-  const kept = after.secrets.map(({ position }) => position)
-  const retired = before.secrets.map(({ position }) => position).filter((position) => !kept.includes(position))
+  const kept = listActive(after, now)
+  const retired = listActive(before, now).filter((position) => !kept.includes(position))
   const secrets = `${retired.length === 1 ? 'secret' : 'the secrets'} ${retired.join(', ')}`
   out.result({ name, retired, kept }, () => [
     retired.length === 0
@@ -105,6 +107,10 @@ async function retireOld(out: Output, opened: Opened, name: string): Promise<voi
   if (retired.length > 0 && kept.every((position) => !uses.get(position))) {
     out.note('The newest secret has not been used yet. If the service does not sign with it, deliveries are refused.')
   }
+}
+
+function listActive({ secrets }: Endpoint, now: number): number[] {
+  return secrets.filter((secret) => isActive(secret, now)).map(({ position }) => position)
 }
 
 /** Refuses a secret of the environment: the app would rotate it back at its next start. */

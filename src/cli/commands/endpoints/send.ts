@@ -70,7 +70,7 @@ async function readBody(file: string | undefined, now: number): Promise<Buffer> 
   if (file !== '-') return readBytes(file)
   if (!process.stdin.isTTY) return buffer(process.stdin)
   throw new UpshotError('invalid_request', 'Standard input is a terminal, but the body must be piped in.', {
-    details: { fix: 'Pipe it in, as in "upshot … < file", or name a file with --file.' },
+    details: { fix: 'Pipe it in, as in "cat file | upshot …", or name a file with --file.' },
   })
 }
 

@@ -108,7 +108,7 @@ function formatCounts(deliveries: EndpointStory['deliveries']): string {
 
 function formatEnd({ until, isActive: isValid }: SecretView, now: number): string {
   if (until === null) return 'retired by hand'
-  return isValid ? `${formatMoment(until, now)}` : `${formatMoment(until, now)} (expired)`
+  return isValid ? `${formatMoment(until, now)}` : `${formatMoment(until, now)} (retired)`
 }
 
 function formatAgo(moment: number | null, now: number): string {

@@ -58,8 +58,7 @@ async function solveOnline(
       out.note(
         'Pinned: the endpoint accepts deliveries from now on, and the app takes in the captured ones that verify.',
       )
-    else if (solution.kind === 'match')
-      out.note(`To accept such deliveries, add --pin or use "upshot endpoints pin ${name}".`)
+    else if (solution.kind === 'match') out.note(`To accept such deliveries: upshot endpoints solve ${name} --pin`)
   })
 }
 

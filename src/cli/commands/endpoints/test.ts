@@ -5,6 +5,7 @@ import type { Endpoint } from '../../../core/incoming/endpoint.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { findEndpoint } from '../../open/find-endpoint.ts'
+import { probeKeyOf } from '../../open/probe-key.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { formatTable } from '../../terminal/table.ts'
@@ -23,7 +24,14 @@ export function define(command: Command, { out, project }: Cli): void {
         const endpoint = await findEndpoint(store, name)
         const app = await requireRunningApp(config)
         const receiver = isPublic ? requirePublicUrl(config) : app.receiver
-        const target = { endpoint, receiver, now: systemClock.now(), signal: onInterrupt() }
+        const target = {
+          endpoint,
+          receiver,
+          now: systemClock.now(),
+          signal: onInterrupt(),
+          probeKey: probeKeyOf(config),
+        }
+        await project.recordAction({ action: 'endpoint.test', target: endpoint.name, parameters: {} }, 'begun')
         const { event, trials, isStored } = await tryEndpoint(store, target)
         const passed = isStored && trials.every(({ isRight }) => isRight)
         const rows = trials.map(({ isRight, ...trial }) => ({ ...trial, ok: isRight }))

@@ -156,9 +156,10 @@ function describeEnd(step: Checkpoint, now: number): string | null {
   if (status === 'waiting') return dueAt === null ? null : `until ${formatMoment(dueAt, now)}`
   if (status === 'started') return 'its outcome is not known yet'
   const value = readOutput(step)
-  if (kind === 'wait' && value === null && step.output !== null) return 'no event arrived in time'
+  const isEvent = kind === 'wait' || kind === 'receive'
+  if (isEvent && value === null && step.output !== null) return 'no event arrived in time'
   if (!isPlainObject(value)) return null
-  if (kind === 'wait') return `${value.id} arrived`
+  if (isEvent) return `${value.id} arrived`
   const { outcome, proof, bytes } = value
   if (typeof outcome === 'string') return proof === 'verified' ? `${outcome}, verified` : outcome
   return typeof bytes === 'number' ? formatBytes(bytes) : null

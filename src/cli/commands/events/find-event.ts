@@ -1,23 +1,71 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
+import type { Page } from '../../../core/store/search.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
+import { isoTime } from '../../../core/time.ts'
+import { readPage } from '../../open/read-page.ts'
+import { LEAST_OF_ID, refuseAmbiguous, withoutEllipsis } from '../../open/resolve-id.ts'
 
-/** The event with this id. Throws `not_found`, or `invalid_request` if accounts share the id. */
+interface Sought {
+  /** The whole id, or its beginning. */
+  id: string
+  account: string | undefined
+}
+
+/** Events of several ids that begin alike are told apart up to this many. */
+const MOST_ALIKE = 50
+
+/**
+ * The event with this id, or the only one whose id begins so. Throws `not_found`, and
+ * `invalid_request` where ids or accounts share it, or where older events were not looked at.
+ */
 export async function findEvent(
-  store: Pick<ReadStore, 'findEvents'>,
-  { id, account }: { id: string; account: string | undefined },
+  store: Pick<ReadStore, 'findEvents' | 'searchEvents'>,
+  { id, account }: Sought,
+  /** Asked for the time, in epoch milliseconds. Default: the system clock. */
+  now?: () => number,
 ): Promise<EventRecord> {
-  const found = (await store.findEvents(id)).filter((event) => account === undefined || event.account === account)
+  const exact = (await store.findEvents(id)).filter((event) => account === undefined || event.account === account)
+  const found = exact.length > 0 ? exact : await findBeginning(store, { id, account }, now)
   const [event, ...others] = found
-  if (event === undefined) {
-    const where = account === undefined ? 'in this data directory' : `of account "${account}"`
-    throw new UpshotError('not_found', `There is no event ${id} ${where}.`, {
-      details: { fix: 'List the events with "upshot events list".' },
-    })
-  }
+  if (event === undefined) throw describeMissing({ id, account })
   if (others.length === 0) return event
   const accounts = found.map((each) => each.account).join(', ')
-  throw new UpshotError('invalid_request', `Several accounts have an event ${id}: ${accounts}.`, {
+  throw new UpshotError('invalid_request', `Several accounts have an event ${event.id}: ${accounts}.`, {
     details: { fix: 'Choose one with --account.' },
+  })
+}
+
+/** The events of the only id that begins so, one per account. A search in bounded slices. */
+async function findBeginning(
+  store: Pick<ReadStore, 'searchEvents'>,
+  { id, account }: Sought,
+  now?: () => number,
+): Promise<EventRecord[]> {
+  const beginning = withoutEllipsis(id)
+  if (beginning.length < LEAST_OF_ID) return []
+  const search = { idBeginning: beginning, ...(account === undefined ? {} : { account }) }
+  const page = await readPage((slice) => store.searchEvents(search, slice), MOST_ALIKE, now)
+  const ids = [...new Set(page.items.map((event) => event.id))]
+  if (ids.length > 1) throw refuseAmbiguous(beginning, ids)
+  if (!page.searched.isComplete) throw describeUnsure(beginning, page)
+  return page.items
+}
+
+function describeMissing({ id, account }: Sought): UpshotError {
+  const where = account === undefined ? 'in this data directory' : `of account "${account}"`
+  return new UpshotError('not_found', `There is no event ${id} ${where}.`, {
+    details: { fix: 'List the events with "upshot events list".' },
+  })
+}
+
+/** An older event may begin so, too. */
+function describeUnsure(beginning: string, { items, searched }: Page<EventRecord>): UpshotError {
+  const [event] = items
+  const from = searched.from === null ? '' : `, back to ${isoTime(searched.from)}`
+  const where = `among the newest ${searched.rows.toLocaleString('en')} events${from}, and no further`
+  const what = event === undefined ? `No event begins with ${beginning}` : `Only one event begins with ${beginning}`
+  return new UpshotError('invalid_request', `${what} ${where}.`, {
+    details: { fix: event === undefined ? 'Give its whole id.' : `Give the whole id, if you mean it: ${event.id}` },
   })
 }

@@ -31,7 +31,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const search: EventSearch = { ...Object.fromEntries(given), ...(words.length === 0 ? {} : { words }) }
         const page = await readPage((slice) => store.searchEvents(search, slice), limit)
         const { items } = page
-        const lines = () => formatTable(items, columns(systemClock.now()), out)
+        const lines = () => formatTable(items, eventColumns(systemClock.now()), out)
         out.result(items.map(describeEvent), lines, describeSearched(page))
         if (items.length === 0) {
           const isFiltered = Object.keys(search).length > 0
@@ -48,13 +48,14 @@ function parsePath(text: string): string {
   throw new InvalidArgumentError('Give a path such as storage_a:/in/report.pdf or /in/*.')
 }
 
-function columns(now: number): Column<EventRecord>[] {
+/** Columns of a table of events. */
+export function eventColumns(now: number): Column<EventRecord>[] {
   return [
-    { title: 'EVENT', value: ({ id }) => id, most: 60 },
-    { title: 'TYPE', value: ({ type }) => type },
-    { title: 'RECEIVED', value: ({ receivedAt }) => formatMoment(receivedAt, now) },
-    { title: 'ORIGIN', value: ({ origin }) => origin },
+    { title: 'EVENT', value: ({ id }) => id, most: 60, least: 20, isId: true },
+    { title: 'TYPE', value: ({ type }) => type, least: 12 },
+    { title: 'RECEIVED', value: ({ receivedAt }) => formatMoment(receivedAt, now), cut: 'never' },
+    { title: 'ORIGIN', value: ({ origin }) => origin, isMinor: true },
     { title: 'ACCOUNT', value: ({ account }) => account },
-    { title: 'SIZE', value: ({ body }) => formatBytes(Buffer.byteLength(body)), align: 'right' },
+    { title: 'SIZE', value: ({ body }) => formatBytes(Buffer.byteLength(body)), align: 'right', isMinor: true },
   ]
 }

@@ -2,11 +2,12 @@ import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import { planRuns } from '../../../core/incoming/route.ts'
-import type { EventFilter } from '../../../core/store/events.ts'
-import type { ReadStore, Store } from '../../../core/store/store.ts'
+import { type EventFilter, markEvent } from '../../../core/store/events.ts'
+import type { ReadStore } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { parseSince } from '../../input/parse-option.ts'
+import type { PersonStore } from '../../open/open-project.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -45,7 +46,7 @@ interface Replayed {
 /** `upshot events replay <id…|->`: creates new runs of stored events. */
 export function define(command: Command, { out, project }: Cli): void {
   command
-    .argument('[ids...]', 'ids of the events, evt_…, or - to read ids from standard input')
+    .argument('[ids...]', 'ids of the events, or their beginnings; or - to read ids from standard input')
     .option('--workflow <id>', 'only this workflow (default: all that run on the type of the event)')
     .option('--account <name>', 'account of the events, if several have one with this id')
     .option('--type <type>', 'select events of this exact type')
@@ -95,11 +96,12 @@ async function findEvents(store: ReadStore, { account, type, since, until }: Cho
     ...(until === undefined ? {} : { until }),
   }
   const found: EventRecord[] = []
-  for (let before: number | undefined; ; ) {
+  for (let before: string | undefined; ; ) {
     const page = await store.listEvents({ ...filter, limit: PAGE, ...(before === undefined ? {} : { before }) })
     found.push(...page.filter((event) => account === undefined || event.account === account))
     if (page.length < PAGE) return found.reverse()
-    before = page.at(-1)?.seq
+    const last = page.at(-1)
+    before = last && markEvent(last)
   }
 }
 
@@ -130,7 +132,7 @@ async function planReplays(
   })
 }
 
-async function replayAll(out: Output, store: Store, plans: readonly Plan[]): Promise<Replayed[]> {
+async function replayAll(out: Output, store: PersonStore, plans: readonly Plan[]): Promise<Replayed[]> {
   const signal = onInterrupt()
   using progress = showProgress(out, { title: 'Events replayed', total: plans.length, unit: 'count' })
   const replayed: Replayed[] = []

@@ -27,7 +27,7 @@ interface Story {
 /** `upshot events show <id>`: one event with its deliveries and runs, or its trace. */
 export function define(command: Command, { out, project }: Cli): void {
   command
-    .argument('<id>', 'id of the event, evt_…')
+    .argument('<id>', 'id of the event, or its beginning')
     .option('--account <name>', 'account of the event, if several have one with this id')
     .option('--trace', 'show all that it caused as a tree: runs, steps, calls, failed attempts, later runs')
     .action((id, { account, trace: isTrace = false }) =>
@@ -35,7 +35,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const event = await findEvent(store, { id, account })
         if (isTrace) return showTrace(store, event, out)
         const deliveries = await nameDeliveries(store, await store.listDeliveriesOf(event, MAX_ROWS))
-        const runs = await store.listRuns({ limit: MAX_ROWS, eventId: id, account: event.account })
+        const runs = await store.listRuns({ limit: MAX_ROWS, eventId: event.id, account: event.account })
         out.result(describeStory({ event, deliveries, runs }), () =>
           formatStory({ event, deliveries, runs }, systemClock.now(), out),
         )

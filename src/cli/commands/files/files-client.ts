@@ -1,5 +1,8 @@
 import { UpshotError } from '../../../core/errors.ts'
+import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
+import { burstOf } from '../../../core/service/burst.ts'
 import { findStorage, STORAGES, type StorageName } from '../../../core/service/storage.ts'
+import type { Store } from '../../../core/store/store.ts'
 import type { FilesClient, FilesClientOptions } from '../../../files/index.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { findRunningApp } from '../../open/running-app.ts'
@@ -9,22 +12,34 @@ import { findRunningApp } from '../../open/running-app.ts'
  * app's rate limit through the database, unless `isAlone`.
  */
 export async function openFiles(config: Config, { isAlone = false } = {}): Promise<FilesClient> {
+  if (!isAlone) return openFilesAndStore(config)
+  const { createFilesClient } = await import('../../../files/index.ts')
+  return createFilesClient({ ...(await findAccess(config)), ...OPTIONS })
+}
+
+const OPTIONS = { priority: 'interactive', retry: { maxWait: '10s' } } as const
+
+/** Such a client, with the store of the project. Both close together. */
+export async function openFilesAndStore(config: Config): Promise<FilesClient & { store: Store }> {
   const access = await findAccess(config)
   const { createFilesClient } = await import('../../../files/index.ts')
-  const options = { ...access, priority: 'interactive', retry: { maxWait: '10s' } } as const
-  if (isAlone) return createFilesClient(options)
   const { storedLimits } = await import('../../../files/limit/stored-limits.ts')
   const { openStore } = await import('../../../project/data-dir/open-store.ts')
   const store = openStore(config)
-  const files = createFilesClient({ ...options, limiter: storedLimits(store) })
-  return Object.assign(files, { [Symbol.asyncDispose]: () => files.stop().finally(() => store.close()) })
+  const files = createFilesClient({ ...access, ...OPTIONS, limiter: storedLimits(store) })
+  return Object.assign(files, {
+    store,
+    [Symbol.asyncDispose]: () => files.stop().finally(() => store.close()),
+  })
 }
 
 async function findAccess(config: Config): Promise<Omit<FilesClientOptions, 'limiter'>> {
   const { service } = config
   if (service.kind === 'real') {
     const { baseUrl, apiKey, fallbackKey, storages, plan } = service
-    return { baseUrl, apiKey, ...(fallbackKey === null ? {} : { fallbackKey }), services: storages, plan }
+    const burst = burstOf(config.files.burst, DEFAULT_ACCOUNT)
+    const limit = { plan, ...(burst === null ? {} : { burst }) }
+    return { baseUrl, apiKey, ...(fallbackKey === null ? {} : { fallbackKey }), services: storages, ...limit }
   }
   const sandbox = (await findRunningApp(config))?.sandbox
   if (sandbox) return { baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey, plan: 'enterprise' }

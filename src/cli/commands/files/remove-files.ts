@@ -1,12 +1,15 @@
 import { describeError } from '../../../core/errors.ts'
+import type { FileState } from '../../../core/safety/effect.ts'
+import { describeScope, type EffectStop } from '../../../core/safety/stop.ts'
 import type { FileEntry } from '../../../core/service/file.ts'
 import type { DeleteOutcome } from '../../../core/service/files-api.ts'
 import type { FilesClient } from '../../../files/index.ts'
+import type { HandLedger } from './hand-ledger.ts'
 
 /** The result for one file. */
 export interface Removal {
   file: FileEntry
-  outcome: DeleteOutcome['outcome'] | 'failed' | 'not_tried'
+  outcome: DeleteOutcome['outcome'] | 'failed' | 'stopped' | 'not_tried'
   /** The message of a failure. */
   error: string | null
 }
@@ -16,10 +19,11 @@ const CONCURRENCY = 4
 
 /**
  * Deletes each file if it is unchanged, and continues after a failure. After an abort, deletes in
- * flight finish; the rest is `not_tried`.
+ * flight finish; the rest is `not_tried`. Each has its rows in the ledger; a stop that comes
+ * meanwhile holds the rest.
  */
 export async function removeFiles(
-  files: Pick<FilesClient, 'delete'>,
+  { files, ledger }: { files: Pick<FilesClient, 'delete'>; ledger: HandLedger },
   found: readonly FileEntry[],
   { signal, onDone }: { signal: AbortSignal; onDone: (done: number) => void },
 ): Promise<Removal[]> {
@@ -30,7 +34,7 @@ export async function removeFiles(
     while (!signal.aborted) {
       const removal = removals[next++]
       if (removal === undefined) return
-      await remove(files, removal)
+      await remove(files, ledger, removal)
       onDone(++done)
     }
   }
@@ -38,13 +42,33 @@ export async function removeFiles(
   return removals
 }
 
-async function remove(files: Pick<FilesClient, 'delete'>, removal: Removal): Promise<void> {
-  try {
-    removal.outcome = (await files.delete(removal.file, { expect: removal.file })).outcome
-  } catch (error) {
-    removal.outcome = 'failed'
-    removal.error = describeError(error).message
+async function remove(files: Pick<FilesClient, 'delete'>, ledger: HandLedger, removal: Removal): Promise<void> {
+  const { file } = removal
+  const begun = await ledger.begin(file)
+  if ('stop' in begun) {
+    Object.assign(removal, describeStop(begun.stop))
+    return
   }
+  let held: EffectStop | null = null
+  let before: FileState | null = null
+  const onSeen = ({ path, size: bytes, modifiedAt }: FileEntry): void => {
+    before = { path, bytes, modifiedAt }
+  }
+  const beforeSend = async () => {
+    held = await ledger.findStop(file)
+    if (held !== null) throw new Error(describeScope(held))
+  }
+  try {
+    removal.outcome = (await files.delete(file, { expect: file, beforeSend, onSeen })).outcome
+  } catch (error) {
+    const failed = { outcome: 'failed', error: describeError(error).message } as const
+    Object.assign(removal, held === null ? failed : describeStop(held))
+  }
+  await ledger.end(file, begun.seq, { ...removal, before })
+}
+
+function describeStop(stop: EffectStop): Pick<Removal, 'outcome' | 'error'> {
+  return { outcome: 'stopped', error: `${describeScope(stop)} are stopped: ${stop.reason}` }
 }
 
 /** The number of files by outcome, such as `{ deleted: 11, changed: 1 }`. */

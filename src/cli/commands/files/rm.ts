@@ -1,16 +1,21 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import type { FileEntry } from '../../../core/service/file.ts'
+import { systemClock } from '../../../core/time.ts'
 import type { FilesClient } from '../../../files/index.ts'
+import type { Config } from '../../../project/config/load-config.ts'
 import type { Cli } from '../../command.ts'
-import { confirm } from '../../terminal/confirm.ts'
+import { countUpTo } from '../../input/parse-option.ts'
+import { canAsk, confirm } from '../../terminal/confirm.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
+import { typesCount } from '../../terminal/types-count.ts'
 import { describeIncomplete } from './describe-incomplete.ts'
 import { findEntry, parseTarget } from './file-target.ts'
-import { openFiles } from './files-client.ts'
+import { openFilesAndStore } from './files-client.ts'
+import { HandLedger } from './hand-ledger.ts'
 import { countOutcomes, type Removal, removeFiles } from './remove-files.ts'
 
 /**
@@ -21,11 +26,12 @@ export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<file...>', '<service:/path> or <service:id>, such as storage_a:/reports/june.pdf')
     .option('--recursive', 'delete the files below a folder; the folders themselves are kept')
-    .action(async (texts, { recursive = false }) => {
+    .option('--count <n>', 'the number of files, where they are more than a run may delete', countUpTo(1_000_000))
+    .action(async (texts, { recursive = false, count }) => {
       const config = await project.load()
       const targets = texts.map((text) => parseTarget(text, config))
       const signal = onInterrupt()
-      await using files = await openFiles(config)
+      await using files = await openFilesAndStore(config)
       const byId = new Map<string, FileEntry>()
       for (const target of targets) {
         const entry = await findEntry(files, target, signal)
@@ -34,8 +40,10 @@ export function define(command: Command, { out, project }: Cli): void {
       }
       const found = [...byId.values()]
       const isConfirmed = found.length === 0 || (await confirm(out, describeIntent(found)))
+      if (isConfirmed) await requireCount(out, found.length, { count, most: mostByHand(config) })
       if (isConfirmed && found.length > 0) await project.recordAction(describeRemoval(found), 'begun')
-      const removals = isConfirmed ? await remove(files, found, { out, signal }) : found.map(leave)
+      const ledger = new HandLedger(files.store, project.operator, systemClock)
+      const removals = isConfirmed ? await remove({ files, ledger }, found, { out, signal }) : found.map(leave)
       report(out, removals, signal)
     })
 }
@@ -76,8 +84,27 @@ function describeIntent(found: readonly FileEntry[]) {
   }
 }
 
+/** Deletes of one run that the project allows without anybody's word. */
+function mostByHand({ guardPolicy }: Pick<Config, 'guardPolicy'>): number {
+  return guardPolicy.limits?.workflow.deletes?.perRun ?? Number.POSITIVE_INFINITY
+}
+
+/** Many files need their number: typed at a terminal, or named by a script. */
+async function requireCount(
+  out: Output,
+  found: number,
+  { count, most }: { count: number | undefined; most: number },
+): Promise<void> {
+  if (found <= most || count === found) return
+  if (count === undefined && canAsk(out) && (await typesCount(out, found))) return
+  const given = count === undefined ? 'no number was given' : `--count says ${count}`
+  throw new UpshotError('needs_confirmation', `These are ${found} files, and ${given}. Nothing was deleted.`, {
+    details: { fix: `More than ${most} need their number: add --count ${found}.` },
+  })
+}
+
 async function remove(
-  files: FilesClient,
+  files: { files: FilesClient; ledger: HandLedger },
   found: readonly FileEntry[],
   { out, signal }: { out: Output; signal: AbortSignal },
 ) {

@@ -10,7 +10,7 @@ import { requireRun } from './select-runs.ts'
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of the run to fork, run_…')
-    .requiredOption('--from-step <step>', 'first step to run again, as named by "upshot runs show"')
+    .requiredOption('--from-step <step>', 'first step to run again, as named by "upshot runs show <id>"')
     .option('--set-output <json>', 'do not run that step; use this JSON as its result')
     .action((named, { fromStep, setOutput }) =>
       project.withStore(async (store) => {

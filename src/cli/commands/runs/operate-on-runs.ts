@@ -1,8 +1,8 @@
 import { UpshotError } from '../../../core/errors.ts'
 import { findLostCause, findObstacle, type Run, type RunOperation } from '../../../core/runs/run.ts'
-import type { Store } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import type { PersonStore } from '../../open/open-project.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -23,7 +23,7 @@ interface RunWork {
   /** Ask for a confirmation even if runs are named by id. */
   isDestructive?: boolean
   /** False if the run's state has changed meanwhile. */
-  perform(store: Store, runId: string): Promise<boolean>
+  perform(store: PersonStore, runId: string): Promise<boolean>
 }
 
 /** The result for one run. */
@@ -68,7 +68,7 @@ export async function operateOnRuns(
   })
 }
 
-async function findNamed(store: Store, named: readonly string[]): Promise<Run[]> {
+async function findNamed(store: PersonStore, named: readonly string[]): Promise<Run[]> {
   const ids = await readIds(named, 'runs')
   return Promise.all(ids.map((id) => requireRun(store, id)))
 }
@@ -76,7 +76,7 @@ async function findNamed(store: Store, named: readonly string[]): Promise<Run[]>
 async function performAll(
   out: Output,
   work: RunWork,
-  { store, runs }: { store: Store; runs: readonly Run[] },
+  { store, runs }: { store: PersonStore; runs: readonly Run[] },
 ): Promise<Outcome[]> {
   const signal = onInterrupt()
   using progress = showProgress(out, { title: `Runs ${work.done}`, total: runs.length, unit: 'count' })

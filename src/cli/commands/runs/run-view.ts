@@ -26,6 +26,7 @@ const ORIGINS = {
   replay: 'replayed',
   fork: 'forked',
   failure: 'after a failure',
+  continue: 'continued',
 } as const satisfies Record<Exclude<RunOrigin, 'event' | 'tick'>, string>
 
 const LINEAGE = {
@@ -33,6 +34,7 @@ const LINEAGE = {
   replay: 'repeats',
   fork: 'forked from',
   failure: 'follows the failure of',
+  continue: 'continues',
 } as const satisfies Record<Exclude<RunOrigin, 'event' | 'tick'>, string>
 
 /** The run that this one derives from, such as `forked from run_…`; null if none. */
@@ -73,12 +75,18 @@ export function styleStatus({ status }: { status: RunStatus | StepStatus }): Sty
 export function runColumns(now: number): Column<Run>[] {
   return [
     { title: 'RUN', value: ({ id }) => id, isId: true },
-    { title: 'WORKFLOW', value: ({ workflow }) => workflow },
-    { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
-    { title: 'CAUSE', value: (run) => describeCause(run, now), most: 60 },
-    { title: 'CREATED', value: ({ createdAt }) => formatMoment(createdAt, now) },
-    { title: 'TOOK', value: ({ startedAt, finishedAt }) => formatSpan(startedAt, finishedAt), align: 'right' },
-    { title: 'WHY', value: (run) => describeReason(run, now), most: 80 },
+    { title: 'WORKFLOW', value: ({ workflow }) => workflow, least: 10 },
+    { title: 'STATUS', value: ({ status }) => status, cut: 'never', style: styleStatus },
+    { title: 'CAUSE', value: (run) => describeCause(run, now), most: 60, least: 12, isMinor: true },
+    { title: 'CREATED', value: ({ createdAt }) => formatMoment(createdAt, now), cut: 'never', isMinor: true },
+    {
+      title: 'TOOK',
+      value: ({ startedAt, finishedAt }) => formatSpan(startedAt, finishedAt),
+      cut: 'never',
+      align: 'right',
+      isMinor: true,
+    },
+    { title: 'WHY', value: (run) => describeReason(run, now), most: 80, least: 24 },
   ]
 }
 

@@ -4,6 +4,7 @@ import type { Run } from '../../../core/runs/run.ts'
 import type { KeptLogLine } from '../../../core/runs/run-log.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { StepFailure } from '../../../core/store/journal.ts'
+import { readChain } from '../../../core/store/runs.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
@@ -21,6 +22,8 @@ interface Story {
   steps: Checkpoint[]
   failures: StepFailure[]
   log: KeptLogLine[]
+  /** The runs of its chain by `step.continueAs`; empty without one. */
+  chain: Run[]
   /** Runs derived from this one: replays, forks, runs of `onFailure`. */
   children: Run[]
 }
@@ -48,22 +51,32 @@ async function readStory(store: ReadStore, named: string): Promise<Story> {
     steps: await store.listSteps(id),
     failures: await store.listStepFailures(id),
     log: await store.listRunLog(id),
+    chain: await readChain(store, run),
     children: await store.listRuns({ limit: CHILDREN_SHOWN, originRun: id }),
   }
 }
 
-function describeStory({ run, event, steps, failures, log, children }: Story): Record<string, unknown> {
+function describeStory({ run, event, steps, failures, log, chain, children }: Story): Record<string, unknown> {
   return {
     ...describeRun(run),
     event: event && { ...withIsoTimes(event), body: event.body === '' ? null : JSON.parse(event.body) },
     steps: steps.map(({ output, ...step }) => ({ ...withIsoTimes(step), output: parseOutput(output) })),
     failures: failures.map(withIsoTimes),
     log: log.map(({ runId: _, facts, ...line }) => ({ ...withIsoTimes(line), facts: parseOutput(facts) })),
+    chain: chain.map(({ id, status, createdAt, finishedAt }) => ({
+      id,
+      status,
+      ...withIsoTimes({ createdAt, finishedAt }),
+    })),
     children: children.map(({ id, workflow, status, origin, handler }) => ({ id, workflow, status, origin, handler })),
   }
 }
 
-function formatStory({ run, event, steps, failures, log, children }: Story, now: number, layout: Layout): string[] {
+function formatStory(
+  { run, event, steps, failures, log, chain, children }: Story,
+  now: number,
+  layout: Layout,
+): string[] {
   const { paint } = layout
   const style = styleStatus(run)
   const kind = event === null ? '' : `  ${event.type}, received ${formatMoment(event.receivedAt, now)}`
@@ -72,8 +85,10 @@ function formatStory({ run, event, steps, failures, log, children }: Story, now:
     ['why', describeReason(run, now)],
     ['error', run.error === null ? null : formatFailure(run.error)],
     ['workflow', run.workflow],
+    ['account', run.account],
     ['cause', `${describeCause(run, now)}${kind}`],
     ['lineage', describeOrigin(run)],
+    ['continued', run.continuedBy && `by ${run.continuedBy}`],
     ['folded', run.folded === 0 ? null : `${run.folded} other runs into this one`],
     ['created', formatMoment(run.createdAt, now)],
     ['started', formatMoment(run.startedAt, now)],
@@ -87,6 +102,7 @@ function formatStory({ run, event, steps, failures, log, children }: Story, now:
     ...formatSection('Steps', formatTable(steps, stepColumns(now), indented(layout)), paint),
     ...formatSection('Log', formatLog(log, now, paint), paint),
     ...formatSection('Failed attempts', formatTable(failures, failureColumns(now), indented(layout)), paint),
+    ...formatSection('Its chain of runs', formatTable(chain, chainColumns(run, now), indented(layout)), paint),
     ...formatSection(
       'Runs derived from it',
       formatTable(children.toReversed(), CHILD_COLUMNS, indented(layout)),
@@ -110,6 +126,16 @@ function stepColumns(now: number): Column<Checkpoint>[] {
     { title: 'STARTED', value: ({ startedAt }) => formatMoment(startedAt, now) },
     { title: 'TOOK', value: ({ startedAt, finishedAt }) => formatSpan(startedAt, finishedAt), align: 'right' },
     { title: 'OUTPUT', value: (step) => step.error?.message ?? step.output ?? describeApart(step), most: OUTPUT_SHOWN },
+  ]
+}
+
+function chainColumns(shown: Run, now: number): Column<Run>[] {
+  return [
+    { title: 'RUN', value: ({ id }) => id, isId: true },
+    { title: 'STATUS', value: ({ status }) => status, style: styleStatus },
+    { title: 'CREATED', value: ({ createdAt }) => formatMoment(createdAt, now) },
+    { title: 'TOOK', value: ({ startedAt, finishedAt }) => formatSpan(startedAt, finishedAt), align: 'right' },
+    { title: '', value: ({ id }) => (id === shown.id ? 'this one' : null) },
   ]
 }
 

@@ -19,10 +19,20 @@ export const APPROVERS_COMMANDS: CommandTree = {
 /** The commands of `upshot effects`. */
 export const EFFECTS_COMMANDS: CommandTree = {
   list: { summary: 'list the newest rows of the effect ledger', load: () => import('./effects/list.ts') },
+  show: { summary: 'show one row of the ledger whole', load: () => import('./effects/show.ts') },
   of: { summary: 'show everything that was done to a file', load: () => import('./effects/of.ts') },
   stop: { summary: 'hold every delete and `once` step from now on', load: () => import('./effects/stop.ts') },
   resume: { summary: 'end a stop, and let what it held go on', load: () => import('./effects/resume.ts') },
   export: { summary: 'write the ledger as CSV or ndjson', load: () => import('./effects/export.ts') },
+  verify: {
+    summary: 'follow the seals of the ledger, and look for its anchors',
+    load: () => import('./effects/verify.ts'),
+  },
+  anchor: { summary: 'seal the ledger and print the end of its chain', load: () => import('./effects/anchor.ts') },
+  restored: {
+    summary: 'say that the database was restored from a backup',
+    load: () => import('./effects/restored.ts'),
+  },
 }
 
 /** The commands of `upshot guard`. */
@@ -34,4 +44,11 @@ export const GUARD_COMMANDS: CommandTree = {
 /** The commands of `upshot audit`. */
 export const AUDIT_COMMANDS: CommandTree = {
   list: { summary: 'list who did what, from where and why, newest first', load: () => import('./audit/list.ts') },
+}
+
+/** The commands of `upshot tokens`. */
+export const TOKENS_COMMANDS: CommandTree = {
+  list: { summary: 'list the tokens of the admin API', load: () => import('./tokens/list.ts') },
+  add: { summary: 'make a token for a program, which is shown once', load: () => import('./tokens/add.ts') },
+  revoke: { summary: 'end a token', load: () => import('./tokens/revoke.ts') },
 }

@@ -35,7 +35,7 @@ export function define(command: Command, { out, project }: Cli): void {
       ).choices(['free', 'pro', 'enterprise', 'unlimited']),
     )
     .addOption(
-      new Option('--clock <clock>', 'real, or manual: moved only by "upshot sandbox clock advance"')
+      new Option('--clock <clock>', 'real, or manual: moved only by "upshot sandbox clock advance <duration>"')
         .choices(['real', 'manual'])
         .default('real' as const),
     )
@@ -59,7 +59,7 @@ export function define(command: Command, { out, project }: Cli): void {
 
 const HELP = `
 The next start on the same folder continues with the same data. Each start creates a read-write key
-and prints it once; "upshot sandbox key revoke" revokes keys that are no longer needed.`
+and prints it once; "upshot sandbox key revoke <id>" revokes keys that are no longer needed.`
 
 /** The folders; without `--dir` those of the sandbox of `upshot dev`. */
 function foldersOf(dir: string | undefined, { dataDir }: Config): { dir: string; storagesDir?: string } {

@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
-import type { ScheduleRecord } from '../../../core/runs/schedule.ts'
+import type { CronTrigger, ScheduleRecord } from '../../../core/runs/schedule.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { formatMoment, withIsoTimes } from '../../terminal/format-value.ts'
@@ -18,11 +18,16 @@ export function define(command: Command, { out, project }: Cli): void {
   )
 }
 
+function describeAccounts({ accounts }: CronTrigger): string {
+  return accounts === 'each' ? 'each' : accounts.join(', ')
+}
+
 function columns(now: number): Column<ScheduleRecord & { nextAt: number | null }>[] {
   return [
     { title: 'WORKFLOW', value: ({ workflow }) => workflow },
     { title: 'CRON', value: ({ trigger }) => trigger.expression },
     { title: 'ZONE', value: ({ trigger }) => trigger.timezone },
+    { title: 'ACCOUNTS', value: ({ trigger }) => describeAccounts(trigger), most: 40 },
     { title: 'LAST', value: ({ lastTickAt }) => formatMoment(lastTickAt, now) },
     { title: 'NEXT', value: ({ nextAt }) => formatMoment(nextAt, now) },
     {

@@ -1,5 +1,5 @@
 import type { Lease } from '../../runs/lease.ts'
-import type { EffectAsk, EffectPermit, EffectPhase, EffectRecord } from '../../safety/effect.ts'
+import type { Asked, EffectAsk, EffectPermit, EffectPhase, EffectRecord, FileState } from '../../safety/effect.ts'
 import type { EffectStop, StopScope } from '../../safety/stop.ts'
 
 /** Facts of an ask that are not the effect's own. Moments are epoch milliseconds. */
@@ -22,12 +22,42 @@ export interface EffectWrites {
    * no second time.
    */
   beginEffects(lease: Lease, asks: readonly EffectAsk[], options: AskOptions): Promise<EffectPermit[]>
+  /**
+   * Appends the beginning of a delete that a person does by hand, unless a stop covers it. Returns
+   * the number of its row, or the stop.
+   */
+  beginByHand(effect: EffectByHand): Promise<{ seq: number } | { stop: EffectStop }>
+  /** Appends the end of a delete by hand. */
+  endByHand(effect: EffectByHand & EndByHand): Promise<void>
   /** Wakes the runs that the guard holds, so that they ask again; returns how many. */
   askAgain(): Promise<number>
   /** Holds the effects of a scope from this commit on. False when it was stopped already. */
   stopEffects(stop: EffectStop): Promise<boolean>
   /** Ends a stop and wakes the runs that stops hold; null when there was none. */
   resumeEffects(scope: StopScope, by: { actor: string; reason: string | null; now: number }): Promise<number | null>
+}
+
+/** A delete that a person does by hand. */
+export interface EffectByHand {
+  account: string
+  storage: string
+  /** Such as `storage_a:fil_1`. */
+  target: string
+  /** The state in which the person saw it, and without which it is not deleted. */
+  asked: Asked
+  actor: string
+  reason: string | null
+  at: number
+}
+
+/** The end of a delete by hand. */
+export interface EndByHand {
+  /** Number of the row that begins it. */
+  seq: number
+  outcome: string
+  error: string | null
+  /** The state that its look found; null where it has not looked. */
+  before: FileState | null
 }
 
 /** Selects rows of the effect ledger; every part narrows. */
@@ -39,6 +69,10 @@ export interface EffectFilter {
   path?: string
   runId?: string
   workflow?: string
+  account?: string
+  class?: EffectRecord['class']
+  /** Such as `deleted` or `failed`. */
+  outcome?: string
   since?: number
   until?: number
   /** Numbered below this: the last one of the page before. */

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../incoming/endpoint.ts'
 import type { AuditedAction } from '../../safety/audit.ts'
 import { describeScope } from '../../safety/stop.ts'
+import { DEFAULT_ACCOUNT } from '../../service/account.ts'
 import type { EndpointWrites } from '../endpoints.ts'
 import type { EventWrites } from '../events.ts'
 import type { OperationWrites } from '../operations.ts'
@@ -9,6 +10,7 @@ import type { WorkflowWrites } from '../workflows.ts'
 import type { AccessWrites } from './access.ts'
 import type { ApprovalWrites } from './approvals.ts'
 import type { EffectWrites } from './effects.ts'
+import type { SealWrites } from './seals.ts'
 
 /** The ports with writes of persons; some of their writes are the app's own. */
 type Ports = AccessWrites &
@@ -18,6 +20,7 @@ type Ports = AccessWrites &
   EventWrites &
   OperationWrites &
   ScheduleWrites &
+  SealWrites &
   WorkflowWrites
 
 /**
@@ -31,6 +34,7 @@ export const OPERATOR_WRITES = {
   abortBulk: (operation) => act('operation.abort', operation),
   saveFailureState: ({ group, kind, until }) =>
     act(kind === 'resolved' ? 'failure.resolve' : 'failure.snooze', group, { until }),
+  saveLoginCode: ({ name, role }) => act('session.invite', name, { role }),
   startSession: ({ id, name, role }) => act('session.start', id, { name, role }),
   endSession: (session) => act('session.end', session),
   saveToken: ({ id, name, role, expiresAt }) => act('token.add', id, { name, role, expiresAt }),
@@ -38,13 +42,16 @@ export const OPERATOR_WRITES = {
   cancelRun: (run, reason) => act('run.cancel', run, { because: reason }),
   retryRun: (run) => act('run.retry', run),
   resumeRun: (run, { fromScratch }) => act(fromScratch ? 'run.restart' : 'run.resume', run),
+  skipSleep: (run) => act('run.skip_sleep', run),
   forkRun: (run, { keys, edited }) => act('run.fork', run, { keeps: keys.length, edited: edited?.key ?? null }),
   replayEvent: (event, workflows) =>
     act('event.replay', event.id, { account: event.account, workflows: [...workflows] }),
   pauseWorkflow: (workflow) => act('workflow.pause', workflow),
+  removeWorkflow: (workflow) => act('workflow.remove', workflow),
   resumeWorkflow: (workflow) => act('workflow.resume', workflow),
   pauseSchedule: (workflow, isPaused) => act(isPaused ? 'schedule.pause' : 'schedule.resume', workflow),
-  recordTick: (workflow, { scheduledFor }) => act('schedule.run', workflow, { scheduledFor }),
+  recordTick: (workflow, { scheduledFor }, _now, { account = DEFAULT_ACCOUNT } = {}) =>
+    act('schedule.run', workflow, { scheduledFor, account }),
   addEndpoint: (endpoint) => act('endpoint.add', endpoint.name, describeEndpoint(endpoint)),
   updateEndpoint: (endpoint) => act('endpoint.change', endpoint.name, describeEndpoint(endpoint)),
   removeEndpoint: ({ id, name }) => act('endpoint.remove', name, { id }),
@@ -58,6 +65,7 @@ export const OPERATOR_WRITES = {
     }),
   stopEffects: ({ kind, name, reason }) => act('effects.stop', describeScope({ kind, name }), { because: reason }),
   resumeEffects: (scope) => act('effects.resume', describeScope(scope)),
+  noteRestored: ({ reason }) => act('effects.restored', 'ledger', { because: reason }),
   addApprover: ({ name, roles }) => act('approver.add', name, { roles: [...roles] }),
   removeApprover: (name) => act('approver.remove', name),
 } as const satisfies {

@@ -14,6 +14,7 @@ import { Facts, Path } from '../../parts/text.tsx'
 import { Moment, When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { formatDuration, shortId } from '../../words/format.ts'
+import { storyOf } from '../../words/story.ts'
 
 type Event = AnswerOf<'GET /events/:id'>
 
@@ -53,6 +54,7 @@ export default function EventPage({ id }: { id: string }) {
                 <JsonTree value={found.data} />
               )}
             </section>
+            <Subjects subjects={found.subjects} />
             <Deliveries event={found} />
           </div>
         </div>
@@ -73,6 +75,22 @@ function EventFacts({ event }: { event: Event }) {
         ['After it happened', delay < 0 ? 'before its own time' : formatDuration(delay)],
       ]}
     />
+  )
+}
+
+function Subjects({ subjects }: { subjects: readonly string[] }) {
+  if (subjects.length === 0) return null
+  return (
+    <section className="card padded stack" aria-label="Stories">
+      <h2>The story of</h2>
+      <ul>
+        {subjects.map((subject) => (
+          <li key={subject} className="wrap">
+            <Link href={storyOf(subject)}>{subject}</Link>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 

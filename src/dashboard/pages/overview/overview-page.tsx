@@ -46,6 +46,7 @@ function NeedsYou({ overview }: { overview: Overview }) {
   const learning = endpoints.data?.items.filter(({ status }) => status === 'learning') ?? []
   const needs: Need[] = [
     ...needsOfRuns(overview),
+    ...needsOfSafety(overview),
     ...overview.pausedWorkflows.map((id) =>
       need(`/workflows/${encodeURIComponent(id)}`, '⏸', 'waiting', `${id} is paused`),
     ),
@@ -93,6 +94,16 @@ function needsOfRuns({ failed, forPerson }: Overview): Need[] {
       : []),
     ...(forPerson.count > 0
       ? [need('/runs?status=person', '☞', 'person', `${countAll(forPerson, 'run')} waiting for a person`)]
+      : []),
+  ]
+}
+
+function needsOfSafety({ approvals: { open, effects }, stops }: Overview): Need[] {
+  const what = effects === 0 ? '' : `: ${countOf(effects, 'effect')}`
+  return [
+    ...(open > 0 ? [need('/approvals', '⚖', 'person', `${countOf(open, 'approval')}${what}`)] : []),
+    ...(stops > 0
+      ? [need('/approvals', '⏻', 'failed', `Effects are stopped: ${countOf(stops, 'stop')} in force`)]
       : []),
   ]
 }

@@ -13,7 +13,7 @@ export interface Bar extends Span {
 }
 
 /** Kinds of steps that wait rather than work. */
-const WAITING_KINDS = new Set(['sleep', 'wait', 'invoke'])
+const WAITING_KINDS = new Set(['sleep', 'wait', 'receive', 'invoke', 'approve'])
 /** Least length of a run's line of time, so that no bar is wider than its moment deserves. */
 const LEAST_MS = 1
 

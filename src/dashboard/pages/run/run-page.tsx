@@ -13,7 +13,7 @@ import { StepPanel } from './step-panel.tsx'
 import { Timeline } from './timeline.tsx'
 
 /** Steps that the page asks for at once. */
-const STEPS = 1_000
+const STEPS = 5_000
 
 /** One run: why it is where it is, its steps in time, and what can be done. */
 export default function RunPage({ id }: { id: string }) {
@@ -74,6 +74,7 @@ function RunFacts({ run }: { run: Run }) {
         ['Run', <code key="id">{run.id}</code>],
         ['Caused by', cause],
         run.subject === null ? null : ['Subject', <Path key="subject" text={run.subject} />],
+        run.account === 'default' ? null : ['Account', run.account],
         run.tickAt === null ? null : ['Due', <Moment key="tick" at={run.tickAt} />],
         ['Made', <When key="made" at={run.createdAt} />],
         ['Took', took === null ? '–' : formatDuration(took)],

@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { Blocks } from '../../parts/blocks.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { formatDuration } from '../../words/format.ts'
 import type { Run, Step } from '../../words/runs.ts'
@@ -8,8 +9,8 @@ import { type Bar, barsOf, placeOf, type Span, spanOf } from './bars.ts'
 const FILTERS = ['All', 'Failed', 'Open', 'Effects'] as const
 type Filter = (typeof FILTERS)[number]
 
-/** Lanes drawn at once; more are asked for. */
-const LANES = 200
+/** Height of a lane in pixels, as `run.css` has it. */
+const LANE_HEIGHT = 30
 
 const FITS: Record<Filter, (step: Step) => boolean> = {
   All: () => true,
@@ -29,7 +30,6 @@ interface TimelineParts {
 /** The steps of a run as lanes on one line of time; each lane is a button that shows its step. */
 export function Timeline({ run, steps, total, chosen, choose }: TimelineParts) {
   const [filter, setFilter] = useState<Filter>('All')
-  const [lanes, setLanes] = useState(LANES)
   const now = useNow()
   const span = spanOf(run, steps, now)
   const shown = steps.filter(FITS[filter])
@@ -48,22 +48,15 @@ export function Timeline({ run, steps, total, chosen, choose }: TimelineParts) {
       <div className="card waterfall">
         <Hatch />
         <Axis span={span} />
-        <ol>
-          <li>
-            <WholeRun run={run} span={span} />
-          </li>
-          {shown.slice(0, lanes).map((step) => (
+        <WholeRun run={run} span={span} />
+        <Blocks rows={shown} as="ol" rowHeight={LANE_HEIGHT} keyOf={({ key }) => key}>
+          {(step) => (
             <li key={step.key}>
               <Lane step={step} span={span} isChosen={step.key === chosen} choose={choose} />
             </li>
-          ))}
-        </ol>
+          )}
+        </Blocks>
         {shown.length === 0 && <p className="quiet">{steps.length === 0 ? 'No step yet.' : 'No step of this kind.'}</p>}
-        {shown.length > lanes && (
-          <button type="button" onClick={() => setLanes(lanes + LANES)}>
-            {shown.length - lanes} more
-          </button>
-        )}
         {total > steps.length && (
           <p className="quiet">
             The first {steps.length} of {total} steps.
@@ -77,7 +70,7 @@ export function Timeline({ run, steps, total, chosen, choose }: TimelineParts) {
 /** A pattern says "waiting" without colour, too. */
 function Hatch() {
   return (
-    <svg width="0" height="0" aria-hidden="true">
+    <svg className="unseen" width="0" height="0" aria-hidden="true">
       <defs>
         <pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
           <rect width="8" height="8" />

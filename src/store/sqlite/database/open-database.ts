@@ -43,7 +43,9 @@ function prepareFile(file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   if (!existsSync(file)) writeFileSync(file, '', { mode: 0o600, flag: 'a' })
   for (const each of [file, `${file}-wal`, `${file}-shm`]) {
-    const isOpen = ((statSync(each, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0
-    if (isOpen && process.platform !== 'win32') chmodSync(each, 0o600)
+    const found = statSync(each, { throwIfNoEntry: false })
+    // Only its owner may change the rights; a file of another user stays as it is.
+    const isOpen = found !== undefined && found.uid === process.getuid?.() && (found.mode & 0o077) !== 0
+    if (isOpen) chmodSync(each, 0o600)
   }
 }

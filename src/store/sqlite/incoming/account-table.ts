@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Account } from '../../../core/service/account.ts'
+import { accountOwner } from '../../rows/sealed-owners.ts'
 import type { Vault } from '../../vault.ts'
 
 interface AccountRow {
@@ -55,7 +56,9 @@ export class AccountTable {
     const users = this.#users.all(name)
     if (users.length > 0) {
       throw new UpshotError('conflict', `Account "${name}" is in use by the endpoints ${users.join(', ')}.`, {
-        details: { fix: 'Give them another one with "upshot endpoints edit <name> --account", or remove them first.' },
+        details: {
+          fix: 'Give them another one with "upshot endpoints edit <name> --account <account>", or remove them first.',
+        },
       })
     }
     if (this.#remove.run(name).changes === 0) throw new UpshotError('not_found', `There is no account "${name}".`)
@@ -82,9 +85,4 @@ export class AccountTable {
       createdAt: row.created_at,
     }
   }
-}
-
-/** The vault owner of a key: its account and use. No endpoint id begins like this. */
-export function accountOwner(account: string, use: 'key' | 'fallback'): string {
-  return `account ${use} ${account}`
 }

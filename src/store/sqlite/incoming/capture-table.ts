@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import { z } from 'zod'
 import { CAPTURE_LIMITS, type Capture } from '../../../core/incoming/delivery.ts'
+import { captureOwner } from '../../rows/sealed-owners.ts'
 import type { Vault } from '../../vault.ts'
 
 interface CaptureRow {
@@ -10,8 +10,11 @@ interface CaptureRow {
   sealed: Uint8Array
 }
 
-/** The sealed JSON; the body is in base64. */
-const content = z.object({ headers: z.record(z.string(), z.string()), body: z.base64() })
+/** The sealed JSON, which nobody can have changed; the body is in base64. */
+interface SealedContent {
+  headers: Record<string, string>
+  body: string
+}
 
 /** Unverified deliveries of learning endpoints, sealed. */
 export class CaptureTable {
@@ -43,7 +46,8 @@ export class CaptureTable {
 
   /** False for a capture that is too large, or whose endpoint no longer learns. */
   save({ id, endpointId, receivedAt, headers, body }: Capture): boolean {
-    const text = JSON.stringify({ headers, body: Buffer.from(body).toString('base64') })
+    const content: SealedContent = { headers, body: Buffer.from(body).toString('base64') }
+    const text = JSON.stringify(content)
     const bytes = body.byteLength + JSON.stringify(headers).length
     if (bytes > CAPTURE_LIMITS.bytes) return false
     const sealed = this.#vault.seal(captureOwner(endpointId, id), text)
@@ -54,9 +58,8 @@ export class CaptureTable {
 
   list(endpointId: string): Capture[] {
     return this.#list.all(endpointId).map((row) => {
-      const { headers, body } = content.parse(
-        JSON.parse(this.#vault.open(captureOwner(endpointId, row.id), row.sealed)),
-      )
+      const text = this.#vault.open(captureOwner(endpointId, row.id), row.sealed)
+      const { headers, body } = JSON.parse(text) as SealedContent
       return { id: row.id, endpointId, receivedAt: row.received_at, headers, body: Buffer.from(body, 'base64') }
     })
   }
@@ -73,9 +76,4 @@ export class CaptureTable {
       if (index >= CAPTURE_LIMITS.count || bytes > CAPTURE_LIMITS.bytes) this.#delete.run(capture.id)
     })
   }
-}
-
-/** The vault owner of a capture: its own row. */
-export function captureOwner(endpointId: string, id: string): string {
-  return `capture ${endpointId} ${id}`
 }

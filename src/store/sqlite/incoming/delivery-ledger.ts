@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { firstId } from '../../../core/ids.ts'
 import type { DeliveryQuery, DeliveryRecord, Verdict } from '../../../core/incoming/delivery.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
-import { afterAll, buildWhere, type Condition } from '../database/build-where.ts'
+import { afterAll, buildWhere, type Condition } from '../../rows/build-where.ts'
 import type { EventTable } from './event-table.ts'
 
 interface DeliveryRow {

@@ -1,28 +1,10 @@
 import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Endpoint, EndpointName, SecretUse } from '../../../core/incoming/endpoint.ts'
-import { signatureScheme } from '../../../core/incoming/signature.ts'
+import { DEFAULT_SCHEME } from '../../../core/incoming/signature.ts'
+import type { EndpointRow, SecretRow } from '../../rows/endpoint-rows.ts'
 import type { Vault } from '../../vault.ts'
 import { VersionedCache } from '../database/versioned-cache.ts'
-
-interface EndpointRow {
-  id: string
-  name: string
-  path: string
-  account: string
-  events: string
-  scheme: string
-  status: Endpoint['status']
-  created_at: number
-  revision: number
-}
-
-interface SecretRow {
-  position: number
-  sealed: Uint8Array
-  active_from: number
-  until: number | null
-}
 
 /** Endpoints, with their secrets sealed. */
 export class EndpointTable {
@@ -153,7 +135,7 @@ export class EndpointTable {
       path: row.path,
       account: row.account,
       events: JSON.parse(row.events),
-      scheme: signatureScheme.parse(JSON.parse(row.scheme)),
+      scheme: { ...DEFAULT_SCHEME, ...JSON.parse(row.scheme) },
       secrets: this.#secrets.all(row.id).map((secret) => ({
         position: secret.position,
         value: this.#vault.open(row.id, secret.sealed),

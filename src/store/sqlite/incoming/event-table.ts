@@ -3,10 +3,9 @@ import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import type { IncomingDelivery } from '../../../core/incoming/delivery.ts'
 import type { EventOrigin, EventRecord } from '../../../core/incoming/event.ts'
-import type { NumberedEvent } from '../../../core/runs/matching.ts'
-import type { EventFilter } from '../../../core/store/events.ts'
+import { type EventFilter, readEventMark } from '../../../core/store/events.ts'
 import type { EventRange } from '../../../core/store/matches.ts'
-import { buildWhere, type Condition } from '../database/build-where.ts'
+import { buildWhere, type Condition } from '../../rows/build-where.ts'
 import { KnownEvents, type RowCounts } from './known-events.ts'
 
 export interface EventRow {
@@ -59,11 +58,11 @@ export class EventTable {
       'SELECT body, body_hash AS bodyHash FROM event WHERE seq = ?',
     )
     this.#dropBody = db.prepare(`UPDATE event SET body = '', body_hash = ? WHERE seq = ?`)
-    this.#listAfter = db.prepare<[number, number], NumberedEvent>(
-      `SELECT ${STREAM} AS stream, seq, id, account, type, body FROM event WHERE seq > ? AND seq <= ? ORDER BY seq`,
+    this.#listAfter = db.prepare<[number, number], EventRow>(
+      `SELECT ${EVENT_COLUMNS} FROM event WHERE seq > ? AND seq <= ? ORDER BY seq`,
     )
-    this.#listTypesAfter = db.prepare<[number, number, string], NumberedEvent>(
-      `SELECT ${STREAM} AS stream, seq, id, account, type, body FROM event WHERE seq > ? AND seq <= ?
+    this.#listTypesAfter = db.prepare<[number, number, string], EventRow>(
+      `SELECT ${EVENT_COLUMNS} FROM event WHERE seq > ? AND seq <= ?
          AND type IN (SELECT value FROM json_each(?)) ORDER BY seq`,
     )
     // Index: primary keys of run and event.
@@ -118,7 +117,7 @@ export class EventTable {
     if (type !== undefined) conditions.push(['type = ?', type])
     if (since !== undefined) conditions.push(['received_at >= ?', since])
     if (until !== undefined) conditions.push(['received_at < ?', until])
-    if (before !== undefined) conditions.push(['seq < ?', before])
+    if (before !== undefined) conditions.push(['seq < ?', readEventMark(before).seq])
     const { where, values } = buildWhere(conditions)
     const list = this.#db.prepare<unknown[], EventRow>(
       `SELECT ${EVENT_COLUMNS} FROM event ${where} ORDER BY seq DESC LIMIT ?`,
@@ -136,10 +135,10 @@ export class EventTable {
     return found === null ? null : this.get(found)
   }
 
-  listAfter({ stream, after, upTo, types }: EventRange): NumberedEvent[] {
+  listAfter({ stream, after, upTo, types }: EventRange): EventRecord[] {
     if (stream !== STREAM) return []
-    if (types === null) return this.#listAfter.all(after, upTo)
-    return this.#listTypesAfter.all(after, upTo, JSON.stringify(types))
+    if (types === null) return this.#listAfter.all(after, upTo).map(readEvent)
+    return this.#listTypesAfter.all(after, upTo, JSON.stringify(types)).map(readEvent)
   }
 
   /** The events with this id, one per account at most. */

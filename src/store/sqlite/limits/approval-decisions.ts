@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import { type Decision, type DecisionResult, MIN_HASH_DIGITS } from '../../../core/safety/approval.ts'
 import { findVoteFault } from '../../../core/safety/find-vote-fault.ts'
-import type { ApprovalRow, ItemRow } from '../safety/approval-rows.ts'
+import type { ApprovalRow, Closing, ItemRow } from '../../rows/approval-rows.ts'
 import { type ApprovalTable, readAsked } from '../safety/approval-table.ts'
 import type { ApproverTable } from '../safety/approver-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
@@ -22,7 +22,7 @@ const EVERY_ITEM = Number.MAX_SAFE_INTEGER
 export class ApprovalDecisions {
   readonly #tables: DecisionTables
   readonly #vote
-  readonly #countVotes
+  readonly #listAgreed
 
   constructor(db: Database, tables: DecisionTables) {
     this.#tables = tables
@@ -34,9 +34,9 @@ export class ApprovalDecisions {
          hash = excluded.hash, only = excluded.only, answer = excluded.answer, at = excluded.at,
          signature = excluded.signature`,
     )
-    this.#countVotes = db
-      .prepare<[string, string, string | null, string | null], number>(
-        `SELECT count(*) FROM approval_vote
+    this.#listAgreed = db
+      .prepare<[string, string, string | null, string | null], string>(
+        `SELECT actor FROM approval_vote
          WHERE approval = ? AND verdict = 'approved' AND hash = ? AND only IS ? AND answer IS ?`,
       )
       .pluck()
@@ -48,6 +48,7 @@ export class ApprovalDecisions {
     const { approvers, effects } = this.#tables
     const fault = findVoteFault(decision, { approvers: approvers.list(), role: approval.role })
     if (fault !== null) throw new UpshotError('conflict', `The word of "${decision.actor}" does not count: ${fault}.`)
+    if (approval.kind === 'question') requireWhole(approval, item, decision)
     const { approval: id, verdict, actor, reason, answer } = decision
     const only = decision.only === null ? null : JSON.stringify(decision.only)
     const { signature } = decision
@@ -65,26 +66,31 @@ export class ApprovalDecisions {
       error: reason,
       outcome: item.hash,
     })
-    if (verdict === 'denied') return this.#close(approval, { status: 'denied', granted: 0, now })
-    const missing = approval.needs - (this.#countVotes.get(id, item.hash, only, answer) ?? 0)
+    if (verdict === 'denied') return this.#close(approval, { status: 'denied', granted: 0, by: [actor], reason, now })
+    const by = this.#listAgreed.all(id, item.hash, only, answer)
+    const missing = approval.needs - by.length
     if (missing > 0) return { status: 'open', granted: 0, moved: 0, next: null, woken: 0, missing }
-    return this.#approve(approval, { item, decision, now })
+    return this.#approve(approval, { item, decision, by, now })
   }
 
-  #approve(approval: ApprovalRow, { item, decision, now }: { item: ItemRow; decision: Decision; now: number }) {
+  #approve(
+    approval: ApprovalRow,
+    { item, decision, by, now }: { item: ItemRow; decision: Decision; by: readonly string[]; now: number },
+  ) {
+    const { reason, answer } = decision
     const { approvals } = this.#tables
     const open = approvals.items(approval.id, 0, EVERY_ITEM).filter(({ state }) => state === 'open')
     const isMeant = ({ number }: ItemRow) =>
       number <= item.number && (decision.only?.some(({ from, to }) => number >= from && number <= to) ?? true)
     const granted = open.filter(isMeant)
     const rest = open.filter((each) => !isMeant(each))
-    if (granted.length === 0) {
+    if (granted.length === 0 && approval.kind === 'guard') {
       throw new UpshotError('conflict', `None of these items of approval ${approval.id} is still asked for.`, {
         details: { fix: `Look again: "upshot approvals show ${approval.id}".` },
       })
     }
     for (const { number } of rest) approvals.setItem(approval.id, number, 'moved')
-    const result = this.#close(approval, { status: 'approved', granted: granted.length, now, answer: decision.answer })
+    const result = this.#close(approval, { status: 'approved', granted: granted.length, by, reason, answer, now })
     return rest.length === 0 ? result : { ...result, moved: rest.length, next: this.#reopen(approval, rest, now) }
   }
 
@@ -103,15 +109,10 @@ export class ApprovalDecisions {
 
   #close(
     { id }: ApprovalRow,
-    {
-      status,
-      granted,
-      now,
-      answer,
-    }: { status: 'approved' | 'denied'; granted: number; now: number; answer?: string | null },
+    { status, granted, ...rest }: Closing & { status: 'approved' | 'denied'; granted: number; now: number },
   ): DecisionResult {
     const { approvals, waits } = this.#tables
-    approvals.close(id, status, now, answer)
+    approvals.close(id, { status, ...rest })
     return { status, granted, moved: 0, next: null, woken: waits.wakeAwaiting(id), missing: 0 }
   }
 
@@ -133,4 +134,12 @@ export class ApprovalDecisions {
       details: { fix: `Look again: "upshot approvals show ${approval}".` },
     })
   }
+}
+
+/** A question is one thing: a part of what it shows cannot be approved. */
+function requireWhole({ id, hash }: ApprovalRow, item: ItemRow, { only }: Decision): void {
+  if (only === null && item.hash === hash) return
+  throw new UpshotError('conflict', `Approval ${id} is a question, which is answered as a whole.`, {
+    details: { fix: `Name its last hash, without numbers: "upshot approvals show ${id}".` },
+  })
 }

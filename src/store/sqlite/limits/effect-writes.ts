@@ -1,9 +1,8 @@
-import type { Checkpoint } from '../../../core/runs/step.ts'
-import type { SavedWithStep } from '../../../core/runs/wait.ts'
-import { describeScope } from '../../../core/safety/stop.ts'
+import { coversEffect, describeScope } from '../../../core/safety/stop.ts'
 import type { ApprovalWrites } from '../../../core/store/safety/approvals.ts'
 import type { EffectWrites } from '../../../core/store/safety/effects.ts'
-import { describeStale } from '../database/describe-stale.ts'
+import { describeByHand } from '../../rows/describe-by-hand.ts'
+import { describeStale } from '../../rows/describe-stale.ts'
 import type { GroupCommit } from '../database/group-commit.ts'
 import type { ApproverTable } from '../safety/approver-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
@@ -34,6 +33,23 @@ export function effectWrites({ permits, stops, waits, effects }: EffectTables, c
           return answers
         },
       ),
+    beginByHand: (effect) =>
+      commit.write(() => {
+        const { account, storage } = effect
+        const source = { workflow: '', account, storage }
+        const stop = stops.list().find((each) => coversEffect(each, source))
+        return stop ? { stop } : { seq: effects.note(describeByHand(effect, 'begun')) }
+      }),
+    endByHand: ({ seq, outcome, error, before, ...effect }) =>
+      commit.write(() => {
+        effects.note({
+          ...describeByHand(effect, 'ended'),
+          ofSeq: seq,
+          outcome,
+          error,
+          before: before && JSON.stringify(before),
+        })
+      }),
     askAgain: () => commit.write(() => waits.wakeHeld()),
     stopEffects: (stop) =>
       commit.write(() => {
@@ -60,10 +76,4 @@ export function approvalWrites({ decisions, approvers }: EffectTables, commit: C
     addApprover: (approver) => commit.write(() => approvers.add(approver)),
     removeApprover: (name, now) => commit.write(() => approvers.remove(name, now)),
   }
-}
-
-/** True where the end of a step ends an effect: a delete, or a write with a target. */
-export function isInLedger({ status, effect, target }: Checkpoint, saved: SavedWithStep | undefined): boolean {
-  if (effect === 'read' || (status !== 'completed' && status !== 'failed')) return false
-  return effect === 'delete' || target !== null || saved?.effect !== undefined
 }

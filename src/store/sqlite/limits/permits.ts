@@ -1,23 +1,17 @@
-import { newId } from '../../../core/ids.ts'
-import { planRuns } from '../../../core/incoming/route.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
-import { type EffectAsk, type EffectPermit, heldStep } from '../../../core/safety/effect.ts'
-import { describeLimit, type EffectSource, findFull, type Limit, nextRoomAt } from '../../../core/safety/guard.ts'
+import { type ClosedApproval, type EffectAsk, type EffectPermit, heldStep } from '../../../core/safety/effect.ts'
+import { type CountedAsk, findFullOf, sizeOf, sizesOf } from '../../../core/safety/effect-group.ts'
+import { describeLimit, type EffectSource, type Limit, nextRoomAt, ruleOf } from '../../../core/safety/guard.ts'
 import { coversEffect, describeScope, type EffectStop } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/safety/effects.ts'
-import { isoTime } from '../../../core/time.ts'
+import type { ApprovalRow, FoundItem } from '../../rows/approval-rows.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { StepTable } from '../runs/step-table.ts'
-import type { WorkflowTable } from '../runs/workflow-table.ts'
-import type { ApprovalRow } from '../safety/approval-rows.ts'
 import { type ApprovalTable, isAskedAgain, readAsked } from '../safety/approval-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { GuardTable } from '../safety/guard-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
-
-/** Type of the event that opens an approval. */
-const APPROVAL_OPENED = 'upshot.approval.opened'
 
 interface PermitTables {
   approvals: ApprovalTable
@@ -27,13 +21,10 @@ interface PermitTables {
   steps: StepTable
   stops: StopTable
   waits: WaitTable
-  workflows: WorkflowTable
 }
 
 /** An ask with the answer that needs no limit; null where the limits decide. */
-interface Judged {
-  ask: EffectAsk
-  source: EffectSource
+interface Judged extends CountedAsk {
   permit: EffectPermit | null
 }
 
@@ -80,14 +71,11 @@ export class Permits {
     }
     if (item === null) return judge(null)
     const isOver = item.state === 'open' && item.expires_at <= now
-    if (isOver) approvals.close(item.approval, 'expired', now)
+    if (isOver) approvals.expire(item.approval, now)
     if (isOver || item.state === 'denied' || item.state === 'expired') {
-      const state = isOver ? 'expired' : item.state
-      return judge({
-        kind: 'denied',
-        approval: item.approval,
-        reason: `approval ${item.approval} was ${state}: ${item.why}`,
-      })
+      const state = isOver || item.state === 'expired' ? 'expired' : 'denied'
+      const reason = `approval ${item.approval} was ${state}: ${item.why}`
+      return judge({ kind: 'denied', approval: item.approval, reason, ...this.#tellEnd(item, state) })
     }
     if (!isAskedAgain(item.asked, asked)) {
       approvals.withdrawStep(runId, step.key, now)
@@ -98,9 +86,15 @@ export class Permits {
       const reason = `waits for approval ${approval}: it would be ${why}`
       return judge({ kind: 'held', reason, approval, until, opened: false })
     }
-    return judge(
-      item.state === 'approved' ? { kind: 'granted', approval: item.approval, expect: asked, isRepeated: false } : null,
-    )
+    if (item.state !== 'approved') return judge(null)
+    const granted = { kind: 'granted', approval: item.approval, expect: asked, isRepeated: false } as const
+    return judge({ ...granted, ...this.#tellEnd(item, 'approved') })
+  }
+
+  /** The first item of a list tells of its end; the step of a question tells of that itself. */
+  #tellEnd(item: FoundItem, status: ClosedApproval['status']): { closed?: ClosedApproval } {
+    const isTold = item.kind === 'guard' && this.#tables.approvals.isFirst({ ...item, state: status })
+    return isTold ? { closed: { id: item.approval, status } } : {}
   }
 
   /** Grants all where every limit has room for all of them, and holds all otherwise. */
@@ -141,24 +135,19 @@ export class Permits {
       approvals.join(approval, { runId, step: step.key, target: step.target, asked })
     }
     const reason = `waits for approval ${approval.id}: it would be ${approval.why}`
+    const opened = known === null
+    const rule = ruleOf(full)
     for (const each of group) {
-      each.permit = { kind: 'held', reason, approval: approval.id, until: approval.expires_at, opened: known === null }
+      each.permit = { kind: 'held', reason, approval: approval.id, until: approval.expires_at, opened, rule }
     }
   }
 
   #open(hold: string, full: Limit, { source, options }: { source: EffectSource; options: AskOptions }): ApprovalRow {
-    const { approvals, waits, workflows } = this.#tables
     const { workflow, account } = source
     const { needs, expiresAt, now } = options
     const why = describeLimit(full)
     const about = { kind: 'guard', hold, workflow, account, why, needs, role: null, question: null } as const
-    const approval = approvals.open({ ...about, openedAt: now, expiresAt })
-    const id = newId('evt', now)
-    const data = { approval: approval.id, kind: 'guard', workflow, account, why, needs, expiresAt: isoTime(expiresAt) }
-    const body = JSON.stringify({ id, type: APPROVAL_OPENED, created: isoTime(now), data })
-    const runs = planRuns(APPROVAL_OPENED, workflows.routes() ?? [])
-    waits.send({ id, type: APPROVAL_OPENED, account, createdAt: now, body, workflows: runs })
-    return approval
+    return this.#tables.approvals.open({ ...about, openedAt: now, expiresAt })
   }
 
   #carryOut(lease: Lease, { ask, source, permit }: Judged, now: number): EffectPermit {
@@ -171,7 +160,7 @@ export class Permits {
       if (effects.findBegun(runId, key) === null) {
         if (permit.approval !== null) guard.reserve(source, 'approved', sizeOf(ask), now)
         else approvals.withdrawStep(runId, key, now)
-        effects.begin(runId, ask, { approval: permit.approval, now })
+        effects.begin(runId, ask, { approval: permit.approval, expect: permit.expect, now })
       } else effects.repeat(runId, key)
       waits.settle(runId, key)
       return permit
@@ -180,44 +169,4 @@ export class Permits {
     else if (permit.kind === 'held' && permit.approval !== null) waits.awaitApproval(runId, key, permit.approval)
     return permit
   }
-}
-
-function findFullOf(group: readonly Judged[], usedOf: (limit: Limit) => number): Limit | null {
-  const size = group.reduce((sum, { ask }) => ({ count: sum.count + 1, bytes: sum.bytes + (ask.asked?.bytes ?? 0) }), {
-    count: 0,
-    bytes: 0,
-  })
-  const [first, ...rest] = group
-  if (first === undefined) return null
-  if (rest.length === 0) return findFull(first.ask.limits, size, usedOf)
-  // Asks of one list may be of several storages, each with limits of its own.
-  const limits = new Map<string, { limit: Limit; count: number; bytes: number }>()
-  for (const { ask } of group) {
-    for (const limit of ask.limits) {
-      const name = `${limit.scope} ${limit.setting}`
-      const known = limits.get(name) ?? { limit, count: 0, bytes: 0 }
-      limits.set(name, { limit, count: known.count + 1, bytes: known.bytes + (ask.asked?.bytes ?? 0) })
-    }
-  }
-  const full = [...limits.values()].find(({ limit, ...part }) => findFull([limit], part, usedOf) !== null)
-  return full?.limit ?? null
-}
-
-/** The size of a group by source and class. */
-function sizesOf(group: readonly Judged[]): [EffectSource, EffectAsk['class'], { count: number; bytes: number }][] {
-  const sizes = new Map<string, [EffectSource, EffectAsk['class'], { count: number; bytes: number }]>()
-  for (const { ask, source } of group) {
-    const name = `${source.storage} ${ask.class}`
-    const known = sizes.get(name)
-    const { count, bytes } = sizeOf(ask)
-    if (known) {
-      known[2].count += count
-      known[2].bytes += bytes
-    } else sizes.set(name, [source, ask.class, { count, bytes }])
-  }
-  return [...sizes.values()]
-}
-
-function sizeOf({ asked }: EffectAsk) {
-  return { count: 1, bytes: asked?.bytes ?? 0 }
 }

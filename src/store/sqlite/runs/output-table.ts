@@ -1,26 +1,10 @@
-import { promisify } from 'node:util'
-import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
 import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import type { PackedOutput } from '../../../core/runs/step.ts'
+import { unpackOutput } from '../../rows/packed-output.ts'
 
 /** The key of a run's own output. */
 const RUN_KEY = ''
-
-const compress = promisify(zstdCompress)
-const decompress = promisify(zstdDecompress)
-
-/**
- * Level 1 packs a listing of 8.3 MB to 1.0 MB in 16 ms, and unpacks it in 17 ms. Brotli is as small
- * and as fast but takes 40 ms to unpack.
- */
-const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
-
-/** Compresses in Node's thread pool, so neither the event loop nor the writer waits. */
-export async function packOutput(json: string): Promise<PackedOutput> {
-  const bytes = Buffer.from(json)
-  return { bytes: bytes.length, data: await compress(bytes, OPTIONS) }
-}
 
 /** Outputs of steps and runs, in their rows or apart in `large_output`. */
 export class OutputTable {
@@ -59,7 +43,7 @@ export class OutputTable {
     const inRow = key === null ? this.#ofRun.get(runId) : this.#ofStep.get(runId, key)
     if (typeof inRow === 'string') return inRow
     const packed = this.#packed.get(runId, key ?? RUN_KEY)
-    if (packed) return (await decompress(packed)).toString()
+    if (packed) return unpackOutput(packed)
     const whose = key === null ? `Run ${runId}` : `Step "${key}" of run ${runId}`
     throw new UpshotError('not_found', `${whose} has no result in the database.`)
   }

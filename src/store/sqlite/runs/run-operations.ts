@@ -26,6 +26,7 @@ export class RunOperations {
   readonly #continue
   readonly #forks
   readonly #replays
+  readonly #sleeps
   readonly #start
 
   constructor(db: Database, { approvals, events, runs, steps }: OperationTables) {
@@ -36,6 +37,7 @@ export class RunOperations {
     this.#continue = prepareContinue(db)
     this.#forks = prepareForks(db)
     this.#replays = prepareReplays(db)
+    this.#sleeps = prepareSleeps(db)
     this.#start = prepareStart(db)
   }
 
@@ -75,6 +77,14 @@ export class RunOperations {
     this.#continue.dropSteps.run(runId)
     this.#continue.dropOutputs.run(runId)
     return true
+  }
+
+  /** Ends the earliest sleep of a waiting run; its key, or null for a run that does not sleep. */
+  skipSleep(runId: string, now: number): string | null {
+    const key = this.#sleeps.next.get(runId, now)
+    if (key === undefined || this.#sleeps.dueNow.run({ runId, now }).changes === 0) return null
+    this.#sleeps.end.run({ runId, key, now })
+    return key
   }
 
   fork(source: string, { keys, edited }: Fork, now: number): string {
@@ -147,10 +157,24 @@ function prepareContinue(db: Database) {
          AND coalesce(settled, iif(status IN ('completed', 'failed'), position + 1, 0)) > ?`,
     ),
     dropWaitingSteps: db.prepare(
-      `DELETE FROM step WHERE run_id = ? AND kind IN ('wait', 'invoke') AND status = 'waiting'`,
+      `DELETE FROM step WHERE run_id = ? AND kind IN ('wait', 'receive', 'invoke', 'approve') AND status = 'waiting'`,
     ),
     dropSteps: db.prepare('DELETE FROM step WHERE run_id = ?'),
     dropOutputs: db.prepare('DELETE FROM large_output WHERE run_id = ?'),
+  }
+}
+
+/** Statements that end a sleep early. Index: primary keys. */
+function prepareSleeps(db: Database) {
+  return {
+    next: db
+      .prepare<[string, number], string>(
+        `SELECT key FROM step WHERE run_id = ? AND kind = 'sleep' AND status = 'waiting' AND due_at > ?
+         ORDER BY due_at, position LIMIT 1`,
+      )
+      .pluck(),
+    dueNow: db.prepare(`UPDATE run SET due_at = @now WHERE id = @runId AND status = 'waiting' AND due_at IS NOT NULL`),
+    end: db.prepare('UPDATE step SET due_at = @now WHERE run_id = @runId AND key = @key'),
   }
 }
 

@@ -6,14 +6,17 @@ import { UNADMITTED_PRIORITY } from '../../../core/runs/admission.ts'
 import { TRIED_ALONE } from '../../../core/runs/blame.ts'
 import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
 import { FIRST_FENCE, type Lease } from '../../../core/runs/lease.ts'
-import type { Run, RunHandler, RunOrigin, RunStatus } from '../../../core/runs/run.ts'
+import type { Run, RunHandler, RunOrigin, RunStatus, Successor } from '../../../core/runs/run.ts'
+import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { OpenRuns } from '../../../core/store/runs.ts'
 import type { Store } from '../../../core/store/store.ts'
+import { type RunRow, readRun } from '../../rows/run-row.ts'
 import { IS_READY } from '../database/is-ready.ts'
 import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
 import { prepareFindRoot } from './find-root.ts'
 import { prepareOpenRuns } from './open-runs.ts'
-import { type RunRow, readRun, selectRuns } from './run-row.ts'
+import { PartialQueue } from './partial-queue.ts'
+import { selectRuns } from './select-runs.ts'
 import type { TickTable } from './tick-table.ts'
 import type { WorkflowTable } from './workflow-table.ts'
 
@@ -37,10 +40,14 @@ interface ClaimRow {
   handler: RunHandler
   origin_run: string | null
   failure: string | null
+  received: string | null
 }
 
 /** Runs of paused workflows that one claim holds at most; the next claim goes on. */
 const MAX_HELD = 500
+
+/** Suspects that a claim looks at, for the first that is not another worker's. */
+const MAX_SUSPECTS = 100
 
 /** A run that worked without ending its worker is no suspect any more. */
 const IS_SOUND = 'crashes = 0, suspicion = 0'
@@ -56,6 +63,7 @@ export class RunTable {
   readonly #ticks: TickTable
   readonly #workflows: WorkflowTable
   readonly #claims
+  readonly #partial
   readonly #parks
   readonly #ends
   readonly #reads
@@ -67,6 +75,7 @@ export class RunTable {
     this.#ticks = ticks
     this.#workflows = workflows
     this.#claims = prepareClaims(db)
+    this.#partial = new PartialQueue(db)
     this.#parks = prepareParks(db)
     this.#ends = prepareEnds(db)
     this.#reads = prepareReads(db)
@@ -75,15 +84,29 @@ export class RunTable {
   }
 
   claim(worker: string, limit: number, now: number): ClaimedRun[] {
-    return this.#claimAll(() => this.#claimable(limit, now), worker, now)
+    const foreign = this.#workflows.elsewhere(worker)
+    if (foreign.length === 0) return this.#claimAll(() => this.#claimable(limit, now), worker, now)
+    const lacking = JSON.stringify(foreign)
+    return this.#claimAll(() => this.#partial.list(limit, now, lacking), worker, now)
   }
 
   claimUnadmitted(worker: string, limit: number, now: number): ClaimedRun[] {
-    return this.#claimAll(() => this.#claims.unadmitted.all(limit), worker, now)
+    return this.#claimAll(() => this.#leaveForeign(worker, this.#claims.unadmitted.all(limit)), worker, now)
   }
 
   claimSuspects(worker: string, limit: number, now: number): ClaimedRun[] {
-    return this.#claimAll(() => this.#claims.suspects.all(limit), worker, now)
+    return this.#claimAll(
+      () => this.#leaveForeign(worker, this.#claims.suspects.all(MAX_SUSPECTS)).slice(0, limit),
+      worker,
+      now,
+    )
+  }
+
+  /** Without the runs that only another worker at work has the code for. */
+  #leaveForeign(worker: string, ids: string[]): string[] {
+    const foreign = ids.length === 0 ? [] : this.#workflows.elsewhere(worker)
+    if (foreign.length === 0) return ids
+    return ids.filter((id) => !foreign.includes(this.#reads.find.get(id)?.workflow ?? ''))
   }
 
   hasSuspects(): boolean {
@@ -119,6 +142,15 @@ export class RunTable {
 
   skip(lease: Lease, reason: string, now: number): boolean {
     return this.#ends.skip.run(reason, now, lease.runId, lease.fence).changes === 1
+  }
+
+  /** The successor takes over all places before the end of the run could free them. */
+  continueAs(lease: Lease, { received, ...successor }: Successor, now: number): boolean {
+    const made = { ...lease, ...successor, received: JSON.stringify(received), now }
+    if (this.#ends.insertSuccessor.run(made).changes === 0) return false
+    this.#ends.movePlaces.run(successor.run, lease.runId)
+    this.#ends.moveWait.run(successor.run, lease.runId)
+    return this.#ends.endContinued.run(made).changes === 1
   }
 
   /** A run is pending at once if something that it awaits came during its pass. */
@@ -189,16 +221,17 @@ export class RunTable {
       handler: row.handler,
       originRun: row.origin_run,
       failure: row.failure === null ? null : JSON.parse(row.failure),
+      ...(row.received === null ? {} : { received: JSON.parse(row.received) }),
     }
   }
 
   #readCause(row: ClaimRow): RunCause {
     if (row.event_seq !== null) return { kind: 'event', event: this.#events.get(row.event_seq) }
     if (row.input !== null) {
-      const call = { kind: 'call', account: row.account ?? 'default', input: row.input } as const
+      const call = { kind: 'call', account: row.account ?? DEFAULT_ACCOUNT, input: row.input } as const
       return { ...call, parentRun: row.parent_run ?? '', root: this.#findRoot(row.id, row.workflow) }
     }
-    return { kind: 'tick', ...this.#ticks.get(row.workflow, row.tick_at ?? 0) }
+    return { kind: 'tick', ...this.#ticks.get(row.workflow, row.tick_at ?? 0, row.account ?? DEFAULT_ACCOUNT) }
   }
 }
 
@@ -235,7 +268,8 @@ function prepareClaims(db: Database) {
          started_at = CASE WHEN gate_state IN ('in_line', 'outside') THEN started_at ELSE coalesce(started_at, ?) END,
          gate_state = CASE gate_state WHEN 'in_line' THEN 'outside' ELSE gate_state END
        WHERE id = ? RETURNING id, workflow, event_seq, tick_at, input, account, parent_run, depth, code_hash, fence,
-         attempt, created_at, started_at, origin, handler, origin_run, failure, gate_state, folded`,
+         attempt, created_at, started_at, origin, handler, origin_run, failure, gate_state, folded,
+         received`,
     ),
   }
 }
@@ -278,6 +312,21 @@ function prepareEnds(db: Database) {
       `UPDATE run SET status = 'canceled', reason = ?, fence = fence + 1, worker = NULL, due_at = NULL,
          finished_at = ?, by_rule = ?
        WHERE id = ? AND status IN ('pending', 'running', 'waiting')`,
+    ),
+    insertSuccessor: db.prepare(
+      `INSERT INTO run (id, workflow, status, input, account, parent_run, parent_step, depth, since_seq, priority,
+         created_at, origin, origin_run, gates, gate_state, chain_seq, received)
+       SELECT @run, workflow, 'pending', @input, @account, parent_run, parent_step, depth, ${NEWEST_EVENT}, priority,
+         @now, 'continue', id, gates, gate_state, coalesce(chain_seq, since_seq, event_seq, 0), @received
+       FROM run WHERE ${IS_LEASED}`,
+    ),
+    // Index: place_run.
+    movePlaces: db.prepare('UPDATE place SET run_id = ? WHERE run_id = ?'),
+    // Index: wait_child.
+    moveWait: db.prepare('UPDATE wait SET child_run = ? WHERE child_run = ?'),
+    endContinued: db.prepare(
+      `UPDATE run SET status = 'completed', output = 'null', continued_by = @run, worker = NULL, finished_at = @now
+       WHERE ${IS_LEASED}`,
     ),
     followUp: db.prepare(
       `INSERT INTO run (id, workflow, status, event_seq, tick_at, input, account, depth, since_seq, priority,

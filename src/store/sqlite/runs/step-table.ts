@@ -65,7 +65,7 @@ export class StepTable {
          error, target, started_at, finished_at, due_at, settled
        FROM step WHERE run_id = ? ORDER BY position`,
     )
-    // Index: step_delete, then the primary keys of run and event. A tick's account is "default".
+    // Index: step_delete, then the primary keys of run and event.
     this.#listDeletes = db.prepare<[string, string], StepRow>(
       `SELECT step.* FROM step JOIN run ON run.id = step.run_id LEFT JOIN event ON event.seq = run.event_seq
        WHERE step.effect = 'delete' AND step.target = ? AND step.effect_seq IS NOT NULL

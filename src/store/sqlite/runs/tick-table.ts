@@ -3,6 +3,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { PAUSED_REASON, QUEUED_TICK_REASON, type RunStatus } from '../../../core/runs/run.ts'
 import type { CronTrigger, DueTick, Overlap, ScheduleRecord, TickOptions } from '../../../core/runs/schedule.ts'
+import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import { NEWEST_EVENT } from '../incoming/event-table.ts'
 
 interface ScheduleRow {
@@ -34,6 +35,7 @@ export class TickTable {
   readonly #get
   readonly #before
   readonly #settle
+  readonly #skip
   readonly #suppress
   readonly #pause
   readonly #blockers
@@ -52,33 +54,38 @@ export class TickTable {
          SET expression = excluded.expression, started_at = excluded.started_at, handled_at = 0`,
     )
     this.#insert = db.prepare(
-      `INSERT INTO tick (workflow, scheduled_for, recorded_at, missed, run_id, is_manual) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (workflow, scheduled_for) DO NOTHING`,
+      `INSERT INTO tick (workflow, scheduled_for, account, recorded_at, missed, run_id, is_manual)
+       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (workflow, scheduled_for, account) DO NOTHING`,
     )
     this.#insertRun = db.prepare(
-      `INSERT INTO run (id, workflow, status, reason, tick_at, created_at, finished_at, origin, since_seq, priority)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ${NEWEST_EVENT}, coalesce((SELECT priority FROM workflow WHERE id = ?), 0))`,
+      `INSERT INTO run (id, workflow, status, reason, tick_at, account, created_at, finished_at, origin, since_seq,
+         priority)
+       VALUES (@run, @workflow, @status, @reason, @scheduledFor, @account, @now, @finishedAt, @origin, ${NEWEST_EVENT},
+         coalesce((SELECT priority FROM workflow WHERE id = @workflow), 0))`,
     )
     this.#get = db
-      .prepare<[string, number], number>('SELECT missed FROM tick WHERE workflow = ? AND scheduled_for = ?')
+      .prepare<[string, number, string], number>(
+        'SELECT missed FROM tick WHERE workflow = ? AND scheduled_for = ? AND account = ?',
+      )
       .pluck()
     this.#before = db
-      .prepare<[string, number], number | null>(
-        'SELECT max(scheduled_for) FROM tick WHERE workflow = ? AND scheduled_for < ?',
+      .prepare<[string, number, string], number>(
+        `SELECT scheduled_for FROM tick WHERE workflow = ? AND scheduled_for < ? AND account = ?
+         ORDER BY scheduled_for DESC LIMIT 1`,
       )
       .pluck()
     this.#settle = db.prepare(
-      `UPDATE schedule SET handled_at = max(handled_at, @at), missed = missed + @missed, skipped = skipped + @skipped
-       WHERE workflow = @workflow`,
+      `UPDATE schedule SET handled_at = @at, missed = missed + @missed WHERE workflow = @workflow AND handled_at < @at`,
     )
+    this.#skip = db.prepare('UPDATE schedule SET skipped = skipped + 1 WHERE workflow = ?')
     this.#suppress = db.prepare(
       `UPDATE schedule SET handled_at = @at, missed = missed + @missed, suppressed = suppressed + 1
        WHERE workflow = @workflow AND handled_at < @at`,
     )
     this.#pause = db.prepare('UPDATE schedule SET paused_at = ?, started_at = max(started_at, ?) WHERE workflow = ?')
     // Index: run_ticking.
-    this.#blockers = db.prepare<[string], Blocker>(
-      `SELECT id, reason FROM run WHERE workflow = ? AND ${IS_UNFINISHED_TICK} ORDER BY tick_at`,
+    this.#blockers = db.prepare<[string, string], Blocker>(
+      `SELECT id, reason FROM run WHERE workflow = ? AND account = ? AND ${IS_UNFINISHED_TICK} ORDER BY tick_at`,
     )
     // Reads all workflows, a few dozen. Index: primary keys, and run_ticking for the count.
     this.#list = db.prepare<[], ScheduleRow>(
@@ -105,27 +112,33 @@ export class TickTable {
 
   /** Records a tick and makes its run; null if it is recorded already or the schedule is paused. */
   record(workflow: string, { scheduledFor, missed }: DueTick, now: number, options: TickOptions = {}): string | null {
-    const { overlap = 'allow', isManual = false } = options
+    const { overlap = 'allow', account = DEFAULT_ACCOUNT, isLast = true, isManual = false } = options
     const at = { workflow, at: scheduledFor, missed }
     if (!isManual && (this.#schedule.get(workflow)?.paused_at ?? null) !== null) {
-      this.#suppress.run(at)
+      if (isLast) this.#suppress.run(at)
       return null
     }
     const run = newId('run', now)
-    if (this.#insert.run(workflow, scheduledFor, now, missed, run, isManual ? 1 : 0).changes === 0) return null
-    const { status, reason } = this.#decideStart(workflow, overlap)
-    const isSkipped = status === 'skipped'
-    const origin = isManual ? 'manual' : 'tick'
-    this.#insertRun.run(run, workflow, status, reason, scheduledFor, now, isSkipped ? now : null, origin, workflow)
-    if (!isManual) this.#settle.run({ ...at, skipped: isSkipped ? 1 : 0 })
-    return run
+    const inserted = this.#insert.run(workflow, scheduledFor, account, now, missed, run, isManual ? 1 : 0)
+    const isNew = inserted.changes === 1
+    const start = isNew ? this.#decideStart(workflow, account, overlap) : null
+    const isSkipped = start?.status === 'skipped'
+    if (start) {
+      const about = { run, workflow, account, scheduledFor, now, finishedAt: isSkipped ? now : null }
+      this.#insertRun.run({ ...about, ...start, origin: isManual ? 'manual' : 'tick' })
+    }
+    if (isSkipped && !isManual) this.#skip.run(workflow)
+    if (isLast && !isManual) this.#settle.run(at)
+    return isNew ? run : null
   }
 
-  get(workflow: string, scheduledFor: number): { scheduledFor: number; lastRunAt: number | null; missed: number } {
+  /** A tick of an account, with the account's moment before it. */
+  get(workflow: string, scheduledFor: number, account: string) {
     return {
+      account,
       scheduledFor,
-      lastRunAt: this.#before.get(workflow, scheduledFor) ?? null,
-      missed: this.#get.get(workflow, scheduledFor) ?? 0,
+      lastRunAt: this.#before.get(workflow, scheduledFor, account) ?? null,
+      missed: this.#get.get(workflow, scheduledFor, account) ?? 0,
     }
   }
 
@@ -153,9 +166,9 @@ export class TickTable {
     }))
   }
 
-  /** The first status of a tick's run, given the unfinished ticks of its workflow. */
-  #decideStart(workflow: string, overlap: Overlap): { status: RunStatus; reason: string | null } {
-    const blockers = overlap === 'allow' ? [] : this.#blockers.all(workflow)
+  /** The first status of a tick's run, given the unfinished ticks of its workflow and account. */
+  #decideStart(workflow: string, account: string, overlap: Overlap): { status: RunStatus; reason: string | null } {
+    const blockers = overlap === 'allow' ? [] : this.#blockers.all(workflow, account)
     const [first] = blockers
     if (!first) return { status: 'pending', reason: null }
     const isAtWork = blockers.some(({ reason }) => reason !== PAUSED_REASON && reason !== QUEUED_TICK_REASON)

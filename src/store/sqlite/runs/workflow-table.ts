@@ -39,6 +39,8 @@ export class WorkflowTable {
   readonly #dropSet
   readonly #addToSet
   readonly #sets
+  readonly #otherSet
+  readonly #elsewhere
   /** Null until modules were loaded. It is read for each delivery. */
   readonly #routeCache: VersionedCache<readonly Route[] | null>
 
@@ -92,6 +94,14 @@ export class WorkflowTable {
     this.#addToSet = db.prepare('INSERT OR IGNORE INTO worker_workflow (worker, workflow) VALUES (?, ?)')
     // No index: a few workers with a few dozen workflows each.
     this.#sets = db.prepare<[], { worker: string; workflow: string }>('SELECT worker, workflow FROM worker_workflow')
+    // Index: primary key. Asked at each claim, and empty where one worker is at work.
+    this.#otherSet = db.prepare<[string], number>('SELECT 1 FROM worker_workflow WHERE worker <> ? LIMIT 1').pluck()
+    this.#elsewhere = db
+      .prepare<[string, string], string>(
+        `SELECT workflow FROM worker_workflow AS theirs WHERE worker <> ? AND NOT EXISTS (
+           SELECT 1 FROM worker_workflow WHERE worker = ? AND workflow = theirs.workflow)`,
+      )
+      .pluck()
     // Index: primary key.
     this.#release = db.prepare(`UPDATE run SET status = 'pending', reason = NULL WHERE id = ? AND ${IS_HELD}`)
   }
@@ -106,8 +116,12 @@ export class WorkflowTable {
     const removed = missing.filter((each) => !kept.includes(each)).map(({ id }) => id)
     const elsewhere = kept.filter(({ file }) => !broken.includes(file)).map(({ id }) => id)
     const isChanged = this.#replace(known, [...workflows, ...kept], now)
-    // Unchanged ones were loaded again all the same, with code that may be new.
-    for (const { id } of workflows) this.#touch.run(now, id)
+    const loadedBefore = new Map(known.map(({ id, loadedAt }) => [id, loadedAt]))
+    // Unchanged ones were loaded again, with code that may be new. A broken module keeps its former
+    // code.
+    for (const { id, file } of workflows) {
+      this.#touch.run(broken.includes(file) ? (loadedBefore.get(id) ?? now) : now, id)
+    }
     for (const { id, loadedAt } of kept) this.#touch.run(loadedAt, id)
     return { isChanged, removed, elsewhere }
   }
@@ -123,6 +137,11 @@ export class WorkflowTable {
       throw new UpshotError('not_found', `There is no workflow "${workflow}".`)
     }
     this.#routeCache.raise()
+  }
+
+  /** Workflows that other workers have and this one lacks. A dead worker takes its set with it. */
+  elsewhere(worker: string): string[] {
+    return this.#otherSet.get(worker) === undefined ? [] : this.#elsewhere.all(worker, worker)
   }
 
   /** Workers in `living` by workflow, without `except`. */

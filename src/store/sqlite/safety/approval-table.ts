@@ -1,35 +1,30 @@
 import type { Database } from 'better-sqlite3'
 import { newId } from '../../../core/ids.ts'
 import type { Question } from '../../../core/runs/wait.ts'
-import {
-  type Approval,
-  type ApprovalItem,
-  type ApprovalStatus,
-  chainHash,
-  type ItemState,
-  seedHash,
-} from '../../../core/safety/approval.ts'
+import { type Approval, type ApprovalItem, chainHash, type ItemState, seedHash } from '../../../core/safety/approval.ts'
+import { planApprovalEvent } from '../../../core/safety/approval-event.ts'
 import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
 import type { ApprovalFilter } from '../../../core/store/safety/approvals.ts'
-import type { ApprovalRow, ItemRow, VoteRow } from './approval-rows.ts'
+import {
+  type ApprovalRow,
+  type Closing,
+  type FoundItem,
+  type ItemRow,
+  type NewItem,
+  type Opening,
+  QUESTION,
+  type VoteRow,
+} from '../../rows/approval-rows.ts'
+import type { OwnEvents } from '../incoming/own-events.ts'
 
-/** The first facts of an approval. */
-export interface Opening
-  extends Pick<ApprovalRow, 'kind' | 'hold' | 'workflow' | 'account' | 'why' | 'needs' | 'role'> {
-  question: string | null
-  openedAt: number
-  expiresAt: number
-}
-
-/** An effect that joins the list of an approval. */
-export type NewItem = Pick<ApprovalItem, 'runId' | 'step' | 'target' | 'asked'>
-
-/** Approvals and the lists that they are for. */
+/** Approvals and the lists that they are for. Each that opens or ends makes an event. */
 export class ApprovalTable {
   readonly #sql
+  readonly #ownEvents: OwnEvents
 
-  constructor(db: Database) {
-    this.#sql = prepareApprovalStatements(db)
+  constructor(db: Database, ownEvents: OwnEvents) {
+    this.#ownEvents = ownEvents
+    this.#sql = { ...prepareApprovalStatements(db), ...prepareItemStatements(db) }
   }
 
   /** The open approval of a hold; one that is over expires first, and is none. */
@@ -37,7 +32,7 @@ export class ApprovalTable {
     const found = this.#sql.findOpen.get(hold)
     if (!found) return null
     if (found.expires_at > now) return found
-    this.close(found.id, 'expired', now)
+    this.expire(found.id, now)
     return null
   }
 
@@ -45,12 +40,19 @@ export class ApprovalTable {
     const id = newId('apr', opening.openedAt)
     const hash = seedHash(id, opening.question === null ? null : JSON.parse(opening.question))
     this.#sql.insert.run({ ...opening, id, hash })
+    const { openedAt, expiresAt } = opening
+    this.#ownEvents.tell(planApprovalEvent({ ...opening, id, expiresAt }, openedAt, null))
     return this.require(id)
   }
 
   /** The item of a step that is neither withdrawn nor moved; null where there is none. */
-  findItem(runId: string, step: string): (ItemRow & Pick<ApprovalRow, 'status' | 'expires_at' | 'why'>) | null {
+  findItem(runId: string, step: string): FoundItem | null {
     return this.#sql.findItem.get(runId, step) ?? null
+  }
+
+  /** True for the first item of a list with its state. */
+  isFirst({ approval, number, state }: Pick<ItemRow, 'approval' | 'number' | 'state'>): boolean {
+    return this.#sql.hasEarlier.get(approval, number, state) === undefined
   }
 
   /** True where a person left the step's effect out of what they approved. */
@@ -65,24 +67,42 @@ export class ApprovalTable {
     const bytes = item.asked?.bytes ?? 0
     const asked = item.asked === null ? null : JSON.stringify(item.asked)
     this.#sql.insertItem.run({ ...item, asked, approval: approval.id, number, bytes, hash })
-    this.#sql.grow.run(bytes, hash, approval.id)
+    this.#sql.grow.run(number, bytes, hash, approval.id)
     Object.assign(approval, { items: number, hash, bytes: approval.bytes + bytes })
   }
 
   /** Takes the item of a step back; an approval without any is withdrawn. */
   withdrawStep(runId: string, step: string, now: number): void {
-    for (const id of this.#sql.withdrawStep.all(runId, step)) this.#sql.closeEmpty.run(now, id)
+    for (const id of this.#sql.withdrawStep.all(runId, step)) this.#closeEmpty(id, now)
   }
 
   /** Takes back everything that a run asked for. */
   withdrawRun(runId: string, now: number | null): void {
-    for (const id of new Set(this.#sql.withdrawRun.all(runId))) this.#sql.closeEmpty.run(now, id)
+    for (const id of new Set(this.#sql.withdrawRun.all(runId))) this.#closeEmpty(id, now)
   }
 
-  /** Ends an approval, with all items that are still open. */
-  close(id: string, status: ApprovalStatus, now: number, answer: string | null = null): void {
-    this.#sql.close.run(status, now, answer, id)
+  #closeEmpty(id: string, now: number | null): void {
+    if (this.#sql.closeEmpty.run(now, id).changes === 1) this.#tellEnd(id, [], null)
+  }
+
+  /** Ends an open approval, with all items that are still open. */
+  close(id: string, { status, now, by = [], reason = null, answer = null }: Closing & { now: number }): void {
+    if (this.#sql.close.run(status, now, answer, id).changes === 0) return
     this.#sql.closeItems.run(status, id)
+    this.#tellEnd(id, by, reason)
+  }
+
+  /** Ends an approval that nobody decided in time. */
+  expire(id: string, now: number): void {
+    this.close(id, { status: 'expired', now })
+  }
+
+  #tellEnd(id: string, by: readonly string[], reason: string | null): void {
+    const { decided_at: at, opened_at: openedAt, expires_at: expiresAt, ...row } = this.require(id)
+    const { status, items } = row
+    const { kind, workflow, account, why, needs, role } = row
+    const about = { id, kind, workflow, account, why, needs, role, expiresAt }
+    this.#ownEvents.tell(planApprovalEvent(about, at ?? openedAt, { status, items, by, reason }))
   }
 
   setItem(approval: string, number: number, state: ItemState): void {
@@ -111,14 +131,16 @@ export class ApprovalTable {
 
   /** Opens the approval of a question; one that is open already stays. */
   ask(runId: string, step: string, question: Question): string {
-    const { workflow, account, ask: why, show, answer, needs, role, openedAt, expiresAt } = question
+    const { workflow, account, ask: why, show, answer, effects, needs, role, openedAt, expiresAt } = question
     const hold = `question/${runId}/${step}`
     const known = this.#sql.findOpen.get(hold)
     if (known) return known.id
     const text = JSON.stringify({ runId, step, show, answer })
     const opening = { kind: 'question', hold, workflow, account, why, needs, role, question: text } as const
     const approval = this.open({ ...opening, openedAt, expiresAt })
+    approval.items = QUESTION - 1
     this.join(approval, { runId, step, target: null, asked: null })
+    for (const effect of effects) this.join(approval, { runId, ...effect })
     return approval.id
   }
 
@@ -128,13 +150,9 @@ export class ApprovalTable {
   }
 
   list({ limit, now, status, workflow, before }: ApprovalFilter & { limit: number; now: number }): Approval[] {
-    const rows = this.#sql.list.all({
-      now,
-      status: status ?? null,
-      workflow: workflow ?? null,
-      before: before ?? null,
-      limit,
-    })
+    const list = status === 'open' ? this.#sql.listOpen : this.#sql.list
+    const filter = { status: status ?? null, workflow: workflow ?? null, before: before ?? null }
+    const rows = list.all({ ...filter, now, limit })
     return rows.map((row) => this.#describe(row, now))
   }
 
@@ -188,9 +206,10 @@ function readItem(row: ItemRow): ApprovalItem {
   return { number, runId, step, target, asked: readAsked(row.asked), hash, state }
 }
 
-/** Index: primary keys, approval_open and approval_item_step, except where one is named. */
+/** Index: primary keys and approval_open, except where one is named. */
 function prepareApprovalStatements(db: Database) {
   return {
+    ...prepareLists(db),
     find: db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
     findOpen: db.prepare<[string], ApprovalRow>(`SELECT * FROM approval WHERE hold = ? AND status = 'open'`),
     // Index: approval_hold.
@@ -205,21 +224,38 @@ function prepareApprovalStatements(db: Database) {
        VALUES (@id, @kind, @hold, 'open', @workflow, @account, @why, 0, 0, @hash, @needs, @role, @question, @openedAt,
          @expiresAt)`,
     ),
-    grow: db.prepare('UPDATE approval SET items = items + 1, bytes = bytes + ?, hash = ? WHERE id = ?'),
+    grow: db.prepare('UPDATE approval SET items = ?, bytes = bytes + ?, hash = ? WHERE id = ?'),
     close: db.prepare(`UPDATE approval SET status = ?, decided_at = ?, answer = ? WHERE id = ? AND status = 'open'`),
     closeItems: db.prepare(`UPDATE approval_item SET state = ? WHERE approval = ? AND state = 'open'`),
     closeEmpty: db.prepare(
       `UPDATE approval SET status = 'withdrawn', decided_at = coalesce(?, opened_at) WHERE id = ? AND status = 'open'
          AND NOT EXISTS (SELECT 1 FROM approval_item WHERE approval = approval.id AND state = 'open')`,
     ),
+    count: db.prepare<[string], { openItems: number; runs: number }>(
+      `SELECT coalesce(sum(state = 'open' AND number > ${QUESTION}), 0) AS openItems, count(DISTINCT run_id) AS runs
+       FROM approval_item WHERE approval = ?`,
+    ),
+    votes: db.prepare<[string], VoteRow>(
+      `SELECT actor, verdict, reason, hash, answer, at, signature IS NOT NULL AS isSigned
+       FROM approval_vote WHERE approval = ? ORDER BY at, actor`,
+    ),
+  }
+}
+
+/** Index: primary key and approval_item_step, except where one is named. */
+function prepareItemStatements(db: Database) {
+  return {
     insertItem: db.prepare(
       `INSERT INTO approval_item (approval, number, run_id, step, target, asked, bytes, hash, state)
        VALUES (@approval, @number, @runId, @step, @target, @asked, @bytes, @hash, 'open')`,
     ),
-    findItem: db.prepare<[string, string], ItemRow & Pick<ApprovalRow, 'status' | 'expires_at' | 'why'>>(
-      `SELECT approval_item.*, approval.status, approval.expires_at, approval.why
+    findItem: db.prepare<[string, string], FoundItem>(
+      `SELECT approval_item.*, approval.kind, approval.status, approval.expires_at, approval.why
        FROM approval_item JOIN approval ON approval.id = approval_item.approval
        WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved') ORDER BY approval DESC LIMIT 1`,
+    ),
+    hasEarlier: db.prepare<[string, number, string], unknown>(
+      'SELECT 1 FROM approval_item WHERE approval = ? AND number < ? AND state = ? LIMIT 1',
     ),
     wasMoved: db
       .prepare<[string, string], number>(
@@ -246,21 +282,30 @@ function prepareApprovalStatements(db: Database) {
     items: db.prepare<[string, number, number], ItemRow>(
       'SELECT * FROM approval_item WHERE approval = ? AND number > ? ORDER BY number LIMIT ?',
     ),
-    list: db.prepare<
-      [{ now: number; status: string | null; workflow: string | null; before: string | null; limit: number }],
-      ApprovalRow
-    >(
+  }
+}
+
+interface ListQuery {
+  now: number
+  status: string | null
+  workflow: string | null
+  before: string | null
+  limit: number
+}
+
+/** Index: primary key, or approval_open. */
+function prepareLists(db: Database) {
+  return {
+    list: db.prepare<[ListQuery], ApprovalRow>(
       `SELECT * FROM approval WHERE (@before IS NULL OR id < @before)
          AND (@status IS NULL OR @status = iif(status = 'open' AND expires_at <= @now, 'expired', status))
          AND (@workflow IS NULL OR workflow = @workflow) ORDER BY id DESC LIMIT @limit`,
     ),
-    count: db.prepare<[string], { openItems: number; runs: number }>(
-      `SELECT coalesce(sum(state = 'open'), 0) AS openItems, count(DISTINCT run_id) AS runs
-       FROM approval_item WHERE approval = ?`,
-    ),
-    votes: db.prepare<[string], VoteRow>(
-      `SELECT actor, verdict, reason, hash, at, signature IS NOT NULL AS isSigned
-       FROM approval_vote WHERE approval = ? ORDER BY at, actor`,
+    // Index: approval_open, so that the overview reads no history.
+    listOpen: db.prepare<[ListQuery], ApprovalRow>(
+      `SELECT * FROM approval INDEXED BY approval_open WHERE status = 'open' AND expires_at > @now
+         AND @status IS NOT NULL AND (@before IS NULL OR id < @before) AND (@workflow IS NULL OR workflow = @workflow)
+       ORDER BY id DESC LIMIT @limit`,
     ),
   }
 }

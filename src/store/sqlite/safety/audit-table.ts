@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { firstId, newId } from '../../../core/ids.ts'
 import type { AuditEntry, AuditFilter, AuditOutcome, AuditRecord } from '../../../core/safety/audit.ts'
-import { buildWhere, type Condition } from '../database/build-where.ts'
+import { buildWhere, type Condition } from '../../rows/build-where.ts'
 
 interface AuditRow extends Omit<AuditRecord, 'from' | 'parameters'> {
   origin: string

@@ -1,14 +1,25 @@
 import type { Database } from 'better-sqlite3'
-import { isPlainObject } from '../../../core/json.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
-import { type EffectAsk, type EffectRecord, LEFT_ALONE } from '../../../core/safety/effect.ts'
-import { STORAGES } from '../../../core/service/storage.ts'
+import type { SavedWithStep } from '../../../core/runs/wait.ts'
+import { type EffectAsk, type EffectRecord, type FileState, LEFT_ALONE } from '../../../core/safety/effect.ts'
 import type { EffectFilter } from '../../../core/store/safety/effects.ts'
-import { buildWhere, type Condition } from '../database/build-where.ts'
+import { buildWhere, type Condition } from '../../rows/build-where.ts'
+import { describeState, endOf, type LedgerDelete, nulls, readEnd, storageOf, toStep } from '../../rows/effect-rows.ts'
 import type { GuardTable } from './guard-table.ts'
 
 /** A row that tells of a person, not of a run. */
 type Note = Partial<EffectRecord> & Pick<EffectRecord, 'at' | 'phase' | 'operation'>
+
+/** The facts for the ledger that come with a step. */
+type StepFacts = NonNullable<SavedWithStep['effect']>
+
+/** A permit, as the row that begins an effect keeps it. */
+interface Grant {
+  approval: string | null
+  /** The state that the approval is for; null without one. */
+  expect: FileState | null
+  now: number
+}
 
 interface Begun {
   at: number
@@ -21,6 +32,7 @@ interface Begun {
   code: string | null
   event_seq: number | null
   approval: string | null
+  actor: string | null
 }
 
 /** The effect ledger. Its rows are appended; a trigger refuses to change one. */
@@ -41,12 +53,15 @@ export class EffectTable {
   }
 
   /** Appends the beginning of an effect, and marks its step. */
-  begin(runId: string, ask: EffectAsk, { approval, now }: { approval: string | null; now: number }): void {
+  begin(runId: string, ask: EffectAsk, { approval, expect: approved, now }: Grant): void {
     const { step, asked, account, workflow, operation } = ask
+    const expect = approved ?? ask.expect ?? null
+    const actor = approval === null ? null : (this.#writes.findApprovers.get(approval) ?? null)
     const { lastInsertRowid } = this.#writes.begin.run({
-      ...{ now, runId, account, workflow, operation, approval, class: ask.class },
+      ...{ now, runId, account, workflow, operation, approval, actor, class: ask.class },
       ...{ step: step.key, target: step.target, path: asked?.path ?? null, bytes: asked?.bytes ?? null },
       asked: asked === null ? null : JSON.stringify(asked),
+      expect: expect === null ? null : describeState(expect),
     })
     this.#writes.mark.run(lastInsertRowid, runId, step.key)
   }
@@ -60,16 +75,20 @@ export class EffectTable {
    * Appends the end of a step's effect. A delete that left the file alone gives its place back. It
    * keeps it where an attempt before may have worked.
    */
-  end(runId: string, step: Checkpoint, input: string | null): void {
+  end(runId: string, step: Checkpoint, { input, before = null }: StepFacts = { input: null }): void {
     const seq = this.findBegun(runId, step.key)
     if (seq === null) {
       if (step.effect === 'write' && step.target !== null) this.#writeOnce(runId, step, input)
       return
     }
     const begun = this.#writes.find.get(seq)
-    if (!begun) return
+    if (!begun) {
+      // Retention took its beginning.
+      this.#writeOnce(runId, step, input, before)
+      return
+    }
     const { outcome, proof } = readEnd(step)
-    this.#writes.end.run({ ...begun, seq, runId, step: step.key, ...endOf(step), outcome, proof })
+    this.#writes.end.run({ ...begun, seq, runId, step: step.key, ...endOf(step), outcome, proof, before })
     if (begun.class !== 'delete' || outcome === null || !LEFT_ALONE.includes(outcome)) return
     if (this.#writes.countPermits.get(runId, step.key) !== 1) return
     const source = { runId, workflow: begun.workflow, account: begun.account, storage: storageOf(begun.target) }
@@ -77,8 +96,8 @@ export class EffectTable {
     this.#guard.refund(source, begun.approval === null ? 'delete' : 'approved', size, begun.at)
   }
 
-  /** Appends a decision, a switch, or an action by hand. */
-  note(row: Note): void {
+  /** Appends a decision, a switch, or an action by hand; returns the number of its row. */
+  note(row: Note): number {
     const {
       ofSeq,
       account,
@@ -91,15 +110,18 @@ export class EffectTable {
       approval,
       actor,
       asked,
+      expect,
+      before,
       outcome,
       proof,
       error,
     } = row
-    this.#writes.note.run({
+    const { lastInsertRowid } = this.#writes.note.run({
       ...{ at: row.at, phase: row.phase, operation: row.operation, class: row.class ?? 'guard' },
       ...nulls({ ofSeq, account, target, path, bytes, workflow, runId, step, approval, actor, asked }),
-      ...nulls({ outcome, proof, error }),
+      ...nulls({ expect, before, outcome, proof, error }),
     })
+    return Number(lastInsertRowid)
   }
 
   list({ limit, ...filter }: EffectFilter & { limit: number }): EffectRecord[] {
@@ -108,19 +130,35 @@ export class EffectTable {
     // Index: primary key, or effect_target and effect_path.
     const rows = this.#db.prepare<unknown[], EffectRecord>(
       `SELECT seq, at, phase, of_seq AS ofSeq, class, operation, account, target, path, bytes, workflow,
-         run_id AS runId, step, event_seq AS eventSeq, code, approval, actor, asked, outcome, proof, error
+         run_id AS runId, step, event_seq AS eventSeq,
+         (SELECT id FROM event WHERE event.seq = effect.event_seq) AS eventId,
+         code, approval, actor, asked, expect, before, outcome, proof, error
        FROM effect ${where} ORDER BY seq ${order} LIMIT ?`,
     )
     return rows.all(...values, limit)
   }
 
-  #writeOnce(runId: string, step: Checkpoint, input: string | null): void {
-    const { key, target } = step
-    this.#writes.done.run({ runId, step: key, target, input, ...endOf(step), ...readEnd(step) })
+  /** Deletes up to `limit` of the oldest rows up to a number; returns how many. */
+  prune(upTo: number, limit: number): number {
+    return this.#writes.prune.run(upTo, limit).changes
+  }
+
+  /** The deletes of a target whose runs are pruned, as the steps that they were. */
+  listDeletes(account: string, targets: readonly string[]): Checkpoint[] {
+    return targets.flatMap((target) => {
+      const rows = this.#writes.listPruned.all(target, account)
+      const ends = new Map(rows.map((row) => [row.ofSeq, row]))
+      return rows.filter(({ phase }) => phase === 'begun').map((row) => toStep(row, ends.get(row.seq)))
+    })
+  }
+
+  #writeOnce(runId: string, step: Checkpoint, input: string | null, before: string | null = null): void {
+    const { key, target, effect } = step
+    this.#writes.done.run({ runId, step: key, class: effect, target, input, before, ...endOf(step), ...readEnd(step) })
   }
 }
 
-/** Index: primary keys of effect, step, run and event. */
+/** Index: primary keys of effect, step, run, event and approval_vote; effect_target. */
 function prepareWrites(db: Database) {
   const account = `coalesce((SELECT account FROM event WHERE seq = run.event_seq), run.account, 'default')`
   return {
@@ -128,73 +166,65 @@ function prepareWrites(db: Database) {
       .prepare<[string, string], number | null>('SELECT effect_seq FROM step WHERE run_id = ? AND key = ?')
       .pluck(),
     find: db.prepare<[number], Begun>(
-      'SELECT at, class, account, target, path, bytes, workflow, code, event_seq, approval FROM effect WHERE seq = ?',
+      `SELECT at, class, account, target, path, bytes, workflow, code, event_seq, approval, actor
+       FROM effect WHERE seq = ?`,
     ),
     begin: db.prepare(
       `INSERT INTO effect (at, phase, class, operation, account, target, path, bytes, workflow, run_id, step,
-         event_seq, code, approval, asked)
+         event_seq, code, approval, actor, asked, expect)
        SELECT @now, 'begun', @class, @operation, @account, @target, @path, @bytes, @workflow, @runId, @step,
-         event_seq, code_hash, @approval, @asked FROM run WHERE id = @runId`,
+         event_seq, code_hash, @approval, @actor, @asked, @expect FROM run WHERE id = @runId`,
     ),
     mark: db.prepare('UPDATE step SET effect_seq = ?, permits = 1 WHERE run_id = ? AND key = ?'),
     repeat: db.prepare('UPDATE step SET permits = permits + 1 WHERE run_id = ? AND key = ?'),
     countPermits: db.prepare<[string, string], number>('SELECT permits FROM step WHERE run_id = ? AND key = ?').pluck(),
     end: db.prepare(
       `INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
-         event_seq, code, approval, outcome, proof, error)
+         event_seq, code, approval, actor, before, outcome, proof, error)
        VALUES (@endedAt, 'ended', @seq, @class, @operation, @account, @target, @path, @bytes, @workflow, @runId, @step,
-         @event_seq, @code, @approval, @outcome, @proof, @error)`,
+         @event_seq, @code, @approval, @actor, @before, @outcome, @proof, @error)`,
     ),
     done: db.prepare(
       `INSERT INTO effect (at, phase, class, operation, account, target, workflow, run_id, step, event_seq, code, asked,
-         outcome, proof, error)
-       SELECT @endedAt, 'done', 'write', @operation, ${account}, @target, workflow, @runId, @step, event_seq, code_hash,
-         @input, @outcome, @proof, @error FROM run WHERE id = @runId`,
+         before, outcome, proof, error)
+       SELECT @endedAt, 'done', @class, @operation, ${account}, @target, workflow, @runId, @step, event_seq, code_hash,
+         @input, @before, @outcome, @proof, @error FROM run WHERE id = @runId`,
     ),
+    findApprovers: db
+      .prepare<[string], string | null>(
+        `SELECT group_concat(actor, ', ') FROM approval_vote WHERE approval = ? AND verdict = 'approved'`,
+      )
+      .pluck(),
+    // An operator's deletes have no run, and are nobody's step.
+    listPruned: db.prepare<[string, string], LedgerDelete>(
+      `SELECT seq, at, phase, of_seq AS ofSeq, step, target, outcome, proof, error FROM effect
+       WHERE target = ? AND account = ? AND class = 'delete' AND run_id IS NOT NULL
+         AND NOT EXISTS (SELECT 1 FROM run WHERE id = effect.run_id)`,
+    ),
+    prune: db.prepare('DELETE FROM effect WHERE seq IN (SELECT seq FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?)'),
     note: db.prepare(
       `INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
-         approval, actor, asked, outcome, proof, error)
+         approval, actor, asked, expect, before, outcome, proof, error)
        VALUES (@at, @phase, @ofSeq, @class, @operation, @account, @target, @path, @bytes, @workflow, @runId, @step,
-         @approval, @actor, @asked, @outcome, @proof, @error)`,
+         @approval, @actor, @asked, @expect, @before, @outcome, @proof, @error)`,
     ),
   }
 }
 
-function endOf({ key, kind, error, finishedAt, startedAt }: Checkpoint) {
-  const message = error === null ? null : `${error.name}: ${error.message}`
-  return {
-    endedAt: finishedAt ?? startedAt,
-    operation: kind === 'run' ? key.replace(/\[.*$/s, '') : kind,
-    error: message,
-  }
-}
+/** The columns that a filter compares, by its parts. */
+const COLUMNS = {
+  ...{ target: 'target', path: 'path', runId: 'run_id', workflow: 'workflow' },
+  ...{ account: 'account', class: 'class', outcome: 'outcome' },
+} as const satisfies Partial<Record<keyof EffectFilter, string>>
 
-/** The outcome that a Files call reports; `done` or `failed` for any other step. */
-function readEnd({ status, output }: Checkpoint): { outcome: string | null; proof: string | null } {
-  if (status === 'failed') return { outcome: 'failed', proof: null }
-  const result: unknown = output !== null && output.length < 1_000 ? JSON.parse(output) : null
-  if (!isPlainObject(result) || typeof result.outcome !== 'string') return { outcome: 'done', proof: null }
-  return { outcome: result.outcome, proof: typeof result.proof === 'string' ? result.proof : null }
-}
-
-/** The storage of a target such as `storage_a:fil_1`; null for any other. */
-export function storageOf(target: string | null) {
-  return STORAGES.find((storage) => target?.startsWith(`${storage}:`)) ?? null
-}
-
-function nulls<T extends object>(row: T): { [Key in keyof T]: Exclude<T[Key], undefined> | null } {
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? null])) as never
-}
-
-function describeFilter({ phases, target, path, runId, workflow, since, until, before, after }: EffectFilter) {
+function describeFilter({ phases, before, after, since, until, ...columns }: EffectFilter) {
   const conditions: Condition[] = []
-  if (target !== undefined) conditions.push(['target = ?', target])
-  if (path !== undefined) conditions.push(['path = ?', path])
   if (before !== undefined) conditions.push(['seq < ?', before])
   if (after !== undefined) conditions.push(['seq > ?', after])
   if (phases !== undefined) conditions.push(['phase IN (SELECT value FROM json_each(?))', JSON.stringify(phases)])
-  if (runId !== undefined) conditions.push(['run_id = ?', runId])
-  if (workflow !== undefined) conditions.push(['workflow = ?', workflow])
+  for (const [name, value] of Object.entries(columns)) {
+    if (value !== undefined) conditions.push([`${COLUMNS[name as keyof typeof columns]} = ?`, value])
+  }
   if (since !== undefined) conditions.push(['at >= ?', since])
   if (until !== undefined) conditions.push(['at < ?', until])
   return buildWhere(conditions)

@@ -1,11 +1,13 @@
 import type { ApprovalReads } from '../../../core/store/safety/approvals.ts'
 import type { AuditReads } from '../../../core/store/safety/audit.ts'
 import type { EffectReads } from '../../../core/store/safety/effects.ts'
+import type { SealReads } from '../../../core/store/safety/seals.ts'
 import type { ApprovalTable } from './approval-table.ts'
 import type { ApproverTable } from './approver-table.ts'
 import type { AuditTable } from './audit-table.ts'
 import type { EffectTable } from './effect-table.ts'
 import type { GuardTable } from './guard-table.ts'
+import type { SealTable } from './seal-table.ts'
 import type { StopTable } from './stop-table.ts'
 
 interface SafetyTables {
@@ -14,15 +16,19 @@ interface SafetyTables {
   audits: AuditTable
   effects: EffectTable
   guard: GuardTable
+  seals: SealTable
   stops: StopTable
 }
 
 /** The reads of approvals, effects, stops and the audit log. */
-export function safetyReads(tables: SafetyTables): ApprovalReads & AuditReads & EffectReads {
-  const { approvals, approvers, audits, effects, guard, stops } = tables
+export function safetyReads(tables: SafetyTables): ApprovalReads & AuditReads & EffectReads & SealReads {
+  const { approvals, approvers, audits, effects, guard, seals, stops } = tables
   return {
     listActions: async (query) => audits.list(query),
     listEffects: async (query) => effects.list(query),
+    listSeals: async ({ after = 0, limit }) => seals.list(after, limit),
+    listSealKeys: async () => seals.keys(),
+    readSealState: async () => seals.state(),
     listStops: async () => stops.list(),
     listGuardUse: async (now) => guard.list(now),
     listApprovals: async (query) => approvals.list(query),

@@ -1,10 +1,12 @@
 import type { Database } from 'better-sqlite3'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import { mentionsPath, parsePathPattern } from '../../../core/incoming/path-pattern.ts'
+import { listSubjects } from '../../../core/service/subjects.ts'
 import type { EventSearch } from '../../../core/store/events.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
-import { buildWhere, type Condition, likePattern } from '../database/build-where.ts'
+import { buildWhere, type Condition, likePattern } from '../../rows/build-where.ts'
 import { EVENT_COLUMNS, type EventRow, readEvent } from '../incoming/event-table.ts'
+import { SubjectIndex } from './subject-index.ts'
 
 /**
  * Our clock may have been set back by this much, and events are numbered by arrival. So a search in
@@ -16,12 +18,15 @@ const CLOCK_SLACK_MS = 3_600_000
 interface Span {
   top: number
   bottom: number
+  /** The lowest number of the whole search. */
+  oldest: number
   isLast: boolean
 }
 
 /** Searches events by content, newest first, one slice of numbers at a time. */
 export class EventSearcher {
   readonly #db: Database
+  readonly subjects: SubjectIndex
   readonly #at
   readonly #newest
   readonly #oldest
@@ -29,6 +34,7 @@ export class EventSearcher {
   constructor(db: Database) {
     addBodyFunctions(db)
     this.#db = db
+    this.subjects = new SubjectIndex(db)
     // Index: primary key, for all of these.
     this.#at = db.prepare<[number], { seq: number; receivedAt: number }>(
       'SELECT seq, received_at AS receivedAt FROM event WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
@@ -40,6 +46,11 @@ export class EventSearcher {
   search(search: EventSearch, slice: SearchSlice): SearchPart<EventRecord> {
     const span = this.#findSpan(search, slice)
     if (span === null) return { items: [], next: null, rows: 0, from: null }
+    const subject = subjectOf(search)
+    return subject === null ? this.#read(search, span, slice) : this.#readIndexed(search, { subject, span, slice })
+  }
+
+  #read(search: EventSearch, span: Span, slice: SearchSlice): SearchPart<EventRecord> {
     const within: Condition = ['seq BETWEEN ? AND ?', span.bottom, span.top]
     const { where, values } = buildWhere([within, ...describeSearch(search)])
     const found = this.#db.prepare<unknown[], EventRow>(
@@ -52,9 +63,36 @@ export class EventSearcher {
     return { items, next: String(last.seq), rows: span.top - last.seq + 1, from: last.receivedAt }
   }
 
-  #end(span: Span, items: EventRecord[]): SearchPart<EventRecord> {
+  /** Events that are not indexed yet are read one by one, and the others along the index. */
+  #readIndexed(
+    search: EventSearch,
+    { subject, span, slice }: { subject: string; span: Span; slice: SearchSlice },
+  ): SearchPart<EventRecord> {
+    const indexedTo = this.subjects.indexedTo()
+    if (span.top > indexedTo) {
+      const bottom = Math.max(span.bottom, indexedTo + 1)
+      return this.#read(search, { ...span, bottom, isLast: span.isLast && bottom === span.bottom }, slice)
+    }
+    const { top, oldest: bottom } = span
+    const { found, reached } = this.subjects.find(subject, { top, bottom, limit: slice.limit })
+    const { where, values } = buildWhere([
+      ['seq IN (SELECT value FROM json_each(?))', JSON.stringify(found)],
+      ...describeSearch(search),
+    ])
+    const rows = this.#db.prepare<unknown[], EventRow>(
+      `SELECT ${EVENT_COLUMNS} FROM event ${where} ORDER BY seq DESC LIMIT ?`,
+    )
+    const items = rows.all(...values, slice.limit).map(readEvent)
+    const last = items.at(-1)
+    if (items.length === slice.limit && last) {
+      return { items, next: String(last.seq), rows: found.length, from: last.receivedAt }
+    }
+    return this.#end({ ...span, bottom: reached, isLast: reached === bottom }, items, found.length)
+  }
+
+  #end(span: Span, items: EventRecord[], rows = span.top - span.bottom + 1): SearchPart<EventRecord> {
     const from = this.#at.get(span.bottom)?.receivedAt ?? null
-    return { items, next: span.isLast ? null : String(span.bottom), rows: span.top - span.bottom + 1, from }
+    return { items, next: span.isLast ? null : String(span.bottom), rows, from }
   }
 
   /** Null where nothing is left. Numbers have gaps, so a slice may hold fewer rows. */
@@ -67,7 +105,7 @@ export class EventSearcher {
     const end = since === undefined ? oldest : this.#lastBefore(since - CLOCK_SLACK_MS, oldest, newest) + 1
     if (top < end) return null
     const bottom = Math.max(end, top - rows + 1)
-    return { top, bottom, isLast: bottom === end }
+    return { top, bottom, oldest: end, isLast: bottom === end }
   }
 
   /** The last event received before a moment, by bisection; below `oldest` without one. */
@@ -84,12 +122,31 @@ export class EventSearcher {
   }
 }
 
-function describeSearch({ type, account, since, until, path, words = [] }: EventSearch): Condition[] {
+/** The one subject that every event of a search tells of; null where the index does not help. */
+function subjectOf({ subject, path }: EventSearch): string | null {
+  if (subject !== undefined) return subject
+  if (path === undefined) return null
+  const pattern = parsePathPattern(path)
+  if (pattern.isPrefix || !pattern.path.startsWith('/')) return null
+  return pattern.service === null ? pattern.path : `${pattern.service}:${pattern.path}`
+}
+
+function describeSearch({
+  idBeginning,
+  type,
+  account,
+  since,
+  until,
+  path,
+  subject,
+  words = [],
+}: EventSearch): Condition[] {
   const conditions: Condition[] = []
   if (since !== undefined) conditions.push(['received_at >= ?', since])
   if (until !== undefined) conditions.push(['received_at < ?', until])
   if (type?.endsWith('.*')) conditions.push([`type GLOB ?`, `${type.slice(0, -1)}*`])
   else if (type !== undefined) conditions.push(['type = ?', type])
+  if (idBeginning !== undefined) conditions.push(['substr(id, 1, length(?)) = ?', idBeginning, idBeginning])
   if (account !== undefined) conditions.push(['account = ?', account])
   for (const word of words) {
     const pattern = likePattern(inJson(word))
@@ -99,6 +156,7 @@ function describeSearch({ type, account, since, until, path, words = [] }: Event
       pattern,
     ])
   }
+  if (subject !== undefined) conditions.push(['tells_of(body, ?)', subject])
   if (path !== undefined) {
     const hint = likePattern(inJson(parsePathPattern(path).path))
     conditions.push([`(body LIKE ? ${ESCAPE} OR ${MAY_DIFFER}) AND mentions_path(body, ?)`, hint, path])
@@ -119,6 +177,9 @@ function inJson(text: string): string {
 function addBodyFunctions(db: Database): void {
   db.function('plain_json', { deterministic: true }, (body) =>
     body === '' ? '' : JSON.stringify(JSON.parse(String(body))),
+  )
+  db.function('tells_of', { deterministic: true }, (body, subject) =>
+    Number(body !== '' && listSubjects(JSON.parse(String(body)).data).includes(String(subject))),
   )
   db.function('mentions_path', { deterministic: true }, (body, path) =>
     Number(body !== '' && mentionsPath(JSON.parse(String(body)).data, parsePathPattern(String(path)))),

@@ -3,7 +3,7 @@ import { firstId } from '../../../core/ids.ts'
 import { groupFailure } from '../../../core/runs/failure-group.ts'
 import { PAUSED_REASON, QUEUED_TICK_REASON, type RunFilter, type RunStatus } from '../../../core/runs/run.ts'
 import { stepNameOf } from '../../../core/runs/step.ts'
-import { type Condition, likePattern } from '../database/build-where.ts'
+import { type Condition, likePattern } from '../../rows/build-where.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 
 /** How the runs of a filter are read: along one index, in the order of their ids. */
@@ -15,6 +15,9 @@ export interface RunPath {
   /** Conditions on each row read. */
   each: Condition[]
 }
+
+/** The primary key: the path where no index fits. */
+export const ALL_RUNS = 'NOT INDEXED'
 
 /** The condition of the index `run_for_person`, word by word. */
 const FOR_PERSON = `run.status = 'waiting' AND run.due_at IS NULL AND run.awaits = 0
@@ -87,7 +90,7 @@ function chooseByStatus(
     case 'running':
       return { index: 'INDEXED BY run_leased', along: [[`run.status = 'running'`]], answered }
     default:
-      return { index: 'NOT INDEXED', along: [], answered: [] }
+      return { index: ALL_RUNS, along: [], answered: [] }
   }
 }
 

@@ -1,12 +1,15 @@
 import type { Database } from 'better-sqlite3'
+import { firstId } from '../../../core/ids.ts'
 import { type FailureGroup, groupFailure, mergeFailureGroups } from '../../../core/runs/failure-group.ts'
 import type { Run, RunFilter } from '../../../core/runs/run.ts'
-import type { FailureFilter } from '../../../core/store/runs.ts'
+import type { EndedFailure, EndMark, FailureFilter } from '../../../core/store/runs.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
-import { afterAll, buildWhere, type Condition } from '../database/build-where.ts'
+import { afterAll, buildWhere, type Condition } from '../../rows/build-where.ts'
+import { type RunRow, readRun } from '../../rows/run-row.ts'
 import type { EventTable } from '../incoming/event-table.ts'
-import { type RunRow, readRun, selectRuns } from '../runs/run-row.ts'
-import { addFailureFunctions, planRunPath, type RunPath } from './run-filter.ts'
+import { selectRuns } from '../runs/select-runs.ts'
+import { ALL_RUNS, addFailureFunctions, planRunPath, type RunPath } from './run-filter.ts'
+import { WorkflowZones } from './workflow-zones.ts'
 
 /** The rows of one slice. */
 interface Span {
@@ -29,6 +32,7 @@ interface FailureRow {
 export class RunSearch {
   readonly #db: Database
   readonly #events: EventTable
+  readonly #zones: WorkflowZones
   readonly #created
   readonly #ids
 
@@ -36,6 +40,7 @@ export class RunSearch {
     addFailureFunctions(db)
     this.#db = db
     this.#events = events
+    this.#zones = new WorkflowZones(db)
     // Index: primary key, for both.
     this.#ids = db
       .prepare<[string, string, number], string>('SELECT id FROM run WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
@@ -53,6 +58,20 @@ export class RunSearch {
 
   search(filter: RunFilter, slice: SearchSlice): SearchPart<Run> {
     const path = planRunPath(filter, this.#events)
+    if (path.index === ALL_RUNS && filter.workflow !== undefined) return this.#searchZone(filter, path, slice)
+    return this.#searchPath(path, slice)
+  }
+
+  /** Reads no further than one stretch of hours in which the workflow has runs. */
+  #searchZone({ workflow = '', since = 0 }: RunFilter, path: RunPath, slice: SearchSlice): SearchPart<Run> {
+    const zone = this.#zones.find(workflow, slice.after)
+    const within: Condition = ['run.id >= ?', zone.from]
+    const part = this.#searchPath({ ...path, along: [...path.along, within] }, slice)
+    if (part.next !== null || zone.next === null || zone.next <= firstId('run', since)) return part
+    return { ...part, next: zone.next }
+  }
+
+  #searchPath(path: RunPath, slice: SearchSlice): SearchPart<Run> {
     const span = this.#findSpan(path, slice)
     const items = this.#read(path, span.within, slice.limit)
     const last = items.at(-1)
@@ -70,6 +89,16 @@ export class RunSearch {
       `SELECT run.id, workflow, error, finished_at FROM run ${path.index} ${where}`,
     )
     return endOf(span, mergeFailureGroups(rows.all(...values).map(toGroup)))
+  }
+
+  endedFailures({ after, until, limit }: { after: EndMark; until: number; limit: number }): EndedFailure[] {
+    const rows = this.#db.prepare<unknown[], FailureRow>(
+      `SELECT id, workflow, error, finished_at FROM run INDEXED BY run_failed_end
+       WHERE status = 'failed' AND (finished_at, id) > (?, ?) AND finished_at < ? ORDER BY finished_at, id LIMIT ?`,
+    )
+    return rows.all(after.at, after.run, until, limit).map(({ id, workflow, error, finished_at: finishedAt }) => {
+      return { run: id, workflow, finishedAt, error: JSON.parse(error) }
+    })
   }
 
   #read({ index, along, each }: RunPath, within: Condition[], limit: number): Run[] {

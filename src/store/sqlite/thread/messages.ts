@@ -112,7 +112,10 @@ type PackedReceipt = readonly [
 ]
 
 /** Errors lose their class between threads, so they travel as code, message and details. */
-export async function encodeAnswer({ number, method }: Call, result: Promise<unknown>): Promise<Answer> {
+export async function encodeAnswer(
+  { number, method }: { number: number; method: string },
+  result: Promise<unknown>,
+): Promise<Answer> {
   try {
     const value = await result
     if (value === undefined) return number

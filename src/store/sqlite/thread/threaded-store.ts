@@ -6,15 +6,18 @@ import { openMigrated } from '../database/open-database.ts'
 import { unmarkOpen } from '../database/open-mark.ts'
 import type { SqliteStoreOptions } from '../open-sqlite-store.ts'
 import { createReader } from '../reader.ts'
-import { openTables } from '../tables.ts'
+import { openTables, type Tables } from '../tables.ts'
 import { translateReads } from '../translate-reads.ts'
 import type { WriterRequest } from './messages.ts'
+import { ReaderLink, type ThreadedReads } from './reader-link.ts'
 import { WriterLink } from './writer-link.ts'
 
 /** The store of the app, whose writer thread other threads may use as well. */
 export interface ThreadedStore extends Store {
   /** Opens a channel to the writer thread, for `openConnectedStore` in another thread. */
   connect(): StoreConnection
+  /** Reads for people in a thread of their own, which no delivery waits for. */
+  readonly aside: ThreadedReads
 }
 
 /** The channel of another thread to the writer thread. */
@@ -37,13 +40,15 @@ export function openThreadedStore(options: SqliteStoreOptions): ThreadedStore {
   thread.on('error', (error) => link.fail(error))
   thread.on('exit', () => link.fail(new Error('the writer thread has ended')))
   const tables = openTables(db, createVault(options.vaultKey))
+  const reader = new ReaderLink(options)
   let closed: Promise<void> | null = null
   return {
     ...translateReads(createReader(tables), options.file),
     ...link.writes(tables),
     connect: () => connectTo(thread),
+    aside: { ...reader.reads, readSubjects: (limit) => readSubjects(tables, reader, limit) },
     close() {
-      closed ??= closeWriter(thread, link).finally(() => {
+      closed ??= closeThreads(thread, link, reader).finally(() => {
         db.close()
         unmarkOpen(options.file)
       })
@@ -52,10 +57,24 @@ export function openThreadedStore(options: SqliteStoreOptions): ThreadedStore {
   }
 }
 
+/** Bodies of so many bytes are read on this thread, in a millisecond. */
+const FEW_BYTES = 65_536
+
+/** An app with little to index, which looks each minute, keeps no reader thread for that. */
+async function readSubjects({ eventSearch: { subjects } }: Tables, { reads }: ReaderLink, limit: number) {
+  const { events, bytes } = subjects.measureNext(limit)
+  if (events === 0) return null
+  return bytes <= FEW_BYTES ? subjects.readNext(limit) : reads.readSubjects(limit)
+}
+
 function startWriter(workerData: SqliteStoreOptions): Worker {
   // The same ending as this file: source here, JavaScript in the package.
   const entry = new URL(import.meta.url.replace(/threaded-store(\.\w+)$/, 'writer-thread$1'))
   return new Worker(entry, { workerData })
+}
+
+async function closeThreads(thread: Worker, link: WriterLink, reader: ReaderLink): Promise<void> {
+  await Promise.all([closeWriter(thread, link), reader.close()])
 }
 
 async function closeWriter(thread: Worker, link: WriterLink): Promise<void> {

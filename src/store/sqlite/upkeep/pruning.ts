@@ -3,6 +3,9 @@ import { firstId } from '../../../core/ids.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 import type { AuditTable } from '../safety/audit-table.ts'
+import type { EffectTable } from '../safety/effect-table.ts'
+import type { SealTable } from '../safety/seal-table.ts'
+import { blockOf } from '../search/subject-index.ts'
 
 interface OldRun {
   id: string
@@ -26,18 +29,29 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024
 const FINISHED = { runs: `('completed', 'skipped')`, failures: `('failed', 'canceled')` } as const
 const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
 
+interface PrunedTables {
+  events: EventTable
+  audits: AuditTable
+  effects: EffectTable
+  seals: SealTable
+}
+
 /** Deletes old rows, one small slice per call. See decision 17. */
 export class Pruning {
   readonly #events: EventTable
   readonly #audits: AuditTable
+  readonly #effects: EffectTable
+  readonly #seals: SealTable
   readonly #runs
   readonly #rests
   readonly #deliveries
   readonly #bodies
 
-  constructor(db: Database, { events, audits }: { events: EventTable; audits: AuditTable }) {
+  constructor(db: Database, { events, audits, effects, seals }: PrunedTables) {
     this.#events = events
     this.#audits = audits
+    this.#effects = effects
+    this.#seals = seals
     this.#runs = prepareRuns(db)
     this.#rests = prepareRests(db)
     this.#deliveries = prepareDeliveries(db)
@@ -56,6 +70,8 @@ export class Pruning {
         return this.#prunePayloads(slice)
       case 'audit':
         return this.#pruneAudit(slice)
+      case 'effects':
+        return this.#pruneEffects(slice)
       default:
         return slice.kind satisfies never
     }
@@ -114,6 +130,20 @@ export class Pruning {
     return { pruned, next: pruned < limit ? null : '' }
   }
 
+  /**
+   * Deletes rows that a seal has named as pruned, and otherwise names the next ones. So the chain
+   * tells at each moment which rows may be missing, whatever ends the process.
+   */
+  #pruneEffects({ before, now = before, limit }: PruneSlice): PruneProgress {
+    const pruned = this.#effects.prune(this.#seals.prunedTo(), limit)
+    if (pruned === limit) return { pruned, next: '' }
+    const prunedTo = this.#seals.findPrunable(before, limit)
+    if (prunedTo === null) return { pruned, next: null }
+    this.#seals.append({ kind: 'pruned', at: now, prunedTo })
+    this.#effects.note({ at: now, phase: 'noted', operation: 'prune', outcome: `rows up to ${prunedTo}` })
+    return { pruned, next: '' }
+  }
+
   /** Removes bodies that no unfinished run needs. The event stays, to recognize a repetition. */
   #prunePayloads({ before, limit, after }: PruneSlice): PruneProgress {
     const mark = this.#bodies.mark.get('payloads') ?? 0
@@ -124,6 +154,7 @@ export class Pruning {
     const firstNeeded = slice.find((row) => row.is_needed === 1)
     const emptied = slice.filter((row) => row.bytes > 0 && row.is_needed === 0)
     for (const { seq } of emptied) this.#events.dropBody(seq)
+    this.#bodies.dropSubjects.run(blockOf(mark), limit)
     const end = slice.at(-1)?.seq ?? from
     // The next round begins at the first body that stayed, or at the end of this slice.
     if (from === mark) this.#bodies.saveMark.run('payloads', firstNeeded ? firstNeeded.seq - 1 : end)
@@ -199,6 +230,11 @@ function prepareBodies(db: Database) {
            OR folded_into IS NOT NULL AND EXISTS (${selectAbsorber('run.folded_into')} AND ${isUnfinished}))
        ) AS is_needed
        FROM event WHERE seq > ? ORDER BY seq LIMIT ?`,
+    ),
+    // Whole blocks, whose bodies are all gone.
+    dropSubjects: db.prepare<[number, number]>(
+      `DELETE FROM event_subject WHERE (block, subject, seq) IN
+         (SELECT block, subject, seq FROM event_subject WHERE block < ? LIMIT ?)`,
     ),
     mark: db.prepare<[string], number>('SELECT position FROM prune_mark WHERE kind = ?').pluck(),
     saveMark: db.prepare(

@@ -1,17 +1,21 @@
 import type { Database } from 'better-sqlite3'
 import type { AuditEntry } from '../../../core/safety/audit.ts'
+import { accountOwner, captureOwner, sealKeyOwner } from '../../rows/sealed-owners.ts'
 import { createVault, type Vault } from '../../vault.ts'
 import { migrate } from '../database/migrate.ts'
 import { openDatabase } from '../database/open-database.ts'
-import { accountOwner } from '../incoming/account-table.ts'
-import { captureOwner } from '../incoming/capture-table.ts'
 import { AuditTable } from '../safety/audit-table.ts'
+import { EffectTable } from '../safety/effect-table.ts'
+import { GuardTable } from '../safety/guard-table.ts'
+import { SealTable } from '../safety/seal-table.ts'
 
 /** How many secrets of each kind were sealed again. */
 export interface Resealed {
   webhookSecrets: number
   apiKeys: number
   captures: number
+  /** Keys of the chain over the effect ledger. */
+  sealKeys: number
 }
 
 /** The columns of the primary key, and the sealed value. */
@@ -60,19 +64,28 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
     key: ['id', 'endpoint_id'],
     ownerOf: (row) => captureOwner(String(row.endpoint_id), String(row.id)),
   },
+  {
+    counts: 'sealKeys',
+    table: 'effect_key',
+    column: 'sealed',
+    key: ['number'],
+    ownerOf: (row) => sealKeyOwner(String(row.number)),
+  },
 ]
 
 /**
  * Seals every secret of a database under another key, in one commit. Throws `invalid_config` if one
- * does not open with the present key; then nothing changes. The audit row is in that commit.
+ * does not open with the present key; then nothing changes. The audit row is in that commit, and
+ * the chain over the effect ledger goes on with a new key.
  */
 export function resealDatabase(file: string, keys: { present: Buffer; next: Buffer }, entry: AuditEntry): Resealed {
   const [present, next] = [createVault(keys.present), createVault(keys.next)]
   return withDatabase(file, (db) => {
-    const counts: Resealed = { webhookSecrets: 0, apiKeys: 0, captures: 0 }
+    const counts: Resealed = { webhookSecrets: 0, apiKeys: 0, captures: 0, sealKeys: 0 }
     const resealAll = db.transaction(() => {
       new AuditTable(db).add(entry, 'done')
       for (const place of SEALED_COLUMNS) counts[place.counts] += reseal(db, place, { present, next })
+      new SealTable(db, next, new EffectTable(db, new GuardTable(db))).rekey(entry.at)
     })
     resealAll.immediate()
     return counts

@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3'
-import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { EventKey, MatchBatch, MatchResult } from '../../../core/runs/matching.ts'
-import type { EventWait, Invocation, Question, SavedWithStep, SentEvent } from '../../../core/runs/wait.ts'
+import type { Run } from '../../../core/runs/run.ts'
+import type { EventWait, Invocation, Question, SavedWithStep } from '../../../core/runs/wait.ts'
 import type { EventTable } from '../incoming/event-table.ts'
+import type { OwnEvents } from '../incoming/own-events.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { ApprovalTable } from '../safety/approval-table.ts'
 import type { MatchCursorTable } from './match-cursor-table.ts'
@@ -26,6 +27,7 @@ interface WaitTables {
   events: EventTable
   cursors: MatchCursorTable
   approvals: ApprovalTable
+  ownEvents: OwnEvents
 }
 
 /** The waits of runs: for events, for the runs that they invoked, and for people. */
@@ -34,11 +36,13 @@ export class WaitTable {
   readonly #events: EventTable
   readonly #cursors: MatchCursorTable
   readonly #approvals: ApprovalTable
+  readonly #ownEvents: OwnEvents
   readonly #waits
   readonly #runRows
 
-  constructor(db: Database, { runs, events, cursors, approvals }: WaitTables) {
+  constructor(db: Database, { runs, events, cursors, approvals, ownEvents }: WaitTables) {
     this.#approvals = approvals
+    this.#ownEvents = ownEvents
     this.#runs = runs
     this.#events = events
     this.#cursors = cursors
@@ -48,13 +52,14 @@ export class WaitTable {
 
   /** Saves the rest of a step's commit, after its checkpoint. */
   saveWithStep(runId: string, key: string, saved: SavedWithStep): void {
-    const { codeHash, wait, invoke, send, approve, isSettled, cancel } = saved
+    const { codeHash, wait, invoke, send, approve, expire, isSettled, cancel } = saved
     if (codeHash !== undefined) this.saveCodeHash(runId, codeHash)
     if (isSettled) this.#waits.delete.run(runId, key)
     if (wait) this.#open(runId, key, wait, { isCancel: false })
     if (invoke) this.#invoke(runId, key, invoke)
-    if (send) this.send(send)
+    if (send) this.#ownEvents.send(send)
     if (approve) this.#ask(runId, key, approve)
+    if (expire) this.#approvals.expire(expire.approval, expire.now)
     if (cancel) this.cancel(cancel.run, cancel.reason, cancel.now)
   }
 
@@ -140,6 +145,12 @@ export class WaitTable {
     return canceled
   }
 
+  /** The run that a step waits for; null where it waits for none. */
+  findInvoked(runId: string, key: string): Run | null {
+    const child = this.#waits.findChild.get(runId, key)
+    return typeof child === 'string' ? this.#runs.find(child) : null
+  }
+
   saveMatches(batch: MatchBatch, now: number): MatchResult {
     const unmoved = this.#cursors.listUnmoved(batch)
     const cursors = new Map(batch.cursors.map((cursor) => [cursor.id, cursor]))
@@ -183,11 +194,20 @@ export class WaitTable {
 
   /** Saves a wait; returns the number of an event that resolves it at once, or null. */
   #open(runId: string, key: string, wait: EventWait, { isCancel }: { isCancel: boolean }): number | null {
-    const since = wait.since === 'now' ? this.#cursors.newest() : (this.#runRows.newestAtStart.get(runId) ?? 0)
+    const since = this.#numberBefore(runId, wait)
     const match = this.#cursors.cover(wait, since)
     const { account, type, name, value } = wait
     this.#waits.insert.run({ runId, key, isCancel: isCancel ? 1 : 0, account, type, name, value, since, match })
     return match
+  }
+
+  /** The number of the last event that does not count for a wait. */
+  #numberBefore(runId: string, { account, since }: EventWait): number {
+    if (since === 'now') return this.#cursors.newest()
+    if (since === 'run') return this.#runRows.newestAtStart.get(runId) ?? 0
+    const newestAtChain = this.#runRows.newestAtChain.get(runId) ?? 0
+    // An event that is pruned by now was older than all that are left.
+    return Math.max(newestAtChain, ...since.after.flatMap((event) => this.#events.findSeqs(event, account)))
   }
 
   #invoke(parent: string, step: string, { run, workflow, account, input, createdAt }: Invocation): void {
@@ -199,16 +219,6 @@ export class WaitTable {
   #ask(runId: string, key: string, question: Question): void {
     const approval = this.#approvals.ask(runId, key, question)
     this.awaitApproval(runId, key, approval)
-  }
-
-  /** Saves an event of our own, and the runs that it starts. */
-  send({ id, type, account, createdAt, body, workflows }: SentEvent): void {
-    const event = { id, type, created: new Date(createdAt).toISOString() }
-    const saved = this.#events.save({ event, account, receivedAt: createdAt, body }, 'send')
-    if (saved.kind === 'known') return
-    for (const workflow of workflows) {
-      this.#runRows.insertRun.run(newId('run', createdAt), workflow, saved.seq, createdAt, workflow)
-    }
   }
 }
 
@@ -253,6 +263,9 @@ function prepareWaits(db: Database) {
     findEvent: db
       .prepare<[string, string], number | null>('SELECT event_seq FROM wait WHERE run_id = ? AND key = ?')
       .pluck(),
+    findChild: db
+      .prepare<[string, string], string | null>('SELECT child_run FROM wait WHERE run_id = ? AND key = ?')
+      .pluck(),
     resolve: db.prepare('UPDATE wait SET is_resolved = 1, event_seq = ? WHERE run_id = ? AND key = ?'),
     // Index: primary key and wait_child.
     concernsRun: db
@@ -283,6 +296,10 @@ function prepareRuns(db: Database) {
     newestAtStart: db
       .prepare<[string], number>('SELECT coalesce(since_seq, event_seq, 0) FROM run WHERE id = ?')
       .pluck(),
+    // The same for the first run of its chain.
+    newestAtChain: db
+      .prepare<[string], number>('SELECT coalesce(chain_seq, since_seq, event_seq, 0) FROM run WHERE id = ?')
+      .pluck(),
     insertChild: db.prepare(
       `INSERT INTO run (id, workflow, status, input, account, parent_run, parent_step, since_seq, created_at,
          depth, priority)
@@ -290,10 +307,6 @@ function prepareRuns(db: Database) {
          1 + (SELECT depth FROM run WHERE id = @parent),
          coalesce((SELECT priority FROM workflow WHERE id = @workflow), 0))
        ON CONFLICT (id) DO NOTHING`,
-    ),
-    insertRun: db.prepare(
-      `INSERT INTO run (id, workflow, status, event_seq, created_at, priority)
-       VALUES (?, ?, 'pending', ?, ?, coalesce((SELECT priority FROM workflow WHERE id = ?), 0))`,
     ),
     saveCodeHash: db.prepare('UPDATE run SET code_hash = ? WHERE id = ?'),
     // Only a run that is parked for a wait, not one that waits for a person.

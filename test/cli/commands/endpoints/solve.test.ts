@@ -67,7 +67,8 @@ test('endpoints solve exits with 7 if no scheme fits, and keeps a given secret t
   expect(pinned).toMatchObject({ exit: 0, json: { data: { kind: 'match', pinned: true } } })
   expect(pinned.stdout).not.toContain(THEIRS)
   expect(await send(body, THEIRS)).toBe(200)
-  expect((await endpoints(['show', 'shop'])).json.data.secrets).toMatchObject([{ position: 1 }])
+  const { secrets } = (await endpoints(['show', 'shop'])).json.data
+  expect(secrets).toMatchObject([{ position: 0, isActive: false }, { position: 1 }])
 
   expect((await endpoints(['edit', 'shop', '--learn'])).json.data.status).toBe('learning')
   expect(await send(body, THEIRS)).toBe(503)

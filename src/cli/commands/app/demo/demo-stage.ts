@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { UpshotError } from '../../../../core/errors.ts'
 import { randomWord } from '../../../../core/ids.ts'
 import type { Store } from '../../../../core/store/store.ts'
+import { systemClock } from '../../../../core/time.ts'
 import { openStore } from '../../../../project/data-dir/open-store.ts'
 import { readRuntimeFile } from '../../../../project/data-dir/runtime-file.ts'
 import { type Sandbox, startSandbox } from '../../../../sandbox/index.ts'
@@ -13,6 +14,11 @@ import { type Sandbox, startSandbox } from '../../../../sandbox/index.ts'
 const IS_SOURCE = import.meta.filename.endsWith('.ts')
 const MAIN = resolve(import.meta.dirname, IS_SOURCE ? '../../../../app/main.ts' : '../../../../app/main.js')
 const PROJECT = resolve(import.meta.dirname, IS_SOURCE ? '../../../../..' : '../../../../samples')
+
+const YEAR_MS = 365 * 86_400_000
+
+/** Files that the service has had for a year when the demo begins. */
+export const OLD_EXPORTS = ['/exports/old-1.csv', '/exports/old-2.csv', '/exports/old-3.csv']
 
 /** The service in this process, and the app in its own, so that it can be killed alone. */
 export class DemoStage implements AsyncDisposable {
@@ -34,7 +40,12 @@ export class DemoStage implements AsyncDisposable {
 
   /** Starts the service and the app, and registers the app's endpoint at the service. */
   static async open(folder: string): Promise<DemoStage> {
-    const sandbox = await startSandbox({ dir: join(folder, 'service'), plan: 'unlimited' })
+    const sandbox = await startSandbox({
+      ...{ dir: join(folder, 'service'), plan: 'unlimited' },
+      ...{ clock: 'manual', startAt: systemClock.now() - YEAR_MS },
+    })
+    for (const path of OLD_EXPORTS) await sandbox.storage('storage_a').put(path, 'an export of last year\n')
+    await sandbox.clock.followMachine()
     const { key } = await sandbox.keys.create({ name: 'demo', scope: 'read-write' })
     const secret = randomWord()
     const stage = new DemoStage(sandbox, join(folder, 'data'), {

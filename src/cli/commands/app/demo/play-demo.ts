@@ -4,26 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Run } from '../../../../core/runs/run.ts'
 import type { Store } from '../../../../core/store/store.ts'
+import { Checks, type Print, type Scene } from './checks.ts'
+import { cleanUpTooMuch } from './clean-up-scene.ts'
 import { DemoStage, until } from './demo-stage.ts'
-
-type Print = (line: string) => void
-
-/** Prints each promise with its result, and counts the broken ones. */
-class Checks {
-  readonly #print: Print
-  failed = 0
-
-  constructor(print: Print) {
-    this.#print = print
-  }
-
-  expect(promise: string, isKept: boolean): void {
-    this.#print(`   ${isKept ? '✓' : '✗'} ${promise}`)
-    if (!isKept) this.failed += 1
-  }
-}
-
-type Scene = (stage: DemoStage, checks: Checks) => Promise<void>
 
 const SCENES: [title: string, play: Scene][] = [
   ['A file is dropped into a storage: its workflow records it.', dropFile],
@@ -31,6 +14,7 @@ const SCENES: [title: string, play: Scene][] = [
   ['The service delivers the same event again: nothing runs twice.', deliverAgain],
   ['A delivery is forged: it is refused.', forgeDelivery],
   ['A transfer fails halfway: an alert is written.', failTransfer],
+  ['A clean-up asks for more than it may: people decide, and the ledger tells.', cleanUpTooMuch],
   ['The app is killed during a run (kill -9) and started again.', killInTheMiddle],
 ]
 

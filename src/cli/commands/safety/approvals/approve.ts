@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
-import { z } from 'zod'
 import { UpshotError } from '../../../../core/errors.ts'
-import { type Approval, type DecisionResult, parseNumbers } from '../../../../core/safety/approval.ts'
+import { type DecisionResult, parseNumbers } from '../../../../core/safety/approval.ts'
+import { checkAnswer } from '../../../../core/safety/check-answer.ts'
 import type { Cli } from '../../../command.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 import { decide, requireHash } from './decide.ts'
@@ -21,15 +21,16 @@ export function define(command: Command, { out, project }: Cli): void {
       project.withStore(async (store) => {
         const approval = await requireApproval(store, id)
         const numbers = only === undefined ? null : parseNumbers(only)
-        const checked = checkAnswer(approval, answer)
-        const will = `approve ${approval.openItems} items: ${describeApproval(approval)}`
+        const checked = checkAnswer(approval, answer === undefined ? undefined : parse(answer))
+        const what = approval.kind === 'guard' ? `approve ${approval.openItems} items` : 'say yes'
+        const will = `${what}: ${describeApproval(approval)}`
         if (out.given.dryRun) {
           await confirm(out, { will })
           return out.result({ approval: id, dryRun: true }, () => ['Nothing was approved.'])
         }
         const hash = await requireHash(out, approval, given)
-        const what = { approval: id, verdict: 'approved', hash, only: numbers, answer: checked, ...voter } as const
-        const result = await decide({ project }, store, what)
+        const word = { approval: id, verdict: 'approved', hash, only: numbers, answer: checked, ...voter } as const
+        const result = await decide({ project }, store, word)
         out.result({ approval: id, ...result }, () => [describeResult(result)])
       }),
     )
@@ -39,33 +40,16 @@ function describeResult({ status, granted, moved, next, missing }: DecisionResul
   if (status === 'open')
     return `Your word counts. ${missing} more ${missing === 1 ? 'person has' : 'people have'} to agree.`
   const rest = next === null ? '' : ` The other ${moved} wait in approval ${next}.`
+  if (granted === 0) return 'Approved.'
   return `Approved ${granted} ${granted === 1 ? 'item' : 'items'}.${rest}`
-}
-
-/** The answer as JSON text, checked by the JSON Schema that its question carries. */
-function checkAnswer({ question }: Approval, given: string | undefined): string | null {
-  if (question === null || question.answer === null) {
-    if (given === undefined) return null
-    throw refuse('This approval asks for no answer.', 'Leave --answer out.')
-  }
-  const schema = z.fromJSONSchema(question.answer as never)
-  const parsed = schema.safeParse(parse(given ?? '{}'))
-  if (parsed.success) return JSON.stringify(parsed.data)
-  const faults = parsed.error.issues.map(({ path, message }) => `${['answer', ...path].join('.')}: ${message}`)
-  throw refuse(
-    `The answer does not fit: ${faults.join('; ')}.`,
-    'See what is asked with "upshot approvals show --json".',
-  )
 }
 
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw refuse('The value of --answer is not JSON.', `Give JSON, such as --answer '{"keep": []}'.`)
+    throw new UpshotError('invalid_request', 'The value of --answer is not JSON.', {
+      details: { fix: `Give JSON, such as --answer '{"keep": []}'.` },
+    })
   }
-}
-
-function refuse(message: string, fix: string): UpshotError {
-  return new UpshotError('invalid_request', message, { details: { fix } })
 }

@@ -1,13 +1,14 @@
 import { createPrivateKey, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline/promises'
 import { UpshotError } from '../../../../core/errors.ts'
 import { type Approval, type Decision, type DecisionResult, describeVote } from '../../../../core/safety/approval.ts'
-import type { Store } from '../../../../core/store/store.ts'
 import { systemClock } from '../../../../core/time.ts'
+import { processEnvironment } from '../../../../project/config/environment.ts'
 import type { Cli } from '../../../command.ts'
+import type { PersonStore } from '../../../open/open-project.ts'
 import { canAsk } from '../../../terminal/confirm.ts'
 import type { Output } from '../../../terminal/output.ts'
+import { typesCount } from '../../../terminal/types-count.ts'
 
 /** The person who decides, as options name them. */
 export interface Voter {
@@ -18,7 +19,7 @@ export interface Voter {
 /** Signs a decision, where a key is named, and counts it. */
 export async function decide(
   { project }: Pick<Cli, 'project'>,
-  store: Store,
+  store: PersonStore,
   { as, keyFile, ...decision }: Omit<Decision, 'actor' | 'signature' | 'reason'> & Voter,
 ): Promise<DecisionResult> {
   const { actor, reason } = project.operator
@@ -33,7 +34,7 @@ function signVote(decision: Decision, keyFile: string): Uint8Array {
   } catch (cause) {
     throw new UpshotError('invalid_request', `Cannot sign with the key in ${keyFile}.`, {
       cause,
-      details: { fix: 'Name a file with an Ed25519 private key in PEM: "upshot approvers key" makes one.' },
+      details: { fix: 'Name a file with an Ed25519 private key in PEM: "upshot approvers key <name>" makes one.' },
     })
   }
 }
@@ -42,22 +43,15 @@ function signVote(decision: Decision, keyFile: string): Uint8Array {
  * The hash that the person names. At a terminal, typing the number of items stands for it. A script
  * has to name it: nobody watches what it approves.
  */
-export async function requireHash(out: Output, approval: Approval, given: string | undefined): Promise<string> {
+export async function requireHash(
+  out: Output,
+  approval: Approval,
+  given: string | undefined,
+  environment = processEnvironment(),
+): Promise<string> {
   if (given !== undefined) return given
-  if (canAsk(out) && (await typesNumber(out, approval.openItems))) return approval.hash
+  if (canAsk(out, environment) && (await typesCount(out, approval.openItems))) return approval.hash
   throw new UpshotError('needs_confirmation', `The list of approval ${approval.id} was not named. Nothing was done.`, {
     details: { fix: `Look at it with "upshot approvals show ${approval.id}", and add the --hash that it prints.` },
   })
-}
-
-async function typesNumber({ streams: { stdin, stderr } }: Output, items: number): Promise<boolean> {
-  if (stdin === undefined) return false
-  const lines = createInterface({ input: stdin, output: stderr })
-  try {
-    const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
-    const answer = await Promise.race([lines.question('Type the number of items to go on: '), closed])
-    return answer.trim() === String(items)
-  } finally {
-    lines.close()
-  }
 }

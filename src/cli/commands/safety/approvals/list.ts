@@ -25,7 +25,7 @@ export function define(command: Command, { out, project }: Cli): void {
           ...(status === 'all' ? {} : { status }),
           ...(workflow === undefined ? {} : { workflow }),
         })
-        out.result(found.map(withIsoTimes), () => formatTable(found, columns(now), out))
+        out.result(found.map(withIsoTimes), () => formatTable(found, approvalColumns(now), out))
         const [first] = found
         if (first === undefined) out.note(status === 'open' ? 'Nothing waits for people.' : 'No approval matches.')
         else if (first.status === 'open') out.note(`Look at the list: upshot approvals show ${first.id}`)
@@ -33,19 +33,29 @@ export function define(command: Command, { out, project }: Cli): void {
     )
 }
 
-function columns(now: number): Column<Approval>[] {
+/** Columns of a table of approvals. */
+export function approvalColumns(now: number): Column<Approval>[] {
   return [
-    { title: 'ID', value: ({ id }) => id },
-    { title: 'STATUS', value: ({ status }) => status },
-    { title: 'WHAT', value: describeApproval, most: 100 },
-    { title: 'RUNS', value: ({ runs }) => runs, align: 'right' },
+    { title: 'ID', value: ({ id }) => id, cut: 'never' },
+    { title: 'STATUS', value: ({ status }) => status, cut: 'never' },
+    { title: 'WHAT', value: describeApproval, most: 100, least: 18 },
+    { title: 'RUNS', value: ({ runs }) => runs, align: 'right', isMinor: true },
     {
       title: 'ITEMS',
       value: ({ openItems, items, status }) => (status === 'open' ? openItems : items),
       align: 'right',
     },
-    { title: 'BYTES', value: ({ bytes, kind }) => (kind === 'guard' ? formatBytes(bytes) : null), align: 'right' },
-    { title: 'EXPIRES', value: ({ expiresAt, status }) => (status === 'open' ? formatMoment(expiresAt, now) : null) },
+    {
+      title: 'BYTES',
+      value: ({ bytes, kind }) => (kind === 'guard' ? formatBytes(bytes) : null),
+      align: 'right',
+      isMinor: true,
+    },
+    {
+      title: 'EXPIRES',
+      value: ({ expiresAt, status }) => (status === 'open' ? formatMoment(expiresAt, now) : null),
+      cut: 'never',
+    },
   ]
 }
 

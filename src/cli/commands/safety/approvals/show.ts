@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import type { Command } from '@commander-js/extra-typings'
-import type { Approval, ApprovalItem } from '../../../../core/safety/approval.ts'
+import type { Approval, ApprovalItem, ApprovalQuestion } from '../../../../core/safety/approval.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
 import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
@@ -53,15 +53,24 @@ function formatApproval(approval: Approval, items: readonly ApprovalItem[], { pa
   return [
     `${paint('bold', approval.id)}  ${status}`,
     formatText(describeApproval(approval)),
-    ...(question === null ? [`${counts}.`] : formatText(JSON.stringify(question.show, null, 2)).split('\n')),
+    ...(items.length > 0 ? [`${counts}.`] : []),
+    ...(question === null ? [] : formatQuestion(question)),
     '',
-    ...(question === null ? formatTable(items, columns(now), { paint, width }) : []),
-    ...(rest > 0 && question === null ? [`… and ${rest} more: add --all`] : []),
+    ...(items.length > 0 ? formatTable(items, columns(now), { paint, width }) : []),
+    ...(rest > 0 ? [`… and ${rest} more: add --all`] : []),
     ...votes.map(
       ({ actor, verdict, at, reason, isSigned }) =>
         `${actor} ${verdict} it at ${formatMoment(at, now)}${isSigned ? ', signed' : ''}: ${formatText(reason ?? '–')}`,
     ),
     `hash  ${approval.hash.slice(0, 8)}`,
+  ]
+}
+
+/** The evidence, and the schema of the answer. */
+function formatQuestion({ show, answer }: ApprovalQuestion): string[] {
+  return [
+    ...(show === null ? [] : formatText(JSON.stringify(show, null, 2)).split('\n')),
+    ...(answer === null ? [] : [`answer  ${formatText(JSON.stringify(answer))}`]),
   ]
 }
 
@@ -80,10 +89,13 @@ function columns(now: number): Column<ApprovalItem>[] {
   ]
 }
 
-function adviseDecision({ id, hash, needs, votes }: Approval): string {
+function adviseDecision({ id, hash, needs, votes, question }: Approval): string {
   const people = needs === 1 ? '' : ` (${votes.length} of ${needs} people so far)`
+  const answer = question === null || question.answer === null ? '' : ` --answer '{…}'`
   return [
-    `This list holds what was asked for so far; what the runs would still ask for comes later.`,
-    `Approve it${people}: upshot approvals approve ${id} --hash ${hash.slice(0, 8)} --reason "…"`,
+    ...(question === null
+      ? [`This list holds what was asked for so far; what the runs would still ask for comes later.`]
+      : []),
+    `Approve it${people}: upshot approvals approve ${id} --hash ${hash.slice(0, 8)}${answer} --reason "…"`,
   ].join('\n')
 }

@@ -1,23 +1,42 @@
-import type { EffectRecord } from '../../../../core/safety/effect.ts'
-import { formatBytes, formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
+import type { EffectRecord, FileBefore, FileState } from '../../../../core/safety/effect.ts'
+import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../../terminal/format-value.ts'
 import type { Column } from '../../../terminal/table.ts'
 
 /** A row of the ledger for JSON: times as text, what was asked for as a value. */
-export function describeEffect({ asked, ...row }: EffectRecord): Record<string, unknown> {
-  return { ...withIsoTimes(row), asked: asked === null ? null : JSON.parse(asked) }
+export function describeEffect({ asked, expect, before, ...row }: EffectRecord): Record<string, unknown> {
+  return { ...withIsoTimes(row), asked: readValue(asked), expect: readValue(expect), before: readValue(before) }
+}
+
+function readValue(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text)
+}
+
+/** Lines of the state that a delete required, and of the one that it found. */
+export function describeStates({ expect, before }: Pick<EffectRecord, 'expect' | 'before'>): string[] {
+  const required = readValue(expect) as FileState | null
+  const found = readValue(before) as FileBefore | null
+  return [
+    ...(required === null ? [] : [`  only while it is ${describeState(required)}`]),
+    ...(found === null ? [] : [`  it was ${describeState(found)}${found.sha256 ? `, SHA-256 ${found.sha256}` : ''}`]),
+  ]
+}
+
+function describeState({ path, bytes, modifiedAt }: FileState): string {
+  const parts = [path && formatText(path), bytes === null ? null : formatBytes(bytes), modifiedAt && `of ${modifiedAt}`]
+  return parts.filter(Boolean).join(', ') || 'as it is'
 }
 
 /** The columns of a table of ledger rows. */
 export function effectColumns(now: number): Column<EffectRecord>[] {
   return [
     { title: 'SEQ', value: ({ seq }) => seq, align: 'right' },
-    { title: 'AT', value: ({ at }) => formatMoment(at, now) },
-    { title: 'PHASE', value: ({ phase }) => phase },
+    { title: 'AT', value: ({ at }) => formatMoment(at, now), cut: 'never' },
+    { title: 'PHASE', value: ({ phase }) => phase, cut: 'never' },
     { title: 'WHAT', value: ({ operation }) => operation, most: 40 },
-    { title: 'FILE', value: ({ path, target }) => path ?? target, most: 60 },
-    { title: 'SIZE', value: ({ bytes }) => formatBytes(bytes), align: 'right' },
+    { title: 'FILE', value: ({ path, target }) => path ?? target, most: 60, least: 20, cut: 'start' },
+    { title: 'SIZE', value: ({ bytes }) => formatBytes(bytes), align: 'right', isMinor: true },
     { title: 'OUTCOME', value: ({ outcome }) => outcome, most: 20 },
-    { title: 'RUN', value: ({ runId }) => runId },
-    { title: 'BY', value: ({ actor, approval, workflow }) => actor ?? approval ?? workflow, most: 40 },
+    { title: 'RUN', value: ({ runId }) => runId, cut: 'never', isMinor: true },
+    { title: 'BY', value: ({ actor, approval, workflow }) => actor ?? approval ?? workflow, most: 40, isMinor: true },
   ]
 }

@@ -1,24 +1,25 @@
 import { once } from 'node:events'
 import { type Command, Option } from '@commander-js/extra-typings'
 import type { EffectRecord } from '../../../../core/safety/effect.ts'
+import type { EffectFilter } from '../../../../core/store/safety/effects.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
 import { isoTime } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
-import { parseSince } from '../../../input/parse-option.ts'
 import { toCsv } from '../../../terminal/to-csv.ts'
+import { addFilter, toFilter } from './effect-filter.ts'
+import { describeEffect } from './effect-view.ts'
 
 const PAGE = 1_000
 
 /** `upshot effects export`: the ledger on standard output, oldest first, however long it is. */
 export function define(command: Command, { out, project }: Cli): void {
-  command
+  addFilter(command)
     .addOption(new Option('--format <format>', 'form of the rows').choices(['ndjson', 'csv']).default('ndjson'))
-    .option('--since <when>', 'only since then: a duration before now, such as 30d, or an ISO 8601 time', parseSince)
-    .action(({ format, since }) =>
+    .action(({ format, ...choice }) =>
       project.withStore(async (store) => {
         const { stdout } = out.streams
         let count = 0
-        for await (const rows of readPages(store, since)) {
+        for await (const rows of readPages(store, toFilter(choice))) {
           const lines = format === 'csv' ? formatCsv(rows, count === 0) : formatNdjson(rows)
           if (!out.given.json && !stdout.write(lines)) await once(stdout, 'drain')
           count += rows.length
@@ -29,9 +30,10 @@ export function define(command: Command, { out, project }: Cli): void {
     )
 }
 
-async function* readPages(store: ReadStore, since: number | undefined): AsyncGenerator<EffectRecord[]> {
+/** Reads the next page once this one is written. */
+async function* readPages(store: ReadStore, filter: EffectFilter): AsyncGenerator<EffectRecord[]> {
   for (let after = 0; ; ) {
-    const rows = await store.listEffects({ after, limit: PAGE, ...(since === undefined ? {} : { since }) })
+    const rows = await store.listEffects({ ...filter, after, limit: PAGE })
     if (rows.length > 0) yield rows
     if (rows.length < PAGE) return
     after = rows.at(-1)?.seq ?? after
@@ -44,9 +46,5 @@ function formatCsv(rows: readonly EffectRecord[], isFirst: boolean): string {
 }
 
 function formatNdjson(rows: readonly EffectRecord[]): string {
-  return rows
-    .map(
-      ({ at, asked, ...row }) => `${JSON.stringify({ ...row, at: isoTime(at), asked: JSON.parse(asked ?? 'null') })}\n`,
-    )
-    .join('')
+  return rows.map((row) => `${JSON.stringify(describeEffect(row))}\n`).join('')
 }

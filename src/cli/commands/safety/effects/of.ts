@@ -4,8 +4,9 @@ import type { EffectRecord } from '../../../../core/safety/effect.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
 import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
-import { formatBytes, formatMoment, formatText } from '../../../terminal/format-value.ts'
+import { describeFile } from './effect-filter.ts'
 import { describeEffect } from './effect-view.ts'
+import { tellEffect } from './tell-effect.ts'
 
 /** Rows that are read for one file. */
 const MAX_ROWS = 1_000
@@ -21,7 +22,7 @@ export function define(command: Command, { out, project }: Cli): void {
         })
       }
       const now = systemClock.now()
-      const stories = await Promise.all(rows.map((row) => tell(store, row, now)))
+      const stories = await Promise.all(rows.map((row) => tellEffect(store, row, now)))
       out.result(rows.map(describeEffect), () => stories.flat())
     }),
   )
@@ -30,28 +31,12 @@ export function define(command: Command, { out, project }: Cli): void {
 /** Rows of a target; of a path, all rows of the targets that had it. Oldest first. */
 async function findEffects(store: ReadStore, file: string): Promise<EffectRecord[]> {
   const byTarget = await store.listEffects({ target: file, limit: MAX_ROWS })
-  const path = /^storage_[abc]:\//.test(file) ? file.slice('storage_a:'.length) : file
-  const byPath = path.startsWith('/') ? await store.listEffects({ path, limit: MAX_ROWS }) : []
+  const { path } = describeFile(file)
+  const byPath = path === undefined ? [] : await store.listEffects({ path, limit: MAX_ROWS })
   const rows = new Map([...byTarget, ...byPath].map((row) => [row.seq, row]))
-  for (const { target } of byPath) {
+  for (const target of new Set(byPath.map((row) => row.target))) {
     if (target === null) continue
     for (const row of await store.listEffects({ target, limit: MAX_ROWS })) rows.set(row.seq, row)
   }
   return [...rows.values()].sort((one, other) => one.seq - other.seq)
-}
-
-async function tell(store: ReadStore, row: EffectRecord, now: number): Promise<string[]> {
-  const { at, phase, operation, path, target, bytes, outcome, proof, error, workflow, runId, step, approval, code } =
-    row
-  const size = bytes === null ? '' : `, ${formatBytes(bytes)}`
-  const end = outcome === null ? '' : `: ${outcome}${proof === null ? '' : ` (${proof})`}`
-  const by = row.actor ?? `${workflow}, run ${runId}, step ${step}`
-  const votes = approval === null ? [] : ((await store.findApproval(approval, now))?.votes ?? [])
-  const words = votes.map(({ actor, verdict, reason }) => `${actor} ${verdict}: ${reason ?? '–'}`)
-  return [
-    `${formatMoment(at, now)}  ${operation} ${phase}${end}  ${formatText(path ?? target ?? '')}${size}`,
-    `  by ${formatText(by)}${code === null ? '' : `, code ${code.slice(0, 8)}`}`,
-    ...(approval === null ? [] : [`  under approval ${approval}  ${formatText(words.join('; '))}`.trimEnd()]),
-    ...(error === null ? [] : [`  ${formatText(error, 200)}`]),
-  ]
 }

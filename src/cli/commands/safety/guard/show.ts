@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
-import type { Guard, Window } from '../../../../core/safety/guard.ts'
+import { findUseLimit } from '../../../../core/safety/find-use-limit.ts'
 import { describeScope } from '../../../../core/safety/stop.ts'
 import type { GuardUse } from '../../../../core/store/safety/effects.ts'
 import { isoTime, systemClock } from '../../../../core/time.ts'
@@ -18,7 +18,7 @@ export function define(command: Command, { out, project }: Cli): void {
     project.withStore(async (store, { guardPolicy }) => {
       const now = systemClock.now()
       const use = await store.listGuardUse(now)
-      const rows = use.map((each): UseRow => ({ ...each, limit: findLimit(guardPolicy.limits, each) }))
+      const rows = use.map((each): UseRow => ({ ...each, limit: findUseLimit(guardPolicy.limits, each) }))
       const stops = (await store.listStops()).map(({ since, ...stop }) => ({ ...stop, since: isoTime(since) }))
       out.result({ limits: guardPolicy.limits, use: rows, stops }, () => [
         ...formatTable(rows, COLUMNS, out),
@@ -32,14 +32,6 @@ export function define(command: Command, { out, project }: Cli): void {
       if (rows.length === 0) out.note('Nothing was deleted within a day.')
     }),
   )
-}
-
-function findLimit(guard: Guard | null, { scope, class: kind, window }: GuardUse): number | null {
-  if (guard === null || kind === 'approved') return null
-  const [noun = 'all'] = scope.split('/')
-  const limits = noun in guard ? guard[noun as keyof Guard] : undefined
-  const counts = kind === 'delete' ? limits?.deletes : limits?.writes
-  return (window === ('hour' satisfies Window) ? counts?.perHour : counts?.perDay) ?? null
 }
 
 const COLUMNS: Column<UseRow>[] = [

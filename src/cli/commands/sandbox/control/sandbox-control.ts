@@ -17,7 +17,7 @@ interface SandboxChoice {
 export function atSandbox(command: Command) {
   return command
     .option('--url <url>', 'address of the sandbox (default: the running sandbox of this project)')
-    .option('--dir <dir>', 'folder of the sandbox, as given to "upshot sandbox start --dir"')
+    .option('--dir <dir>', 'folder of the sandbox, as given to "upshot sandbox start --dir <dir>"')
 }
 
 /** A client of a sandbox's control API. */

@@ -114,6 +114,18 @@ CREATE TABLE event_block (
   filter      BLOB NOT NULL
 ) STRICT;
 
+-- The files and ids that an event tells of, for blocks of 4,096 events. `subject`: 48 bits of a
+-- hash; 0 for an event with more than 64. Filled in the background up to `subject_indexed`.
+CREATE TABLE event_subject (
+  block       INTEGER NOT NULL,
+  subject     INTEGER NOT NULL,
+  seq         INTEGER NOT NULL,
+  PRIMARY KEY (block, subject, seq)
+) STRICT, WITHOUT ROWID;
+
+-- One row: the newest event that is indexed.
+CREATE TABLE subject_indexed (one INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STRICT;
+
 -- Workflows ---------------------------------------------------------------------------------------
 
 -- The authors' workflows, written by the process that loads their modules. Receiver, scheduler and
@@ -168,21 +180,22 @@ CREATE TABLE schedule (
   suppressed  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- A due moment of a schedule, recorded once.
+-- A due moment of a schedule, recorded once for each account that the schedule names.
 CREATE TABLE tick (
   workflow      TEXT NOT NULL,
   scheduled_for INTEGER NOT NULL,
+  account       TEXT NOT NULL,
   recorded_at   INTEGER NOT NULL,
   missed        INTEGER NOT NULL,
   run_id        TEXT NOT NULL,
   is_manual     INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (workflow, scheduled_for)
+  PRIMARY KEY (workflow, scheduled_for, account)
 ) STRICT, WITHOUT ROWID;
 
 -- Runs --------------------------------------------------------------------------------------------
 
 -- One execution of a workflow. Its cause is an event (`event_seq`), a tick (`tick_at`), or another
--- run (`parent_run`, with `input` and `account`).
+-- run (`parent_run`, with `input`). `account`: null where its event names it.
 CREATE TABLE run (
   id          TEXT PRIMARY KEY,
   workflow    TEXT NOT NULL,
@@ -219,13 +232,18 @@ CREATE TABLE run (
   -- Size of an output that is in `large_output`.
   apart_bytes INTEGER,
   error       TEXT,
-  -- What made the run: `event`, `tick`, `manual`, `replay`, `fork` or `failure`. `origin_run` is
-  -- the run that it was made from.
+  -- What made the run: `event`, `tick`, `manual`, `replay`, `fork`, `failure` or `continue`.
+  -- `origin_run` is the run that it was made from.
   origin      TEXT NOT NULL DEFAULT 'event',
   origin_run  TEXT,
   -- The function that it executes: `run`, or `onFailure` with the `failure` of its origin run.
   handler     TEXT NOT NULL DEFAULT 'run',
   failure     TEXT,
+  -- The run that goes on in its place. Of one that goes on: the newest event when the first run of
+  -- the chain was made, and the events that were taken, as JSON by stream.
+  continued_by TEXT,
+  chain_seq   INTEGER,
+  received    TEXT,
   -- The rest is null in a run whose workflow has no limits. `gates`: JSON of the gates to pass.
   gates       TEXT,
   -- 'in_line': in line at a gate; 'admitted': past all of them; 'outside': neither.
@@ -235,7 +253,7 @@ CREATE TABLE run (
   folded_into TEXT
 ) STRICT, WITHOUT ROWID;
 -- All of these are partial: a finished run costs the queue nothing. See decision 16.
-CREATE INDEX run_ready   ON run (priority DESC, id, suspicion) WHERE status = 'pending';
+CREATE INDEX run_ready   ON run (priority DESC, id, suspicion, workflow) WHERE status = 'pending';
 CREATE INDEX run_suspect ON run (priority DESC, id) WHERE suspicion >= 2;
 CREATE INDEX run_waiting ON run (due_at)            WHERE status = 'waiting' AND due_at IS NOT NULL;
 CREATE INDEX run_leased  ON run (worker)            WHERE status = 'running';
@@ -249,11 +267,12 @@ CREATE INDEX run_paused  ON run (workflow, id)
 -- Questions of a person. A run that goes well enters none of them. See decision 41.
 CREATE INDEX run_ended_badly ON run (status, id) WHERE status IN ('failed', 'canceled');
 CREATE INDEX run_failed ON run (workflow, id) WHERE status = 'failed';
+CREATE INDEX run_failed_end ON run (finished_at, id) WHERE status = 'failed';
 CREATE INDEX run_for_person ON run (id)
   WHERE status = 'waiting' AND due_at IS NULL AND awaits = 0 AND gate_state IS NOT 'in_line'
     AND reason NOT IN ('the workflow is paused', 'the tick before it is not finished');
--- Unfinished ticks of a workflow, which a new tick may have to wait for.
-CREATE INDEX run_ticking ON run (workflow, tick_at)
+-- Unfinished ticks of a workflow, which a new tick of its account may have to wait for.
+CREATE INDEX run_ticking ON run (workflow, account, tick_at)
   WHERE tick_at IS NOT NULL AND handler = 'run' AND status IN ('pending', 'running', 'waiting');
 
 -- The next queued tick starts in the commit that ends the one before it, whatever ends that.
@@ -263,12 +282,12 @@ WHEN OLD.tick_at IS NOT NULL AND OLD.handler = 'run' AND OLD.status IN ('pending
 BEGIN
   UPDATE run SET status = 'pending', reason = NULL WHERE id = (
     SELECT id FROM run
-    WHERE workflow = OLD.workflow AND tick_at IS NOT NULL AND handler = 'run'
+    WHERE workflow = OLD.workflow AND account = OLD.account AND tick_at IS NOT NULL AND handler = 'run'
       AND status IN ('pending', 'running', 'waiting')
       AND status = 'waiting' AND reason = 'the tick before it is not finished' ORDER BY tick_at LIMIT 1
   ) AND NOT EXISTS (
     SELECT 1 FROM run
-    WHERE workflow = OLD.workflow AND tick_at IS NOT NULL AND handler = 'run'
+    WHERE workflow = OLD.workflow AND account = OLD.account AND tick_at IS NOT NULL AND handler = 'run'
       AND status IN ('pending', 'running', 'waiting')
       AND reason IS NOT 'the tick before it is not finished'
   );
@@ -587,6 +606,13 @@ BEGIN
     ON CONFLICT (hour) DO UPDATE SET version = version + 1;
 END;
 
+-- The memory of each alert rule, which all processes share; `book`: JSON.
+CREATE TABLE alert_book (
+  rule        TEXT PRIMARY KEY,
+  book        TEXT NOT NULL,
+  version     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Access ------------------------------------------------------------------------------------------
 
 -- Logins to the admin API. Secrets are stored as SHA-256 in hex.
@@ -643,6 +669,10 @@ CREATE TABLE effect (
   approval    TEXT,
   actor       TEXT,
   asked       TEXT,
+  -- JSON: the state without which a delete must not happen; with the row that begins it.
+  expect      TEXT,
+  -- JSON: the state that a delete's own look found; with the row that ends it.
+  before      TEXT,
   outcome     TEXT,
   proof       TEXT,
   error       TEXT
@@ -653,6 +683,45 @@ CREATE INDEX effect_path ON effect (path) WHERE path IS NOT NULL;
 CREATE TRIGGER effect_is_final BEFORE UPDATE ON effect
 BEGIN
   SELECT RAISE(ABORT, 'a row of the effect ledger is never changed');
+END;
+
+-- The chain over the effect ledger: a seal covers the rows after the seal before, up to `last`. `mac`
+-- also covers the seal before. `pruned_to`: rows up to this one may go.
+CREATE TABLE effect_seal (
+  number      INTEGER PRIMARY KEY,
+  kind        TEXT NOT NULL,
+  at          INTEGER NOT NULL,
+  key         INTEGER NOT NULL,
+  last        INTEGER NOT NULL,
+  rows        INTEGER NOT NULL,
+  digest      BLOB NOT NULL,
+  pruned_to   INTEGER,
+  note        TEXT,
+  mac         BLOB NOT NULL
+) STRICT;
+CREATE INDEX effect_seal_pruned ON effect_seal (pruned_to) WHERE pruned_to IS NOT NULL;
+CREATE INDEX effect_seal_last ON effect_seal (last) WHERE kind = 'rows';
+
+-- The keys of the chain, each sealed like a secret.
+CREATE TABLE effect_key (
+  number      INTEGER PRIMARY KEY,
+  sealed      BLOB NOT NULL
+) STRICT;
+
+CREATE TRIGGER effect_stays BEFORE DELETE ON effect
+WHEN OLD.seq > coalesce((SELECT max(pruned_to) FROM effect_seal WHERE pruned_to IS NOT NULL), 0)
+BEGIN
+  SELECT RAISE(ABORT, 'a row of the effect ledger goes by retention only');
+END;
+
+CREATE TRIGGER effect_seal_is_final BEFORE UPDATE ON effect_seal
+BEGIN
+  SELECT RAISE(ABORT, 'a seal is never changed');
+END;
+
+CREATE TRIGGER effect_seal_stays BEFORE DELETE ON effect_seal
+BEGIN
+  SELECT RAISE(ABORT, 'a seal is never removed');
 END;
 
 -- Effects counted by scope and slot of time. `width`: of the slot in milliseconds, 0 for a run.

@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { APPROVAL_STATUSES } from '../../../../core/safety/approval.ts'
+import { pageOf, paging, type RouteTable, reason, time } from '../../route.ts'
+
+const vote = z.object({
+  actor: z.string(),
+  verdict: z.enum(['approved', 'denied']),
+  reason: z.string().nullable(),
+  hash: z.string().describe('The list that the vote is about.'),
+  at: time(),
+  isSigned: z.boolean(),
+})
+
+export const approval = z
+  .object({
+    id: z.string(),
+    kind: z.enum(['guard', 'question']).describe('`guard`: effects over a limit; `question`: of `step.approve`.'),
+    status: z.enum(APPROVAL_STATUSES),
+    workflow: z.string(),
+    account: z.string(),
+    why: z.string().describe('The limit or the question, in words.'),
+    items: z.int().describe('Effects in the list, withdrawn ones included.'),
+    openItems: z.int(),
+    runs: z.int(),
+    bytes: z.int(),
+    hash: z.string().describe('Names the whole list; a vote needs it.'),
+    needs: z.int().describe('Distinct people who have to agree.'),
+    role: z.string().nullable().describe('Role that an approver needs; null: any.'),
+    question: z
+      .object({
+        runId: z.string(),
+        step: z.string(),
+        show: z.unknown().describe('Shown to the person who decides; masked by type for a viewer.'),
+        answer: z.unknown().describe('JSON Schema of the answer; null where none is asked for.'),
+      })
+      .nullable(),
+    openedAt: time(),
+    expiresAt: time(),
+    decidedAt: time().nullable(),
+    votes: z.array(vote),
+    mustSign: z.boolean().describe('True where approvers are registered: each vote needs a signature.'),
+  })
+  .meta({ id: 'Approval' })
+
+export const approvalItem = z
+  .object({
+    number: z.int().describe('Counted from 1.'),
+    runId: z.string(),
+    step: z.string(),
+    target: z.string().nullable(),
+    path: z.string().nullable().describe('Null for a viewer, who sees no payload.'),
+    bytes: z.int().nullable(),
+    modifiedAt: z.string().nullable().describe('As the run saw it.'),
+    input: z.unknown().describe('Content of a write, as its author gives it.'),
+    hash: z.string().describe('Covers this item and all before it.'),
+    state: z.enum([...APPROVAL_STATUSES, 'moved']),
+  })
+  .meta({ id: 'ApprovalItem' })
+
+const decision = z
+  .object({
+    status: z.enum(APPROVAL_STATUSES).describe('`open`: it needs the word of another person.'),
+    granted: z.int().describe('Effects that may begin now.'),
+    moved: z.int().describe('Effects that were left out or joined later; they wait in `next`.'),
+    next: z.string().nullable(),
+    woken: z.int().describe('Runs that go on.'),
+    missing: z.int().describe('People who still have to agree.'),
+  })
+  .meta({ id: 'Decision' })
+
+/** A vote as its person signs it; see `upshot approvers key`. */
+const voter = {
+  as: z.string().max(200).optional().describe('Decide as this registered approver.'),
+  signature: z.base64().max(200).optional().describe('Ed25519 over the vote, in Base64.'),
+  reason,
+}
+
+export const APPROVAL_ROUTES = {
+  'GET /approvals': {
+    id: 'listApprovals',
+    tag: 'approvals',
+    summary: 'Lists of effects and questions that people decide, newest first',
+    role: 'viewer',
+    query: z.strictObject({ status: z.enum(APPROVAL_STATUSES).optional(), workflow: z.string().optional(), ...paging }),
+    answer: pageOf(approval),
+  },
+  'GET /approvals/:id': {
+    id: 'getApproval',
+    tag: 'approvals',
+    summary: 'One approval, with its votes',
+    role: 'viewer',
+    answer: approval,
+  },
+  'GET /approvals/:id/items': {
+    id: 'listApprovalItems',
+    tag: 'approvals',
+    summary: 'The exact list of an approval, in its order, with the state that its runs saw',
+    role: 'viewer',
+    query: z.strictObject({
+      limit: z.coerce.number().int().min(1).max(5_000).default(500),
+      after: paging.after,
+    }),
+    answer: z.object({ items: z.array(approvalItem), next: z.string().nullable() }),
+  },
+  'POST /approvals/:id/approve': {
+    id: 'approveApproval',
+    tag: 'approvals',
+    summary: 'Lets exactly the list that a person saw begin, or the named part of it',
+    role: 'operator',
+    body: z.strictObject({
+      hash: z.string().min(8).max(64).describe('Hash of the last item that was seen, 8 digits at least.'),
+      only: z.string().max(10_000).optional().describe('Numbers such as `1-40,45`; the rest stays open.'),
+      answer: z.unknown().optional().describe('The answer to a question that asks for one.'),
+      ...voter,
+    }),
+    answer: decision,
+    audit: 'approval.approve',
+  },
+  'POST /approvals/:id/deny': {
+    id: 'denyApproval',
+    tag: 'approvals',
+    summary: 'Its steps fail with the code `denied`; nothing of the list happens',
+    role: 'operator',
+    body: z.strictObject({ hash: z.string().min(8).max(64), ...voter }),
+    answer: decision,
+    audit: 'approval.deny',
+  },
+} as const satisfies RouteTable

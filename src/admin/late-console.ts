@@ -1,0 +1,39 @@
+import type { RequestHandler } from 'express'
+import type { Console, ConsoleParts } from './console.ts'
+import { BulkRunner } from './operations/bulk-runner.ts'
+
+/** The console as the admin server runs it. */
+export interface LateConsole {
+  handler: RequestHandler
+  /** Begins the work on operations. */
+  start(): void
+  /** Ends the console, and the work on operations. */
+  stop(): Promise<void>
+}
+
+/**
+ * The console, whose modules the first request loads: an app that nobody looks at does without
+ * them. Operations are worked on from the start. `port` is asked once the server listens.
+ */
+export function lateConsole(parts: ConsoleParts, port: () => number): LateConsole {
+  let made: Console | null = null
+  let making: Promise<Console> | null = null
+  const runner = new BulkRunner({ ...parts, onProgress: (operation) => made?.report(operation) })
+  const make = async () => {
+    const { createConsole } = await import('./console.ts')
+    made = createConsole(parts, { port, runner })
+    return made
+  }
+  return {
+    handler(request, response, next) {
+      making ??= make()
+      making.then(({ handler }) => handler(request, response, next)).catch(next)
+    },
+    start: () => runner.start(),
+    async stop() {
+      const console = await making
+      console?.stop()
+      await runner.stop()
+    },
+  }
+}

@@ -1,0 +1,99 @@
+import { UpshotError } from '../../../core/errors.ts'
+import { type Approval, type ApprovalItem, type DecisionResult, parseNumbers } from '../../../core/safety/approval.ts'
+import { checkAnswer } from '../../../core/safety/check-answer.ts'
+import type { ReadStore } from '../../../core/store/store.ts'
+import { isoTime } from '../../../core/time.ts'
+import type { Caller } from '../../access/caller.ts'
+import { describeOperator } from '../../access/describe-operator.ts'
+import type { APPROVAL_ROUTES } from '../../contract/resources/safety/approvals.ts'
+import type { Call, Handlers } from '../../http/handler.ts'
+import { decodePosition, encodePosition, given, wholePage } from '../../queries/read-query.ts'
+import { maskValue } from '../../views/mask.ts'
+import { momentOf } from '../../views/moment-of.ts'
+import { seesPayloads } from '../../views/run-view.ts'
+import { asCaller, type ResourceParts } from '../parts.ts'
+
+type Vote = Call<'POST /approvals/:id/approve'> | Call<'POST /approvals/:id/deny'>
+
+/** Approvals: the exact list, and the words of people. See decision 45. */
+export function approvalHandlers(parts: ResourceParts): Handlers<keyof typeof APPROVAL_ROUTES> {
+  const { store } = parts
+  return {
+    async 'GET /approvals'({ query: { limit, after, status, workflow }, caller, now }) {
+      const filter = given({ status, workflow, before: decodePosition(after, /^apr_\w+$/) })
+      const found = await store.listApprovals({ ...filter, limit, now })
+      const mustSign = await mustVotesBeSigned(store)
+      return wholePage(found, {
+        limit,
+        items: found.map((each) => describeApproval(each, mustSign, caller)),
+        positionOf: ({ id }) => id,
+        momentOf: ({ openedAt }) => openedAt,
+      })
+    },
+    async 'GET /approvals/:id'({ params, caller, now }) {
+      const found = await requireApproval(store, params.id, now)
+      return describeApproval(found, await mustVotesBeSigned(store), caller)
+    },
+    async 'GET /approvals/:id/items'({ params, query: { limit, after }, caller, now }) {
+      await requireApproval(store, params.id, now)
+      const position = Number(decodePosition(after, /^\d{1,9}$/) ?? 0)
+      const items = await store.listApprovalItems({ approval: params.id, after: position, limit })
+      const last = items.at(-1)
+      const isMore = items.length === limit && last !== undefined
+      return {
+        items: items.map((item) => describeItem(item, caller)),
+        next: isMore ? encodePosition(String(last.number)) : null,
+      }
+    },
+    async 'POST /approvals/:id/approve'(call) {
+      const { params, body, now } = call
+      const answer = checkAnswer(await requireApproval(store, params.id, now), body.answer)
+      const only = body.only === undefined ? null : parseNumbers(body.only)
+      return decide(parts, call, { verdict: 'approved', only, answer })
+    },
+    'POST /approvals/:id/deny': (call) => decide(parts, call, { verdict: 'denied', only: null, answer: null }),
+  }
+}
+
+function decide(
+  parts: ResourceParts,
+  { params, body, caller, now }: Vote,
+  decision: { verdict: 'approved' | 'denied'; only: { from: number; to: number }[] | null; answer: string | null },
+): Promise<DecisionResult> {
+  const { hash, as, signature, reason = null } = body
+  const voter = {
+    actor: as ?? describeOperator(caller, null).actor,
+    signature: signature === undefined ? null : Buffer.from(signature, 'base64'),
+  }
+  return asCaller(parts, { caller, body }).decideApproval(
+    { approval: params.id, hash, reason, ...voter, ...decision },
+    now,
+  )
+}
+
+async function requireApproval(store: Pick<ReadStore, 'findApproval'>, id: string, now: number): Promise<Approval> {
+  const found = await store.findApproval(id, now)
+  if (found) return found
+  throw new UpshotError('not_found', `There is no approval ${id}.`)
+}
+
+/** From the first approver on, every vote is signed, also after the last one is removed. */
+async function mustVotesBeSigned(store: Pick<ReadStore, 'listApprovers'>): Promise<boolean> {
+  return (await store.listApprovers()).length > 0
+}
+
+function describeApproval(approval: Approval, mustSign: boolean, caller: Pick<Caller, 'role'>) {
+  const { answer: _, openedAt, expiresAt, decidedAt, question, votes, ...rest } = approval
+  return {
+    ...rest,
+    ...{ openedAt: isoTime(openedAt), expiresAt: isoTime(expiresAt), decidedAt: momentOf(decidedAt), mustSign },
+    question: question && { ...question, show: seesPayloads(caller) ? question.show : maskValue(question.show) },
+    votes: votes.map(({ at, ...vote }) => ({ ...vote, at: isoTime(at) })),
+  }
+}
+
+function describeItem({ asked, ...item }: ApprovalItem, caller: Pick<Caller, 'role'>) {
+  const { path = null, bytes = null, modifiedAt = null, input = null } = asked ?? {}
+  const seen = seesPayloads(caller) ? { path, input } : { path: null, input: maskValue(input) }
+  return { ...item, ...seen, bytes, modifiedAt }
+}

@@ -1,0 +1,62 @@
+import { statfs } from 'node:fs/promises'
+import type { AlertRule } from '../../core/alerts/alert-rule.ts'
+import { UpshotError } from '../../core/errors.ts'
+import type { Publish } from '../../core/notices.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Clock } from '../../core/time.ts'
+import type { Config } from '../../project/config/load-config.ts'
+import { AlertWatch } from '../../watch/alerts/alert-watch.ts'
+import { deliverMessage, type Sending } from '../../watch/alerts/deliver-message.ts'
+import { writeMessage } from '../../watch/alerts/message.ts'
+
+interface AlertWiring {
+  store: Store
+  clock: Clock
+  publish: Publish
+}
+
+/** Null where the project has no rules. */
+export function openAlerts(config: Config, wiring: AlertWiring): AlertWatch | null {
+  const plan = config.alerts
+  if (plan === undefined || plan.rules.length === 0) return null
+  return new AlertWatch({ ...wiring, plan, base: dashboardOf(config), readDiskUse: () => readDiskUse(config) })
+}
+
+/**
+ * Sends a message that says it is a test to every channel of a rule. Throws `not_found` for a rule
+ * that the project file does not have.
+ */
+export async function testAlert(config: Config, name: string, clock: Clock): Promise<Sending[]> {
+  const { rules = [], channels = {} } = config.alerts ?? {}
+  const rule = rules.find((each) => each.name === name)
+  if (rule === undefined) {
+    const known = rules.map((each) => each.name).join(', ')
+    const fix = known === '' ? 'Add a rule to `alerts` in the project file.' : `Choose one of: ${known}.`
+    throw new UpshotError('not_found', `The project has no alert rule "${name}".`, { details: { fix } })
+  }
+  const now = clock.now()
+  const message = writeMessage(rule, [{ change: 'new', topic: testTopic(now) }], { base: dashboardOf(config), now })
+  return deliverMessage({ channels }, rule, message, { clock, signal: new AbortController().signal })
+}
+
+function testTopic(now: number) {
+  const topic = { id: `test ${now}`, title: 'this is a test, nothing is wrong', page: '/', command: 'alerts list' }
+  const unsaid = { told: null, toldAt: null, endedAt: null, sendingUntil: null }
+  return { ...topic, since: now, seenAt: now, count: 1, ...unsaid }
+}
+
+/** Every message that may be sent: a rule and one of its channels. */
+export function listSendings(rules: readonly AlertRule[] = []): { rule: string; channel: string }[] {
+  return rules.flatMap(({ name, to }) => to.map((channel) => ({ rule: name, channel })))
+}
+
+function dashboardOf({ admin }: Pick<Config, 'admin'>): string | null {
+  return admin.url === null ? null : `${admin.url}${admin.basePath}`
+}
+
+async function readDiskUse({ dataDir }: Pick<Config, 'dataDir'>): Promise<number | null> {
+  return statfs(dataDir).then(
+    ({ bavail, blocks }) => 1 - bavail / blocks,
+    () => null,
+  )
+}

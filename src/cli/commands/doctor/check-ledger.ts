@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs'
+import type { Seal } from '../../../core/safety/seal.ts'
+import { systemClock } from '../../../core/time.ts'
+import type { Config } from '../../../project/config/load-config.ts'
+import { loadAnchors } from '../../../project/data-dir/anchor-file.ts'
+import { databaseFile } from '../../../project/data-dir/data-files.ts'
+import type { Project } from '../../open/open-project.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
+
+/** The app anchors every hour, and seals every five seconds. */
+const OLD_ANCHOR_MS = 2 * 3_600_000
+const OLD_ROW_MS = 10 * 60_000
+
+/** Checks that the effect ledger is sealed and anchored. No finding without rows. */
+export async function checkLedger(project: Project, config: Config): Promise<Finding[]> {
+  if (!existsSync(databaseFile(config))) return []
+  const state = await project.withStore((store) => store.readSealState()).catch(() => null)
+  if (state === null) return []
+  const { head, unsealed, unsealedSince } = state
+  const now = systemClock.now()
+  if (unsealedSince !== null && unsealedSince < now - OLD_ROW_MS) {
+    const found = `${unsealed} rows have had no seal for over ten minutes`
+    return [warn('effect ledger', found, { fix: 'Run a process with the role all or scheduler: it seals them.' })]
+  }
+  return head === null ? [] : [checkAnchors(config, head, now)]
+}
+
+function checkAnchors({ anchorFile = null, service }: Config, head: Seal, now: number): Finding {
+  const sealed = `sealed up to row ${head.last}`
+  if (anchorFile === null) {
+    if (service.kind === 'sandbox') return ok('effect ledger', sealed)
+    return warn('effect ledger', `${sealed}, and anchored in the log only`, {
+      fix: 'Name a file on another disk with UPSHOT_ANCHOR_FILE: without an anchor, a lost end cannot be seen.',
+    })
+  }
+  const newest = loadAnchors(anchorFile).at(-1)
+  if (newest === undefined) {
+    const fix = 'Append to it with "upshot effects anchor", or see the log of the app.'
+    return warn('effect ledger', `${sealed}, and ${anchorFile} has no anchor`, { fix })
+  }
+  if (newest.seal > head.number) {
+    return fail('effect ledger', `it ends at seal ${head.number}, before its newest anchor (seal ${newest.seal})`, {
+      fix: 'If you restored a backup: upshot effects restored --reason "…". Otherwise rows are lost.',
+    })
+  }
+  const isBehind = newest.seal < head.number && head.at < now - OLD_ANCHOR_MS && newest.at < head.at
+  if (!isBehind) return ok('effect ledger', `${sealed}, anchored up to row ${newest.last}`)
+  return warn('effect ledger', `${sealed}, and its newest anchor ends at row ${newest.last}`, {
+    fix: 'Run a process with the role all or scheduler and this UPSHOT_ANCHOR_FILE.',
+  })
+}

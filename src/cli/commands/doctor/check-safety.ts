@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs'
+import { describeScope } from '../../../core/safety/stop.ts'
+import { systemClock } from '../../../core/time.ts'
+import type { Config } from '../../../project/config/load-config.ts'
+import { databaseFile } from '../../../project/data-dir/data-files.ts'
+import type { PersonStore, Project } from '../../open/open-project.ts'
+import { type Finding, warn } from './finding.ts'
+
+/** A stop that is this old was perhaps forgotten. */
+const OLD_STOP_MS = 86_400_000
+
+/** Checks that deletes are bounded, and that people hear of what waits for them. */
+export async function checkSafety(project: Project, config: Config): Promise<Finding[]> {
+  const guard = checkGuard(config)
+  if (!existsSync(databaseFile(config))) return guard
+  const found = await project
+    .withStore(async (store) => [...(await checkApprovals(store, config)), ...(await checkStops(store))])
+    .catch(() => [])
+  return [...guard, ...found]
+}
+
+function checkGuard({ guardPolicy }: Config): Finding[] {
+  if (guardPolicy.limits !== null) return []
+  return [
+    warn('guard', 'it is off: workflows may delete any number of files', {
+      fix: 'Remove UPSHOT_GUARD=off, and raise the limits in `guard` of the project file instead.',
+    }),
+  ]
+}
+
+/** One finding at most: who may decide, and who is told. */
+async function checkApprovals(store: PersonStore, { alerts }: Config): Promise<Finding[]> {
+  const open = await store.listApprovals({ status: 'open', limit: 1, now: systemClock.now() })
+  const [first] = open
+  if (first === undefined) return []
+  const hasApprover = (await store.listApprovers()).some(({ removedAt }) => removedAt === null)
+  const isTold = alerts?.rules.some(({ when }) => when === 'approval.asked') ?? false
+  const faults = [
+    ...(hasApprover ? [] : ['no approver is registered']),
+    ...(isTold ? [] : ['no alert rule tells of them']),
+  ]
+  if (faults.length === 0) return []
+  const fixes = [
+    ...(hasApprover ? [] : ['Register people with "upshot approvers add <name> --key <file>".']),
+    ...(isTold ? [] : ['Add a rule with `when: "approval.asked"` to `alerts` of the project file.']),
+  ]
+  const found = `approvals wait for people, but ${faults.join(' and ')}; the newest is ${first.id}`
+  return [warn('approvals', found, { fix: fixes.join(' ') })]
+}
+
+async function checkStops(store: PersonStore): Promise<Finding[]> {
+  const now = systemClock.now()
+  const old = (await store.listStops()).filter(({ since }) => since < now - OLD_STOP_MS)
+  return old.map((stop) => {
+    const days = Math.floor((now - stop.since) / OLD_STOP_MS)
+    const age = days === 1 ? 'for over a day' : `for over ${days} days`
+    const option = stop.kind === 'all' ? '' : ` --${stop.kind} ${stop.name}`
+    return warn('stop', `${describeScope(stop)} have been stopped ${age} by ${stop.actor}: ${stop.reason}`, {
+      fix: `If the reason is over: upshot effects resume${option}`,
+    })
+  })
+}

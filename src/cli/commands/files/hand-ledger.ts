@@ -1,0 +1,42 @@
+import { coversEffect, type EffectStop } from '../../../core/safety/stop.ts'
+import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
+import type { FileEntry } from '../../../core/service/file.ts'
+import type { EndByHand } from '../../../core/store/safety/effects.ts'
+import type { Store } from '../../../core/store/store.ts'
+import type { Clock } from '../../../core/time.ts'
+
+/** Writes the deletes of a person into the ledger, and obeys the stops. */
+export class HandLedger {
+  readonly #store: Pick<Store, 'beginByHand' | 'endByHand' | 'listStops'>
+  readonly #who: { actor: string; reason: string | null }
+  readonly #clock: Pick<Clock, 'now'>
+
+  constructor(
+    store: Pick<Store, 'beginByHand' | 'endByHand' | 'listStops'>,
+    { actor, reason }: { actor: string; reason: string | null },
+    clock: Pick<Clock, 'now'>,
+  ) {
+    this.#store = store
+    this.#who = { actor, reason }
+    this.#clock = clock
+  }
+
+  begin(file: FileEntry): Promise<{ seq: number } | { stop: EffectStop }> {
+    return this.#store.beginByHand(this.#describe(file))
+  }
+
+  async end(file: FileEntry, seq: number, { outcome, error, before }: Omit<EndByHand, 'seq'>) {
+    await this.#store.endByHand({ ...this.#describe(file), seq, outcome, error, before })
+  }
+
+  /** The stop that covers a file now; null for none. */
+  async findStop({ service: storage }: FileEntry): Promise<EffectStop | null> {
+    const source = { workflow: '', account: DEFAULT_ACCOUNT, storage }
+    return (await this.#store.listStops()).find((stop) => coversEffect(stop, source)) ?? null
+  }
+
+  #describe({ service: storage, id, path, size: bytes, modifiedAt }: FileEntry) {
+    const about = { account: DEFAULT_ACCOUNT, storage, target: `${storage}:${id}` }
+    return { ...about, asked: { path, bytes, modifiedAt }, ...this.#who, at: this.#clock.now() }
+  }
+}

@@ -1,0 +1,42 @@
+import { type Command, Option } from '@commander-js/extra-typings'
+import type { EffectFilter } from '../../../../core/store/safety/effects.ts'
+import { parseSince } from '../../../input/parse-option.ts'
+
+/** The options that select rows of the ledger. */
+interface FilterChoice {
+  workflow?: string | undefined
+  account?: string | undefined
+  run?: string | undefined
+  file?: string | undefined
+  class?: EffectFilter['class'] | undefined
+  outcome?: string | undefined
+  since?: number | undefined
+  until?: number | undefined
+}
+
+/** Adds the options that select rows of the ledger. */
+export function addFilter(command: Command) {
+  return command
+    .option('--workflow <id>', 'only effects of the workflow with this id')
+    .option('--account <name>', 'only effects on this account')
+    .option('--run <id>', 'only effects of this run')
+    .option('--file <file>', 'only this path, such as /out/a.mov, or this target, such as storage_a:fil_1')
+    .addOption(new Option('--class <class>', 'only deletes, writes, or words of people').choices(CLASSES))
+    .option('--outcome <outcome>', 'only this outcome, such as deleted, changed or failed')
+    .option('--since <when>', 'only since then: a duration before now, such as 30d, or an ISO 8601 time', parseSince)
+    .option('--until <when>', 'only before then', parseSince)
+}
+
+const CLASSES = ['delete', 'write', 'guard'] as const
+
+/** The filter that the options choose. */
+export function toFilter({ file, run, ...rest }: FilterChoice): EffectFilter {
+  const given = { ...rest, runId: run, ...(file === undefined ? {} : describeFile(file)) }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+}
+
+/** A target, or the path in it: the ledger has both. */
+export function describeFile(file: string): Pick<EffectFilter, 'path' | 'target'> {
+  const [, path] = /^(?:storage_[abc]:)?(\/.*)$/s.exec(file) ?? []
+  return path === undefined ? { target: file } : { path }
+}

@@ -1,0 +1,25 @@
+import type { Command } from '@commander-js/extra-typings'
+import { UpshotError } from '../../../../core/errors.ts'
+import { systemClock } from '../../../../core/time.ts'
+import type { Cli } from '../../../command.ts'
+import { confirm } from '../../../terminal/confirm.ts'
+
+/** `upshot tokens revoke <id>`: the next request with the token is refused. */
+export function define(command: Command, { out, project }: Cli): void {
+  command.argument('<id>', 'id of the token, tok_…, or its name').action((given) =>
+    project.withStore(async (store) => {
+      const tokens = await store.listTokens()
+      const token = tokens.find(({ id, name, revokedAt }) => revokedAt === null && (id === given || name === given))
+      if (!token) {
+        throw new UpshotError('not_found', `There is no token "${given}" that is not revoked.`, {
+          details: { fix: 'List them with "upshot tokens list".' },
+        })
+      }
+      const isConfirmed = await confirm(out, { will: `revoke the token ${token.name}` })
+      if (isConfirmed) await store.revokeToken(token.id, systemClock.now())
+      out.result({ id: token.id, name: token.name, revoked: isConfirmed }, () => [
+        isConfirmed ? `The token ${token.name} is revoked.` : 'Nothing changed.',
+      ])
+    }),
+  )
+}

@@ -1,0 +1,119 @@
+import { formatBytes, formatSpan, formatText } from '../../../terminal/format-value.ts'
+import type { Output } from '../../../terminal/output.ts'
+import { type Column, formatTable } from '../../../terminal/table.ts'
+import type { Frame, PersonalRun } from './read-frame.ts'
+import type { WorkflowLoad } from './recent-runs.ts'
+
+export interface Screen extends Pick<Output, 'paint'> {
+  width: number
+  height: number
+}
+
+/** The part of the picture that keys change. */
+export interface View {
+  /** Index of the chosen run in `forPerson`. */
+  chosen: number
+  /** The last line: a question, a result, or the keys. */
+  note: string
+}
+
+const BARS = '▁▂▃▄▅▆▇█'
+const MIN_ROWS = 3
+
+/** A frame with the note on the last line of the screen. */
+export function drawView(frame: Frame, { chosen, note }: View, screen: Screen): string[] {
+  const lines = drawFrame(frame, chosen, screen)
+  const gap = Array.from({ length: Math.max(0, screen.height - 1 - lines.length) }, () => '')
+  return [...lines, ...gap, screen.paint('dim', formatText(note, screen.width))]
+}
+
+/** The lines of a frame, one less than the screen has. `chosen`: index in `forPerson`; -1: none. */
+export function drawFrame(frame: Frame, chosen: number, screen: Screen): string[] {
+  const head = [drawProcess(frame, screen), ...drawLoad(frame, screen), '']
+  // The two tables share what head, titles, gaps and the last line leave.
+  const room = Math.max(2 * MIN_ROWS, screen.height - head.length - 5)
+  const personal = Math.min(frame.forPerson.length, Math.max(MIN_ROWS, room - frame.workflows.length))
+  const workflows = frame.workflows.slice(0, Math.max(MIN_ROWS, room - personal))
+  const lines = [
+    ...head,
+    ...(workflows.length === 0 ? ['No run was made lately.'] : formatTable(workflows, LOADS, screen)),
+    '',
+    ...drawPersonal(frame, chosen, { screen, rows: personal }),
+  ]
+  return lines.slice(0, screen.height - 1)
+}
+
+function drawProcess({ at, processes, databaseBytes, logBytes }: Frame, { paint, width }: Screen): string {
+  const [first] = processes.toSorted((one, other) => one.startedAt - other.startedAt)
+  const state =
+    first === undefined
+      ? paint('red', '○ no process runs')
+      : `${paint('green', '●')} ${processes.length === 1 ? '1 process' : `${processes.length} processes`}`
+  const up = first === undefined ? '' : `  up ${formatSpan(first.startedAt, at)}`
+  const disk = `  ${formatBytes(databaseBytes)} + log ${formatBytes(logBytes)}`
+  const clock = `${new Date(at).toISOString().slice(11, 19)} UTC`
+  const plain = `upshot ${first?.version ?? ''}  ${state}${up}${disk}`
+  return `${plain}${' '.repeat(Math.max(2, width - lengthOf(plain) - clock.length))}${clock}`
+}
+
+/** One line, or two on a narrow screen. */
+function drawLoad({ at, received, runs, chart, workflows }: Frame, { paint, width }: Screen): string[] {
+  const { accepted, duplicate, conflict, refused, isMore } = received
+  const more = isMore ? '+' : ''
+  const oldest = runs.oldestPendingAt === null ? '' : ` (oldest ${formatSpan(runs.oldestPendingAt, at)})`
+  const counts = [`▶ ${runs.running}`, `○ ${runs.pending}${oldest}`, `◷ ${runs.waiting - runs.forPerson}`]
+  const person = runs.forPerson === 0 ? '☞ 0' : paint('yellow', `☞ ${runs.forPerson}`)
+  const most = Math.max(1, ...chart)
+  const bars = chart.map((count) => BARS[Math.round((count / most) * (BARS.length - 1))]).join('')
+  const rate = formatRate(workflows.reduce((sum, { perMinute }) => sum + perMinute, 0))
+  const bad = refused + conflict === 0 ? `refused ${refused}` : paint('yellow', `refused ${refused + conflict}`)
+  const incoming = `in ${accepted}${more}/min  duplicate ${duplicate}  ${bad}`
+  const work = `runs ${counts.join('  ')}  ${person}   ${bars} ${rate}/min`
+  return lengthOf(incoming) + lengthOf(work) + 3 <= width ? [`${incoming}   ${work}`] : [incoming, work]
+}
+
+function drawPersonal({ at, forPerson }: Frame, chosen: number, { screen, rows }: { screen: Screen; rows: number }) {
+  if (forPerson.length === 0) return ['Nothing needs you.']
+  const from = Math.max(0, Math.min(chosen - rows + 1, forPerson.length - rows))
+  const shown = forPerson.slice(from, from + rows).map((run, index) => ({ ...run, isChosen: from + index === chosen }))
+  return formatTable(shown, personalColumns(at), screen)
+}
+
+function formatRate(perMinute: number): string {
+  return perMinute.toFixed(perMinute < 10 ? 1 : 0)
+}
+
+const LOADS: Column<WorkflowLoad>[] = [
+  { title: 'WORKFLOW', value: ({ workflow }) => workflow, most: 40 },
+  { title: 'RUNS/MIN', value: ({ perMinute }) => formatRate(perMinute), align: 'right' },
+  {
+    title: 'FAILED',
+    value: ({ failed }) => (failed === null ? null : `${(failed * 100).toFixed(1)} %`),
+    align: 'right',
+    style: ({ failed }) => (failed !== null && failed > 0 ? 'red' : null),
+  },
+  { title: 'AT WORK', value: ({ atWork }) => atWork, align: 'right' },
+  { title: 'P50', value: ({ p50Ms }) => formatSpan(p50Ms === null ? null : 0, p50Ms), align: 'right' },
+  { title: 'P95', value: ({ p95Ms }) => formatSpan(p95Ms === null ? null : 0, p95Ms), align: 'right' },
+]
+
+function personalColumns(now: number): Column<PersonalRun & { isChosen: boolean }>[] {
+  return [
+    { title: '', value: ({ isChosen }) => (isChosen ? '›' : ' '), cut: 'never' },
+    {
+      title: 'NEEDS YOU',
+      value: ({ status, workflow }) => `${status === 'failed' ? '✗' : '☞'} ${workflow}`,
+      most: 40,
+      style: ({ status }) => (status === 'failed' ? 'red' : 'yellow'),
+    },
+    { title: 'RUN', value: ({ id }) => id, isId: true },
+    { title: 'AGE', value: ({ createdAt }) => formatSpan(createdAt, now), align: 'right', cut: 'never' },
+    { title: 'WHY', value: ({ why }) => why },
+  ]
+}
+
+/** Characters that a painted line takes on the screen. */
+function lengthOf(text: string): number {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: styles are control sequences.
+  return text.replace(/\u001B\[[\d;]*m/g, '').length
+}

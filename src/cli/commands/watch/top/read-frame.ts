@@ -1,0 +1,79 @@
+import { stat } from 'node:fs/promises'
+import type { Verdict } from '../../../../core/incoming/delivery.ts'
+import type { Run } from '../../../../core/runs/run.ts'
+import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../../../core/store/health/processes.ts'
+import type { OpenRuns } from '../../../../core/store/runs.ts'
+import type { ReadStore } from '../../../../core/store/store.ts'
+import type { RecentLoad, RecentRuns } from './recent-runs.ts'
+
+/** Everything that one frame shows. Times are epoch milliseconds. */
+export interface Frame extends RecentLoad {
+  at: number
+  /** The processes that said within 35 s that they live. */
+  processes: ProcessRecord[]
+  databaseBytes: number
+  logBytes: number
+  /** Deliveries of the last minute; `isMore` where there were more than are counted. */
+  received: { accepted: number; duplicate: number; conflict: number; refused: number; isMore: boolean }
+  runs: OpenRuns
+  /** Failed runs and those that wait for a person, newest first. */
+  forPerson: PersonalRun[]
+}
+
+export interface PersonalRun extends Pick<Run, 'id' | 'workflow' | 'status' | 'createdAt'> {
+  /** Why it failed, or what it waits for. */
+  why: string
+}
+
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+const MOST_DELIVERIES = 1_000
+const MOST_PERSONAL = 50
+
+/** Reads a frame in about 10 ms, whatever the store holds. */
+export async function readFrame(
+  { store, recent, database }: { store: ReadStore; recent: RecentRuns; database: string },
+  { now, filter }: { now: number; filter: string },
+): Promise<Frame> {
+  const processes = (await store.listProcesses()).filter(({ seenAt }) => now - seenAt < PROCESS_SILENCE_MS)
+  const load = await recent.look(now)
+  const isShown = (workflow: string) => workflow.includes(filter)
+  return {
+    ...load,
+    workflows: load.workflows.filter(({ workflow }) => isShown(workflow)),
+    at: now,
+    processes,
+    databaseBytes: await sizeOf(database),
+    logBytes: await sizeOf(`${database}-wal`),
+    received: await countDeliveries(store, now),
+    runs: await store.countOpenRuns(),
+    forPerson: (await listPersonal(store, now)).filter(({ workflow }) => isShown(workflow)),
+  }
+}
+
+async function countDeliveries(store: ReadStore, now: number): Promise<Frame['received']> {
+  const rows = await store.listDeliveries({ since: now - MINUTE_MS, limit: MOST_DELIVERIES })
+  const count = (verdict: Verdict) => rows.filter((row) => row.verdict === verdict).length
+  const taken = { accepted: count('accepted'), duplicate: count('duplicate'), conflict: count('conflict') }
+  const refused = rows.length - taken.accepted - taken.duplicate - taken.conflict
+  return { ...taken, refused, isMore: rows.length === MOST_DELIVERIES }
+}
+
+async function listPersonal(store: ReadStore, now: number): Promise<PersonalRun[]> {
+  const failed = await store.listRuns({ status: 'failed', since: now - DAY_MS, limit: MOST_PERSONAL })
+  const waiting = await store.listRuns({ waitsForPerson: true, limit: MOST_PERSONAL })
+  return [...failed, ...waiting]
+    .sort((one, other) => (one.id < other.id ? 1 : -1))
+    .map(({ id, workflow, status, createdAt, error, reason }) => {
+      const why =
+        error === null ? (reason ?? '') : `${error.step === undefined ? '' : `${error.step}: `}${error.message}`
+      return { id, workflow, status, createdAt, why }
+    })
+}
+
+function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  )
+}

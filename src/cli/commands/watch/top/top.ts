@@ -1,0 +1,44 @@
+import type { Command } from '@commander-js/extra-typings'
+import { systemClock, waitUntil } from '../../../../core/time.ts'
+import { databaseFile } from '../../../../project/data-dir/data-files.ts'
+import type { Cli } from '../../../command.ts'
+import { onInterrupt } from '../../../terminal/on-interrupt.ts'
+import { drawFrame, drawView } from './draw-frame.ts'
+import { readFrame } from './read-frame.ts'
+import { RecentRuns } from './recent-runs.ts'
+import { openScreen } from './screen.ts'
+import { TopKeys } from './top-keys.ts'
+
+const FRAME_MS = 1_000
+
+/** `upshot top`: the load and what needs a person, once a second. It asks the database alone. */
+export function define(command: Command, { out, project }: Cli): void {
+  command.option('--once', 'print one frame and end').action(({ once = false }) =>
+    project.withStore(async (store, config) => {
+      const source = { store, recent: new RecentRuns(store), database: databaseFile(config) }
+      const read = (filter = '') => readFrame(source, { now: systemClock.now(), filter })
+      const ended = onInterrupt()
+      if (once || !out.isInteractive) {
+        const frame = await read()
+        const screen = { paint: out.paint, width: out.width ?? 120, height: 30 }
+        out.result(frame, () => drawFrame(frame, -1, screen))
+        return
+      }
+      const keys = new TopKeys(store)
+      const screen = openScreen(out, (key) => void keys.press(key).then(redraw, () => {}))
+      let frame = await read()
+      const redraw = () => screen.draw(drawView(frame, keys.view(frame), screen))
+      try {
+        while (!keys.isLeaving && !ended.aborted) {
+          redraw()
+          await waitUntil(systemClock, systemClock.now() + FRAME_MS, AbortSignal.any([ended, keys.changed()])).catch(
+            () => {},
+          )
+          frame = await read(keys.filter)
+        }
+      } finally {
+        screen.close()
+      }
+    }),
+  )
+}

@@ -1,0 +1,75 @@
+import { type AlertBook, isOver, type OpenTopic } from './alert-book.ts'
+import { ALERT_KINDS, type AlertRule } from './alert-rule.ts'
+
+/** The news of a topic: it is new, there are more, or it is over. */
+export type AlertChange = 'new' | 'more' | 'over'
+
+export interface AlertItem {
+  change: AlertChange
+  topic: OpenTopic
+}
+
+/** A message to be sent by the process that saved the book. */
+export interface PlannedMessage {
+  items: readonly AlertItem[]
+  /** The book in which this process has taken the sending on. */
+  book: AlertBook
+}
+
+/** Messages of a rule within its `everyMs`; what comes beyond joins the next one. */
+const MAX_MESSAGES = 5
+/** A process that has not said by then how its sending went has died. */
+const SENDING_MS = 60_000
+/** A state that goes on is told again this often. */
+const REMIND_MS = 86_400_000
+
+/** The message that is due now; null for none. */
+export function planMessage(rule: AlertRule, book: AlertBook, now: number): PlannedMessage | null {
+  const recent = book.sentAt.filter((at) => at > now - rule.everyMs)
+  if (recent.length >= MAX_MESSAGES) return null
+  const items = book.topics.flatMap((topic) => {
+    const change = findChange(rule, topic, now)
+    return change === null ? [] : [{ change, topic }]
+  })
+  if (items.length === 0) return null
+  const taken = new Set(items.map(({ topic }) => topic.id))
+  const topics = book.topics.map((topic) =>
+    taken.has(topic.id) ? { ...topic, sendingUntil: now + SENDING_MS } : topic,
+  )
+  return { items, book: { ...book, topics, sentAt: [...recent, now] } }
+}
+
+function findChange(rule: AlertRule, topic: OpenTopic, now: number): AlertChange | null {
+  const { told, toldAt, count, since, sendingUntil } = topic
+  if (sendingUntil !== null && sendingUntil > now) return null
+  if (told === null || toldAt === null) {
+    const holds = ALERT_KINDS[rule.when] !== 'state' || now - since >= rule.forMs
+    return holds && topic.endedAt === null && count > rule.over ? 'new' : null
+  }
+  if (isOver(rule, topic, now)) return 'over'
+  if (now - toldAt < rule.everyMs) return null
+  const isReminder = ALERT_KINDS[rule.when] === 'state' && now - toldAt >= REMIND_MS
+  return count > told || isReminder ? 'more' : null
+}
+
+/**
+ * The book after a message. One that no channel took is tried again with the next one, after
+ * `everyMs` at the latest.
+ */
+export function noteSending(
+  rule: AlertRule,
+  book: AlertBook,
+  { items, isSent }: { items: readonly AlertItem[]; isSent: boolean },
+  now: number,
+): AlertBook {
+  const sent = new Map(items.map((item) => [item.topic.id, item]))
+  const topics = book.topics.flatMap((topic) => {
+    const item = sent.get(topic.id)
+    if (item === undefined) return [topic]
+    if (!isSent) return [{ ...topic, sendingUntil: now + Math.min(rule.everyMs, SENDING_MS) }]
+    // A thing that happened while the message was under way opens the topic again.
+    const isClosed = ALERT_KINDS[rule.when] === 'once' || (item.change === 'over' && isOver(rule, topic, now))
+    return isClosed ? [] : [{ ...topic, told: item.topic.count, toldAt: now, sendingUntil: null }]
+  })
+  return { ...book, topics }
+}

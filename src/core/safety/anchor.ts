@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { Seal } from './seal.ts'
+
+/** The newest seal at a moment, to be kept outside the database. */
+export interface Anchor {
+  /** Number of the seal. */
+  seal: number
+  /** The newest ledger row that it covers. */
+  last: number
+  /** When the anchor was taken, in epoch milliseconds. */
+  at: number
+  /** MAC of the seal, in hex. */
+  mac: string
+}
+
+const anchorLine = z.object({
+  seal: z.int().positive(),
+  last: z.int().nonnegative(),
+  at: z.iso.datetime().transform((text) => Date.parse(text)),
+  mac: z.string().regex(/^[0-9a-f]{64}$/),
+})
+
+/** The anchor of a seal. */
+export function anchorOf({ number, last, mac }: Pick<Seal, 'number' | 'last' | 'mac'>, now: number): Anchor {
+  return { seal: number, last, at: now, mac }
+}
+
+/** One line of JSON, without its end. */
+export function formatAnchor({ seal, last, at, mac }: Anchor): string {
+  return JSON.stringify({ seal, last, at: new Date(at).toISOString(), mac })
+}
+
+/**
+ * The anchors in a text: lines of an anchor file, or of a log with other lines between. A line that
+ * a crash cut off is none.
+ */
+export function readAnchors(text: string): Anchor[] {
+  return text.split('\n').flatMap((line) => {
+    if (!line.startsWith('{')) return []
+    try {
+      const parsed = anchorLine.safeParse(JSON.parse(line))
+      return parsed.success ? [parsed.data] : []
+    } catch {
+      return []
+    }
+  })
+}

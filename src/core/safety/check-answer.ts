@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { UpshotError } from '../errors.ts'
+import type { Approval } from './approval.ts'
+
+/**
+ * An answer as JSON text, checked by the JSON Schema of its question; null where none is asked for.
+ * Throws `invalid_request`.
+ */
+export function checkAnswer({ id, question }: Pick<Approval, 'id' | 'question'>, given: unknown): string | null {
+  if (question === null || question.answer === null) {
+    if (given === undefined) return null
+    throw refuse('This approval asks for no answer.', 'Leave the answer out.')
+  }
+  const parsed = z.fromJSONSchema(question.answer as never).safeParse(given ?? {})
+  if (parsed.success) return JSON.stringify(parsed.data)
+  const faults = parsed.error.issues.map(({ path, message }) => `${['answer', ...path].join('.')}: ${message}`)
+  const fix = `See what is asked with "upshot approvals show ${id} --json".`
+  throw refuse(`The answer does not fit: ${faults.join('; ')}.`, fix)
+}
+
+function refuse(message: string, fix: string): UpshotError {
+  return new UpshotError('invalid_request', message, { details: { fix } })
+}

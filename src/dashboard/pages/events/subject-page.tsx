@@ -1,0 +1,103 @@
+import { Link } from 'wouter'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { urlOf } from '../../api/client.ts'
+import { useList } from '../../api/use-api.ts'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { List } from '../../parts/list.tsx'
+import { Empty } from '../../parts/messages.tsx'
+import { PageHead } from '../../parts/page-head.tsx'
+import { Status } from '../../parts/status.tsx'
+import { RunLink } from '../../parts/text.tsx'
+import { Moment } from '../../parts/when.tsx'
+import { useFilters } from '../../state/filters.ts'
+
+type Story = AnswerOf<'GET /subjects/:subject'>
+type Chapter = Story['items'][number]
+type Effect = Story['effects'][number]
+
+/** Everything that touched a file, a path or a transfer, on one line of time. */
+export default function SubjectPage() {
+  const subject = useFilters().read('of')
+  const story = useList('GET /subjects/:subject', { params: { subject }, query: {} })
+  const effects = story.data?.pages[0]?.effects ?? []
+  const command = subject.startsWith('/') ? `upshot events list --path "${subject}"` : `upshot effects of ${subject}`
+  return (
+    <div className="stack">
+      <div>
+        <p className="crumbs">
+          <Link href="/events">Events</Link> / the story of
+        </p>
+        <PageHead title={subject}>
+          <CopyAs cli={command} url={urlOf('GET /subjects/:subject', { params: { subject } })} />
+        </PageHead>
+      </div>
+      <List of={story} empty={effects.length === 0 ? <NoStory /> : <TimeLine chapters={[]} effects={effects} />}>
+        {(chapters) => <TimeLine chapters={chapters} effects={effects} />}
+      </List>
+    </div>
+  )
+}
+
+/** Events and effects together, newest first. */
+function TimeLine({ chapters, effects }: { chapters: readonly Chapter[]; effects: readonly Effect[] }) {
+  const entries = [
+    ...chapters.map((chapter) => ({ at: chapter.event.receivedAt, key: chapter.event.id, chapter })),
+    ...effects.map((effect) => ({ at: effect.at, key: String(effect.seq), effect })),
+  ].sort((one, other) => other.at.localeCompare(one.at))
+  return (
+    <ol className="card story">
+      {entries.map((entry) => (
+        <li key={entry.key}>
+          <span className="quiet small">
+            <Moment at={entry.at} />
+          </span>
+          {'chapter' in entry ? <EventEntry chapter={entry.chapter} /> : <EffectEntry effect={entry.effect} />}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+function EventEntry({ chapter: { event, runs } }: { chapter: Chapter }) {
+  return (
+    <div className="stack tight">
+      <div className="row">
+        <Link href={`/events/${encodeURIComponent(event.id)}`}>{event.type}</Link>
+        <span className="quiet wrap">{event.subject}</span>
+      </div>
+      {runs.length > 0 && (
+        <ul>
+          {runs.map((run) => (
+            <li className="row" key={run.id}>
+              <Status status={run.status} needsPerson={run.needsPerson} />
+              <RunLink run={run} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+function EffectEntry({ effect: { operation, phase, outcome, actor, runId, workflow, ...rest } }: { effect: Effect }) {
+  const by = runId === null ? actor : <RunLink run={{ id: runId, workflow: workflow ?? 'a run' }} />
+  return (
+    <div className="row">
+      <span className={`tag ${rest.class}`}>{rest.class}</span>
+      <span>
+        {operation} {phase}
+        {outcome !== null && `: ${outcome.replaceAll('_', ' ')}`}
+      </span>
+      <span className="quiet">by</span> {by}
+      {rest.approval !== null && <Link href={`/approvals/${rest.approval}`}>approval</Link>}
+    </div>
+  )
+}
+
+function NoStory() {
+  return (
+    <Empty title="Nothing tells of it.">
+      <p>An event is found by a path such as storage_a:/in/a.pdf, or by the id of a file or transfer in it.</p>
+    </Empty>
+  )
+}

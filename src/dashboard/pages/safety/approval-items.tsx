@@ -1,0 +1,77 @@
+import { useMemo } from 'react'
+import { Link } from 'wouter'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Bones, Empty } from '../../parts/messages.tsx'
+import { Path } from '../../parts/text.tsx'
+import { When } from '../../parts/when.tsx'
+import type { ApprovalItem } from '../../words/approvals.ts'
+import { countOf, formatBytes, shortId } from '../../words/format.ts'
+
+interface ItemsParts {
+  items: readonly ApprovalItem[]
+  isPending: boolean
+  /**
+   * Numbers that an approval leaves out, and the way to change one; absent: they cannot be chosen.
+   */
+  left?: ReadonlySet<number>
+  toggle?: (number: number) => void
+}
+
+/** The exact list of an approval, in its order. */
+export function ApprovalItems({ items, isPending, left, toggle }: ItemsParts) {
+  const selection = useMemo(() => {
+    if (!left || !toggle) return undefined
+    const keys = new Set(
+      items.filter(({ number, state }) => state === 'open' && !left.has(number)).map(({ number }) => String(number)),
+    )
+    const nameOf = ({ path, target, number }: ApprovalItem) => path ?? target ?? `item ${number}`
+    const fits = ({ state }: ApprovalItem) => state === 'open'
+    return { keys, fits, toggle: (key: string) => toggle(Number(key)), nameOf }
+  }, [items, left, toggle])
+  const shown = items.filter(({ state }) => state !== 'withdrawn')
+  if (shown.length === 0) return isPending ? <Bones /> : <Empty title="Its list is empty." />
+  return (
+    <>
+      <DataTable
+        label="Effects that are asked for"
+        columns={COLUMNS}
+        rows={shown}
+        keyOf={({ number }) => String(number)}
+        {...(selection ? { selection } : {})}
+      />
+      {shown.length < items.length && (
+        <p className="small quiet">
+          {countOf(items.length - shown.length, 'effect')} of the list no run asks for any more; they are left out here.
+        </p>
+      )}
+    </>
+  )
+}
+
+const COLUMNS: readonly Column<ApprovalItem>[] = [
+  { title: '#', width: '56px', className: 'number', cell: ({ number }) => <span className="quiet">{number}</span> },
+  { title: 'File', className: 'wide', cell: ({ path, target }) => <Path text={path ?? target} /> },
+  {
+    title: 'Size',
+    width: '84px',
+    className: 'number',
+    cell: ({ bytes }) => (bytes === null ? '–' : formatBytes(bytes)),
+  },
+  {
+    title: 'Changed',
+    width: '92px',
+    className: 'spare',
+    cell: ({ modifiedAt }) => <When at={modifiedAt} />,
+  },
+  { title: 'Target', width: '20%', className: 'spare', cell: ({ target }) => <span className="mono">{target}</span> },
+  {
+    title: 'Run',
+    width: '110px',
+    cell: ({ runId }) => (
+      <Link className="mono" href={`/runs/${runId}`}>
+        {shortId(runId)}
+      </Link>
+    ),
+  },
+  { title: 'State', width: '100px', cell: ({ state }) => <span className="quiet">{state}</span> },
+]

@@ -1,0 +1,53 @@
+import { UpshotError } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import { toJson } from '../../core/json.ts'
+import { accountOf } from '../../core/runs/claim.ts'
+import { readCall } from '../admit/read-cause.ts'
+import { neverSettles } from '../pass/parking.ts'
+import type { Pass } from '../pass/pass.ts'
+import { holdStep, refuseOutside } from '../steps/reach-step.ts'
+import { listReceived, type Streams } from '../steps/receive-step.ts'
+import { MAX_SENT_BYTES } from '../steps/send-step.ts'
+
+/**
+ * Ends the code here, and the run after its steps at work. Its successor begins in the commit of
+ * that end.
+ */
+export async function continueRun(pass: Pass, streams: Streams, input: unknown): Promise<never> {
+  refuseOutside(pass, 'continueAs')
+  if (pass.parking.isClosed) return neverSettles()
+  pass.order.noteDraw()
+  const json = checkInput(pass, input)
+  const held = holdStep(pass)
+  if (held && !(await held)) return neverSettles()
+  const received = listReceived(streams)
+  requireSize('the list of the events that it has received', JSON.stringify(received))
+  const run = newId('run', pass.clock.now())
+  pass.parking.continueAs({ run, account: accountOf(pass.run.cause), input: json, received })
+  return neverSettles()
+}
+
+/** The input as JSON. Throws where no run of this workflow could begin with it. */
+function checkInput({ run, on, clock, spellings }: Pass, input: unknown): string {
+  if (run.handler !== 'run') throw refuse('`onFailure` follows a run that has ended, and cannot continue it.')
+  if (typeof on === 'object' && 'kind' in on && on.kind === 'cron') {
+    throw refuse(`"${run.workflow}" runs on a schedule and takes no input. Its next tick starts the next run.`)
+  }
+  const json = toJson(input, 'The input of step.continueAs')
+  requireSize('an input', json)
+  const call = { account: accountOf(run.cause), runId: run.lease.runId, createdAt: clock.now(), input: json }
+  readCall(call, { on }, { isSelfCaused: false, spellings })
+  return json
+}
+
+function requireSize(what: string, json: string): void {
+  if (Buffer.byteLength(json) <= MAX_SENT_BYTES) return
+  throw new UpshotError(
+    'output_too_large',
+    `step.continueAs gives ${what} of more than ${MAX_SENT_BYTES} bytes. Pass ids, not content.`,
+  )
+}
+
+function refuse(why: string): UpshotError {
+  return new UpshotError('invalid_workflow', `step.continueAs: ${why}`)
+}

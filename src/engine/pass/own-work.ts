@@ -1,0 +1,78 @@
+/** A read, a digest, a timer or the like that the author's code has begun outside steps. */
+export interface OwnWorkItem {
+  isTimer: boolean
+  /** File, line and column of the code that began it; null where the stack does not tell. */
+  place: string | null
+}
+
+/** A timer or an immediate of Node, as far as it tells whether it will still fire. */
+interface Resource {
+  _destroyed?: boolean
+  hasRef?: () => boolean
+}
+
+/** Work of one pass that its code has begun outside steps, and awaits. */
+export class OwnWork {
+  #items: Map<number, OwnWorkItem & { resource: Resource }> | null = null
+  #moves = 0
+  /** Called when one of the items has ended. */
+  onEnd = () => {}
+  /** Called for each timer that the code sets. */
+  onTimer: ((item: OwnWorkItem) => void) | undefined
+
+  /** Counts beginnings and ends: while it stays the same, the work is still. */
+  get moves(): number {
+    return this.#moves
+  }
+
+  /** The oldest item that will still end; null where there is none. */
+  get pending(): OwnWorkItem | null {
+    if (this.#items === null) return null
+    for (const item of this.#items.values()) if (mayEnd(item.resource)) return item
+    return null
+  }
+
+  begin(id: number, item: OwnWorkItem, resource: Resource): void {
+    this.#moves += 1
+    this.#items ??= new Map()
+    this.#items.set(id, { ...item, resource })
+    // A timer that only bounds something else is detached at once.
+    if (item.isTimer && this.onTimer) queueMicrotask(() => mayEnd(resource) && this.onTimer?.(item))
+  }
+
+  end(id: number): void {
+    if (!this.#items?.delete(id)) return
+    this.#moves += 1
+    this.onEnd()
+  }
+
+  /** The pass is over: what its code has begun is of no interest any more. */
+  close(): void {
+    for (const id of this.#items?.keys() ?? []) begun.delete(id)
+    this.#items = null
+  }
+}
+
+/** A timer that was cleared, or that keeps no process alive, is not awaited. */
+function mayEnd(resource: Resource): boolean {
+  return resource._destroyed !== true && resource.hasRef?.() !== false
+}
+
+/** The work of all passes of this thread, by the id of each open item. */
+export const begun = new Map<number, OwnWork>()
+let isQuiet = false
+
+/** True while code of the engine begins something that is not the author's. */
+export function isEngineAtWork(): boolean {
+  return isQuiet
+}
+
+/** Calls code of the engine whose timers are not the author's. */
+export function quietly<T>(call: () => T): T {
+  isQuiet = true
+  try {
+    return call()
+  } finally {
+    isQuiet = false
+  }
+}

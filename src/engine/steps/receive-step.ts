@@ -1,0 +1,117 @@
+import type { EventRecord, ServiceEvent } from '../../core/incoming/event.ts'
+import { accountOf } from '../../core/runs/claim.ts'
+import { planMatch } from '../../core/runs/matching.ts'
+import type { Checkpoint, StepName } from '../../core/runs/step.ts'
+import type { EventWait } from '../../core/runs/wait.ts'
+import { parseDuration } from '../../core/time.ts'
+import { neverSettles } from '../pass/parking.ts'
+import type { Pass } from '../pass/pass.ts'
+import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
+import { awaitMatch, completeWait, describeTarget, fitFound, planWait, type WaitRequest } from './wait-step.ts'
+
+export type ReceiveRequest = Omit<WaitRequest, 'since'>
+
+/** Ids of the events that a run has taken, in order, by what its calls ask for. */
+export type Streams = Map<string, Set<string>>
+
+/** Newest events of a stream that a wait names: parallel calls may have taken them in any order. */
+const NAMED = 100
+/** The same in a run that continues this one, which begins without calls at work. */
+const INHERITED = 20
+
+interface Receiver {
+  pass: Pass
+  request: ReceiveRequest
+  /** The events that are taken. Throws for a `where` that is not valid, which fails the step. */
+  taken: () => Set<string>
+}
+
+/**
+ * Takes the next matching event that this run has not had, in the order of storing. Parks until
+ * there is one, or the timeout is over: then null.
+ */
+export function receiveStep(
+  pass: Pass,
+  streams: Streams,
+  name: StepName,
+  request: ReceiveRequest,
+): Promise<ServiceEvent | null> {
+  const receiver: Receiver = { pass, request, taken: () => findStream(streams, request) }
+  return takeStep(
+    pass,
+    { name, kind: 'receive', effect: 'read' },
+    ({ key, known }) => (known ? goOn(receiver, known) : begin(receiver, key)),
+    (found, key) => {
+      if (found !== null) receiver.taken().add((found as ServiceEvent).id)
+      return fitFound(pass, key, request, found)
+    },
+  )
+}
+
+/** The streams of a new pass; `received`: by the runs that this one continues. */
+export function openStreams(received: Record<string, readonly string[]> = {}): Streams {
+  return new Map(Object.entries(received).map(([key, ids]) => [key, new Set(ids)]))
+}
+
+/** The events from which a run that continues this one goes on. */
+export function listReceived(streams: Streams): Record<string, string[]> {
+  return Object.fromEntries([...streams].map(([key, ids]) => [key, [...ids].slice(-INHERITED)]))
+}
+
+function findStream(streams: Streams, { on, where }: ReceiveRequest): Set<string> {
+  const { name, value } = planMatch(where)
+  const key = JSON.stringify([typeof on === 'string' ? on : on.type, name, value])
+  const stream = streams.get(key) ?? new Set()
+  streams.set(key, stream)
+  return stream
+}
+
+async function begin(receiver: Receiver, key: string): Promise<ServiceEvent | null> {
+  const { pass, request } = receiver
+  planNext(receiver)
+  const timeoutMs = parseDuration(request.timeout, `Step "${key}": timeout`)
+  const held = holdStep(pass)
+  if (held && !(await held)) return neverSettles()
+  const step: Checkpoint = {
+    ...newStep(pass, { key, kind: 'receive', effect: 'read' }),
+    target: describeTarget(request),
+    dueAt: pass.clock.now() + timeoutMs,
+  }
+  await open(receiver, step)
+  return goOn(receiver, step)
+}
+
+/** A wait for what was stored after the events that the run has had. */
+function planNext({ pass, request, taken }: Receiver): EventWait {
+  const wait = planWait(request, { account: accountOf(pass.run.cause), now: pass.clock.now() })
+  const had = [...taken()]
+  return { ...wait, since: { after: had.slice(-NAMED) } }
+}
+
+/** Saves the wait. An event that is matched already is found before the pass parks. */
+function open(receiver: Receiver, step: Checkpoint, isAgain = false): Promise<void> {
+  const { pass } = receiver
+  const wait = planNext(receiver)
+  const saved = pass.journal.record(step, undefined, { ...(isAgain && { isSettled: true }), wait }).then(
+    () => pass.matcher.startMatching(),
+    // The barrier of the journal reports it.
+    () => {},
+  )
+  return readDuringPass(pass, () => saved)
+}
+
+async function goOn(receiver: Receiver, step: Checkpoint): Promise<ServiceEvent | null> {
+  const { pass, request } = receiver
+  const held = holdStep(pass)
+  if (held && !(await held)) return neverSettles()
+  for (;;) {
+    const found: EventRecord | null = await awaitMatch(pass, step)
+    const taken = receiver.taken()
+    if (found === null || !taken.has(found.id)) {
+      if (found !== null) taken.add(found.id)
+      return completeWait(pass, step, request, found)
+    }
+    // A call beside this one has taken it: this one waits for the next.
+    await open(receiver, step, true)
+  }
+}

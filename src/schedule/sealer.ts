@@ -1,0 +1,100 @@
+import { describeError } from '../core/errors.ts'
+import type { Publish } from '../core/notices.ts'
+import { type Anchor, anchorOf } from '../core/safety/anchor.ts'
+import type { Seal } from '../core/safety/seal.ts'
+import type { Store } from '../core/store/store.ts'
+import type { Clock } from '../core/time.ts'
+
+/** A row is sealed within this time, and can be changed unseen until then. */
+const SEAL_EVERY_MS = 5_000
+/** Time between two anchors; a decision of a person is anchored at once. */
+const ANCHOR_EVERY_MS = 3_600_000
+/** Rows of a seal at most: reading and sealing them takes about 5 ms of the writer. */
+const ROWS_A_SEAL = 1_000
+
+type SealStore = Pick<Store, 'readSealState' | 'sealEffects'>
+
+interface SealerParts {
+  store: SealStore
+  clock: Clock
+  publish: Publish
+  /** Writes an anchor outside the database; null where only the log has it. */
+  keepAnchor: ((anchor: Anchor) => void) | null
+}
+
+/** Seals the effect ledger in the background, and anchors the end of its chain. See decision 58. */
+export class Sealer {
+  readonly #parts: SealerParts
+  #cancel = () => {}
+  #round: Promise<void> = Promise.resolve()
+  #isStarted = false
+  #isStopped = false
+  #anchored: { seal: number; at: number } | null = null
+
+  constructor(parts: SealerParts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    this.#isStarted = true
+    this.#round = this.#run()
+  }
+
+  /** Seals what is left. Resolves when nothing more will be written. */
+  async stop(): Promise<void> {
+    if (this.#isStopped || !this.#isStarted) return
+    this.#isStopped = true
+    this.#cancel()
+    await this.#round
+    await this.#sealOnce()
+  }
+
+  async #run(): Promise<void> {
+    await this.#sealOnce()
+    if (this.#isStopped) return
+    const { clock } = this.#parts
+    this.#cancel = clock.at(clock.now() + SEAL_EVERY_MS, () => this.start())
+  }
+
+  async #sealOnce(): Promise<void> {
+    const { store, clock, publish } = this.#parts
+    try {
+      const { head, hasDecision } = await sealLedger(store, clock)
+      if (head !== null && (hasDecision || this.#isDue(head))) this.#anchor(head)
+    } catch (error) {
+      publish({ kind: 'fault', where: 'sealing the effect ledger', error: describeError(error) })
+    }
+  }
+
+  #isDue({ number }: Seal): boolean {
+    if (this.#anchored === null) return true
+    const { seal, at } = this.#anchored
+    return number !== seal && this.#parts.clock.now() >= at + ANCHOR_EVERY_MS
+  }
+
+  #anchor(head: Seal): void {
+    const { clock, publish, keepAnchor } = this.#parts
+    const anchor = anchorOf(head, clock.now())
+    keepAnchor?.(anchor)
+    this.#anchored = anchor
+    const { seal, last, mac } = anchor
+    publish({ kind: 'effects.anchored', seal, last, mac })
+  }
+}
+
+/** Seals every row that no seal covers, a thousand a commit. */
+export async function sealLedger(
+  store: SealStore,
+  clock: Pick<Clock, 'now'>,
+): Promise<{ head: Seal | null; hasDecision: boolean }> {
+  const state = await store.readSealState()
+  let { head } = state
+  let hasDecision = false
+  for (let isDone = state.unsealed === 0; !isDone; ) {
+    const sealed = await store.sealEffects({ now: clock.now(), limit: ROWS_A_SEAL })
+    head = sealed.head
+    hasDecision ||= sealed.hasDecision
+    isDone = sealed.rows < ROWS_A_SEAL
+  }
+  return { head, hasDecision }
+}

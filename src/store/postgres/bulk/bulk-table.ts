@@ -1,0 +1,127 @@
+import {
+  BULK_SILENCE_MS,
+  type BulkCount,
+  type BulkOperation,
+  type BulkPlan,
+  type BulkRefusal,
+  type BulkStatus,
+  MAX_REFUSALS,
+} from '../../../core/safety/bulk.ts'
+import type { Connection } from '../database/connection.ts'
+
+interface BulkRow {
+  id: string
+  plan: string
+  status: BulkStatus
+  count: string
+  cursor: string | null
+  done: number
+  refused: number
+  ended_at: number | null
+}
+
+const COLUMNS = 'id, plan, status, count, cursor, done, refused, ended_at'
+const NOTHING: BulkCount = { total: 0, writes: 0, deletes: 0, first: [] }
+
+/** Operations on many runs. Their cursor moves in the commit of the slice that it passes. */
+export class BulkTable {
+  readonly #insert
+  readonly #claim
+  readonly #find
+  readonly #list
+  readonly #move
+  readonly #end
+  readonly #add
+  readonly #refuse
+  readonly #refusals
+
+  constructor(db: Connection) {
+    // Index: bulk_open, with the few operations that are not over.
+    this.#claim = db.prepare<{ owner: string; now: number; silentSince: number }, BulkRow>(
+      `UPDATE bulk SET owner = @owner, seen_at = @now WHERE id = (
+         SELECT id FROM bulk WHERE status IN ('counting', 'running')
+           AND (owner IS NULL OR owner = @owner OR seen_at <= @silentSince) ORDER BY id LIMIT 1
+         FOR UPDATE SKIP LOCKED)
+       RETURNING ${COLUMNS}`,
+    )
+    // Index: primary key, from here on.
+    this.#insert = db.prepare(`INSERT INTO bulk (id, plan, status, count) VALUES (?, ?, 'counting', ?)`)
+    this.#find = db.prepare<[string], BulkRow>(`SELECT ${COLUMNS} FROM bulk WHERE id = ?`)
+    this.#list = db.prepare<[string, number], BulkRow>(
+      `SELECT ${COLUMNS} FROM bulk WHERE id < ? ORDER BY id DESC LIMIT ?`,
+    )
+    this.#move = db.prepare<Move>(
+      `UPDATE bulk SET status = @status, count = @count, cursor = @next, seen_at = @now, ended_at = @endedAt
+       WHERE id = @id AND owner = @owner AND status = @was AND cursor IS NOT DISTINCT FROM @after`,
+    )
+    this.#end = db.prepare(
+      `UPDATE bulk SET status = 'aborted', ended_at = ? WHERE id = ? AND status IN ('counting', 'running')`,
+    )
+    this.#add = db.prepare('UPDATE bulk SET done = done + ?, refused = refused + ? WHERE id = ?')
+    this.#refuse = db.prepare(
+      `INSERT INTO bulk_refusal (bulk_id, run_id, why) SELECT ?, ?, ?
+       WHERE (SELECT refused FROM bulk WHERE id = ?) + ?::bigint <= ${MAX_REFUSALS}`,
+    )
+    this.#refusals = db.prepare<[string], BulkRefusal>(
+      'SELECT run_id AS run, why FROM bulk_refusal WHERE bulk_id = ? ORDER BY number',
+    )
+  }
+
+  async start(plan: BulkPlan): Promise<void> {
+    await this.#insert.run(plan.id, JSON.stringify(plan), JSON.stringify(NOTHING))
+  }
+
+  async abort(id: string, now: number): Promise<boolean> {
+    return (await this.#end.run(now, id)).changes === 1
+  }
+
+  /** The oldest operation that no living process works on, now owned by this one. */
+  async claim(owner: string, now: number): Promise<BulkOperation | null> {
+    const row = await this.#claim.get({ owner, now, silentSince: now - BULK_SILENCE_MS })
+    return row ? readBulk(row) : null
+  }
+
+  async find(id: string): Promise<BulkOperation | null> {
+    const row = await this.#find.get(id)
+    return row ? readBulk(row) : null
+  }
+
+  /** Newest first. */
+  async list({ limit, before = '~' }: { limit: number; before?: string }): Promise<BulkOperation[]> {
+    return (await this.#list.all(before, limit)).map(readBulk)
+  }
+
+  async listRefusals(id: string): Promise<BulkRefusal[]> {
+    return await this.#refusals.all(id)
+  }
+
+  /** `number`: its place among the refusals of its slice, from 1. */
+  async refuse(id: string, { run, why }: BulkRefusal, number: number): Promise<void> {
+    await this.#refuse.run(id, run, why, id, number)
+  }
+
+  async add(id: string, { done, refused }: { done: number; refused: number }): Promise<void> {
+    await this.#add.run(done, refused, id)
+  }
+
+  /** A compare-and-set of the cursor: false when another process or an abort was first. */
+  async move(move: Omit<Move, 'count'> & { count: BulkCount }): Promise<boolean> {
+    return (await this.#move.run({ ...move, count: JSON.stringify(move.count) })).changes === 1
+  }
+}
+
+interface Move {
+  id: string
+  owner: string
+  was: BulkStatus
+  status: BulkStatus
+  after: string | null
+  next: string | null
+  count: string
+  now: number
+  endedAt: number | null
+}
+
+function readBulk({ plan, status, count, cursor, done, refused, ended_at: endedAt }: BulkRow): BulkOperation {
+  return { ...JSON.parse(plan), status, count: JSON.parse(count), cursor, done, refused, endedAt }
+}

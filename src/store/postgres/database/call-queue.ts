@@ -1,0 +1,53 @@
+interface Waiting<Call, Answer> {
+  call: Call
+  resolve: (answer: Answer) => void
+  reject: (error: unknown) => void
+}
+
+/** Most calls of one message. */
+const MOST = 500
+
+/** Gathers calls while one message is under way, and makes all of them with the next. */
+export class CallQueue<Call, Answer> {
+  readonly #perform: (calls: readonly Call[]) => Promise<readonly Answer[]>
+  #waiting: Waiting<Call, Answer>[] = []
+  #isBusy = false
+
+  /** `perform` makes calls in one commit, and gives their answers in the same order. */
+  constructor(perform: (calls: readonly Call[]) => Promise<readonly Answer[]>) {
+    this.#perform = perform
+  }
+
+  add(call: Call): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ call, resolve, reject })
+      if (!this.#isBusy) this.#begin()
+    })
+  }
+
+  #begin(): void {
+    this.#isBusy = true
+    // After this turn, so that all of its calls are in one message.
+    setImmediate(() => void this.#flush())
+  }
+
+  async #flush(): Promise<void> {
+    const group = this.#waiting.slice(0, MOST)
+    this.#waiting = this.#waiting.slice(MOST)
+    await this.#settle(group)
+    if (this.#waiting.length > 0) this.#begin()
+    else this.#isBusy = false
+  }
+
+  /** After a group failed, only the calls that fail alone are rejected. */
+  async #settle(group: readonly Waiting<Call, Answer>[]): Promise<void> {
+    try {
+      const answers = await this.#perform(group.map(({ call }) => call))
+      for (const [index, { resolve }] of group.entries()) resolve(answers[index] as Answer)
+    } catch (error) {
+      const isWhole = error instanceof Error && 'code' in error && error.code === 'store_unavailable'
+      if (group.length === 1 || isWhole) for (const { reject } of group) reject(error)
+      else for (const one of group) await this.#settle([one])
+    }
+  }
+}

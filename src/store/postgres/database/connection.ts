@@ -1,0 +1,86 @@
+import type { Client, QueryResultRow } from 'pg'
+
+/** A value of a statement. `true` and `false` are sent as 1 and 0. */
+type Parameters<Given extends unknown[] | object> = Given extends unknown[] ? Given : [Given]
+
+/** A statement of one connection. */
+export interface Statement<Values extends unknown[], Row> {
+  run(...values: Values): Promise<{ changes: number }>
+  get(...values: Values): Promise<Row | undefined>
+  all(...values: Values): Promise<Row[]>
+  /** The same with the first column of each row. */
+  pluck(): Statement<Values, Row>
+}
+
+/** A connection to the database, as the tables see it. */
+export class Connection {
+  readonly #client: Pick<Client, 'query'>
+
+  constructor(client: Pick<Client, 'query'>) {
+    this.#client = client
+  }
+
+  /**
+   * A statement with `?` for values in their order, or `@name` for those of one object. Nothing is
+   * prepared in the server, since a pooler may give each transaction another session.
+   */
+  prepare<Given extends unknown[] | object = unknown[], Row = unknown>(
+    text: string,
+  ): Statement<Parameters<Given>, Row> {
+    const { sql, names } = translate(text)
+    const query = (values: unknown[]) => this.#client.query(sql, bind(values, names))
+    return createStatement(query, (row) => row as Row)
+  }
+
+  /** Runs SQL text without values, which may be several statements. */
+  async execute(text: string): Promise<void> {
+    await this.#client.query(text)
+  }
+}
+
+function createStatement<Values extends unknown[], Row>(
+  query: (values: unknown[]) => Promise<{ rows: QueryResultRow[]; rowCount: number | null }>,
+  read: (row: QueryResultRow) => Row,
+): Statement<Values, Row> {
+  return {
+    run: async (...values) => ({ changes: (await query(values)).rowCount ?? 0 }),
+    get: async (...values) => {
+      const [row] = (await query(values)).rows
+      return row === undefined ? undefined : read(row)
+    },
+    all: async (...values) => (await query(values)).rows.map(read),
+    pluck: () => createStatement(query, (row) => Object.values(row)[0] as Row),
+  }
+}
+
+/** A text in quotes, a value, or a name that PostgreSQL would fold to lower case. */
+const PARTS = /'(?:[^']|'')*'|\?|@(\w+)|\bAS ([a-z]+[A-Z]\w*)/g
+
+function translate(text: string): { sql: string; names: string[] | null } {
+  const names: string[] = []
+  let count = 0
+  const sql = text.replace(PARTS, (part: string, name?: string, alias?: string) => {
+    if (part.startsWith("'")) return part
+    if (alias !== undefined) return `AS "${alias}"`
+    if (name === undefined) {
+      count += 1
+      return `$${count}`
+    }
+    if (!names.includes(name)) names.push(name)
+    return `$${names.indexOf(name) + 1}`
+  })
+  return { sql, names: names.length > 0 ? names : null }
+}
+
+function bind(values: unknown[], names: string[] | null): unknown[] {
+  if (names === null) return values.map(encode)
+  const given = values[0] as Record<string, unknown>
+  return names.map((name) => encode(given[name]))
+}
+
+/** PostgreSQL's text cannot hold the character 0. */
+function encode(value: unknown): unknown {
+  if (typeof value === 'boolean') return Number(value)
+  if (typeof value === 'string' && value.includes('\0')) return value.replaceAll('\0', '\u{fffd}')
+  return value ?? null
+}

@@ -1,0 +1,138 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Client } from 'pg'
+import { UpshotError } from '../../../core/errors.ts'
+import { Connection } from './connection.ts'
+import type { Pool } from './pool.ts'
+import { isLost, isPassing, translateFault } from './postgres-fault.ts'
+
+/** Takes part in every transaction of its connection. */
+export interface TransactionParts {
+  /** The last writes of the transaction. */
+  ending(): Promise<void>
+  rolledBack(): void
+}
+
+/** A call is repeated for this long, in milliseconds, while its fault may pass. */
+const REPEAT_MS = 8_000
+/** Most milliseconds between two tries; the first pause is short. */
+const MAX_PAUSE_MS = 250
+
+/** Performs the calls of the store, each again where a fault passes. See decision 62. */
+export class Database<Tables extends { parts: TransactionParts }> {
+  readonly #pool: Pool
+  readonly #openTables: (connection: Connection) => Tables
+  readonly #tables = new WeakMap<Client, Tables>()
+  /** Host and name of the database, for messages. */
+  readonly #place: string
+  #isClosed = false
+
+  constructor(pool: Pool, place: string, openTables: (connection: Connection) => Tables) {
+    this.#pool = pool
+    this.#place = place
+    this.#openTables = openTables
+  }
+
+  /** Statements that each stand alone, and may be made twice. */
+  read<T>(use: (tables: Tables) => Promise<T>): Promise<T> {
+    return this.#repeat(() => this.#withClient((client) => use(this.#tablesOf(client))))
+  }
+
+  /**
+   * Performs `use` in one transaction, again as a whole where the server asks for it. A commit
+   * whose answer is lost is settled by asking for its fate.
+   */
+  write<T>(use: (tables: Tables) => Promise<T>): Promise<T> {
+    return this.#repeat(async () => {
+      const done = await this.#withClient((client) => this.#transact(client, use))
+      if ('value' in done) return done.value
+      if (await this.#isCommitted(done.unknown.xid)) return done.unknown.value
+      throw done.unknown.fault
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#pool.close()
+  }
+
+  async #transact<T>(
+    client: Client,
+    use: (tables: Tables) => Promise<T>,
+  ): Promise<{ value: T } | { unknown: { xid: string; value: T; fault: unknown } }> {
+    const tables = this.#tablesOf(client)
+    const xid = await begin(client)
+    let value: T
+    try {
+      value = await use(tables)
+      await tables.parts.ending()
+    } catch (error) {
+      tables.parts.rolledBack()
+      if (!isLost(error)) await client.query('ROLLBACK')
+      throw error
+    }
+    try {
+      await client.query('COMMIT')
+      return { value }
+    } catch (fault) {
+      tables.parts.rolledBack()
+      if (!isLost(fault)) throw fault
+      return { unknown: { xid, value, fault } }
+    }
+  }
+
+  /** The fate of a transaction whose commit was not answered; waits while it is at work. */
+  async #isCommitted(xid: string): Promise<boolean> {
+    return this.#repeat(async () => {
+      const status = await this.#withClient(async (client) => {
+        const { rows } = await client.query<{ status: string | null }>(
+          'SELECT pg_xact_status($1::text::xid8) AS status',
+          [xid],
+        )
+        return rows[0]?.status
+      })
+      if (status === 'in progress') throw Object.assign(new Error('the commit is under way'), { code: '55P03' })
+      return status === 'committed'
+    })
+  }
+
+  async #withClient<T>(use: (client: Client) => Promise<T>): Promise<T> {
+    const client = await this.#pool.take()
+    let isSound = true
+    try {
+      return await use(client)
+    } catch (error) {
+      isSound = !isLost(error)
+      throw error
+    } finally {
+      this.#pool.release(client, isSound)
+    }
+  }
+
+  async #repeat<T>(attempt: () => Promise<T>): Promise<T> {
+    const until = performance.now() + REPEAT_MS
+    for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+      try {
+        if (this.#isClosed) throw new UpshotError('store_unavailable', 'The store is closed.')
+        return await attempt()
+      } catch (error) {
+        if (!isPassing(error) || performance.now() + pauseMs > until) throw translateFault(error, this.#place)
+        await sleep(pauseMs + Math.random() * pauseMs)
+      }
+    }
+  }
+
+  #tablesOf(client: Client): Tables {
+    const known = this.#tables.get(client)
+    if (known) return known
+    const tables = this.#openTables(new Connection(client))
+    this.#tables.set(client, tables)
+    return tables
+  }
+}
+
+/** Begins a transaction, and gives its number. Both statements are one message. */
+async function begin(client: Client): Promise<string> {
+  const results: unknown = await client.query('BEGIN; SELECT pg_current_xact_id()::text AS xid')
+  const [, { rows }] = results as [unknown, { rows: { xid: string }[] }]
+  return rows[0]?.xid ?? ''
+}

@@ -1,0 +1,137 @@
+import pg from 'pg'
+import { type PoolOptions, sessionSettings } from './pool.ts'
+
+/** Hints are gathered for this long, in milliseconds: a notification is a commit of its own. */
+const GATHER_MS = 5
+/** Pause before a lost session is opened again, in milliseconds. */
+const AGAIN_MS = 1_000
+/** Interval at which the workers of this process say that they are alive. */
+const BEAT_MS = 1_000
+
+/** SQL for the moment by the clock of the database, in epoch milliseconds. */
+export const DATABASE_NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
+/** SQL for the key of a worker's lock. */
+export const workerLock = (worker: string) => `hashtextextended('worker ' || ${worker}, 0)`
+
+/**
+ * A session that tells other processes of writes, and holds the locks of this process's workers.
+ * Losing it loses no run: a lost hint costs a poll, and a lost lock some seconds.
+ */
+export class DirectSession {
+  readonly #options: PoolOptions
+  readonly #watchers = new Set<() => void>()
+  readonly #workers = new Set<string>()
+  readonly #channel: string
+  #client: pg.Client | null = null
+  #opening: Promise<void> | null = null
+  #hint: NodeJS.Timeout | null = null
+  #again: NodeJS.Timeout | null = null
+  #beats: NodeJS.Timeout | null = null
+  #isClosed = false
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+    this.#channel = `upshot ${options.schema}`.slice(0, 63)
+  }
+
+  /** Calls `onChange` after writes of any process. Gives the call that ends it. */
+  watch(onChange: () => void): () => void {
+    const watcher = () => onChange()
+    this.#watchers.add(watcher)
+    void this.#open()
+    return () => {
+      this.#watchers.delete(watcher)
+    }
+  }
+
+  /** Something was written. */
+  hint(): void {
+    if (this.#hint !== null || this.#isClosed) return
+    this.#hint = setTimeout(() => {
+      this.#hint = null
+      void this.#query('SELECT pg_notify($1, $2)', [this.#channel, ''])
+    }, GATHER_MS)
+  }
+
+  /** Holds the lock of a worker of this process, and beats for it, until it is dropped. */
+  async hold(worker: string): Promise<void> {
+    if (this.#workers.has(worker)) return
+    this.#workers.add(worker)
+    await this.#query(`SELECT pg_try_advisory_lock(${workerLock('$1')})`, [worker])
+    this.#beats ??= setInterval(() => void this.#beat(), BEAT_MS).unref()
+  }
+
+  async drop(worker: string): Promise<void> {
+    if (!this.#workers.delete(worker)) return
+    await this.#query(`SELECT pg_advisory_unlock(${workerLock('$1')})`, [worker])
+  }
+
+  /** Its workers are dead for the others at once. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return
+    if (this.#beats !== null) clearInterval(this.#beats)
+    if (this.#workers.size > 0)
+      await this.#query('UPDATE worker SET seen_at = 0 WHERE id = ANY ($1)', [[...this.#workers]])
+    this.#isClosed = true
+    for (const timer of [this.#hint, this.#again]) if (timer !== null) clearTimeout(timer)
+    await this.#opening
+    await this.#client?.end().catch(() => {})
+  }
+
+  #beat(): Promise<void> {
+    return this.#query(`UPDATE worker SET seen_at = ${DATABASE_NOW} WHERE id = ANY ($1)`, [[...this.#workers]])
+  }
+
+  /** A failed statement ends the session: the next one opens another. */
+  async #query(text: string, values: unknown[]): Promise<void> {
+    await this.#open()
+    try {
+      await this.#client?.query(text, values)
+    } catch {
+      this.#lose()
+    }
+  }
+
+  #open(): Promise<void> {
+    if (this.#client !== null || this.#again !== null || this.#isClosed) return Promise.resolve()
+    this.#opening ??= this.#connect().finally(() => {
+      this.#opening = null
+    })
+    return this.#opening
+  }
+
+  async #connect(): Promise<void> {
+    for (const host of this.#options.hosts) {
+      const client = new pg.Client({ ...host, ...sessionSettings(this.#options.schema) })
+      client.on('error', () => this.#lose(client))
+      client.on('notification', () => {
+        for (const watcher of this.#watchers) watcher()
+      })
+      try {
+        await client.connect()
+        await client.query(`LISTEN "${this.#channel.replaceAll('"', '""')}"`)
+        for (const worker of this.#workers) {
+          await client.query(`SELECT pg_try_advisory_lock(${workerLock('$1')})`, [worker])
+        }
+        this.#client = client
+        // Nobody heard the writes of the meantime.
+        for (const watcher of this.#watchers) watcher()
+        return
+      } catch {
+        client.end().catch(() => {})
+      }
+    }
+    this.#lose()
+  }
+
+  #lose(client = this.#client): void {
+    if (client !== this.#client) return
+    client?.end().catch(() => {})
+    this.#client = null
+    if (this.#isClosed || this.#again !== null) return
+    this.#again = setTimeout(() => {
+      this.#again = null
+      void this.#open()
+    }, AGAIN_MS).unref()
+  }
+}

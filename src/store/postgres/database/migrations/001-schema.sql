@@ -1,0 +1,792 @@
+-- Times are epoch milliseconds. JSON is text. Our ids sort by time, in the order of their bytes.
+-- Names are those of the SQLite store where a table is the same.
+
+-- Events ------------------------------------------------------------------------------------------
+
+-- The counter row of each stream of events. A transaction that numbers an event holds it to its
+-- commit, so numbers rise in the order of commits. Stream s numbers s, s + 8, s + 16 …: a number
+-- names one event.
+CREATE TABLE stream (
+  id          integer PRIMARY KEY,
+  seq         bigint NOT NULL
+) WITH (fillfactor = 10);
+INSERT INTO stream (id, seq) SELECT id, id FROM generate_series(0, 7) AS id;
+
+-- The stream of an account's events.
+CREATE FUNCTION stream_of(account text) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN get_byte(sha256(convert_to(account, 'UTF8')), 0) & 7;
+
+-- Which events are stored, for ever: 16 bytes of a hash over account and id, and of the body's hash.
+CREATE TABLE event_identity (
+  identity    uuid PRIMARY KEY,
+  seq         bigint NOT NULL,
+  body_hash   uuid NOT NULL
+);
+
+CREATE TABLE event (
+  stream      integer NOT NULL,
+  seq         bigint NOT NULL,
+  id          text COLLATE "C" NOT NULL,
+  account     text COLLATE "C" NOT NULL,
+  type        text COLLATE "C" NOT NULL,
+  origin      text COLLATE "C" NOT NULL,
+  created_at  bigint NOT NULL,
+  received_at bigint NOT NULL,
+  PRIMARY KEY (stream, seq)
+);
+CREATE INDEX event_received ON event (received_at, seq);
+
+-- Every account that an endpoint ever named. An event is looked up by account and id.
+CREATE TABLE event_account (name text COLLATE "C" PRIMARY KEY);
+
+-- The signed bodies, until retention deletes them.
+CREATE TABLE event_body (
+  received_at bigint NOT NULL,
+  seq         bigint NOT NULL,
+  body        text COLLATE "C" NOT NULL,
+  PRIMARY KEY (received_at, seq)
+);
+
+-- An event with its body, which is empty once pruned.
+CREATE VIEW full_event AS
+  SELECT event.stream, event.seq, event.id, event.account, event.type, event.origin, event.created_at,
+    event.received_at, coalesce(event_body.body, '') AS body
+  FROM event LEFT JOIN event_body ON event_body.received_at = event.received_at AND event_body.seq = event.seq;
+
+-- Incoming ----------------------------------------------------------------------------------------
+
+-- An address that receives deliveries. A removed endpoint keeps its row: the ledger refers to it,
+-- and its path is never reused.
+CREATE TABLE endpoint (
+  id          text COLLATE "C" PRIMARY KEY,
+  name        text COLLATE "C" NOT NULL,
+  path        text COLLATE "C" NOT NULL UNIQUE,
+  account     text COLLATE "C" NOT NULL,
+  events      text COLLATE "C" NOT NULL,
+  scheme      text COLLATE "C" NOT NULL,
+  status      text COLLATE "C" NOT NULL,
+  created_at  bigint NOT NULL,
+  revision    bigint NOT NULL DEFAULT 0,
+  removed_at  bigint
+);
+CREATE UNIQUE INDEX endpoint_name ON endpoint (name) WHERE removed_at IS NULL;
+
+-- The sealed secrets of an endpoint; the row of one goes when the endpoint is removed.
+CREATE TABLE endpoint_secret (
+  endpoint_id text COLLATE "C" NOT NULL REFERENCES endpoint (id) ON DELETE CASCADE,
+  position    bigint NOT NULL,
+  sealed      bytea NOT NULL,
+  active_from bigint NOT NULL,
+  until       bigint,
+  last_used_at bigint,
+  PRIMARY KEY (endpoint_id, position)
+);
+
+-- One row. The version rises with each change of an endpoint and invalidates what processes cache.
+CREATE TABLE endpoint_version (version bigint NOT NULL);
+INSERT INTO endpoint_version (version) VALUES (0);
+
+-- An account of the service. Its keys are sealed under its name.
+CREATE TABLE account (
+  name         text COLLATE "C" PRIMARY KEY,
+  base_url     text COLLATE "C" NOT NULL,
+  api_key      bytea NOT NULL,
+  fallback_key bytea,
+  plan         text COLLATE "C" NOT NULL,
+  storages     text COLLATE "C" NOT NULL,
+  created_at   bigint NOT NULL
+);
+
+-- The ledger: one row per request that reached an endpoint. A refused one has no event.
+CREATE TABLE delivery (
+  id          text COLLATE "C" PRIMARY KEY,
+  endpoint_id text COLLATE "C",
+  received_at bigint NOT NULL,
+  verdict     text COLLATE "C" NOT NULL,
+  event_id    text COLLATE "C",
+  event_seq   bigint,
+  body_bytes  bigint,
+  facts       text COLLATE "C" NOT NULL
+);
+CREATE INDEX delivery_repeat ON delivery (event_seq) WHERE verdict IN ('duplicate', 'conflict');
+-- The oldest refusals of a verdict, which make room for newer ones.
+CREATE INDEX delivery_refused ON delivery (verdict, id) WHERE event_id IS NULL;
+CREATE INDEX delivery_conflict ON delivery (id) WHERE verdict = 'conflict';
+
+-- Refusals by verdict. `listed`: rows in the ledger; `dropped`: refusals without a row, or whose
+-- row made room.
+CREATE TABLE refusal_tally (
+  verdict     text COLLATE "C" PRIMARY KEY,
+  listed      bigint NOT NULL DEFAULT 0,
+  dropped     bigint NOT NULL DEFAULT 0
+);
+
+-- Accepted events that no workflow starts on, by type.
+CREATE TABLE unmatched_tally (
+  type        text COLLATE "C" PRIMARY KEY,
+  events      bigint NOT NULL,
+  last_at     bigint NOT NULL
+);
+
+-- Unverified deliveries of learning endpoints, sealed. `bytes` counts against the endpoint's limit.
+CREATE TABLE capture (
+  id          text COLLATE "C" PRIMARY KEY,
+  endpoint_id text COLLATE "C" NOT NULL REFERENCES endpoint (id) ON DELETE CASCADE,
+  received_at bigint NOT NULL,
+  bytes       bigint NOT NULL,
+  sealed      bytea NOT NULL
+);
+CREATE INDEX capture_endpoint ON capture (endpoint_id, id);
+
+
+
+-- Workflows ---------------------------------------------------------------------------------------
+
+-- The authors' workflows, written by the process that loads their modules. Receiver, scheduler and
+-- command line read them here.
+CREATE TABLE workflow (
+  id          text COLLATE "C" PRIMARY KEY,
+  file        text COLLATE "C" NOT NULL,
+  schedule    text COLLATE "C",
+  -- The priority of a new run until its admission.
+  priority    bigint NOT NULL,
+  -- `timeout.run` in milliseconds.
+  run_timeout bigint,
+  loaded_at   bigint NOT NULL
+);
+
+-- An event type that starts a workflow.
+CREATE TABLE route (
+  workflow    text COLLATE "C" NOT NULL REFERENCES workflow (id) ON DELETE CASCADE,
+  event_type  text COLLATE "C" NOT NULL,
+  PRIMARY KEY (workflow, event_type)
+);
+
+-- One row. The version rises with each change of a workflow; 0 until modules are first loaded.
+CREATE TABLE workflow_version (version bigint NOT NULL);
+INSERT INTO workflow_version (version) VALUES (0);
+
+-- The workflows that each worker has loaded. A row counts only while its worker lives.
+CREATE TABLE worker_workflow (
+  worker      text COLLATE "C" NOT NULL,
+  workflow    text COLLATE "C" NOT NULL,
+  PRIMARY KEY (worker, workflow)
+);
+
+-- Workflows that a person paused.
+CREATE TABLE workflow_pause (
+  workflow    text COLLATE "C" PRIMARY KEY,
+  paused_at   bigint NOT NULL
+);
+
+-- The cron line of a workflow, and how far its moments are handled.
+CREATE TABLE schedule (
+  workflow    text COLLATE "C" PRIMARY KEY,
+  expression  text COLLATE "C" NOT NULL,
+  started_at  bigint NOT NULL,
+  -- The latest moment that is handled, with a run or without.
+  handled_at  bigint NOT NULL DEFAULT 0,
+  paused_at   bigint,
+  -- Moments without a run: missed while no scheduler ran, skipped because the tick before was at
+  -- work, suppressed by a pause.
+  missed      bigint NOT NULL DEFAULT 0,
+  skipped     bigint NOT NULL DEFAULT 0,
+  suppressed  bigint NOT NULL DEFAULT 0
+);
+
+-- A due moment of a schedule, recorded once.
+CREATE TABLE tick (
+  workflow      text COLLATE "C" NOT NULL,
+  scheduled_for bigint NOT NULL,
+  recorded_at   bigint NOT NULL,
+  missed        bigint NOT NULL,
+  run_id        text COLLATE "C" NOT NULL,
+  is_manual     bigint NOT NULL DEFAULT 0,
+  account       text COLLATE "C" NOT NULL,
+  PRIMARY KEY (workflow, scheduled_for, account)
+);
+
+-- Runs --------------------------------------------------------------------------------------------
+
+-- The facts of a run, which never change. Its cause is an event (`event_seq`), a tick (`tick_at`), or
+-- another run (`parent_run`, with `input` and `account`).
+CREATE TABLE run (
+  id          text COLLATE "C" PRIMARY KEY,
+  workflow    text COLLATE "C" NOT NULL,
+  event_seq   bigint,
+  tick_at     bigint,
+  input       text COLLATE "C",
+  account     text COLLATE "C",
+  parent_run  text COLLATE "C",
+  parent_step text COLLATE "C",
+  depth       bigint NOT NULL DEFAULT 0,
+  -- The newest event of its stream when it was made; null where that is `event_seq`.
+  since_seq   bigint,
+  created_at  bigint NOT NULL,
+  origin      text COLLATE "C" NOT NULL DEFAULT 'event',
+  origin_run  text COLLATE "C",
+  handler     text COLLATE "C" NOT NULL DEFAULT 'run',
+  failure     text COLLATE "C",
+  -- Of a run that goes on in another's place: the newest event when the first run of the chain was
+  -- made, and the events that were taken, as JSON by stream.
+  chain_seq   bigint,
+  received    text COLLATE "C"
+);
+CREATE INDEX run_caused  ON run (event_seq)  WHERE event_seq IS NOT NULL;
+CREATE INDEX run_invoked ON run (parent_run) WHERE parent_run IS NOT NULL;
+CREATE INDEX run_origin  ON run (origin_run) WHERE origin_run IS NOT NULL;
+
+-- An unfinished run: the queue. Only this table is updated much, so it is kept small and clean.
+CREATE TABLE work (
+  run_id      text COLLATE "C" PRIMARY KEY,
+  workflow    text COLLATE "C" NOT NULL,
+  status      text COLLATE "C" NOT NULL,
+  reason      text COLLATE "C",
+  -- The negated priority: the queue's order is (rank, run_id).
+  rank        bigint NOT NULL DEFAULT 0,
+  due_at      bigint,
+  fence       bigint NOT NULL DEFAULT 0,
+  worker      text COLLATE "C",
+  -- The number of the claim that gave it away, by which a lost answer is found again.
+  claim       bigint,
+  attempt     bigint NOT NULL DEFAULT 0,
+  crashes     bigint NOT NULL DEFAULT 0,
+  suspicion   bigint NOT NULL DEFAULT 0,
+  awaits      bigint NOT NULL DEFAULT 0,
+  started_at  bigint,
+  code_hash   text COLLATE "C",
+  error       text COLLATE "C",
+  gates       text COLLATE "C",
+  gate_state  text COLLATE "C",
+  folded      bigint,
+  -- Set for the run of a tick that is no handler of a failure.
+  tick_at     bigint,
+  tick_account text COLLATE "C"
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
+  autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off);
+CREATE INDEX work_ready   ON work (rank, run_id) WHERE status = 'pending' AND suspicion < 2;
+CREATE INDEX work_suspect ON work (rank, run_id) WHERE status = 'pending' AND suspicion >= 2;
+CREATE INDEX work_waiting ON work (due_at)       WHERE status = 'waiting' AND due_at IS NOT NULL;
+CREATE INDEX work_untimed ON work (run_id)       WHERE status = 'waiting' AND due_at IS NULL;
+CREATE INDEX work_leased  ON work (worker)       WHERE status = 'running';
+CREATE INDEX work_paused  ON work (workflow, run_id)
+  WHERE status = 'waiting' AND reason = 'the workflow is paused';
+CREATE INDEX work_ticking ON work (workflow, tick_account, tick_at) WHERE tick_at IS NOT NULL;
+
+-- The end of a run. The row goes when a person retries it.
+CREATE TABLE outcome (
+  run_id      text COLLATE "C" PRIMARY KEY,
+  workflow    text COLLATE "C" NOT NULL,
+  status      text COLLATE "C" NOT NULL,
+  reason      text COLLATE "C",
+  rank        bigint NOT NULL,
+  fence       bigint NOT NULL,
+  attempt     bigint NOT NULL,
+  started_at  bigint,
+  finished_at bigint NOT NULL,
+  code_hash   text COLLATE "C",
+  output      text COLLATE "C",
+  -- Size of an output that is in `large_output`.
+  apart_bytes bigint,
+  error       text COLLATE "C",
+  -- 1 where a rule of its workflow canceled it, so that a retry would be canceled again.
+  by_rule     bigint NOT NULL DEFAULT 0,
+  gates       text COLLATE "C",
+  gate_state  text COLLATE "C",
+  folded      bigint,
+  folded_into text COLLATE "C",
+  -- The run that goes on in its place.
+  continued_by text COLLATE "C"
+);
+CREATE INDEX outcome_ended_badly ON outcome (status, run_id) WHERE status IN ('failed', 'canceled');
+CREATE INDEX outcome_failed ON outcome (workflow, run_id) WHERE status = 'failed';
+CREATE INDEX outcome_failed_end ON outcome (finished_at, run_id) WHERE status = 'failed';
+CREATE INDEX outcome_folded ON outcome (folded_into) WHERE folded_into IS NOT NULL;
+
+-- A run in all that is known of it. A condition on the status of one side only reads that side.
+CREATE VIEW full_run AS
+  SELECT run.*, coalesce(work.status, outcome.status) AS status, work.status AS work_status,
+    outcome.status AS end_status, coalesce(work.reason, outcome.reason) AS reason,
+    coalesce(work.rank, outcome.rank) AS rank, work.due_at, coalesce(work.fence, outcome.fence) AS fence, work.worker,
+    coalesce(work.attempt, outcome.attempt) AS attempt, coalesce(work.suspicion, 0) AS suspicion,
+    coalesce(work.awaits, 0) AS awaits, coalesce(work.started_at, outcome.started_at) AS started_at,
+    outcome.finished_at, coalesce(work.code_hash, outcome.code_hash) AS code_hash, outcome.output,
+    outcome.apart_bytes, coalesce(work.error, outcome.error) AS error, coalesce(outcome.by_rule, 0) AS by_rule,
+    coalesce(work.gates, outcome.gates) AS gates, coalesce(work.gate_state, outcome.gate_state) AS gate_state,
+    coalesce(work.folded, outcome.folded) AS folded, outcome.folded_into, outcome.continued_by
+  FROM run LEFT JOIN work ON work.run_id = run.id LEFT JOIN outcome ON outcome.run_id = run.id;
+
+-- A step of a run, with its last attempt.
+CREATE TABLE step (
+  run_id      text COLLATE "C" NOT NULL,
+  key         text COLLATE "C" NOT NULL,
+  position    bigint NOT NULL,
+  kind        text COLLATE "C" NOT NULL,
+  effect      text COLLATE "C" NOT NULL,
+  status      text COLLATE "C" NOT NULL,
+  attempt     bigint NOT NULL,
+  output      text COLLATE "C",
+  apart_bytes bigint,
+  error       text COLLATE "C",
+  target      text COLLATE "C",
+  started_at  bigint NOT NULL,
+  finished_at bigint,
+  due_at      bigint,
+  -- Counts the outcomes of the run in the order in which its code got them. NULL in a finished step:
+  -- position + 1. 0: delivered when the code asks.
+  settled     bigint,
+  -- The ledger row in which its effect began; null: it has not begun.
+  effect_seq  bigint,
+  -- Permits for that one effect: more than 1 where an attempt has no known end.
+  permits     bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (run_id, key)
+);
+-- Tells whether a deletion that the service reports was ours.
+CREATE INDEX step_delete ON step (target) WHERE effect = 'delete' AND target IS NOT NULL;
+
+-- Every failed attempt of a step.
+CREATE TABLE step_failure (
+  number      bigint GENERATED ALWAYS AS IDENTITY,
+  run_id      text COLLATE "C" NOT NULL,
+  key         text COLLATE "C" NOT NULL,
+  attempt     bigint NOT NULL,
+  failed_at   bigint NOT NULL,
+  error       text COLLATE "C" NOT NULL
+);
+CREATE INDEX step_failure_run ON step_failure (run_id);
+
+-- Log lines of runs, the newest 500 of each. A run that logs nothing has none.
+CREATE TABLE run_log (
+  run_id      text COLLATE "C" NOT NULL,
+  number      bigint NOT NULL,
+  at          bigint NOT NULL,
+  level       text COLLATE "C" NOT NULL,
+  message     text COLLATE "C" NOT NULL,
+  facts       text COLLATE "C",
+  PRIMARY KEY (run_id, number)
+);
+
+-- Outputs too large for their row, compressed. The key of a run's own output is empty.
+CREATE TABLE large_output (
+  run_id      text COLLATE "C" NOT NULL,
+  key         text COLLATE "C" NOT NULL,
+  packed      bytea NOT NULL,
+  PRIMARY KEY (run_id, key)
+);
+
+
+-- Waits -------------------------------------------------------------------------------------------
+
+
+
+
+-- A process that executes runs, and when it last said that it is alive.
+CREATE TABLE worker (
+  id          text COLLATE "C" PRIMARY KEY,
+  started_at  bigint NOT NULL,
+  seen_at     bigint NOT NULL
+);
+
+-- Waits -------------------------------------------------------------------------------------------
+
+-- An event (`type` …), another run (`child_run`), an approval or the end of a stop that a step waits
+-- for, or an event that cancels the run. The row goes when the step or the run ends.
+CREATE TABLE wait (
+  run_id      text COLLATE "C" NOT NULL,
+  key         text COLLATE "C" NOT NULL,
+  is_cancel   bigint NOT NULL DEFAULT 0,
+  account     text COLLATE "C",
+  stream      integer,
+  type        text COLLATE "C",
+  name        text COLLATE "C",
+  value       text COLLATE "C",
+  since_seq   bigint,
+  child_run   text COLLATE "C",
+  -- An approval, or `stop` for the end of one.
+  approval    text COLLATE "C",
+  event_seq   bigint,
+  -- 1 once the event came or the other run ended.
+  is_resolved bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (run_id, key)
+);
+CREATE INDEX wait_open  ON wait (type, name, stream, account, value, since_seq)
+  WHERE is_resolved = 0 AND type IS NOT NULL;
+CREATE INDEX wait_child ON wait (child_run) WHERE child_run IS NOT NULL;
+CREATE INDEX wait_approval ON wait (approval) WHERE approval IS NOT NULL;
+
+-- How far events of a stream are matched for one key of a type, by one version of the author's
+-- functions. `event_key` holds the keys of events after `floor_seq` up to `position_seq`.
+CREATE TABLE match_cursor (
+  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  stream       integer NOT NULL,
+  type         text COLLATE "C" NOT NULL,
+  name         text COLLATE "C" NOT NULL,
+  version      text COLLATE "C" NOT NULL,
+  floor_seq    bigint NOT NULL,
+  position_seq bigint NOT NULL,
+  used_at      bigint NOT NULL,
+  UNIQUE (type, name, version, stream)
+);
+
+-- A key of an event, computed for a cursor.
+CREATE TABLE event_key (
+  cursor_id   bigint NOT NULL,
+  account     text COLLATE "C" NOT NULL,
+  value       text COLLATE "C" NOT NULL,
+  seq         bigint NOT NULL,
+  PRIMARY KEY (cursor_id, account, value, seq)
+);
+CREATE INDEX event_key_age ON event_key (cursor_id, seq);
+
+-- Limits ------------------------------------------------------------------------------------------
+
+-- How many runs a gate admits, as the workflow's code said last: within `per_ms`, or at the same
+-- time where that is null.
+CREATE TABLE gate_rule (
+  workflow    text COLLATE "C" NOT NULL,
+  gate        text COLLATE "C" NOT NULL,
+  max_runs    bigint NOT NULL,
+  per_ms      bigint,
+  PRIMARY KEY (workflow, gate)
+);
+
+-- A run's place at a gate: in line, or held. `rank` is the negated priority. A place with
+-- `survives_sleep` is kept while the run sleeps.
+CREATE TABLE place (
+  workflow       text COLLATE "C" NOT NULL,
+  gate           text COLLATE "C" NOT NULL,
+  key            text COLLATE "C" NOT NULL,
+  is_held        bigint NOT NULL,
+  rank           bigint NOT NULL,
+  run_id         text COLLATE "C" NOT NULL,
+  survives_sleep bigint NOT NULL,
+  wake_at        bigint,
+  PRIMARY KEY (workflow, gate, key, is_held, rank, run_id)
+);
+CREATE INDEX place_run ON place (run_id);
+
+-- Starts that a throttle still counts, each until `until`.
+CREATE TABLE throttle_start (
+  workflow    text COLLATE "C" NOT NULL,
+  key         text COLLATE "C" NOT NULL,
+  until       bigint NOT NULL,
+  run_id      text COLLATE "C" NOT NULL,
+  PRIMARY KEY (workflow, key, until, run_id)
+);
+CREATE INDEX throttle_start_until ON throttle_start (until);
+
+-- The run that gathers the events of a key, for a batch or a debounce, until it is due.
+CREATE TABLE gathering (
+  workflow    text COLLATE "C" NOT NULL,
+  key         text COLLATE "C" NOT NULL,
+  run_id      text COLLATE "C" NOT NULL,
+  since       bigint NOT NULL,
+  due_at      bigint NOT NULL,
+  wake_at     bigint,
+  PRIMARY KEY (workflow, key)
+);
+CREATE INDEX gathering_run ON gathering (run_id);
+
+
+-- The state that processes with the same API key share. `key` is a hash of the API key; `version`
+-- rises with each change.
+CREATE TABLE key_limit (
+  key         text COLLATE "C" PRIMARY KEY,
+  version     bigint NOT NULL,
+  state       text COLLATE "C" NOT NULL
+);
+
+-- Safety ------------------------------------------------------------------------------------------
+
+-- An action of a person, appended in the commit of what it does and never changed.
+CREATE TABLE audit (
+  id          text COLLATE "C" PRIMARY KEY,
+  at          bigint NOT NULL,
+  actor       text COLLATE "C" NOT NULL,
+  role        text COLLATE "C" NOT NULL,
+  origin      text COLLATE "C" NOT NULL,
+  action      text COLLATE "C" NOT NULL,
+  target      text COLLATE "C",
+  reason      text COLLATE "C",
+  parameters  text COLLATE "C" NOT NULL,
+  outcome     text COLLATE "C" NOT NULL,
+  error       text COLLATE "C"
+);
+CREATE INDEX audit_target ON audit (target, id) WHERE target IS NOT NULL;
+
+-- A person's verdict on a kind of failure. `failure_group`: the id that `groupFailure` gives it.
+CREATE TABLE failure_state (
+  failure_group text COLLATE "C" PRIMARY KEY,
+  kind          text COLLATE "C" NOT NULL,
+  note          text COLLATE "C",
+  set_by        text COLLATE "C" NOT NULL,
+  set_at        bigint NOT NULL,
+  until         bigint
+);
+
+-- An operation on many runs. `plan` and `count`: JSON. `cursor` moves in the commit of a slice.
+CREATE TABLE bulk (
+  id          text COLLATE "C" PRIMARY KEY,
+  plan        text COLLATE "C" NOT NULL,
+  status      text COLLATE "C" NOT NULL,
+  count       text COLLATE "C" NOT NULL,
+  cursor      text COLLATE "C",
+  done        bigint NOT NULL DEFAULT 0,
+  refused     bigint NOT NULL DEFAULT 0,
+  -- The process that works on it, and when it last said so.
+  owner       text COLLATE "C",
+  seen_at     bigint,
+  ended_at    bigint
+);
+CREATE INDEX bulk_open ON bulk (id) WHERE status IN ('counting', 'running');
+
+-- A run that an operation did not fit; the first thousand of each operation.
+CREATE TABLE bulk_refusal (
+  number      bigint GENERATED ALWAYS AS IDENTITY,
+  bulk_id     text COLLATE "C" NOT NULL,
+  run_id      text COLLATE "C" NOT NULL,
+  why         text COLLATE "C" NOT NULL
+);
+CREATE INDEX bulk_refusal_of ON bulk_refusal (bulk_id);
+
+-- First answers to requests with an Idempotency-Key, kept for 24 h. `request`: a hash. An answer
+-- that is null has not been given yet.
+CREATE TABLE kept_answer (
+  caller      text COLLATE "C" NOT NULL,
+  key         text COLLATE "C" NOT NULL,
+  request     text COLLATE "C" NOT NULL,
+  answer      text COLLATE "C",
+  at          bigint NOT NULL,
+  PRIMARY KEY (caller, key)
+);
+CREATE INDEX kept_answer_age ON kept_answer (at);
+
+-- Health ------------------------------------------------------------------------------------------
+
+-- A running process; it writes its row every 10 s.
+CREATE TABLE process (
+  id           text COLLATE "C" PRIMARY KEY,
+  role         text COLLATE "C" NOT NULL,
+  pid          bigint NOT NULL,
+  version      text COLLATE "C" NOT NULL,
+  admin_url    text COLLATE "C" NOT NULL,
+  receiver_url text COLLATE "C" NOT NULL,
+  started_at   bigint NOT NULL,
+  seen_at      bigint NOT NULL
+);
+
+-- Runs by the hour of their making, counted once the hour is over. Hours count from 1970.
+CREATE TABLE run_hour (
+  hour        bigint NOT NULL,
+  workflow    text COLLATE "C" NOT NULL,
+  status      text COLLATE "C" NOT NULL,
+  runs        bigint NOT NULL,
+  p50_ms      bigint,
+  p95_ms      bigint,
+  PRIMARY KEY (hour, workflow, status)
+);
+
+-- Deliveries by hour; the endpoint is empty for requests that reached none.
+CREATE TABLE delivery_hour (
+  hour        bigint NOT NULL,
+  endpoint_id text COLLATE "C" NOT NULL,
+  verdict     text COLLATE "C" NOT NULL,
+  deliveries  bigint NOT NULL,
+  PRIMARY KEY (hour, endpoint_id, verdict)
+);
+
+-- One row: the newest hour that is counted.
+CREATE TABLE hour_counted (one bigint PRIMARY KEY, hour bigint NOT NULL);
+
+-- An hour of which a run ended, or began again, in a later hour.
+CREATE TABLE run_hour_mark (hour bigint PRIMARY KEY, version bigint NOT NULL);
+
+-- The memory of each alert rule, which all processes share; `book`: JSON.
+CREATE TABLE alert_book (
+  rule        text COLLATE "C" PRIMARY KEY,
+  book        text COLLATE "C" NOT NULL,
+  version     bigint NOT NULL
+);
+
+-- Access ------------------------------------------------------------------------------------------
+
+-- Logins to the admin API. Secrets are stored as SHA-256 in hex.
+CREATE TABLE admin_session (
+  id          text COLLATE "C" PRIMARY KEY,
+  name        text COLLATE "C" NOT NULL,
+  role        text COLLATE "C" NOT NULL,
+  cookie_hash text COLLATE "C" NOT NULL UNIQUE,
+  key_hash    text COLLATE "C" NOT NULL,
+  address     text COLLATE "C" NOT NULL,
+  created_at  bigint NOT NULL,
+  seen_at     bigint NOT NULL
+);
+
+-- One-time codes of `upshot dashboard`; a row goes when its code is used or over.
+CREATE TABLE login_code (
+  hash        text COLLATE "C" PRIMARY KEY,
+  name        text COLLATE "C" NOT NULL,
+  role        text COLLATE "C" NOT NULL,
+  expires_at  bigint NOT NULL
+);
+
+-- Keys of scripts. A revoked token keeps its row, because the audit names it.
+CREATE TABLE admin_token (
+  id           text COLLATE "C" PRIMARY KEY,
+  name         text COLLATE "C" NOT NULL,
+  role         text COLLATE "C" NOT NULL,
+  hash         text COLLATE "C" NOT NULL UNIQUE,
+  created_at   bigint NOT NULL,
+  expires_at   bigint,
+  last_used_at bigint,
+  revoked_at   bigint
+);
+CREATE UNIQUE INDEX admin_token_name ON admin_token (name) WHERE revoked_at IS NULL;
+
+-- The effect ledger. `phase`: a delete has `begun` in the commit of its permit and `ended` in that of
+-- its step (`of_seq`); a write has one row, `done`. Decisions and switches have rows, too.
+CREATE TABLE effect (
+  seq         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at          bigint NOT NULL,
+  phase       text COLLATE "C" NOT NULL,
+  of_seq      bigint,
+  class       text COLLATE "C" NOT NULL,
+  operation   text COLLATE "C" NOT NULL,
+  account     text COLLATE "C",
+  target      text COLLATE "C",
+  path        text COLLATE "C",
+  bytes       bigint,
+  workflow    text COLLATE "C",
+  run_id      text COLLATE "C",
+  step        text COLLATE "C",
+  event_seq   bigint,
+  code        text COLLATE "C",
+  approval    text COLLATE "C",
+  actor       text COLLATE "C",
+  asked       text COLLATE "C",
+  -- JSON: the state without which a delete must not happen; with the row that begins it.
+  expect      text COLLATE "C",
+  -- JSON: the state that a delete's own look found; with the row that ends it.
+  before      text COLLATE "C",
+  outcome     text COLLATE "C",
+  proof       text COLLATE "C",
+  error       text COLLATE "C"
+);
+CREATE INDEX effect_target ON effect (target) WHERE target IS NOT NULL;
+CREATE INDEX effect_path ON effect (path) WHERE path IS NOT NULL;
+
+-- Effects counted by scope and slot of time. `width`: of the slot in milliseconds, 0 for a run.
+CREATE TABLE guard_use (
+  scope       text COLLATE "C" NOT NULL,
+  class       text COLLATE "C" NOT NULL,
+  width       bigint NOT NULL,
+  slot        bigint NOT NULL,
+  count       bigint NOT NULL,
+  bytes       bigint NOT NULL,
+  PRIMARY KEY (scope, class, width, slot)
+);
+
+-- Stops in force. No delete and no `once` step begins that one of them covers.
+CREATE TABLE effect_stop (
+  kind        text COLLATE "C" NOT NULL,
+  name        text COLLATE "C" NOT NULL,
+  since       bigint NOT NULL,
+  actor       text COLLATE "C" NOT NULL,
+  reason      text COLLATE "C" NOT NULL,
+  PRIMARY KEY (kind, name)
+);
+
+-- A list of effects (`guard`), or a question of a step, that people decide. `hold`: the limit or
+-- step that it is for; each has one open approval at most.
+CREATE TABLE approval (
+  id          text COLLATE "C" PRIMARY KEY,
+  kind        text COLLATE "C" NOT NULL,
+  hold        text COLLATE "C" NOT NULL,
+  status      text COLLATE "C" NOT NULL,
+  workflow    text COLLATE "C" NOT NULL,
+  account     text COLLATE "C" NOT NULL,
+  why         text COLLATE "C" NOT NULL,
+  items       bigint NOT NULL,
+  bytes       bigint NOT NULL,
+  hash        text COLLATE "C" NOT NULL,
+  needs       bigint NOT NULL,
+  role        text COLLATE "C",
+  question    text COLLATE "C",
+  answer      text COLLATE "C",
+  opened_at   bigint NOT NULL,
+  expires_at  bigint NOT NULL,
+  decided_at  bigint
+);
+CREATE UNIQUE INDEX approval_open ON approval (hold) WHERE status = 'open';
+CREATE INDEX approval_hold ON approval (hold, id) WHERE kind = 'question';
+
+CREATE TABLE approval_item (
+  approval    text COLLATE "C" NOT NULL,
+  number      bigint NOT NULL,
+  run_id      text COLLATE "C" NOT NULL,
+  step        text COLLATE "C" NOT NULL,
+  target      text COLLATE "C",
+  asked       text COLLATE "C",
+  bytes       bigint NOT NULL,
+  hash        text COLLATE "C" NOT NULL,
+  state       text COLLATE "C" NOT NULL,
+  PRIMARY KEY (approval, number)
+);
+-- The items of a step, of which one at most is neither withdrawn nor moved.
+CREATE INDEX approval_item_step ON approval_item (run_id, step);
+
+CREATE TABLE approval_vote (
+  approval    text COLLATE "C" NOT NULL,
+  actor       text COLLATE "C" NOT NULL,
+  verdict     text COLLATE "C" NOT NULL,
+  reason      text COLLATE "C",
+  hash        text COLLATE "C" NOT NULL,
+  items       text COLLATE "C",
+  answer      text COLLATE "C",
+  at          bigint NOT NULL,
+  signature   bytea,
+  PRIMARY KEY (approval, actor)
+);
+
+-- People who may decide. From the first one on, every vote has to be signed.
+CREATE TABLE approver (
+  name        text COLLATE "C" PRIMARY KEY,
+  public_key  text COLLATE "C" NOT NULL,
+  roles       text COLLATE "C" NOT NULL,
+  added_at    bigint NOT NULL,
+  removed_at  bigint
+);
+
+-- The chain over the effect ledger: a seal covers the rows after the seal before, up to `last`. `mac`
+-- also covers the seal before. `pruned_to`: rows up to this one may go.
+CREATE TABLE effect_seal (
+  number      bigint PRIMARY KEY,
+  kind        text COLLATE "C" NOT NULL,
+  at          bigint NOT NULL,
+  key         bigint NOT NULL,
+  last        bigint NOT NULL,
+  rows        bigint NOT NULL,
+  digest      bytea NOT NULL,
+  pruned_to   bigint,
+  note        text COLLATE "C",
+  mac         bytea NOT NULL
+);
+CREATE INDEX effect_seal_pruned ON effect_seal (pruned_to) WHERE pruned_to IS NOT NULL;
+CREATE INDEX effect_seal_last ON effect_seal (last) WHERE kind = 'rows';
+
+-- The keys of the chain, each sealed like a secret.
+CREATE TABLE effect_key (
+  number      bigint PRIMARY KEY,
+  sealed      bytea NOT NULL
+);
+
+-- Upkeep ------------------------------------------------------------------------------------------
+
+-- Pruned runs whose steps are still there, because they were too many for one commit.
+CREATE TABLE pruned_run (
+  run_id      text COLLATE "C" PRIMARY KEY
+);
+
+-- One row, written to test whether the database can be written.
+CREATE TABLE write_probe (written_at bigint NOT NULL);
+INSERT INTO write_probe (written_at) VALUES (0);

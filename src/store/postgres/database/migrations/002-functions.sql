@@ -1,0 +1,278 @@
+-- The calls of each delivery, step and run: one call is one commit and one message. A name ends in
+-- its version, so that processes of two releases can work on one schema.
+
+-- Adds an accepted type's events that no workflow starts on.
+CREATE FUNCTION tally_unmatched_1(p_type text[], p_at bigint[]) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO unmatched_tally (type, events, last_at)
+  SELECT type, count(*), max(at) FROM unnest(p_type, p_at) AS given (type, at) GROUP BY type ORDER BY type
+  ON CONFLICT (type) DO UPDATE SET events = unmatched_tally.events + excluded.events,
+    last_at = greatest(unmatched_tally.last_at, excluded.last_at)
+$$;
+
+-- Saves deliveries of one stream, with their events, runs and queue rows. Index: primary keys, and
+-- the first rows of work_ready and work_waiting. A delivery that is there already gives the verdict
+-- that it had.
+CREATE FUNCTION save_deliveries_1(
+  p_stream integer, p_setup bigint[], p_identity uuid[], p_hash uuid[], p_id text[], p_account text[], p_type text[],
+  p_created bigint[], p_received bigint[], p_body text[], p_delivery text[], p_endpoint text[], p_facts text[],
+  p_unmatched boolean[], p_run_of integer[], p_run text[], p_workflow text[], p_rank bigint[], p_code text[],
+  p_worker text
+) RETURNS TABLE (number integer, seq bigint, verdict text, is_taken boolean)
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  n integer := cardinality(p_identity);
+  base bigint;
+  present bigint;
+  fresh integer;
+  is_free boolean := false;
+BEGIN
+  -- The stream's row orders its events by commit: held to the end of the transaction.
+  UPDATE stream SET seq = stream.seq + 8 * n WHERE id = p_stream RETURNING stream.seq - 8 * n INTO base;
+  SELECT e.version + w.version INTO present FROM endpoint_version AS e, workflow_version AS w;
+  INSERT INTO event_identity (identity, seq, body_hash)
+    SELECT given.identity, base + 8 * given.number, given.hash
+    FROM unnest(p_identity, p_hash, p_setup) WITH ORDINALITY AS given (identity, hash, setup, number)
+    WHERE coalesce(given.setup, present) = present
+    ON CONFLICT DO NOTHING;
+  GET DIAGNOSTICS fresh = ROW_COUNT;
+  IF p_worker IS NOT NULL THEN
+    is_free := NOT EXISTS (SELECT 1 FROM work WHERE status = 'pending' AND suspicion < 2)
+      AND NOT EXISTS (SELECT 1 FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= p_received[1])
+      AND NOT EXISTS (SELECT 1 FROM workflow_pause WHERE workflow = ANY (p_workflow));
+  END IF;
+  -- Where some are known, each row is joined to what its identity says.
+  INSERT INTO event (stream, seq, id, account, type, origin, created_at, received_at)
+    SELECT p_stream, base + 8 * t.o, t.id, t.account, t.type, 'webhook', t.created, t.received
+    FROM unnest(p_identity, p_id, p_account, p_type, p_created, p_received) WITH ORDINALITY
+      AS t (identity, id, account, type, created, received, o)
+    WHERE fresh = n OR EXISTS (SELECT 1 FROM event_identity AS i WHERE i.identity = t.identity AND i.seq = base + 8 * t.o);
+  INSERT INTO event_body (received_at, seq, body)
+    SELECT t.received, base + 8 * t.o, t.body
+    FROM unnest(p_identity, p_received, p_body) WITH ORDINALITY AS t (identity, received, body, o)
+    WHERE fresh = n OR EXISTS (SELECT 1 FROM event_identity AS i WHERE i.identity = t.identity AND i.seq = base + 8 * t.o);
+  INSERT INTO run (id, workflow, event_seq, created_at)
+    SELECT t.id, t.workflow, base + 8 * t.o, p_received[t.o] FROM unnest(p_run, p_workflow, p_run_of) AS t (id, workflow, o)
+    WHERE fresh = n
+      OR EXISTS (SELECT 1 FROM event_identity AS i WHERE i.identity = p_identity[t.o] AND i.seq = base + 8 * t.o);
+  INSERT INTO work (run_id, workflow, status, rank, fence, worker, started_at, code_hash)
+    SELECT t.id, t.workflow, CASE WHEN is_free THEN 'running' ELSE 'pending' END, t.rank, is_free::int,
+      CASE WHEN is_free THEN p_worker END, CASE WHEN is_free THEN p_received[t.o] END, CASE WHEN is_free THEN t.code END
+    FROM unnest(p_run, p_workflow, p_run_of, p_rank, p_code) AS t (id, workflow, o, rank, code)
+    WHERE fresh = n
+      OR EXISTS (SELECT 1 FROM event_identity AS i WHERE i.identity = p_identity[t.o] AND i.seq = base + 8 * t.o);
+  IF true = ANY (p_unmatched) THEN
+    PERFORM tally_unmatched_1(array_agg(t.type), array_agg(t.received))
+    FROM unnest(p_unmatched, p_identity, p_type, p_received) WITH ORDINALITY AS t (unmatched, identity, type, received, o)
+    WHERE t.unmatched
+      AND EXISTS (SELECT 1 FROM event_identity AS i WHERE i.identity = t.identity AND i.seq = base + 8 * t.o);
+  END IF;
+  IF fresh = n THEN
+    INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
+      SELECT t.id, t.endpoint, t.received, 'accepted', t.event, base + 8 * t.o, octet_length(t.body), t.facts
+      FROM unnest(p_delivery, p_endpoint, p_received, p_id, p_body, p_facts) WITH ORDINALITY
+        AS t (id, endpoint, received, event, body, facts, o);
+    RETURN QUERY SELECT g, base + 8 * g, 'accepted', is_free FROM generate_series(1, n) AS g;
+    RETURN;
+  END IF;
+  RETURN QUERY
+    WITH known AS MATERIALIZED (
+      SELECT t.o::integer AS o, i.seq, before.verdict AS before, t.id, t.endpoint, t.received, t.event, t.body, t.facts,
+        CASE WHEN i.seq = base + 8 * t.o THEN 'accepted' WHEN i.body_hash = t.hash THEN 'duplicate' ELSE 'conflict' END
+          AS verdict
+      FROM unnest(p_identity, p_hash, p_setup, p_delivery, p_endpoint, p_received, p_id, p_body, p_facts) WITH ORDINALITY
+          AS t (identity, hash, setup, id, endpoint, received, event, body, facts, o)
+        LEFT JOIN event_identity AS i ON i.identity = t.identity
+        LEFT JOIN delivery AS before ON before.id = t.id
+      WHERE before.id IS NOT NULL OR coalesce(t.setup, present) = present),
+    saved AS (
+      INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
+      SELECT id, endpoint, received, verdict, event, known.seq, octet_length(body), facts FROM known WHERE before IS NULL)
+    SELECT known.o, known.seq, coalesce(known.before, known.verdict),
+      CASE WHEN known.before IS NULL THEN known.verdict = 'accepted' AND is_free
+        ELSE EXISTS (SELECT 1 FROM run JOIN work ON work.run_id = run.id
+          WHERE run.event_seq = known.seq AND work.worker = p_worker AND work.fence = 1) END
+    FROM known;
+END $$;
+
+-- The next runs to claim, locked: due ones first, then by rank and age. Index: work_waiting,
+-- work_ready and work_suspect, in their order.
+CREATE FUNCTION claimable_1(p_kind text, p_worker text, p_limit integer, p_now bigint) RETURNS text[]
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+DECLARE
+  ids text[] := '{}';
+  -- Workflows that only other workers at work have: their runs are left to those.
+  lacking text[] := ARRAY(SELECT theirs.workflow FROM worker_workflow AS theirs
+    WHERE theirs.worker <> p_worker AND NOT EXISTS (SELECT 1 FROM worker_workflow AS own
+      WHERE own.worker = p_worker AND own.workflow = theirs.workflow));
+BEGIN
+  IF p_kind = 'suspect' THEN
+    RETURN ARRAY(SELECT run_id FROM work WHERE status = 'pending' AND suspicion >= 2 AND NOT workflow = ANY (lacking)
+      ORDER BY rank, run_id LIMIT p_limit FOR UPDATE SKIP LOCKED);
+  END IF;
+  IF p_kind = 'unadmitted' THEN
+    RETURN ARRAY(SELECT run_id FROM work WHERE status = 'pending' AND suspicion < 2 AND rank <= -1000
+      AND NOT workflow = ANY (lacking)
+      ORDER BY rank, run_id LIMIT p_limit FOR UPDATE SKIP LOCKED);
+  END IF;
+  ids := ARRAY(SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= p_now
+    AND NOT workflow = ANY (lacking) ORDER BY due_at LIMIT p_limit FOR UPDATE SKIP LOCKED);
+  IF cardinality(ids) < p_limit THEN
+    ids := ids || ARRAY(SELECT run_id FROM work WHERE status = 'pending' AND suspicion < 2
+      AND NOT workflow = ANY (lacking) ORDER BY rank, run_id LIMIT p_limit - cardinality(ids) FOR UPDATE SKIP LOCKED);
+  END IF;
+  RETURN ids;
+END $$;
+
+-- Claims runs. The claim's number finds the runs again whose answer was lost. Where one of the next
+-- runs is of a paused workflow, nothing is claimed, and one row without an id says so. Index: primary
+-- keys.
+CREATE FUNCTION claim_runs_1(p_kind text, p_worker text, p_limit integer, p_now bigint, p_claim bigint)
+RETURNS TABLE (id text, workflow text, event_seq bigint, tick_at bigint, input text, account text, parent_run text,
+  depth bigint, code_hash text, fence bigint, attempt bigint, created_at bigint, started_at bigint, origin text,
+  handler text, origin_run text, failure text, gate_state text, folded bigint, received text)
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+  ids text[];
+BEGIN
+  ids := ARRAY(SELECT run_id FROM work WHERE worker = p_worker AND status = 'running' AND claim = p_claim);
+  IF cardinality(ids) = 0 THEN
+    ids := claimable_1(p_kind, p_worker, p_limit, p_now);
+    IF EXISTS (SELECT 1 FROM workflow_pause)
+      AND EXISTS (SELECT 1 FROM work JOIN workflow_pause AS p ON p.workflow = work.workflow WHERE run_id = ANY (ids)) THEN
+      RETURN QUERY SELECT (NULL::run).id, (NULL::run).workflow, NULL::bigint, NULL::bigint, NULL::text, NULL::text,
+        NULL::text, NULL::bigint, NULL::text, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text,
+        NULL::text, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::text;
+      RETURN;
+    END IF;
+    -- A limited run starts when it is admitted, not when it is claimed.
+    UPDATE work SET status = 'running', worker = p_worker, claim = p_claim, fence = work.fence + 1, due_at = NULL,
+      reason = NULL, awaits = 0,
+      started_at = CASE WHEN gate_state IN ('in_line', 'outside') THEN started_at ELSE coalesce(started_at, p_now) END,
+      gate_state = CASE gate_state WHEN 'in_line' THEN 'outside' ELSE gate_state END
+      WHERE run_id = ANY (ids);
+    PERFORM start_throttle_1(run_id, p_now) FROM work WHERE run_id = ANY (ids) AND gate_state = 'admitted';
+  END IF;
+  RETURN QUERY
+    SELECT run.id, run.workflow, run.event_seq, run.tick_at, run.input, run.account, run.parent_run, run.depth,
+      work.code_hash, work.fence, work.attempt, run.created_at, work.started_at, run.origin, run.handler,
+      run.origin_run, run.failure, work.gate_state, work.folded, run.received
+    FROM unnest(ids) WITH ORDINALITY AS given (id, number) JOIN run ON run.id = given.id JOIN work ON work.run_id = given.id
+    ORDER BY given.number;
+END $$;
+
+-- Records the start of an admitted run: its throttle now counts the start, not the place.
+CREATE FUNCTION start_throttle_1(p_run text, p_now bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  taken record;
+BEGIN
+  DELETE FROM place WHERE run_id = p_run AND gate = 'throttle' AND is_held = 1 RETURNING workflow, key INTO taken;
+  IF NOT FOUND THEN RETURN; END IF;
+  INSERT INTO throttle_start (workflow, key, until, run_id)
+    VALUES (taken.workflow, taken.key, p_now + coalesce(
+      (SELECT per_ms FROM gate_rule WHERE workflow = taken.workflow AND gate = 'throttle'), 0), p_run)
+    ON CONFLICT DO NOTHING;
+  -- Up to 20 rows of any key, so that a key that never comes back leaves nothing behind.
+  DELETE FROM throttle_start WHERE (workflow, key, until, run_id) IN (
+    SELECT workflow, key, until, run_id FROM throttle_start WHERE until <= p_now ORDER BY until LIMIT 20
+    FOR UPDATE SKIP LOCKED);
+END $$;
+
+-- Adds the rows of steps whose runs are held, and gives the ids of those runs. `FOR SHARE`: nobody
+-- takes a run over between this look and the commit. Index: primary keys.
+CREATE FUNCTION save_steps_1(
+  p_run text[], p_fence bigint[], p_key text[], p_position bigint[], p_kind text[], p_effect text[], p_status text[],
+  p_attempt bigint[], p_output text[], p_started bigint[], p_finished bigint[], p_apart bigint[], p_error text[],
+  p_target text[], p_due bigint[], p_settled bigint[], p_code text[], p_ended_wait boolean[]
+) RETURNS SETOF text
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+  SET enable_mergejoin = off AS $$
+DECLARE
+  held text[];
+BEGIN
+  held := ARRAY(SELECT work.run_id FROM unnest(p_run, p_fence) AS given (run, fence)
+    JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
+    ORDER BY work.run_id FOR SHARE OF work);
+  INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, started_at, finished_at, apart_bytes,
+      error, target, due_at, settled)
+    SELECT t.run, t.key, t.position, t.kind, t.effect, t.status, t.attempt, t.output, t.started, t.finished, t.apart,
+      t.error, t.target, t.due, t.settled
+    FROM unnest(p_run, p_key, p_position, p_kind, p_effect, p_status, p_attempt, p_output, p_started, p_finished,
+      p_apart, p_error, p_target, p_due, p_settled)
+      AS t (run, key, position, kind, effect, status, attempt, output, started, finished, apart, error, target, due,
+        settled)
+    WHERE t.run = ANY (held)
+    ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
+      output = excluded.output, finished_at = excluded.finished_at, apart_bytes = excluded.apart_bytes,
+      error = excluded.error, target = excluded.target, due_at = excluded.due_at, settled = excluded.settled;
+  UPDATE work SET code_hash = t.code FROM unnest(p_run, p_code) AS t (run, code)
+    WHERE t.code IS NOT NULL AND work.run_id = t.run AND t.run = ANY (held);
+  DELETE FROM wait USING unnest(p_run, p_key, p_ended_wait) AS t (run, key, ended)
+    WHERE t.ended AND wait.run_id = t.run AND wait.key = t.key AND t.run = ANY (held);
+  RETURN QUERY SELECT unnest(held);
+END $$;
+
+-- Completes runs without limits, ticks and waits, and gives a verdict for each: `done`; `more` where
+-- the end has further effects, so that nothing is done; `stale`. Index: primary keys, wait_child.
+CREATE FUNCTION complete_runs_1(p_run text[], p_fence bigint[], p_output text[], p_at bigint[])
+RETURNS TABLE (run text, verdict text)
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+  SET enable_mergejoin = off AS $$
+#variable_conflict use_column
+DECLARE
+  plain text[];
+  more text[];
+BEGIN
+  SELECT coalesce(array_agg(found.run_id) FILTER (WHERE found.is_plain), '{}'),
+    coalesce(array_agg(found.run_id) FILTER (WHERE NOT found.is_plain), '{}') INTO plain, more
+    FROM (SELECT work.run_id, work.gate_state IS NULL AND work.tick_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.run_id = work.run_id)
+        AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.child_run = work.run_id) AS is_plain
+      FROM unnest(p_run, p_fence) AS given (run, fence)
+      JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
+      ORDER BY work.run_id FOR UPDATE OF work) AS found;
+  WITH gone AS (DELETE FROM work WHERE run_id = ANY (plain) RETURNING *)
+  INSERT INTO outcome (run_id, workflow, status, rank, fence, attempt, started_at, finished_at, code_hash, output,
+      error, folded)
+    SELECT gone.run_id, gone.workflow, 'completed', gone.rank, gone.fence, gone.attempt, gone.started_at, given.at,
+      gone.code_hash, given.output, gone.error, gone.folded
+    FROM gone JOIN unnest(p_run, p_output, p_at) AS given (run, output, at) ON given.run = gone.run_id;
+  PERFORM mark_hours_1(plain, p_at[1]);
+  RETURN QUERY SELECT given.id, CASE WHEN given.id = ANY (plain) THEN 'done' WHEN given.id = ANY (more) THEN 'more'
+    WHEN outcome.run_id IS NOT NULL THEN 'done' ELSE 'stale' END
+    FROM unnest(p_run, p_fence) AS given (id, fence)
+      LEFT JOIN outcome ON outcome.run_id = given.id AND outcome.fence = given.fence AND outcome.status = 'completed';
+END $$;
+
+-- Marks the hours of runs that ended in a later hour than that of their making, to be counted again.
+CREATE FUNCTION mark_hours_1(p_run text[], p_at bigint) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO run_hour_mark (hour, version)
+  SELECT DISTINCT created_at / 3600000, 1 FROM run
+  WHERE id = ANY (p_run) AND (p_at IS NULL OR p_at / 3600000 > created_at / 3600000)
+  ORDER BY 1
+  ON CONFLICT (hour) DO UPDATE SET version = run_hour_mark.version + 1
+$$;
+
+-- Ends a run: its row of `work` becomes one of `outcome`. Gives the row that it was, or none where
+-- the run is over, or no longer this worker's. A null fence stands for any. Index: primary key.
+CREATE FUNCTION end_run_1(
+  p_run text, p_fence bigint, p_status text, p_reason text, p_output text, p_error text, p_at bigint,
+  p_by_rule boolean, p_folded_into text, p_is_started boolean, p_fence_step integer
+) RETURNS SETOF work
+LANGUAGE plpgsql AS $$
+DECLARE
+  was work;
+BEGIN
+  DELETE FROM work WHERE run_id = p_run AND (p_fence IS NULL OR fence = p_fence AND status = 'running')
+    RETURNING * INTO was;
+  IF NOT FOUND THEN RETURN; END IF;
+  INSERT INTO outcome (run_id, workflow, status, reason, rank, fence, attempt, started_at, finished_at, code_hash,
+      output, error, by_rule, gates, gate_state, folded, folded_into)
+    VALUES (was.run_id, was.workflow, p_status, coalesce(p_reason, was.reason), was.rank, was.fence + p_fence_step,
+      was.attempt, CASE WHEN p_is_started THEN was.started_at END, p_at, was.code_hash, p_output,
+      coalesce(p_error, was.error), p_by_rule::int, was.gates,
+      CASE WHEN was.gate_state IS NOT NULL THEN 'outside' END, was.folded, p_folded_into);
+  PERFORM mark_hours_1(ARRAY[p_run], p_at);
+  RETURN NEXT was;
+END $$;

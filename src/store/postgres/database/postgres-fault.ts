@@ -1,0 +1,63 @@
+import { UpshotError } from '../../../core/errors.ts'
+
+/** Why the database cannot be used, as `details.reason` of `store_unavailable`. */
+type FaultReason = 'unreachable' | 'read_only' | 'full' | 'refused' | 'corrupt' | 'timeout'
+
+const FAULTS: Record<FaultReason, { what: string; fix: string }> = {
+  unreachable: { what: 'does not answer', fix: 'Look at the server and the network; the app goes on by itself.' },
+  read_only: {
+    what: 'is read-only: a standby, or a primary that was replaced',
+    fix: 'Name all hosts in UPSHOT_DATABASE_URL; the app then finds the primary by itself.',
+  },
+  full: { what: 'is on a full disk', fix: 'Free some space on the server; the app goes on by itself.' },
+  refused: {
+    what: 'refuses this user',
+    fix: 'Look at the user and password in UPSHOT_DATABASE_URL, and at the rights of that user.',
+  },
+  corrupt: { what: 'is damaged', fix: 'Restore it from a backup, or fail over to a standby.' },
+  timeout: { what: 'is too slow to answer in time', fix: 'Look at its load and locks; the app goes on by itself.' },
+}
+
+/** SQLSTATEs after which the same call is made again: it had no effect, or is settled by asking. */
+const PASSING = /^(08|57P0[123]|25006|53|57014|40001|40P01|25P03|55P03)/
+const REASONS: readonly [RegExp, FaultReason][] = [
+  [/^25006/, 'read_only'],
+  [/^53100/, 'full'],
+  [/^(28|42501|3D000)/, 'refused'],
+  [/^XX00[12]/, 'corrupt'],
+  [/^(57014|55P03|40P01|40001)/, 'timeout'],
+  [/^(08|57P0|53|25P03)/, 'unreachable'],
+]
+
+/** True where the connection may have ended, so that nothing is known of its last statement. */
+export function isLost(error: unknown): boolean {
+  const code = codeOf(error)
+  if (/^(08|57P0[123]|25P03)/.test(code)) return true
+  return /^E[A-Z]+$/.test(code) || (code === '' && /terminat|closed|timeout|queryable/i.test(messageOf(error)))
+}
+
+/** True for a fault that passes: the same call may succeed now. */
+export function isPassing(error: unknown): boolean {
+  return !(error instanceof UpshotError) && (isLost(error) || PASSING.test(codeOf(error)))
+}
+
+/** Faults of the server become `store_unavailable`, which names host and database; others pass. */
+export function translateFault(error: unknown, place: string): unknown {
+  if (error instanceof UpshotError) return error
+  const code = codeOf(error)
+  const reason = REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? (isLost(error) ? 'unreachable' : undefined)
+  if (reason === undefined) return error
+  const { what, fix } = FAULTS[reason]
+  return new UpshotError('store_unavailable', `The database ${place} ${what}${code && ` (${code})`}. ${fix}`, {
+    cause: error,
+    details: { reason, fix },
+  })
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,39 @@
+import type { ProcessRecord } from '../../../core/store/health/processes.ts'
+import type { Connection } from '../database/connection.ts'
+
+const DAY_MS = 86_400_000
+
+/** The running processes, a row each. Index: primary key; a handful of rows. */
+export class ProcessTable {
+  readonly #save
+  readonly #drop
+  readonly #dropSilent
+  readonly #list
+
+  constructor(db: Connection) {
+    this.#save = db.prepare<[ProcessRecord]>(
+      `INSERT INTO process (id, role, pid, version, admin_url, receiver_url, started_at, seen_at)
+       VALUES (@id, @role, @pid, @version, @adminUrl, @receiverUrl, @startedAt, @seenAt)
+       ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
+    )
+    this.#drop = db.prepare('DELETE FROM process WHERE id = ?')
+    this.#dropSilent = db.prepare('DELETE FROM process WHERE seen_at < ?')
+    this.#list = db.prepare<[], ProcessRecord>(
+      `SELECT id, role, pid, version, admin_url AS adminUrl, receiver_url AS receiverUrl, started_at AS startedAt,
+         seen_at AS seenAt FROM process ORDER BY id DESC`,
+    )
+  }
+
+  async beat(process: ProcessRecord): Promise<void> {
+    await this.#dropSilent.run(process.seenAt - DAY_MS)
+    await this.#save.run(process)
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#drop.run(id)
+  }
+
+  async list(): Promise<ProcessRecord[]> {
+    return await this.#list.all()
+  }
+}

@@ -1,0 +1,89 @@
+import { UpshotError } from '../../../core/errors.ts'
+import type { Account } from '../../../core/service/account.ts'
+import { accountOwner } from '../../rows/sealed-owners.ts'
+import type { Vault } from '../../vault.ts'
+import type { Connection } from '../database/connection.ts'
+
+interface AccountRow {
+  name: string
+  base_url: string
+  api_key: Uint8Array
+  fallback_key: Uint8Array | null
+  plan: string
+  storages: string
+  created_at: number
+}
+
+/** Accounts, with their API keys sealed. */
+export class AccountTable {
+  readonly #vault: Vault
+  readonly #save
+  readonly #remove
+  readonly #users
+  readonly #find
+  readonly #list
+
+  constructor(db: Connection, vault: Vault) {
+    this.#vault = vault
+    // Index: primary key, down to the next comment.
+    this.#save = db.prepare(
+      `INSERT INTO account (name, base_url, api_key, fallback_key, plan, storages, created_at)
+       VALUES (@name, @baseUrl, @apiKey, @fallbackKey, @plan, @storages, @createdAt)
+       ON CONFLICT (name) DO UPDATE SET base_url = excluded.base_url, api_key = excluded.api_key,
+         fallback_key = excluded.fallback_key, plan = excluded.plan, storages = excluded.storages`,
+    )
+    this.#remove = db.prepare('DELETE FROM account WHERE name = ?')
+    this.#find = db.prepare<[string], AccountRow>('SELECT * FROM account WHERE name = ?')
+    this.#list = db.prepare<[], AccountRow>('SELECT * FROM account ORDER BY name')
+    // No index: there are few endpoints.
+    this.#users = db
+      .prepare<[string], string>('SELECT name FROM endpoint WHERE account = ? AND removed_at IS NULL ORDER BY name')
+      .pluck()
+  }
+
+  async save(account: Account): Promise<void> {
+    const { name, apiKey, fallbackKey, plan, storages } = account
+    await this.#save.run({
+      ...account,
+      apiKey: await this.#vault.seal(accountOwner(name, 'key'), apiKey),
+      fallbackKey: fallbackKey === null ? null : await this.#vault.seal(accountOwner(name, 'fallback'), fallbackKey),
+      plan: JSON.stringify(plan),
+      storages: JSON.stringify(storages),
+    })
+  }
+
+  async remove(name: string): Promise<void> {
+    const users = await this.#users.all(name)
+    if (users.length > 0) {
+      throw new UpshotError('conflict', `Account "${name}" is in use by the endpoints ${users.join(', ')}.`, {
+        details: {
+          fix: 'Give them another one with "upshot endpoints edit <name> --account <account>", or remove them first.',
+        },
+      })
+    }
+    if ((await this.#remove.run(name)).changes === 0)
+      throw new UpshotError('not_found', `There is no account "${name}".`)
+  }
+
+  async find(name: string): Promise<Account | null> {
+    const row = await this.#find.get(name)
+    return row ? this.#read(row) : null
+  }
+
+  async list(): Promise<Account[]> {
+    return (await this.#list.all()).map((row) => this.#read(row))
+  }
+
+  #read(row: AccountRow): Account {
+    const { name } = row
+    return {
+      name,
+      baseUrl: row.base_url,
+      apiKey: this.#vault.open(accountOwner(name, 'key'), row.api_key),
+      fallbackKey: row.fallback_key && this.#vault.open(accountOwner(name, 'fallback'), row.fallback_key),
+      plan: JSON.parse(row.plan),
+      storages: JSON.parse(row.storages),
+      createdAt: row.created_at,
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { CAPTURE_LIMITS, type Capture } from '../../../core/incoming/delivery.ts'
+import { captureOwner } from '../../rows/sealed-owners.ts'
+import type { Vault } from '../../vault.ts'
+import type { Connection } from '../database/connection.ts'
+
+interface CaptureRow {
+  id: string
+  endpoint_id: string
+  received_at: number
+  sealed: Uint8Array
+}
+
+/** The sealed JSON, which nobody can have changed; the body is in base64. */
+interface SealedContent {
+  headers: Record<string, string>
+  body: string
+}
+
+/** Unverified deliveries of learning endpoints, sealed. */
+export class CaptureTable {
+  readonly #vault: Vault
+  readonly #insert
+  readonly #list
+  readonly #sizes
+  readonly #delete
+  readonly #drop
+
+  constructor(db: Connection, vault: Vault) {
+    this.#vault = vault
+    // Index: primary key of endpoint. Another process may have ended the learning meanwhile.
+    this.#insert = db.prepare(
+      `INSERT INTO capture (id, endpoint_id, received_at, bytes, sealed)
+       SELECT @id, id, @receivedAt, @bytes, @sealed FROM endpoint WHERE id = @endpointId AND status = 'learning'`,
+    )
+    // Index: capture_endpoint, backwards for the newest first.
+    this.#list = db.prepare<[string], CaptureRow>(
+      'SELECT id, endpoint_id, received_at, sealed FROM capture WHERE endpoint_id = ? ORDER BY id',
+    )
+    this.#sizes = db.prepare<[string], { id: string; bytes: number }>(
+      'SELECT id, bytes FROM capture WHERE endpoint_id = ? ORDER BY id DESC',
+    )
+    this.#drop = db.prepare('DELETE FROM capture WHERE endpoint_id = ?')
+    // Index: primary key.
+    this.#delete = db.prepare('DELETE FROM capture WHERE id = ?')
+  }
+
+  /** False for a capture that is too large, or whose endpoint no longer learns. */
+  async save({ id, endpointId, receivedAt, headers, body }: Capture): Promise<boolean> {
+    const content: SealedContent = { headers, body: Buffer.from(body).toString('base64') }
+    const text = JSON.stringify(content)
+    const bytes = body.byteLength + JSON.stringify(headers).length
+    if (bytes > CAPTURE_LIMITS.bytes) return false
+    const sealed = await this.#vault.seal(captureOwner(endpointId, id), text)
+    if ((await this.#insert.run({ id, endpointId, receivedAt, bytes, sealed })).changes === 0) return false
+    await this.#makeRoom(endpointId)
+    return true
+  }
+
+  async list(endpointId: string): Promise<Capture[]> {
+    return (await this.#list.all(endpointId)).map((row) => {
+      const text = this.#vault.open(captureOwner(endpointId, row.id), row.sealed)
+      const { headers, body } = JSON.parse(text) as SealedContent
+      return { id: row.id, endpointId, receivedAt: row.received_at, headers, body: Buffer.from(body, 'base64') }
+    })
+  }
+
+  async drop(endpointId: string): Promise<void> {
+    await this.#drop.run(endpointId)
+  }
+
+  /** Keeps the newest: a sender of rubbish must send for ever to keep real deliveries out. */
+  async #makeRoom(endpointId: string): Promise<void> {
+    let bytes = 0
+    for (const [index, capture] of (await this.#sizes.all(endpointId)).entries()) {
+      bytes += capture.bytes
+      if (index >= CAPTURE_LIMITS.count || bytes > CAPTURE_LIMITS.bytes) await this.#delete.run(capture.id)
+    }
+  }
+}

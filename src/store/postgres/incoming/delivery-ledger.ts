@@ -1,0 +1,112 @@
+import { firstId } from '../../../core/ids.ts'
+import type { DeliveryQuery, DeliveryRecord, Verdict } from '../../../core/incoming/delivery.ts'
+import type { EventRecord } from '../../../core/incoming/event.ts'
+import { afterAll, buildWhere, type Condition } from '../../rows/build-where.ts'
+import type { Connection } from '../database/connection.ts'
+import type { EventTable } from './event-table.ts'
+
+interface DeliveryRow {
+  id: string
+  endpoint_id: string | null
+  received_at: number
+  verdict: Verdict
+  event_id: string | null
+  event_seq: number | null
+  body_bytes: number | null
+  facts: string
+}
+
+/** The read side of the delivery ledger. Ids sort by time, so the primary key is a time index. */
+export class DeliveryLedger {
+  readonly #db: Connection
+  readonly #events: EventTable
+  readonly #find
+  readonly #ids
+  readonly #ofEvent
+  readonly #count
+
+  constructor(db: Connection, events: EventTable) {
+    this.#db = db
+    this.#events = events
+    // Index: primary key, for both.
+    this.#ids = db
+      .prepare<[string, string, number], string>('SELECT id FROM delivery WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
+      .pluck()
+    this.#find = db.prepare<[string], DeliveryRow>('SELECT * FROM delivery WHERE id = ?')
+    // Index: primary key, within the event's millisecond, for the first delivery; delivery_repeat
+    // for the others.
+    this.#ofEvent = db.prepare<[{ seq: number; from: string; to: string; limit: number }], DeliveryRow>(
+      `SELECT * FROM delivery WHERE id >= @from AND id < @to AND event_seq = @seq AND verdict = 'accepted'
+       UNION ALL
+       SELECT * FROM delivery WHERE event_seq = @seq AND verdict IN ('duplicate', 'conflict')
+       ORDER BY id DESC LIMIT @limit`,
+    )
+    // Index: primary key, from the first delivery since the moment.
+    this.#count = db.prepare<[string, string], { verdict: Verdict; count: number }>(
+      'SELECT verdict, count(*) AS count FROM delivery WHERE id >= ? AND endpoint_id = ? GROUP BY verdict',
+    )
+  }
+
+  async list({ limit, ...filter }: DeliveryQuery): Promise<DeliveryRecord[]> {
+    const { where, values } = buildWhere(describeFilter(filter))
+    const rows = this.#db.prepare<unknown[], DeliveryRow>(`SELECT * FROM delivery ${where} ORDER BY id DESC LIMIT ?`)
+    return (await rows.all(...values, limit)).map(readDelivery)
+  }
+
+  async ids(beginning: string, limit: number): Promise<string[]> {
+    return await this.#ids.all(beginning, afterAll(beginning), limit)
+  }
+
+  /** A delivery with its event; null for the event of a refused one. */
+  async find(id: string): Promise<{ delivery: DeliveryRecord; event: EventRecord | null } | null> {
+    const row = await this.#find.get(id)
+    if (!row) return null
+    return {
+      delivery: readDelivery(row),
+      event: row.event_seq === null ? null : await this.#events.find(row.event_seq),
+    }
+  }
+
+  async listOfEvent({ id, account }: Pick<EventRecord, 'id' | 'account'>, limit: number): Promise<DeliveryRecord[]> {
+    const event = await this.#events.findIn(account, id)
+    if (!event) return []
+    const { seq, receivedAt } = event
+    const moment = { from: firstId('dlv', receivedAt), to: firstId('dlv', receivedAt + 1) }
+    return (await this.#ofEvent.all({ seq, ...moment, limit })).map(readDelivery)
+  }
+
+  async count(endpointId: string, since: number): Promise<Partial<Record<Verdict, number>>> {
+    const rows = await this.#count.all(firstId('dlv', since), endpointId)
+    return Object.fromEntries(rows.map(({ verdict, count }) => [verdict, count]))
+  }
+}
+
+/** Index: delivery_conflict, delivery_refused for one verdict, else the primary key. */
+function describeFilter({ verdicts, endpointId, since, before }: Omit<DeliveryQuery, 'limit'>): Condition[] {
+  const conditions = describeVerdicts(verdicts)
+  if (since !== undefined) conditions.push(['id >= ?', firstId('dlv', since)])
+  if (before !== undefined) conditions.push(['id < ?', before])
+  if (endpointId !== undefined) conditions.push(['endpoint_id = ?', endpointId])
+  return conditions
+}
+
+function describeVerdicts(verdicts: readonly Verdict[] | undefined): Condition[] {
+  if (verdicts === undefined) return []
+  const [only, ...others] = verdicts
+  if (only === undefined || others.length > 0) return [['verdict = ANY(?::text[])', verdicts]]
+  if (only === 'conflict') return [[`verdict = 'conflict'`]]
+  const isRefusal = only !== 'accepted' && only !== 'duplicate'
+  return [[isRefusal ? 'event_id IS NULL AND verdict = ?' : 'verdict = ?', only]]
+}
+
+function readDelivery(row: DeliveryRow): DeliveryRecord {
+  return {
+    id: row.id,
+    endpointId: row.endpoint_id,
+    receivedAt: row.received_at,
+    verdict: row.verdict,
+    eventId: row.event_id,
+    bodyBytes: row.body_bytes,
+    facts: JSON.parse(row.facts),
+  }
+}

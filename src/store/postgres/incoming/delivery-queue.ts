@@ -1,0 +1,121 @@
+import { newId } from '../../../core/ids.ts'
+import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/delivery.ts'
+import { describeStalePlan } from '../../rows/describe-stale.ts'
+import { CallQueue } from '../database/call-queue.ts'
+import type { Connection, Statement } from '../database/connection.ts'
+import { hashBody, identify, streamOf } from './event-table.ts'
+import { SecretUses } from './secret-uses.ts'
+
+/** A delivery with the ids of its runs, which are made once however often it is sent. */
+interface PlannedDelivery {
+  delivery: IncomingDelivery
+  runs: readonly string[]
+}
+
+interface SavedRow {
+  number: number
+  seq: number
+  verdict: DeliveryReceipt['verdict']
+  is_taken: boolean
+}
+
+/** The answer to one delivery; null where its plan is stale. */
+type Answer = DeliveryReceipt | null
+
+const COLUMNS = 19
+
+/** Saves many deliveries of one stream in one call. */
+export class DeliverySaves {
+  readonly #save: Statement<unknown[], SavedRow>
+  readonly #uses: SecretUses
+
+  constructor(db: Connection) {
+    this.#uses = new SecretUses(db)
+    this.#save = db.prepare<unknown[], SavedRow>(
+      `SELECT number, seq, verdict, is_taken FROM save_deliveries_1(${Array(COLUMNS + 1).fill('?')})`,
+    )
+  }
+
+  async save(stream: number, planned: readonly PlannedDelivery[]): Promise<Answer[]> {
+    const deliveries = planned.map(({ delivery }) => delivery)
+    const column = <T>(read: (delivery: IncomingDelivery) => T) => deliveries.map(read)
+    const runs = planned.flatMap(({ delivery, runs }, index) =>
+      runs.map((id, at) => describeRun(delivery, { id, at, number: index + 1 })),
+    )
+    const rows = await this.#save.all(
+      stream,
+      column(({ setup }) => setup ?? null),
+      column(({ account, event }) => identify(account, event.id)),
+      column(({ body }) => hashBody(body)),
+      column(({ event }) => event.id),
+      column(({ account }) => account),
+      column(({ event }) => event.type),
+      column(({ event }) => Date.parse(event.created)),
+      column(({ receivedAt }) => receivedAt),
+      column(({ body }) => body),
+      column(({ id }) => id),
+      column(({ endpointId }) => endpointId),
+      column(({ facts }) => JSON.stringify(facts)),
+      column(({ facts }) => facts.unmatched === true),
+      runs.map(({ number }) => number),
+      runs.map(({ id }) => id),
+      runs.map(({ workflow }) => workflow),
+      runs.map(({ rank }) => rank),
+      runs.map(({ code }) => code),
+      deliveries[0]?.arrivalClaim?.worker ?? null,
+    )
+    for (const { endpointId, facts, receivedAt } of deliveries) {
+      if (facts.secret !== undefined) await this.#uses.note(endpointId, facts.secret, receivedAt)
+    }
+    const byNumber = new Map(rows.map((row) => [row.number, row]))
+    return planned.map(({ runs }, index) => readAnswer(byNumber.get(index + 1), runs, stream))
+  }
+}
+
+function describeRun(
+  { workflows, priorities, arrivalClaim }: IncomingDelivery,
+  { id, at, number }: { id: string; at: number; number: number },
+) {
+  const workflow = workflows[at] ?? ''
+  return {
+    id,
+    number,
+    workflow,
+    rank: -(priorities?.[workflow] ?? 0),
+    code: arrivalClaim?.codeHashes[workflow] ?? null,
+  }
+}
+
+function readAnswer(row: SavedRow | undefined, runs: readonly string[], stream: number): Answer {
+  if (row === undefined) return null
+  const { verdict, seq, is_taken } = row
+  if (verdict !== 'accepted') return { verdict, runs: [] }
+  return { verdict, runs: [...runs], ...(is_taken ? { claimedWithEvent: { stream, seq } } : {}) }
+}
+
+/** The deliveries of this process, gathered by stream and by whether they claim their runs. */
+export class DeliveryQueue {
+  readonly #queues = new Map<string, CallQueue<PlannedDelivery, Answer>>()
+  readonly #perform: (stream: number, planned: readonly PlannedDelivery[]) => Promise<Answer[]>
+
+  constructor(perform: (stream: number, planned: readonly PlannedDelivery[]) => Promise<Answer[]>) {
+    this.#perform = perform
+  }
+
+  async save(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
+    const stream = streamOf(delivery.account)
+    const runs = delivery.workflows.map(() => newId('run', delivery.receivedAt))
+    const receipt = await this.#queueOf(stream, delivery.arrivalClaim?.worker ?? null).add({ delivery, runs })
+    if (receipt === null) throw describeStalePlan(delivery.id)
+    return receipt
+  }
+
+  #queueOf(stream: number, worker: string | null): CallQueue<PlannedDelivery, Answer> {
+    const name = JSON.stringify([stream, worker])
+    const known = this.#queues.get(name)
+    if (known) return known
+    const queue = new CallQueue<PlannedDelivery, Answer>((calls) => this.#perform(stream, calls))
+    this.#queues.set(name, queue)
+    return queue
+  }
+}

@@ -1,0 +1,64 @@
+import type { Refusal, RefusalTally, RefusedDelivery } from '../../../core/incoming/delivery.ts'
+import type { Connection } from '../database/connection.ts'
+
+/** Rows of refusals that are kept for each verdict. */
+export const MAX_REFUSALS = 10_000
+/** Rows that one refusal removes at most. More than one, so that a lower limit is reached too. */
+const MAX_REMOVED = 8
+
+/** The refusals in the delivery ledger, and their counts. `DeliverySaves` writes the others. */
+export class DeliveryTable {
+  readonly #insert
+  readonly #count
+  readonly #oldest
+  readonly #delete
+  readonly #tally
+  readonly #maxRefusals: number
+
+  constructor(db: Connection, maxRefusals = MAX_REFUSALS) {
+    this.#maxRefusals = maxRefusals
+    this.#insert = db.prepare(
+      `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    // Index: primary key.
+    this.#count = db
+      .prepare<[Refusal, number, number], number>(
+        `INSERT INTO refusal_tally (verdict, listed, dropped) VALUES (?, ?, ?)
+         ON CONFLICT (verdict) DO UPDATE SET listed = refusal_tally.listed + excluded.listed,
+           dropped = refusal_tally.dropped + excluded.dropped
+         RETURNING listed`,
+      )
+      .pluck()
+    // Index: delivery_refused.
+    this.#oldest = db
+      .prepare<[Refusal, number], string>(
+        'SELECT id FROM delivery WHERE verdict = ? AND event_id IS NULL ORDER BY id LIMIT ?',
+      )
+      .pluck()
+    // Index: primary key.
+    this.#delete = db.prepare('DELETE FROM delivery WHERE id = ?')
+    this.#tally = db.prepare<[], RefusalTally>('SELECT verdict, listed, dropped FROM refusal_tally ORDER BY verdict')
+  }
+
+  async refuse({ id, endpointId, receivedAt, verdict, bodyBytes, facts }: RefusedDelivery): Promise<void> {
+    await this.#insert.run(id, endpointId, receivedAt, verdict, null, null, bodyBytes, JSON.stringify(facts))
+    const listed = (await this.#count.get(verdict, 1, 0)) ?? 0
+    if (listed > this.#maxRefusals) await this.#makeRoom(verdict, Math.min(listed - this.#maxRefusals, MAX_REMOVED))
+  }
+
+  /** Counts refusals that have no row. */
+  async countRefusals(unlisted: Partial<Record<Refusal, number>>): Promise<void> {
+    for (const [verdict, count] of Object.entries(unlisted)) await this.#count.get(verdict as Refusal, 0, count)
+  }
+
+  async tallyRefusals(): Promise<RefusalTally[]> {
+    return await this.#tally.all()
+  }
+
+  async #makeRoom(verdict: Refusal, rows: number): Promise<void> {
+    const oldest = await this.#oldest.all(verdict, rows)
+    for (const id of oldest) await this.#delete.run(id)
+    await this.#count.get(verdict, -oldest.length, oldest.length)
+  }
+}

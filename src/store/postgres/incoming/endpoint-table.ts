@@ -1,0 +1,143 @@
+import { UpshotError } from '../../../core/errors.ts'
+import type { Endpoint, EndpointName, SecretUse } from '../../../core/incoming/endpoint.ts'
+import { DEFAULT_SCHEME } from '../../../core/incoming/signature.ts'
+import type { EndpointRow, SecretRow } from '../../rows/endpoint-rows.ts'
+import type { Vault } from '../../vault.ts'
+import type { Connection } from '../database/connection.ts'
+
+/** Endpoints, with their secrets sealed. */
+export class EndpointTable {
+  readonly #vault: Vault
+  readonly #insert
+  readonly #insertAccount
+  readonly #saveSecret
+  readonly #update
+  readonly #remove
+  readonly #exists
+  readonly #dropSecrets
+  readonly #list
+  readonly #names
+  readonly #uses
+  readonly #secrets
+  readonly #raise
+
+  constructor(db: Connection, vault: Vault) {
+    this.#vault = vault
+    // Index: endpoint_name, and the one of `path`.
+    this.#insert = db.prepare(
+      `INSERT INTO endpoint (id, name, path, account, events, scheme, status, created_at, revision)
+       VALUES (@id, @name, @path, @account, @events, @scheme, @status, @createdAt, @revision)
+       ON CONFLICT (name) WHERE removed_at IS NULL DO NOTHING`,
+    )
+    this.#insertAccount = db.prepare('INSERT INTO event_account (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
+    // Index: primary key, down to the next comment. A known secret keeps its `last_used_at`.
+    this.#saveSecret = db.prepare(
+      `INSERT INTO endpoint_secret (endpoint_id, position, sealed, active_from, until) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (endpoint_id, position) DO UPDATE
+         SET sealed = excluded.sealed, active_from = excluded.active_from, until = excluded.until`,
+    )
+    this.#update = db.prepare(
+      `UPDATE endpoint SET account = ?, events = ?, scheme = ?, status = ?, revision = revision + 1
+       WHERE id = ? AND revision = ? AND removed_at IS NULL`,
+    )
+    this.#remove = db.prepare(
+      `UPDATE endpoint SET removed_at = ?, status = 'disabled' WHERE id = ? AND removed_at IS NULL`,
+    )
+    this.#exists = db.prepare<[string], number>('SELECT 1 FROM endpoint WHERE id = ? AND removed_at IS NULL').pluck()
+    this.#dropSecrets = db.prepare(
+      'DELETE FROM endpoint_secret WHERE endpoint_id = ? AND NOT position = ANY (?::bigint[])',
+    )
+    this.#secrets = db.prepare<[string], SecretRow>(
+      'SELECT position, sealed, active_from, until FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
+    )
+    this.#uses = db.prepare<[string], SecretUse>(
+      'SELECT position, last_used_at AS lastUsedAt FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
+    )
+    // No index: there are few endpoints.
+    this.#list = db.prepare<[], EndpointRow>('SELECT * FROM endpoint WHERE removed_at IS NULL ORDER BY created_at, id')
+    this.#names = db.prepare<[], EndpointName>(
+      'SELECT id, name, removed_at AS removedAt FROM endpoint ORDER BY created_at, id',
+    )
+    this.#raise = db.prepare('UPDATE endpoint_version SET version = version + 1')
+  }
+
+  async add(endpoint: Endpoint): Promise<void> {
+    const { changes } = await this.#insert.run({
+      ...endpoint,
+      events: JSON.stringify(endpoint.events),
+      scheme: JSON.stringify(endpoint.scheme),
+    })
+    if (changes === 0) {
+      throw new UpshotError('conflict', `There is an endpoint named "${endpoint.name}" already. Choose another name.`)
+    }
+    await this.#saveSecrets(endpoint)
+  }
+
+  async update(endpoint: Endpoint): Promise<void> {
+    const { id, name, account, events, scheme, status, revision } = endpoint
+    const values = [account, JSON.stringify(events), JSON.stringify(scheme), status, id, revision]
+    if ((await this.#update.run(...values)).changes === 0) {
+      if ((await this.#exists.get(id)) === undefined) throw describeGone(name)
+      throw new UpshotError('conflict', `Endpoint "${name}" was changed by somebody else in the meantime.`, {
+        details: { fix: 'Run the command again: it then builds on that change.' },
+      })
+    }
+    await this.#dropSecrets.run(
+      id,
+      endpoint.secrets.map(({ position }) => position),
+    )
+    await this.#saveSecrets(endpoint)
+  }
+
+  async remove({ id, name }: Pick<Endpoint, 'id' | 'name'>, now: number): Promise<void> {
+    if ((await this.#remove.run(now, id)).changes === 0) throw describeGone(name)
+    await this.#dropSecrets.run(id, [])
+    await this.#raise.run()
+  }
+
+  async uses(endpointId: string): Promise<SecretUse[]> {
+    return await this.#uses.all(endpointId)
+  }
+
+  async names(): Promise<EndpointName[]> {
+    return await this.#names.all()
+  }
+
+  /** By path, oldest first. */
+  async load(): Promise<Map<string, Endpoint>> {
+    const endpoints = await Promise.all((await this.#list.all()).map((row) => this.#read(row)))
+    return new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]))
+  }
+
+  async #saveSecrets({ id, account, secrets }: Endpoint): Promise<void> {
+    await this.#insertAccount.run(account)
+    for (const { position, value, activeFrom, until } of secrets) {
+      await this.#saveSecret.run(id, position, await this.#vault.seal(id, value), activeFrom, until)
+    }
+    await this.#raise.run()
+  }
+
+  async #read(row: EndpointRow): Promise<Endpoint> {
+    return {
+      id: row.id,
+      name: row.name,
+      path: row.path,
+      account: row.account,
+      events: JSON.parse(row.events),
+      scheme: { ...DEFAULT_SCHEME, ...JSON.parse(row.scheme) },
+      secrets: (await this.#secrets.all(row.id)).map((secret) => ({
+        position: secret.position,
+        value: this.#vault.open(row.id, secret.sealed),
+        activeFrom: secret.active_from,
+        until: secret.until,
+      })),
+      status: row.status,
+      createdAt: row.created_at,
+      revision: row.revision,
+    }
+  }
+}
+
+function describeGone(name: string): UpshotError {
+  return new UpshotError('not_found', `There is no endpoint "${name}" any more.`)
+}

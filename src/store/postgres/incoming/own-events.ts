@@ -1,0 +1,39 @@
+import { newId } from '../../../core/ids.ts'
+import { planRuns, type Route } from '../../../core/incoming/route.ts'
+import type { SentEvent } from '../../../core/runs/wait.ts'
+import type { Connection } from '../database/connection.ts'
+import { RANK } from '../database/rank.ts'
+import type { EventTable } from './event-table.ts'
+
+/** Saves events of our own, with the runs that they start. */
+export class OwnEvents {
+  readonly #events: EventTable
+  readonly #routes: () => Promise<readonly Route[] | null>
+  readonly #insertRun
+
+  constructor(db: Connection, events: EventTable, routes: () => Promise<readonly Route[] | null>) {
+    this.#events = events
+    this.#routes = routes
+    // Index: primary keys of run and workflow.
+    this.#insertRun = db.prepare<[{ run: string; workflow: string; seq: number; createdAt: number }]>(
+      `WITH made AS (
+         INSERT INTO run (id, workflow, event_seq, created_at) VALUES (@run, @workflow, @seq, @createdAt)
+         RETURNING id, workflow)
+       INSERT INTO work (run_id, workflow, status, rank) SELECT made.id, workflow, 'pending', ${RANK} FROM made`,
+    )
+  }
+
+  /** Saves an event once, however often it is sent. */
+  async send({ id, type, account, createdAt, body, workflows }: SentEvent): Promise<void> {
+    const seq = await this.#events.save({ id, type, account, createdAt, body })
+    if (seq === null) return
+    for (const workflow of workflows) {
+      await this.#insertRun.run({ run: newId('run', createdAt), workflow, seq, createdAt })
+    }
+  }
+
+  /** Saves an event that the store itself makes; it starts the workflows of the present routes. */
+  async tell(event: Omit<SentEvent, 'workflows'>): Promise<void> {
+    await this.send({ ...event, workflows: planRuns(event.type, (await this.#routes()) ?? []) })
+  }
+}

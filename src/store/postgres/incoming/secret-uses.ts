@@ -1,0 +1,25 @@
+import type { Connection } from '../database/connection.ts'
+
+/** A secret's row is written at most once in this time. */
+const WRITE_EVERY_MS = 60_000
+
+/** Records when each secret was last used, to the minute, behind the commit of a delivery. */
+export class SecretUses {
+  readonly #write
+  readonly #writtenAt = new Map<string, number>()
+
+  constructor(db: Connection) {
+    // Index: primary key. Another process may have recorded a later use.
+    this.#write = db.prepare<[{ endpointId: string; position: number; at: number }]>(
+      `UPDATE endpoint_secret SET last_used_at = @at
+       WHERE endpoint_id = @endpointId AND position = @position AND coalesce(last_used_at, 0) < @at`,
+    )
+  }
+
+  async note(endpointId: string, position: number, at: number): Promise<void> {
+    const key = `${endpointId} ${position}`
+    if (at - (this.#writtenAt.get(key) ?? Number.NEGATIVE_INFINITY) < WRITE_EVERY_MS) return
+    await this.#write.run({ endpointId, position, at })
+    this.#writtenAt.set(key, at)
+  }
+}

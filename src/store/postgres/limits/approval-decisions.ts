@@ -1,0 +1,150 @@
+import { UpshotError } from '../../../core/errors.ts'
+import { type Decision, type DecisionResult, MIN_HASH_DIGITS } from '../../../core/safety/approval.ts'
+import { findVoteFault } from '../../../core/safety/find-vote-fault.ts'
+import type { ApprovalRow, Closing, ItemRow } from '../../rows/approval-rows.ts'
+import type { Connection } from '../database/connection.ts'
+import { type ApprovalTable, readAsked } from '../safety/approval-table.ts'
+import type { ApproverTable } from '../safety/approver-table.ts'
+import type { EffectTable } from '../safety/effect-table.ts'
+import type { StopTable } from '../safety/stop-table.ts'
+import type { WaitTable } from '../waits/wait-table.ts'
+
+interface DecisionTables {
+  approvals: ApprovalTable
+  approvers: ApproverTable
+  effects: EffectTable
+  stops: StopTable
+  waits: WaitTable
+}
+
+/** Most items of an approval that one decision reads. */
+const EVERY_ITEM = Number.MAX_SAFE_INTEGER
+
+/** Counts the words of people, and carries out what they decide. See decision 45. */
+export class ApprovalDecisions {
+  readonly #tables: DecisionTables
+  readonly #vote
+  readonly #listAgreed
+
+  constructor(db: Connection, tables: DecisionTables) {
+    this.#tables = tables
+    // Index: primary key, for both. A person has one word, the last one.
+    this.#vote = db.prepare(
+      `INSERT INTO approval_vote (approval, actor, verdict, reason, hash, items, answer, at, signature)
+       VALUES (@approval, @actor, @verdict, @reason, @hash, @only, @answer, @now, @signature)
+       ON CONFLICT (approval, actor) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason,
+         hash = excluded.hash, items = excluded.items, answer = excluded.answer, at = excluded.at,
+         signature = excluded.signature`,
+    )
+    this.#listAgreed = db
+      .prepare<[string, string, string | null, string | null], string>(
+        `SELECT actor FROM approval_vote
+         WHERE approval = ? AND verdict = 'approved' AND hash = ?
+           AND items IS NOT DISTINCT FROM ? AND answer IS NOT DISTINCT FROM ?`,
+      )
+      .pluck()
+  }
+
+  async decide(decision: Decision, now: number): Promise<DecisionResult> {
+    await this.#tables.stops.lock()
+    const approval = await this.#requireOpen(decision.approval, now)
+    const item = await this.#requireItem(decision)
+    const { approvers, effects } = this.#tables
+    const fault = findVoteFault(decision, { approvers: await approvers.list(), role: approval.role })
+    if (fault !== null) throw new UpshotError('conflict', `The word of "${decision.actor}" does not count: ${fault}.`)
+    if (approval.kind === 'question') requireWhole(approval, item, decision)
+    const { approval: id, verdict, actor, reason, answer } = decision
+    const only = decision.only === null ? null : JSON.stringify(decision.only)
+    const { signature } = decision
+    await this.#vote.run({ approval: id, actor, verdict, reason, hash: item.hash, only, answer, now, signature })
+    const { workflow, account } = approval
+    const operation = verdict === 'approved' ? 'approve' : 'deny'
+    await effects.note({
+      at: now,
+      phase: 'decided',
+      operation,
+      approval: id,
+      actor,
+      workflow,
+      account,
+      error: reason,
+      outcome: item.hash,
+    })
+    if (verdict === 'denied')
+      return await this.#close(approval, { status: 'denied', granted: 0, by: [actor], reason, now })
+    const by = await this.#listAgreed.all(id, item.hash, only, answer)
+    const missing = approval.needs - by.length
+    if (missing > 0) return { status: 'open', granted: 0, moved: 0, next: null, woken: 0, missing }
+    return await this.#approve(approval, { item, decision, by, now })
+  }
+
+  async #approve(
+    approval: ApprovalRow,
+    { item, decision, by, now }: { item: ItemRow; decision: Decision; by: readonly string[]; now: number },
+  ) {
+    const { reason, answer } = decision
+    const { approvals } = this.#tables
+    const open = (await approvals.items(approval.id, 0, EVERY_ITEM)).filter(({ state }) => state === 'open')
+    const isMeant = ({ number }: ItemRow) =>
+      number <= item.number && (decision.only?.some(({ from, to }) => number >= from && number <= to) ?? true)
+    const granted = open.filter(isMeant)
+    const rest = open.filter((each) => !isMeant(each))
+    if (granted.length === 0 && approval.kind === 'guard') {
+      throw new UpshotError('conflict', `None of these items of approval ${approval.id} is still asked for.`, {
+        details: { fix: `Look again: "upshot approvals show ${approval.id}".` },
+      })
+    }
+    for (const { number } of rest) await approvals.setItem(approval.id, number, 'moved')
+    const result = await this.#close(approval, { status: 'approved', granted: granted.length, by, reason, answer, now })
+    return rest.length === 0 ? result : { ...result, moved: rest.length, next: await this.#reopen(approval, rest, now) }
+  }
+
+  /** Opens a fresh approval of the same limit for what was left out. */
+  async #reopen(before: ApprovalRow, rest: readonly ItemRow[], now: number): Promise<string> {
+    const { approvals, waits } = this.#tables
+    const { kind, hold, workflow, account, why, needs, role, question, expires_at: expiresAt } = before
+    const opening = { kind, hold, workflow, account, why, needs, role, question, openedAt: now, expiresAt }
+    const next = await approvals.open(opening)
+    for (const { run_id: runId, step, target, asked } of rest) {
+      await approvals.join(next, { runId, step, target, asked: readAsked(asked) })
+    }
+    await waits.moveWaits(before.id, next.id)
+    return next.id
+  }
+
+  async #close(
+    { id }: ApprovalRow,
+    { status, granted, ...rest }: Closing & { status: 'approved' | 'denied'; granted: number; now: number },
+  ): Promise<DecisionResult> {
+    const { approvals, waits } = this.#tables
+    await approvals.close(id, { status, ...rest })
+    return { status, granted, moved: 0, next: null, woken: await waits.wakeAwaiting(id), missing: 0 }
+  }
+
+  async #requireOpen(id: string, now: number): Promise<ApprovalRow> {
+    const found = await this.#tables.approvals.find(id)
+    if (!found) throw new UpshotError('not_found', `There is no approval ${id}.`)
+    const status = found.status === 'open' && found.expires_at <= now ? 'expired' : found.status
+    if (status === 'open') return found
+    throw new UpshotError('conflict', `Approval ${id} is ${status} already.`, {
+      details: { fix: 'List what is open with "upshot approvals list".' },
+    })
+  }
+
+  async #requireItem({ approval, hash }: Decision): Promise<ItemRow> {
+    const isHash = hash.length >= MIN_HASH_DIGITS && /^[0-9a-f]+$/.test(hash)
+    const found = isHash ? await this.#tables.approvals.findByHash(approval, hash) : null
+    if (found !== null) return found
+    throw new UpshotError('conflict', `The list of approval ${approval} has no hash ${hash}: it has changed.`, {
+      details: { fix: `Look again: "upshot approvals show ${approval}".` },
+    })
+  }
+}
+
+/** A question is one thing: a part of what it shows cannot be approved. */
+function requireWhole({ id, hash }: ApprovalRow, item: ItemRow, { only }: Decision): void {
+  if (only === null && item.hash === hash) return
+  throw new UpshotError('conflict', `Approval ${id} is a question, which is answered as a whole.`, {
+    details: { fix: `Name its last hash, without numbers: "upshot approvals show ${id}".` },
+  })
+}

@@ -1,0 +1,46 @@
+import { coversEffect, describeScope, type EffectStop, type StopScope } from '../../../core/safety/stop.ts'
+import type { EffectByHand } from '../../../core/store/safety/effects.ts'
+import { describeByHand } from '../../rows/describe-by-hand.ts'
+import type { EffectTable } from '../safety/effect-table.ts'
+import type { StopTable } from '../safety/stop-table.ts'
+import type { WaitTable } from '../waits/wait-table.ts'
+
+interface SwitchTables {
+  effects: EffectTable
+  stops: StopTable
+  waits: WaitTable
+}
+
+/** Holds the effects of a scope; false when it was stopped already. */
+export async function stopEffects({ stops, effects }: SwitchTables, stop: EffectStop): Promise<boolean> {
+  const { kind, name, since: at, actor, reason } = stop
+  await stops.lock()
+  const target = describeScope({ kind, name })
+  const isNew = await stops.add(stop)
+  if (isNew) await effects.note({ at, phase: 'switched', operation: 'stop', target, actor, error: reason })
+  return isNew
+}
+
+/** Ends a stop, and returns the number of the runs that go on; null when there was none. */
+export async function resumeEffects(
+  { stops, effects, waits }: SwitchTables,
+  scope: StopScope,
+  { actor, reason, now: at }: { actor: string; reason: string | null; now: number },
+): Promise<number | null> {
+  await stops.lock()
+  if (!(await stops.remove(scope))) return null
+  const target = describeScope(scope)
+  await effects.note({ at, phase: 'switched', operation: 'resume', target, actor, error: reason })
+  return waits.wakeAwaiting('stop')
+}
+
+/** Appends the beginning of a delete by hand, unless a stop covers it. */
+export async function beginByHand(
+  { stops, effects }: SwitchTables,
+  effect: EffectByHand,
+): Promise<{ seq: number } | { stop: EffectStop }> {
+  await stops.lock()
+  const source = { workflow: '', account: effect.account, storage: effect.storage }
+  const stop = (await stops.list()).find((each) => coversEffect(each, source))
+  return stop ? { stop } : { seq: await effects.note(describeByHand(effect, 'begun')) }
+}

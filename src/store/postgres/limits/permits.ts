@@ -1,0 +1,188 @@
+import type { Lease } from '../../../core/runs/lease.ts'
+import { type ClosedApproval, type EffectAsk, type EffectPermit, heldStep } from '../../../core/safety/effect.ts'
+import { type CountedAsk, findFullOf, sizeOf, sizesOf } from '../../../core/safety/effect-group.ts'
+import { describeLimit, type EffectSource, type Limit, nextRoomAt, ruleOf } from '../../../core/safety/guard.ts'
+import { coversEffect, describeScope, type EffectStop } from '../../../core/safety/stop.ts'
+import type { AskOptions } from '../../../core/store/safety/effects.ts'
+import type { ApprovalRow, FoundItem } from '../../rows/approval-rows.ts'
+import type { RunTable } from '../runs/run-table.ts'
+import type { StepTable } from '../runs/step-table.ts'
+import { type ApprovalTable, isAskedAgain, readAsked } from '../safety/approval-table.ts'
+import type { EffectTable } from '../safety/effect-table.ts'
+import type { GuardTable } from '../safety/guard-table.ts'
+import type { StopTable } from '../safety/stop-table.ts'
+import type { WaitTable } from '../waits/wait-table.ts'
+
+interface PermitTables {
+  approvals: ApprovalTable
+  effects: EffectTable
+  guard: GuardTable
+  runs: RunTable
+  steps: StepTable
+  stops: StopTable
+  waits: WaitTable
+}
+
+/** An ask with the answer that needs no limit; null where the limits decide. */
+interface Judged extends CountedAsk {
+  permit: EffectPermit | null
+}
+
+/** Decides whether effects may begin, and counts and records those that may. See decision 44. */
+export class Permits {
+  readonly #tables: PermitTables
+
+  constructor(tables: PermitTables) {
+    this.#tables = tables
+  }
+
+  /** Null when the lease is stale. */
+  async begin(lease: Lease, asks: readonly EffectAsk[], options: AskOptions): Promise<EffectPermit[] | null> {
+    const { runs, stops, waits } = this.#tables
+    // Before any run's row, as in every other decision about effects.
+    await stops.lock()
+    if (!(await runs.lock(lease))) return null
+    if (options.codeHash !== undefined) await waits.saveCodeHash(lease.runId, options.codeHash)
+    const inForce = await stops.list()
+    const judged: Judged[] = []
+    for (const ask of asks) judged.push(await this.#judge(lease.runId, ask, { inForce, now: options.now }))
+    const stopped = judged.find(({ permit }) => permit?.kind === 'stopped')
+    if (options.together === true && stopped) for (const each of judged) each.permit = stopped.permit
+    const open = judged.filter(({ permit }) => permit === null)
+    if (options.together === true) await this.#decideRoom(open, options)
+    else for (const each of open) await this.#decideRoom([each], options)
+    const permits: EffectPermit[] = []
+    for (const each of judged) permits.push(await this.#carryOut(lease, each, options.now))
+    return permits
+  }
+
+  /** The answers that come before the limits: a stop, an earlier permit, a person's word. */
+  async #judge(
+    runId: string,
+    ask: EffectAsk,
+    { inForce, now }: { inForce: readonly EffectStop[]; now: number },
+  ): Promise<Judged> {
+    const { workflow, account, storage, step, asked } = ask
+    const source = { runId, workflow, account, storage }
+    const judge = (permit: EffectPermit | null): Judged => ({ ask, source, permit })
+    const stop = inForce.find((each) => coversEffect(each, source))
+    if (stop) return judge({ kind: 'stopped', reason: `${describeScope(stop)} are stopped: ${stop.reason}` })
+    const { approvals, effects } = this.#tables
+    const item = await approvals.findItem(runId, step.key)
+    if ((await effects.findBegun(runId, step.key)) !== null) {
+      const isApproved = item?.state === 'approved'
+      return judge({
+        kind: 'granted',
+        approval: isApproved ? item.approval : null,
+        expect: isApproved ? readAsked(item.asked) : null,
+        isRepeated: true,
+      })
+    }
+    if (item === null) return judge(null)
+    const isOver = item.state === 'open' && item.expires_at <= now
+    if (isOver) await approvals.expire(item.approval, now)
+    if (isOver || item.state === 'denied' || item.state === 'expired') {
+      const state = isOver || item.state === 'expired' ? 'expired' : 'denied'
+      const reason = `approval ${item.approval} was ${state}: ${item.why}`
+      return judge({ kind: 'denied', approval: item.approval, reason, ...(await this.#tellEnd(item, state)) })
+    }
+    if (!isAskedAgain(item.asked, asked)) {
+      await approvals.withdrawStep(runId, step.key, now)
+      return judge(null)
+    }
+    if (item.state === 'open' && (await approvals.wasLeftOut(runId, step.key))) {
+      const { approval, expires_at: until, why } = item
+      const reason = `waits for approval ${approval}: it would be ${why}`
+      return judge({ kind: 'held', reason, approval, until, opened: false })
+    }
+    if (item.state !== 'approved') return judge(null)
+    const granted = { kind: 'granted', approval: item.approval, expect: asked, isRepeated: false } as const
+    return judge({ ...granted, ...(await this.#tellEnd(item, 'approved')) })
+  }
+
+  /** The first item of a list tells of its end; the step of a question tells of that itself. */
+  async #tellEnd(item: FoundItem, status: ClosedApproval['status']): Promise<{ closed?: ClosedApproval }> {
+    const isTold = item.kind === 'guard' && (await this.#tables.approvals.isFirst({ ...item, state: status }))
+    return isTold ? { closed: { id: item.approval, status } } : {}
+  }
+
+  /** Grants all where every limit has room for all of them, and holds all otherwise. */
+  async #decideRoom(group: Judged[], options: AskOptions): Promise<void> {
+    const { guard } = this.#tables
+    const limits = new Set(group.flatMap(({ ask }) => ask.limits))
+    const used = new Map<Limit, number>()
+    for (const limit of limits) used.set(limit, await guard.used(limit, options.now))
+    const full = findFullOf(group, (limit) => used.get(limit) ?? 0)
+    if (full === null) {
+      for (const each of group) each.permit = { kind: 'granted', approval: null, expect: null, isRepeated: false }
+      // Counted here, so that the next ask of this commit sees it.
+      for (const [source, kind, size] of sizesOf(group)) await guard.reserve(source, kind, size, options.now)
+      return
+    }
+    if (full.over === 'fail') {
+      const reason = `it would be ${describeLimit(full)}`
+      for (const each of group) each.permit = { kind: 'denied', approval: null, reason }
+    } else if (full.over === 'wait') {
+      const reason = `waits for room: it would be ${describeLimit(full)}`
+      const until = nextRoomAt(full.window, options.now)
+      for (const each of group) each.permit = { kind: 'held', reason, approval: null, until, opened: false }
+    } else await this.#hold(group, full, options)
+  }
+
+  /** Adds the effects to the open approval of a limit, and opens one where there is none. */
+  async #hold(group: Judged[], full: Limit, options: AskOptions): Promise<void> {
+    const { approvals } = this.#tables
+    const [{ source }] = group as [Judged]
+    const hold = `${full.scope}/${source.account}/${full.setting}`
+    const known = await approvals.findOpen(hold, options.now)
+    const approval = known ?? (await this.#open(hold, full, { source, options }))
+    for (const {
+      ask,
+      source: { runId },
+    } of group) {
+      const { step, asked } = ask
+      const before = await approvals.findItem(runId, step.key)
+      if (before?.approval === approval.id) continue
+      if (before) await approvals.withdrawStep(runId, step.key, options.now)
+      await approvals.join(approval, { runId, step: step.key, target: step.target, asked })
+    }
+    const reason = `waits for approval ${approval.id}: it would be ${approval.why}`
+    const opened = known === null
+    const rule = ruleOf(full)
+    for (const each of group) {
+      each.permit = { kind: 'held', reason, approval: approval.id, until: approval.expires_at, opened, rule }
+    }
+  }
+
+  async #open(
+    hold: string,
+    full: Limit,
+    { source, options }: { source: EffectSource; options: AskOptions },
+  ): Promise<ApprovalRow> {
+    const { workflow, account } = source
+    const { needs, expiresAt, now } = options
+    const why = describeLimit(full)
+    const about = { kind: 'guard', hold, workflow, account, why, needs, role: null, question: null } as const
+    return await this.#tables.approvals.open({ ...about, openedAt: now, expiresAt })
+  }
+
+  async #carryOut(lease: Lease, { ask, source, permit }: Judged, now: number): Promise<EffectPermit> {
+    const { approvals, effects, guard, steps, waits } = this.#tables
+    const { runId } = lease
+    const { key } = ask.step
+    if (permit === null) throw new Error(`step ${key} was judged`)
+    await steps.save(runId, permit.kind === 'granted' ? ask.step : heldStep(ask.step))
+    if (permit.kind === 'granted') {
+      if ((await effects.findBegun(runId, key)) === null) {
+        if (permit.approval !== null) await guard.reserve(source, 'approved', sizeOf(ask), now)
+        else await approvals.withdrawStep(runId, key, now)
+        await effects.begin(runId, ask, { approval: permit.approval, expect: permit.expect, now })
+      } else await effects.repeat(runId, key)
+      await waits.settle(runId, key)
+      return permit
+    }
+    if (permit.kind === 'stopped') await waits.awaitApproval(runId, key, 'stop')
+    else if (permit.kind === 'held' && permit.approval !== null) await waits.awaitApproval(runId, key, permit.approval)
+    return permit
+  }
+}

@@ -1,0 +1,112 @@
+import type { ReadStore } from '../../core/store/store.ts'
+import { packOutput } from '../rows/packed-output.ts'
+import type { Database } from './database/database.ts'
+import type { SetupCache } from './incoming/setup-cache.ts'
+import type { Tables } from './tables.ts'
+
+/** Reads that come from memory, or need no connection. */
+type Composed = 'findEndpoint' | 'listEndpoints' | 'listRoutes' | 'packOutput' | 'readSetupVersion' | 'watch'
+
+type Reads = {
+  [Name in Exclude<keyof ReadStore, Composed>]: (
+    tables: Tables,
+    ...args: Parameters<ReadStore[Name]>
+  ) => ReturnType<ReadStore[Name]>
+}
+
+const READS: Reads = {
+  listEndpointNames: (t) => t.endpoints.names(),
+  listSecretUses: (t, endpointId) => t.endpoints.uses(endpointId),
+  findAccount: (t, name) => t.accounts.find(name),
+  listAccounts: (t) => t.accounts.list(),
+  listDeliveries: (t, query) => t.ledger.list(query),
+  listDeliveryIds: (t, beginning, limit) => t.ledger.ids(beginning, limit),
+  listDeliveriesOf: (t, event, limit) => t.ledger.listOfEvent(event, limit),
+  countDeliveries: (t, endpointId, since) => t.ledger.count(endpointId, since),
+  findDelivery: (t, id) => t.ledger.find(id),
+  tallyRefusals: (t) => t.deliveries.tallyRefusals(),
+  tallyUnmatched: (t) => t.unmatched.list(),
+  listCaptures: (t, endpointId) => t.captures.list(endpointId),
+  listEvents: (t, query) => t.events.list(query),
+  searchEvents: (t, search, slice) => t.eventSearch.search(search, slice),
+  findEvents: (t, id) => t.events.findAll(id),
+  listEventsOfRuns: (t, runIds) => t.events.listOfRuns(runIds),
+  listRuns: (t, query) => t.runSearch.list(query),
+  searchRuns: (t, filter, slice) => t.runSearch.search(filter, slice),
+  groupFailures: (t, filter, slice) => t.runSearch.groupFailures(filter, slice),
+  listFailureStates: (t, groups) => t.failureStates.list(groups),
+  findRun: (t, id) => t.runs.find(id),
+  listRunIds: (t, beginning, limit) => t.runSearch.ids(beginning, limit),
+  listRunEvents: (t, runId) => t.runs.listEvents(runId),
+  listRunLog: (t, runId) => t.runLogs.list(runId),
+  listSteps: (t, runId, inlineBytes) => t.steps.list(runId, inlineBytes),
+  readOutput: (t, runId, key) => t.outputs.read(runId, key),
+  findInvoked: (t, runId, key) => t.waits.findInvoked(runId, key),
+  // A search by subject reads bodies here: there is no index to fill.
+  readSubjects: async () => null,
+  findMatch: (t, runId, key) => t.waits.findMatch(runId, key),
+  listMatchCursors: async (t) => ({ cursors: await t.cursors.list(), newest: await t.events.newest() }),
+  listEventsAfter: (t, query) => t.events.listAfter(query),
+  listStepFailures: (t, runId) => t.steps.listFailures(runId),
+  listDeletes: async (t, account, targets) => [
+    ...(await t.steps.listDeletes(account, targets)),
+    ...(await t.effects.listDeletes(account, targets)),
+  ],
+  listEndedFailures: (t, query) => t.runSearch.endedFailures(query),
+  loadAlertBook: (t, rule) => t.alerts.load(rule),
+  listSeals: (t, { after = 0, limit }) => t.seals.list(after, limit),
+  listSealKeys: (t) => t.seals.keys(),
+  readSealState: (t) => t.seals.state(),
+  hasSuspects: (t) => t.runs.hasSuspects(),
+  nextDueAt: (t) => t.runs.nextDueAt(),
+  countOpenRuns: (t) => t.runs.countOpen(),
+  listLeases: (t, worker) => t.runs.leases(worker),
+  listWorkflows: (t) => t.workflows.list(),
+  listSchedules: (t) => t.ticks.list(),
+  loadLimit: (t, key) => t.limits.load(key),
+  listActions: (t, query) => t.audits.list(query),
+  listEffects: (t, query) => t.effects.list(query),
+  listStops: (t) => t.stops.list(),
+  listGuardUse: (t, now) => t.guard.list(now),
+  listApprovals: (t, query) => t.approvals.list(query),
+  findApproval: (t, id, now) => t.approvals.read(id, now),
+  listApprovalItems: (t, { approval, after = 0, limit }) => t.approvals.listItems(approval, after, limit),
+  findQuestion: (t, runId, step, now) => t.approvals.findQuestion(runId, step, now),
+  listApprovers: (t) => t.approvers.list(),
+  findSession: (t, cookieHash) => t.access.findSession(cookieHash),
+  findLoginCode: (t, codeHash, now) => t.access.findCode(codeHash, now),
+  listSessions: (t, now) => t.access.listSessions(now),
+  findToken: (t, tokenHash) => t.access.findToken(tokenHash),
+  listTokens: (t) => t.access.listTokens(),
+  findDueHour: (t, now) => t.hours.findDue(now),
+  readHourRuns: (t, hour, after) => t.hours.readRuns(hour, after),
+  readHourDeliveries: (t, hour) => t.hours.readDeliveries(hour),
+  listRunHours: (t, query) => t.hours.listRuns(query),
+  listDeliveryHours: (t, since) => t.hours.listDeliveries(since),
+  countRuns: (t, since) => t.hours.count(since),
+  listProcesses: (t) => t.processes.list(),
+  findBulk: (t, id) => t.bulks.find(id),
+  listBulks: (t, query) => t.bulks.list(query),
+  listBulkRefusals: (t, id) => t.bulks.listRefusals(id),
+}
+
+/** The read half of the store. Each read sees what was committed when it was asked. */
+export function createReader(
+  db: Database<Tables>,
+  setup: SetupCache,
+  watch: (onChange: () => void) => () => void,
+): ReadStore {
+  const reads = Object.entries(READS).map(([name, read]) => {
+    const perform = read as (tables: Tables, ...args: unknown[]) => Promise<unknown>
+    return [name, (...args: unknown[]) => db.read((tables) => perform(tables, ...args))]
+  })
+  return {
+    ...(Object.fromEntries(reads) as Omit<ReadStore, Composed>),
+    packOutput,
+    readSetupVersion: async () => (await setup.get()).version,
+    findEndpoint: async (path) => (await setup.get()).endpoints.get(path) ?? null,
+    listEndpoints: async () => [...(await setup.get()).endpoints.values()],
+    listRoutes: async () => (await setup.get()).routes,
+    watch: (_clock, onChange) => ({ stop: watch(onChange) }),
+  }
+}

@@ -1,0 +1,50 @@
+import { UpshotError } from '../../../core/errors.ts'
+import type { PackedOutput } from '../../../core/runs/step.ts'
+import { unpackOutput } from '../../rows/packed-output.ts'
+import type { Connection } from '../database/connection.ts'
+
+/** The key of a run's own output. */
+const RUN_KEY = ''
+
+/** Outputs of steps and runs, in their rows or apart in `large_output`. */
+export class OutputTable {
+  readonly #save
+  readonly #saveSize
+  readonly #ofStep
+  readonly #ofRun
+  readonly #packed
+
+  constructor(db: Connection) {
+    // Index: primary keys of large_output, step and run.
+    this.#save = db.prepare(
+      `INSERT INTO large_output (run_id, key, packed) VALUES (?, ?, ?)
+       ON CONFLICT (run_id, key) DO UPDATE SET packed = excluded.packed`,
+    )
+    this.#saveSize = db.prepare('UPDATE outcome SET apart_bytes = ? WHERE run_id = ?')
+    this.#ofStep = db
+      .prepare<[string, string], string | null>('SELECT output FROM step WHERE run_id = ? AND key = ?')
+      .pluck()
+    this.#ofRun = db.prepare<[string], string | null>('SELECT output FROM outcome WHERE run_id = ?').pluck()
+    this.#packed = db
+      .prepare<[string, string], Buffer>('SELECT packed FROM large_output WHERE run_id = ? AND key = ?')
+      .pluck()
+  }
+
+  async save(runId: string, key: string, packed: Uint8Array): Promise<void> {
+    await this.#save.run(runId, key, packed)
+  }
+
+  async saveOfRun(runId: string, { bytes, data }: PackedOutput): Promise<void> {
+    await this.save(runId, RUN_KEY, data)
+    await this.#saveSize.run(bytes, runId)
+  }
+
+  async read(runId: string, key: string | null): Promise<string> {
+    const inRow = key === null ? await this.#ofRun.get(runId) : await this.#ofStep.get(runId, key)
+    if (typeof inRow === 'string') return inRow
+    const packed = await this.#packed.get(runId, key ?? RUN_KEY)
+    if (packed) return unpackOutput(packed)
+    const whose = key === null ? `Run ${runId}` : `Step "${key}" of run ${runId}`
+    throw new UpshotError('not_found', `${whose} has no result in the database.`)
+  }
+}

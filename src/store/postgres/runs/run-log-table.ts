@@ -1,0 +1,37 @@
+import { type KeptLogLine, RUN_LOG_LINES, type RunLogLine } from '../../../core/runs/run-log.ts'
+import type { Connection } from '../database/connection.ts'
+
+/** The newest log lines of each run. Only a run that logs has rows here. */
+export class RunLogTable {
+  readonly #add
+  readonly #trim
+  readonly #list
+
+  constructor(db: Connection) {
+    // Index: primary keys of run_log and run. A pruned run gets no line any more.
+    this.#add = db
+      .prepare<[RunLogLine], number>(
+        `INSERT INTO run_log (run_id, number, at, level, message, facts)
+         SELECT id, 1 + coalesce((SELECT max(number) FROM run_log WHERE run_id = @runId), 0),
+           @at::bigint, @level, @message, @facts
+         FROM run WHERE id = @runId RETURNING number`,
+      )
+      .pluck()
+    // Index: primary key.
+    this.#trim = db.prepare('DELETE FROM run_log WHERE run_id = ? AND number <= ?')
+    this.#list = db.prepare<[string], KeptLogLine>(
+      `SELECT run_id AS runId, number, at, level, message, facts FROM run_log WHERE run_id = ? ORDER BY number`,
+    )
+  }
+
+  async save(lines: readonly RunLogLine[]): Promise<void> {
+    for (const line of lines) {
+      const number = (await this.#add.get(line)) ?? 0
+      if (number > RUN_LOG_LINES) await this.#trim.run(line.runId, number - RUN_LOG_LINES)
+    }
+  }
+
+  async list(runId: string): Promise<KeptLogLine[]> {
+    return await this.#list.all(runId)
+  }
+}

@@ -1,0 +1,120 @@
+import {
+  type Checkpoint,
+  type Effect,
+  ROW_OUTPUT_BYTES,
+  type StepKind,
+  type StepStatus,
+} from '../../../core/runs/step.ts'
+import type { StepFailure } from '../../../core/store/journal.ts'
+import type { Connection } from '../database/connection.ts'
+
+interface StepRow {
+  key: string
+  position: number
+  kind: StepKind
+  effect: Effect
+  status: StepStatus
+  attempt: number
+  output: string | null
+  apart_bytes: number | null
+  error: string | null
+  target: string | null
+  started_at: number
+  finished_at: number | null
+  due_at: number | null
+  settled: number | null
+}
+
+/** All columns but the run. */
+export const STEP_COLUMNS: readonly string[] = [
+  ...['key', 'position', 'kind', 'effect', 'status', 'attempt', 'output', 'started_at', 'finished_at'],
+  ...['apart_bytes', 'error', 'target', 'due_at', 'settled'],
+]
+
+/** The journal: one row per step with its last attempt, and one per failed attempt. */
+export class StepTable {
+  readonly #save
+  readonly #appendFailure
+  readonly #list
+  readonly #listFailures
+  readonly #listDeletes
+
+  constructor(db: Connection) {
+    // Index: primary key.
+    this.#save = db.prepare(
+      `INSERT INTO step (run_id, ${STEP_COLUMNS}) VALUES (?, ${STEP_COLUMNS.map(() => '?')})
+       ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
+         output = excluded.output, finished_at = excluded.finished_at, apart_bytes = excluded.apart_bytes,
+         error = excluded.error, target = excluded.target, due_at = excluded.due_at, settled = excluded.settled`,
+    )
+    this.#appendFailure = db.prepare(
+      'INSERT INTO step_failure (run_id, key, attempt, failed_at, error) VALUES (?, ?, ?, ?, ?)',
+    )
+    // Index: primary key; the steps of the run are sorted in memory.
+    this.#list = db.prepare<[number, number, string], StepRow>(
+      `SELECT key, position, kind, effect, status, attempt,
+         CASE WHEN octet_length(output) <= ?::bigint THEN output END AS output,
+         CASE WHEN octet_length(output) > ?::bigint THEN octet_length(output) ELSE apart_bytes END AS apart_bytes,
+         error, target, started_at, finished_at, due_at, settled
+       FROM step WHERE run_id = ? ORDER BY position`,
+    )
+    // Index: step_delete, then the primary keys of run and event.
+    this.#listDeletes = db.prepare<[string[], string], StepRow>(
+      `SELECT step.* FROM step JOIN run ON run.id = step.run_id LEFT JOIN event ON event.seq = run.event_seq
+         AND event.stream = run.event_seq % 8
+       WHERE step.effect = 'delete' AND step.target = ANY (?::text[]) AND step.effect_seq IS NOT NULL
+         AND coalesce(event.account, run.account, 'default') = ?`,
+    )
+    // Index: step_failure_run.
+    this.#listFailures = db.prepare<[string], { key: string; attempt: number; failed_at: number; error: string }>(
+      'SELECT key, attempt, failed_at, error FROM step_failure WHERE run_id = ? ORDER BY number',
+    )
+  }
+
+  /** Adds or changes a step of a run that the caller has locked. */
+  async save(runId: string, step: Checkpoint, failure?: StepFailure): Promise<void> {
+    const { key, position, kind, effect, status, attempt, output, startedAt, finishedAt } = step
+    const { apartBytes = null, error, target, dueAt, settled = null } = step
+    const first = [key, position, kind, effect, status, attempt, output, startedAt, finishedAt]
+    const text = error === null ? null : JSON.stringify(error)
+    await this.#save.run(runId, ...first, apartBytes, text, target, dueAt, settled)
+    if (!failure) return
+    await this.#appendFailure.run(runId, failure.key, failure.attempt, failure.at, JSON.stringify(failure.error))
+  }
+
+  async list(runId: string, inlineBytes = ROW_OUTPUT_BYTES): Promise<Checkpoint[]> {
+    return (await this.#list.all(inlineBytes, inlineBytes, runId)).map(readStep)
+  }
+
+  async listDeletes(account: string, targets: readonly string[]): Promise<Checkpoint[]> {
+    return (await this.#listDeletes.all([...targets], account)).map(readStep)
+  }
+
+  async listFailures(runId: string): Promise<StepFailure[]> {
+    return (await this.#listFailures.all(runId)).map((row) => ({
+      key: row.key,
+      attempt: row.attempt,
+      at: row.failed_at,
+      error: JSON.parse(row.error),
+    }))
+  }
+}
+
+function readStep(row: StepRow): Checkpoint {
+  return {
+    key: row.key,
+    position: row.position,
+    kind: row.kind,
+    effect: row.effect,
+    status: row.status,
+    attempt: row.attempt,
+    output: row.output,
+    ...(row.apart_bytes === null ? {} : { apartBytes: row.apart_bytes }),
+    error: row.error === null ? null : JSON.parse(row.error),
+    target: row.target,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    dueAt: row.due_at,
+    ...(row.settled === null ? {} : { settled: row.settled }),
+  }
+}

@@ -1,0 +1,327 @@
+import { newId } from '../../../core/ids.ts'
+import type { Question } from '../../../core/runs/wait.ts'
+import { type Approval, type ApprovalItem, chainHash, type ItemState, seedHash } from '../../../core/safety/approval.ts'
+import { planApprovalEvent } from '../../../core/safety/approval-event.ts'
+import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
+import type { ApprovalFilter } from '../../../core/store/safety/approvals.ts'
+import {
+  type ApprovalRow,
+  type Closing,
+  type FoundItem,
+  type ItemRow,
+  type NewItem,
+  type Opening,
+  QUESTION,
+  type VoteRow,
+} from '../../rows/approval-rows.ts'
+import type { Connection } from '../database/connection.ts'
+import type { OwnEvents } from '../incoming/own-events.ts'
+
+/** Approvals and the lists that they are for. Each that opens or ends makes an event. */
+export class ApprovalTable {
+  readonly #sql
+  readonly #ownEvents: OwnEvents
+
+  constructor(db: Connection, ownEvents: OwnEvents) {
+    this.#ownEvents = ownEvents
+    this.#sql = { ...prepareApprovalStatements(db), ...prepareItemStatements(db) }
+  }
+
+  /** The open approval of a hold; one that is over expires first, and is none. */
+  async findOpen(hold: string, now: number): Promise<ApprovalRow | null> {
+    const found = await this.#sql.findOpen.get(hold)
+    if (!found) return null
+    if (found.expires_at > now) return found
+    await this.expire(found.id, now)
+    return null
+  }
+
+  async open(opening: Opening): Promise<ApprovalRow> {
+    const id = newId('apr', opening.openedAt)
+    const hash = seedHash(id, opening.question === null ? null : JSON.parse(opening.question))
+    await this.#sql.insert.run({ ...opening, id, hash })
+    const { openedAt, expiresAt } = opening
+    await this.#ownEvents.tell(planApprovalEvent({ ...opening, id, expiresAt }, openedAt, null))
+    return await this.require(id)
+  }
+
+  /** The item of a step that is neither withdrawn nor moved; null where there is none. */
+  async findItem(runId: string, step: string): Promise<FoundItem | null> {
+    return (await this.#sql.findItem.get(runId, step)) ?? null
+  }
+
+  /** True for the first item of a list with its state. */
+  async isFirst({ approval, number, state }: Pick<ItemRow, 'approval' | 'number' | 'state'>): Promise<boolean> {
+    return (await this.#sql.hasEarlier.get(approval, number, state)) === undefined
+  }
+
+  /** True where a person left the step's effect out of what they approved. */
+  async wasLeftOut(runId: string, step: string): Promise<boolean> {
+    return (await this.#sql.wasMoved.get(runId, step)) !== undefined
+  }
+
+  /** Appends an effect to the list of an open approval. */
+  async join(approval: ApprovalRow, item: NewItem): Promise<void> {
+    const hash = chainHash(approval.hash, item)
+    const number = approval.items + 1
+    const bytes = item.asked?.bytes ?? 0
+    const asked = item.asked === null ? null : JSON.stringify(item.asked)
+    await this.#sql.insertItem.run({ ...item, asked, approval: approval.id, number, bytes, hash })
+    await this.#sql.grow.run(number, bytes, hash, approval.id)
+    Object.assign(approval, { items: number, hash, bytes: approval.bytes + bytes })
+  }
+
+  /** Takes the item of a step back; an approval without any is withdrawn. */
+  async withdrawStep(runId: string, step: string, now: number): Promise<void> {
+    for (const id of await this.#sql.withdrawStep.all(runId, step)) await this.#closeEmpty(id, now)
+  }
+
+  /** Takes back everything that a run asked for. */
+  async withdrawRun(runId: string, now: number | null): Promise<void> {
+    for (const id of new Set(await this.#sql.withdrawRun.all(runId))) await this.#closeEmpty(id, now)
+  }
+
+  async #closeEmpty(id: string, now: number | null): Promise<void> {
+    if ((await this.#sql.closeEmpty.run(now, id)).changes === 1) await this.#tellEnd(id, [], null)
+  }
+
+  /** Ends an open approval, with all items that are still open. */
+  async close(
+    id: string,
+    { status, now, by = [], reason = null, answer = null }: Closing & { now: number },
+  ): Promise<void> {
+    if ((await this.#sql.close.run(status, now, answer, id)).changes === 0) return
+    await this.#sql.closeItems.run(status, id)
+    await this.#tellEnd(id, by, reason)
+  }
+
+  /** Ends an approval that nobody decided in time. */
+  async expire(id: string, now: number): Promise<void> {
+    await this.close(id, { status: 'expired', now })
+  }
+
+  async #tellEnd(id: string, by: readonly string[], reason: string | null): Promise<void> {
+    const { decided_at: at, opened_at: openedAt, expires_at: expiresAt, ...row } = await this.require(id)
+    const { status, items } = row
+    const { kind, workflow, account, why, needs, role } = row
+    const about = { id, kind, workflow, account, why, needs, role, expiresAt }
+    await this.#ownEvents.tell(planApprovalEvent(about, at ?? openedAt, { status, items, by, reason }))
+  }
+
+  async setItem(approval: string, number: number, state: ItemState): Promise<void> {
+    await this.#sql.setItem.run(state, approval, number)
+  }
+
+  async find(id: string): Promise<ApprovalRow | null> {
+    return (await this.#sql.find.get(id)) ?? null
+  }
+
+  async require(id: string): Promise<ApprovalRow> {
+    const row = await this.find(id)
+    if (row === null) throw new Error(`approval ${id} was just written`)
+    return row
+  }
+
+  /** The last item whose hash begins with these digits. */
+  async findByHash(approval: string, digits: string): Promise<ItemRow | null> {
+    return (await this.#sql.findByHash.get(approval, digits)) ?? null
+  }
+
+  /** Items in their order, numbered above `after`. */
+  async items(approval: string, after: number, limit: number): Promise<ItemRow[]> {
+    return await this.#sql.items.all(approval, after, limit)
+  }
+
+  /** Opens the approval of a question; one that is open already stays. */
+  async ask(runId: string, step: string, question: Question): Promise<string> {
+    const { workflow, account, ask: why, show, answer, effects, needs, role, openedAt, expiresAt } = question
+    const hold = `question/${runId}/${step}`
+    const known = await this.#sql.findOpen.get(hold)
+    if (known) return known.id
+    const text = JSON.stringify({ runId, step, show, answer })
+    const opening = { kind: 'question', hold, workflow, account, why, needs, role, question: text } as const
+    const approval = await this.open({ ...opening, openedAt, expiresAt })
+    approval.items = QUESTION - 1
+    await this.join(approval, { runId, step, target: null, asked: null })
+    for (const effect of effects) await this.join(approval, { runId, ...effect })
+    return approval.id
+  }
+
+  async findQuestion(runId: string, step: string, now: number): Promise<Approval | null> {
+    const id = await this.#sql.findQuestion.get(`question/${runId}/${step}`)
+    return id === undefined ? null : await this.read(id, now)
+  }
+
+  async list({
+    limit,
+    now,
+    status,
+    workflow,
+    before,
+  }: ApprovalFilter & { limit: number; now: number }): Promise<Approval[]> {
+    const list = status === 'open' ? this.#sql.listOpen : this.#sql.list
+    const filter = { status: status ?? null, workflow: workflow ?? null, before: before ?? null }
+    const rows = await list.all({ ...filter, now, limit })
+    return Promise.all(rows.map((row) => this.#describe(row, now)))
+  }
+
+  async read(id: string, now: number): Promise<Approval | null> {
+    const row = await this.find(id)
+    return row && (await this.#describe(row, now))
+  }
+
+  async listItems(approval: string, after: number, limit: number): Promise<ApprovalItem[]> {
+    return (await this.items(approval, after, limit)).map(readItem)
+  }
+
+  async #describe(row: ApprovalRow, now: number): Promise<Approval> {
+    const { openItems, runs } = (await this.#sql.count.get(row.id)) ?? { openItems: 0, runs: 0 }
+    const isOver = row.status === 'open' && row.expires_at <= now
+    return {
+      id: row.id,
+      kind: row.kind,
+      status: isOver ? 'expired' : row.status,
+      workflow: row.workflow,
+      account: row.account,
+      why: row.why,
+      items: row.items,
+      openItems,
+      runs,
+      bytes: row.bytes,
+      hash: row.hash,
+      needs: row.needs,
+      role: row.role,
+      question: row.question === null ? null : JSON.parse(row.question),
+      answer: row.answer,
+      openedAt: row.opened_at,
+      expiresAt: row.expires_at,
+      decidedAt: row.decided_at,
+      votes: (await this.#sql.votes.all(row.id)).map(({ isSigned, ...vote }) => ({
+        ...vote,
+        isSigned: isSigned === 1,
+      })),
+    }
+  }
+}
+
+export function readAsked(text: string | null): Asked | null {
+  return text === null ? null : JSON.parse(text)
+}
+
+/** True where a stored state is the one that is asked for now. */
+export function isAskedAgain(stored: string | null, asked: Asked | null): boolean {
+  return describeAsked(readAsked(stored)) === describeAsked(asked)
+}
+
+function readItem(row: ItemRow): ApprovalItem {
+  const { number, run_id: runId, step, target, hash, state } = row
+  return { number, runId, step, target, asked: readAsked(row.asked), hash, state }
+}
+
+/** Index: primary keys and approval_open, except where one is named. */
+function prepareApprovalStatements(db: Connection) {
+  return {
+    ...prepareLists(db),
+    find: db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
+    findOpen: db.prepare<[string], ApprovalRow>(`SELECT * FROM approval WHERE hold = ? AND status = 'open'`),
+    // Index: approval_hold.
+    findQuestion: db
+      .prepare<[string], string>(
+        `SELECT id FROM approval WHERE hold = ? AND kind = 'question' ORDER BY id DESC LIMIT 1`,
+      )
+      .pluck(),
+    insert: db.prepare(
+      `INSERT INTO approval (id, kind, hold, status, workflow, account, why, items, bytes, hash, needs, role, question,
+         opened_at, expires_at)
+       VALUES (@id, @kind, @hold, 'open', @workflow, @account, @why, 0, 0, @hash, @needs, @role, @question, @openedAt,
+         @expiresAt)`,
+    ),
+    grow: db.prepare('UPDATE approval SET items = ?, bytes = bytes + ?, hash = ? WHERE id = ?'),
+    close: db.prepare(`UPDATE approval SET status = ?, decided_at = ?, answer = ? WHERE id = ? AND status = 'open'`),
+    closeItems: db.prepare(`UPDATE approval_item SET state = ? WHERE approval = ? AND state = 'open'`),
+    closeEmpty: db.prepare(
+      `UPDATE approval SET status = 'withdrawn', decided_at = coalesce(?::bigint, opened_at)
+       WHERE id = ? AND status = 'open'
+         AND NOT EXISTS (SELECT 1 FROM approval_item WHERE approval = approval.id AND state = 'open')`,
+    ),
+    count: db.prepare<[string], { openItems: number; runs: number }>(
+      `SELECT count(*) FILTER (WHERE state = 'open' AND number > ${QUESTION}) AS openItems,
+         count(DISTINCT run_id) AS runs
+       FROM approval_item WHERE approval = ?`,
+    ),
+    votes: db.prepare<[string], VoteRow>(
+      `SELECT actor, verdict, reason, hash, answer, at, (signature IS NOT NULL)::int AS isSigned
+       FROM approval_vote WHERE approval = ? ORDER BY at, actor`,
+    ),
+  }
+}
+
+/** Index: primary key and approval_item_step, except where one is named. */
+function prepareItemStatements(db: Connection) {
+  return {
+    insertItem: db.prepare(
+      `INSERT INTO approval_item (approval, number, run_id, step, target, asked, bytes, hash, state)
+       VALUES (@approval, @number, @runId, @step, @target, @asked, @bytes, @hash, 'open')`,
+    ),
+    findItem: db.prepare<[string, string], FoundItem>(
+      `SELECT approval_item.*, approval.kind, approval.status, approval.expires_at, approval.why
+       FROM approval_item JOIN approval ON approval.id = approval_item.approval
+       WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved') ORDER BY approval DESC LIMIT 1`,
+    ),
+    hasEarlier: db.prepare<[string, number, string], unknown>(
+      'SELECT 1 FROM approval_item WHERE approval = ? AND number < ? AND state = ? LIMIT 1',
+    ),
+    wasMoved: db
+      .prepare<[string, string], number>(
+        `SELECT 1 FROM approval_item WHERE run_id = ? AND step = ? AND state = 'moved' LIMIT 1`,
+      )
+      .pluck(),
+    withdrawStep: db
+      .prepare<[string, string], string>(
+        `UPDATE approval_item SET state = 'withdrawn' WHERE run_id = ? AND step = ?
+           AND state NOT IN ('withdrawn', 'moved') RETURNING approval`,
+      )
+      .pluck(),
+    withdrawRun: db
+      .prepare<[string], string>(
+        `UPDATE approval_item SET state = 'withdrawn' WHERE run_id = ? AND state NOT IN ('withdrawn', 'moved')
+         RETURNING approval`,
+      )
+      .pluck(),
+    setItem: db.prepare('UPDATE approval_item SET state = ? WHERE approval = ? AND number = ?'),
+    // Reads the list from its end, where the hash that a person saw last is.
+    findByHash: db.prepare<[string, string], ItemRow>(
+      'SELECT * FROM approval_item WHERE approval = ? AND starts_with(hash, ?) ORDER BY number DESC LIMIT 1',
+    ),
+    items: db.prepare<[string, number, number], ItemRow>(
+      'SELECT * FROM approval_item WHERE approval = ? AND number > ? ORDER BY number LIMIT ?',
+    ),
+  }
+}
+
+interface ListQuery {
+  now: number
+  status: string | null
+  workflow: string | null
+  before: string | null
+  limit: number
+}
+
+/** Index: primary key, or approval_open. */
+function prepareLists(db: Connection) {
+  return {
+    list: db.prepare<[ListQuery], ApprovalRow>(
+      `SELECT * FROM approval WHERE (@before::text IS NULL OR id < @before)
+         AND (@status::text IS NULL
+           OR @status = CASE WHEN status = 'open' AND expires_at <= @now THEN 'expired' ELSE status END)
+         AND (@workflow::text IS NULL OR workflow = @workflow) ORDER BY id DESC LIMIT @limit`,
+    ),
+    // Index: approval_open, so that the overview reads no history.
+    listOpen: db.prepare<[ListQuery], ApprovalRow>(
+      `SELECT * FROM approval WHERE status = 'open' AND expires_at > @now
+         AND @status::text IS NOT NULL AND (@before::text IS NULL OR id < @before)
+         AND (@workflow::text IS NULL OR workflow = @workflow)
+       ORDER BY id DESC LIMIT @limit`,
+    ),
+  }
+}

@@ -1,0 +1,62 @@
+import { firstId, newId } from '../../../core/ids.ts'
+import type { AuditEntry, AuditFilter, AuditOutcome, AuditRecord } from '../../../core/safety/audit.ts'
+import { buildWhere, type Condition } from '../../rows/build-where.ts'
+import type { Connection } from '../database/connection.ts'
+
+interface AuditRow extends Omit<AuditRecord, 'from' | 'parameters'> {
+  origin: string
+  parameters: string
+}
+
+/** The audit log. Its rows are appended; a trigger refuses to change one. */
+export class AuditTable {
+  readonly #db: Connection
+  readonly #add
+  readonly #prune
+
+  constructor(db: Connection) {
+    this.#db = db
+    this.#add = db.prepare(
+      `INSERT INTO audit (id, at, actor, role, origin, action, target, reason, parameters, outcome, error)
+       VALUES (@id, @at, @actor, @role, @origin, @action, @target, @reason, @parameters, @outcome, @error)`,
+    )
+    // Index: primary key, from the oldest row on.
+    this.#prune = db.prepare('DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE id < ? ORDER BY id LIMIT ?)')
+  }
+
+  /** Appends a row and returns its id. */
+  async add(entry: AuditEntry, outcome: AuditOutcome, error: string | null = null): Promise<string> {
+    const { from: origin, parameters, ...rest } = entry
+    const id = newId('aud', entry.at)
+    await this.#add.run({ ...rest, id, origin, parameters: JSON.stringify(parameters), outcome, error })
+    return id
+  }
+
+  /** Newest first. Index: primary key backwards, or audit_target. */
+  async list({ limit, ...filter }: AuditFilter & { limit: number }): Promise<AuditRecord[]> {
+    const { where, values } = describeFilter(filter)
+    const rows = this.#db.prepare<unknown[], AuditRow>(`SELECT * FROM audit ${where} ORDER BY id DESC LIMIT ?`)
+    return (await rows.all(...values, limit)).map(({ origin, parameters, ...row }) => ({
+      ...row,
+      from: origin,
+      parameters: JSON.parse(parameters),
+    }))
+  }
+
+  /** Deletes up to `limit` rows that are older than the moment; returns how many. */
+  async prune(before: number, limit: number): Promise<number> {
+    return (await this.#prune.run(firstId('aud', before), limit)).changes
+  }
+}
+
+function describeFilter({ actor, action, target, since, until, before }: AuditFilter) {
+  const conditions: Condition[] = []
+  if (before !== undefined) conditions.push(['id < ?', before])
+  if (since !== undefined) conditions.push(['id >= ?', firstId('aud', since)])
+  if (until !== undefined) conditions.push(['id < ?', firstId('aud', until)])
+  if (target !== undefined) conditions.push(['target = ?', target])
+  if (actor !== undefined) conditions.push(['actor = ?', actor])
+  if (action?.endsWith('.*')) conditions.push(["substr(action, 1, strpos(action, '.')) = ?", action.slice(0, -1)])
+  else if (action !== undefined) conditions.push(['action = ?', action])
+  return buildWhere(conditions)
+}

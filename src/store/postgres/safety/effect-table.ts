@@ -1,0 +1,255 @@
+import type { Checkpoint } from '../../../core/runs/step.ts'
+import type { SavedWithStep } from '../../../core/runs/wait.ts'
+import { type EffectAsk, type EffectRecord, type FileState, LEFT_ALONE } from '../../../core/safety/effect.ts'
+import type { EffectFilter } from '../../../core/store/safety/effects.ts'
+import { buildWhere, type Condition } from '../../rows/build-where.ts'
+import { describeState, endOf, type LedgerDelete, nulls, readEnd, storageOf, toStep } from '../../rows/effect-rows.ts'
+import type { Connection } from '../database/connection.ts'
+import type { GuardTable } from './guard-table.ts'
+
+/** A row that tells of a person, not of a run. */
+type Note = Partial<EffectRecord> & Pick<EffectRecord, 'at' | 'phase' | 'operation'>
+
+/** The facts for the ledger that come with a step. */
+type StepFacts = NonNullable<SavedWithStep['effect']>
+
+/** A permit, as the row that begins an effect keeps it. */
+interface Grant {
+  approval: string | null
+  /** The state that the approval is for; null without one. */
+  expect: FileState | null
+  now: number
+}
+
+interface Begun {
+  at: number
+  class: 'delete' | 'write'
+  account: string
+  target: string | null
+  path: string | null
+  bytes: number | null
+  workflow: string
+  code: string | null
+  event_seq: number | null
+  approval: string | null
+  actor: string | null
+}
+
+/** The effect ledger. Its rows are appended; a trigger refuses to change one. */
+export class EffectTable {
+  readonly #db: Connection
+  readonly #guard: GuardTable
+  readonly #writes
+
+  constructor(db: Connection, guard: GuardTable) {
+    this.#db = db
+    this.#guard = guard
+    this.#writes = prepareWrites(db)
+  }
+
+  /** The ledger row in which a step's effect began; null where it has not. */
+  async findBegun(runId: string, key: string): Promise<number | null> {
+    return (await this.#writes.findBegun.get(runId, key)) ?? null
+  }
+
+  /** Appends the beginning of an effect, and marks its step. */
+  async begin(runId: string, ask: EffectAsk, { approval, expect: approved, now }: Grant): Promise<void> {
+    const { step, asked, account, workflow, operation } = ask
+    const expect = approved ?? ask.expect ?? null
+    const actor = approval === null ? null : ((await this.#writes.findApprovers.get(approval)) ?? null)
+    await this.#writes.lock.get()
+    const seq = await this.#writes.begin.get({
+      ...{ now, runId, account, workflow, operation, approval, actor, class: ask.class },
+      ...{ step: step.key, target: step.target, path: asked?.path ?? null, bytes: asked?.bytes ?? null },
+      asked: asked === null ? null : JSON.stringify(asked),
+      expect: expect === null ? null : describeState(expect),
+    })
+    await this.#writes.mark.run(seq, runId, step.key)
+  }
+
+  /** An effect that has begun begins again: its first attempt has no known end. */
+  async repeat(runId: string, key: string): Promise<void> {
+    await this.#writes.repeat.run(runId, key)
+  }
+
+  /**
+   * Appends the end of a step's effect. A delete that left the file alone gives its place back. It
+   * keeps it where an attempt before may have worked.
+   */
+  async end(runId: string, step: Checkpoint, { input, before = null }: StepFacts = { input: null }): Promise<void> {
+    const seq = await this.findBegun(runId, step.key)
+    if (seq === null) {
+      if (step.effect === 'write' && step.target !== null) await this.#writeOnce(runId, step, input)
+      return
+    }
+    const begun = await this.#writes.find.get(seq)
+    if (!begun) {
+      // Retention took its beginning.
+      await this.#writeOnce(runId, step, input, before)
+      return
+    }
+    const { outcome, proof } = readEnd(step)
+    await this.#writes.lock.get()
+    await this.#writes.end.run({ ...begun, seq, runId, step: step.key, ...endOf(step), outcome, proof, before })
+    if (begun.class !== 'delete' || outcome === null || !LEFT_ALONE.includes(outcome)) return
+    if ((await this.#writes.countPermits.get(runId, step.key)) !== 1) return
+    const source = { runId, workflow: begun.workflow, account: begun.account, storage: storageOf(begun.target) }
+    const size = { count: 1, bytes: begun.bytes ?? 0 }
+    await this.#guard.refund(source, begun.approval === null ? 'delete' : 'approved', size, begun.at)
+  }
+
+  /** Appends a decision, a switch, or an action by hand; returns the number of its row. */
+  async note(row: Note): Promise<number> {
+    const {
+      ofSeq,
+      account,
+      target,
+      path,
+      bytes,
+      workflow,
+      runId,
+      step,
+      approval,
+      actor,
+      asked,
+      expect,
+      before,
+      outcome,
+      proof,
+      error,
+    } = row
+    await this.#writes.lock.get()
+    const seq = await this.#writes.note.get({
+      ...{ at: row.at, phase: row.phase, operation: row.operation, class: row.class ?? 'guard' },
+      ...nulls({ ofSeq, account, target, path, bytes, workflow, runId, step, approval, actor, asked }),
+      ...nulls({ expect, before, outcome, proof, error }),
+    })
+    return seq ?? 0
+  }
+
+  async list({ limit, ...filter }: EffectFilter & { limit: number }): Promise<EffectRecord[]> {
+    const { where, values } = describeFilter(filter)
+    const order = filter.after === undefined ? 'DESC' : 'ASC'
+    // Index: primary key, or effect_target and effect_path.
+    const rows = this.#db.prepare<unknown[], EffectRecord>(
+      `SELECT seq, at, phase, of_seq AS ofSeq, class, operation, account, target, path, bytes, workflow,
+         run_id AS runId, step, event_seq AS eventSeq,
+         (SELECT id FROM event WHERE event.seq = effect.event_seq AND event.stream = effect.event_seq % 8) AS eventId,
+         code, approval, actor, asked, expect, before, outcome, proof, error
+       FROM effect ${where} ORDER BY seq ${order} LIMIT ?`,
+    )
+    return await rows.all(...values, limit)
+  }
+
+  /** Deletes up to `limit` of the oldest rows up to a number; returns how many. */
+  async prune(upTo: number, limit: number): Promise<number> {
+    return (await this.#writes.prune.run(upTo, limit)).changes
+  }
+
+  /** The deletes of a target whose runs are pruned, as the steps that they were. */
+  async listDeletes(account: string, targets: readonly string[]): Promise<Checkpoint[]> {
+    const steps: Checkpoint[] = []
+    for (const target of targets) {
+      const rows = await this.#writes.listPruned.all(target, account)
+      const ends = new Map(rows.map((row) => [row.ofSeq, row]))
+      steps.push(...rows.filter(({ phase }) => phase === 'begun').map((row) => toStep(row, ends.get(row.seq))))
+    }
+    return steps
+  }
+
+  async #writeOnce(runId: string, step: Checkpoint, input: string | null, before: string | null = null): Promise<void> {
+    const { key, target, effect } = step
+    await this.#writes.lock.get()
+    await this.#writes.done.run({
+      runId,
+      step: key,
+      class: effect,
+      target,
+      input,
+      before,
+      ...endOf(step),
+      ...readEnd(step),
+    })
+  }
+}
+
+/** Index: primary keys of effect, step, run, event and approval_vote; effect_target. */
+function prepareWrites(db: Connection) {
+  const account = `coalesce(
+    (SELECT account FROM event WHERE seq = run.event_seq AND stream = run.event_seq % 8), run.account, 'default')`
+  return {
+    findBegun: db
+      .prepare<[string, string], number | null>('SELECT effect_seq FROM step WHERE run_id = ? AND key = ?')
+      .pluck(),
+    find: db.prepare<[number], Begun>(
+      `SELECT at, class, account, target, path, bytes, workflow, code, event_seq, approval, actor
+       FROM effect WHERE seq = ?`,
+    ),
+    begin: db
+      .prepare<[object], number>(
+        `INSERT INTO effect (at, phase, class, operation, account, target, path, bytes, workflow, run_id, step,
+         event_seq, code, approval, actor, asked, expect)
+       SELECT @now::bigint, 'begun', @class, @operation, @account, @target, @path, @bytes::bigint, @workflow, run.id,
+         @step, event_seq, code_hash, @approval, @actor, @asked, @expect
+       FROM run JOIN work ON work.run_id = run.id WHERE run.id = @runId RETURNING seq`,
+      )
+      .pluck(),
+    // Seals wait for it: the rows below a number that they cover are all committed.
+    lock: db.prepare<[]>(`SELECT pg_advisory_xact_lock_shared(hashtextextended('ledger', 0))`),
+    mark: db.prepare('UPDATE step SET effect_seq = ?, permits = 1 WHERE run_id = ? AND key = ?'),
+    repeat: db.prepare('UPDATE step SET permits = permits + 1 WHERE run_id = ? AND key = ?'),
+    countPermits: db.prepare<[string, string], number>('SELECT permits FROM step WHERE run_id = ? AND key = ?').pluck(),
+    end: db.prepare(
+      `INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
+         event_seq, code, approval, actor, before, outcome, proof, error)
+       VALUES (@endedAt, 'ended', @seq, @class, @operation, @account, @target, @path, @bytes, @workflow, @runId, @step,
+         @event_seq, @code, @approval, @actor, @before, @outcome, @proof, @error)`,
+    ),
+    done: db.prepare(
+      `INSERT INTO effect (at, phase, class, operation, account, target, workflow, run_id, step, event_seq, code, asked,
+         before, outcome, proof, error)
+       SELECT @endedAt::bigint, 'done', @class, @operation, ${account}, @target, run.workflow, run.id, @step,
+         event_seq, code_hash, @input, @before, @outcome, @proof, @error
+       FROM run JOIN work ON work.run_id = run.id WHERE run.id = @runId`,
+    ),
+    findApprovers: db
+      .prepare<[string], string | null>(
+        `SELECT string_agg(actor, ', ' ORDER BY actor) FROM approval_vote WHERE approval = ? AND verdict = 'approved'`,
+      )
+      .pluck(),
+    // An operator's deletes have no run, and are nobody's step.
+    listPruned: db.prepare<[string, string], LedgerDelete>(
+      `SELECT seq, at, phase, of_seq AS ofSeq, step, target, outcome, proof, error FROM effect
+       WHERE target = ? AND account = ? AND class = 'delete' AND run_id IS NOT NULL
+         AND NOT EXISTS (SELECT 1 FROM run WHERE id = effect.run_id)`,
+    ),
+    prune: db.prepare('DELETE FROM effect WHERE seq IN (SELECT seq FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?)'),
+    note: db
+      .prepare<[object], number>(
+        `INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
+         approval, actor, asked, expect, before, outcome, proof, error)
+       VALUES (@at, @phase, @ofSeq, @class, @operation, @account, @target, @path, @bytes, @workflow, @runId, @step,
+         @approval, @actor, @asked, @expect, @before, @outcome, @proof, @error) RETURNING seq`,
+      )
+      .pluck(),
+  }
+}
+
+/** The columns that a filter compares, by its parts. */
+const COLUMNS = {
+  ...{ target: 'target', path: 'path', runId: 'run_id', workflow: 'workflow' },
+  ...{ account: 'account', class: 'class', outcome: 'outcome' },
+} as const satisfies Partial<Record<keyof EffectFilter, string>>
+
+function describeFilter({ phases, before, after, since, until, ...columns }: EffectFilter) {
+  const conditions: Condition[] = []
+  if (before !== undefined) conditions.push(['seq < ?', before])
+  if (after !== undefined) conditions.push(['seq > ?', after])
+  if (phases !== undefined) conditions.push(['phase = ANY (?::text[])', [...phases]])
+  for (const [name, value] of Object.entries(columns)) {
+    if (value !== undefined) conditions.push([`${COLUMNS[name as keyof typeof columns]} = ?`, value])
+  }
+  if (since !== undefined) conditions.push(['at >= ?', since])
+  if (until !== undefined) conditions.push(['at < ?', until])
+  return buildWhere(conditions)
+}

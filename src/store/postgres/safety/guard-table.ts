@@ -1,0 +1,108 @@
+import type { EffectClass } from '../../../core/safety/effect.ts'
+import { type EffectSource, firstSlot, type Limit, listScopes, slotOf, WINDOWS } from '../../../core/safety/guard.ts'
+import type { GuardUse } from '../../../core/store/safety/effects.ts'
+import type { Connection } from '../database/connection.ts'
+
+/** `approved`: by a person. Such effects are counted apart and fill no window. */
+export type UseClass = EffectClass | 'approved'
+
+interface Sum {
+  count: number | null
+  bytes: number | null
+}
+
+const TIMED = ['hour', 'day'] as const
+
+/** How many effects have begun, by scope and slot of time. Index: the primary key throughout. */
+export class GuardTable {
+  readonly #sum
+  readonly #add
+  readonly #dropOld
+  readonly #take
+  readonly #list
+
+  constructor(db: Connection) {
+    this.#sum = db.prepare<[string, string, number, number], Sum>(
+      `SELECT sum(count) AS count, sum(bytes) AS bytes FROM guard_use
+       WHERE scope = ? AND class = ? AND width = ? AND slot >= ?`,
+    )
+    this.#add = db
+      .prepare<[string, string, number, number, number, number], number>(
+        `INSERT INTO guard_use (scope, class, width, slot, count, bytes) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT (scope, class, width, slot) DO UPDATE SET count = guard_use.count + excluded.count,
+           bytes = guard_use.bytes + excluded.bytes
+         RETURNING count`,
+      )
+      .pluck()
+    this.#dropOld = db.prepare('DELETE FROM guard_use WHERE scope = ? AND class = ? AND width = ? AND slot < ?')
+    this.#take = db.prepare(
+      `UPDATE guard_use SET count = greatest(0, count - ?), bytes = greatest(0, bytes - ?)
+       WHERE scope = ? AND class = ? AND width = ? AND slot = ?`,
+    )
+    this.#list = db.prepare<[number, number], { scope: string; class: UseClass; count: number; bytes: number }>(
+      `SELECT scope, class, sum(count) AS count, sum(bytes) AS bytes FROM guard_use
+       WHERE width = ? AND slot >= ? GROUP BY scope, class HAVING sum(count) > 0 ORDER BY scope, class`,
+    )
+  }
+
+  /** The sum that counts against a limit now, in its own unit. */
+  async used({ scope, what, window }: Limit, now: number): Promise<number> {
+    const kind: EffectClass = what === 'writes' ? 'write' : 'delete'
+    const sum =
+      window === 'run'
+        ? await this.#sum.get(scope, kind, 0, 0)
+        : await this.#sum.get(scope, kind, WINDOWS[window].slotMs, firstSlot(window, now))
+    return (what === 'bytes' ? sum?.bytes : sum?.count) ?? 0
+  }
+
+  /** Counts effects that begin at `now` in every scope of their source. */
+  async reserve(
+    source: EffectSource,
+    kind: UseClass,
+    size: { count: number; bytes: number },
+    now: number,
+  ): Promise<void> {
+    for (const { scope, width, slot, oldest } of slotsOf(source, now)) {
+      const count = await this.#add.get(scope, kind, width, slot, size.count, size.bytes)
+      // A new slot: those that no window reads any more can go.
+      if (width > 0 && count === size.count) await this.#dropOld.run(scope, kind, width, oldest)
+    }
+  }
+
+  /** Gives back the place of an effect that was counted at `at`. */
+  async refund(
+    source: EffectSource,
+    kind: UseClass,
+    size: { count: number; bytes: number },
+    at: number,
+  ): Promise<void> {
+    for (const { scope, width, slot } of slotsOf(source, at)) {
+      await this.#take.run(size.count, size.bytes, scope, kind, width, slot)
+    }
+  }
+
+  async list(now: number): Promise<GuardUse[]> {
+    const uses: GuardUse[] = []
+    for (const window of TIMED) {
+      const rows = await this.#list.all(WINDOWS[window].slotMs, firstSlot(window, now))
+      uses.push(...rows.map((row) => ({ ...row, window })))
+    }
+    return uses
+  }
+}
+
+function slotsOf(source: EffectSource, now: number) {
+  const { run, share, ...timed } = listScopes(source)
+  const ofRun = [run, share].flatMap((scope) => (scope === null ? [] : [{ scope, width: 0, slot: 0, oldest: 0 }]))
+  const ofTime = Object.values(timed).flatMap((scope) =>
+    scope === null
+      ? []
+      : TIMED.map((window) => {
+          const slot = slotOf(window, now)
+          // Kept twice as long as it counts, for a clock that is set back.
+          const oldest = firstSlot(window, now) * 2 - slot
+          return { scope, width: WINDOWS[window].slotMs, slot, oldest }
+        }),
+  )
+  return [...ofTime, ...ofRun]
+}

@@ -1,0 +1,40 @@
+import type { EffectStop, StopScope } from '../../../core/safety/stop.ts'
+import type { Connection } from '../database/connection.ts'
+
+/** The stops in force: a few rows at most, read whole. */
+export class StopTable {
+  readonly #list
+  readonly #add
+  readonly #remove
+  readonly #lock
+
+  constructor(db: Connection) {
+    this.#list = db.prepare<[], EffectStop>('SELECT kind, name, since, actor, reason FROM effect_stop ORDER BY since')
+    this.#add = db.prepare(
+      `INSERT INTO effect_stop (kind, name, since, actor, reason) VALUES (@kind, @name, @since, @actor, @reason)
+       ON CONFLICT (kind, name) DO NOTHING`,
+    )
+    this.#lock = db.prepare<[]>(`SELECT pg_advisory_xact_lock(hashtextextended('effects', 0))`)
+    this.#remove = db.prepare('DELETE FROM effect_stop WHERE kind = ? AND name = ?')
+  }
+
+  /**
+   * Lets one decision about effects commit at a time: limits are exact, and a stop holds at once.
+   */
+  async lock(): Promise<void> {
+    await this.#lock.get()
+  }
+
+  async list(): Promise<EffectStop[]> {
+    return await this.#list.all()
+  }
+
+  /** False when the scope was stopped already. */
+  async add(stop: EffectStop): Promise<boolean> {
+    return (await this.#add.run(stop)).changes === 1
+  }
+
+  async remove({ kind, name }: StopScope): Promise<boolean> {
+    return (await this.#remove.run(kind, name)).changes === 1
+  }
+}

@@ -1,0 +1,131 @@
+import type { Vault } from '../vault.ts'
+import { BulkSlices } from './bulk/bulk-slices.ts'
+import { BulkTable } from './bulk/bulk-table.ts'
+import type { Connection } from './database/connection.ts'
+import { WriteProbe } from './database/write-probe.ts'
+import { GateTable } from './gates/gate-table.ts'
+import { AlertTable } from './health/alert-table.ts'
+import { HourTable } from './health/hour-table.ts'
+import { ProcessTable } from './health/process-table.ts'
+import { AccountTable } from './incoming/account-table.ts'
+import { CaptureTable } from './incoming/capture-table.ts'
+import { DeliveryLedger } from './incoming/delivery-ledger.ts'
+import { DeliverySaves } from './incoming/delivery-queue.ts'
+import { DeliveryTable } from './incoming/delivery-table.ts'
+import { EndpointTable } from './incoming/endpoint-table.ts'
+import { EventTable } from './incoming/event-table.ts'
+import { OwnEvents } from './incoming/own-events.ts'
+import { UnmatchedTallyTable } from './incoming/unmatched-tally.ts'
+import { Admission } from './limits/admission.ts'
+import { ApprovalDecisions } from './limits/approval-decisions.ts'
+import { KeyLimitTable } from './limits/key-limit-table.ts'
+import { Permits } from './limits/permits.ts'
+import { Claims } from './runs/claims.ts'
+import { FailureStateTable } from './runs/failure-state-table.ts'
+import { JournalSaves } from './runs/journal-queue.ts'
+import { OutputTable } from './runs/output-table.ts'
+import { RunLogTable } from './runs/run-log-table.ts'
+import { RunOperations } from './runs/run-operations.ts'
+import { RunTable } from './runs/run-table.ts'
+import { StepTable } from './runs/step-table.ts'
+import { TickTable } from './runs/tick-table.ts'
+import { WorkerTable } from './runs/worker-table.ts'
+import { WorkflowTable } from './runs/workflow-table.ts'
+import { AccessTable } from './safety/access-table.ts'
+import { ApprovalTable } from './safety/approval-table.ts'
+import { ApproverTable } from './safety/approver-table.ts'
+import { AuditTable } from './safety/audit-table.ts'
+import { EffectTable } from './safety/effect-table.ts'
+import { GuardTable } from './safety/guard-table.ts'
+import { IdempotencyTable } from './safety/idempotency-table.ts'
+import { SealTable } from './safety/seal-table.ts'
+import { StopTable } from './safety/stop-table.ts'
+import { EventSearcher } from './search/event-searcher.ts'
+import { RunSearch } from './search/run-search.ts'
+import { Pruning } from './upkeep/pruning.ts'
+import { MatchCursorTable } from './waits/match-cursor-table.ts'
+import { WaitTable } from './waits/wait-table.ts'
+
+/** All tables on one connection. */
+export function openTables(db: Connection, vault: Vault) {
+  const events = new EventTable(db)
+  const ticks = new TickTable(db)
+  const gates = new GateTable(db)
+  const workflows = new WorkflowTable(db, gates)
+  const runs = new RunTable(db, { events, ticks, gates })
+  const steps = new StepTable(db)
+  const cursors = new MatchCursorTable(db)
+  const ownEvents = new OwnEvents(db, events, () => workflows.routes())
+  const approvals = new ApprovalTable(db, ownEvents)
+  const approvers = new ApproverTable(db)
+  const guard = new GuardTable(db)
+  const effects = new EffectTable(db, guard)
+  const seals = new SealTable(db, vault, effects)
+  const stops = new StopTable(db)
+  const waits = new WaitTable(db, { runs, events, cursors, approvals, ownEvents })
+  const audits = new AuditTable(db)
+  const operations = new RunOperations(db, { approvals, events, runs, steps })
+  const bulks = new BulkTable(db)
+  return {
+    ...openPlainTables(db, vault),
+    /** Takes part in every transaction. */
+    parts: gates,
+    events,
+    ticks,
+    workflows,
+    runs,
+    claims: new Claims(db, { events, ticks }),
+    runSearch: new RunSearch(db, events),
+    steps,
+    operations,
+    bulks,
+    bulkSlices: new BulkSlices({ bulks, runs, waits, operations, audits }),
+    retention: new Pruning(db, { audits, effects, seals }),
+    gates,
+    admissions: new Admission(db, { gates, runs, waits }),
+    ledger: new DeliveryLedger(db, events),
+    cursors,
+    waits,
+    audits,
+    approvals,
+    approvers,
+    decisions: new ApprovalDecisions(db, { approvals, approvers, effects, stops, waits }),
+    effects,
+    guard,
+    stops,
+    seals,
+    permits: new Permits({ approvals, effects, guard, runs, steps, stops, waits }),
+    workers: new WorkerTable(db, gates),
+  }
+}
+
+/** The tables that need no other. */
+function openPlainTables(db: Connection, vault: Vault) {
+  return {
+    access: new AccessTable(db),
+    accounts: new AccountTable(db, vault),
+    alerts: new AlertTable(db),
+    arrivals: new DeliverySaves(db),
+    captures: new CaptureTable(db, vault),
+    deliveries: new DeliveryTable(db),
+    endpoints: new EndpointTable(db, vault),
+    eventSearch: new EventSearcher(db),
+    failureStates: new FailureStateTable(db),
+    hours: new HourTable(db),
+    journal: new JournalSaves(db),
+    keptAnswers: new IdempotencyTable(db),
+    limits: new KeyLimitTable(db),
+    outputs: new OutputTable(db),
+    processes: new ProcessTable(db),
+    runLogs: new RunLogTable(db),
+    unmatched: new UnmatchedTallyTable(db),
+    writeProbe: new WriteProbe(db),
+    setupVersion: db
+      .prepare<[], number>(
+        'SELECT endpoint_version.version + workflow_version.version FROM endpoint_version, workflow_version',
+      )
+      .pluck(),
+  }
+}
+
+export type Tables = ReturnType<typeof openTables>

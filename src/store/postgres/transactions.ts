@@ -1,0 +1,255 @@
+import type { Lease } from '../../core/runs/lease.ts'
+import type { StoreWrites } from '../../core/store/store.ts'
+import { describeByHand } from '../rows/describe-by-hand.ts'
+import { describeStale } from '../rows/describe-stale.ts'
+import { isInLedger } from '../rows/is-in-ledger.ts'
+import { beginByHand, resumeEffects, stopEffects } from './limits/effect-writes.ts'
+import type { Ending } from './runs/run-table.ts'
+import type { Tables } from './tables.ts'
+
+/** Held runs that one recovery releases at most. */
+const MAX_RELEASED = 500
+
+/** Writes that are calls of their own, or several transactions: see `writer.ts`. */
+type Composed = 'claimRuns' | 'claimSuspects' | 'claimUnadmittedRuns' | 'operate' | 'saveDelivery'
+
+/** A write within one transaction. */
+type Transaction<Name extends keyof StoreWrites> = (
+  tables: Tables,
+  ...args: Parameters<StoreWrites[Name]>
+) => ReturnType<StoreWrites[Name]>
+
+type Transactions = { [Name in Exclude<keyof StoreWrites, Composed>]: Transaction<Name> }
+
+const incoming: Pick<
+  Transactions,
+  | 'saveRefusal'
+  | 'countRefusals'
+  | 'saveCapture'
+  | 'dropCaptures'
+  | 'replayEvent'
+  | 'addEndpoint'
+  | 'updateEndpoint'
+  | 'removeEndpoint'
+  | 'saveAccount'
+  | 'removeAccount'
+> = {
+  saveRefusal: (t, delivery) => t.deliveries.refuse(delivery),
+  countRefusals: (t, unlisted) => t.deliveries.countRefusals(unlisted),
+  saveCapture: (t, capture) => t.captures.save(capture),
+  dropCaptures: (t, endpointId) => t.captures.drop(endpointId),
+  replayEvent: (t, event, workflows, now) => t.operations.replay(event, workflows, now),
+  addEndpoint: (t, endpoint) => t.endpoints.add(endpoint),
+  async updateEndpoint(t, endpoint) {
+    await t.endpoints.update(endpoint)
+    if (endpoint.status === 'disabled') await t.captures.drop(endpoint.id)
+  },
+  async removeEndpoint(t, endpoint, now) {
+    await t.endpoints.remove(endpoint, now)
+    await t.captures.drop(endpoint.id)
+  },
+  saveAccount: (t, account) => t.accounts.save(account),
+  removeAccount: (t, name) => t.accounts.remove(name),
+}
+
+const workflows: Pick<
+  Transactions,
+  | 'saveWorkflows'
+  | 'removeWorkflow'
+  | 'pauseWorkflow'
+  | 'holdRuns'
+  | 'resumeWorkflow'
+  | 'releaseHeldRuns'
+  | 'startSchedule'
+  | 'recordTick'
+  | 'pauseSchedule'
+> = {
+  saveWorkflows: async (t, loaded, now) => t.workflows.save(loaded, await t.workers.living(), now),
+  removeWorkflow: async (t, workflow) => t.workflows.remove(workflow, await t.workers.living()),
+  pauseWorkflow: (t, workflow, now) => t.workflows.pause(workflow, now),
+  holdRuns: (t, workflow, limit) => t.workflows.holdPending(workflow, limit),
+  resumeWorkflow: (t, workflow) => t.workflows.resume(workflow),
+  releaseHeldRuns: (t, workflow, limit) => t.workflows.releaseHeld(workflow, limit),
+  startSchedule: (t, workflow, expression, now) => t.ticks.start(workflow, expression, now),
+  recordTick: (t, workflow, tick, now, options) => t.ticks.record(workflow, tick, now, options),
+  pauseSchedule: (t, workflow, isPaused, now) => t.ticks.pause(workflow, isPaused, now),
+}
+
+const workers: Pick<Transactions, 'startWorker' | 'beatWorker' | 'recoverRuns' | 'endWorker' | 'stopWorker'> = {
+  startWorker: (t, worker, now) => t.workers.start(worker, now),
+  beatWorker: (t, worker, now) => t.workers.beat(worker, now),
+  async recoverRuns(t) {
+    await t.workflows.releaseForgotten(MAX_RELEASED)
+    return t.workers.recover()
+  },
+  endWorker: (t, worker) => t.workers.end(worker),
+  stopWorker: (t, worker) => t.workers.stop(worker),
+}
+
+const runs: Pick<
+  Transactions,
+  | 'admitRun'
+  | 'completeRun'
+  | 'failRun'
+  | 'skipRun'
+  | 'parkRun'
+  | 'postponeRun'
+  | 'releaseRun'
+  | 'saveCheckpoint'
+  | 'continueRun'
+  | 'saveRunLog'
+> = {
+  async admitRun(t, lease, plan, now) {
+    const answer = await t.admissions.decide(lease, plan, now)
+    if (answer === null) throw describeStale(lease)
+    return answer
+  },
+  async completeRun(t, lease, output, now) {
+    const isSmall = typeof output === 'string'
+    await endRun(t, lease, { status: 'completed', output: isSmall ? output : null }, now)
+    if (!isSmall) await t.outputs.saveOfRun(lease.runId, output)
+  },
+  async failRun(t, lease, error, now, followUp) {
+    await endRun(t, lease, { status: 'failed', error }, now)
+    if (followUp) await t.runs.followUp(lease.runId, now)
+  },
+  skipRun: (t, lease, reason, now) => endRun(t, lease, { status: 'skipped', reason }, now),
+  parkRun: async (t, lease, park) => requireHeld(lease, await t.runs.park(lease, park)),
+  postponeRun: async (t, lease, retry) => requireHeld(lease, await t.runs.postpone(lease, retry)),
+  releaseRun: async (t, lease) => requireHeld(lease, await t.runs.release(lease)),
+  async saveCheckpoint(t, lease, checkpoint, failure, saved) {
+    requireHeld(lease, await t.runs.lock(lease))
+    await t.steps.save(lease.runId, checkpoint, failure)
+    if (saved?.packed) await t.outputs.save(lease.runId, checkpoint.key, saved.packed)
+    if (saved) await t.waits.saveWithStep(lease.runId, checkpoint.key, saved)
+    if (isInLedger(checkpoint, saved)) await t.effects.end(lease.runId, checkpoint, saved?.effect)
+  },
+  async continueRun(t, lease, successor, now) {
+    requireHeld(lease, await t.runs.continueAs(lease, successor, now))
+    await t.waits.runEnded(lease.runId, now)
+  },
+  saveRunLog: (t, lines) => t.runLogs.save(lines),
+}
+
+/** Ends a run under its lease, with the waits that are for it. */
+async function endRun(t: Tables, lease: Lease, ending: Ending, now: number): Promise<void> {
+  await t.waits.lockParents(lease.runId)
+  requireHeld(lease, await t.runs.end(lease, ending, now))
+  await t.waits.runEnded(lease.runId, now)
+}
+
+function requireHeld(lease: Lease, isHeld: boolean): void {
+  if (!isHeld) throw describeStale(lease)
+}
+
+const operations: Pick<
+  Transactions,
+  | 'watchRun'
+  | 'openMatchCursor'
+  | 'saveMatches'
+  | 'startBulk'
+  | 'abortBulk'
+  | 'claimBulk'
+  | 'countBulk'
+  | 'performBulk'
+  | 'saveFailureState'
+  | 'startRun'
+  | 'cancelRun'
+  | 'retryRun'
+  | 'resumeRun'
+  | 'forkRun'
+> = {
+  watchRun: async (t, lease, cancels, now) => (await t.runs.lock(lease)) && t.waits.watchRun(lease.runId, cancels, now),
+  openMatchCursor: (t, cursor, now) => t.cursors.openForWaits(cursor, now),
+  saveMatches: (t, batch, now) => t.waits.saveMatches(batch, now),
+  startBulk: (t, plan) => t.bulks.start(plan),
+  abortBulk: (t, id, now) => t.bulks.abort(id, now),
+  claimBulk: (t, owner, now) => t.bulks.claim(owner, now),
+  countBulk: (t, slice, count, now) => t.bulkSlices.count(slice, count, now),
+  performBulk: (t, slice, now) => t.bulkSlices.perform(slice, now),
+  saveFailureState: (t, state) => t.failureStates.save(state),
+  startRun: (t, start) => t.operations.start(start),
+  cancelRun: async (t, runId, reason, now) => (await t.waits.cancel(runId, reason, now)).length > 0,
+  retryRun: (t, runId, now) => t.operations.retry(runId, now),
+  resumeRun: (t, runId, options) => t.operations.resume(runId, options),
+  forkRun: (t, runId, fork, now) => t.operations.fork(runId, fork, now),
+}
+
+const safety: Pick<
+  Transactions,
+  | 'beginEffects'
+  | 'askAgain'
+  | 'stopEffects'
+  | 'resumeEffects'
+  | 'beginByHand'
+  | 'endByHand'
+  | 'decideApproval'
+  | 'addApprover'
+  | 'removeApprover'
+  | 'recordAction'
+  | 'beginAnswer'
+  | 'endAnswer'
+  | 'saveLoginCode'
+  | 'startSession'
+  | 'touchSession'
+  | 'endSession'
+  | 'saveToken'
+  | 'touchToken'
+  | 'revokeToken'
+> = {
+  async beginEffects(t, lease, asks, options) {
+    const answers = await t.permits.begin(lease, asks, options)
+    if (answers === null) throw describeStale(lease)
+    return answers
+  },
+  async askAgain(t) {
+    await t.stops.lock()
+    return t.waits.wakeHeld()
+  },
+  stopEffects: (t, stop) => stopEffects(t, stop),
+  resumeEffects: (t, scope, by) => resumeEffects(t, scope, by),
+  beginByHand: (t, effect) => beginByHand(t, effect),
+  async endByHand(t, { seq, outcome, error, before, ...effect }) {
+    const row = { ...describeByHand(effect, 'ended'), ofSeq: seq, outcome, error }
+    await t.effects.note({ ...row, before: before && JSON.stringify(before) })
+  },
+  decideApproval: (t, decision, now) => t.decisions.decide(decision, now),
+  addApprover: (t, approver) => t.approvers.add(approver),
+  removeApprover: (t, name, now) => t.approvers.remove(name, now),
+  recordAction: (t, entry, outcome) => t.audits.add(entry, outcome),
+  beginAnswer: (t, { caller, key, request }, now) => t.keptAnswers.begin(caller, key, request, now),
+  endAnswer: (t, { caller, key }, answer) => t.keptAnswers.end(caller, key, answer),
+  saveLoginCode: (t, code) => t.access.saveCode(code),
+  startSession: (t, session, codeHash) => t.access.startSession(session, codeHash),
+  touchSession: (t, id, now) => t.access.touchSession(id, now),
+  endSession: (t, id) => t.access.endSession(id),
+  saveToken: (t, token) => t.access.saveToken(token),
+  touchToken: (t, id, now) => t.access.touchToken(id, now),
+  revokeToken: (t, id, now) => t.access.revokeToken(id, now),
+}
+
+/** Every write that is one transaction, by its name. */
+export const TRANSACTIONS: Transactions = {
+  ...incoming,
+  ...workflows,
+  ...workers,
+  ...runs,
+  ...operations,
+  ...safety,
+  saveSubjects: async () => {},
+  prune: (t, slice) => t.retention.prune(slice),
+  saveLimit: (t, key, state, version) => t.limits.save(key, state, version),
+  saveHour: (t, due, counted) => t.hours.save(due, counted),
+  beatProcess: (t, process) => t.processes.beat(process),
+  removeProcess: (t, id) => t.processes.remove(id),
+  saveAlertBook: (t, rule, book, version) => t.alerts.save(rule, book, version),
+  keepAlertBooks: (t, rules) => t.alerts.keep(rules),
+  skipSleep: (t, runId, now) => t.operations.skipSleep(runId, now),
+  sealEffects: (t, { now, limit }) => t.seals.seal(now, limit),
+  async noteRestored(t, { actor, reason, now }) {
+    await t.seals.lock()
+    await t.effects.note({ at: now, phase: 'noted', operation: 'restored', actor, error: reason })
+    return t.seals.append({ kind: 'restored', at: now, note: `${actor}: ${reason}` })
+  },
+  checkWritable: (t, now) => t.writeProbe.run(now),
+}

@@ -1,0 +1,252 @@
+import { firstId } from '../../../core/ids.ts'
+import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
+import type { Connection } from '../database/connection.ts'
+import type { AuditTable } from '../safety/audit-table.ts'
+import type { EffectTable } from '../safety/effect-table.ts'
+import type { SealTable } from '../safety/seal-table.ts'
+
+interface OldRun {
+  id: string
+  workflow: string
+  tick_at: number | null
+  folded_into: string | null
+  is_old: number
+}
+
+interface OldEvent {
+  seq: number
+  received_at: number
+  /** Size of the body, 0 once pruned. */
+  bytes: number
+  is_needed: number
+}
+
+/** Bodies that one slice removes at most: hashing them takes about 2 ms per megabyte. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024
+
+const FINISHED = { runs: `('completed', 'skipped')`, failures: `('failed', 'canceled')` } as const
+const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
+
+interface PrunedTables {
+  audits: AuditTable
+  effects: EffectTable
+  seals: SealTable
+}
+
+/** Deletes old rows, one small slice per call. See decision 17. */
+export class Pruning {
+  readonly #audits: AuditTable
+  readonly #effects: EffectTable
+  readonly #seals: SealTable
+  readonly #runs
+  readonly #rests
+  readonly #deliveries
+  readonly #bodies
+
+  constructor(db: Connection, { audits, effects, seals }: PrunedTables) {
+    this.#audits = audits
+    this.#effects = effects
+    this.#seals = seals
+    this.#runs = prepareRuns(db)
+    this.#rests = prepareRests(db)
+    this.#deliveries = prepareDeliveries(db)
+    this.#bodies = prepareBodies(db)
+  }
+
+  async prune(slice: PruneSlice): Promise<PruneProgress> {
+    switch (slice.kind) {
+      case 'runs':
+      case 'failures':
+        return await this.#pruneRuns(slice, slice.kind)
+      case 'refusals':
+      case 'deliveries':
+        return await this.#pruneDeliveries(slice, slice.kind)
+      case 'payloads':
+        return await this.#prunePayloads(slice)
+      case 'audit':
+        return await this.#pruneAudit(slice)
+      case 'effects':
+        return await this.#pruneEffects(slice)
+      default:
+        return slice.kind satisfies never
+    }
+  }
+
+  /** Deletes a run before its steps: a retry of a run with half a journal would repeat effects. */
+  async #pruneRuns({ before, limit, after }: PruneSlice, kind: 'runs' | 'failures'): Promise<PruneProgress> {
+    let rows = await this.#deleteRests(limit)
+    let next = after ?? ''
+    let pruned = 0
+    if (rows >= limit) return { pruned, next }
+    const found = await this.#runs.listOld[kind].all(before, next, firstId('run', before), limit - rows)
+    for (const { id, workflow, tick_at, folded_into, is_old } of found) {
+      next = id
+      rows += 1
+      // A folded run stays as long as the run that absorbed it, which finds its events by it.
+      if (is_old === 1 && (folded_into === null || (await this.#runs.hasAbsorber.get(folded_into)) === undefined)) {
+        if ((await this.#runs.deleteEnd.run(id)).changes === 0) continue
+        await this.#runs.delete.run(id)
+        if (tick_at !== null) await this.#runs.deleteTick.run(workflow, tick_at, id)
+        await this.#rests.add.run(id)
+        pruned += 1
+        rows += await this.#deleteRests(limit - rows)
+      }
+      if (rows >= limit) return { pruned, next }
+    }
+    return { pruned, next: null }
+  }
+
+  /** Deletes steps of pruned runs; returns the number of rows, `limit` if some are left. */
+  async #deleteRests(limit: number): Promise<number> {
+    let rows = 0
+    for (let id = await this.#rests.first.get(); id !== undefined && rows < limit; id = await this.#rests.first.get()) {
+      rows += (await this.#rests.deleteSteps.run({ id, limit: limit - rows })).changes
+      if (rows < limit) rows += (await this.#rests.deleteOutputs.run({ id, limit: limit - rows })).changes
+      if (rows < limit) rows += (await this.#rests.deleteFailures.run(id, limit - rows, id)).changes
+      if (rows < limit) rows += (await this.#rests.deleteLog.run({ id, limit: limit - rows })).changes
+      if (rows >= limit) return limit
+      await this.#rests.remove.run(id)
+      rows += 1
+    }
+    return rows
+  }
+
+  async #pruneDeliveries(
+    { before, limit, after }: PruneSlice,
+    kind: 'refusals' | 'deliveries',
+  ): Promise<PruneProgress> {
+    const found = await this.#deliveries.listOld[kind].all(after ?? '', firstId('dlv', before), limit)
+    const ofKind = found.filter((row) => row.is_of_kind === 1)
+    for (const { id, verdict } of ofKind) {
+      await this.#deliveries.delete.run(id)
+      if (kind === 'refusals') await this.#deliveries.countDropped.run(verdict)
+    }
+    return { pruned: ofKind.length, next: found.length < limit ? null : (found.at(-1)?.id ?? null) }
+  }
+
+  async #pruneAudit({ before, limit }: PruneSlice): Promise<PruneProgress> {
+    const pruned = await this.#audits.prune(before, limit)
+    return { pruned, next: pruned < limit ? null : '' }
+  }
+
+  /**
+   * Deletes rows that a seal has named as pruned, and otherwise names the next ones. So the chain
+   * tells at each moment which rows may be missing, whatever ends the process.
+   */
+  async #pruneEffects({ before, now = before, limit }: PruneSlice): Promise<PruneProgress> {
+    await this.#seals.lock()
+    const pruned = await this.#effects.prune(await this.#seals.prunedTo(), limit)
+    if (pruned === limit) return { pruned, next: '' }
+    const prunedTo = await this.#seals.findPrunable(before, limit)
+    if (prunedTo === null) return { pruned, next: null }
+    await this.#seals.append({ kind: 'pruned', at: now, prunedTo })
+    await this.#effects.note({ at: now, phase: 'noted', operation: 'prune', outcome: `rows up to ${prunedTo}` })
+    return { pruned, next: '' }
+  }
+
+  /** Removes bodies that no unfinished run needs. The event stays, to recognize a repetition. */
+  async #prunePayloads({ before, limit, after }: PruneSlice): Promise<PruneProgress> {
+    const from = after === null ? { receivedAt: 0, seq: -1 } : readPosition(after)
+    const found = await this.#bodies.listOld.all({ ...from, before, limit })
+    const slice = found.slice(0, countFitting(found))
+    const emptied = slice.filter((row) => row.is_needed === 0)
+    for (const { seq, received_at } of emptied) await this.#bodies.drop.run(received_at, seq)
+    const last = slice.at(-1)
+    const isLast = last === undefined || (slice.length === found.length && found.length < limit)
+    return { pruned: emptied.length, next: isLast ? null : `${last.received_at}.${last.seq}` }
+  }
+}
+
+function readPosition(after: string): { receivedAt: number; seq: number } {
+  const [receivedAt = 0, seq = 0] = after.split('.').map(Number)
+  return { receivedAt, seq }
+}
+
+/** SQL for the run that finally absorbed the run `from`; no row once that is pruned. */
+function selectAbsorber(from: string): string {
+  return `WITH RECURSIVE up (id) AS (SELECT ${from} COLLATE "C"
+      UNION SELECT outcome.folded_into FROM up JOIN outcome ON outcome.run_id = up.id
+      WHERE outcome.folded_into IS NOT NULL)
+    SELECT 1 FROM up JOIN full_run AS run ON run.id = up.id WHERE run.folded_into IS NULL`
+}
+
+/** Index: primary keys; the list goes from the oldest run on, as our ids sort by time. */
+function prepareRuns(db: Connection) {
+  const listOld = (statuses: string) =>
+    db.prepare<[number, string, string, number], OldRun>(
+      `SELECT id, run.workflow, tick_at, folded_into,
+         coalesce(status IN ${statuses} AND finished_at < ?, false)::int AS is_old
+       FROM run LEFT JOIN outcome ON outcome.run_id = run.id WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
+    )
+  return {
+    listOld: { runs: listOld(FINISHED.runs), failures: listOld(FINISHED.failures) },
+    hasAbsorber: db.prepare<[string], number>(selectAbsorber('?::text')).pluck(),
+    // A run that a person retries now has no end any more, and stays.
+    deleteEnd: db.prepare('DELETE FROM outcome WHERE run_id = ?'),
+    delete: db.prepare('DELETE FROM run WHERE id = ?'),
+    deleteTick: db.prepare('DELETE FROM tick WHERE workflow = ? AND scheduled_for = ? AND run_id = ?'),
+  }
+}
+
+/** Statements on the steps of pruned runs. Index: primary keys; step_failure_run for failures. */
+function prepareRests(db: Connection) {
+  return {
+    add: db.prepare('INSERT INTO pruned_run (run_id) VALUES (?) ON CONFLICT DO NOTHING'),
+    first: db.prepare<[], string>('SELECT run_id FROM pruned_run LIMIT 1').pluck(),
+    remove: db.prepare('DELETE FROM pruned_run WHERE run_id = ?'),
+    deleteSteps: db.prepare(
+      'DELETE FROM step WHERE run_id = @id AND key IN (SELECT key FROM step WHERE run_id = @id LIMIT @limit)',
+    ),
+    deleteOutputs: db.prepare(
+      `DELETE FROM large_output
+       WHERE run_id = @id AND key IN (SELECT key FROM large_output WHERE run_id = @id LIMIT @limit)`,
+    ),
+    deleteLog: db.prepare(
+      `DELETE FROM run_log
+       WHERE run_id = @id AND number IN (SELECT number FROM run_log WHERE run_id = @id LIMIT @limit)`,
+    ),
+    deleteFailures: db.prepare(
+      `DELETE FROM step_failure
+       WHERE number IN (SELECT number FROM step_failure WHERE run_id = ? LIMIT ?) AND run_id = ?`,
+    ),
+  }
+}
+
+/** Index: primary keys. */
+function prepareDeliveries(db: Connection) {
+  const listOld = (isOfKind: string) =>
+    db.prepare<[string, string, number], { id: string; verdict: string; is_of_kind: number }>(
+      `SELECT id, verdict, (${isOfKind})::int AS is_of_kind FROM delivery WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
+    )
+  return {
+    listOld: { refusals: listOld(REFUSED), deliveries: listOld(`NOT (${REFUSED})`) },
+    delete: db.prepare('DELETE FROM delivery WHERE id = ?'),
+    countDropped: db.prepare('UPDATE refusal_tally SET listed = listed - 1, dropped = dropped + 1 WHERE verdict = ?'),
+  }
+}
+
+/** Index: primary keys; run_caused for the runs that may still need a body. */
+function prepareBodies(db: Connection) {
+  return {
+    listOld: db.prepare<[{ receivedAt: number; seq: number; before: number; limit: number }], OldEvent>(
+      `SELECT seq, received_at, octet_length(body) AS bytes, (EXISTS (
+         SELECT 1 FROM run LEFT JOIN outcome ON outcome.run_id = run.id
+         WHERE run.event_seq = event_body.seq AND (outcome.run_id IS NULL
+           OR outcome.folded_into IS NOT NULL AND EXISTS (
+             ${selectAbsorber('outcome.folded_into')} AND run.work_status IS NOT NULL))))::int AS is_needed
+       FROM event_body WHERE received_at < @before AND (received_at, seq) > (@receivedAt::bigint, @seq::bigint)
+       ORDER BY received_at, seq LIMIT @limit`,
+    ),
+    drop: db.prepare<[number, number]>('DELETE FROM event_body WHERE received_at = ? AND seq = ?'),
+  }
+}
+
+/** How many events fit into a slice by the size of their bodies; at least one. */
+function countFitting(events: readonly OldEvent[]): number {
+  let bytes = 0
+  for (const [index, event] of events.entries()) {
+    bytes += event.bytes
+    if (bytes > MAX_BODY_BYTES && index > 0) return index
+  }
+  return events.length
+}

@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto'
+import type { Database } from 'better-sqlite3'
+import { digestRows, macOf, type Seal, type SealKey, type SealKind } from '../../../core/safety/seal.ts'
+import type { SealedRows, SealState } from '../../../core/store/safety/seals.ts'
+import { sealKeyOwner } from '../../rows/sealed-owners.ts'
+import type { Vault } from '../../vault.ts'
+import type { EffectTable } from './effect-table.ts'
+
+interface SealRow {
+  number: number
+  kind: SealKind
+  at: number
+  key: number
+  last: number
+  rows: number
+  digest: Buffer
+  pruned_to: number | null
+  note: string | null
+  mac: Buffer
+}
+
+/** The facts of a new seal that its kind brings; the chain adds the rest. */
+type NewSeal = Pick<Seal, 'kind' | 'at'> & Partial<Pick<Seal, 'key' | 'last' | 'rows' | 'digest' | 'prunedTo' | 'note'>>
+
+const KEY_BYTES = 32
+/** Unsealed rows that a state counts. */
+const MAX_COUNTED = 10_000
+
+/** The chain over the effect ledger. Triggers refuse to change a seal. See decision 58. */
+export class SealTable {
+  readonly #effects: EffectTable
+  readonly #keys: SealKeys
+  readonly #sql
+
+  constructor(db: Database, vault: Vault, effects: EffectTable) {
+    this.#effects = effects
+    this.#keys = new SealKeys(db, vault)
+    this.#sql = prepareSealStatements(db)
+  }
+
+  head(): Seal | null {
+    const found = this.#sql.head.get()
+    return found ? readSeal(found) : null
+  }
+
+  /** Oldest first. */
+  list(after: number, limit: number): Seal[] {
+    return this.#sql.list.all(after, limit).map(readSeal)
+  }
+
+  keys(): SealKey[] {
+    return this.#keys.list()
+  }
+
+  state(): SealState {
+    const head = this.head()
+    const { unsealed, unsealedSince } = this.#sql.countAfter.get(head?.last ?? 0, MAX_COUNTED) as Omit<
+      SealState,
+      'head'
+    >
+    return { head, unsealed, unsealedSince }
+  }
+
+  /** Seals up to `limit` of the oldest rows that no seal covers. */
+  seal(now: number, limit: number): SealedRows {
+    const head = this.head()
+    const rows = this.#effects.list({ after: head?.last ?? 0, limit })
+    const newest = rows.at(-1)
+    if (newest === undefined) return { rows: 0, head, hasDecision: false }
+    const key = this.#keys.current()
+    const digest = digestRows(key.secret, rows)
+    const seal = this.append({ kind: 'rows', at: now, last: newest.seq, rows: rows.length, digest })
+    const hasDecision = rows.some(({ phase }) => phase === 'decided' || phase === 'switched')
+    return { rows: rows.length, head: seal, hasDecision }
+  }
+
+  /** Appends a seal to the chain. */
+  append(facts: NewSeal): Seal {
+    const head = this.head()
+    const key = this.#keys.current()
+    const seal = {
+      ...{ number: (head?.number ?? 0) + 1, key: key.number, last: head?.last ?? 0 },
+      ...{ rows: 0, digest: '', prunedTo: null, note: null },
+      ...facts,
+    }
+    const mac = macOf(key.secret, seal, head?.mac ?? null)
+    const { digest, prunedTo, ...rest } = seal
+    const bytes = { digest: Buffer.from(digest, 'hex'), mac: Buffer.from(mac, 'hex') }
+    this.#sql.insert.run({ ...rest, ...bytes, prunedTo })
+    return { ...seal, mac }
+  }
+
+  /** Goes on with a new key, in the commit that seals the secrets anew. Nothing without a chain. */
+  rekey(now: number): void {
+    const newest = this.#keys.list().at(-1)
+    if (newest === undefined) return
+    this.#keys.make(newest.number + 1)
+    this.append({ kind: 'rekeyed', at: now })
+  }
+
+  /** Rows up to this one may go; 0: none. */
+  prunedTo(): number {
+    return this.#sql.prunedTo.get() ?? 0
+  }
+
+  /**
+   * The last row of the seals that are older than a moment, among `limit` of those not pruned yet.
+   * Null where there is none. The newest seal's rows stay, so no number comes twice.
+   */
+  findPrunable(before: number, limit: number): number | null {
+    const from = this.#sql.numberOf.get(this.prunedTo()) ?? 0
+    const newest = this.#sql.newestLast.get() ?? 0
+    const seals = this.list(from, limit).filter(({ kind, last }) => kind === 'rows' && last < newest)
+    const young = seals.findIndex(({ at }) => at >= before)
+    return (young === -1 ? seals : seals.slice(0, young)).at(-1)?.last ?? null
+  }
+}
+
+/** The keys of the chain. Each is sealed under its number, so that none takes another's place. */
+class SealKeys {
+  readonly #vault: Vault
+  readonly #list
+  readonly #add
+
+  constructor(db: Database, vault: Vault) {
+    this.#vault = vault
+    // Index: primary key.
+    this.#list = db.prepare<[], { number: number; sealed: Buffer }>(
+      'SELECT number, sealed FROM effect_key ORDER BY number',
+    )
+    this.#add = db.prepare('INSERT INTO effect_key (number, sealed) VALUES (?, ?)')
+  }
+
+  list(): SealKey[] {
+    return this.#list.all().map(({ number, sealed }) => {
+      const secret = Buffer.from(this.#vault.open(sealKeyOwner(number), sealed), 'base64')
+      return { number, secret: new Uint8Array(secret) }
+    })
+  }
+
+  /** The newest key. The first call of a database makes one. */
+  current(): SealKey {
+    return this.list().at(-1) ?? this.make(1)
+  }
+
+  /** Adds a key, which is the current one from then on. */
+  make(number: number): SealKey {
+    const secret = new Uint8Array(randomBytes(KEY_BYTES))
+    this.#add.run(number, this.#vault.seal(sealKeyOwner(number), Buffer.from(secret).toString('base64')))
+    return { number, secret }
+  }
+}
+
+/** Index: primary key of effect and effect_seal; effect_seal_pruned and effect_seal_last. */
+function prepareSealStatements(db: Database) {
+  return {
+    head: db.prepare<[], SealRow>('SELECT * FROM effect_seal ORDER BY number DESC LIMIT 1'),
+    list: db.prepare<[number, number], SealRow>('SELECT * FROM effect_seal WHERE number > ? ORDER BY number LIMIT ?'),
+    countAfter: db.prepare<[number, number], Omit<SealState, 'head'>>(
+      `SELECT count(*) AS unsealed, min(at) AS unsealedSince
+       FROM (SELECT at FROM effect WHERE seq > ? ORDER BY seq LIMIT ?)`,
+    ),
+    insert: db.prepare(
+      `INSERT INTO effect_seal (number, kind, at, key, last, rows, digest, pruned_to, note, mac)
+       VALUES (@number, @kind, @at, @key, @last, @rows, @digest, @prunedTo, @note, @mac)`,
+    ),
+    prunedTo: db
+      .prepare<[], number | null>('SELECT max(pruned_to) FROM effect_seal WHERE pruned_to IS NOT NULL')
+      .pluck(),
+    numberOf: db.prepare<[number], number>(`SELECT number FROM effect_seal WHERE kind = 'rows' AND last = ?`).pluck(),
+    newestLast: db.prepare<[], number | null>(`SELECT max(last) FROM effect_seal WHERE kind = 'rows'`).pluck(),
+  }
+}
+
+function readSeal({ digest, mac, pruned_to: prunedTo, ...rest }: SealRow): Seal {
+  return { ...rest, digest: digest.toString('hex'), prunedTo, mac: mac.toString('hex') }
+}

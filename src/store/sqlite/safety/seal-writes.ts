@@ -1,0 +1,19 @@
+import type { SealWrites } from '../../../core/store/safety/seals.ts'
+import type { GroupCommit } from '../database/group-commit.ts'
+import type { EffectTable } from './effect-table.ts'
+import type { SealTable } from './seal-table.ts'
+
+/** The writes of the chain over the effect ledger. */
+export function sealWrites(
+  { seals, effects }: { seals: SealTable; effects: EffectTable },
+  commit: Pick<GroupCommit, 'write'>,
+): SealWrites {
+  return {
+    sealEffects: ({ now, limit }) => commit.write(() => seals.seal(now, limit)),
+    noteRestored: ({ actor, reason, now }) =>
+      commit.write(() => {
+        effects.note({ at: now, phase: 'noted', operation: 'restored', actor, error: reason })
+        return seals.append({ kind: 'restored', at: now, note: `${actor}: ${reason}` })
+      }),
+  }
+}

@@ -1,0 +1,107 @@
+import { hash } from 'node:crypto'
+import type { Database } from 'better-sqlite3'
+import { listWholeSubjects, widenSubject } from '../../../core/service/subjects.ts'
+import type { SubjectBatch } from '../../../core/store/events.ts'
+
+/** Events of one block. Its rows take some eighty pages, which a batch writes once. */
+const BLOCK_EVENTS = 4_096
+/** Subjects of one event that have rows of their own; one with more is found under `MANY`. */
+const MAX_SUBJECTS = 64
+/** Stands for every subject. No hash has this value. */
+const MANY = 0
+
+/**
+ * Finds events by what they tell of. It is filled in the background, so that no delivery pays for
+ * it. See decision 61.
+ */
+export class SubjectIndex {
+  readonly #mark
+  readonly #sizes
+  readonly #bodies
+  readonly #insert
+  readonly #saveMark
+  readonly #find
+
+  constructor(db: Database) {
+    // Index: primary keys, for all of these.
+    this.#mark = db.prepare<[], number>('SELECT seq FROM subject_indexed').pluck()
+    this.#sizes = db.prepare<[number, number], { events: number; bytes: number }>(
+      `SELECT count(*) AS events, coalesce(sum(octet_length(body)), 0) AS bytes
+       FROM (SELECT body FROM event WHERE seq > ? ORDER BY seq LIMIT ?)`,
+    )
+    this.#bodies = db.prepare<[number, number], { seq: number; body: string }>(
+      'SELECT seq, body FROM event WHERE seq > ? ORDER BY seq LIMIT ?',
+    )
+    this.#insert = db.prepare('INSERT OR IGNORE INTO event_subject (block, subject, seq) VALUES (?, ?, ?)')
+    // Compare-and-set: another process may have saved the same batch.
+    this.#saveMark = db.prepare(
+      `INSERT INTO subject_indexed (one, seq) VALUES (1, @to)
+       ON CONFLICT (one) DO UPDATE SET seq = excluded.seq WHERE seq = @after`,
+    )
+    this.#find = db
+      .prepare<[number, string, number, number], number>(
+        `SELECT DISTINCT seq FROM event_subject
+         WHERE block = ? AND subject IN (SELECT value FROM json_each(?)) AND seq BETWEEN ? AND ?
+         ORDER BY seq DESC`,
+      )
+      .pluck()
+  }
+
+  /** The number up to which events are indexed. */
+  indexedTo(): number {
+    return this.#mark.get() ?? 0
+  }
+
+  /** The size of the next batch of up to `limit` events; reads no body. */
+  measureNext(limit: number): { events: number; bytes: number } {
+    return this.#sizes.get(this.indexedTo(), limit) ?? { events: 0, bytes: 0 }
+  }
+
+  /** The subjects of the next events that are not indexed; null where all are. */
+  readNext(limit: number): SubjectBatch | null {
+    const after = this.indexedTo()
+    const events = this.#bodies.all(after, limit)
+    const last = events.at(-1)
+    if (!last) return null
+    const rows = events.flatMap(({ seq, body }) => hashesOf(body).flatMap((subject) => [seq, subject]))
+    return { after, to: last.seq, rows: Float64Array.from(rows) }
+  }
+
+  save({ after, to, rows }: SubjectBatch): void {
+    if (this.#saveMark.run({ after, to }).changes === 0) return
+    for (let at = 0; at < rows.length; at += 2) {
+      const [seq = 0, subject = 0] = [rows[at], rows[at + 1]]
+      this.#insert.run(blockOf(seq), subject, seq)
+    }
+  }
+
+  /**
+   * Numbers of the events from `top` down to `bottom` that may tell of a subject, newest first. It
+   * ends once it has `limit` of them; `reached` is the lowest number that it looked at.
+   */
+  find(subject: string, { top, bottom, limit }: { top: number; bottom: number; limit: number }) {
+    const found: number[] = []
+    const wanted = JSON.stringify([MANY, ...widenSubject(subject).map(hashOf)])
+    for (let block = blockOf(top); block >= blockOf(bottom); block--) {
+      found.push(...this.#find.all(block, wanted, bottom, top))
+      if (found.length >= limit) return { found, reached: Math.max(bottom, block * BLOCK_EVENTS) }
+    }
+    return { found, reached: bottom }
+  }
+}
+
+/** The block below which all rows of events up to `seq` are. */
+export function blockOf(seq: number): number {
+  return Math.floor(seq / BLOCK_EVENTS)
+}
+
+function hashesOf(body: string): number[] {
+  if (body === '') return []
+  const subjects = listWholeSubjects(JSON.parse(body).data)
+  return subjects.length > MAX_SUBJECTS ? [MANY] : subjects.map(hashOf)
+}
+
+/** 48 bits of a hash; each event that has it is compared by its body. */
+function hashOf(subject: string): number {
+  return hash('sha256', subject, 'buffer').readUIntBE(0, 6) || 1
+}

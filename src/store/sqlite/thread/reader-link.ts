@@ -1,0 +1,154 @@
+import { Worker } from 'node:worker_threads'
+import { UpshotError } from '../../../core/errors.ts'
+import type { ReadStore } from '../../../core/store/store.ts'
+import type { SqliteStoreOptions } from '../open-sqlite-store.ts'
+import { type Answer, decodeAnswer } from './messages.ts'
+
+/**
+ * The reads whose cost grows with history, or with what a person asks for. Their answers hold no
+ * `Buffer`, which a message between threads turns into another type.
+ */
+const THREADED = [
+  'countDeliveries',
+  'countRuns',
+  'findEvents',
+  'groupFailures',
+  'listActions',
+  'listApprovalItems',
+  'listApprovals',
+  'listBulkRefusals',
+  'listBulks',
+  'listDeliveries',
+  'listDeliveriesOf',
+  'listDeliveryHours',
+  'listEffects',
+  'listEventsOfRuns',
+  'listRunHours',
+  'listRuns',
+  'listStepFailures',
+  'listSteps',
+  'readHourDeliveries',
+  'readHourRuns',
+  'readOutput',
+  'readSubjects',
+  'searchEvents',
+  'searchRuns',
+] as const satisfies (keyof ReadStore)[]
+
+type ThreadedRead = (typeof THREADED)[number]
+
+/** The reads that a {@link ReaderLink} answers. */
+export type ThreadedReads = Pick<ReadStore, ThreadedRead>
+
+/** A read on its way to the reader thread. */
+export interface ReaderCall {
+  number: number
+  method: ThreadedRead
+  args: unknown[]
+}
+
+/** Reads that wait at the same time; one more is refused, so that memory stays bounded. */
+const MAX_WAITING = 500
+/** The thread ends after so long without a read, and the next one starts another. */
+const IDLE_MS = 300_000
+
+interface LinkOptions {
+  /** Default 500. */
+  maxWaiting?: number
+  /** Milliseconds. Default 5 minutes. */
+  idleMs?: number
+}
+
+/** Reads in a thread of their own, which starts with the first one. See decision 60. */
+export class ReaderLink {
+  readonly #options: SqliteStoreOptions
+  readonly #maxWaiting: number
+  readonly #idleMs: number
+  readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
+  #thread: Worker | null = null
+  #idle: NodeJS.Timeout | null = null
+  #calls = 0
+  #isClosed = false
+
+  constructor(options: SqliteStoreOptions, { maxWaiting = MAX_WAITING, idleMs = IDLE_MS }: LinkOptions = {}) {
+    this.#options = options
+    this.#maxWaiting = maxWaiting
+    this.#idleMs = idleMs
+  }
+
+  /** The threaded reads by their names. */
+  readonly reads = Object.fromEntries(
+    THREADED.map((method) => [method, (...args: unknown[]) => this.#call(method, args)]),
+  ) as unknown as ThreadedReads
+
+  /** Refuses later reads, and ends the thread after those that wait. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#end()
+  }
+
+  #call(method: ThreadedRead, args: unknown[]): Promise<unknown> {
+    if (this.#isClosed) return Promise.reject(describeLoss('it is closed'))
+    if (this.#waiting.size >= this.#maxWaiting) {
+      const message = `${this.#maxWaiting} questions wait for the database already.`
+      return Promise.reject(
+        new UpshotError('too_many_requests', message, { details: { fix: 'Ask again in a moment.' } }),
+      )
+    }
+    const thread = this.#start()
+    const number = ++this.#calls
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(number, { resolve, reject })
+      thread.postMessage({ number, method, args } satisfies ReaderCall)
+    })
+  }
+
+  #start(): Worker {
+    if (this.#idle) clearTimeout(this.#idle)
+    this.#idle = null
+    if (this.#thread) return this.#thread
+    // The same ending as this file: source here, JavaScript in the package.
+    const entry = new URL(import.meta.url.replace(/reader-link(\.\w+)$/, 'reader-thread$1'))
+    const { commits: _, ...workerData } = this.#options
+    const thread = new Worker(entry, { workerData })
+    thread.on('message', (answer: Answer) => this.#settle(answer))
+    thread.on('error', (error) => this.#lose(thread, error.message))
+    thread.on('exit', () => this.#lose(thread, 'the reader thread has ended'))
+    this.#thread = thread
+    return thread
+  }
+
+  #settle(answer: Answer): void {
+    const { number, value, error } = decodeAnswer(answer)
+    const waiting = this.#waiting.get(number)
+    this.#waiting.delete(number)
+    if (error) waiting?.reject(error)
+    else waiting?.resolve(value)
+    if (this.#waiting.size > 0) return
+    this.#idle = setTimeout(() => void this.#end(), this.#idleMs)
+    this.#idle.unref()
+  }
+
+  /** Rejects what waits for a thread that is gone; the next read starts another one. */
+  #lose(thread: Worker, why: string): void {
+    if (thread !== this.#thread) return
+    this.#thread = null
+    for (const { reject } of this.#waiting.values()) reject(describeLoss(why))
+    this.#waiting.clear()
+  }
+
+  async #end(): Promise<void> {
+    if (this.#idle) clearTimeout(this.#idle)
+    const thread = this.#thread
+    if (!thread) return
+    const ended = new Promise((resolve) => thread.once('exit', resolve))
+    // Messages arrive in order, so the reads that wait are answered first.
+    thread.postMessage('close')
+    if (this.#waiting.size === 0) this.#thread = null
+    await ended
+  }
+}
+
+function describeLoss(why: string): UpshotError {
+  return new UpshotError('store_unavailable', `The store cannot be read: ${why}.`)
+}

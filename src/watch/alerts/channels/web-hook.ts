@@ -1,0 +1,61 @@
+import type { AlertChannel } from '../../../core/alerts/alert-rule.ts'
+import { SCHEME_PRESETS, signBody } from '../../../core/incoming/signature.ts'
+import { isoTime } from '../../../core/time.ts'
+import { type AlertMessage, writeText } from '../message.ts'
+
+type ChannelOf<Kind extends AlertChannel['kind']> = Extract<AlertChannel, { kind: Kind }>
+
+const TIMEOUT_MS = 10_000
+
+/** Posts the message as an event of type `upshot.alert`, signed as Standard Webhooks says. */
+export function postWebhook(
+  { url, secret }: ChannelOf<'webhook'>,
+  { id, at, rule, when, summary, items, more }: AlertMessage,
+  { now, signal }: { now: number; signal: AbortSignal },
+): Promise<void> {
+  const data = { rule, when, summary, items, more }
+  const body = JSON.stringify({ id, type: 'upshot.alert', created: isoTime(at), data })
+  const headers = signBody(SCHEME_PRESETS['standard-webhooks'], secret, { id, body: Buffer.from(body) }, now)
+  return post(url, body, { headers, signal })
+}
+
+/** Posts the message in the form of Slack's incoming webhooks, which others understand, too. */
+export function postSlack(
+  { url }: ChannelOf<'slack'>,
+  message: AlertMessage,
+  { signal }: { signal: AbortSignal },
+): Promise<void> {
+  const text = `*${escapeSlack(message.rule)}*\n${escapeSlack(writeText(message))}`
+  return post(url, JSON.stringify({ text }), { headers: {}, signal })
+}
+
+/** Slack reads `<…>` as links and mentions. */
+function escapeSlack(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}
+
+async function post(
+  url: string,
+  body: string,
+  { headers, signal }: { headers: Record<string, string>; signal: AbortSignal },
+): Promise<void> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+    redirect: 'error',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+  }).catch((error: unknown) => {
+    throw new Error(`${new URL(url).host} did not answer: ${readCause(error)}`)
+  })
+  await response.body?.cancel()
+  if (!response.ok) throw new Error(`${new URL(url).host} answered ${response.status}`)
+}
+
+/** `fetch` only says that it failed; its cause says why. Neither names the path, a secret. */
+function readCause(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  const { cause } = error
+  if (error.name === 'TimeoutError') return `nothing came within ${TIMEOUT_MS / 1_000} s`
+  return cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : error.message
+}

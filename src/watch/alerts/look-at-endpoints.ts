@@ -1,0 +1,77 @@
+import type { Look, Sighting } from '../../core/alerts/alert-book.ts'
+import type { AlertRule } from '../../core/alerts/alert-rule.ts'
+import type { Endpoint } from '../../core/incoming/endpoint.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+
+interface EndpointLook {
+  store: Pick<ReadStore, 'listEndpoints' | 'listSecretUses' | 'listDeliveries' | 'listDeliveryHours'>
+}
+
+/** Failed signatures that are read at most, newest first. */
+const MAX_FAILURES = 200
+/** The store notes the use of a secret to the minute. */
+const USE_MS = 60_000
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 86_400_000
+/** Days that are compared, and on how many of them an endpoint took something at that hour. */
+const DAYS = 7
+const USUAL_DAYS = 4
+
+/** Endpoints where more than `over` signatures have failed since the last one that matched. */
+export async function lookAtSecrets(
+  { store }: EndpointLook,
+  { over }: AlertRule,
+  position: string | null,
+  now: number,
+): Promise<Look> {
+  const failures = await store.listDeliveries({ limit: MAX_FAILURES, verdicts: ['bad_signature'] })
+  const sightings: Sighting[] = []
+  for (const endpoint of await store.listEndpoints()) {
+    const usedAt = await readLastUse(store, endpoint)
+    if (usedAt === null) continue
+    const since = failures.filter((row) => row.endpointId === endpoint.id && row.receivedAt >= usedAt + USE_MS)
+    if (since.length <= over) continue
+    const title = `signatures of the endpoint ${endpoint.name} fail: its secret may have changed`
+    sightings.push({ ...describe(endpoint, title), at: now, count: since.length })
+  }
+  return { sightings, position }
+}
+
+/** Active endpoints that took nothing for `forMs`, though they usually do at this hour. */
+export async function lookAtSilence(
+  { store }: EndpointLook,
+  { forMs }: AlertRule,
+  position: string | null,
+  now: number,
+): Promise<Look> {
+  const hours = await store.listDeliveryHours(now - (DAYS + 1) * DAY_MS)
+  const sightings: Sighting[] = []
+  for (const endpoint of await store.listEndpoints()) {
+    const usedAt = await readLastUse(store, endpoint)
+    if (endpoint.status !== 'active' || usedAt === null || now - usedAt < forMs + USE_MS) continue
+    const taken = hours.filter(({ endpointId, verdict }) => endpointId === endpoint.id && verdict === 'accepted')
+    const days = Array.from({ length: DAYS }, (_, index) => now - (index + 1) * DAY_MS)
+    const usual = days.filter((end) => taken.some(({ hour }) => isWithin(hour, end - forMs, end)))
+    if (usual.length < USUAL_DAYS) continue
+    const title = `the endpoint ${endpoint.name} takes nothing, though it usually does at this hour`
+    sightings.push({ ...describe(endpoint, title), at: usedAt, count: 1 })
+  }
+  return { sightings, position }
+}
+
+function isWithin(hour: number, from: number, until: number): boolean {
+  return hour * HOUR_MS < until && (hour + 1) * HOUR_MS > from
+}
+
+async function readLastUse(store: EndpointLook['store'], { id }: Endpoint): Promise<number | null> {
+  const uses = await store.listSecretUses(id)
+  return uses.reduce<number | null>(
+    (latest, { lastUsedAt }) => (lastUsedAt === null ? latest : Math.max(latest ?? 0, lastUsedAt)),
+    null,
+  )
+}
+
+function describe({ id, name }: Endpoint, title: string) {
+  return { id, title, page: `/endpoints/${name}`, command: `endpoints show ${name}` }
+}

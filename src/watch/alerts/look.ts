@@ -1,0 +1,132 @@
+import type { Look, Sighting } from '../../core/alerts/alert-book.ts'
+import type { AlertKind, AlertRule } from '../../core/alerts/alert-rule.ts'
+import { groupFailure } from '../../core/runs/failure-group.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+import { lookAtSecrets, lookAtSilence } from './look-at-endpoints.ts'
+
+export interface LookParts {
+  store: ReadStore
+  /** Used share of the disk of the database, from 0 to 1; null where nothing tells. */
+  readDiskUse: () => Promise<number | null>
+}
+
+/** A look of a rule at the store, bounded and on an index. */
+type Looker = (parts: LookParts, rule: AlertRule, position: string | null, now: number) => Promise<Look>
+
+/** Rows of one look; what is left comes with the next one. */
+const MAX_ROWS = 1_000
+/** A process may commit an end this long after the moment that it gave it. */
+const COMMIT_DELAY_MS = 3_000
+
+const LOOKERS: Record<AlertKind, Looker> = {
+  'run.failed': lookAtFailures,
+  'run.waits': lookAtWaits,
+  'approval.asked': lookAtApprovals,
+  'endpoint.suspect': lookAtSecrets,
+  'endpoint.silent': lookAtSilence,
+  'queue.age': lookAtQueue,
+  'tick.missed': lookAtTicks,
+  'disk.low': lookAtDisk,
+  'operation.done': lookAtOperations,
+}
+
+/** The topics of a rule now. `position`: of its book, where the look before it ended. */
+export function lookFor(parts: LookParts, rule: AlertRule, position: string | null, now: number): Promise<Look> {
+  return LOOKERS[rule.when](parts, rule, position, now)
+}
+
+/** A new rule begins with the failures that come after it. */
+async function lookAtFailures({ store }: LookParts, rule: AlertRule, position: string | null, now: number) {
+  const until = now - COMMIT_DELAY_MS
+  if (position === null) return { sightings: [], position: `${until}/` }
+  const [at = '', run = ''] = position.split('/')
+  const failures = await store.listEndedFailures({ after: { at: Number(at), run }, until, limit: MAX_ROWS })
+  const last = failures.at(-1)
+  const sightings = failures
+    .filter(({ workflow }) => rule.workflow === null || workflow === rule.workflow)
+    .map(({ workflow, error, finishedAt }): Sighting => {
+      const { id, step, name } = groupFailure(workflow, error)
+      const title = `${workflow} fails${step === null ? '' : ` at “${step}”`} with ${name}`
+      return { id, title, page: `/runs?group=${id}`, command: `runs list --group ${id}`, at: finishedAt, count: 1 }
+    })
+  return { sightings, position: last === undefined ? position : `${last.finishedAt}/${last.run}` }
+}
+
+async function lookAtWaits({ store }: LookParts, { workflow }: AlertRule, position: string | null, now: number) {
+  const filter = workflow === null ? {} : { workflow }
+  const runs = await store.listRuns({ ...filter, waitsForPerson: true, limit: MAX_ROWS })
+  const counts = Map.groupBy(runs, (run) => run.workflow)
+  const sightings = [...counts].map(([name, { length: count }]) => ({
+    id: name,
+    title: `${name} waits for a person`,
+    page: `/runs?status=person&workflow=${name}`,
+    command: `runs list --waiting-for-me --workflow ${name}`,
+    at: now,
+    count,
+  }))
+  return { sightings, position }
+}
+
+async function lookAtApprovals({ store }: LookParts, { workflow }: AlertRule, position: string | null, now: number) {
+  const filter = workflow === null ? {} : { workflow }
+  const approvals = await store.listApprovals({ ...filter, status: 'open', limit: MAX_ROWS, now })
+  const sightings = approvals.map(({ id, kind, workflow: name, openedAt, openItems }) => ({
+    id,
+    title: kind === 'guard' ? `${name} asks to be allowed ${openItems} effects` : `${name} asks a question`,
+    page: `/approvals/${id}`,
+    command: `approvals show ${id}`,
+    at: openedAt,
+    count: 1,
+  }))
+  return { sightings, position }
+}
+
+async function lookAtQueue({ store }: LookParts, { over }: AlertRule, position: string | null, now: number) {
+  const { oldestPendingAt, pending } = await store.countOpenRuns()
+  const waitedMs = oldestPendingAt === null ? 0 : now - oldestPendingAt
+  if (waitedMs <= over) return { sightings: [], position }
+  const title = `the queue stands: ${pending} pending, the oldest for ${Math.round(waitedMs / 1_000)} s`
+  const sighting = { id: 'queue', title, page: '/runs?status=pending', command: 'runs list --status pending', at: now }
+  // The rule counts milliseconds, so the age is the count.
+  return { sightings: [{ ...sighting, count: waitedMs }], position }
+}
+
+async function lookAtTicks({ store }: LookParts, { workflow }: AlertRule, position: string | null, now: number) {
+  const schedules = await store.listSchedules()
+  const missed = Object.fromEntries(schedules.map((schedule) => [schedule.workflow, schedule.missed]))
+  const known: Record<string, number> = position === null ? missed : JSON.parse(position)
+  const sightings = Object.entries(missed).flatMap(([name, count]): Sighting[] => {
+    const more = count - (known[name] ?? 0)
+    if (more <= 0 || (workflow !== null && name !== workflow)) return []
+    const title = `${name} missed ticks: no scheduler ran`
+    return [{ id: name, title, page: '/schedules', command: 'schedules list', at: now, count: more }]
+  })
+  return { sightings, position: JSON.stringify(missed) }
+}
+
+async function lookAtDisk({ readDiskUse }: LookParts, { over }: AlertRule, position: string | null, now: number) {
+  const share = await readDiskUse()
+  if (share === null || share <= over) return { sightings: [], position }
+  const title = `${Math.round(share * 100)} % of the disk of the database is used`
+  return {
+    sightings: [{ id: 'disk', title, page: '/system', command: 'doctor', at: now, count: share }],
+    position,
+  }
+}
+
+async function lookAtOperations({ store }: LookParts, _rule: AlertRule, position: string | null, now: number) {
+  const ended = (await store.listBulks({ limit: 100 })).filter(({ endedAt }) => endedAt !== null)
+  const newest = ended.reduce((latest, { endedAt }) => Math.max(latest, endedAt ?? 0), 0)
+  const since = position === null ? now : Number(position)
+  const sightings = ended
+    .filter(({ endedAt }) => (endedAt ?? 0) > since)
+    .map(({ id, kind, status, done, refused, endedAt }) => ({
+      id,
+      title: `the operation “${kind}” is ${status}: ${done} runs, ${refused} refused`,
+      page: '/system?tab=operations',
+      command: 'audit list',
+      at: endedAt ?? now,
+      count: 1,
+    }))
+  return { sightings, position: String(Math.max(since, newest)) }
+}

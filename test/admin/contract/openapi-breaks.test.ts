@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { describeOpenapi } from '../../../src/admin/contract/openapi.ts'
+import { ROUTES } from '../../../src/admin/contract/routes.ts'
+import { findBreaks } from './find-breaks.ts'
+
+/** The document of the last release. It is written anew with a release, never with a change. */
+const FILE = join(import.meta.dirname, 'openapi-0.1.json')
+const current = () => JSON.parse(JSON.stringify(describeOpenapi(ROUTES, { version: '0.1.0', url: '/api/v1' })))
+
+test('nothing that a client of the last release relies on is taken away or newly required', () => {
+  expect(findBreaks(JSON.parse(readFileSync(FILE, 'utf8')), current())).toEqual([])
+})
+
+test('an operation, field or word that goes is found, and so is one that is newly required', () => {
+  const broken = current()
+  delete broken.paths['/guard']
+  delete broken.components.schemas.Run.properties.reason
+  broken.components.schemas.Run.properties.attempt.type = 'string'
+  const stop = broken.paths['/effects/stop'].post.requestBody.content['application/json'].schema
+  stop.properties.kind.enum = ['all']
+  stop.required.push('until')
+  broken.paths['/runs'].get.parameters[0].required = true
+  expect(findBreaks(current(), broken)).toEqual(
+    [
+      'GET /runs: "q" is newly required',
+      'GET /guard is gone',
+      'POST /effects/stop body.kind takes "workflow" no more',
+      'POST /effects/stop body.kind takes "account" no more',
+      'POST /effects/stop body.kind takes "storage" no more',
+      'POST /effects/stop body.until is newly required',
+      'Run.reason is gone',
+      'Run.attempt has another type',
+    ].map((line) => expect.stringContaining(line)),
+  )
+})

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import type { Limit } from '../../../src/core/safety/guard.ts'
+import { beginDelete } from '../../contract/support/begin-delete.ts'
+import { claimNext } from '../../contract/support/claim-next.ts'
+import { checkpoint, queueRun } from '../../support/fixtures.ts'
+import { startConsole } from '../support/start-console.ts'
+
+const NONE: Limit[] = [
+  { scope: 'all', what: 'deletes', window: 'hour', most: 0, setting: 'guard.all.deletes.perHour', over: 'approve' },
+]
+
+/** An admin server with a run that asks for three deletes, which are held. */
+async function startHeld() {
+  const console = await startConsole()
+  const { store, clock, ask } = console
+  await queueRun(store, 'evt_1')
+  const { lease } = await claimNext(store, clock.now())
+  for (const key of ['a', 'b', 'c']) {
+    const step = checkpoint(key, { effect: 'delete', target: `storage_a:${key}` })
+    const asked = { path: `/${key}`, bytes: 100, modifiedAt: null }
+    await beginDelete(store, lease, step, { limits: NONE, asked, now: clock.now() })
+  }
+  const [approval] = (await console.get('/approvals?status=open')).items
+  const id = String(approval?.id)
+  const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
+    const all = { 'content-type': 'application/json', ...headers }
+    const response = await ask(path, { method: 'POST', headers: all, body: JSON.stringify(body) })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+  return { ...console, id, post, lease }
+}
+
+test('an approval over the API covers exactly the numbers named of the list that was seen', async () => {
+  const { get, post, id, store } = await startHeld()
+  const { items } = await get(`/approvals/${id}/items`)
+  expect(items).toMatchObject([{ path: '/a', state: 'open' }, { path: '/b' }, { path: '/c' }])
+  const answer = await post(`/approvals/${id}/approve`, { hash: items[1]?.hash, only: '2', reason: 'checked' })
+  expect(answer).toMatchObject({ status: 200, body: { status: 'approved', granted: 1, moved: 2 } })
+  expect((await get(`/approvals/${answer.body.next}/items`)).items).toMatchObject([{ path: '/a' }, { path: '/c' }])
+  const [row] = await store.listActions({ limit: 1 })
+  expect(row).toMatchObject({ action: 'approval.approve', target: id, reason: 'checked', outcome: 'done' })
+})
+
+test('a list is read page by page, and each page says where the next one begins', async () => {
+  const { get, id } = await startHeld()
+  const first = await get(`/approvals/${id}/items?limit=2`)
+  const second = await get(`/approvals/${id}/items?limit=2&after=${first.next}`)
+  expect([...first.items, ...second.items].map(({ number }) => number)).toEqual([1, 2, 3])
+  expect(second.next).toBeNull()
+})
+
+test('a hash that the list does not have is refused, and so is an answer where none is asked for', async () => {
+  const { post, id } = await startHeld()
+  const stale = await post(`/approvals/${id}/approve`, { hash: 'ffffffffffff' })
+  expect(stale).toMatchObject({ status: 409, body: { code: 'conflict' } })
+  const answered = await post(`/approvals/${id}/approve`, { hash: 'ffffffffffff', answer: { keep: 1 } })
+  expect(answered).toMatchObject({ status: 400, body: { detail: 'This approval asks for no answer.' } })
+})
+
+test('a denied approval wakes its run, and is over for everybody else', async () => {
+  const { get, post, id } = await startHeld()
+  const approval = await get(`/approvals/${id}`)
+  expect((await post(`/approvals/${id}/deny`, { hash: approval.hash })).body).toMatchObject({ status: 'denied' })
+  expect((await get(`/approvals/${id}`)).votes).toMatchObject([{ verdict: 'denied', isSigned: false }])
+  expect((await post(`/approvals/${id}/deny`, { hash: approval.hash })).status).toBe(409)
+})
+
+test('a viewer sees that deletes are held, and neither their paths nor a button', async () => {
+  const { get, id, makeToken, post } = await startHeld()
+  const token = await makeToken('viewer')
+  expect((await get(`/approvals/${id}/items`, token)).items[0]).toMatchObject({ path: null, target: 'storage_a:a' })
+  const denied = await post(`/approvals/${id}/deny`, { hash: 'ffffffff' }, { authorization: `Bearer ${token}` })
+  expect(denied.status).toBe(403)
+})
+
+test('a stop over the API holds deletes, its reason is kept, and resuming ends it', async () => {
+  const { get, post, store } = await startHeld()
+  const stopped = await post('/effects/stop', { kind: 'all', name: '', reason: 'audit' })
+  expect(stopped.body.stops).toMatchObject([{ kind: 'all', reason: 'audit' }])
+  expect((await post('/effects/stop', { kind: 'workflow', name: '', reason: 'x' })).status).toBe(400)
+  expect((await post('/effects/resume', { kind: 'all', name: '' })).body.stops).toEqual([])
+  expect((await post('/effects/resume', { kind: 'all', name: '' })).status).toBe(404)
+  const actions = await store.listActions({ limit: 10, action: 'effects.*' })
+  expect(actions.map(({ action, outcome }) => `${action} ${outcome}`)).toEqual([
+    'effects.resume unchanged',
+    'effects.resume done',
+    'effects.stop done',
+  ])
+  expect((await get('/effects')).items[0]).toMatchObject({ phase: 'switched', operation: 'resume' })
+})
+
+test('the ledger is found by file, without paths for a viewer, and exported as lines of JSON', async () => {
+  const { get, post, id, ask, makeToken, store, lease } = await startHeld()
+  const { hash } = await get(`/approvals/${id}`)
+  await post(`/approvals/${id}/approve`, { hash })
+  const step = checkpoint('a', { effect: 'delete', target: 'storage_a:a' })
+  const asked = { path: '/a', bytes: 100, modifiedAt: null }
+  expect(await beginDelete(store, lease, step, { limits: NONE, asked })).toMatchObject({ kind: 'granted' })
+  const found = await get('/effects?path=/a')
+  expect(found.items).toMatchObject([
+    { phase: 'begun', target: 'storage_a:a', path: '/a', approval: id, asked, expect: asked },
+  ])
+  const viewer = await makeToken('viewer')
+  expect((await get('/effects?target=storage_a:a', viewer)).items).toMatchObject([
+    { path: null, asked: null, expect: null, before: null },
+  ])
+  const headers = { authorization: `Bearer ${viewer}` }
+  expect((await ask('/effects?path=/a', { headers })).status).toBe(403)
+  expect((await ask('/effects/export', { headers })).status).toBe(403)
+  const lines = (await (await ask('/effects/export')).text()).trim().split('\n')
+  expect(lines.map((line) => JSON.parse(line).phase)).toEqual(['decided', 'begun'])
+})

@@ -1,0 +1,191 @@
+import { expect, test } from 'vitest'
+import { requireHash } from '../../../../src/cli/commands/safety/approvals/decide.ts'
+import type { Approval } from '../../../../src/core/safety/approval.ts'
+import type { Environment } from '../../../../src/project/config/environment.ts'
+import { checkpoint, queueRun } from '../../../support/fixtures.ts'
+import { openTerminal } from '../../support/fake-terminal.ts'
+import { runHere } from '../../support/run-here.ts'
+import { openTestProject } from '../../support/test-project.ts'
+import { askDelete, holdDeletes } from './support/hold-deletes.ts'
+
+const DAY = 86_400_000
+
+/** A project with an approval of three deletes. */
+async function openHeld() {
+  const { store, dataDir, cli } = await openTestProject()
+  const { lease, id } = await holdDeletes(store, ['a', 'b', 'c'])
+  const hashes = (await store.listApprovalItems({ approval: id, limit: 9 })).map(({ hash }) => hash.slice(0, 8))
+  const kindsOf = async () => {
+    const kinds: string[] = []
+    for (const key of ['a', 'b', 'c']) kinds.push((await askDelete(store, lease, key)).kind)
+    return kinds
+  }
+  return { store, dataDir, cli, id, lease, hashes, last: hashes[2] ?? '', kindsOf }
+}
+
+/** A project with a question that asks for a typed answer. */
+async function openAsked() {
+  const { store, dataDir, cli } = await openTestProject()
+  const now = Date.now()
+  await queueRun(store, 'evt_asked', 'follow-up', now)
+  const [claimed] = await store.claimRuns('wrk_1', 1, now)
+  if (!claimed) throw new Error('a run was queued')
+  const keep = { type: 'array', items: { type: 'string' } }
+  const approve = {
+    ...{ workflow: 'follow-up', account: 'default', ask: 'Delete batch 7?', show: { batch: 7 }, effects: [] },
+    ...{ answer: { type: 'object', properties: { keep }, required: ['keep'] }, needs: 1, role: null },
+    ...{ openedAt: now, expiresAt: now + DAY },
+  }
+  const waiting = { kind: 'approve', effect: 'read', status: 'waiting', output: null, finishedAt: null } as const
+  await store.saveCheckpoint(claimed.lease, checkpoint('ask', waiting), undefined, { approve })
+  const found = await store.findQuestion(claimed.lease.runId, 'ask', now)
+  return { store, dataDir, cli, id: found?.id ?? '', hash: found?.hash.slice(0, 8) ?? '' }
+}
+
+test('"approvals list" shows what waits, as a table and as JSON', async () => {
+  const { cli, dataDir, id } = await openHeld()
+  const { exit, json } = await cli('approvals', 'list')
+  expect(exit).toBe(0)
+  expect(json.data).toMatchObject([{ id, status: 'open', kind: 'guard', workflow: 'follow-up', items: 3, bytes: 300 }])
+  const { stdout, stderr } = await runHere(dataDir, ['approvals', 'list'])
+  expect(stdout).toContain(id)
+  expect(stdout).toContain('guard.all.deletes.perHour')
+  expect(stderr).toContain(`upshot approvals show ${id}`)
+  expect((await cli('approvals', 'list', '--workflow', 'count')).json.data).toEqual([])
+  expect((await cli('approvals', 'list', '--status', 'denied')).json.data).toEqual([])
+})
+
+test('"approvals show" lists each file with its path and size, and the hash that names the list', async () => {
+  const { cli, dataDir, id, hashes, last } = await openHeld()
+  const { data } = (await cli('approvals', 'show', id)).json
+  expect(data.list).toMatchObject(
+    ['a', 'b', 'c'].map((key, index) => ({
+      ...{ number: index + 1, path: `/${key}`, bytes: 100, target: `storage_a:${key}`, state: 'open' },
+      hash: expect.stringContaining(hashes[index] ?? ''),
+    })),
+  )
+  const { stdout, stderr } = await runHere(dataDir, ['approvals', 'show', id])
+  for (const text of ['/a', '/b', '/c', '100 B', `hash  ${last}`]) expect(stdout).toContain(text)
+  expect(stderr).toContain(`upshot approvals approve ${id} --hash ${last}`)
+})
+
+test('an unknown approval is not found, and the advice names the list of open ones', async () => {
+  const { cli } = await openTestProject()
+  for (const command of [['show'], ['approve', '--hash', 'ffffffff'], ['deny']]) {
+    const [verb = '', ...more] = command
+    const { exit, json } = await cli('approvals', verb, 'apr_none', ...more)
+    expect({ exit, error: json.error }).toMatchObject({
+      exit: 5,
+      error: { code: 'not_found', fix: expect.stringContaining('upshot approvals list') },
+    })
+  }
+})
+
+test('"approvals approve" with the hash of an earlier item approves up to it, and the rest waits on', async () => {
+  const { cli, id, hashes, kindsOf } = await openHeld()
+  const { exit, json } = await cli('approvals', 'approve', id, '--hash', hashes[1] ?? '', '--reason', 'checked')
+  expect({ exit, data: json.data }).toMatchObject({ exit: 0, data: { status: 'approved', granted: 2, moved: 1 } })
+  expect(await kindsOf()).toEqual(['granted', 'granted', 'held'])
+  const { data } = (await cli('approvals', 'list')).json
+  expect(data).toMatchObject([{ id: json.data.next, openItems: 1 }])
+  const votes = (await cli('approvals', 'show', id)).json.data.votes
+  expect(votes).toMatchObject([{ verdict: 'approved', reason: 'checked', actor: expect.stringMatching(/^cli:/) }])
+})
+
+test('"approvals approve --only" approves these numbers and no other', async () => {
+  const { dataDir, id, last, kindsOf } = await openHeld()
+  const args = ['approvals', 'approve', id, '--hash', last, '--only', '1,3']
+  const { exit, stdout } = await runHere(dataDir, args)
+  expect({ exit, stdout }).toMatchObject({
+    exit: 0,
+    stdout: expect.stringMatching(/^Approved 2 items\. The other 1 wait in approval apr_/),
+  })
+  expect(await kindsOf()).toEqual(['granted', 'held', 'granted'])
+})
+
+test.each(['0', '3-1', 'all', '1;2'])(
+  '"approvals approve --only %s" is refused, and nothing is approved',
+  async (only) => {
+    const { cli, id, last, kindsOf } = await openHeld()
+    const { exit, json } = await cli('approvals', 'approve', id, '--hash', last, '--only', only)
+    expect({ exit, code: json.error.code }).toEqual({ exit: 2, code: 'invalid_request' })
+    expect(await kindsOf()).toEqual(['held', 'held', 'held'])
+  },
+)
+
+test('a hash that the list does not have approves nothing, and the advice is to look again', async () => {
+  const { cli, id, last, kindsOf } = await openHeld()
+  const other = last.replace(/./g, (digit) => (digit === '0' ? '1' : '0'))
+  for (const hash of [other, last.slice(0, 7), '']) {
+    const { exit, json } = await cli('approvals', 'approve', id, '--hash', hash)
+    expect({ exit, error: json.error }).toMatchObject({
+      exit: 1,
+      error: { code: 'conflict', fix: expect.stringContaining(`approvals show ${id}`) },
+    })
+  }
+  expect(await kindsOf()).toEqual(['held', 'held', 'held'])
+})
+
+test('"approvals approve" without a hash needs the number of items typed, and --yes is not enough', async () => {
+  const { store, cli, id, kindsOf } = await openHeld()
+  const { exit, json } = await cli('approvals', 'approve', id, '--yes')
+  expect({ exit, code: json.error.code }).toEqual({ exit: 3, code: 'needs_confirmation' })
+  expect(await kindsOf()).toEqual(['held', 'held', 'held'])
+  const approval = (await store.findApproval(id, Date.now())) as Approval
+  const typed = async (text: string, environment: Environment = {}) => {
+    const { out, streams } = openTerminal()
+    streams.stdin.write(text)
+    return requireHash(out, approval, undefined, environment)
+  }
+  expect(await typed('3\n')).toBe(approval.hash)
+  await expect(typed('2\n')).rejects.toMatchObject({ code: 'needs_confirmation' })
+  await expect(typed('y\n')).rejects.toMatchObject({ code: 'needs_confirmation' })
+  await expect(typed('3\n', { CI: 'true' })).rejects.toMatchObject({ code: 'needs_confirmation' })
+})
+
+test('"approvals approve --dry-run" approves nothing', async () => {
+  const { cli, id, last, kindsOf } = await openHeld()
+  const { exit, json } = await cli('approvals', 'approve', id, '--hash', last, '--dry-run')
+  expect({ exit, data: json.data }).toEqual({ exit: 0, data: { approval: id, dryRun: true } })
+  expect(await kindsOf()).toEqual(['held', 'held', 'held'])
+})
+
+test('"approvals deny" keeps the reason, and a denied list takes no further word', async () => {
+  const { cli, id, last, kindsOf } = await openHeld()
+  const { exit, json } = await cli('approvals', 'deny', id, '--reason', 'these are originals')
+  expect({ exit, data: json.data }).toMatchObject({ exit: 0, data: { status: 'denied', granted: 0 } })
+  expect(await kindsOf()).toEqual(['denied', 'denied', 'denied'])
+  const shown = (await cli('approvals', 'show', id)).json.data
+  expect(shown).toMatchObject({ status: 'denied', votes: [{ verdict: 'denied', reason: 'these are originals' }] })
+  const late = await cli('approvals', 'approve', id, '--hash', last)
+  expect({ exit: late.exit, code: late.json.error.code }).toEqual({ exit: 1, code: 'conflict' })
+  expect((await cli('audit', 'list', '--limit', '2')).json.data).toContainEqual(
+    expect.objectContaining({ action: 'approval.deny', reason: 'these are originals', outcome: 'done' }),
+  )
+})
+
+test('"approvals approve --answer" takes an answer that fits its question, and refuses others', async () => {
+  const { store, cli, id, hash } = await openAsked()
+  const approve = (...more: string[]) => cli('approvals', 'approve', id, '--hash', hash, ...more)
+  for (const [answer, why] of [
+    [['--answer', '{keep'], 'is not JSON'],
+    [['--answer', '{"keep": "a"}'], 'answer.keep'],
+    [[], 'answer.keep'],
+  ] as const) {
+    const { exit, json } = await approve(...answer)
+    expect({ exit, message: json.error.message }).toEqual({ exit: 2, message: expect.stringContaining(why) })
+  }
+  expect(await store.findApproval(id, Date.now())).toMatchObject({ status: 'open', votes: [] })
+  expect(await approve('--answer', '{"keep": ["/a"]}')).toMatchObject({
+    exit: 0,
+    json: { data: { status: 'approved' } },
+  })
+  expect(await store.findApproval(id, Date.now())).toMatchObject({ status: 'approved', answer: '{"keep":["/a"]}' })
+})
+
+test('an answer to a list of deletes, which asks for none, is refused', async () => {
+  const { cli, id, last, kindsOf } = await openHeld()
+  const { json } = await cli('approvals', 'approve', id, '--hash', last, '--answer', '{}')
+  expect(json.error.message).toBe('This approval asks for no answer.')
+  expect(await kindsOf()).toEqual(['held', 'held', 'held'])
+})

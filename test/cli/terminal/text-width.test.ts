@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { cutToWidth, widthOf } from '../../../src/cli/terminal/text-width.ts'
+
+test.each([
+  ['plain', 5],
+  ['請求書', 6],
+  ['e\u0301a\u0308', 2],
+  ['שלום', 4],
+  ['👩‍👩‍👧', 2],
+  ['a\u200Bb', 2],
+])('the width of %s is that of a terminal: %i columns', (text, width) => {
+  expect(widthOf(text)).toBe(width)
+})
+
+test('text is cut between characters, never within one', () => {
+  expect(cutToWidth('請求書', 6, 'end')).toBe('請求書')
+  expect(cutToWidth('請求書', 5, 'end')).toBe('請求…')
+  expect(cutToWidth('請求書', 4, 'end')).toBe('請…')
+  expect(cutToWidth('請求書', 4, 'start')).toBe('…書')
+  expect(cutToWidth('ne\u0301e\u0301e\u0301', 3, 'end')).toBe('ne\u0301…')
+  expect(cutToWidth('👩‍👩‍👧👩‍👩‍👧', 3, 'end')).toBe('👩‍👩‍👧…')
+})
+
+test('marks that are piled up on one letter do not make a cell endless', () => {
+  expect(cutToWidth(`a${'\u0301'.repeat(100_000)}`, 8, 'end').length).toBeLessThan(300)
+})

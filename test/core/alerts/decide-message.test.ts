@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest'
+import { type AlertBook, EMPTY_BOOK, type Sighting, takeIn } from '../../../src/core/alerts/alert-book.ts'
+import type { AlertRule } from '../../../src/core/alerts/alert-rule.ts'
+import { type AlertItem, noteSending, planMessage } from '../../../src/core/alerts/decide-message.ts'
+
+const MINUTE = 60_000
+const RULE: AlertRule = {
+  name: 'r',
+  when: 'run.failed',
+  workflow: null,
+  over: 0,
+  forMs: 0,
+  everyMs: 15 * MINUTE,
+  to: ['ops'],
+}
+const STATE: AlertRule = { ...RULE, when: 'run.waits' }
+
+const see = (id: string, at: number, count = 1): Sighting => {
+  return { id, title: id, page: '/', command: 'runs list', at, count }
+}
+
+/** Plays looks of one rule; `look` returns what was sent, as `change id count`. */
+function play(rule: AlertRule) {
+  let book: AlertBook = EMPTY_BOOK
+  return {
+    look(now: number, sightings: Sighting[] = [], isSent = true): string[] {
+      book = takeIn(rule, book, { sightings, position: null }, now)
+      const message = planMessage(rule, book, now)
+      if (message === null) return []
+      book = noteSending(rule, message.book, { items: message.items, isSent }, now)
+      return message.items.map(describeItem)
+    },
+    topics: () => book.topics.map(({ id }) => id),
+  }
+}
+
+const describeItem = ({ change, topic }: AlertItem) => `${change} ${topic.id} ${topic.count}`
+
+test('a failure is told at once, further ones in a digest, and the end when none came for a while', () => {
+  const { look, topics } = play(RULE)
+  expect(look(0, [see('a', 0)])).toEqual(['new a 1'])
+  expect(look(MINUTE, [see('a', MINUTE, 3)])).toEqual([])
+  expect(look(15 * MINUTE)).toEqual(['more a 4'])
+  expect(look(16 * MINUTE)).toEqual(['over a 4'])
+  expect(topics()).toEqual([])
+  expect(look(60 * MINUTE)).toEqual([])
+})
+
+test('a digest with nothing new is not sent', () => {
+  const { look } = play(RULE)
+  look(0, [see('a', 0)])
+  look(10 * MINUTE, [see('a', 10 * MINUTE)])
+  expect(look(20 * MINUTE)).toEqual(['more a 2'])
+  expect(look(24 * MINUTE)).toEqual([])
+})
+
+test('kinds of failures are told apart, and those of one look share a message', () => {
+  const { look } = play(RULE)
+  expect(look(0, [see('a', 0), see('b', 0), see('a', 0)])).toEqual(['new a 2', 'new b 1'])
+})
+
+test('a failure that stays below the bound is never told, and forgotten', () => {
+  const { look, topics } = play({ ...RULE, over: 2 })
+  expect(look(0, [see('a', 0, 2)])).toEqual([])
+  expect(look(15 * MINUTE)).toEqual([])
+  expect(topics()).toEqual([])
+  expect(look(20 * MINUTE, [see('a', 20 * MINUTE, 2)])).toEqual([])
+  expect(look(21 * MINUTE, [see('a', 21 * MINUTE)])).toEqual(['new a 3'])
+})
+
+test('a state has to hold, is told once, and then once that it is over', () => {
+  const { look } = play({ ...STATE, forMs: 5 * MINUTE })
+  expect(look(0, [see('a', 0, 2)])).toEqual([])
+  expect(look(5 * MINUTE, [see('a', 0, 2)])).toEqual(['new a 2'])
+  expect(look(30 * MINUTE, [see('a', 0, 2)])).toEqual([])
+  expect(look(31 * MINUTE)).toEqual(['over a 2'])
+})
+
+test('a state that ends before it was told is never told', () => {
+  const { look } = play({ ...STATE, forMs: 5 * MINUTE })
+  look(0, [see('a', 0)])
+  expect(look(MINUTE)).toEqual([])
+  expect(look(5 * MINUTE, [see('a', 5 * MINUTE)])).toEqual([])
+})
+
+test('a state that grows is told again after a while, and one that lasts once a day', () => {
+  const { look } = play(STATE)
+  expect(look(0, [see('a', 0)])).toEqual(['new a 1'])
+  expect(look(MINUTE, [see('a', 0, 2)])).toEqual([])
+  expect(look(15 * MINUTE, [see('a', 0, 2)])).toEqual(['more a 2'])
+  expect(look(1_440 * MINUTE, [see('a', 0, 2)])).toEqual([])
+  expect(look(1_455 * MINUTE, [see('a', 0, 2)])).toEqual(['more a 2'])
+})
+
+test('an end of an operation is told once, and never that it is over', () => {
+  const { look, topics } = play({ ...RULE, when: 'operation.done' })
+  expect(look(0, [see('opr_1', 0)])).toEqual(['new opr_1 1'])
+  expect(topics()).toEqual([])
+  expect(look(1_440 * MINUTE)).toEqual([])
+})
+
+test('a message that no channel took is tried again', () => {
+  const { look } = play(RULE)
+  expect(look(0, [see('a', 0)], false)).toEqual(['new a 1'])
+  expect(look(MINUTE - 1)).toEqual([])
+  expect(look(MINUTE)).toEqual(['new a 1'])
+})
+
+test('a message that no channel took is kept, even if the failures end meanwhile', () => {
+  const { look } = play(RULE)
+  for (let at = 0; at < 20 * MINUTE; at += MINUTE) look(at, at === 0 ? [see('a', 0)] : [], false)
+  expect(look(40 * MINUTE)).toEqual(['new a 1'])
+})
+
+test('while a process sends, no other one does, until it had a minute', () => {
+  const book = takeIn(RULE, EMPTY_BOOK, { sightings: [see('a', 0)], position: null }, 0)
+  const taken = planMessage(RULE, book, 0)
+  if (taken === null) throw new Error('a message is due')
+  expect(planMessage(RULE, taken.book, MINUTE - 1)).toBe(null)
+  expect(planMessage(RULE, taken.book, MINUTE)?.items.map(describeItem)).toEqual(['new a 1'])
+})
+
+test('a failure that comes while the end is told opens the topic again', () => {
+  const seen = takeIn(RULE, EMPTY_BOOK, { sightings: [see('a', 0)], position: null }, 0)
+  const told = { ...seen, topics: seen.topics.map((topic) => ({ ...topic, told: 1, toldAt: 0 })) }
+  const message = planMessage(RULE, told, 20 * MINUTE)
+  if (message === null) throw new Error('a message is due')
+  const again = takeIn(RULE, message.book, { sightings: [see('a', 20 * MINUTE)], position: null }, 20 * MINUTE)
+  const after = noteSending(RULE, again, { items: message.items, isSent: true }, 20 * MINUTE + 5)
+  expect(after.topics).toMatchObject([{ id: 'a', count: 2, told: 1 }])
+})
+
+test('a rule sends at most five messages in its time, and the rest in one after it', () => {
+  const { look } = play(RULE)
+  const sent = Array.from({ length: 12 }, (_, index) => look(index * 1_000, [see(`kind-${index}`, index * 1_000)]))
+  expect(sent.filter((items) => items.length > 0)).toHaveLength(5)
+  expect(look(15 * MINUTE + 1)).toHaveLength(7 + 1)
+})
+
+test('topics beyond two hundred share one', () => {
+  const { look, topics } = play(RULE)
+  look(
+    0,
+    Array.from({ length: 500 }, (_, index) => see(`kind-${index}`, 0)),
+  )
+  expect(topics()).toHaveLength(201)
+  expect(topics().at(-1)).toBe('others')
+})

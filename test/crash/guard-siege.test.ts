@@ -1,0 +1,65 @@
+import { expect, onTestFinished, test } from 'vitest'
+import type { Run } from '../../src/core/runs/run.ts'
+import type { EffectRecord } from '../../src/core/safety/effect.ts'
+import { startSiege } from './guard-siege.ts'
+import { PER_RUN } from './siege-scenario.ts'
+
+/** Kills of the siege. The full size is 1,000: `UPSHOT_SIEGE_KILLS=1000`. */
+const KILLS = Number(process.env.UPSHOT_SIEGE_KILLS ?? 120)
+const SEED = Number(process.env.UPSHOT_SIEGE_SEED ?? Date.now() % 1_000_000)
+
+const HOUR = 3_600_000
+
+test(
+  `four processes under ${KILLS} kills delete nothing over a limit or outside an approved list (seed ${SEED})`,
+  async () => {
+    const siege = await startSiege({ kills: KILLS, seed: SEED })
+    onTestFinished(() => siege.end())
+    const { store, approved, perDay } = siege
+    await siege.killAll()
+    await siege.approveRest()
+
+    const rows = await siege.listLedger()
+    const { counted, granted } = checkLedger(rows, approved)
+    expect(Math.max(...counted.values())).toBeLessThanOrEqual(PER_RUN)
+    const unasked = [...counted.values()].reduce((sum, count) => sum + count, 0)
+    // More was wanted than the limit allows, so it is full; and the counter is the ledger's count.
+    expect(unasked).toBe(perDay)
+    const use = await store.listGuardUse(Date.now())
+    const countOf = (kind: string) =>
+      use.find((u) => u.scope === 'all' && u.window === 'day' && u.class === kind)?.count
+    expect([countOf('delete'), countOf('approved')]).toEqual([unasked, granted])
+
+    const begun = new Set(rows.filter(({ phase }) => phase === 'begun').map(({ target }) => target))
+    expect(siege.listGone().filter((target) => !begun.has(target))).toEqual([])
+    const runs = await store.listRuns({ limit: 10_000 })
+    expect(runs.filter(({ status, error }) => !(status === 'completed' || error?.code === 'denied'))).toEqual([])
+    expect(siege.listGone()).toEqual(expect.arrayContaining(siege.filesOf(runs.filter(isCompleted))))
+  },
+  20 * HOUR,
+)
+
+const isCompleted = ({ status }: Run) => status === 'completed'
+
+/**
+ * Follows the ledger: no delete begins twice, under a stop, or outside its approval's list. Returns
+ * the deletes of each run that no person approved.
+ */
+function checkLedger(rows: readonly EffectRecord[], approved: ReadonlySet<string>) {
+  const begun = new Set<string>()
+  const counted = new Map<string, number>()
+  let isStopped = false
+  let granted = 0
+  for (const { phase, operation, runId, step, approval, asked, seq } of rows) {
+    if (phase === 'switched') isStopped = operation === 'stop'
+    if (phase !== 'begun' || runId === null) continue
+    const name = `${runId} ${step}`
+    if (isStopped) expect.fail(`row ${seq} began under a stop`)
+    if (begun.has(name)) expect.fail(`row ${seq} counts ${name} a second time`)
+    begun.add(name)
+    if (approval === null) counted.set(runId, (counted.get(runId) ?? 0) + 1)
+    else if (!approved.has(`${approval} ${name} ${asked}`)) expect.fail(`row ${seq} is in no approved list`)
+    else granted += 1
+  }
+  return { counted, granted }
+}

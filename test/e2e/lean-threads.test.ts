@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+
+const SRC = resolve(import.meta.dirname, '../../src')
+
+/** An import or export that loads a module when its file is loaded. */
+const LOADS = /^(?:import|export)\s+(?!type\b)(?:[^'"]*?\sfrom\s+)?'([^']+)'/gm
+
+/** The files and packages that are loaded with these files, before any call. */
+function loadedWith(...entries: string[]): { files: string[]; packages: string[] } {
+  const files = new Set(entries.map((entry) => join(SRC, entry)))
+  const packages = new Set<string>()
+  for (const file of files) {
+    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(LOADS)) {
+      if (name.startsWith('.')) files.add(resolve(dirname(file), name))
+      else if (!name.startsWith('node:')) packages.add(name)
+    }
+  }
+  return { files: [...files].map((file) => relative(SRC, file)), packages: [...packages].sort() }
+}
+
+const within = (files: readonly string[], ...rooms: string[]) =>
+  files.filter((file) => rooms.some((room) => file.startsWith(`${room}/`)))
+
+test('the writer thread loads SQLite and nothing that checks input', () => {
+  const { files, packages } = loadedWith('store/sqlite/thread/writer-thread.ts')
+  expect(packages).toEqual(['better-sqlite3'])
+  expect(within(files, 'core', 'store')).toHaveLength(files.length)
+})
+
+test('the thread of the engine loads no receiver, server, log or command', () => {
+  const { files, packages } = loadedWith('app/engine/engine-thread-main.ts')
+  expect(packages).toEqual(['better-sqlite3', 'node-cron', 'zod'])
+  expect(within(files, 'receive', 'admin', 'sandbox', 'cli', 'dashboard', 'watch/metrics', 'notices/log')).toEqual([])
+})
+
+test('the main thread loads no engine, Files client, console or sandbox before it needs them', () => {
+  const { files, packages } = loadedWith('app/run-program.ts', 'app/open-parts.ts')
+  expect(files).toContain('receive/receiver.ts')
+  expect(within(files, 'engine/steps', 'engine/pass', 'files', 'sandbox', 'admin/contract', 'admin/resources')).toEqual(
+    [],
+  )
+  expect(packages).not.toContain('prom-client')
+  expect(packages).not.toContain('compression')
+  expect(packages).not.toContain('@opentelemetry/api')
+})

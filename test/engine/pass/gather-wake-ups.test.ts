@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { callable } from '../../../src/author/trigger.ts'
+import { createTestEngine } from '../../support/test-engine.ts'
+
+/** A parent of `children` runs at once; the number of its passes, and its output. */
+async function invokeAtOnce(children: number, gatherMs: number) {
+  const engine = createTestEngine()
+  let passes = 0
+  const child = defineWorkflow({
+    id: 'child',
+    on: callable(z.number()),
+    run: ({ input, step }) => step.run('work', () => input),
+  })
+  const parent = defineWorkflow({
+    id: 'parent',
+    on: 'file.created',
+    run: ({ step }) => {
+      passes += 1
+      const all = Array.from({ length: children }, (_, index) => step.invoke(['child', index], child, index))
+      return Promise.all(all).then((outputs) => outputs.length)
+    },
+  })
+  const worker = await engine.start([parent, child], { slots: 1, gatherMs })
+  engine.notices.subscribe('run.queued', () => worker.wake())
+  const { id } = await engine.run('parent')
+  const isOver = async () => (await engine.store.findRun(id))?.status === 'completed'
+  while (!(await isOver())) {
+    engine.clock.advance(1)
+    worker.wake()
+    await new Promise(setImmediate)
+  }
+  return { passes, output: (await engine.store.findRun(id))?.output }
+}
+
+test('wake-ups of a run with many open steps within 100 ms are one pass', async () => {
+  const gathered = await invokeAtOnce(60, 100)
+  const each = await invokeAtOnce(60, 0)
+  expect(gathered.output).toBe('60')
+  expect(each.output).toBe('60')
+  expect(gathered.passes).toBeLessThan(each.passes / 3)
+})
+
+test('wake-ups of a run with a few open steps are not delayed', async () => {
+  const engine = createTestEngine()
+  const child = defineWorkflow({ id: 'child', on: callable(z.number()), run: ({ input }) => input })
+  const parent = defineWorkflow({
+    id: 'parent',
+    on: 'file.created',
+    run: ({ step }) => Promise.all([1, 2, 3].map((each) => step.invoke(['child', each], child, each))),
+  })
+  const worker = await engine.start([parent, child], { gatherMs: 100 })
+  engine.notices.subscribe('run.queued', () => worker.wake())
+  const ended = new Promise<void>((resolve) => {
+    engine.notices.subscribe('run.completed', ({ workflow }) => void (workflow === 'parent' && resolve()))
+  })
+  await engine.run('parent')
+  await ended
+})

@@ -1,0 +1,106 @@
+import { createHash, webcrypto } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import type { StepApi } from '../../../src/author/step-api.ts'
+import type { Notice } from '../../../src/core/notices.ts'
+import { createTestEngine } from '../../support/test-engine.ts'
+
+/** One pass of two branches: a sleep, and a step behind an await of the code's own. */
+async function sleepBeside(own: () => Promise<unknown>, options: { tellsTimers?: boolean } = {}) {
+  const engine = createTestEngine()
+  const done: string[] = []
+  await engine.start(
+    [
+      defineWorkflow({
+        id: 'branches',
+        on: '*',
+        run: ({ step }) =>
+          Promise.all([step.sleep('a day', '1d'), own().then(() => step.run('work', () => void done.push('work')))]),
+      }),
+    ],
+    options,
+  )
+  const begunAt = performance.now()
+  const run = await engine.run('branches')
+  return { run, done, engine, ms: performance.now() - begunAt }
+}
+
+const digest = () => webcrypto.subtle.digest('SHA-256', new Uint8Array(1_000_000))
+const turns = async () => {
+  for (let each = 0; each < 50; each++) await turn()
+}
+const mixed = async () => {
+  for (let each = 0; each < 5; each++) {
+    await readFile(import.meta.filename)
+    await digest()
+    await turn()
+  }
+}
+const OWN = {
+  'a digest': digest,
+  'a file read': () => readFile(import.meta.filename),
+  'a dynamic import': () => import('node:dns/promises'),
+  'turns of the event loop': turns,
+  'several of these in turn': mixed,
+} satisfies Record<string, () => Promise<unknown>>
+
+test.each(Object.entries(OWN))('a branch that awaits %s does not wait out the sleep beside it', async (_, own) => {
+  const { run, done, engine } = await sleepBeside(own)
+  expect(done).toEqual(['work'])
+  expect(run).toMatchObject({ status: 'waiting', reason: 'sleeps in step "a day"' })
+  expect(engine.heard.filter(({ kind }) => kind === 'code.pending')).toEqual([])
+})
+
+test('a pass parks after a quarter of a second of stillness, and tells the place of what it left', async () => {
+  const { run, done, engine } = await sleepBeside(() => delay(20_000, undefined, { ref: true }))
+  expect(run).toMatchObject({ status: 'waiting', reason: 'sleeps in step "a day"' })
+  expect(done).toEqual([])
+  expect(engine.heard.filter(({ kind }) => kind === 'code.pending')).toEqual([
+    { kind: 'code.pending', run: run.id, workflow: 'branches', place: expect.stringContaining('own-work.test.ts:') },
+  ])
+})
+
+test('sequential code parks without looking for work outside steps', async () => {
+  const engine = createTestEngine()
+  const told: Notice[] = []
+  engine.notices.subscribe('code.pending', (notice) => told.push(notice))
+  const sleep = async (step: StepApi) => {
+    createHash('sha256').update('synchronous').digest()
+    await digest()
+    await step.run('one', () => turn())
+    await step.sleep('nap', '1m')
+  }
+  await engine.start([defineWorkflow({ id: 'sequential', on: '*', run: ({ step }) => sleep(step) })])
+  const { id } = await engine.run('sequential')
+  expect(await engine.advance(id, '1m')).toMatchObject({ status: 'completed' })
+  expect(told).toEqual([])
+})
+
+test('work that a step has begun does not keep the pass from parking', async () => {
+  const engine = createTestEngine()
+  await engine.start([
+    defineWorkflow({
+      id: 'left',
+      on: '*',
+      run: async ({ step }) => {
+        await step.run('begin', () => void delay(20_000, undefined, { ref: true }))
+        await step.sleep('nap', '1m')
+      },
+    }),
+  ])
+  expect(await engine.run('left')).toMatchObject({ status: 'waiting' })
+  expect(engine.heard.filter(({ kind }) => kind === 'code.pending')).toEqual([])
+})
+
+test('a timer outside steps is told once, with its place, where timers are told', async () => {
+  const { engine, run } = await sleepBeside(() => Promise.all([delay(1), AbortSignal.timeout(60_000)]), {
+    tellsTimers: true,
+  })
+  expect(engine.heard.filter(({ kind }) => kind === 'code.timer')).toEqual([
+    { kind: 'code.timer', run: run.id, workflow: 'branches', place: expect.stringContaining('own-work.test.ts:') },
+  ])
+  const silent = await sleepBeside(() => delay(1))
+  expect(silent.engine.heard.filter(({ kind }) => kind === 'code.timer')).toEqual([])
+})

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import type { RunContext } from '../../../src/author/index.ts'
+import { createTestEngine } from '../../support/test-engine.ts'
+import { filesOf } from '../support/files-in-runs.ts'
+
+const service = 'storage_a' as const
+const entry = (id: string) => ({ service, id, type: 'file', path: `/${id}`, size: 1, modifiedAt: null }) as never
+
+type Act = (context: RunContext, sent: (what: string) => void) => Promise<unknown>
+
+const deleteOne: Act = ({ files }) => files.delete({ service, id: 'a' })
+const deleteList: Act = ({ files }) => files.deleteAll([entry('a'), entry('b')])
+const pay: Act = ({ step }, sent) => step.run('pay', () => sent('pay'), { once: true })
+
+test.each([
+  ['a delete', deleteOne, ['delete a']],
+  ['a list of deletes', deleteList, ['delete a', 'delete b']],
+  ['a step with once', pay, ['pay']],
+])('%s begins only once the store has answered, however often it fails before', async (_, act, sent) => {
+  const engine = createTestEngine()
+  const log: string[] = []
+  let refusals = 2
+  const store = new Proxy(engine.store, {
+    get: (target, name) => {
+      if (name !== 'beginEffects') return Reflect.get(target, name)
+      return async (...given: Parameters<typeof target.beginEffects>) => {
+        if (refusals-- > 0) {
+          log.push('no answer')
+          throw new Error('the disk is full')
+        }
+        const permits = await target.beginEffects(...given)
+        log.push('granted')
+        return permits
+      }
+    },
+  })
+  const careless = defineWorkflow({
+    id: 'careless',
+    on: 'file.created',
+    run: (context) => act(context, (what) => log.push(what)),
+  })
+  const client = filesOf({
+    delete: async ({ id }: { id: string }) => {
+      log.push(`delete ${id}`)
+      return { outcome: 'deleted', proof: 'reply' }
+    },
+  })
+  await engine.start([careless], { store, filesFor: client })
+  let run = await engine.run('careless')
+  for (let pass = 0; pass < 3 && run.status !== 'completed'; pass++) run = await engine.advance(run.id, '10m')
+  expect(run.status).toBe('completed')
+  expect(log).toEqual(['no answer', 'no answer', 'granted', ...sent])
+})

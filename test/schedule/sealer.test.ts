@@ -1,0 +1,102 @@
+import { expect, onTestFinished, test } from 'vitest'
+import type { Notice } from '../../src/core/notices.ts'
+import type { Anchor } from '../../src/core/safety/anchor.ts'
+import { verifyLedger } from '../../src/core/safety/verify-ledger.ts'
+import { ManualClock } from '../../src/core/time.ts'
+import { Sealer } from '../../src/schedule/sealer.ts'
+import { deleteFiles } from '../contract/support/delete-files.ts'
+import { NOW } from '../support/fixtures.ts'
+import { openTestStore } from '../support/test-store.ts'
+
+/** A sealer on a real store, whose clock stands still. `round` moves it and ends with a round. */
+function openSealer(keep: (anchor: Anchor) => void = () => {}) {
+  const store = openTestStore()
+  const clock = new ManualClock(NOW)
+  const heard: Notice[] = []
+  const anchors: Anchor[] = []
+  const keepAnchor = (anchor: Anchor) => {
+    keep(anchor)
+    anchors.push(anchor)
+  }
+  const sealer = new Sealer({ store, clock, publish: (notice) => heard.push(notice), keepAnchor })
+  onTestFinished(() => sealer.stop())
+  const round = async (ms: number) => {
+    clock.set(clock.now() + ms)
+    // A round has ended once it has set its next timer.
+    while (clock.nextAt() === null) await new Promise((resolve) => setImmediate(resolve))
+  }
+  return { store, clock, sealer, heard, anchors, round }
+}
+
+test('rows are sealed within five seconds, and a fresh process anchors the chain at its first round', async () => {
+  const { store, sealer, heard, anchors, round } = openSealer()
+  await deleteFiles(store, ['a'])
+  sealer.start()
+  await round(0)
+  expect(await store.readSealState()).toMatchObject({ unsealed: 0, head: { number: 1 } })
+  await deleteFiles(store, ['b'])
+  await round(4_999)
+  expect(await store.readSealState()).toMatchObject({ unsealed: 2 })
+  await round(1)
+  expect(await store.readSealState()).toMatchObject({ unsealed: 0, head: { number: 2 } })
+  const [anchor] = anchors
+  expect(anchors).toEqual([{ seal: 1, last: 2, at: NOW, mac: expect.stringMatching(/^[0-9a-f]{64}$/) }])
+  expect(heard).toEqual([{ kind: 'effects.anchored', seal: 1, last: 2, mac: anchor?.mac }])
+  expect(await verifyLedger(store, { anchors })).toMatchObject({ passed: true, sinceAnchor: 2 })
+})
+
+test('the chain is anchored every hour if it has grown, and at once for a decision of a person', async () => {
+  const { store, sealer, anchors, round } = openSealer()
+  await deleteFiles(store, ['a'])
+  sealer.start()
+  await round(0)
+  await round(3_600_000)
+  expect(anchors).toHaveLength(1)
+  await deleteFiles(store, ['b'])
+  await round(5_000)
+  expect(anchors).toHaveLength(2)
+  await deleteFiles(store, ['c'])
+  await round(5_000)
+  expect(anchors).toHaveLength(2)
+  await store.stopEffects({ kind: 'all', name: '', since: NOW, actor: 'ada', reason: 'no' })
+  await round(5_000)
+  expect(anchors.map(({ seal }) => seal)).toEqual([1, 2, 4])
+})
+
+test('more rows than one seal takes are sealed in one round', async () => {
+  const { store, sealer, round } = openSealer()
+  await deleteFiles(
+    store,
+    Array.from({ length: 600 }, (_, n) => `f${n}`),
+  )
+  sealer.start()
+  await round(0)
+  expect(await store.readSealState()).toMatchObject({ unsealed: 0, head: { number: 2, last: 1_200 } })
+})
+
+test('a stop seals what is left, and a sealer that was never started writes nothing', async () => {
+  const { store, sealer, clock } = openSealer()
+  await deleteFiles(store, ['a'])
+  await sealer.stop()
+  expect(await store.readSealState()).toMatchObject({ unsealed: 2 })
+  sealer.start()
+  await sealer.stop()
+  expect(await store.readSealState()).toMatchObject({ unsealed: 0 })
+  expect(clock.nextAt()).toBeNull()
+})
+
+test('an anchor that cannot be kept is a fault, and is tried again', async () => {
+  let isBroken = true
+  const { store, sealer, heard, anchors, round } = openSealer(() => {
+    if (isBroken) throw new Error('a full disk')
+  })
+  await deleteFiles(store, ['a'])
+  sealer.start()
+  await round(0)
+  expect(heard).toMatchObject([
+    { kind: 'fault', where: 'sealing the effect ledger', error: { message: 'a full disk' } },
+  ])
+  isBroken = false
+  await round(5_000)
+  expect(anchors).toHaveLength(1)
+})

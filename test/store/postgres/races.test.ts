@@ -1,0 +1,142 @@
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Lease } from '../../../src/core/runs/lease.ts'
+import type { Store } from '../../../src/core/store/store.ts'
+import { askAdmission, concurrency } from '../../contract/support/ask-admission.ts'
+import { claimNext } from '../../contract/support/claim-next.ts'
+import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
+import { makeSchema, openTestPostgres } from '../../support/postgres-store.ts'
+
+const ASK = checkpoint('ask', { kind: 'invoke', status: 'waiting', output: null, finishedAt: null })
+
+/** Two stores on one schema, like two processes, and a session that looks at its rows. */
+async function openTwo(): Promise<{ one: Store; two: Store; session: pg.Client }> {
+  const place = makeSchema()
+  const [one, two] = [await openTestPostgres(place), await openTestPostgres(place)]
+  const session = new pg.Client({ connectionString: place.url, options: `-c search_path=${place.schema}` })
+  session.on('error', () => {})
+  await session.connect()
+  onTestFinished(() => session.end())
+  return { one, two, session }
+}
+
+/** Resolves once a statement of another session waits for a lock. */
+async function awaitBlocked(session: pg.Client): Promise<void> {
+  const blocked = `SELECT 1 FROM pg_stat_activity
+    WHERE wait_event_type = 'Lock' AND application_name = 'upshot' AND $1 = ANY (pg_blocking_pids(pid))`
+  const { rows } = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  while ((await session.query(blocked, [rows[0]?.pid])).rowCount === 0);
+}
+
+async function invokeChild(store: Store, parent: Lease, run: string): Promise<Lease> {
+  const invoke = { run, workflow: 'child', account: 'default', input: 'null', createdAt: NOW }
+  await store.saveCheckpoint(parent, ASK, undefined, { invoke })
+  return (await claimNext(store)).lease
+}
+
+test('a parent that parks while its child ends is always woken', async () => {
+  const { one, two } = await openTwo()
+  for (let pair = 0; pair < 60; pair++) {
+    await queueRun(one, `evt_${pair}`)
+    const parent = (await claimNext(one)).lease
+    const child = await invokeChild(one, parent, `run_child_${pair}`)
+    await Promise.all([
+      two.completeRun(child, 'null', NOW),
+      one.parkRun(parent, { dueAt: null, reason: 'waits', awaits: ['ask'] }),
+    ])
+    expect((await one.claimRuns('wrk_1', 1, NOW)).map(({ lease }) => lease.runId)).toEqual([parent.runId])
+  }
+})
+
+test('a step of a worker is refused when its run is taken over before the commit', async () => {
+  const { one, session } = await openTwo()
+  await queueRun(one)
+  const { lease } = await claimNext(one)
+  await session.query('BEGIN')
+  await session.query('UPDATE work SET fence = fence + 1 WHERE run_id = $1', [lease.runId])
+  const written = one.saveCheckpoint(lease, checkpoint('late'))
+  await awaitBlocked(session)
+  await session.query('COMMIT')
+  await expect(written).rejects.toMatchObject({ code: 'stale_lease' })
+  expect(await one.listSteps(lease.runId)).toEqual([])
+})
+
+test('an event is numbered after those whose commit came before, and waits for them', async () => {
+  const { one, session } = await openTwo()
+  await one.saveDelivery(incoming('evt_1'))
+  const [{ stream, seq } = { stream: 0, seq: 0 }] = await one.listEvents({ limit: 1 })
+  await session.query('BEGIN')
+  await session.query('UPDATE stream SET seq = seq + 8 WHERE id = $1', [stream])
+  const saved = one.saveDelivery(incoming('evt_2'))
+  await awaitBlocked(session)
+  expect((await one.listMatchCursors()).newest.get(stream)).toBe(seq)
+  await session.query('COMMIT')
+  await saved
+  const after = await one.listEventsAfter({ stream, after: seq, upTo: Number.MAX_SAFE_INTEGER, types: null })
+  expect(after.map((event) => event.seq)).toEqual([seq + 16])
+})
+
+test('a gate never admits more than its limit, and leaves nobody in line, with two processes', async () => {
+  const { one, two, session } = await openTwo()
+  const runs = 24
+  for (let n = 0; n < runs; n++) await queueRun(one, `evt_${n}`)
+  let done = 0
+  const work = async (store: Store, worker: string) => {
+    while (done < runs) {
+      const [run] = await store.claimRuns(worker, 1, NOW)
+      if (!run) continue
+      const isIn = run.isAdmitted || (await askAdmission(store, run, { gates: [concurrency] })).kind === 'admitted'
+      if (!isIn) continue
+      const held = await session.query('SELECT count(*)::int AS held FROM place WHERE is_held = 1')
+      expect(held.rows[0].held).toBeLessThanOrEqual(concurrency.most)
+      await store.completeRun(run.lease, 'null', NOW)
+      done += 1
+    }
+  }
+  await Promise.all([work(one, 'wrk_1'), work(two, 'wrk_2')])
+  expect(await one.countOpenRuns()).toMatchObject({ pending: 0, running: 0, waiting: 0 })
+})
+
+/** Sessions that are cut during one call. */
+const CUTS = 10
+
+test('deliveries, steps and ends are made once while the server cuts every session again and again', async () => {
+  const { one, session } = await openTwo()
+  let isOver = false
+  // Cuts of one call are bounded: a server that cuts for ever lets no call through.
+  let left = CUTS
+  let cuts = 0
+  const cut = async () => {
+    while (!isOver) {
+      const { rowCount } = await session.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE application_name = 'upshot' AND pid <> pg_backend_pid() AND state = 'active' AND $1 > 0`,
+        [left],
+      )
+      left -= Math.min(left, rowCount ?? 0)
+      cuts += rowCount ?? 0
+      await one.listStops()
+    }
+  }
+  const cutting = cut()
+  const events = Array.from({ length: 60 }, (_, n) => `evt_${n}`)
+  const receipts = await Promise.all(events.map((event) => one.saveDelivery(incoming(event))))
+  left = CUTS
+  const claimed = await one.claimRuns('wrk_1', events.length, NOW)
+  for (const { lease } of claimed) {
+    left = CUTS
+    await one.saveCheckpoint(lease, checkpoint('a'))
+    left = CUTS
+    await one.completeRun(lease, 'null', NOW)
+  }
+  isOver = true
+  await cutting
+  expect(cuts).toBeGreaterThan(events.length)
+  expect(receipts.map(({ verdict, runs }) => [verdict, runs.length])).toEqual(events.map(() => ['accepted', 1]))
+  const counts = await session.query(
+    `SELECT (SELECT count(*) FROM event)::int AS events, (SELECT count(*) FROM run)::int AS runs,
+       (SELECT count(*) FROM outcome WHERE status = 'completed')::int AS ended,
+       (SELECT count(*) FROM step)::int AS steps`,
+  )
+  expect(counts.rows).toEqual([{ events: 60, runs: 60, ended: 60, steps: 60 }])
+})

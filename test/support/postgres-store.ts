@@ -1,0 +1,29 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { inject, onTestFinished } from 'vitest'
+import type { Store } from '../../src/core/store/store.ts'
+import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts'
+
+const vaultKey = randomBytes(32)
+
+/** A schema of its own, which is dropped after the test. */
+export function makeSchema(): { url: string; schema: string } {
+  const url = inject('databaseUrl')
+  const schema = `test_${randomUUID().slice(0, 8)}`
+  onTestFinished(async () => {
+    const client = new pg.Client(url)
+    await client.connect()
+    await client.query('SET client_min_messages = warning')
+    await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+    await client.end()
+  })
+  return { url, schema }
+}
+
+/** Opens a store in a schema, and closes it after the test. */
+export async function openTestPostgres({ url, schema }: { url: string; schema: string }): Promise<Store> {
+  const hosts = [{ connectionString: url }]
+  const store = await openPostgresStore({ hosts, schema, vaultKey, mayMigrate: true })
+  onTestFinished(() => store.close())
+  return store
+}

@@ -1,0 +1,215 @@
+import { expect, test } from 'vitest'
+import { defineWorkflow, z } from '../../src/author/index.ts'
+import type { NoticeOf } from '../../src/core/notices.ts'
+import { crashEverywhere, type Testbed, testbed } from '../../src/testing/index.ts'
+
+const retire = defineWorkflow({
+  id: 'retire',
+  on: 'file.created',
+  guard: { deletes: { perRun: 1 } },
+  async run({ step, files }) {
+    const { items } = await files.snapshot({ service: 'storage_a', path: '/in' })
+    const verdict = await step.approve('retire batch', {
+      ask: `Delete the ${items.length} sources of the batch?`,
+      show: { batch: 7 },
+      deletes: items,
+      answer: z.object({ keep: z.array(z.string()).default([]) }),
+      timeout: '2d',
+    })
+    if (!verdict.approved) return verdict.why
+    const doomed = items.filter(({ path }) => !verdict.answer.keep.includes(path))
+    const { deleted, changed } = await files.deleteAll(doomed)
+    return { deleted: deleted.length, changed: changed.length, by: verdict.by }
+  },
+})
+
+const asks = defineWorkflow({
+  id: 'asks',
+  on: 'file.created',
+  run: ({ step }) => step.approve('go on', { ask: 'Go on?', needs: 2, by: 'owners' }),
+})
+
+async function ask(t: Testbed, files = 3) {
+  for (let n = 1; n <= files; n++) await t.storage('storage_a').put(`/in/f${n}.bak`, `file ${n}`)
+  await t.send('file.created')
+  const [approval] = await t.approvals()
+  return approval ?? ''
+}
+
+const left = async (t: Testbed) =>
+  (await t.storage('storage_a').list()).filter(({ path }) => path.endsWith('.bak')).map(({ path }) => path)
+
+test('a question shows its evidence and its files, and a yes lets them be deleted without another', async () => {
+  await using t = await testbed({ workflows: [retire] })
+  const approval = await ask(t)
+  expect(approval).toMatchObject({
+    kind: 'question',
+    why: 'Delete the 3 sources of the batch?',
+    show: { batch: 7 },
+    items: [{ number: 1, asked: { path: '/in/f1.bak', bytes: 6 } }, { number: 2 }, { number: 3 }],
+  })
+  expect(t.run(retire)).toMatchObject({
+    status: 'waiting',
+    reason: 'waits for people in step "retire batch": Delete the 3 sources of the batch?',
+  })
+  await t.approve(approval, { by: 'anna', answer: {} })
+  expect(t.run(retire)).toMatchObject({ status: 'completed', output: { deleted: 3, changed: 0, by: ['anna'] } })
+  expect(await t.approvals()).toEqual([])
+})
+
+test('an answer reaches the run parsed by its schema, and one that does not fit is refused', async () => {
+  await using t = await testbed({ workflows: [retire] })
+  const approval = await ask(t)
+  await expect(t.approve(approval, { answer: { keep: 'all' } })).rejects.toThrow('answer.keep')
+  await t.approve(approval, { answer: { keep: ['/in/f2.bak'] } })
+  expect(await left(t)).toEqual(['/in/f2.bak'])
+})
+
+test('a file that changed after the question is not deleted', async () => {
+  await using t = await testbed({ workflows: [retire] })
+  const approval = await ask(t)
+  await t.storage('storage_a').put('/in/f2.bak', 'something else, and longer')
+  await t.approve(approval, { answer: {} })
+  expect(t.run(retire).output).toMatchObject({ deleted: 2, changed: 1 })
+  expect(await left(t)).toEqual(['/in/f2.bak'])
+})
+
+test('a file that the yes is not for asks the guard as any other', async () => {
+  const more = defineWorkflow({
+    id: 'more',
+    on: 'file.created',
+    guard: { deletes: { perRun: 1 } },
+    async run({ step, files }) {
+      const { items } = await files.snapshot({ service: 'storage_a', path: '/in' })
+      await step.approve('two', { ask: 'Two of them?', deletes: items.slice(0, 2) })
+      return files.deleteAll(items)
+    },
+  })
+  await using t = await testbed({ workflows: [more] })
+  await t.approve(await ask(t, 4))
+  expect(await left(t)).toEqual(['/in/f3.bak', '/in/f4.bak'])
+  expect(await t.approvals()).toMatchObject([{ kind: 'guard', items: [{ asked: { path: '/in/f3.bak' } }, {}] }])
+})
+
+test('a no and the end of the time are verdicts, and never a yes', async () => {
+  await using t = await testbed({ workflows: [retire] })
+  await t.deny(await ask(t), { by: 'ben', reason: 'not yet' })
+  expect(t.run(retire)).toMatchObject({ status: 'completed', output: 'denied' })
+  await t.send('file.created')
+  await t.advance('49h')
+  expect(t.run(retire)).toMatchObject({ status: 'completed', output: 'expired' })
+  expect(await left(t)).toHaveLength(3)
+})
+
+test('files that a person refused are not deleted by code that ignores the verdict', async () => {
+  const deaf = defineWorkflow({
+    id: 'deaf',
+    on: 'file.created',
+    retry: { attempts: 1 },
+    async run({ step, files }) {
+      const { items } = await files.snapshot({ service: 'storage_a', path: '/in' })
+      await step.approve('ask', { ask: 'Delete?', deletes: items })
+      return files.deleteAll(items)
+    },
+  })
+  await using t = await testbed({ workflows: [deaf] })
+  await t.deny(await ask(t, 1))
+  expect(t.run(deaf)).toMatchObject({ status: 'failed', error: { code: 'denied' } })
+  expect(await left(t)).toHaveLength(1)
+})
+
+test('a question for two people of a role counts each once, and nobody without the role', async () => {
+  await using t = await testbed({ workflows: [asks] })
+  const approval = await ask(t, 0)
+  await expect(t.approve(approval, { by: 'eve', roles: ['guests'] })).rejects.toThrow('does not have the role "owners"')
+  await t.approve(approval, { by: 'anna' })
+  await t.approve(approval, { by: 'anna' })
+  expect(t.run(asks).status).toBe('waiting')
+  await t.approve(approval, { by: 'ben', reason: 'seen' })
+  expect(t.run(asks)).toMatchObject({ output: { approved: true, by: ['anna', 'ben'], reason: 'seen', answer: null } })
+})
+
+test('a canceled run takes its question back, and a retry asks it again', async () => {
+  await using t = await testbed({ workflows: [retire] })
+  const first = await ask(t)
+  await t.cancel(t.run(retire))
+  expect(await t.approvals()).toEqual([])
+  await expect(t.approve(first, { answer: {} })).rejects.toThrow('is withdrawn already')
+  await t.retry(t.run(retire))
+  const [again] = await t.approvals()
+  expect(again?.id).not.toBe(first === '' ? '' : first.id)
+  await t.approve(again ?? '', { answer: {} })
+  expect(t.run(retire).output).toMatchObject({ deleted: 3 })
+})
+
+test('a fork keeps a verdict before its step, and asks again from it', async () => {
+  await using t = await testbed({ workflows: [asks] })
+  await t.deny(await ask(t, 0))
+  const fork = await t.fork(t.run(asks), { from: 'go on' })
+  expect(fork.status).toBe('waiting')
+  expect(await t.approvals()).toMatchObject([{ why: 'Go on?' }])
+})
+
+test('the question and its end are events, and notices', async () => {
+  const told: unknown[] = []
+  const tell = defineWorkflow({
+    id: 'tell',
+    on: ['upshot.approval.opened', 'upshot.approval.closed'],
+    run: ({ event }) => void told.push([event.type, event.data.why, event.data.status ?? null, event.data.by ?? null]),
+  })
+  await using t = await testbed({ workflows: [asks, tell] })
+  const notices: NoticeOf<'approval.opened' | 'approval.closed'>[] = []
+  t.notices.subscribe('approval.opened', (notice) => void notices.push(notice))
+  t.notices.subscribe('approval.closed', (notice) => void notices.push(notice))
+  await t.deny(await ask(t, 0), { by: 'ben' })
+  expect(told).toEqual([
+    ['upshot.approval.opened', 'Go on?', null, null],
+    ['upshot.approval.closed', 'Go on?', 'denied', ['ben']],
+  ])
+  expect(notices).toMatchObject([
+    { kind: 'approval.opened', step: 'go on', reason: expect.stringContaining('Go on?') },
+    { kind: 'approval.closed', step: 'go on', status: 'denied' },
+  ])
+})
+
+test('a question beside a step at work goes on in the same pass', async () => {
+  const both = defineWorkflow({
+    id: 'both',
+    on: 'file.created',
+    async run({ step }) {
+      const order: string[] = []
+      const verdict = step.approve('ask', { ask: 'Now?' }).then(({ approved }) => order.push(`asked ${approved}`))
+      await Promise.all([verdict, step.sleep('nap', '1h').then(() => order.push('slept'))])
+      return order
+    },
+  })
+  const report = await crashEverywhere({ workflows: [both] }, async (t) => {
+    await t.send('file.created')
+    const [approval] = await t.approvals()
+    await t.approve(approval ?? '')
+    await t.advance('1h')
+    return t.run(both).output
+  })
+  expect(report.value).toEqual(['asked true', 'slept'])
+})
+
+test('a question asks once and deletes the same files wherever its run crashes', async () => {
+  const report = await crashEverywhere({ workflows: [retire] }, async (t) => {
+    const approval = await ask(t)
+    await t.approve(approval, { answer: { keep: ['/in/f1.bak'] } })
+    return { left: await left(t), status: t.run(retire).status, open: (await t.approvals()).length }
+  })
+  expect(report.value).toEqual({ left: ['/in/f1.bak'], status: 'completed', open: 0 })
+})
+
+test('a question that is not valid fails the run, and says what to write', async () => {
+  const bad = defineWorkflow({
+    id: 'bad',
+    on: 'file.created',
+    retry: { attempts: 1 },
+    run: ({ step }) => step.approve('ask', { ask: ' ' }),
+  })
+  await using t = await testbed({ workflows: [bad] })
+  await t.send('file.created')
+  expect(t.run(bad).error?.message).toBe('Step "ask": `ask` must be a question of 1 to 500 characters.')
+})

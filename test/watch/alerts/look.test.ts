@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest'
+import type { AlertRule } from '../../../src/core/alerts/alert-rule.ts'
+import { newId } from '../../../src/core/ids.ts'
+import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
+import type { Store } from '../../../src/core/store/store.ts'
+import { lookFor } from '../../../src/watch/alerts/look.ts'
+import { beginDelete } from '../../contract/support/begin-delete.ts'
+import { claimNext } from '../../contract/support/claim-next.ts'
+import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
+import { openTestStore } from '../../support/test-store.ts'
+import { failRun, RULE } from './support/open-alerts.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+function looker(store: Store, part: Partial<AlertRule>, diskUse: number | null = null) {
+  const rule = { ...RULE, ...part }
+  return (now: number, position: string | null = null) =>
+    lookFor({ store, readDiskUse: async () => diskUse }, rule, position, now)
+}
+
+test('a new rule begins with the failures after it, and every later one is found once', async () => {
+  const store = openTestStore()
+  const look = looker(store, {})
+  await failRun(store, NOW - 10_000)
+  const first = await look(NOW)
+  expect(first.sightings).toEqual([])
+  await failRun(store, NOW + 1_000)
+  await failRun(store, NOW + 9_000)
+  const second = await look(NOW + 10_000, first.position)
+  expect(second.sightings).toMatchObject([{ at: NOW + 1_000, count: 1, title: 'follow-up fails at “copy” with Error' }])
+  // The end three seconds ago or later may still be followed by an earlier one of another process.
+  const third = await look(NOW + 20_000, second.position)
+  expect(third.sightings).toMatchObject([{ at: NOW + 9_000 }])
+  expect((await look(NOW + 30_000, third.position)).sightings).toEqual([])
+})
+
+test('a rule for a workflow leaves out the failures of others', async () => {
+  const store = openTestStore()
+  await failRun(store, NOW + 1_000)
+  const look = looker(store, { workflow: 'another' })
+  expect((await look(NOW + 10_000, `${NOW}/`)).sightings).toEqual([])
+})
+
+test('runs that wait for a person are counted by workflow', async () => {
+  const store = openTestStore()
+  for (const event of ['evt_1', 'evt_2']) {
+    await queueRun(store, event)
+    await store.parkRun((await claimNext(store)).lease, { dueAt: null, reason: 'it diverged' })
+  }
+  expect((await looker(store, { when: 'run.waits' })(NOW)).sightings).toMatchObject([{ id: 'follow-up', count: 2 }])
+})
+
+test('each open approval is a topic until it is decided or expires', async () => {
+  const store = openTestStore()
+  await queueRun(store, 'evt_1')
+  const step = checkpoint('a', { effect: 'delete', target: 'storage_a:a' })
+  const limits = [
+    { scope: 'all', what: 'deletes', window: 'hour', most: 0, setting: 'guard', over: 'approve' },
+  ] as const
+  await beginDelete(store, (await claimNext(store)).lease, step, { limits: [...limits] })
+  const look = looker(store, { when: 'approval.asked' })
+  expect((await look(NOW)).sightings).toMatchObject([{ id: expect.stringMatching(/^apr_/), page: /approvals/ }])
+  expect((await look(NOW + 365 * DAY)).sightings).toEqual([])
+})
+
+test('a queue whose oldest run waits longer than the bound is one topic', async () => {
+  const store = openTestStore()
+  await queueRun(store, 'evt_1')
+  const look = looker(store, { when: 'queue.age', over: 60_000 })
+  expect((await look(NOW + 60_000)).sightings).toEqual([])
+  expect((await look(NOW + 90_000)).sightings).toMatchObject([
+    { title: 'the queue stands: 1 pending, the oldest for 90 s', count: 90_000 },
+  ])
+})
+
+test('a disk that is used above the bound is one topic', async () => {
+  const store = openTestStore()
+  const rule = { when: 'disk.low', over: 0.9 } as const
+  expect((await looker(store, rule, 0.9)(NOW)).sightings).toEqual([])
+  expect((await looker(store, rule, 0.93)(NOW)).sightings).toMatchObject([
+    { title: '93 % of the disk of the database is used' },
+  ])
+  expect((await looker(store, rule, null)(NOW)).sightings).toEqual([])
+})
+
+test('an endpoint is suspect when signatures fail since its last success, and no longer after one', async () => {
+  const store = openTestStore()
+  const endpoint = planEndpoint({ name: 'shop' }, NOW)
+  await store.addEndpoint(endpoint)
+  const look = looker(store, { when: 'endpoint.suspect', over: 1 })
+  const refuse = (at: number) => {
+    const refusal = { id: newId('dlv', at), endpointId: endpoint.id, receivedAt: at, bodyBytes: 9, facts: {} }
+    return store.saveRefusal({ ...refusal, verdict: 'bad_signature' })
+  }
+  const succeed = (event: string, at: number) =>
+    store.saveDelivery(incoming(event, { endpointId: endpoint.id, receivedAt: at, facts: { secret: 0 } }))
+  await refuse(NOW)
+  await refuse(NOW)
+  expect((await look(NOW)).sightings).toEqual([])
+  await succeed('evt_1', NOW)
+  await refuse(NOW + HOUR)
+  expect((await look(NOW + HOUR)).sightings).toEqual([])
+  await refuse(NOW + HOUR)
+  expect((await look(NOW + HOUR)).sightings).toMatchObject([{ count: 2, page: '/endpoints/shop' }])
+  await succeed('evt_2', NOW + 2 * HOUR)
+  expect((await look(NOW + 2 * HOUR)).sightings).toEqual([])
+})
+
+test('an endpoint is silent when it takes nothing at an hour at which it usually does', async () => {
+  const store = openTestStore()
+  const endpoint = planEndpoint({ name: 'shop' }, NOW - 10 * DAY)
+  await store.addEndpoint(endpoint)
+  await store.saveDelivery(
+    incoming('evt_1', { endpointId: endpoint.id, receivedAt: NOW - 2 * HOUR, facts: { secret: 0 } }),
+  )
+  const look = looker(store, { when: 'endpoint.silent', forMs: HOUR })
+  const takeOn = async (days: number[]) => {
+    for (const day of days) {
+      const hour = Math.floor((NOW - day * DAY - HOUR / 2) / HOUR)
+      const deliveries = [{ hour, endpointId: endpoint.id, verdict: 'accepted', deliveries: 3 } as const]
+      await store.saveHour({ hour, version: 0 }, { runs: [], deliveries })
+    }
+  }
+  await takeOn([1, 2, 3])
+  expect((await look(NOW)).sightings).toEqual([])
+  await takeOn([4])
+  expect((await look(NOW)).sightings).toMatchObject([{ page: '/endpoints/shop' }])
+  expect((await look(NOW - HOUR - 1)).sightings).toEqual([])
+})
+
+test('ticks that are missed after the rule began are counted by schedule', async () => {
+  const store = openTestStore()
+  const schedule = { workflow: 'nightly', missed: 2 }
+  const schedules = { ...store, listSchedules: async () => [schedule] } as unknown as Store
+  const look = looker(schedules, { when: 'tick.missed' })
+  const first = await look(NOW)
+  expect(first.sightings).toEqual([])
+  schedule.missed = 5
+  expect((await look(NOW, first.position)).sightings).toMatchObject([{ id: 'nightly', count: 3 }])
+})
+
+test('an operation on many runs is told when it has ended', async () => {
+  const store = openTestStore()
+  const look = looker(store, { when: 'operation.done' })
+  const operator = { actor: 'anna', role: 'admin', from: 'here', reason: null }
+  const plan = { kind: 'cancel', filter: {}, operator, perSecond: null, isDryRun: false, createdAt: NOW } as const
+  await store.startBulk({ id: newId('opr', NOW), ...plan })
+  const first = await look(NOW)
+  const id = (await store.listBulks({ limit: 1 }))[0]?.id ?? ''
+  expect((await look(NOW + 1, first.position)).sightings).toEqual([])
+  await store.abortBulk(id, NOW + 2)
+  expect((await look(NOW + 3, first.position)).sightings).toMatchObject([{ id, title: /cancel.*aborted/ }])
+})

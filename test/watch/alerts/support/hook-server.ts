@@ -1,0 +1,34 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+/** A request as a hook got it. */
+interface Posted {
+  headers: IncomingHttpHeaders
+  body: string
+}
+
+interface Hook {
+  url: string
+  /** Status of its next answers. */
+  answer: number | 'never'
+  posted: Posted[]
+}
+
+/** A web hook on loopback. */
+export async function startHook(): Promise<Hook> {
+  const hook: Hook = { url: '', answer: 200, posted: [] }
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request) body += chunk
+    hook.posted.push({ headers: request.headers, body })
+    if (hook.answer !== 'never') response.writeHead(hook.answer).end('thanks')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  hook.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/secret-path`
+  return hook
+}

@@ -1,0 +1,49 @@
+import type { AlertChannel, AlertRule } from '../../../../src/core/alerts/alert-rule.ts'
+import type { Notice, NoticeOf } from '../../../../src/core/notices.ts'
+import type { Store } from '../../../../src/core/store/store.ts'
+import { ManualClock } from '../../../../src/core/time.ts'
+import { AlertWatch } from '../../../../src/watch/alerts/alert-watch.ts'
+import { claimNext } from '../../../contract/support/claim-next.ts'
+import { NOW, queueRun } from '../../../support/fixtures.ts'
+
+export const RULE: AlertRule = {
+  name: 'failures',
+  when: 'run.failed',
+  workflow: null,
+  over: 0,
+  forMs: 0,
+  everyMs: 900_000,
+  to: ['ops'],
+}
+
+/** A watch with one rule on a store, and the notices that it published. */
+export function openWatch(
+  store: Store,
+  rule: AlertRule,
+  { channels, clock = new ManualClock(NOW) }: { channels: Record<string, AlertChannel>; clock?: ManualClock },
+) {
+  const notices: Notice[] = []
+  const watch = new AlertWatch({
+    store,
+    clock,
+    publish: (notice) => notices.push(notice),
+    plan: { rules: [rule], channels },
+    base: 'https://ops.example.com',
+    readDiskUse: async () => 0.5,
+  })
+  return { watch, clock, notices, sent: () => notices.filter(isSent) }
+}
+
+function isSent(notice: Notice): notice is NoticeOf<'alert.sent'> {
+  return notice.kind === 'alert.sent'
+}
+
+let made = 0
+
+/** A run that failed at `at`. */
+export async function failRun(store: Store, at: number, message = 'no luck'): Promise<string> {
+  const run = await queueRun(store, `evt_alert_${made++}`)
+  const { lease } = await claimNext(store)
+  await store.failRun(lease, { name: 'Error', message, step: 'copy' }, at)
+  return run
+}

@@ -3,7 +3,7 @@ import type { Authenticator } from '../access/authenticator.ts'
 import type { LIVE_ROUTES } from '../contract/resources/live.ts'
 import type { Handlers } from '../http/handler.ts'
 import type { LiveFeed } from '../live/live-feed.ts'
-import type { ProcessFacts } from './access-handlers.ts'
+import type { ProcessFacts } from './access/access-handlers.ts'
 
 interface LiveParts {
   feed: LiveFeed

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { ACCESS_ROLES } from '../../../core/access/role.ts'
-import { type RouteTable, reason, time } from '../route.ts'
+import { ACCESS_ROLES } from '../../../../core/access/role.ts'
+import { type RouteTable, reason, time } from '../../route.ts'
 
 const role = z.enum(ACCESS_ROLES)
 

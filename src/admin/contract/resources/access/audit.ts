@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { AUDIT_OUTCOMES } from '../../../core/safety/audit.ts'
-import { moment, pageOf, paging, type RouteTable, time } from '../route.ts'
+import { AUDIT_OUTCOMES } from '../../../../core/safety/audit.ts'
+import { moment, pageOf, paging, type RouteTable, time } from '../../route.ts'
 
 const action = z
   .object({

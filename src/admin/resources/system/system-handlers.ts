@@ -1,13 +1,13 @@
-import type { DeliveryHour, RunHour } from '../../core/store/health/hours.ts'
-import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../core/store/health/processes.ts'
-import { isoTime } from '../../core/time.ts'
-import type { SYSTEM_ROUTES } from '../contract/resources/system.ts'
-import type { Health } from '../health.ts'
-import type { Handlers } from '../http/handler.ts'
-import { findHits } from '../queries/find-hits.ts'
-import { readMoment } from '../queries/read-query.ts'
-import { momentOf } from '../views/moment-of.ts'
-import type { ResourceParts } from './parts.ts'
+import type { DeliveryHour, RunHour } from '../../../core/store/health/hours.ts'
+import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../../core/store/health/processes.ts'
+import { isoTime } from '../../../core/time.ts'
+import type { SYSTEM_ROUTES } from '../../contract/resources/system/system.ts'
+import type { Health } from '../../health.ts'
+import type { Handlers } from '../../http/handler.ts'
+import { findHits } from '../../queries/find-hits.ts'
+import { readMoment } from '../../queries/read-query.ts'
+import { momentOf } from '../../views/moment-of.ts'
+import type { ResourceParts } from '../parts.ts'
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000

@@ -1,11 +1,11 @@
-import type { AdminSession } from '../../core/access/session.ts'
-import { type AdminToken, planToken } from '../../core/access/token.ts'
-import { UpshotError } from '../../core/errors.ts'
-import { type Duration, isoTime, parseDuration } from '../../core/time.ts'
-import type { TOKEN_ROUTES } from '../contract/resources/tokens.ts'
-import type { Handlers } from '../http/handler.ts'
-import { momentOf } from '../views/moment-of.ts'
-import { asCaller, type ResourceParts } from './parts.ts'
+import type { AdminSession } from '../../../core/access/session.ts'
+import { type AdminToken, planToken } from '../../../core/access/token.ts'
+import { UpshotError } from '../../../core/errors.ts'
+import { type Duration, isoTime, parseDuration } from '../../../core/time.ts'
+import type { TOKEN_ROUTES } from '../../contract/resources/access/tokens.ts'
+import type { Handlers } from '../../http/handler.ts'
+import { momentOf } from '../../views/moment-of.ts'
+import { asCaller, type ResourceParts } from '../parts.ts'
 
 /** Tokens of scripts, and logins of browsers. */
 export function tokenHandlers(parts: ResourceParts): Handlers<keyof typeof TOKEN_ROUTES> {

@@ -1,8 +1,8 @@
-import { isoTime } from '../../core/time.ts'
-import type { AUDIT_ROUTES } from '../contract/resources/audit.ts'
-import type { Handlers } from '../http/handler.ts'
-import { decodePosition, given, readMoment, wholePage } from '../queries/read-query.ts'
-import type { ResourceParts } from './parts.ts'
+import { isoTime } from '../../../core/time.ts'
+import type { AUDIT_ROUTES } from '../../contract/resources/access/audit.ts'
+import type { Handlers } from '../../http/handler.ts'
+import { decodePosition, given, readMoment, wholePage } from '../../queries/read-query.ts'
+import type { ResourceParts } from '../parts.ts'
 
 /** The audit log. */
 export function auditHandlers({ store }: ResourceParts): Handlers<keyof typeof AUDIT_ROUTES> {

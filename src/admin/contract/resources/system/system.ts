@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { RUN_STATUSES } from '../../../core/runs/run.ts'
-import { moment, type RouteTable, time } from '../route.ts'
+import { RUN_STATUSES } from '../../../../core/runs/run.ts'
+import { moment, type RouteTable, time } from '../../route.ts'
 
 const bounded = z.object({ count: z.int(), isMore: z.boolean().describe('True where counting stopped at 100,000.') })
 

@@ -31,6 +31,7 @@ import { runHandlers } from './resources/run-handlers.ts'
 import { approvalHandlers } from './resources/safety/approval-handlers.ts'
 import { effectHandlers } from './resources/safety/effect-handlers.ts'
 import { subjectHandlers } from './resources/subject-handlers.ts'
+import { alertHandlers } from './resources/system/alert-handlers.ts'
 import { systemHandlers } from './resources/system/system-handlers.ts'
 import { workflowHandlers } from './resources/workflow-handlers.ts'
 
@@ -129,6 +130,7 @@ function createHandlers(parts: ConsoleParts, { authenticator, feed, runner, plac
     ...accountHandlers(parts),
     ...tokenHandlers(parts),
     ...auditHandlers(parts),
+    ...alertHandlers(parts),
     ...systemHandlers(parts, parts.health),
     ...operationHandlers(parts, runner),
     ...liveHandlers({ feed, clock, authenticator, facts, cookieName: () => cookieName(place()) }),

@@ -10,6 +10,8 @@ import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { callable } from '../../src/author/trigger.ts'
 import { TerminalError } from '../../src/core/errors.ts'
 import { startTestApp } from '../support/test-app.ts'
+import { startHook } from '../watch/alerts/support/hook-server.ts'
+import { RULE } from '../watch/alerts/support/open-alerts.ts'
 
 const workflows = [
   defineWorkflow({
@@ -26,7 +28,9 @@ const workflows = [
 ]
 
 test('every operation of the table answers, in the form that the table says, from a running app', async () => {
-  const { app, urls, dataDir, hear } = await startTestApp({ workflows })
+  const hook = await startHook()
+  const alerts = { rules: [RULE], channels: { ops: { kind: 'slack', url: hook.url } } } as const
+  const { app, urls, dataDir, hear } = await startTestApp({ workflows }, { config: { alerts } })
   const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim()
   const client = new AdminClient({ url: urls.admin, token })
   const called = new Set<RouteName>()
@@ -145,6 +149,12 @@ test('every operation of the table answers, in the form that the table says, fro
   await call('GET /guard')
   expect((await call('GET /effects')).items[0]).toMatchObject({ phase: 'switched' })
   called.add('GET /effects/export')
+
+  expect((await call('GET /alerts')).items).toMatchObject([{ name: 'failures', channels: [{ name: 'ops' }] }])
+  const alert = { params: { name: 'failures' } }
+  expect((await call('GET /alerts/:name', alert)).when).toBe('run.failed')
+  const told = await call('POST /alerts/:name/test', { ...alert, body: { reason } })
+  expect(told.channels).toEqual([{ channel: 'ops', error: null }])
 
   const story = await call('GET /subjects/:subject', { params: { subject: 'fil_nowhere' } })
   expect(story.items).toEqual([])

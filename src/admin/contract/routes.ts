@@ -13,6 +13,7 @@ import { RUN_ROUTES } from './resources/runs.ts'
 import { APPROVAL_ROUTES } from './resources/safety/approvals.ts'
 import { EFFECT_ROUTES } from './resources/safety/effects.ts'
 import { SUBJECT_ROUTES } from './resources/subjects.ts'
+import { ALERT_ROUTES } from './resources/system/alerts.ts'
 import { SYSTEM_ROUTES } from './resources/system/system.ts'
 import { WORKFLOW_ROUTES } from './resources/workflows.ts'
 import type { ParamsOf, RouteTable } from './route.ts'
@@ -36,6 +37,7 @@ export const ROUTES = {
   ...TOKEN_ROUTES,
   ...AUDIT_ROUTES,
   ...OPERATION_ROUTES,
+  ...ALERT_ROUTES,
   ...SYSTEM_ROUTES,
   ...LIVE_ROUTES,
 } as const satisfies RouteTable

@@ -35,6 +35,7 @@ export function topicsOf(notice: Notice): { topics: readonly Topic[]; run: strin
     case 'store':
     case 'app':
     case 'fault':
+    case 'alert':
       return { topics: ['system'], run: null }
     default:
       return { topics: [], run: null }

@@ -1,3 +1,4 @@
+import type { AlertChannel, AlertRule } from '../../core/alerts/alert-rule.ts'
 import type { Endpoint } from '../../core/incoming/endpoint.ts'
 import type { ServiceEvent } from '../../core/incoming/event.ts'
 import type { CronTrigger } from '../../core/runs/schedule.ts'
@@ -36,6 +37,13 @@ export interface Trial {
 /** The source that sets an endpoint or account again at each start; null: none. */
 export type Keeper = 'environment' | 'sandbox' | null
 
+/** The alert rules of the project file. */
+export interface AlertSetup {
+  rules: readonly AlertRule[]
+  /** Kinds of the channels by name; their addresses are secrets. */
+  kinds: Readonly<Record<string, AlertChannel['kind']>>
+}
+
 /** Everything outside the store that the API needs; the app has it. */
 export interface Surroundings {
   /** Address of the receiver; null while no process serves one. */
@@ -57,6 +65,9 @@ export interface Surroundings {
   defaultAccount(): Pick<Account, 'plan' | 'storages'> & { baseUrl: string | null; keeper: Exclude<Keeper, null> }
   /** The limits of the project; null: the guard is off. */
   guard(): Guard | null
+  alerts(): AlertSetup
+  /** Sends a test message to each channel of a rule; `error` is null where it was taken. */
+  testAlert(rule: string, signal: AbortSignal): Promise<{ channel: string; error: string | null }[]>
   /** Sizes of database, log and free disk, in bytes. */
   readDisk(): Promise<{ databaseBytes: number; logBytes: number; diskFreeBytes: number }>
   /** The moments of a cron line after one, oldest first. */

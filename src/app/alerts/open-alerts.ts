@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises'
+import type { AlertSetup } from '../../admin/resources/parts.ts'
 import type { AlertRule } from '../../core/alerts/alert-rule.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'
@@ -26,7 +27,11 @@ export function openAlerts(config: Config, wiring: AlertWiring): AlertWatch | nu
  * Sends a message that says it is a test to every channel of a rule. Throws `not_found` for a rule
  * that the project file does not have.
  */
-export async function testAlert(config: Config, name: string, clock: Clock): Promise<Sending[]> {
+export async function testAlert(
+  config: Config,
+  name: string,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<Sending[]> {
   const { rules = [], channels = {} } = config.alerts ?? {}
   const rule = rules.find((each) => each.name === name)
   if (rule === undefined) {
@@ -36,13 +41,20 @@ export async function testAlert(config: Config, name: string, clock: Clock): Pro
   }
   const now = clock.now()
   const message = writeMessage(rule, [{ change: 'new', topic: testTopic(now) }], { base: dashboardOf(config), now })
-  return deliverMessage({ channels }, rule, message, { clock, signal: new AbortController().signal })
+  return deliverMessage({ channels }, rule, message, { clock, signal })
 }
 
 function testTopic(now: number) {
   const topic = { id: `test ${now}`, title: 'this is a test, nothing is wrong', page: '/', command: 'alerts list' }
   const unsaid = { told: null, toldAt: null, endedAt: null, sendingUntil: null }
   return { ...topic, since: now, seenAt: now, count: 1, ...unsaid }
+}
+
+/** The rules as the admin API shows them: without the addresses of their channels. */
+export function describeAlerts({ alerts }: Pick<Config, 'alerts'>): AlertSetup {
+  const { rules = [], channels = {} } = alerts ?? {}
+  const kinds = Object.fromEntries(Object.entries(channels).map(([name, { kind }]) => [name, kind]))
+  return { rules, kinds }
 }
 
 /** Every message that may be sent: a rule and one of its channels. */

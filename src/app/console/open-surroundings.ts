@@ -9,6 +9,7 @@ import type { Config } from '../../project/config/load-config.ts'
 import { databaseFile } from '../../project/data-dir/data-files.ts'
 import { readRuntimeFile } from '../../project/data-dir/runtime-file.ts'
 import { parseCronLine } from '../../schedule/cron-line.ts'
+import { describeAlerts, testAlert } from '../alerts/open-alerts.ts'
 import type { EmbeddedSandbox } from '../embedded-sandbox.ts'
 import { deliverSigned, sendEvent } from '../send/send-event.ts'
 import { tryEndpoint } from '../send/try-endpoint.ts'
@@ -49,6 +50,11 @@ export function openSurroundings(
       await webhooks?.edit(webhook.id, { secrets: [currentSecret(endpoint)], scheme: endpoint.scheme })
     },
     guard: () => config.guardPolicy.limits,
+    alerts: () => describeAlerts(config),
+    async testAlert(rule, signal) {
+      const sendings = await testAlert(config, rule, { clock, signal })
+      return sendings.map(({ channel, error }) => ({ channel, error: error?.message ?? null }))
+    },
     readDisk: () => readDisk(config),
     defaultAccount: () => describeDefaultAccount(config, embedded()),
     nextTicks(trigger, after, count) {

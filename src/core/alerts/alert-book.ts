@@ -43,16 +43,39 @@ export interface OpenTopic extends AlertTopic {
   sendingUntil: number | null
 }
 
+/** A topic that was told and is over. Times are epoch milliseconds. */
+export interface PastTopic extends AlertTopic {
+  since: number
+  endedAt: number
+  /** Of a state, how many there were last; otherwise all of them. */
+  count: number
+  /** The moment of its last message. */
+  toldAt: number
+}
+
+/** How the last message to a channel went. */
+export interface ChannelState {
+  channel: string
+  /** Epoch milliseconds. */
+  at: number
+  /** Null where the channel took it. */
+  error: string | null
+}
+
 /** The memory of one rule, which all processes share. */
 export interface AlertBook {
   topics: readonly OpenTopic[]
+  /** Newest first, at most 50. */
+  past: readonly PastTopic[]
+  /** One for each channel that a message went to. */
+  channels: readonly ChannelState[]
   /** Moments of the latest messages, oldest first. */
   sentAt: readonly number[]
   /** How far the looks have read; null at first. */
   position: string | null
 }
 
-export const EMPTY_BOOK: AlertBook = { topics: [], sentAt: [], position: null }
+export const EMPTY_BOOK: AlertBook = { topics: [], past: [], channels: [], sentAt: [], position: null }
 
 /** Topics of a rule that are told apart; further ones share one. */
 const MAX_TOPICS = 200

@@ -1,4 +1,4 @@
-import { type AlertBook, isOver, type OpenTopic } from './alert-book.ts'
+import { type AlertBook, type ChannelState, isOver, type OpenTopic, type PastTopic } from './alert-book.ts'
 import { ALERT_KINDS, type AlertRule } from './alert-rule.ts'
 
 /** The news of a topic: it is new, there are more, or it is over. */
@@ -52,6 +52,9 @@ function findChange(rule: AlertRule, topic: OpenTopic, now: number): AlertChange
   return count > told || isReminder ? 'more' : null
 }
 
+/** Topics that are over and kept to be shown. */
+const MAX_PAST = 50
+
 /**
  * The book after a message. One that no channel took is tried again with the next one, after
  * `everyMs` at the latest.
@@ -59,17 +62,27 @@ function findChange(rule: AlertRule, topic: OpenTopic, now: number): AlertChange
 export function noteSending(
   rule: AlertRule,
   book: AlertBook,
-  { items, isSent }: { items: readonly AlertItem[]; isSent: boolean },
+  { items, results }: { items: readonly AlertItem[]; results: readonly Omit<ChannelState, 'at'>[] },
   now: number,
 ): AlertBook {
+  const isSent = results.some(({ error }) => error === null)
   const sent = new Map(items.map((item) => [item.topic.id, item]))
+  const ended: PastTopic[] = []
   const topics = book.topics.flatMap((topic) => {
     const item = sent.get(topic.id)
     if (item === undefined) return [topic]
     if (!isSent) return [{ ...topic, sendingUntil: now + Math.min(rule.everyMs, SENDING_MS) }]
     // A thing that happened while the message was under way opens the topic again.
     const isClosed = ALERT_KINDS[rule.when] === 'once' || (item.change === 'over' && isOver(rule, topic, now))
-    return isClosed ? [] : [{ ...topic, told: item.topic.count, toldAt: now, sendingUntil: null }]
+    if (!isClosed) return [{ ...topic, told: item.topic.count, toldAt: now, sendingUntil: null }]
+    ended.push(describePast(topic, now))
+    return []
   })
-  return { ...book, topics }
+  const states = new Map(book.channels.map((state) => [state.channel, state]))
+  for (const result of results) states.set(result.channel, { ...result, at: now })
+  return { ...book, topics, past: [...ended, ...book.past].slice(0, MAX_PAST), channels: [...states.values()] }
+}
+
+function describePast({ id, title, page, command, since, seenAt, endedAt, count }: OpenTopic, now: number): PastTopic {
+  return { id, title, page, command, since, endedAt: endedAt ?? seenAt, count, toldAt: now }
 }

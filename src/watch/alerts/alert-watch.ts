@@ -96,11 +96,12 @@ export class AlertWatch {
     for (const { channel, error } of sendings) {
       publish({ kind: 'alert.sent', rule: rule.name, channel, summary, items: items.length, error })
     }
-    await this.#note(rule, { items, isSent: sendings.some(({ error }) => error === null) })
+    const results = sendings.map(({ channel, error }) => ({ channel, error: error?.message ?? null }))
+    await this.#note(rule, { items, results })
   }
 
   /** Meanwhile others may have looked, so the book is read again until it is saved. */
-  async #note(rule: AlertRule, sent: { items: readonly AlertItem[]; isSent: boolean }): Promise<void> {
+  async #note(rule: AlertRule, sent: Parameters<typeof noteSending>[2]): Promise<void> {
     const { store, clock } = this.#parts
     for (;;) {
       const kept = await store.loadAlertBook(rule.name)

@@ -1,6 +1,7 @@
 import type { Look, Sighting } from '../../core/alerts/alert-book.ts'
 import type { AlertKind, AlertRule } from '../../core/alerts/alert-rule.ts'
 import { groupFailure } from '../../core/runs/failure-group.ts'
+import { decideFailureState, type FailureState } from '../../core/runs/failure-state.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { lookAtSecrets, lookAtSilence } from './look-at-endpoints.ts'
 
@@ -35,21 +36,29 @@ export function lookFor(parts: LookParts, rule: AlertRule, position: string | nu
   return LOOKERS[rule.when](parts, rule, position, now)
 }
 
-/** A new rule begins with the failures that come after it. */
+/** A new rule begins with the failures that come after it. Snoozed kinds are left out. */
 async function lookAtFailures({ store }: LookParts, rule: AlertRule, position: string | null, now: number) {
   const until = now - COMMIT_DELAY_MS
   if (position === null) return { sightings: [], position: `${until}/` }
   const [at = '', run = ''] = position.split('/')
   const failures = await store.listEndedFailures({ after: { at: Number(at), run }, until, limit: MAX_ROWS })
   const last = failures.at(-1)
-  const sightings = failures
+  const found = failures
     .filter(({ workflow }) => rule.workflow === null || workflow === rule.workflow)
-    .map(({ workflow, error, finishedAt }): Sighting => {
-      const { id, step, name } = groupFailure(workflow, error)
+    .map(({ workflow, error, finishedAt }) => ({ ...groupFailure(workflow, error), finishedAt }))
+  const states = await store.listFailureStates([...new Set(found.map(({ id }) => id))])
+  const snoozed = new Set(states.filter((state) => isSnoozed(state, now)).map(({ group }) => group))
+  const sightings = found
+    .filter(({ id }) => !snoozed.has(id))
+    .map(({ id, workflow, step, name, finishedAt }): Sighting => {
       const title = `${workflow} fails${step === null ? '' : ` at “${step}”`} with ${name}`
       return { id, title, page: `/runs?group=${id}`, command: `runs list --group ${id}`, at: finishedAt, count: 1 }
     })
   return { sightings, position: last === undefined ? position : `${last.finishedAt}/${last.run}` }
+}
+
+function isSnoozed(state: FailureState, now: number): boolean {
+  return decideFailureState(state, { lastAt: now, now }) === 'snoozed'
 }
 
 async function lookAtWaits({ store }: LookParts, { workflow }: AlertRule, position: string | null, now: number) {

@@ -41,6 +41,8 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
     tryEndpoint: async () => ({ event: 'evt_1', trials: [], isStored: true }),
     keeperOf: ({ name }) => (name === 'sandbox' ? 'sandbox' : null),
     guard: () => DEFAULT_GUARD,
+    alerts: () => ({ rules: [], kinds: {} }),
+    testAlert: async () => [],
     readDisk: async () => ({ databaseBytes: 1, logBytes: 1, diskFreeBytes: 1 }),
     endpointChanged: async () => {},
     defaultAccount: () => ({

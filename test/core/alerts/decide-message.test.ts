@@ -27,10 +27,12 @@ function play(rule: AlertRule) {
       book = takeIn(rule, book, { sightings, position: null }, now)
       const message = planMessage(rule, book, now)
       if (message === null) return []
-      book = noteSending(rule, message.book, { items: message.items, isSent }, now)
+      const results = [{ channel: 'ops', error: isSent ? null : 'away' }]
+      book = noteSending(rule, message.book, { items: message.items, results }, now)
       return message.items.map(describeItem)
     },
     topics: () => book.topics.map(({ id }) => id),
+    book: () => book,
   }
 }
 
@@ -44,6 +46,17 @@ test('a failure is told at once, further ones in a digest, and the end when none
   expect(look(16 * MINUTE)).toEqual(['over a 4'])
   expect(topics()).toEqual([])
   expect(look(60 * MINUTE)).toEqual([])
+})
+
+test('what is over stays in the book with its end, and so does the state of each channel', () => {
+  const { look, book } = play(STATE)
+  look(0, [see('a', 0)])
+  look(MINUTE)
+  look(2 * MINUTE, [see('b', 2 * MINUTE)], false)
+  expect(book().past).toMatchObject([{ id: 'a', since: 0, endedAt: MINUTE, toldAt: MINUTE }])
+  expect(book().channels).toEqual([{ channel: 'ops', at: 2 * MINUTE, error: 'away' }])
+  for (let turn = 0; turn < 120; turn++) look((20 + turn * 20) * MINUTE, turn % 2 ? [] : [see('c', turn)])
+  expect(book().past).toHaveLength(50)
 })
 
 test('a digest with nothing new is not sent', () => {
@@ -126,7 +139,12 @@ test('a failure that comes while the end is told opens the topic again', () => {
   const message = planMessage(RULE, told, 20 * MINUTE)
   if (message === null) throw new Error('a message is due')
   const again = takeIn(RULE, message.book, { sightings: [see('a', 20 * MINUTE)], position: null }, 20 * MINUTE)
-  const after = noteSending(RULE, again, { items: message.items, isSent: true }, 20 * MINUTE + 5)
+  const after = noteSending(
+    RULE,
+    again,
+    { items: message.items, results: [{ channel: 'ops', error: null }] },
+    20 * MINUTE + 5,
+  )
   expect(after.topics).toMatchObject([{ id: 'a', count: 2, told: 1 }])
 })
 

@@ -35,6 +35,18 @@ test('a new rule begins with the failures after it, and every later one is found
   expect((await look(NOW + 30_000, third.position)).sightings).toEqual([])
 })
 
+test('a kind of failure that a person snoozed is not told until the snooze ends', async () => {
+  const store = openTestStore()
+  const look = looker(store, {})
+  const { position } = await look(NOW)
+  await failRun(store, NOW + 1_000)
+  const [kind] = (await look(NOW + 5_000, position)).sightings
+  const snooze = { kind: 'snoozed', note: null, by: 'cli:ada', at: NOW, until: NOW + HOUR } as const
+  await store.saveFailureState({ group: kind?.id ?? '', ...snooze })
+  expect((await look(NOW + 5_000, position)).sightings).toEqual([])
+  expect((await look(NOW + HOUR, position)).sightings).toHaveLength(1)
+})
+
 test('a rule for a workflow leaves out the failures of others', async () => {
   const store = openTestStore()
   await failRun(store, NOW + 1_000)

@@ -9,6 +9,7 @@ import { When } from '../../parts/when.tsx'
 import { useFilters } from '../../state/filters.ts'
 import { useMay } from '../../state/session.ts'
 import { Accounts } from './accounts.tsx'
+import { Alerts } from './alerts.tsx'
 import { Health } from './health.tsx'
 import { Operations } from './operations.tsx'
 import { Tokens } from './tokens.tsx'
@@ -18,6 +19,7 @@ type Action = AnswerOf<'GET /audit'>['items'][number]
 const TABS: readonly [string, string][] = [
   ['', 'Health'],
   ['operations', 'Operations'],
+  ['alerts', 'Alerts'],
   ['audit', 'Audit'],
   ['accounts', 'Accounts'],
 ]
@@ -33,6 +35,7 @@ export default function System() {
       <Tabs path="/system" name="tab" values={tabs} />
       {tab === '' && <Health />}
       {tab === 'operations' && <Operations />}
+      {tab === 'alerts' && <Alerts />}
       {tab === 'audit' && <Audit />}
       {tab === 'accounts' && <Accounts />}
       {tab === 'access' && isAdmin && <Tokens />}

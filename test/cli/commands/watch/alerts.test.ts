@@ -15,9 +15,9 @@ async function openProjectWithRule(url: string) {
     rules: [{ when: 'run.failed', to: ['team'] }],
   }
   writeFileSync(file, `export default ${JSON.stringify({ alerts })}`)
-  const cli = (...args: string[]) =>
-    runHere(dataDir, [...args, '--json', '--config', file], { env: { TEAM_HOOK: url } })
-  return { cli, store }
+  const text = (...args: string[]) => runHere(dataDir, [...args, '--config', file], { env: { TEAM_HOOK: url } })
+  const cli = (...args: string[]) => text(...args, '--json')
+  return { cli, text, store }
 }
 
 test('"alerts test" sends a message that says it is a test, and leaves an audit row', async () => {
@@ -40,20 +40,21 @@ test('"alerts test" names the rules where there is no such one', async () => {
   })
 })
 
-test('"alerts list" shows each rule with the topics that are open', async () => {
-  const { cli, store } = await openProjectWithRule('http://127.0.0.1:9/x')
-  const topic = {
-    id: 'grp_1',
-    title: 'follow-up fails',
-    page: '/',
-    command: 'runs list',
-    since: 1,
-    seenAt: 2,
-    count: 7,
+test('"alerts list" shows what is open, the channels that refuse, and with --past what is over', async () => {
+  const { cli, text, store } = await openProjectWithRule('http://127.0.0.1:9/x')
+  const topic = { id: 'grp_1', title: 'follow-up fails', page: '/', command: 'runs list', since: 1, count: 7 }
+  const untold = { seenAt: 2, told: null, toldAt: null, endedAt: null, sendingUntil: null }
+  const book = {
+    topics: [{ ...topic, ...untold }],
+    past: [{ ...topic, title: 'other fails', endedAt: 60_000, toldAt: 60_000 }],
+    channels: [{ channel: 'team', at: 3, error: 'hooks.example.com answered 500' }],
   }
-  const untold = { told: null, toldAt: null, endedAt: null, sendingUntil: null }
-  await store.saveAlertBook('run.failed', { ...EMPTY_BOOK, topics: [{ ...topic, ...untold }] }, 0)
+  await store.saveAlertBook('run.failed', { ...EMPTY_BOOK, ...book }, 0)
   expect((await cli('alerts', 'list')).json).toMatchObject({
-    data: [{ name: 'run.failed', to: ['team'], topics: [{ title: 'follow-up fails', count: 7 }] }],
+    data: [{ name: 'run.failed', to: ['team'], topics: [{ title: 'follow-up fails', count: 7 }], past: [{}] }],
   })
+  const lines = async (...args: string[]) => (await text('alerts', 'list', ...args)).stdout
+  expect(await lines()).toMatch(/follow-up fails, 7 since .*, not told yet\n.*team did not take .*answered 500/)
+  expect(await lines()).not.toContain('other fails')
+  expect(await lines('--past')).toMatch(/other fails, 7 since .*, over since/)
 })

@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
-import type { OpenTopic } from '../../../../core/alerts/alert-book.ts'
+import { type ChannelState, EMPTY_BOOK, type OpenTopic, type PastTopic } from '../../../../core/alerts/alert-book.ts'
 import type { AlertRule } from '../../../../core/alerts/alert-rule.ts'
 import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
@@ -8,22 +8,26 @@ import { type Column, formatTable } from '../../../terminal/table.ts'
 
 interface RuleRow extends AlertRule {
   topics: readonly OpenTopic[]
+  /** Newest first. */
+  past: readonly PastTopic[]
+  channels: readonly ChannelState[]
 }
 
 /** `upshot alerts list`: the rules of the project file with their open topics. */
 export function define(command: Command, { out, project }: Cli): void {
-  command.action(() =>
+  command.option('--past', 'print what is over, too').action(({ past: printsPast = false }) =>
     project.withStore(async (store, { alerts }) => {
       const now = systemClock.now()
       const rows = await Promise.all(
         (alerts?.rules ?? []).map(async (rule): Promise<RuleRow> => {
           const kept = await store.loadAlertBook(rule.name)
-          return { ...rule, topics: kept?.book.topics ?? [] }
+          const { topics, past, channels } = kept?.book ?? EMPTY_BOOK
+          return { ...rule, topics, past, channels }
         }),
       )
       out.result(rows, () => [
         ...formatTable(rows, ALERT_COLUMNS, out),
-        ...rows.flatMap(({ name, topics }) => topics.map((topic) => `${name}: ${describeTopic(topic, now)}`)),
+        ...rows.flatMap((row) => describeRow(row, { now, printsPast })),
       ])
       if (rows.length === 0) out.note('The project file has no rules. See docs/operating.md, Alerts.')
     }),
@@ -39,7 +43,21 @@ export const ALERT_COLUMNS: Column<RuleRow>[] = [
   { title: 'OPEN', value: ({ topics }) => topics.length, align: 'right' },
 ]
 
-function describeTopic({ title, count, since, told }: OpenTopic, now: number): string {
-  const times = `${count} since ${formatMoment(since, now)}`
-  return `${formatText(title)}, ${times}${told === null ? ', not told yet' : ''}`
+function describeRow(
+  { name, topics, past, channels }: RuleRow,
+  { now, printsPast }: { now: number; printsPast: boolean },
+): string[] {
+  return [
+    ...topics.map((topic) => `${name}: ${describeTopic(topic, now)}${topic.told === null ? ', not told yet' : ''}`),
+    ...channels.flatMap(({ channel, at, error }) =>
+      error === null ? [] : [`${name}: ${channel} did not take the message of ${formatMoment(at, now)}: ${error}`],
+    ),
+    ...(printsPast ? past : []).map(
+      (topic) => `${name}: ${describeTopic(topic, now)}, over since ${formatMoment(topic.endedAt, now)}`,
+    ),
+  ]
+}
+
+function describeTopic({ title, count, since }: OpenTopic | PastTopic, now: number): string {
+  return `${formatText(title)}, ${count} since ${formatMoment(since, now)}`
 }

@@ -1,0 +1,50 @@
+import { type AlertBook, EMPTY_BOOK, type OpenTopic, type PastTopic } from '../../../core/alerts/alert-book.ts'
+import type { AlertRule } from '../../../core/alerts/alert-rule.ts'
+import { UpshotError } from '../../../core/errors.ts'
+import { isoTime } from '../../../core/time.ts'
+import type { ALERT_ROUTES } from '../../contract/resources/system/alerts.ts'
+import type { Handlers } from '../../http/handler.ts'
+import { momentOf } from '../../views/moment-of.ts'
+import { type AlertSetup, type ResourceParts, recordAction } from '../parts.ts'
+
+/** The alert rules of the project file, and test messages to their channels. */
+export function alertHandlers(parts: ResourceParts): Handlers<keyof typeof ALERT_ROUTES> {
+  const { store, surroundings } = parts
+  const setup = surroundings.alerts()
+  const describe = async (rule: AlertRule) => {
+    const kept = await store.loadAlertBook(rule.name)
+    return describeRule(rule, kept?.book ?? EMPTY_BOOK, setup)
+  }
+  const requireRule = (name: string): AlertRule => {
+    const rule = setup.rules.find((each) => each.name === name)
+    if (rule) return rule
+    throw new UpshotError('not_found', `The project has no alert rule "${name}".`)
+  }
+  return {
+    'GET /alerts': async () => ({ items: await Promise.all(setup.rules.map(describe)) }),
+    'GET /alerts/:name': ({ params }) => describe(requireRule(params.name)),
+    async 'POST /alerts/:name/test'({ params, body, caller, signal }) {
+      const { name } = requireRule(params.name)
+      const action = { action: 'alert.test', target: name, parameters: {} }
+      await recordAction(parts, { caller, body }, action, 'begun')
+      return { channels: await surroundings.testAlert(name, signal) }
+    },
+  }
+}
+
+function describeRule({ to, ...rule }: AlertRule, { topics, past, channels }: AlertBook, { kinds }: AlertSetup) {
+  return {
+    ...rule,
+    channels: to.map((name) => {
+      const state = channels.find(({ channel }) => channel === name)
+      return { name, kind: kinds[name] ?? 'webhook', sentAt: momentOf(state?.at ?? null), error: state?.error ?? null }
+    }),
+    open: topics.map((topic) => describeTopic(topic)),
+    past: past.map((topic) => describeTopic(topic)),
+  }
+}
+
+function describeTopic({ id, title, page, command, count, since, toldAt, endedAt }: OpenTopic | PastTopic) {
+  const moments = { since: isoTime(since), toldAt: momentOf(toldAt), endedAt: momentOf(endedAt) }
+  return { id, title, page, command: `upshot ${command}`, count, ...moments }
+}

@@ -1,0 +1,190 @@
+import { useState } from 'react'
+import { Link } from 'wouter'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { call, urlOf } from '../../api/client.ts'
+import { useApi } from '../../api/use-api.ts'
+import { Confirm } from '../../parts/confirm.tsx'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
+import { Empty, Loaded } from '../../parts/messages.tsx'
+import { When } from '../../parts/when.tsx'
+import { useMay } from '../../state/session.ts'
+import { useToasts } from '../../state/toasts.tsx'
+import { formatCount, formatDuration } from '../../words/format.ts'
+
+type Rule = AnswerOf<'GET /alerts'>['items'][number]
+type Topic = Rule['open'][number] & { rule: string }
+
+/** What the alert rules of the project file found, what was told, and how their channels do. */
+export function Alerts() {
+  const alerts = useApi('GET /alerts', {})
+  const isAdmin = useMay('admin')
+  return (
+    <Loaded of={alerts}>
+      {({ items: rules }) =>
+        rules.length === 0 ? (
+          <NoRule />
+        ) : (
+          <div className="stack">
+            <Topics title="Wrong now" topics={topicsOf(rules, 'open')} columns={OPEN} empty="Nothing is wrong." />
+            <section className="stack" aria-label="Rules">
+              <div className="row">
+                <h2>Rules</h2>
+                <span className="push">
+                  <CopyAs cli="upshot alerts list --past" url={urlOf('GET /alerts', {})} />
+                </span>
+              </div>
+              <DataTable
+                label="Alert rules"
+                columns={isAdmin ? [...RULES, TEST] : RULES}
+                rows={rules}
+                keyOf={({ name }) => name}
+              />
+            </section>
+            <Topics title="Over" topics={topicsOf(rules, 'past')} columns={PAST} empty="Nothing was told yet." />
+          </div>
+        )
+      }
+    </Loaded>
+  )
+}
+
+function topicsOf(rules: readonly Rule[], part: 'open' | 'past'): Topic[] {
+  return rules
+    .flatMap((rule) => rule[part].map((topic) => ({ ...topic, rule: rule.name })))
+    .sort((one, other) => other.since.localeCompare(one.since))
+}
+
+interface TopicsParts {
+  title: string
+  topics: readonly Topic[]
+  columns: readonly Column<Topic>[]
+  empty: string
+}
+
+function Topics({ title, topics, columns, empty }: TopicsParts) {
+  return (
+    <section className="stack" aria-label={title}>
+      <h2>{title}</h2>
+      {topics.length === 0 ? (
+        <Empty title={empty} />
+      ) : (
+        <DataTable
+          label={title}
+          columns={columns}
+          rows={topics}
+          keyOf={({ rule, id, since }) => `${rule} ${id} ${since}`}
+        />
+      )}
+    </section>
+  )
+}
+
+const WHAT: Column<Topic> = {
+  title: 'What',
+  className: 'wide',
+  cell: ({ title, page, command }) => (
+    <Link href={page} title={command}>
+      {title}
+    </Link>
+  ),
+}
+const RULE: Column<Topic> = { title: 'Rule', width: '180px', cell: ({ rule }) => rule }
+const TIMES: Column<Topic> = {
+  title: 'Count',
+  width: '80px',
+  className: 'number',
+  cell: ({ count }) => formatCount(count),
+}
+const SINCE: Column<Topic> = { title: 'Since', width: '92px', cell: ({ since }) => <When at={since} /> }
+
+const OPEN: readonly Column<Topic>[] = [
+  WHAT,
+  RULE,
+  TIMES,
+  SINCE,
+  {
+    title: 'Told',
+    width: '110px',
+    cell: ({ toldAt }) => (toldAt === null ? <span className="quiet">not yet</span> : <When at={toldAt} />),
+  },
+]
+const PAST: readonly Column<Topic>[] = [
+  WHAT,
+  RULE,
+  TIMES,
+  SINCE,
+  { title: 'Over', width: '110px', cell: ({ endedAt }) => <When at={endedAt} /> },
+]
+
+const RULES: readonly Column<Rule>[] = [
+  { title: 'Rule', width: '22%', cell: ({ name }) => name },
+  { title: 'When', width: '140px', cell: ({ when }) => <span className="mono">{when}</span> },
+  {
+    title: 'Workflow',
+    className: 'wide',
+    cell: ({ workflow }) => workflow ?? <span className="quiet">every one</span>,
+  },
+  { title: 'Again after', width: '104px', className: 'number', cell: ({ everyMs }) => formatDuration(everyMs) },
+  {
+    title: 'Channels',
+    className: 'wide',
+    cell: ({ channels }) => (
+      <span className="row">
+        {channels.map((channel) => (
+          <Channel key={channel.name} channel={channel} />
+        ))}
+      </span>
+    ),
+  },
+]
+
+function Channel({ channel: { name, kind, sentAt, error } }: { channel: Rule['channels'][number] }) {
+  const [state, glyph] = sentAt === null ? ['idle', '○'] : error === null ? ['completed', '✓'] : ['failed', '✗']
+  const said = sentAt === null ? 'no message yet' : (error ?? 'took the last message')
+  return (
+    <span className="status" data-state={state} title={said}>
+      <span aria-hidden="true">{glyph}</span>
+      {name}, {kind}
+      {error !== null && <span className="quiet">: {error}</span>}
+    </span>
+  )
+}
+
+const TEST: Column<Rule> = { title: 'Try it', width: '92px', cell: ({ name }) => <Test rule={name} /> }
+
+function Test({ rule }: { rule: string }) {
+  const [isOpen, setOpen] = useState(false)
+  const toast = useToasts()
+  const send = async (reason: string | undefined) => {
+    const { channels } = await call('POST /alerts/:name/test', { params: { name: rule }, body: { reason } })
+    const results = channels.map(
+      ({ channel, error }) => `${channel} ${error === null ? 'took it' : `did not: ${error}`}`,
+    )
+    toast(
+      `${results.join(' · ')}.`,
+      channels.some(({ error }) => error !== null),
+    )
+  }
+  return (
+    <>
+      <button type="button" className="plain" aria-label={`Test ${rule}`} onClick={() => setOpen(true)}>
+        Test…
+      </button>
+      {isOpen && (
+        <Confirm title={`Test ${rule}?`} action="Send a test" onClose={() => setOpen(false)} perform={send}>
+          <p>Each channel of the rule gets a message that says it is a test.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function NoRule() {
+  return (
+    <Empty title="The project has no alert rules.">
+      <p>A rule in the project file tells a webhook, Slack or mailbox what is wrong:</p>
+      <code>{"{ when: 'run.failed', to: ['team'] }"}</code>
+    </Empty>
+  )
+}

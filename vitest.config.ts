@@ -8,6 +8,7 @@ export const LONG = [
   'test/crash/**/*.test.ts',
   'test/docs/{api,guides}.test.ts',
   'test/e2e/{author-code,burst,clock-jump,first-hour,lost-database,package,prometheus,receiver-floods,roles,rotation,stalled-log}.test.ts',
+  'test/e2e/postgres/*.test.ts',
   'test/dashboard/in-browser.test.ts',
   'test/property/{flow,folds,safety}.test.ts',
   'test/sandbox/pages/in-browser.test.ts',

@@ -12,8 +12,8 @@ import { protectDataDir } from '../project/data-dir/protect-data-dir.ts'
 import { type Runtime, removeRuntimeFile, writeRuntimeFile } from '../project/data-dir/runtime-file.ts'
 import { readVersion } from '../project/read-version.ts'
 import type { Sandbox } from '../sandbox/index.ts'
+import { openSharedStore } from '../store/open-store.ts'
 import { isLogMissing } from '../store/sqlite/database/open-mark.ts'
-import { openThreadedStore } from '../store/sqlite/thread/threaded-store.ts'
 import type { Tracing } from '../watch/traces/tracing.ts'
 import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-urls.ts'
 import { type EmbeddedSandbox, makeSampleTransfer, registerWebhook, startEmbeddedSandbox } from './embedded-sandbox.ts'
@@ -61,8 +61,9 @@ export class App {
     const closed = protectDataDir(config)
     if (closed.length > 0) notices.publish({ kind: 'store.protected', paths: closed })
     const options = { ...storeOptions(config), commits }
-    if (isLogMissing(options.file)) notices.publish({ kind: 'store.log_missing', file: options.file })
-    const store = await (parts.openStore ?? openThreadedStore)(options)
+    if ('file' in options && isLogMissing(options.file))
+      notices.publish({ kind: 'store.log_missing', file: options.file })
+    const store = await (parts.openStore ?? openSharedStore)(options)
     const probeKey = deriveProbeKey(options.vaultKey)
     const given = { clock, random, notices, ...(workflows === undefined ? {} : { workflows }) }
     try {

@@ -14,7 +14,7 @@ import { HourCounter } from '../schedule/hour-counter.ts'
 import { Pruner } from '../schedule/pruner.ts'
 import { Scheduler } from '../schedule/scheduler.ts'
 import { Sealer } from '../schedule/sealer.ts'
-import type { SqliteStoreOptions } from '../store/sqlite/open-sqlite-store.ts'
+import type { StoreOptions } from '../store/open-store.ts'
 import type { Tracing } from '../watch/traces/tracing.ts'
 import { listSendings, openAlerts } from './alerts/open-alerts.ts'
 import { openConsole } from './console/open-console.ts'
@@ -34,8 +34,8 @@ export interface AppParts {
   notices: NoticeBus
   /** Told every secret of the app, so that its log never shows one. */
   secrets: KnownSecrets
-  /** Default: the store with its writer thread. */
-  openStore: (options: SqliteStoreOptions) => Store | Promise<Store>
+  /** Default: the store that threads share. */
+  openStore: (options: StoreOptions) => Store | Promise<Store>
   /** Run on this thread. Default: the modules in the workflows folder, on a thread of their own. */
   workflows: readonly AnyWorkflow[]
 }

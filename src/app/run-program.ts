@@ -36,6 +36,8 @@ async function run(): Promise<void> {
 
 function fail(error: unknown): never {
   const isOurs = error instanceof UpshotError
-  process.stderr.write(`${isOurs ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
+  const text = isOurs ? error.message : error instanceof Error ? error.stack : String(error)
+  const fix = isOurs && typeof error.details.fix === 'string' ? `${error.details.fix}\n` : ''
+  process.stderr.write(`${text}\n${fix}`)
   process.exit(isOurs && error.code === 'invalid_config' ? 2 : 1)
 }

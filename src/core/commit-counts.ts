@@ -13,19 +13,28 @@ const BOUNDS = [COMMIT_SECONDS, COMMIT_SECONDS, COMMIT_WRITES] as const
 const SIZES = BOUNDS.map((bounds) => bounds.length + 2)
 const STARTS = SIZES.map((_, index) => SIZES.slice(0, index).reduce((sum, size) => sum + size, 0))
 
+const SIZE = SIZES.reduce((sum, size) => sum + size, 0)
+
+/** Threads that may commit. */
+const LANES = 2
+
 /**
- * Counts of commits in memory that threads share: the thread that commits adds, any other reads. A
- * read during a commit may miss it in one of the numbers.
+ * Counts of commits in memory that threads share, each with a lane of its own. A read during a
+ * commit may miss it in one of the numbers.
  */
 export class CommitCounts {
+  readonly #lanes: readonly Float64Array[]
   readonly #numbers: Float64Array
 
-  constructor(memory: SharedArrayBuffer = CommitCounts.allocate()) {
-    this.#numbers = new Float64Array(memory)
+  /** `lane`: 0 or 1. */
+  constructor(memory: SharedArrayBuffer = CommitCounts.allocate(), lane = 0) {
+    const bytes = SIZE * Float64Array.BYTES_PER_ELEMENT
+    this.#lanes = Array.from({ length: LANES }, (_, number) => new Float64Array(memory, number * bytes, SIZE))
+    this.#numbers = this.#lanes[lane] ?? new Float64Array(SIZE)
   }
 
   static allocate(): SharedArrayBuffer {
-    return new SharedArrayBuffer(SIZES.reduce((sum, size) => sum + size, 0) * Float64Array.BYTES_PER_ELEMENT)
+    return new SharedArrayBuffer(LANES * SIZE * Float64Array.BYTES_PER_ELEMENT)
   }
 
   /** `ms`: the whole commit; `syncMs`: its COMMIT, which waits for the disk. */
@@ -53,6 +62,7 @@ export class CommitCounts {
   #spread(spread: 0 | 1 | 2): CommitSpread {
     const start = STARTS[spread] ?? 0
     const end = start + BOUNDS[spread].length + 1
-    return { counts: [...this.#numbers.subarray(start, end)], sum: this.#numbers[end] ?? 0 }
+    const total = (index: number) => this.#lanes.reduce((sum, lane) => sum + (lane[index] ?? 0), 0)
+    return { counts: Array.from({ length: end - start }, (_, bucket) => total(start + bucket)), sum: total(end) }
   }
 }

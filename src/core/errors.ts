@@ -200,6 +200,6 @@ function toMessage(read: () => unknown): string {
 /** Cuts query strings and `user:password@` out of URLs: they carry signatures and logins. */
 export function redactUrls(text: string): string {
   return text
-    .replace(/(https?:\/\/)[^\s"'<>/?#]*@/gi, '$1…@')
+    .replace(/((?:https?|postgres(?:ql)?):\/\/)[^\s"'<>/?#]*@/gi, '$1…@')
     .replace(/(https?:\/\/[^\s"'<>?#]*)[?#][^\s"'<>]*/gi, '$1?…')
 }

@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '../../src/app/app.ts'
 import type { AppUrls } from '../../src/app/app-urls.ts'
-import { openStore } from '../../src/project/data-dir/open-store.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { eventBody } from '../support/fixtures.ts'
+import { openDataDir } from '../support/open-data-dir.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
 import type { Moment } from './doom.ts'
@@ -96,7 +96,7 @@ async function deliver(urls: AppUrls, all: typeof deliveries): Promise<string[]>
 
 /** A second life on the same data: the service repeats unanswered deliveries, and all runs end. */
 async function liveOn(dataDir: string, acknowledged: string[]): Promise<void> {
-  const app = await createScenario(dataDir, 'second', openSqliteStore)
+  const app = await createScenario(dataDir, 'second', openStore)
   try {
     const allCompleted = everyRunCompleted(app)
     const urls = await app.start()
@@ -128,7 +128,7 @@ function everyRunCompleted(app: App): () => Promise<void> {
 /** Reads the events and finished steps that a dead process left. */
 async function readRemains(dataDir: string): Promise<{ storedBefore: string[]; finishedBefore: string[] }> {
   if (!existsSync(join(dataDir, 'upshot.db'))) return { storedBefore: [], finishedBefore: [] }
-  const store = openStore(testConfig(dataDir))
+  const store = openDataDir(testConfig(dataDir))
   const events = await store.listEvents({ limit: 100 })
   const finishedBefore: string[] = []
   for (const run of await store.listRuns({ limit: 100 })) {
@@ -140,7 +140,7 @@ async function readRemains(dataDir: string): Promise<{ storedBefore: string[]; f
 }
 
 async function checkEverything(dataDir: string, finishedBefore: string[]): Promise<void> {
-  const store = openStore(testConfig(dataDir))
+  const store = openDataDir(testConfig(dataDir))
   const events = await store.listEvents({ limit: 100 })
   const runs = await store.listRuns({ limit: 100 })
   await store.close()

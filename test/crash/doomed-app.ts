@@ -1,11 +1,11 @@
-import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
+import { openSharedStore } from '../../src/store/open-store.ts'
 import { doom, type Moment } from './doom.ts'
 import { createScenario } from './scenario.ts'
 
 const [dataDir = '', moment = 'asked', at = '0'] = process.argv.slice(2)
 
-const app = await createScenario(dataDir, 'first', (options) =>
-  doom(openThreadedStore(options), moment as Moment, Number(at)),
+const app = await createScenario(dataDir, 'first', async (options) =>
+  doom(await openSharedStore(options), moment as Moment, Number(at)),
 )
 process.on('message', () => app.stop().then(() => process.exit(0)))
 app.notices.subscribe('run.completed', ({ run }) => process.send?.({ completed: run }))

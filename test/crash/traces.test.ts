@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { AppUrls } from '../../src/app/app-urls.ts'
 import { traceIdOf } from '../../src/core/runs/trace.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { WEBHOOK_SECRET } from '../support/test-config.ts'
@@ -58,7 +58,7 @@ async function liveUntilDeath(dataDir: string, call: number): Promise<boolean> {
 
 /** The service repeats its deliveries, and all runs end. */
 async function liveOn(dataDir: string): Promise<void> {
-  const app = await createScenario(dataDir, 'second', openSqliteStore)
+  const app = await createScenario(dataDir, 'second', openStore)
   try {
     let wake = () => {}
     app.notices.subscribe('run.completed', () => wake())

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { openStore } from '../../src/project/data-dir/open-store.ts'
 import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
 import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
+import { openDataDir } from '../support/open-data-dir.ts'
 import { followLog, type ProcessLog } from '../support/process-log.ts'
 import { commandsOf, pathOf, ROOT, readPages } from './pages.ts'
 
@@ -176,7 +176,7 @@ describe('with an app at work', () => {
   }
 
   async function findIds(runId: string): Promise<Record<string, string>> {
-    const store = openStore({ dataDir: join(project, 'data'), secretKey: null })
+    const store = openDataDir({ dataDir: join(project, 'data'), secretKey: null })
     try {
       const found = await store.findRun(runId)
       const [event] = await store.findEvents(found?.eventId ?? '')

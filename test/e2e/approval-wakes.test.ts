@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
-import { openStore } from '../../src/project/data-dir/open-store.ts'
+import { openDataDir } from '../support/open-data-dir.ts'
 import { startTestApp } from '../support/test-app.ts'
 
 /** Far below the pause of the poll, so that only the watch on other processes explains it. */
@@ -17,7 +17,7 @@ test('a vote from another process wakes the run that asked, without a poll', asy
   await sandbox.storage('storage_c').put('/asked.txt', '1')
   const opened = await hear('approval.opened')
   await hear('run.parked', ({ run }) => run === opened.run)
-  const other = openStore({ dataDir, secretKey: null })
+  const other = openDataDir({ dataDir, secretKey: null })
   onTestFinished(() => other.close())
   const found = await other.findApproval(opened.approval, Date.now())
   const word = { verdict: 'approved', actor: 'anna', reason: null, only: null, answer: null, signature: null } as const

@@ -3,7 +3,7 @@ import type { ClientRequest } from 'node:http'
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import type { Store } from '../../src/core/store/store.ts'
-import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
+import { openSharedStore, type StoreOptions } from '../../src/store/open-store.ts'
 import { startServedApp, startService } from './support/served-app.ts'
 
 /** Events of the burst. Run it with `UPSHOT_BURST=10000` for a few minutes of load. */
@@ -45,7 +45,7 @@ function watchWork() {
     mostRequests = Math.max(mostRequests, requests)
   })
   return {
-    openStore: (options: Parameters<typeof openThreadedStore>[0]) => counted(openThreadedStore(options)),
+    openStore: async (options: StoreOptions) => counted(await openSharedStore(options)),
     reported: (attempts: number) => {
       requests -= attempts
     },

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
-import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
+import { openSharedStore } from '../../src/store/open-store.ts'
 import { startTestApp } from '../support/test-app.ts'
 
 test('the runs of a delivery are claimed in its commit, and author code runs after its answer', async () => {
@@ -21,8 +21,8 @@ test('the runs of a delivery are claimed in its commit, and author code runs aft
     notices,
     // The clock stands still, so no claim comes from polling.
     clock: new ManualClock(),
-    openStore(options) {
-      const store = openThreadedStore(options)
+    async openStore(options) {
+      const store = await openSharedStore(options)
       return {
         ...store,
         async saveDelivery(delivery) {

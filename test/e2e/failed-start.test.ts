@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { App } from '../../src/app/app.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import type { Config } from '../../src/project/config/load-config.ts'
-import { openStore } from '../../src/project/data-dir/open-store.ts'
 import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
+import { openDataDir } from '../support/open-data-dir.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { NO_SERVICE, testConfig } from '../support/test-config.ts'
@@ -27,7 +27,7 @@ async function failToStart(dataDir: string, config: Partial<Config>): Promise<vo
 }
 
 async function readRows(dataDir: string) {
-  const store = openStore({ dataDir, secretKey: null })
+  const store = openDataDir({ dataDir, secretKey: null })
   const [routes, endpoints] = [await store.listRoutes(), await store.listEndpoints()]
   await store.close()
   return { routes, endpoints: endpoints.map(({ name, revision }) => ({ name, revision })) }

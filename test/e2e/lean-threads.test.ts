@@ -31,8 +31,17 @@ test('the writer thread loads SQLite and nothing that checks input', () => {
 
 test('the thread of the engine loads no receiver, server, log or command', () => {
   const { files, packages } = loadedWith('app/engine/engine-thread-main.ts')
-  expect(packages).toEqual(['better-sqlite3', 'node-cron', 'zod'])
+  expect(packages).toEqual(['node-cron', 'zod'])
   expect(within(files, 'receive', 'admin', 'sandbox', 'cli', 'dashboard', 'watch/metrics', 'notices/log')).toEqual([])
+})
+
+test('the store of one database loads nothing of the other', () => {
+  const sqlite = loadedWith('store/open-store.ts', 'store/sqlite/thread/connected-store.ts')
+  expect(sqlite.packages).toEqual(['better-sqlite3'])
+  expect(within(sqlite.files, 'store/postgres')).toEqual([])
+  const postgres = loadedWith('store/open-store.ts', 'store/postgres/open-postgres-store.ts')
+  expect(postgres.packages).toEqual(['pg'])
+  expect(within(postgres.files, 'store/sqlite')).toEqual([])
 })
 
 test('the main thread loads no engine, Files client, console or sandbox before it needs them', () => {

@@ -4,8 +4,8 @@ import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { UpshotError } from '../../src/core/errors.ts'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { SCHEME_PRESETS } from '../../src/core/incoming/signature.ts'
-import { storeOptions } from '../../src/project/data-dir/open-store.ts'
-import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
+import { sqliteOptions } from '../../src/project/data-dir/open-store.ts'
+import { openSharedStore } from '../../src/store/open-store.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { testConfig } from '../support/test-config.ts'
@@ -38,8 +38,8 @@ test('an app is not ready while an endpoint refuses deliveries signed with its o
 test('an app whose database is read-only is alive but not ready', async () => {
   let isFull = false
   const { urls } = await startTestApp({
-    openStore(options) {
-      const store = openThreadedStore(options)
+    async openStore(options) {
+      const store = await openSharedStore(options)
       const full = () => Promise.reject(new UpshotError('store_unavailable', 'The disk is full.'))
       return { ...store, checkWritable: (now) => (isFull ? full() : store.checkWritable(now)) }
     },
@@ -55,7 +55,7 @@ test('an app whose database is read-only is alive but not ready', async () => {
 test('an app is not ready after a newer Upshot has migrated its database', async () => {
   const dataDir = tempFolder()
   const { urls } = await startTestApp({}, { dataDir })
-  const db = new Database(storeOptions(testConfig(dataDir)).file)
+  const db = new Database(sqliteOptions(testConfig(dataDir)).file)
   const schema = db.pragma('user_version', { simple: true })
   db.pragma('user_version = 99')
   expect(await ask(urls.admin)).toMatchObject({ status: 503, checks: { migrated: expect.stringContaining('newer') } })

@@ -4,8 +4,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { App } from '../../src/app/app.ts'
 import type { Run } from '../../src/core/runs/run.ts'
 import type { Store } from '../../src/core/store/store.ts'
-import { openStore } from '../../src/project/data-dir/open-store.ts'
 import { eventBody } from '../support/fixtures.ts'
+import { openDataDir } from '../support/open-data-dir.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
@@ -54,7 +54,7 @@ class Stage {
   readonly store: Store
 
   constructor() {
-    this.store = openStore({ dataDir: join(this.root, 'data'), secretKey: null })
+    this.store = openDataDir({ dataDir: join(this.root, 'data'), secretKey: null })
     onTestFinished(() => this.store.close())
   }
 

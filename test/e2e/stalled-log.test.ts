@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openStore } from '../../src/project/data-dir/open-store.ts'
 import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
 import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
+import { openDataDir } from '../support/open-data-dir.ts'
 import { postDelivery } from '../support/post-delivery.ts'
 import { makeProject } from '../support/start-process.ts'
 import { WEBHOOK_SECRET } from '../support/test-config.ts'
@@ -35,7 +35,7 @@ export default defineWorkflow({ id: 'follow-up', on: 'file.*', run: () => null }
   }
   child.stdout.pause()
   const dataDir = join(root, 'data')
-  const store = openStore({ dataDir, secretKey: null })
+  const store = openDataDir({ dataDir, secretKey: null })
   const [endpoint] = await store.listEndpoints()
   await store.close()
   const url = `${readRuntimeFile(dataDir)?.receiver}/hooks/${endpoint?.path}`

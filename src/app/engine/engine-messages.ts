@@ -5,7 +5,7 @@ import type { Notice } from '../../core/notices.ts'
 import type { Arrival, Arrivals } from '../../engine/claim/claim-on-arrival.ts'
 import type { WorkerParts } from '../../engine/worker-parts.ts'
 import type { Config } from '../../project/config/load-config.ts'
-import type { SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
+import type { StoreOptions } from '../../store/open-store.ts'
 import type { Access } from './account-clients.ts'
 import type { EngineLoad } from './engine.ts'
 
@@ -21,8 +21,8 @@ export interface EngineConfig
 /** The data that an engine's thread begins with. */
 export interface EngineStart {
   config: EngineConfig
-  store: SqliteStoreOptions
-  /** To the writer thread. */
+  store: StoreOptions
+  /** To the store of the main thread. */
   port: MessagePort
   /** Id of its worker. */
   worker: string

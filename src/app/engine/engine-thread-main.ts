@@ -4,7 +4,7 @@ import { systemClock } from '../../core/time.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
-import { openConnectedStore } from '../../store/sqlite/thread/connected-store.ts'
+import { openConnectedStore } from '../../store/open-store.ts'
 import { type EngineStart, type FromEngine, type ToEngine, unpackArrivals } from './engine-messages.ts'
 import { forwardNotices } from './forward-notices.ts'
 import { LocalEngine } from './local-engine.ts'
@@ -20,7 +20,7 @@ const notices = createNoticeBus()
 const tell = (message: FromEngine) => parentPort?.postMessage(message)
 const flush = forwardNotices(notices, tell)
 catchStrayErrors(notices.publish)
-const store = openConnectedStore(options, port)
+const store = await openConnectedStore(options, port)
 
 const loading = LocalEngine.load({
   ...{ config, store, notices },

@@ -5,8 +5,8 @@ import { newId } from '../../core/ids.ts'
 import type { Notice } from '../../core/notices.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import type { Config } from '../../project/config/load-config.ts'
-import type { SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
-import type { ThreadedStore } from '../../store/sqlite/thread/threaded-store.ts'
+import type { StoreOptions } from '../../store/open-store.ts'
+import type { SharedStore } from '../../store/shared-store.ts'
 import type { EngineLoad } from './engine.ts'
 import type { EngineCall, EngineConfig, EngineStart, FromEngine, ToEngine } from './engine-messages.ts'
 
@@ -28,8 +28,8 @@ export interface EngineEnd {
 
 export interface EngineThreadParts {
   config: EngineConfig & Pick<Config, 'engine'>
-  storeOptions: SqliteStoreOptions
-  store: Pick<ThreadedStore, 'connect'>
+  storeOptions: StoreOptions
+  store: Pick<SharedStore, 'connect'>
   now: number
   pulseMs: number
   heard: (notices: readonly Notice[]) => void

@@ -1,7 +1,7 @@
 import type { Store } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'
-import type { SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
-import type { ThreadedStore } from '../../store/sqlite/thread/threaded-store.ts'
+import type { StoreOptions } from '../../store/open-store.ts'
+import type { SharedStore } from '../../store/shared-store.ts'
 import type { Engine } from './engine.ts'
 import { EngineThread } from './engine-thread.ts'
 import type { LocalEngineParts } from './local-engine.ts'
@@ -10,9 +10,9 @@ import { SupervisedEngine } from './supervised-engine.ts'
 
 interface OpenEngineParts extends Omit<LocalEngineParts, 'config' | 'store'> {
   config: Config
-  storeOptions: SqliteStoreOptions
-  /** Without a writer thread, or with given workflows, the engine is on this thread. */
-  store: Store | ThreadedStore
+  storeOptions: StoreOptions
+  /** A store of one thread, or given workflows, keep the engine on this thread. */
+  store: Store | SharedStore
 }
 
 /** Loads the workflows: on a thread of their own, where nothing keeps them on this one. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '../../core/time.ts'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
-import { openThreadedStore } from '../../store/sqlite/thread/threaded-store.ts'
+import { openSharedStore } from '../../store/open-store.ts'
 import { EngineThread } from './engine-thread.ts'
 import { forwardNotices } from './forward-notices.ts'
 import type { FromQuarantine, QuarantineStart } from './quarantine.ts'
@@ -17,7 +17,7 @@ async function main({ config: given, storeOptions, access }: QuarantineStart): P
   const notices = createNoticeBus()
   const flush = forwardNotices(notices, (heard: FromQuarantine) => void (process.connected && process.send?.(heard)))
   const options = { ...storeOptions, vaultKey: Buffer.from(storeOptions.vaultKey) }
-  const store = openThreadedStore(options)
+  const store = await openSharedStore(options)
   const engine = await SupervisedEngine.load({
     ...{ config, store, clock: systemClock, notices },
     begin: (pulseMs, heard) =>

@@ -9,7 +9,7 @@ import type { Clock } from '../../core/time.ts'
 import { publishRecovery } from '../../engine/claim/publish-recovery.ts'
 import type { NoticeBus } from '../../notices/notice-bus.ts'
 import type { Config } from '../../project/config/load-config.ts'
-import type { SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
+import type { StoreOptions } from '../../store/open-store.ts'
 import type { Access } from './account-clients.ts'
 
 /** How often to look for suspects that no notice has told of: other processes have some, too. */
@@ -20,7 +20,7 @@ const KILL_AFTER_MS = 3_000
 /** The first message to a quarantine. */
 export interface QuarantineStart {
   config: Pick<Config, 'workflowsDir' | 'drainMs' | 'guardPolicy' | 'traces' | 'engine'>
-  storeOptions: SqliteStoreOptions
+  storeOptions: StoreOptions
   access: Access
 }
 
@@ -28,7 +28,7 @@ export type FromQuarantine = readonly Notice[]
 
 interface QuarantineParts {
   config: Pick<Config, 'workflowsDir' | 'drainMs' | 'guardPolicy' | 'traces' | 'engine'>
-  storeOptions: SqliteStoreOptions
+  storeOptions: StoreOptions
   store: Pick<Store, 'hasSuspects' | 'recoverRuns'>
   clock: Clock
   notices: NoticeBus
@@ -93,7 +93,7 @@ export class Quarantine {
     if (this.#child || !this.#access || !(await store.hasSuspects()) || this.#isStopped) return
     const { workflowsDir, drainMs, guardPolicy, traces = null, engine } = config
     // Memory for counts is shared by threads only.
-    const place = { file: storeOptions.file, vaultKey: storeOptions.vaultKey }
+    const { commits: _, ...place } = storeOptions
     // The same ending as this file: source here, JavaScript in the package.
     const entry = fileURLToPath(import.meta.url.replace(/quarantine(\.\w+)$/, 'quarantine-main$1'))
     const child = fork(entry, { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })

@@ -6,7 +6,7 @@ import type { Config } from '../../project/config/load-config.ts'
 import type { EmbeddedSandbox } from '../embedded-sandbox.ts'
 
 interface Parts {
-  config: Pick<Config, 'service' | 'secretKey' | 'alerts'>
+  config: Pick<Config, 'service' | 'secretKey' | 'alerts' | 'database'>
   store: Pick<Store, 'readSetupVersion' | 'listEndpoints' | 'listAccounts'>
   clock: Clock
   secrets: KnownSecrets
@@ -31,7 +31,7 @@ export class SecretWatch {
     const version = await store.readSetupVersion()
     if (version === this.#read.version && clock.now() - this.#read.at < READ_EVERY_MS) return
     this.#read = { version, at: clock.now() }
-    const { service, secretKey, alerts } = config
+    const { service, secretKey, alerts, database } = config
     const [endpoints, accounts] = await Promise.all([store.listEndpoints(), store.listAccounts()])
     const keys = [...accounts, ...(service.kind === 'real' ? [service] : [])].flatMap((each) => [
       each.apiKey,
@@ -39,7 +39,8 @@ export class SecretWatch {
     ])
     const values = endpoints.flatMap((endpoint) => endpoint.secrets.map(({ value }) => value))
     const channels = Object.values(alerts?.channels ?? {}).flatMap(listSecrets)
-    const all = [secretKey, embedded()?.apiKey, ...keys, ...values, ...channels]
+    const passwords = [...(database?.hosts ?? []), ...(database?.directHosts ?? [])].map(({ password }) => password)
+    const all = [secretKey, ...passwords, embedded()?.apiKey, ...keys, ...values, ...channels]
     secrets.replace(all.filter((secret) => typeof secret === 'string'))
   }
 }

@@ -65,13 +65,13 @@ export function openProject(configFile?: string, reason?: string): Project {
     operator,
     async withStore(use, { mayCreate = false } = {}) {
       const config = await load()
-      if (!mayCreate) await requireDatabase(config)
+      if (!mayCreate && !config.database) await requireDatabase(config)
       return useStore(config, (store) => use(store, config))
     },
     async recordAction(action, outcome) {
-      const { databaseFile } = await import('../../project/data-dir/data-files.ts')
+      const { hasDatabase } = await import('../../project/data-dir/data-files.ts')
       const config = await load({}, { isSandbox: true })
-      if (!existsSync(databaseFile(config))) return
+      if (!hasDatabase(config)) return
       await useStore(config, (store) => store.recordAction({ ...operator, ...action, at: systemClock.now() }, outcome))
     },
   }
@@ -80,7 +80,7 @@ export function openProject(configFile?: string, reason?: string): Project {
 async function openStoreOf(config: Config): Promise<Store> {
   const { openStore } = await import('../../project/data-dir/open-store.ts')
   try {
-    return openStore(config)
+    return await openStore(config)
   } catch (cause) {
     if (cause instanceof UpshotError) throw cause
     const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
@@ -91,8 +91,16 @@ async function openStoreOf(config: Config): Promise<Store> {
   }
 }
 
-/** The path of the project's database, for a command that must not make one; throws `not_found`. */
-export async function requireDatabase(config: Pick<Config, 'dataDir'>): Promise<string> {
+/**
+ * The path of the project's database, for a command that works on a file and must not make one.
+ * Throws `not_found`, and `invalid_request` where the project is in PostgreSQL.
+ */
+export async function requireDatabase(config: Pick<Config, 'dataDir' | 'database'>): Promise<string> {
+  if (config.database) {
+    throw new UpshotError('invalid_request', 'This command works on a database file; yours is in PostgreSQL.', {
+      details: { fix: 'Use the tools of PostgreSQL or of its provider, such as pg_dump.' },
+    })
+  }
   const { databaseFile } = await import('../../project/data-dir/data-files.ts')
   const file = databaseFile(config)
   if (existsSync(file)) return file

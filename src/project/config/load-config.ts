@@ -5,6 +5,7 @@ import { UpshotError } from '../../core/errors.ts'
 import type { GuardPolicy } from '../../core/safety/guard.ts'
 import { readAlerts } from './alert-config.ts'
 import { loadConfigFile, type Settings } from './config-file.ts'
+import { DATABASE, type DatabaseConfig, readDatabase } from './database-config.ts'
 import type { Environment } from './environment.ts'
 import { readTraces, TRACES, type TraceConfig } from './trace-config.ts'
 import type { ConfigFlags, LogThreshold, Role, ServiceConfig } from './variables.ts'
@@ -23,6 +24,8 @@ export interface Config extends Omit<Settings, 'workflows' | 'guard' | 'approval
   role: Role
   /** Whether changed modules are loaded again. */
   dev?: boolean
+  /** Null or left out: the database is a file in `dataDir`. */
+  database?: DatabaseConfig | null
   /** Key that seals secrets in the database; null where the data directory has a key file. */
   secretKey: string | null
   /** File that anchors of the effect ledger are appended to; null: only the log has them. */
@@ -56,7 +59,8 @@ export async function loadConfig(
   if (service?.kind === 'real' && general?.UPSHOT_GUARD === 'off') {
     faults.push('UPSHOT_GUARD must be on with the real service. Raise `guard` in the project file instead.')
   }
-  if (environment.UPSHOT_DATABASE_URL) faults.push(NO_POSTGRES)
+  const place = readVariables(DATABASE, environment, faults)
+  const database = place && readDatabase(place, environment, faults)
   if (faults.length > 0 || !general || !service || !traces) throw describeFaults(faults)
   const file = await loadConfigFile(findConfigFile(root, configFile))
   const { workflows, guard, approvals, ...settings } = file
@@ -75,6 +79,7 @@ export async function loadConfig(
     },
     logLevel: general.UPSHOT_LOG_LEVEL,
     role: general.UPSHOT_ROLE,
+    database,
     dev: general.UPSHOT_DEV === '1',
     secretKey: general.UPSHOT_SECRET_KEY ?? null,
     anchorFile: general.UPSHOT_ANCHOR_FILE === undefined ? null : resolve(root, general.UPSHOT_ANCHOR_FILE),
@@ -88,9 +93,6 @@ export async function loadConfig(
     traces: readTraces(traces),
   })
 }
-
-/** Told rather than ignored: the project would write to another database than its owner thinks. */
-const NO_POSTGRES = 'UPSHOT_DATABASE_URL is set, but this version keeps a project in SQLite only. Remove the variable.'
 
 function describeFaults(faults: readonly string[]): UpshotError {
   const lines = faults.map((fault) => `  ${fault}`)

@@ -4,6 +4,7 @@ import { isStrongSecret } from '../../core/incoming/endpoint.ts'
 import { decideKeyFault, type KeyFault, type Plan } from '../../core/service/account.ts'
 import type { StorageName } from '../../core/service/storage.ts'
 import { PUBLIC_URL_LOOKS_LIKE, publicUrl } from './config-file.ts'
+import { DATABASE } from './database-config.ts'
 import type { Environment } from './environment.ts'
 import { TRACES } from './trace-config.ts'
 
@@ -120,7 +121,7 @@ const SERVICE = {
 } as const
 
 /** Every variable, in the order of `upshot config show`. */
-export const VARIABLES: Variables = { ...GENERAL, ...SERVICE, ...TRACES }
+export const VARIABLES: Variables = { ...GENERAL, ...DATABASE, ...SERVICE, ...TRACES }
 
 type Variables = Record<string, readonly [z.ZodType, string]>
 

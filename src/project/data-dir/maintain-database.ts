@@ -7,7 +7,18 @@ import { type DatabaseReport, verifyDatabase } from '../../store/sqlite/upkeep/v
 import { verifyLedgerFile } from '../../store/sqlite/upkeep/verify-ledger-file.ts'
 import type { Config } from '../config/load-config.ts'
 import { databaseFile } from './data-files.ts'
-import { readKey } from './open-store.ts'
+import { readKey, storeOptions } from './open-store.ts'
+
+/**
+ * Makes the schema in PostgreSQL, or brings it up to date. Null for a file, which is migrated when
+ * it is opened.
+ */
+export async function migrateDatabase(config: Pick<Config, 'dataDir' | 'secretKey' | 'database'>) {
+  const options = storeOptions(config)
+  if ('file' in options) return null
+  const { migratePostgres } = await import('../../store/postgres/open-postgres-store.ts')
+  return migratePostgres(options)
+}
 
 /** Copies the project's database to `to` and checks the copy. The app may be running. */
 export function backUp(

@@ -1,34 +1,64 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { UpshotError } from '../../core/errors.ts'
 import type { Store } from '../../core/store/store.ts'
-import { openSqliteStore, type SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
+import { openStore as openStoreOn, type StoreOptions } from '../../store/open-store.ts'
+import type { PostgresStoreOptions } from '../../store/postgres/open-postgres-store.ts'
+import type { SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
 import { loadVaultKey, makeVaultKey, parseVaultKey, readVaultKey } from '../../store/vault.ts'
+import type { DatabaseConfig, DatabaseHost } from '../config/database-config.ts'
 import type { Config } from '../config/load-config.ts'
 import { databaseFile, vaultKeyFile } from './data-files.ts'
 
-type Place = Pick<Config, 'dataDir' | 'secretKey'>
+type Files = Pick<Config, 'dataDir' | 'secretKey'>
+type Place = Files & Pick<Config, 'database'>
 
 /**
- * Path of the database and the key that seals its secrets. Makes the directory, and a key file
+ * The database, and the key that seals its secrets. Makes the data directory, and a key file in it
  * unless `secretKey` is set.
  */
-export function storeOptions({ dataDir, secretKey }: Place): SqliteStoreOptions {
+export function storeOptions({ database = null, ...place }: Place): StoreOptions {
+  return database === null ? sqliteOptions(place) : postgresOptions(database, makeKey(place))
+}
+
+/** The same for the database in the data directory. */
+export function sqliteOptions(place: Files): SqliteStoreOptions {
+  return { file: databaseFile(place), vaultKey: makeKey(place) }
+}
+
+function makeKey({ dataDir, secretKey }: Files): Buffer {
   makeDataDir(dataDir)
-  const vaultKey =
-    secretKey === null ? loadVaultKey(vaultKeyFile({ dataDir })) : parseVaultKey(secretKey, 'UPSHOT_SECRET_KEY')
-  return { file: databaseFile({ dataDir }), vaultKey }
+  return secretKey === null ? loadVaultKey(vaultKeyFile({ dataDir })) : parseVaultKey(secretKey, 'UPSHOT_SECRET_KEY')
+}
+
+function postgresOptions(database: DatabaseConfig, vaultKey: Buffer): PostgresStoreOptions {
+  const { hosts, directHosts, schema, connections } = database
+  const describe = (all: readonly DatabaseHost[]) => all.map(({ tls, ...host }) => ({ ...host, ssl: tls ?? false }))
+  return {
+    hosts: describe(hosts),
+    directHosts: directHosts && describe(directHosts),
+    schema,
+    vaultKey,
+    connections: shareConnections(connections),
+  }
+}
+
+/** One connection listens; a fifth answers people, and the engine gets half of the rest. */
+function shareConnections(all: number): Required<PostgresStoreOptions>['connections'] {
+  const aside = Math.max(1, Math.floor(all / 5))
+  const own = Math.floor((all - 1 - aside) / 2)
+  return { own, aside, engine: all - 1 - aside - own }
 }
 
 /** The key of the project, for reading; where there is none, one that opens nothing. */
-export function readKey({ dataDir, secretKey }: Place): Buffer {
+export function readKey({ dataDir, secretKey }: Files): Buffer {
   if (secretKey !== null) return parseVaultKey(secretKey, 'UPSHOT_SECRET_KEY')
   const file = vaultKeyFile({ dataDir })
   return existsSync(file) ? readVaultKey(file) : makeVaultKey()
 }
 
 /** Opens the store on this thread, for the command line; the app may be running. */
-export function openStore(place: Place): Store {
-  return openSqliteStore(storeOptions(place))
+export function openStore(place: Place): Promise<Store> {
+  return openStoreOn(storeOptions(place))
 }
 
 function makeDataDir(folder: string): void {

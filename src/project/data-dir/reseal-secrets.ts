@@ -8,7 +8,7 @@ import { syncFile } from '../../store/sync-file.ts'
 import { makeVaultKey, parseVaultKey, readVaultKey, writeVaultKey } from '../../store/vault.ts'
 import type { Config } from '../config/load-config.ts'
 import { vaultKeyFile } from './data-files.ts'
-import { storeOptions } from './open-store.ts'
+import { sqliteOptions } from './open-store.ts'
 
 /**
  * `keyFiles`: paths of the new key and of the old one; null where the key is in the environment.
@@ -26,7 +26,7 @@ export function resealSecrets(
 ): ResealedSecrets {
   const action = { action: 'db.reseal', target: null, parameters: {}, at: systemClock.now() }
   const entry: AuditEntry = { ...operator, ...action }
-  const { file, vaultKey } = storeOptions(place)
+  const { file, vaultKey } = sqliteOptions(place)
   const asked = given === null ? null : parseVaultKey(given, 'The new key')
   if (place.secretKey === null) return resealWithFile(file, vaultKeyFile(place), { present: vaultKey, asked, entry })
   if (asked !== null) return { ...resealDatabase(file, { present: vaultKey, next: asked }, entry), keyFiles: null }

@@ -1,87 +1,170 @@
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type pg from 'pg'
-import type { Store, StoreWrites } from '../../core/store/store.ts'
+import { CommitCounts } from '../../core/commit-counts.ts'
+import type { ReadStore, Store, StoreWrites } from '../../core/store/store.ts'
 import type { WorkerWrites } from '../../core/store/workers.ts'
+import type { SharedStore } from '../shared-store.ts'
 import { createVault } from '../vault.ts'
 import { Database } from './database/database.ts'
-import { DirectSession } from './database/direct-session.ts'
-import { migrate, requireSchema } from './database/migrate.ts'
-import { Pool, type PoolOptions } from './database/pool.ts'
+import { DirectSession, type Session } from './database/direct-session.ts'
+import { type Migration, migrate, requireSchema, requireServer } from './database/migrate.ts'
+import { Pool } from './database/pool.ts'
 import { translateFault } from './database/postgres-fault.ts'
+import { PortSession, serveSession } from './database/session-port.ts'
 import { SetupCache } from './incoming/setup-cache.ts'
 import { createReader } from './reader.ts'
 import { openTables, type Tables } from './tables.ts'
 import { createWriter } from './writer.ts'
 
+/** Where the database is, and how much of it a process uses. All of it crosses to threads. */
 export interface PostgresStoreOptions {
   /** One for each host of the database, in the order in which they are tried. */
   hosts: readonly pg.ClientConfig[]
+  /** The same without a pooler between, for the session that listens. Default: `hosts`. */
+  directHosts?: readonly pg.ClientConfig[] | null
   schema: string
   /** 32 bytes that seal the secrets in it. */
   vaultKey: Buffer
-  /** True: the schema is made, or brought up to date. False: it must be this version's. */
-  mayMigrate: boolean
-  /** Most connections for reads and writes; one more listens. Default 4. */
-  connections?: number
+  /** True: the schema is made, or brought up to date. Default: it must be this version's. */
+  mayMigrate?: boolean
+  /** Most connections, without the one that listens. Default 4, 2 and 4. */
+  connections?: { own: number; aside: number; engine: number }
+  /** Memory of a `CommitCounts`, to which each commit is added. Default: none is counted. */
+  commits?: SharedArrayBuffer
 }
+
+const CONNECTIONS = { own: 4, aside: 2, engine: 4 }
 
 /** The store in a PostgreSQL database, which any number of processes share. See decision 62. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const { hosts, schema, vaultKey, mayMigrate, connections = 4 } = options
-  const place = describePlace(options)
-  const poolOptions: PoolOptions = { hosts, schema, size: connections }
-  const vault = createVault(vaultKey)
-  const pool = new Pool(poolOptions)
+  const { connections = CONNECTIONS } = options
+  const db = await openChecked(options, connections.own)
+  return createStore(db, openSession(options))
+}
+
+/** The store of an app, whose session other threads may use as well. */
+export async function openSharedPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
+  const { connections = CONNECTIONS } = options
+  const db = await openChecked(options, connections.own)
+  const session = openSession(options)
+  const store = createStore(db, session)
+  const aside = createDatabase(options, createPool(options, connections.aside))
+  return {
+    ...store,
+    aside: createReads(aside, session),
+    connect() {
+      const { port1, port2 } = new MessageChannel()
+      serveSession(session, port2)
+      return { port: port1, cut: () => port2.close() }
+    },
+    async close() {
+      await Promise.all([store.close(), aside.close()])
+    },
+  }
+}
+
+/** The store of another thread: connections of its own, and the session of its owner. */
+export function openConnectedPostgresStore(options: PostgresStoreOptions, port: MessagePort): Store {
+  const { connections = CONNECTIONS } = options
+  return createStore(createDatabase(options, createPool(options, connections.engine), 1), new PortSession(port))
+}
+
+/** Makes the schema, or brings it up to date; the app may be running. */
+export async function migratePostgres(options: PostgresStoreOptions): Promise<Migration> {
+  const pool = new Pool({ hosts: options.hosts, schema: options.schema, size: 1, isUnbounded: true })
   try {
-    const client = await pool.take()
-    let isSound = false
-    try {
-      if (mayMigrate) await migrate(client, schema)
-      await requireSchema(client)
-      isSound = true
-    } finally {
-      pool.release(client, isSound)
-    }
+    return await withFirst(options, pool, (client) => migrate(client, options.schema))
+  } finally {
+    await pool.close()
+  }
+}
+
+/** Throws `invalid_config` where server or schema are not what this version works with. */
+async function openChecked(options: PostgresStoreOptions, size: number): Promise<Database<Tables>> {
+  if (options.mayMigrate) await migratePostgres(options)
+  const pool = createPool(options, size)
+  try {
+    await withFirst(options, pool, (client) => requireSchema(client, describePlace(options)))
+    return createDatabase(options, pool)
   } catch (error) {
     await pool.close()
+    throw error
+  }
+}
+
+/** Uses the first session of a pool, with a server that is new enough. */
+async function withFirst<T>(options: PostgresStoreOptions, pool: Pool, use: (client: pg.Client) => Promise<T>) {
+  const place = describePlace(options)
+  try {
+    const client = await pool.take()
+    try {
+      await requireServer(client, place)
+      return await use(client)
+    } finally {
+      pool.release(client, true)
+    }
+  } catch (error) {
     throw translateFault(error, place)
   }
-  const db = new Database<Tables>(pool, place, (connection) => openTables(connection, vault))
-  const direct = new DirectSession(poolOptions)
-  const setup = new SetupCache(
-    () => db.read(async (t) => (await t.setupVersion.get()) ?? 0),
-    () => db.read(async (t) => ({ endpoints: await t.endpoints.load(), routes: await t.workflows.routes() })),
-  )
-  const writer = createWriter(db, () => direct.hint())
+}
+
+function createDatabase(options: PostgresStoreOptions, pool: Pool, lane = 0): Database<Tables> {
+  const { vaultKey, commits } = options
+  const counts = commits === undefined ? null : new CommitCounts(commits, lane)
+  // A key that crossed to this thread is no Buffer any more.
+  const vault = createVault(Buffer.from(vaultKey))
+  const place = { pool, name: describePlace(options), counts }
+  return new Database<Tables>(place, (connection) => openTables(connection, vault))
+}
+
+function createPool({ hosts, schema }: PostgresStoreOptions, size: number): Pool {
+  return new Pool({ hosts, schema, size })
+}
+
+function openSession({ hosts, directHosts, schema }: PostgresStoreOptions): Session {
+  return new DirectSession({ hosts: directHosts ?? hosts, schema, size: 1 })
+}
+
+function createStore(db: Database<Tables>, session: Session): Store {
+  const writer = createWriter(db, () => session.hint())
   return {
-    ...createReader(db, setup, (onChange) => direct.watch(onChange)),
+    ...createReads(db, session),
     ...writer,
-    ...workerWrites(writer, direct),
+    ...workerWrites(writer, session),
     async close() {
-      await direct.close()
+      await session.close()
       await db.close()
     },
   }
 }
 
+function createReads(db: Database<Tables>, session: Session): ReadStore {
+  const setup = new SetupCache(
+    () => db.read(async (t) => (await t.setupVersion.get()) ?? 0),
+    () => db.read(async (t) => ({ endpoints: await t.endpoints.load(), routes: await t.workflows.routes() })),
+  )
+  return createReader(db, setup, (onChange) => session.watch(onChange))
+}
+
 /** The writes after which the session holds a worker's lock, or gives it back. */
-function workerWrites(writer: StoreWrites, direct: DirectSession): Partial<WorkerWrites> {
+function workerWrites(writer: StoreWrites, session: Session): Partial<WorkerWrites> {
   return {
     async startWorker(worker, now) {
       await writer.startWorker(worker, now)
-      await direct.hold(worker)
+      await session.hold(worker)
     },
     async beatWorker(worker, now) {
       await writer.beatWorker(worker, now)
-      await direct.hold(worker)
+      await session.hold(worker)
     },
     async endWorker(worker) {
       const recovery = await writer.endWorker(worker)
-      await direct.drop(worker)
+      await session.drop(worker)
       return recovery
     },
     async stopWorker(worker) {
       await writer.stopWorker(worker)
-      await direct.drop(worker)
+      await session.drop(worker)
     },
   }
 }

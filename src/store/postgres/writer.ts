@@ -85,9 +85,13 @@ function hotWrites(
   db: Database<Tables>,
   hint: () => void,
 ): Pick<StoreWrites, 'completeRun' | 'saveCheckpoint' | 'saveDelivery'> {
-  const deliveries = new DeliveryQueue((stream, planned) => db.read((t) => t.arrivals.save(stream, planned)))
-  const steps = new CallQueue<PlainStep, boolean>((calls) => db.read((t) => t.journal.saveSteps(calls)))
-  const ends = new CallQueue<PlainEnd, EndVerdict>((calls) => db.read((t) => t.journal.completeRuns(calls)))
+  const deliveries = new DeliveryQueue((stream, planned) =>
+    db.call(planned.length, (t) => t.arrivals.save(stream, planned)),
+  )
+  const steps = new CallQueue<PlainStep, boolean>((calls) => db.call(calls.length, (t) => t.journal.saveSteps(calls)))
+  const ends = new CallQueue<PlainEnd, EndVerdict>((calls) =>
+    db.call(calls.length, (t) => t.journal.completeRuns(calls)),
+  )
   return {
     async saveDelivery(delivery) {
       const receipt = await deliveries.save(delivery)
@@ -117,7 +121,7 @@ function claimWrites(db: Database<Tables>): Pick<StoreWrites, 'claimRuns' | 'cla
     claims += 1
     const number = claims
     for (let held = 0; held < MAX_HELD; ) {
-      const claimed = await db.read((t) => t.claims.claim(kind, worker, { limit, now, number }))
+      const claimed = await db.call(1, (t) => t.claims.claim(kind, worker, { limit, now, number }))
       if (claimed !== null) return claimed
       const more = await db.write((t) => t.claims.hold(kind, worker, { limit, now, gates: t.gates }))
       held += Math.max(more, 1)

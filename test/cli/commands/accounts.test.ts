@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openStore } from '../../../src/project/data-dir/open-store.ts'
+import { openDataDir } from '../../support/open-data-dir.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { runCli } from '../support/run-cli.ts'
@@ -17,7 +17,7 @@ function accountsIn(dataDir: string) {
 }
 
 async function readAccount(dataDir: string, name: string) {
-  const store = openStore({ dataDir, secretKey: null })
+  const store = openDataDir({ dataDir, secretKey: null })
   try {
     return await store.findAccount(name)
   } finally {

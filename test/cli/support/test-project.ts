@@ -2,8 +2,8 @@ import { onTestFinished } from 'vitest'
 import { cron } from '../../../src/author/cron.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
 import type { Store } from '../../../src/core/store/store.ts'
-import { openStore } from '../../../src/project/data-dir/open-store.ts'
 import { checkpoint, queueRun } from '../../support/fixtures.ts'
+import { openDataDir } from '../../support/open-data-dir.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { runHere } from './run-here.ts'
 
@@ -12,7 +12,7 @@ const ERROR = { name: 'Error', message: 'no luck', step: 'b' }
 /** A data directory with three workflows, one of them with a schedule, and no app. */
 export async function openTestProject() {
   const dataDir = tempFolder()
-  const store = openStore({ dataDir, secretKey: null })
+  const store = openDataDir({ dataDir, secretKey: null })
   onTestFinished(() => store.close())
   await store.addEndpoint(planEndpoint({ name: 'main' }, Date.now()))
   const workflow = (id: string, eventTypes: string[]) => ({ id, file: `${id}.workflow.ts`, eventTypes, schedule: null })

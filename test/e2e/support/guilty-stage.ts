@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Run } from '../../../src/core/runs/run.ts'
 import type { Store } from '../../../src/core/store/store.ts'
-import { openStore } from '../../../src/project/data-dir/open-store.ts'
 import { eventBody } from '../../support/fixtures.ts'
+import { openDataDir } from '../../support/open-data-dir.ts'
 import { opensslHmac } from '../../support/sign.ts'
 import { makeProject, startIn } from '../../support/start-process.ts'
 import { NO_SERVICE, WEBHOOK_SECRET } from '../../support/test-config.ts'
@@ -63,7 +63,7 @@ export default defineWorkflow({
     mkdirSync(join(this.root, 'config'))
     const config = { engine: { hang: '2s', heapBytes: 128 * 1_048_576 }, drain: '1s', ...settings }
     writeFileSync(join(this.root, 'config/upshot.config.ts'), `export default ${JSON.stringify(config)}`)
-    this.store = openStore({ dataDir: join(this.root, 'data'), secretKey: null })
+    this.store = openDataDir({ dataDir: join(this.root, 'data'), secretKey: null })
     onTestFinished(async () => {
       this.#isOver = true
       await this.store.close()

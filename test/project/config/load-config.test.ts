@@ -41,10 +41,3 @@ test('loadConfig takes retention from the project file, or 7, 30, 90 and 365 day
   const wrong = loadConfig({}, project(`{ retention: { runs: 'soon' } }`))
   await expect(wrong).rejects.toThrow(/retention\.runs: must be a duration such as "30d", or "forever"/)
 })
-
-test('the address of a PostgreSQL database is refused, since nothing would be kept there', async () => {
-  await expect(loadConfig({ UPSHOT_DATABASE_URL: 'postgres://db/upshot' }, project())).rejects.toMatchObject({
-    code: 'invalid_config',
-    message: expect.stringContaining('SQLite only'),
-  })
-})

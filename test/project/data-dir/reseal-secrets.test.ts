@@ -7,12 +7,12 @@ import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
 import { anchorOf } from '../../../src/core/safety/anchor.ts'
 import { verifyLedger } from '../../../src/core/safety/verify-ledger.ts'
 import { planAccount } from '../../../src/core/service/account.ts'
-import { openStore } from '../../../src/project/data-dir/open-store.ts'
 import { resealSecrets } from '../../../src/project/data-dir/reseal-secrets.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
 import { resealDatabase } from '../../../src/store/sqlite/upkeep/reseal-database.ts'
 import { deleteFiles } from '../../contract/support/delete-files.ts'
 import { NOW } from '../../support/fixtures.ts'
+import { openDataDir } from '../../support/open-data-dir.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const OPERATOR = { actor: 'cli:ada', role: 'owner', from: 'host', reason: 'the key leaked' }
@@ -24,7 +24,7 @@ const textKey = (byte: number) => Buffer.alloc(32, byte).toString('base64')
 
 /** Stores two webhook secrets, two API keys and a captured delivery. */
 async function fill(place: Place) {
-  const store = openStore(place)
+  const store = openDataDir(place)
   const [main, learning] = ['main', 'new'].map((name) => planEndpoint({ name, secret: secretOf(name) }, NOW))
   if (!main || !learning) throw new Error('no endpoints')
   await store.addEndpoint(main)
@@ -46,7 +46,7 @@ async function fill(place: Place) {
 }
 
 async function readAll(place: Place) {
-  const store = openStore(place)
+  const store = openDataDir(place)
   try {
     const endpoints = await store.listEndpoints()
     const accounts = await store.listAccounts()
@@ -104,7 +104,7 @@ test('resealSecrets takes a given key, whether the old one is in a file or in th
 test('the chain over the effect ledger goes on with a new key, and keeps its anchors', async () => {
   const place = { dataDir: tempFolder(), secretKey: null }
   const fillLedger = async (name: string) => {
-    const store = openStore(place)
+    const store = openDataDir(place)
     await deleteFiles(store, [name])
     const { head } = await store.sealEffects({ now: NOW, limit: 10 })
     await store.close()
@@ -114,7 +114,7 @@ test('the chain over the effect ledger goes on with a new key, and keeps its anc
   const before = await fillLedger('a')
   expect(resealSecrets(place, null, OPERATOR)).toMatchObject({ sealKeys: 1 })
   const anchors = [before, await fillLedger('b')]
-  const store = openStore(place)
+  const store = openDataDir(place)
   expect(await store.listSeals({ limit: 9 })).toMatchObject([
     { kind: 'rows', key: 1 },
     { kind: 'rekeyed', key: 2 },

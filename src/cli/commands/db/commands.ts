@@ -2,6 +2,10 @@ import type { CommandTree } from '../../command.ts'
 
 /** The commands of `upshot db`. */
 export const DB_COMMANDS: CommandTree = {
+  migrate: {
+    summary: 'make the schema in PostgreSQL, or bring it up to date',
+    load: () => import('./migrate.ts'),
+  },
   backup: {
     summary: 'copy the database while the app is running, and check the copy',
     load: () => import('./backup.ts'),

@@ -1,8 +1,11 @@
 import { existsSync, statSync } from 'node:fs'
+import type { DatabaseConfig } from '../../../project/config/database-config.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { databaseFile } from '../../../project/data-dir/data-files.ts'
 import { shortenLog, verify } from '../../../project/data-dir/maintain-database.ts'
+import type { Project } from '../../open/open-project.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
+import { describeProblem } from '../../terminal/problem.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 /** A larger database takes minutes to read, so it is left to "upshot db verify". */
@@ -11,10 +14,26 @@ const MAX_BYTES_TO_READ = 1_000_000_000
 const LONG_LOG_BYTES = 64_000_000
 
 /** Checks the content of the database and the size of its write-ahead log. */
-export async function checkDatabase(config: Pick<Config, 'dataDir' | 'secretKey'>): Promise<Finding[]> {
+export async function checkDatabase(
+  project: Pick<Project, 'withStore'>,
+  config: Pick<Config, 'dataDir' | 'secretKey' | 'database'>,
+): Promise<Finding[]> {
+  if (config.database) return [await checkServer(project, config.database)]
   const file = databaseFile(config)
   if (!existsSync(file)) return [ok('database', 'it will be created at the first start')]
   return [await checkContent(config, file), checkLog(config, `${file}-wal`)]
+}
+
+/** Opens the database, which checks version, schema and rights. */
+async function checkServer({ withStore }: Pick<Project, 'withStore'>, { hosts, schema }: DatabaseConfig) {
+  const [{ host, port, database } = { host: '', port: 0, database: '' }] = hosts
+  try {
+    await withStore((store) => store.countOpenRuns())
+    return ok('database', `PostgreSQL answers: ${database} on ${host}:${port} (schema ${schema})`)
+  } catch (error) {
+    const problem = describeProblem(error)
+    return fail('database', problem?.message ?? 'unknown error', { fix: problem?.fix ?? '' })
+  }
 }
 
 async function checkContent(config: Pick<Config, 'dataDir' | 'secretKey'>, file: string): Promise<Finding> {

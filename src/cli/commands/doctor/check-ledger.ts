@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs'
 import type { Seal } from '../../../core/safety/seal.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { loadAnchors } from '../../../project/data-dir/anchor-file.ts'
-import { databaseFile } from '../../../project/data-dir/data-files.ts'
+import { hasDatabase } from '../../../project/data-dir/data-files.ts'
 import type { Project } from '../../open/open-project.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
@@ -13,7 +12,7 @@ const OLD_ROW_MS = 10 * 60_000
 
 /** Checks that the effect ledger is sealed and anchored. No finding without rows. */
 export async function checkLedger(project: Project, config: Config): Promise<Finding[]> {
-  if (!existsSync(databaseFile(config))) return []
+  if (!hasDatabase(config)) return []
   const state = await project.withStore((store) => store.readSealState()).catch(() => null)
   if (state === null) return []
   const { head, unsealed, unsealedSince } = state

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
 import { describeScope } from '../../../core/safety/stop.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
-import { databaseFile } from '../../../project/data-dir/data-files.ts'
+import { hasDatabase } from '../../../project/data-dir/data-files.ts'
 import type { PersonStore, Project } from '../../open/open-project.ts'
 import { type Finding, warn } from './finding.ts'
 
@@ -12,7 +11,7 @@ const OLD_STOP_MS = 86_400_000
 /** Checks that deletes are bounded, and that people hear of what waits for them. */
 export async function checkSafety(project: Project, config: Config): Promise<Finding[]> {
   const guard = checkGuard(config)
-  if (!existsSync(databaseFile(config))) return guard
+  if (!hasDatabase(config)) return guard
   const found = await project
     .withStore(async (store) => [...(await checkApprovals(store, config)), ...(await checkStops(store))])
     .catch(() => [])

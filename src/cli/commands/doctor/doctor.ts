@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
 import type { Command } from '@commander-js/extra-typings'
 import { systemClock } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
-import { databaseFile } from '../../../project/data-dir/data-files.ts'
+import { hasDatabase } from '../../../project/data-dir/data-files.ts'
 import { removeRuntimeFile } from '../../../project/data-dir/runtime-file.ts'
 import type { Cli } from '../../command.ts'
 import type { Project } from '../../open/open-project.ts'
@@ -51,7 +50,7 @@ async function examine(project: Project, { isTryingDelete }: DoctorOptions): Pro
     ...checkRights(config, root),
     checkDisk(config, root),
     checkWorkflows(config),
-    ...(await checkDatabase(config)),
+    ...(await checkDatabase(project, config)),
     ...(await checkLedger(project, config)),
     ...(await checkSafety(project, config)),
     ...(await checkUnmatched(project, config)),
@@ -86,7 +85,7 @@ function checkApp({ dataDir }: Config, app: RunningApp | null): Finding {
 
 /** Not a fault: a service sends types that nobody follows. No finding where there are none. */
 async function checkUnmatched(project: Project, config: Config): Promise<Finding[]> {
-  if (!existsSync(databaseFile(config))) return []
+  if (!hasDatabase(config)) return []
   const unmatched = await project.withStore(listUnmatched).catch(() => [])
   if (unmatched.length === 0) return []
   return [ok('unmatched', describeUnmatched(unmatched))]

@@ -25,7 +25,7 @@ export async function openFilesAndStore(config: Config): Promise<FilesClient & {
   const { createFilesClient } = await import('../../../files/index.ts')
   const { storedLimits } = await import('../../../files/limit/stored-limits.ts')
   const { openStore } = await import('../../../project/data-dir/open-store.ts')
-  const store = openStore(config)
+  const store = await openStore(config)
   const files = createFilesClient({ ...access, ...OPTIONS, limiter: storedLimits(store) })
   return Object.assign(files, {
     store,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
+import type { CommitCounts } from '../../../core/commit-counts.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { Connection } from './connection.ts'
 import type { Pool } from './pool.ts'
@@ -24,17 +25,33 @@ export class Database<Tables extends { parts: TransactionParts }> {
   readonly #tables = new WeakMap<Client, Tables>()
   /** Host and name of the database, for messages. */
   readonly #place: string
+  readonly #counts: CommitCounts | null
   #isClosed = false
 
-  constructor(pool: Pool, place: string, openTables: (connection: Connection) => Tables) {
+  constructor(
+    { pool, name, counts = null }: { pool: Pool; name: string; counts?: CommitCounts | null },
+    openTables: (connection: Connection) => Tables,
+  ) {
     this.#pool = pool
-    this.#place = place
+    this.#place = name
+    this.#counts = counts
     this.#openTables = openTables
   }
 
   /** Statements that each stand alone, and may be made twice. */
   read<T>(use: (tables: Tables) => Promise<T>): Promise<T> {
     return this.#repeat(() => this.#withClient((client) => use(this.#tablesOf(client))))
+  }
+
+  /** One statement that commits `writes` of the port's calls, and may be made twice. */
+  call<T>(writes: number, use: (tables: Tables) => Promise<T>): Promise<T> {
+    return this.#repeat(async () => {
+      const startedAt = performance.now()
+      const value = await this.#withClient((client) => use(this.#tablesOf(client)))
+      const ms = performance.now() - startedAt
+      this.#counts?.add(writes, ms, ms)
+      return value
+    })
   }
 
   /**
@@ -60,6 +77,7 @@ export class Database<Tables extends { parts: TransactionParts }> {
     use: (tables: Tables) => Promise<T>,
   ): Promise<{ value: T } | { unknown: { xid: string; value: T; fault: unknown } }> {
     const tables = this.#tablesOf(client)
+    const startedAt = performance.now()
     const xid = await begin(client)
     let value: T
     try {
@@ -70,8 +88,11 @@ export class Database<Tables extends { parts: TransactionParts }> {
       if (!isLost(error)) await client.query('ROLLBACK')
       throw error
     }
+    const endedAt = performance.now()
     try {
       await client.query('COMMIT')
+      const now = performance.now()
+      this.#counts?.add(1, now - startedAt, now - endedAt)
       return { value }
     } catch (fault) {
       tables.parts.rolledBack()

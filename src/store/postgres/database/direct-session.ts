@@ -13,11 +13,23 @@ export const DATABASE_NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::big
 /** SQL for the key of a worker's lock. */
 export const workerLock = (worker: string) => `hashtextextended('worker ' || ${worker}, 0)`
 
+/** Tells other processes of writes and of workers, and hears from them. All of it is hints. */
+export interface Session {
+  /** Calls `onChange` after writes of any process. Gives the call that ends it. */
+  watch(onChange: () => void): () => void
+  /** Something was written. */
+  hint(): void
+  /** Holds the lock of a worker of this process, and beats for it, until it is dropped. */
+  hold(worker: string): Promise<void>
+  drop(worker: string): Promise<void>
+  close(): Promise<void>
+}
+
 /**
  * A session that tells other processes of writes, and holds the locks of this process's workers.
  * Losing it loses no run: a lost hint costs a poll, and a lost lock some seconds.
  */
-export class DirectSession {
+export class DirectSession implements Session {
   readonly #options: PoolOptions
   readonly #watchers = new Set<() => void>()
   readonly #workers = new Set<string>()
@@ -34,7 +46,6 @@ export class DirectSession {
     this.#channel = `upshot ${options.schema}`.slice(0, 63)
   }
 
-  /** Calls `onChange` after writes of any process. Gives the call that ends it. */
   watch(onChange: () => void): () => void {
     const watcher = () => onChange()
     this.#watchers.add(watcher)
@@ -44,7 +55,6 @@ export class DirectSession {
     }
   }
 
-  /** Something was written. */
   hint(): void {
     if (this.#hint !== null || this.#isClosed) return
     this.#hint = setTimeout(() => {
@@ -53,7 +63,6 @@ export class DirectSession {
     }, GATHER_MS)
   }
 
-  /** Holds the lock of a worker of this process, and beats for it, until it is dropped. */
   async hold(worker: string): Promise<void> {
     if (this.#workers.has(worker)) return
     this.#workers.add(worker)

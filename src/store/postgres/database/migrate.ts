@@ -13,6 +13,12 @@ export function latestSchema(): number {
   return files.length
 }
 
+/** Numbers of the schema; 0: there was none. */
+export interface Migration {
+  before: number
+  after: number
+}
+
 /** Held by the migration of a schema, so that two processes wait for each other. */
 const MIGRATION_LOCK = 7_485_221
 
@@ -20,7 +26,7 @@ const MIGRATION_LOCK = 7_485_221
  * Runs the numbered migrations that the schema lacks, in one transaction; makes the schema if it is
  * missing. Throws `invalid_config` for a schema of a newer Upshot.
  */
-export async function migrate(client: Client, schema: string): Promise<void> {
+export async function migrate(client: Client, schema: string): Promise<Migration> {
   await client.query('BEGIN')
   try {
     await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [MIGRATION_LOCK, schema])
@@ -35,22 +41,39 @@ export async function migrate(client: Client, schema: string): Promise<void> {
       await client.query('INSERT INTO schema_version (version) VALUES ($1)', [files.length])
     }
     await client.query('COMMIT')
+    return { before: done, after: files.length }
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {})
     throw error
   }
 }
 
-/** Throws `invalid_config` unless the schema is this version's. */
-export async function requireSchema(client: Client): Promise<void> {
+/** The oldest major version that has what the statements use. */
+const LEAST_SERVER = 15
+
+/** Throws `invalid_config` for a server that is too old. `place` names it. */
+export async function requireServer(client: Client, place: string): Promise<void> {
+  const { rows } = await client.query<{ number: number; name: string }>(
+    `SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS name`,
+  )
+  const [{ number, name } = { number: 0, name: 'unknown' }] = rows
+  if (number >= LEAST_SERVER * 10_000) return
+  throw new UpshotError(
+    'invalid_config',
+    `The database ${place} is on PostgreSQL ${name}, and Upshot needs version ${LEAST_SERVER} or newer.`,
+  )
+}
+
+/** Throws `invalid_config` unless the schema is this version's. `place` names it. */
+export async function requireSchema(client: Client, place: string): Promise<void> {
   const found = await client.query<{ name: string | null }>(`SELECT to_regclass('schema_version') AS name`)
   const version = found.rows[0]?.name == null ? 0 : ((await readSchemaVersion(client)) ?? 0)
   refuseNewer(version)
   if (version === files.length) return
-  throw new UpshotError(
-    'invalid_config',
-    `The database has schema ${version}, and this Upshot needs ${files.length}. Its owner has to migrate it first.`,
-  )
+  const lacks = version === 0 ? 'has no schema of Upshot yet' : `has schema ${version}, and needs ${files.length}`
+  throw new UpshotError('invalid_config', `The database ${place} ${lacks}.`, {
+    details: { fix: 'Run "upshot db migrate" with a user who may create tables, then start again.' },
+  })
 }
 
 async function readSchemaVersion(client: Client): Promise<number | undefined> {

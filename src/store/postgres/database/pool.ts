@@ -7,6 +7,8 @@ export interface PoolOptions {
   schema: string
   /** Most connections. */
   size: number
+  /** Whether a statement may take as long as it likes. Default: 10 s. */
+  isUnbounded?: boolean
 }
 
 /** A session takes this long to open at most, in milliseconds. */
@@ -91,7 +93,9 @@ export class Pool {
   }
 
   async #connectTo(host: pg.ClientConfig): Promise<pg.Client> {
-    const client = new pg.Client({ ...host, ...sessionSettings(this.#options.schema), types })
+    const { schema, isUnbounded = false } = this.#options
+    const bounds = isUnbounded ? { query_timeout: 0, statement_timeout: 0 } : {}
+    const client = new pg.Client({ ...host, ...sessionSettings(schema), ...bounds, types })
     // A session that ends while it is idle is noticed at its next use.
     client.on('error', () => {
       this.#open.delete(client)

@@ -1,15 +1,36 @@
 import { UpshotError } from '../../../core/errors.ts'
 
 /** Why the database cannot be used, as `details.reason` of `store_unavailable`. */
-type FaultReason = 'unreachable' | 'read_only' | 'full' | 'refused' | 'corrupt' | 'timeout'
+type FaultReason =
+  | 'unreachable'
+  | 'crowded'
+  | 'read_only'
+  | 'full'
+  | 'refused'
+  | 'missing'
+  | 'untrusted'
+  | 'corrupt'
+  | 'timeout'
 
 const FAULTS: Record<FaultReason, { what: string; fix: string }> = {
   unreachable: { what: 'does not answer', fix: 'Look at the server and the network; the app goes on by itself.' },
+  crowded: {
+    what: 'has no connection left for us',
+    fix: 'Raise max_connections of the server, or lower UPSHOT_DATABASE_CONNECTIONS; the app goes on by itself.',
+  },
   read_only: {
     what: 'is read-only: a standby, or a primary that was replaced',
     fix: 'Name all hosts in UPSHOT_DATABASE_URL; the app then finds the primary by itself.',
   },
   full: { what: 'is on a full disk', fix: 'Free some space on the server; the app goes on by itself.' },
+  missing: {
+    what: 'does not exist',
+    fix: 'Correct the name in UPSHOT_DATABASE_URL, or create the database on the server.',
+  },
+  untrusted: {
+    what: 'is on a server that does not prove who it is, or does not encrypt',
+    fix: 'Name the authority of its certificate with sslrootcert=<file> in UPSHOT_DATABASE_URL.',
+  },
   refused: {
     what: 'refuses this user',
     fix: 'Look at the user and password in UPSHOT_DATABASE_URL, and at the rights of that user.',
@@ -23,7 +44,10 @@ const PASSING = /^(08|57P0[123]|25006|53|57014|40001|40P01|25P03|55P03)/
 const REASONS: readonly [RegExp, FaultReason][] = [
   [/^25006/, 'read_only'],
   [/^53100/, 'full'],
-  [/^(28|42501|3D000)/, 'refused'],
+  [/^53300/, 'crowded'],
+  [/^3D000/, 'missing'],
+  [/^(28|42501)/, 'refused'],
+  [/CERT|TLS|SIGNATURE|SSL/, 'untrusted'],
   [/^XX00[12]/, 'corrupt'],
   [/^(57014|55P03|40P01|40001)/, 'timeout'],
   [/^(08|57P0|53|25P03)/, 'unreachable'],
@@ -45,13 +69,19 @@ export function isPassing(error: unknown): boolean {
 export function translateFault(error: unknown, place: string): unknown {
   if (error instanceof UpshotError) return error
   const code = codeOf(error)
-  const reason = REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? (isLost(error) ? 'unreachable' : undefined)
+  const known = REASONS.find(([pattern]) => pattern.test(code))?.[1]
+  const reason = known ?? (isUnencrypted(error) ? 'untrusted' : isLost(error) ? 'unreachable' : undefined)
   if (reason === undefined) return error
   const { what, fix } = FAULTS[reason]
-  return new UpshotError('store_unavailable', `The database ${place} ${what}${code && ` (${code})`}. ${fix}`, {
+  return new UpshotError('store_unavailable', `The database ${place} ${what}${code && ` (${code})`}.`, {
     cause: error,
     details: { reason, fix },
   })
+}
+
+/** The driver's own words, which have no code. */
+function isUnencrypted(error: unknown): boolean {
+  return /does not support SSL/i.test(messageOf(error))
 }
 
 function codeOf(error: unknown): string {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import type { Store } from '../../../core/store/store.ts'
+import type { SharedStore, StoreConnection } from '../../shared-store.ts'
 import { createVault } from '../../vault.ts'
 import { openMigrated } from '../database/open-database.ts'
 import { unmarkOpen } from '../database/open-mark.ts'
@@ -13,19 +13,9 @@ import { ReaderLink, type ThreadedReads } from './reader-link.ts'
 import { WriterLink } from './writer-link.ts'
 
 /** The store of the app, whose writer thread other threads may use as well. */
-export interface ThreadedStore extends Store {
-  /** Opens a channel to the writer thread, for `openConnectedStore` in another thread. */
-  connect(): StoreConnection
-  /** Reads for people in a thread of their own, which no delivery waits for. */
+export interface ThreadedStore extends SharedStore {
+  /** Reads for people in a thread of their own. */
   readonly aside: ThreadedReads
-}
-
-/** The channel of another thread to the writer thread. */
-export interface StoreConnection {
-  /** To be transferred to that thread. */
-  port: MessagePort
-  /** Drops calls that the writer has not received. Later calls on this store come after it. */
-  cut(): void
 }
 
 /**

@@ -31,11 +31,11 @@ export class DemoStage implements AsyncDisposable {
   /** The app's receiver; the same after a restart. */
   receiverUrl = ''
 
-  private constructor(sandbox: Sandbox, dataDir: string, environment: Record<string, string>) {
+  private constructor(sandbox: Sandbox, store: Store, dataDir: string, environment: Record<string, string>) {
     this.sandbox = sandbox
     this.dataDir = dataDir
     this.#environment = environment
-    this.store = openStore({ dataDir, secretKey: null })
+    this.store = store
   }
 
   /** Starts the service and the app, and registers the app's endpoint at the service. */
@@ -48,8 +48,10 @@ export class DemoStage implements AsyncDisposable {
     await sandbox.clock.followMachine()
     const { key } = await sandbox.keys.create({ name: 'demo', scope: 'read-write' })
     const secret = randomWord()
-    const stage = new DemoStage(sandbox, join(folder, 'data'), {
-      UPSHOT_DATA_DIR: join(folder, 'data'),
+    const dataDir = join(folder, 'data')
+    const store = await openStore({ dataDir, secretKey: null })
+    const stage = new DemoStage(sandbox, store, dataDir, {
+      UPSHOT_DATA_DIR: dataDir,
       UPSHOT_PORT: '0',
       UPSHOT_ADMIN_PORT: '0',
       UPSHOT_LOG_LEVEL: 'warn',

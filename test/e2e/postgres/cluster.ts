@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { onTestFinished } from 'vitest'
+import type { Store } from '../../../src/core/store/store.ts'
+import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts'
+import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
+import { makeSchema } from '../../support/postgres-store.ts'
+import { makeProject, startIn } from '../../support/start-process.ts'
+import { NO_SERVICE, WEBHOOK_SECRET } from '../../support/test-config.ts'
+
+const INDEX = resolve(import.meta.dirname, '../../../src/author/index.ts')
+const CLI = resolve(import.meta.dirname, '../../../src/cli/main.ts')
+const SERVICE = {
+  SERVICE_BASE_URL: NO_SERVICE.baseUrl,
+  SERVICE_API_KEY: NO_SERVICE.apiKey,
+  SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+  SERVICE_STORAGE_A: 'a',
+  SERVICE_STORAGE_B: 'b',
+  SERVICE_STORAGE_C: 'c',
+}
+
+/** Three steps that each leave a line in a file; the second waits while there is a file `hang`. */
+const followUp = `import { appendFileSync, existsSync } from 'node:fs'
+import { defineWorkflow } from '${INDEX}'
+const note = (line) => appendFileSync('effects.txt', line + '\\n')
+export default defineWorkflow({
+  id: 'follow-up',
+  on: 'file.*',
+  run: async ({ event, step, log }) => {
+    await step.run('first', () => note(event.id + ' first'))
+    await step.run('second', async () => {
+      log.info('in the second step')
+      while (existsSync('hang')) await new Promise((done) => setTimeout(done, 20))
+      note(event.id + ' second')
+    })
+    await step.run('third', () => note(event.id + ' third'))
+    return event.id
+  },
+})`
+const everySecond = `import { cron, defineWorkflow } from '${INDEX}'
+export default defineWorkflow({
+  id: 'every-second',
+  on: cron('* * * * * *'),
+  run: ({ tick }) => tick.scheduledFor.getTime(),
+})`
+
+export type Process = ReturnType<typeof startIn> & { endpoint: string; admin: string }
+
+/** Processes of one project on one PostgreSQL database, each with a data directory of its own. */
+export class Cluster {
+  readonly root = makeProject({ 'follow-up.workflow.ts': followUp, 'every-second.workflow.ts': everySecond })
+  readonly environment: Record<string, string>
+  readonly #key = randomBytes(32)
+  readonly #place: { url: string; schema: string }
+  #processes = 0
+
+  /** `url`: default a schema of its own in the server of the test run. */
+  constructor(place = makeSchema(), environment: Record<string, string> = {}) {
+    this.#place = place
+    this.environment = {
+      ...SERVICE,
+      UPSHOT_DATABASE_URL: `${place.url}?schema=${place.schema}`,
+      UPSHOT_SECRET_KEY: this.#key.toString('base64'),
+      ...environment,
+    }
+  }
+
+  /** Runs a command, and gives its output. Rejects with the exit code. */
+  async command(...args: string[]): Promise<string> {
+    const env = { ...CHILD_ENVIRONMENT, ...this.environment }
+    return (await promisify(execFile)(process.execPath, [CLI, ...args], { cwd: this.root, env })).stdout
+  }
+
+  async start(role: string, environment: Record<string, string> = {}): Promise<Process> {
+    const own = { ...this.environment, UPSHOT_DATA_DIR: `data-${++this.#processes}`, ...environment }
+    const started = startIn(this.root, own, ['--role', role])
+    const exit = started.exited.then(() => {
+      throw new Error(`the ${role} ended: ${started.errors()}`)
+    })
+    exit.catch(() => {})
+    const line = await Promise.race([started.line(({ message }) => message === 'started'), exit])
+    const { 'endpoint service': endpoint = '', admin = '' } = line.urls as Record<string, string>
+    return { ...started, endpoint, admin }
+  }
+
+  /** The store of the cluster, as a command opens it. */
+  async open(): Promise<Store> {
+    const { url, schema } = this.#place
+    const store = await openPostgresStore({ hosts: [{ connectionString: url }], schema, vaultKey: this.#key })
+    onTestFinished(() => store.close())
+    return store
+  }
+
+  /** Lines that the steps wrote, in order. */
+  effects(): string[] {
+    const file = join(this.root, 'effects.txt')
+    return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+  }
+}

@@ -1,0 +1,9 @@
+import type { Store } from '../../src/core/store/store.ts'
+import type { Config } from '../../src/project/config/load-config.ts'
+import { sqliteOptions } from '../../src/project/data-dir/open-store.ts'
+import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
+
+/** Opens the database in a data directory, beside an app. The caller closes it. */
+export function openDataDir(place: Pick<Config, 'dataDir' | 'secretKey'>): Store {
+  return openSqliteStore(sqliteOptions(place))
+}

@@ -20,6 +20,7 @@ function readsOf({ rows, seals }: Ledger, keys: SealKey[]): LedgerReads {
     listEffects: async ({ after, limit }) => rows.filter(({ seq }) => seq > after).slice(0, limit),
     listSeals: async ({ after, limit }) => seals.filter(({ number }) => number > after).slice(0, limit),
     listSealKeys: async () => keys,
+    listVotes: async () => [],
   }
 }
 

@@ -95,7 +95,7 @@ export interface Decision {
   only: readonly { from: number; to: number }[] | null
   /** JSON text of a typed answer. */
   answer: string | null
-  /** Ed25519 over {@link describeVote}; null where no approvers are registered. */
+  /** Ed25519 over {@link describeVote} with the whole hash; null where no approvers are registered. */
   signature: Uint8Array | null
 }
 
@@ -139,9 +139,9 @@ export function chainHash(
   return hash('sha256', JSON.stringify([before, runId, step, target, describeAsked(asked)]))
 }
 
-/** The text that a vote signs. */
-export function describeVote({ approval, hash: list, verdict, reason, only, answer }: Decision): string {
-  return JSON.stringify(['upshot approval 1', approval, list, verdict, reason, only, answer])
+/** The text that a vote signs: the whole hash, because a few digits of one can be forged. */
+export function describeVote({ approval, actor, hash: list, verdict, reason, only, answer }: Decision): string {
+  return JSON.stringify(['upshot approval 1', approval, actor, list, verdict, reason, only, answer])
 }
 
 /** Reads `1-40,45`. Throws `invalid_request`. */

@@ -93,13 +93,14 @@ export interface EffectRecord {
   approval: string | null
   /** The person, where one acted. */
   actor: string | null
-  /** JSON text of {@link Asked}. */
+  /** JSON text of {@link Asked}; of a person's word, its list, answer and key. */
   asked: string | null
   /** JSON text of the state that a begun delete requires, by its author or an approval. */
   expect: string | null
   /** JSON text of {@link FileBefore}, of an ended delete; null where it has not looked. */
   before: string | null
   outcome: string | null
+  /** How the outcome is known; of a person's word, its signature in Base64. */
   proof: string | null
   error: string | null
 }

@@ -2,6 +2,7 @@ import { isoTime } from '../time.ts'
 import type { Anchor } from './anchor.ts'
 import type { EffectRecord } from './effect.ts'
 import { digestRows, isSameMac, macOf, type Seal, type SealKey } from './seal.ts'
+import { VerifiedVotes, type VoteReads, type VoteSigner } from './votes/verify-votes.ts'
 
 /** The verdict on a ledger. */
 export interface LedgerReport {
@@ -18,6 +19,11 @@ export interface LedgerReport {
   sinceAnchor: number
   /** The restorations that people named. */
   restored: { seal: number; at: number; note: string }[]
+  /** Words of people on approvals, and those of them with a good signature. */
+  words: number
+  signedWords: number
+  /** The keys of those signatures. */
+  signers: VoteSigner[]
   /** Sentences, the first {@link MAX_FAULTS} of them. */
   faults: string[]
   /** Their number. */
@@ -30,15 +36,14 @@ const SEALS_A_PAGE = 2_000
 const ROWS_A_PAGE = 5_000
 
 /** The reads of a store that a verification needs; both lists come oldest first. */
-export interface LedgerReads {
-  listEffects(query: { after: number; limit: number }): Promise<EffectRecord[]>
+export interface LedgerReads extends VoteReads {
   listSeals(query: { after: number; limit: number }): Promise<Seal[]>
   listSealKeys(): Promise<SealKey[]>
 }
 
 /**
- * Follows the chain of seals from its beginning, compares every sealed row, and looks for the
- * anchors. Memory is bounded, however long the ledger is.
+ * Follows the chain of seals from its beginning, compares every sealed row and every vote, and looks
+ * for the anchors. Memory is bounded, however long the ledger is.
  */
 export async function verifyLedger(
   store: LedgerReads,
@@ -48,12 +53,16 @@ export async function verifyLedger(
   const chain = new ChainCheck(keys, anchors)
   for await (const page of sealPages(store)) for (const seal of page) chain.add(seal)
   chain.end()
-  const rows = await checkRows(store, { keys, prunedTo: chain.prunedTo, anchored: chain.anchored })
-  const faults = [...chain.faults, ...rows.faults]
+  const { prunedTo, anchored } = chain
+  const votes = new VerifiedVotes(store)
+  const rows = await checkRows(store, { keys, prunedTo, anchored, votes })
+  await votes.end(prunedTo)
+  const { words, signed: signedWords, signers } = votes
+  const faults = [...chain.faults, ...rows.faults, ...votes.faults]
   return {
     passed: faults.length === 0,
-    ...{ effects: rows.effects, sealed: rows.sealed, seals: chain.seals, prunedTo: chain.prunedTo },
-    ...{ anchored: chain.anchored, sinceAnchor: rows.sinceAnchor, restored: chain.restored },
+    ...{ effects: rows.effects, sealed: rows.sealed, seals: chain.seals, prunedTo },
+    ...{ anchored, sinceAnchor: rows.sinceAnchor, restored: chain.restored, words, signedWords, signers },
     faults: faults.slice(0, MAX_FAULTS),
     faultCount: faults.length,
   }
@@ -128,17 +137,18 @@ interface RowCheck {
   sinceAnchor: number
 }
 
+interface RowContext {
+  keys: ReadonlyMap<number, SealKey['secret']>
+  prunedTo: number
+  anchored: Anchor | null
+  /** Gets every row, those without a seal too. */
+  votes: VerifiedVotes
+}
+
 /** Every row against the seal that covers it. */
-async function checkRows(
-  store: LedgerReads,
-  {
-    keys,
-    prunedTo,
-    anchored,
-  }: { keys: ReadonlyMap<number, SealKey['secret']>; prunedTo: number; anchored: Anchor | null },
-): Promise<RowCheck> {
+async function checkRows(store: LedgerReads, { keys, prunedTo, anchored, votes }: RowContext): Promise<RowCheck> {
   const check: RowCheck = { faults: [], effects: 0, sealed: 0, sinceAnchor: 0 }
-  const rows = new RowQueue(store)
+  const rows = new RowQueue(store, votes)
   let before = 0
   for await (const page of sealPages(store)) {
     for (const seal of page) {
@@ -166,13 +176,15 @@ async function checkRows(
 /** The ledger from its oldest row on, a page at a time. */
 class RowQueue {
   readonly #store: LedgerReads
+  readonly #votes: VerifiedVotes
   #page: readonly EffectRecord[] = []
   #next = 0
   #after = 0
   #isAtEnd = false
 
-  constructor(store: LedgerReads) {
+  constructor(store: LedgerReads, votes: VerifiedVotes) {
     this.#store = store
+    this.#votes = votes
   }
 
   async takeUpTo(last: number): Promise<EffectRecord[]> {
@@ -205,6 +217,7 @@ class RowQueue {
     this.#next = 0
     this.#after = this.#page.at(-1)?.seq ?? this.#after
     this.#isAtEnd = this.#page.length < ROWS_A_PAGE
+    for (const row of this.#page) if (row.phase === 'decided') await this.#votes.add(row)
     return this.#page.length > 0
   }
 }

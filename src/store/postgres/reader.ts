@@ -73,6 +73,7 @@ const READS: Reads = {
   listApprovalItems: (t, { approval, after = 0, limit }) => t.approvals.listItems(approval, after, limit),
   findQuestion: (t, runId, step, now) => t.approvals.findQuestion(runId, step, now),
   listApprovers: (t) => t.approvers.list(),
+  listVotes: (t, query) => t.votes.list(query),
   findSession: (t, cookieHash) => t.access.findSession(cookieHash),
   findLoginCode: (t, codeHash, now) => t.access.findCode(codeHash, now),
   listSessions: (t, now) => t.access.listSessions(now),

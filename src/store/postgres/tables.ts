@@ -40,6 +40,7 @@ import { GuardTable } from './safety/guard-table.ts'
 import { IdempotencyTable } from './safety/idempotency-table.ts'
 import { SealTable } from './safety/seal-table.ts'
 import { StopTable } from './safety/stop-table.ts'
+import { VoteTable } from './safety/vote-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
 import { RunSearch } from './search/run-search.ts'
 import { Pruning } from './upkeep/pruning.ts'
@@ -58,6 +59,7 @@ export function openTables(db: Connection, vault: Vault) {
   const ownEvents = new OwnEvents(db, events, () => workflows.routes())
   const approvals = new ApprovalTable(db, ownEvents)
   const approvers = new ApproverTable(db)
+  const votes = new VoteTable(db)
   const guard = new GuardTable(db)
   const effects = new EffectTable(db, guard)
   const seals = new SealTable(db, vault, effects)
@@ -89,7 +91,8 @@ export function openTables(db: Connection, vault: Vault) {
     audits,
     approvals,
     approvers,
-    decisions: new ApprovalDecisions(db, { approvals, approvers, effects, stops, waits }),
+    votes,
+    decisions: new ApprovalDecisions({ approvals, approvers, effects, stops, votes, waits }),
     effects,
     guard,
     stops,

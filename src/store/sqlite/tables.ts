@@ -38,6 +38,7 @@ import { GuardTable } from './safety/guard-table.ts'
 import { IdempotencyTable } from './safety/idempotency-table.ts'
 import { SealTable } from './safety/seal-table.ts'
 import { StopTable } from './safety/stop-table.ts'
+import { VoteTable } from './safety/vote-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
 import { RunSearch } from './search/run-search.ts'
 import { Pruning } from './upkeep/pruning.ts'
@@ -55,25 +56,23 @@ export function openTables(db: Database, vault: Vault) {
   const ownEvents = new OwnEvents(db, events, () => workflows.routes())
   const approvals = new ApprovalTable(db, ownEvents)
   const approvers = new ApproverTable(db)
+  const votes = new VoteTable(db)
   const guard = new GuardTable(db)
   const effects = new EffectTable(db, guard)
   const stops = new StopTable(db)
   const seals = new SealTable(db, vault, effects)
   const waits = new WaitTable(db, { runs, events, cursors, approvals, ownEvents })
-  const outputs = new OutputTable(db)
   const gates = new GateTable(db)
   const audits = new AuditTable(db)
   const operations = new RunOperations(db, { approvals, events, runs, steps })
   const bulks = new BulkTable(db)
   return {
+    ...openPlainTables(db, vault),
     events,
     ticks,
-    accounts: new AccountTable(db, vault),
     workflows,
     runs,
-    runLogs: new RunLogTable(db),
     runSearch: new RunSearch(db, events),
-    eventSearch: new EventSearcher(db),
     steps,
     operations,
     bulks,
@@ -85,27 +84,37 @@ export function openTables(db: Database, vault: Vault) {
     admissions: new Admission(db, gates, waits),
     deliveries: new DeliveryTable(db, events),
     ledger: new DeliveryLedger(db, events),
-    captures: new CaptureTable(db, vault),
-    writeProbe: new WriteProbe(db),
-    endpoints: new EndpointTable(db, vault),
     cursors,
     waits,
-    outputs,
-    limits: new KeyLimitTable(db),
     audits,
-    access: new AccessTable(db),
-    keptAnswers: new IdempotencyTable(db),
-    alerts: new AlertTable(db),
-    hours: new HourTable(db),
-    processes: new ProcessTable(db),
-    failureStates: new FailureStateTable(db),
     approvals,
     approvers,
-    decisions: new ApprovalDecisions(db, { approvals, approvers, effects, waits }),
+    votes,
+    decisions: new ApprovalDecisions({ approvals, approvers, effects, votes, waits }),
     ...{ effects, guard, stops, seals },
     permits: new Permits({ approvals, effects, guard, runs, steps, stops, waits }),
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, db.memory ? null : join(dirname(db.name), 'workers')),
+  }
+}
+
+/** The tables that need no other. */
+function openPlainTables(db: Database, vault: Vault) {
+  return {
+    access: new AccessTable(db),
+    accounts: new AccountTable(db, vault),
+    alerts: new AlertTable(db),
+    captures: new CaptureTable(db, vault),
+    endpoints: new EndpointTable(db, vault),
+    eventSearch: new EventSearcher(db),
+    failureStates: new FailureStateTable(db),
+    hours: new HourTable(db),
+    keptAnswers: new IdempotencyTable(db),
+    limits: new KeyLimitTable(db),
+    outputs: new OutputTable(db),
+    processes: new ProcessTable(db),
+    runLogs: new RunLogTable(db),
+    writeProbe: new WriteProbe(db),
   }
 }
 

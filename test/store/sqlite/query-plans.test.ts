@@ -11,7 +11,6 @@ import { EndpointTable } from '../../../src/store/sqlite/incoming/endpoint-table
 import { EventTable } from '../../../src/store/sqlite/incoming/event-table.ts'
 import { OwnEvents } from '../../../src/store/sqlite/incoming/own-events.ts'
 import { Admission } from '../../../src/store/sqlite/limits/admission.ts'
-import { ApprovalDecisions } from '../../../src/store/sqlite/limits/approval-decisions.ts'
 import { GateTable } from '../../../src/store/sqlite/limits/gate-table.ts'
 import { KeyLimitTable } from '../../../src/store/sqlite/limits/key-limit-table.ts'
 import { OutputTable } from '../../../src/store/sqlite/runs/output-table.ts'
@@ -28,6 +27,7 @@ import { EffectTable } from '../../../src/store/sqlite/safety/effect-table.ts'
 import { GuardTable } from '../../../src/store/sqlite/safety/guard-table.ts'
 import { SealTable } from '../../../src/store/sqlite/safety/seal-table.ts'
 import { StopTable } from '../../../src/store/sqlite/safety/stop-table.ts'
+import { VoteTable } from '../../../src/store/sqlite/safety/vote-table.ts'
 import { EventSearcher } from '../../../src/store/sqlite/search/event-searcher.ts'
 import { RunSearch } from '../../../src/store/sqlite/search/run-search.ts'
 import { Pruning } from '../../../src/store/sqlite/upkeep/pruning.ts'
@@ -96,8 +96,8 @@ function collectPlans(): Map<string, string[]> {
   for (const filter of [{}, { target: 'a' }, { path: '/a' }, { after: 1 }]) effects.list({ limit: 1, ...filter })
   const seals = new SealTable(recording, createVault(Buffer.alloc(32)), effects)
   new Pruning(recording, { events, audits, effects, seals })
-  const approvers = new ApproverTable(recording)
-  new ApprovalDecisions(recording, { approvals, approvers, effects, waits })
+  new ApproverTable(recording)
+  new VoteTable(recording)
   new StopTable(recording)
   statements.push(...listTriggerStatements(db))
   runs.countOpen()

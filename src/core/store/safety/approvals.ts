@@ -6,6 +6,7 @@ import type {
   Decision,
   DecisionResult,
 } from '../../safety/approval.ts'
+import type { VoteReads } from '../../safety/votes/verify-votes.ts'
 
 export interface ApprovalWrites {
   /**
@@ -27,7 +28,7 @@ export interface ApprovalFilter {
   before?: string
 }
 
-export interface ApprovalReads {
+export interface ApprovalReads extends Pick<VoteReads, 'listVotes'> {
   /** Newest first. */
   listApprovals(query: ApprovalFilter & { limit: number; now: number }): Promise<Approval[]>
   findApproval(id: string, now: number): Promise<Approval | null>

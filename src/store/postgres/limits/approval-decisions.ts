@@ -1,12 +1,13 @@
 import { UpshotError } from '../../../core/errors.ts'
 import { type Decision, type DecisionResult, MIN_HASH_DIGITS } from '../../../core/safety/approval.ts'
-import { findVoteFault } from '../../../core/safety/find-vote-fault.ts'
+import { checkVote } from '../../../core/safety/votes/check-vote.ts'
+import { describeWord } from '../../../core/safety/votes/vote-record.ts'
 import type { ApprovalRow, Closing, ItemRow } from '../../rows/approval-rows.ts'
-import type { Connection } from '../database/connection.ts'
 import { type ApprovalTable, readAsked } from '../safety/approval-table.ts'
 import type { ApproverTable } from '../safety/approver-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
+import type { VoteTable } from '../safety/vote-table.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
 
 interface DecisionTables {
@@ -14,6 +15,7 @@ interface DecisionTables {
   approvers: ApproverTable
   effects: EffectTable
   stops: StopTable
+  votes: VoteTable
   waits: WaitTable
 }
 
@@ -23,56 +25,33 @@ const EVERY_ITEM = Number.MAX_SAFE_INTEGER
 /** Counts the words of people, and carries out what they decide. See decision 45. */
 export class ApprovalDecisions {
   readonly #tables: DecisionTables
-  readonly #vote
-  readonly #listAgreed
 
-  constructor(db: Connection, tables: DecisionTables) {
+  constructor(tables: DecisionTables) {
     this.#tables = tables
-    // Index: primary key, for both. A person has one word, the last one.
-    this.#vote = db.prepare(
-      `INSERT INTO approval_vote (approval, actor, verdict, reason, hash, items, answer, at, signature)
-       VALUES (@approval, @actor, @verdict, @reason, @hash, @only, @answer, @now, @signature)
-       ON CONFLICT (approval, actor) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason,
-         hash = excluded.hash, items = excluded.items, answer = excluded.answer, at = excluded.at,
-         signature = excluded.signature`,
-    )
-    this.#listAgreed = db
-      .prepare<[string, string, string | null, string | null], string>(
-        `SELECT actor FROM approval_vote
-         WHERE approval = ? AND verdict = 'approved' AND hash = ?
-           AND items IS NOT DISTINCT FROM ? AND answer IS NOT DISTINCT FROM ?`,
-      )
-      .pluck()
   }
 
   async decide(decision: Decision, now: number): Promise<DecisionResult> {
     await this.#tables.stops.lock()
     const approval = await this.#requireOpen(decision.approval, now)
     const item = await this.#requireItem(decision)
-    const { approvers, effects } = this.#tables
-    const fault = findVoteFault(decision, { approvers: await approvers.list(), role: approval.role })
-    if (fault !== null) throw new UpshotError('conflict', `The word of "${decision.actor}" does not count: ${fault}.`)
+    const { approvers, effects, votes } = this.#tables
+    const word = { ...decision, hash: item.hash }
+    const check = checkVote(word, { approvers: await approvers.list(), role: approval.role })
+    if (check.fault !== null) {
+      throw new UpshotError('conflict', `The word of "${decision.actor}" does not count: ${check.fault}.`)
+    }
     if (approval.kind === 'question') requireWhole(approval, item, decision)
-    const { approval: id, verdict, actor, reason, answer } = decision
-    const only = decision.only === null ? null : JSON.stringify(decision.only)
-    const { signature } = decision
-    await this.#vote.run({ approval: id, actor, verdict, reason, hash: item.hash, only, answer, now, signature })
+    const { publicKey } = check
+    // A signature that nothing checks proves nothing.
+    const counted = { ...word, signature: publicKey === null ? null : decision.signature }
     const { workflow, account } = approval
-    const operation = verdict === 'approved' ? 'approve' : 'deny'
-    await effects.note({
-      at: now,
-      phase: 'decided',
-      operation,
-      approval: id,
-      actor,
-      workflow,
-      account,
-      error: reason,
-      outcome: item.hash,
-    })
+    const row = describeWord({ ...counted, publicKey })
+    const effectSeq = await effects.note({ at: now, phase: 'decided', workflow, account, ...row })
+    await votes.save({ ...counted, at: now, effectSeq })
+    const { verdict, actor, reason } = decision
     if (verdict === 'denied')
       return await this.#close(approval, { status: 'denied', granted: 0, by: [actor], reason, now })
-    const by = await this.#listAgreed.all(id, item.hash, only, answer)
+    const by = await votes.listAgreed(counted)
     const missing = approval.needs - by.length
     if (missing > 0) return { status: 'open', granted: 0, moved: 0, next: null, woken: 0, missing }
     return await this.#approve(approval, { item, decision, by, now })
@@ -133,8 +112,13 @@ export class ApprovalDecisions {
 
   async #requireItem({ approval, hash }: Decision): Promise<ItemRow> {
     const isHash = hash.length >= MIN_HASH_DIGITS && /^[0-9a-f]+$/.test(hash)
-    const found = isHash ? await this.#tables.approvals.findByHash(approval, hash) : null
-    if (found !== null) return found
+    const [found, another] = isHash ? await this.#tables.approvals.findByHash(approval, hash) : []
+    if (found && !another) return found
+    if (found) {
+      throw new UpshotError('conflict', `${hash} begins two hashes of the list of approval ${approval}.`, {
+        details: { fix: `Name the whole hash: "upshot approvals show ${approval} --json".` },
+      })
+    }
     throw new UpshotError('conflict', `The list of approval ${approval} has no hash ${hash}: it has changed.`, {
       details: { fix: `Look again: "upshot approvals show ${approval}".` },
     })

@@ -122,9 +122,9 @@ export class ApprovalTable {
     return row
   }
 
-  /** The last item whose hash begins with these digits. */
-  async findByHash(approval: string, digits: string): Promise<ItemRow | null> {
-    return (await this.#sql.findByHash.get(approval, digits)) ?? null
+  /** Items whose hash begins with these digits: two at most, the last one first. */
+  async findByHash(approval: string, digits: string): Promise<ItemRow[]> {
+    return await this.#sql.findByHash.all(approval, digits)
   }
 
   /** Items in their order, numbered above `after`. */
@@ -289,9 +289,8 @@ function prepareItemStatements(db: Connection) {
       )
       .pluck(),
     setItem: db.prepare('UPDATE approval_item SET state = ? WHERE approval = ? AND number = ?'),
-    // Reads the list from its end, where the hash that a person saw last is.
     findByHash: db.prepare<[string, string], ItemRow>(
-      'SELECT * FROM approval_item WHERE approval = ? AND starts_with(hash, ?) ORDER BY number DESC LIMIT 1',
+      'SELECT * FROM approval_item WHERE approval = ? AND starts_with(hash, ?) ORDER BY number DESC LIMIT 2',
     ),
     items: db.prepare<[string, number, number], ItemRow>(
       'SELECT * FROM approval_item WHERE approval = ? AND number > ? ORDER BY number LIMIT ?',

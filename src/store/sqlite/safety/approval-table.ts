@@ -119,9 +119,9 @@ export class ApprovalTable {
     return row
   }
 
-  /** The last item whose hash begins with these digits. */
-  findByHash(approval: string, digits: string): ItemRow | null {
-    return this.#sql.findByHash.get(approval, `${digits}*`) ?? null
+  /** Items whose hash begins with these digits: two at most, the last one first. */
+  findByHash(approval: string, digits: string): ItemRow[] {
+    return this.#sql.findByHash.all(approval, `${digits}*`)
   }
 
   /** Items in their order, numbered above `after`. */
@@ -275,9 +275,8 @@ function prepareItemStatements(db: Database) {
       )
       .pluck(),
     setItem: db.prepare('UPDATE approval_item SET state = ? WHERE approval = ? AND number = ?'),
-    // Reads the list from its end, where the hash that a person saw last is.
     findByHash: db.prepare<[string, string], ItemRow>(
-      'SELECT * FROM approval_item WHERE approval = ? AND hash GLOB ? ORDER BY number DESC LIMIT 1',
+      'SELECT * FROM approval_item WHERE approval = ? AND hash GLOB ? ORDER BY number DESC LIMIT 2',
     ),
     items: db.prepare<[string, number, number], ItemRow>(
       'SELECT * FROM approval_item WHERE approval = ? AND number > ? ORDER BY number LIMIT ?',

@@ -9,6 +9,7 @@ import type { EffectTable } from './effect-table.ts'
 import type { GuardTable } from './guard-table.ts'
 import type { SealTable } from './seal-table.ts'
 import type { StopTable } from './stop-table.ts'
+import type { VoteTable } from './vote-table.ts'
 
 interface SafetyTables {
   approvals: ApprovalTable
@@ -18,11 +19,12 @@ interface SafetyTables {
   guard: GuardTable
   seals: SealTable
   stops: StopTable
+  votes: VoteTable
 }
 
 /** The reads of approvals, effects, stops and the audit log. */
 export function safetyReads(tables: SafetyTables): ApprovalReads & AuditReads & EffectReads & SealReads {
-  const { approvals, approvers, audits, effects, guard, seals, stops } = tables
+  const { approvals, approvers, audits, effects, guard, seals, stops, votes } = tables
   return {
     listActions: async (query) => audits.list(query),
     listEffects: async (query) => effects.list(query),
@@ -36,5 +38,6 @@ export function safetyReads(tables: SafetyTables): ApprovalReads & AuditReads & 
     listApprovalItems: async ({ approval, after = 0, limit }) => approvals.listItems(approval, after, limit),
     findQuestion: async (runId, step, now) => approvals.findQuestion(runId, step, now),
     listApprovers: async () => approvers.list(),
+    listVotes: async (query) => votes.list(query),
   }
 }

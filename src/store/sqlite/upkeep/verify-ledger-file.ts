@@ -1,10 +1,11 @@
 import Database from 'better-sqlite3'
 import type { Anchor } from '../../../core/safety/anchor.ts'
-import { type LedgerReport, verifyLedger } from '../../../core/safety/verify-ledger.ts'
+import { type LedgerReads, type LedgerReport, verifyLedger } from '../../../core/safety/verify-ledger.ts'
 import { createVault } from '../../vault.ts'
 import { EffectTable } from '../safety/effect-table.ts'
 import { GuardTable } from '../safety/guard-table.ts'
 import { SealTable } from '../safety/seal-table.ts'
+import { VoteTable } from '../safety/vote-table.ts'
 
 /** Verifies the effect ledger of a database or a backup, and changes nothing. */
 export async function verifyLedgerFile(
@@ -18,10 +19,12 @@ export async function verifyLedgerFile(
     db.exec('BEGIN')
     const effects = new EffectTable(db, new GuardTable(db))
     const seals = new SealTable(db, createVault(vaultKey), effects)
-    const reads = {
-      listEffects: async (query: { after: number; limit: number }) => effects.list(query),
-      listSeals: async ({ after, limit }: { after: number; limit: number }) => seals.list(after, limit),
+    const votes = new VoteTable(db)
+    const reads: LedgerReads = {
+      listEffects: async (query) => effects.list(query),
+      listSeals: async ({ after, limit }) => seals.list(after, limit),
       listSealKeys: async () => seals.keys(),
+      listVotes: async (query) => votes.list(query),
     }
     return await verifyLedger(reads, options)
   } finally {

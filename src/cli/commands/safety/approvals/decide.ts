@@ -16,6 +16,8 @@ export interface Voter {
   keyFile?: string | undefined
 }
 
+const ITEMS_A_PAGE = 5_000
+
 /** Signs a decision, where a key is named, and counts it. */
 export async function decide(
   { project }: Pick<Cli, 'project'>,
@@ -24,8 +26,20 @@ export async function decide(
 ): Promise<DecisionResult> {
   const { actor, reason } = project.operator
   const words = { ...decision, actor: as ?? actor, reason, signature: null }
-  const signature = keyFile === undefined ? null : signVote(words, keyFile)
-  return store.decideApproval({ ...words, signature }, systemClock.now())
+  if (keyFile === undefined) return store.decideApproval(words, systemClock.now())
+  const whole = { ...words, hash: await findWholeHash(store, words) }
+  return store.decideApproval({ ...whole, signature: signVote(whole, keyFile) }, systemClock.now())
+}
+
+/** The hash that the digits begin, which a signature covers whole; the digits where none does. */
+async function findWholeHash(store: PersonStore, { approval, hash }: Pick<Decision, 'approval' | 'hash'>) {
+  for (let after = -1; ; ) {
+    const items = await store.listApprovalItems({ approval, after, limit: ITEMS_A_PAGE })
+    const found = items.filter((item) => item.hash.startsWith(hash))
+    if (found.length > 0) return found.length === 1 && found[0] ? found[0].hash : hash
+    if (items.length < ITEMS_A_PAGE) return hash
+    after = items.at(-1)?.number ?? after
+  }
 }
 
 function signVote(decision: Decision, keyFile: string): Uint8Array {

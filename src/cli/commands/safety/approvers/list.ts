@@ -1,5 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { Approver } from '../../../../core/safety/approval.ts'
+import { fingerprintOf } from '../../../../core/safety/votes/vote-record.ts'
 import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
@@ -10,7 +11,10 @@ export function define(command: Command, { out, project }: Cli): void {
   command.action(() =>
     project.withStore(async (store) => {
       const found = await store.listApprovers()
-      out.result(found.map(withIsoTimes), () => formatTable(found, columns(systemClock.now()), out))
+      out.result(
+        found.map((each) => withIsoTimes({ ...each, fingerprint: fingerprintOf(each.publicKey) })),
+        () => formatTable(found, columns(systemClock.now()), out),
+      )
       if (found.length === 0) out.note('Nobody is registered: whoever can write the data directory may decide.')
     }),
   )
@@ -20,6 +24,7 @@ function columns(now: number): Column<Approver>[] {
   return [
     { title: 'NAME', value: ({ name }) => name },
     { title: 'ROLES', value: ({ roles }) => roles.join(', ') },
+    { title: 'KEY', value: ({ publicKey }) => fingerprintOf(publicKey) },
     { title: 'SINCE', value: ({ addedAt }) => formatMoment(addedAt, now) },
     { title: 'REMOVED', value: ({ removedAt }) => formatMoment(removedAt, now) },
   ]

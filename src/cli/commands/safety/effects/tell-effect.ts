@@ -8,7 +8,8 @@ export async function tellEffect(store: ReadStore, row: EffectRecord, now: numbe
   const { at, phase, operation, path, target, bytes, outcome, proof, error, workflow, runId, step, approval, code } =
     row
   const size = bytes === null ? '' : `, ${formatBytes(bytes)}`
-  const end = outcome === null ? '' : `: ${outcome}${proof === null ? '' : ` (${proof})`}`
+  const known = proof === null ? '' : ` (${phase === 'decided' ? 'signed' : proof})`
+  const end = outcome === null ? '' : `: ${outcome}${known}`
   const by = runId === null ? (row.actor ?? '') : `${workflow}, run ${runId}, step ${step}`
   const votes = approval === null ? [] : ((await store.findApproval(approval, now))?.votes ?? [])
   const words = votes.map(({ actor, verdict, reason }) => `${actor} ${verdict}: ${reason ?? '–'}`)

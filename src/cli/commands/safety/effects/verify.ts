@@ -47,8 +47,18 @@ function describe(report: LedgerReport, anchors: number, now: number): string[] 
       ? `no anchor${anchors === 0 ? ' was given' : ` of ${anchors} fits`}: an end that was cut off cannot be seen`
       : `anchored up to row ${anchored.last} (${formatMoment(anchored.at, now)}); ${rows(sinceAnchor)} sealed since`,
     ...(unsealed === 0 ? [] : [`${rows(unsealed)} have no seal yet`]),
+    ...describeWords(report),
     ...restored.map(({ at, note }) => `restored from a backup ${isoTime(at)}, ${formatText(note, 200)}`),
     ...faults.map((fault) => `✗ ${fault}`),
     ...(faultCount > faults.length ? [`✗ and ${faultCount - faults.length} more`] : []),
+  ]
+}
+
+function describeWords({ words, signedWords, signers }: LedgerReport): string[] {
+  if (words === 0) return []
+  const signed = signedWords === 0 ? 'none signed' : `${signedWords.toLocaleString('en')} with a good signature`
+  return [
+    `${words.toLocaleString('en')} ${words === 1 ? 'word' : 'words'} of people: ${signed}`,
+    ...signers.map(({ name, key, words: count }) => `  ${name} signed ${count.toLocaleString('en')} with ${key}`),
   ]
 }

@@ -745,6 +745,8 @@ CREATE TABLE approval_vote (
   answer      text COLLATE "C",
   at          bigint NOT NULL,
   signature   bytea,
+  -- The ledger row of the same word.
+  effect_seq  bigint NOT NULL,
   PRIMARY KEY (approval, actor)
 );
 

@@ -794,6 +794,8 @@ CREATE TABLE approval_vote (
   answer      TEXT,
   at          INTEGER NOT NULL,
   signature   BLOB,
+  -- The ledger row of the same word.
+  effect_seq  INTEGER NOT NULL,
   PRIMARY KEY (approval, actor)
 ) STRICT, WITHOUT ROWID;
 

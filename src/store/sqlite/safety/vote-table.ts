@@ -1,0 +1,64 @@
+import type { Database } from 'better-sqlite3'
+import type { Decision } from '../../../core/safety/approval.ts'
+import type { VoteReads } from '../../../core/safety/votes/verify-votes.ts'
+import type { VoteRecord } from '../../../core/safety/votes/vote-record.ts'
+
+interface VoteRow extends Omit<VoteRecord, 'only'> {
+  /** JSON text. */
+  only: string | null
+}
+
+/** The words of people on approvals. A person has one word, the last one. */
+export class VoteTable {
+  readonly #save
+  readonly #listAgreed
+  readonly #list
+  readonly #listOf
+
+  constructor(db: Database) {
+    // Index: primary key, for all.
+    this.#save = db.prepare(
+      `INSERT INTO approval_vote (approval, actor, verdict, reason, hash, only, answer, at, signature, effect_seq)
+       VALUES (@approval, @actor, @verdict, @reason, @hash, @only, @answer, @at, @signature, @effectSeq)
+       ON CONFLICT (approval, actor) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason,
+         hash = excluded.hash, only = excluded.only, answer = excluded.answer, at = excluded.at,
+         signature = excluded.signature, effect_seq = excluded.effect_seq`,
+    )
+    this.#listAgreed = db
+      .prepare<[string, string, string | null, string | null], string>(
+        `SELECT actor FROM approval_vote
+         WHERE approval = ? AND verdict = 'approved' AND hash = ? AND only IS ? AND answer IS ?`,
+      )
+      .pluck()
+    const columns = `approval, actor, verdict, reason, hash, only, answer, at, signature, effect_seq AS effectSeq`
+    this.#list = db.prepare<[string, string, number], VoteRow>(
+      `SELECT ${columns} FROM approval_vote WHERE (approval, actor) > (?, ?) ORDER BY approval, actor LIMIT ?`,
+    )
+    this.#listOf = db.prepare<[string, number], VoteRow>(
+      `SELECT ${columns} FROM approval_vote WHERE approval = ? ORDER BY actor LIMIT ?`,
+    )
+  }
+
+  save({ only, ...vote }: VoteRecord): void {
+    this.#save.run({ ...vote, only: describeNumbers(only) })
+  }
+
+  /** The people who approved the same list with the same answer. */
+  listAgreed({ approval, hash, only, answer }: Decision): string[] {
+    return this.#listAgreed.all(approval, hash, describeNumbers(only), answer)
+  }
+
+  list({ approval, after = { approval: '', actor: '' }, limit }: Parameters<VoteReads['listVotes']>[0]): VoteRecord[] {
+    const rows =
+      approval === undefined ? this.#list.all(after.approval, after.actor, limit) : this.#listOf.all(approval, limit)
+    return rows.map(readVote)
+  }
+}
+
+function describeNumbers(only: Decision['only']): string | null {
+  return only === null ? null : JSON.stringify(only)
+}
+
+function readVote({ only, ...vote }: VoteRow): VoteRecord {
+  return { ...vote, only: only === null ? null : JSON.parse(only) }
+}

@@ -1,0 +1,218 @@
+import { hash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { type Decision, describeVote } from '../../src/core/safety/approval.ts'
+import type { EffectRecord } from '../../src/core/safety/effect.ts'
+import type { Limit } from '../../src/core/safety/guard.ts'
+import { type LedgerReads, type LedgerReport, verifyLedger } from '../../src/core/safety/verify-ledger.ts'
+import type { VoteRecord } from '../../src/core/safety/votes/vote-record.ts'
+import type { Store } from '../../src/core/store/store.ts'
+import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import { opensslPair, opensslSignature } from '../support/sign.ts'
+import { describeStores } from './describe-stores.ts'
+import { beginDelete } from './support/begin-delete.ts'
+import { claimNext } from './support/claim-next.ts'
+
+const NONE: Limit[] = [
+  { scope: 'all', what: 'deletes', window: 'hour', most: 0, setting: 'guard.all.deletes.perHour', over: 'approve' },
+]
+const PAIRS = { anna: opensslPair(), ben: opensslPair() }
+
+/** A run that asks for two deletes, which are held. */
+async function hold(store: Store, needs = 2): Promise<string> {
+  await queueRun(store, 'evt_1')
+  const { lease } = await claimNext(store, NOW)
+  for (const key of ['a', 'b']) {
+    const step = checkpoint(key, { effect: 'delete', target: `storage_a:${key}` })
+    const asked = { path: `/${key}`, bytes: 100, modifiedAt: null }
+    await beginDelete(store, lease, step, { limits: NONE, asked, needs })
+  }
+  const [approval] = await store.listApprovals({ limit: 1, now: NOW })
+  return approval?.id ?? ''
+}
+
+async function wordOf(store: Store, approval: string, part: Partial<Decision> = {}): Promise<Decision> {
+  const { hash = '' } = (await store.findApproval(approval, NOW)) ?? {}
+  const about = { approval, verdict: 'approved', actor: 'anna', reason: 'checked', hash } as const
+  return { ...about, only: null, answer: null, signature: null, ...part }
+}
+
+function signed(word: Decision, { privateKey } = PAIRS[word.actor as keyof typeof PAIRS]): Decision {
+  return { ...word, signature: opensslSignature(privateKey, describeVote(word)) }
+}
+
+/** Both people may decide; Anna changes her mind, and then Ben agrees with her. */
+async function decide(store: Store): Promise<string> {
+  const id = await hold(store)
+  for (const [name, { publicKey }] of Object.entries(PAIRS)) {
+    await store.addApprover({ name, publicKey, roles: [], addedAt: NOW, removedAt: null })
+  }
+  const only = [{ from: 1, to: 1 }]
+  for (const [at, word] of [
+    await wordOf(store, id, { only }),
+    await wordOf(store, id),
+    await wordOf(store, id, { actor: 'ben', reason: null }),
+  ].entries()) {
+    await store.decideApproval(signed(word), NOW + at)
+  }
+  return id
+}
+
+/** The reads of a store of whose rows and votes somebody changed some. */
+function tampered(
+  store: Store,
+  { row = (given) => given, vote = (given) => given }: { row?: Change<EffectRecord>; vote?: Change<VoteRecord> },
+): LedgerReads {
+  const change = <T>(given: T[], by: Change<T>) => given.map(by).filter((each) => each !== null)
+  return {
+    listSeals: store.listSeals,
+    listSealKeys: store.listSealKeys,
+    listEffects: async (query) => change(await store.listEffects(query), row),
+    listVotes: async (query) => change(await store.listVotes(query), vote),
+  }
+}
+type Change<T> = (given: T) => T | null
+
+const votesOf = ({ words, signedWords, faults }: LedgerReport) => ({ words, signedWords, faults })
+
+describeStores((open) => {
+  test('each word is in the ledger with its signature, which the verification checks by the key of that time', async () => {
+    const { store } = await open()
+    const id = await decide(store)
+    await store.removeApprover('anna', NOW)
+    const { publicKey } = opensslPair()
+    await store.addApprover({ name: 'anna', publicKey, roles: [], addedAt: NOW, removedAt: null })
+    const rows = await store.listEffects({ phases: ['decided'], after: 0, limit: 9 })
+    expect(rows).toMatchObject([
+      { actor: 'anna', operation: 'approve', outcome: 'approved', error: 'checked', approval: id },
+      { actor: 'anna', outcome: 'approved', error: 'checked', proof: expect.stringMatching(/^[\w+/]{86}==$/) },
+      { actor: 'ben', outcome: 'approved', error: null },
+    ])
+    expect(JSON.parse(rows[0]?.asked ?? '')).toEqual({
+      hash: (await store.findApproval(id, NOW))?.hash,
+      only: [{ from: 1, to: 1 }],
+      answer: null,
+      publicKey: PAIRS.anna.publicKey,
+    })
+    const report = await verifyLedger(store)
+    expect(votesOf(report)).toEqual({ words: 3, signedWords: 3, faults: [] })
+    const key = (pem: string) => {
+      const der = Buffer.from(pem.split('\n').slice(1, -2).join(''), 'base64')
+      return `SHA256:${hash('sha256', der, 'base64').replace('=', '')}`
+    }
+    expect(report.signers).toEqual([
+      { name: 'anna', key: key(PAIRS.anna.publicKey), words: 2 },
+      { name: 'ben', key: key(PAIRS.ben.publicKey), words: 1 },
+    ])
+  })
+
+  test('a changed word in the ledger does not fit its signature, and is named by row and person', async () => {
+    const { store } = await open()
+    const id = await decide(store)
+    const [row] = await store.listEffects({ phases: ['decided'], after: 0, limit: 1 })
+    if (!row) throw new Error('a word was given')
+    const edited = (part: object) => JSON.stringify({ ...JSON.parse(row.asked ?? ''), ...part })
+    const ben = PAIRS.ben.publicKey
+    for (const part of [
+      { operation: 'deny' },
+      { error: 'never looked' },
+      { error: null },
+      { asked: edited({ hash: 'ab'.repeat(32) }) },
+      { asked: edited({ only: null }) },
+      { asked: edited({ answer: '{}' }) },
+      { asked: edited({ publicKey: ben }) },
+      { asked: edited({ publicKey: 'no key' }) },
+      { asked: edited({ publicKey: null }) },
+      { proof: null },
+      { proof: 'AAAA' },
+    ]) {
+      const reads = tampered(store, { row: (each) => (each.seq === row.seq ? { ...each, ...part } : each) })
+      const { faults } = await verifyLedger(reads)
+      expect(faults, JSON.stringify(part)).toEqual([
+        `row ${row.seq}: the signature is not for the word of "anna" on ${id}`,
+      ])
+    }
+    const another = tampered(store, { row: (each) => (each.seq === row.seq ? { ...each, actor: 'ben' } : each) })
+    expect((await verifyLedger(another)).faults).toEqual([
+      `row ${row.seq}: the signature is not for the word of "ben" on ${id}`,
+    ])
+    const unreadable = tampered(store, { row: (each) => (each.seq === row.seq ? { ...each, asked: '{' } : each) })
+    expect((await verifyLedger(unreadable)).faults).toEqual([
+      `row ${row.seq}: the word of "anna" on ${id} cannot be read`,
+    ])
+  })
+
+  test("a vote that is not the person's newest word in the ledger is named", async () => {
+    const { store } = await open()
+    const id = await decide(store)
+    const [first, second] = await store.listEffects({ phases: ['decided'], after: 0, limit: 9 })
+    if (!first || !second) throw new Error('two words were given')
+    const annas = (part: object) => ({
+      vote: (each: VoteRecord) => (each.actor === 'anna' ? { ...each, ...part } : each),
+    })
+    const changed = [`row ${second.seq}: the vote of "anna" on ${id} was changed`]
+    for (const part of [
+      { verdict: 'denied' },
+      { reason: 'never looked' },
+      { hash: 'ab'.repeat(32) },
+      { only: [{ from: 1, to: 1 }] },
+      { answer: '{}' },
+      { at: NOW + 9 },
+      { signature: null },
+      { signature: new Uint8Array(64) },
+    ]) {
+      expect((await verifyLedger(tampered(store, annas(part)))).faults, JSON.stringify(part)).toEqual(changed)
+    }
+    const gone = [
+      `row ${first.seq}: the vote of "anna" on ${id} is gone`,
+      `row ${second.seq}: the vote of "anna" on ${id} is gone`,
+    ]
+    const removed = tampered(store, { vote: (each) => (each.actor === 'anna' ? null : each) })
+    expect((await verifyLedger(removed)).faults).toEqual(gone)
+    // Her first word, put back in the place of the second one.
+    expect((await verifyLedger(tampered(store, annas({ effectSeq: first.seq })))).faults).toEqual([
+      `row ${first.seq}: the vote of "anna" on ${id} was changed`,
+      `row ${second.seq}: the vote of "anna" on ${id} is gone`,
+    ])
+    const forged = tampered(store, { vote: (each) => ({ ...each, actor: each.actor === 'ben' ? 'cleo' : each.actor }) })
+    expect((await verifyLedger(forged)).faults).toEqual([
+      `row ${second.seq + 1}: the vote of "ben" on ${id} is gone`,
+      `row ${second.seq + 1}: the vote of "cleo" on ${id} is not in the ledger`,
+    ])
+  })
+
+  test('votes stay good when retention takes the rows of their words', async () => {
+    const { store } = await open()
+    await decide(store)
+    await store.sealEffects({ now: NOW, limit: 100 })
+    await store.stopEffects({ kind: 'all', name: '', since: NOW, actor: 'ada', reason: 'no' })
+    await store.sealEffects({ now: NOW + 2, limit: 100 })
+    for (let after: string | null = null; ; ) {
+      const slice = await store.prune({ kind: 'effects', before: NOW + 1, limit: 2, after })
+      expect(votesOf(await verifyLedger(store)).faults).toEqual([])
+      after = slice.next
+      if (after === null) break
+    }
+    expect(await verifyLedger(store)).toMatchObject({ passed: true, words: 0 })
+  })
+
+  test('without approvers a signature is not kept, since nothing has checked it', async () => {
+    const { store } = await open()
+    const id = await hold(store, 1)
+    await store.decideApproval({ ...(await wordOf(store, id)), signature: new Uint8Array(64) }, NOW)
+    expect(await store.findApproval(id, NOW)).toMatchObject({ votes: [{ actor: 'anna', isSigned: false }] })
+    expect(votesOf(await verifyLedger(store))).toEqual({ words: 1, signedWords: 0, faults: [] })
+  })
+
+  test('a signature covers the whole hash: one for its first digits does not count', async () => {
+    const { store } = await open()
+    const id = await hold(store, 1)
+    const { anna } = PAIRS
+    await store.addApprover({ name: 'anna', publicKey: anna.publicKey, roles: [], addedAt: NOW, removedAt: null })
+    const whole = await wordOf(store, id)
+    const short = { ...whole, hash: whole.hash.slice(0, 8) }
+    await expect(store.decideApproval(signed(short), NOW)).rejects.toThrow('not that of "anna"')
+    const { signature } = signed(whole)
+    expect(await store.decideApproval({ ...short, signature }, NOW)).toMatchObject({ status: 'approved' })
+    expect((await verifyLedger(store)).passed).toBe(true)
+  })
+})

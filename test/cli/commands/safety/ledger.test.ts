@@ -1,11 +1,13 @@
-import { copyFileSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { deleteFiles } from '../../../contract/support/delete-files.ts'
+import { opensslPair } from '../../../support/sign.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { runHere } from '../../support/run-here.ts'
 import { openTestProject } from '../../support/test-project.ts'
+import { holdDeletes } from './support/hold-deletes.ts'
 
 /** A project whose command line anchors into a file beside nothing of its data. */
 async function openLedger() {
@@ -22,7 +24,7 @@ async function openLedger() {
 
 function change(file: string, sql: string): void {
   const db = new Database(file)
-  db.exec(`DROP TRIGGER effect_is_final; ${sql}`)
+  db.exec(`DROP TRIGGER IF EXISTS effect_is_final; ${sql}`)
   db.close()
 }
 
@@ -90,4 +92,40 @@ test('a lost key is told as such, and "effects verify" makes no new one', async 
   expect(await cli('db', 'verify')).toMatchObject({ exit: 7 })
   expect(await cli('db', 'verify', backup)).toMatchObject({ exit: 0 })
   expect(() => statSync(join(dataDir, 'secret.key'))).toThrow()
+})
+
+test('"effects verify" checks the signature of a vote, and names a forged or changed one', async () => {
+  const { store, cli, sound, database } = await openLedger()
+  const folder = tempFolder()
+  const pair = opensslPair()
+  writeFileSync(join(folder, 'anna.key'), pair.privateKey)
+  writeFileSync(join(folder, 'anna.pub'), pair.publicKey)
+  await cli('approvers', 'add', 'anna', '--key', join(folder, 'anna.pub'))
+  const [approver] = (await cli('approvers', 'list')).data as unknown as { fingerprint: string }[]
+  const { id } = await holdDeletes(store, ['a', 'b', 'c'])
+  const [item] = await store.listApprovalItems({ approval: id, limit: 1 })
+  const key = ['--as', 'anna', '--key-file', join(folder, 'anna.key'), '--reason', 'looked at it']
+  // Digits of an item within the list: the signature covers its whole hash.
+  const { exit } = await cli('approvals', 'approve', id, '--hash', item?.hash.slice(0, 8) ?? '', ...key)
+  expect(exit).toBe(0)
+  const signers = [{ name: 'anna', key: approver?.fingerprint, words: 1 }]
+  expect(await sound()).toMatchObject({ exit: 0, data: { passed: true, words: 1, signedWords: 1, signers } })
+  const faultsAfter = async (sql: string) => {
+    change(database, sql)
+    return (await sound()).data.faults
+  }
+  const [row] = await store.listEffects({ phases: ['decided'], limit: 1 })
+  const of = `of "anna" on ${id}`
+  expect(await faultsAfter(`UPDATE approval_vote SET reason = 'never looked'`)).toEqual([
+    `row ${row?.seq}: the vote ${of} was changed`,
+  ])
+  expect(await faultsAfter(`UPDATE effect SET error = 'never looked' WHERE phase = 'decided'`)).toEqual([
+    `row ${row?.seq}: the signature is not for the word ${of}`,
+  ])
+  const forged = `INSERT INTO approval_vote SELECT approval, 'ben', verdict, reason, hash, only, answer, at, signature,
+    effect_seq FROM approval_vote`
+  expect((await faultsAfter(forged)) as string[]).toContain(
+    `row ${row?.seq}: the vote of "ben" on ${id} is not in the ledger`,
+  )
+  expect((await cli('effects', 'verify')).exit).toBe(7)
 })

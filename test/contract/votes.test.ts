@@ -75,7 +75,7 @@ type Change<T> = (given: T) => T | null
 const votesOf = ({ words, signedWords, faults }: LedgerReport) => ({ words, signedWords, faults })
 
 describeStores((open) => {
-  test('each word is in the ledger with its signature, which the verification checks by the key of that time', async () => {
+  test('each word is in the ledger with its signature, which is checked by the key of that time', async () => {
     const { store } = await open()
     const id = await decide(store)
     await store.removeApprover('anna', NOW)

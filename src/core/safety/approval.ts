@@ -95,7 +95,7 @@ export interface Decision {
   only: readonly { from: number; to: number }[] | null
   /** JSON text of a typed answer. */
   answer: string | null
-  /** Ed25519 over {@link describeVote} with the whole hash; null where no approvers are registered. */
+  /** Ed25519 over {@link describeVote} with the whole hash; null where nobody is registered. */
   signature: Uint8Array | null
 }
 

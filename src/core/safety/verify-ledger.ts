@@ -2,7 +2,7 @@ import { isoTime } from '../time.ts'
 import type { Anchor } from './anchor.ts'
 import type { EffectRecord } from './effect.ts'
 import { digestRows, isSameMac, macOf, type Seal, type SealKey } from './seal.ts'
-import { VerifiedVotes, type VoteReads, type VoteSigner } from './votes/verify-votes.ts'
+import { VerifiedVotes, type VoteReads, type VoteSigner } from './votes/verified-votes.ts'
 
 /** The verdict on a ledger. */
 export interface LedgerReport {
@@ -42,8 +42,8 @@ export interface LedgerReads extends VoteReads {
 }
 
 /**
- * Follows the chain of seals from its beginning, compares every sealed row and every vote, and looks
- * for the anchors. Memory is bounded, however long the ledger is.
+ * Follows the chain of seals from its beginning, compares every sealed row and every vote, and
+ * looks for the anchors. Memory is bounded, however long the ledger is.
  */
 export async function verifyLedger(
   store: LedgerReads,

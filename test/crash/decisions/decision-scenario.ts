@@ -39,10 +39,7 @@ export async function decideAll(store: Store): Promise<void> {
   await ask(store, { runId: item?.runId ?? '', worker: 'wrk_1', fence: 1 }, 'x', EXPIRED)
 }
 
-/**
- * A line for each approval, in the order of the text: its status, how many rows of each kind tell of
- * its decision, and the states of its items.
- */
+/** A line for each approval, sorted: its status, the rows that tell of its end, and its items. */
 export async function readDecided(store: Store): Promise<string[]> {
   const rows = await store.listEffects({ phases: ['decided'], limit: 99 })
   const actions = await store.listActions({ action: 'approval.*', limit: 99 })

@@ -1,12 +1,12 @@
 import type { Approver, Decision } from '../approval.ts'
 import { isSignedBy } from './vote-record.ts'
 
-/** `fault`: why a vote does not count. `publicKey`: the key that signed it; null where none has to. */
+/** `fault`: why a vote does not count. `publicKey`: the key that signed it; null for none. */
 export type VoteCheck = { fault: string } | { fault: null; publicKey: string | null }
 
 /**
- * Whether a vote counts, whose hash is whole. Once anybody is registered, a vote needs the signature
- * of an approver who has the role and is not removed.
+ * Whether a vote with the whole hash counts. Once anybody is registered, it needs the signature of
+ * an approver who has the role and is not removed.
  */
 export function checkVote(
   decision: Decision,

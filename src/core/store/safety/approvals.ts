@@ -6,7 +6,7 @@ import type {
   Decision,
   DecisionResult,
 } from '../../safety/approval.ts'
-import type { VoteReads } from '../../safety/votes/verify-votes.ts'
+import type { VoteReads } from '../../safety/votes/verified-votes.ts'
 
 export interface ApprovalWrites {
   /**

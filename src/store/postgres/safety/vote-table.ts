@@ -1,5 +1,5 @@
 import type { Decision } from '../../../core/safety/approval.ts'
-import type { VoteReads } from '../../../core/safety/votes/verify-votes.ts'
+import type { VoteReads } from '../../../core/safety/votes/verified-votes.ts'
 import type { VoteRecord } from '../../../core/safety/votes/vote-record.ts'
 import type { Connection } from '../database/connection.ts'
 
@@ -18,7 +18,8 @@ export class VoteTable {
   constructor(db: Connection) {
     // Index: primary key, for all.
     this.#save = db.prepare(
-      `INSERT INTO approval_vote (approval, actor, verdict, reason, hash, items, answer, at, signature, effect_seq)
+      `INSERT INTO approval_vote (approval, actor, verdict, reason, hash, items, answer, at, signature,
+         effect_seq)
        VALUES (@approval, @actor, @verdict, @reason, @hash, @only, @answer, @at, @signature, @effectSeq)
        ON CONFLICT (approval, actor) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason,
          hash = excluded.hash, items = excluded.items, answer = excluded.answer, at = excluded.at,
@@ -27,10 +28,12 @@ export class VoteTable {
     this.#listAgreed = db
       .prepare<[string, string, string | null, string | null], string>(
         `SELECT actor FROM approval_vote
-         WHERE approval = ? AND verdict = 'approved' AND hash = ? AND items IS NOT DISTINCT FROM ? AND answer IS NOT DISTINCT FROM ?`,
+         WHERE approval = ? AND verdict = 'approved' AND hash = ?
+           AND items IS NOT DISTINCT FROM ? AND answer IS NOT DISTINCT FROM ?`,
       )
       .pluck()
-    const columns = `approval, actor, verdict, reason, hash, items AS only, answer, at, signature, effect_seq AS effectSeq`
+    const columns =
+      'approval, actor, verdict, reason, hash, items AS only, answer, at, signature, effect_seq AS effectSeq'
     this.#list = db.prepare<[string, string, number], VoteRow>(
       `SELECT ${columns} FROM approval_vote WHERE (approval, actor) > (?, ?) ORDER BY approval, actor LIMIT ?`,
     )

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { Decision } from '../../../core/safety/approval.ts'
-import type { VoteReads } from '../../../core/safety/votes/verify-votes.ts'
+import type { VoteReads } from '../../../core/safety/votes/verified-votes.ts'
 import type { VoteRecord } from '../../../core/safety/votes/vote-record.ts'
 
 interface VoteRow extends Omit<VoteRecord, 'only'> {
@@ -18,7 +18,8 @@ export class VoteTable {
   constructor(db: Database) {
     // Index: primary key, for all.
     this.#save = db.prepare(
-      `INSERT INTO approval_vote (approval, actor, verdict, reason, hash, only, answer, at, signature, effect_seq)
+      `INSERT INTO approval_vote (approval, actor, verdict, reason, hash, only, answer, at, signature,
+         effect_seq)
        VALUES (@approval, @actor, @verdict, @reason, @hash, @only, @answer, @at, @signature, @effectSeq)
        ON CONFLICT (approval, actor) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason,
          hash = excluded.hash, only = excluded.only, answer = excluded.answer, at = excluded.at,

@@ -19,7 +19,6 @@ import type { BulkRunner } from './operations/bulk-runner.ts'
 import { accessHandlers, type ProcessFacts } from './resources/access/access-handlers.ts'
 import { auditHandlers } from './resources/access/audit-handlers.ts'
 import { tokenHandlers } from './resources/access/token-handlers.ts'
-import { accountHandlers } from './resources/account-handlers.ts'
 import { deliveryHandlers } from './resources/delivery-handlers.ts'
 import { endpointHandlers } from './resources/endpoint-handlers.ts'
 import { eventHandlers } from './resources/event-handlers.ts'
@@ -30,6 +29,8 @@ import type { ResourceParts } from './resources/parts.ts'
 import { runHandlers } from './resources/run-handlers.ts'
 import { approvalHandlers } from './resources/safety/approval-handlers.ts'
 import { effectHandlers } from './resources/safety/effect-handlers.ts'
+import { accountHandlers } from './resources/service/account-handlers.ts'
+import { fileHandlers } from './resources/service/file-handlers.ts'
 import { subjectHandlers } from './resources/subject-handlers.ts'
 import { alertHandlers } from './resources/system/alert-handlers.ts'
 import { systemHandlers } from './resources/system/system-handlers.ts'
@@ -128,6 +129,7 @@ function createHandlers(parts: ConsoleParts, { authenticator, feed, runner, plac
     ...subjectHandlers(parts),
     ...endpointHandlers(parts),
     ...accountHandlers(parts),
+    ...fileHandlers(parts),
     ...tokenHandlers(parts),
     ...auditHandlers(parts),
     ...alertHandlers(parts),

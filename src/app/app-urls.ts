@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import type { Store } from '../core/store/store.ts'
 import { isoTime } from '../core/time.ts'
 import type { Runtime } from '../project/data-dir/runtime-file.ts'
-import type { EmbeddedSandbox } from './embedded-sandbox.ts'
+import type { EmbeddedSandbox } from './service/embedded-sandbox.ts'
 
 /** Addresses of a running app. */
 export interface AppUrls {

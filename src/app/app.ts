@@ -16,16 +16,21 @@ import { openSharedStore } from '../store/open-store.ts'
 import { isLogMissing } from '../store/sqlite/database/open-mark.ts'
 import type { Tracing } from '../watch/traces/tracing.ts'
 import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-urls.ts'
-import { type EmbeddedSandbox, makeSampleTransfer, registerWebhook, startEmbeddedSandbox } from './embedded-sandbox.ts'
-import { accessTo } from './engine/access-to.ts'
 import type { Engine } from './engine/engine.ts'
 import { noteGuard } from './engine/note-guard.ts'
 import { openEngine } from './engine/open-engine.ts'
-import { ensureEndpoint } from './ensure-endpoint.ts'
 import { RunLogKeeper } from './log/run-log-keeper.ts'
 import { SecretWatch } from './log/secret-watch.ts'
 import type { AppHooks, AppParts, OpenParts, openParts } from './open-parts.ts'
 import { planParts, type RolePlan } from './role.ts'
+import { accessTo } from './service/access-to.ts'
+import {
+  type EmbeddedSandbox,
+  makeSampleTransfer,
+  registerWebhook,
+  startEmbeddedSandbox,
+} from './service/embedded-sandbox.ts'
+import { ensureEndpoint } from './service/ensure-endpoint.ts'
 
 /**
  * Upshot in one process: the whole app, or the parts that its role names. `start` and `stop` may be

@@ -20,12 +20,12 @@ import { listSendings, openAlerts } from './alerts/open-alerts.ts'
 import { openConsole } from './console/open-console.ts'
 import { ProcessBeat } from './console/process-beat.ts'
 import { readAside } from './console/read-aside.ts'
-import type { EmbeddedSandbox } from './embedded-sandbox.ts'
 import type { Engine } from './engine/engine.ts'
 import { readRoutes } from './engine/read-routes.ts'
 import { openMetrics } from './open-metrics.ts'
 import { readinessChecks } from './readiness.ts'
 import type { RolePlan } from './role.ts'
+import type { EmbeddedSandbox } from './service/embedded-sandbox.ts'
 
 /** Parts that a test or a program may replace. */
 export interface AppParts {

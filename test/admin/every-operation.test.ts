@@ -30,7 +30,7 @@ const workflows = [
 test('every operation of the table answers, in the form that the table says, from a running app', async () => {
   const hook = await startHook()
   const alerts = { rules: [RULE], channels: { ops: { kind: 'slack', url: hook.url } } } as const
-  const { app, urls, dataDir, hear } = await startTestApp({ workflows }, { config: { alerts } })
+  const { app, urls, dataDir, sandbox, hear } = await startTestApp({ workflows }, { config: { alerts } })
   const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim()
   const client = new AdminClient({ url: urls.admin, token })
   const called = new Set<RouteName>()
@@ -110,6 +110,16 @@ test('every operation of the table answers, in the form that the table says, fro
   expect(retired.secrets.filter(({ until }) => until === null)).toHaveLength(1)
   await call('PATCH /endpoints/:name', { ...other, body: { status: 'disabled' } })
   await call('DELETE /endpoints/:name', other)
+
+  const { id: fileId } = await sandbox.storage('storage_a').put('/in/a.txt', 'four')
+  const folder = { params: { storage: 'storage_a' }, query: { path: '/in' } }
+  expect((await call('GET /files/:storage', folder)).items).toMatchObject([{ name: 'a.txt', size: 4 }])
+  const file = { params: { storage: 'storage_a', id: fileId } }
+  const { path, size, modifiedAt } = await call('GET /files/:storage/:id', file)
+  await call('POST /files/:storage/:id/ticket', { ...file, body: {} })
+  called.add('GET /downloads/:ticket')
+  const removal = { ...file, body: { expect: { path, size, modifiedAt } } }
+  expect((await call('POST /files/:storage/:id/delete', removal)).outcome).toBe('deleted')
 
   const storages = { storage_a: 'a', storage_b: 'b', storage_c: 'c' }
   const account = { baseUrl: 'https://api.example.com/v1', storages, apiKey: 'sk_live_of_a_test' }

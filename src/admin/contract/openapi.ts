@@ -11,7 +11,7 @@ interface Place {
 type Json = Record<string, unknown>
 
 /** Statuses of the problems that every operation may answer. */
-const PROBLEMS = [400, 401, 403, 404, 409, 421, 429, 500, 503] as const
+const PROBLEMS = [400, 401, 403, 404, 409, 421, 429, 500, 502, 503] as const
 
 /** The OpenAPI 3.1 document of a table of routes. Schemas with an id become components. */
 export function describeOpenapi(routes: RouteTable, { version, url }: Place): Json {

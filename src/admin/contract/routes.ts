@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import { ACCESS_ROUTES } from './resources/access/access.ts'
 import { AUDIT_ROUTES } from './resources/access/audit.ts'
 import { TOKEN_ROUTES } from './resources/access/tokens.ts'
-import { ACCOUNT_ROUTES } from './resources/accounts.ts'
 import { DELIVERY_ROUTES } from './resources/deliveries.ts'
 import { ENDPOINT_ROUTES } from './resources/endpoints.ts'
 import { EVENT_ROUTES } from './resources/events.ts'
@@ -12,6 +11,8 @@ import { OPERATION_ROUTES } from './resources/operations.ts'
 import { RUN_ROUTES } from './resources/runs.ts'
 import { APPROVAL_ROUTES } from './resources/safety/approvals.ts'
 import { EFFECT_ROUTES } from './resources/safety/effects.ts'
+import { ACCOUNT_ROUTES } from './resources/service/accounts.ts'
+import { FILE_ROUTES } from './resources/service/files.ts'
 import { SUBJECT_ROUTES } from './resources/subjects.ts'
 import { ALERT_ROUTES } from './resources/system/alerts.ts'
 import { SYSTEM_ROUTES } from './resources/system/system.ts'
@@ -34,6 +35,7 @@ export const ROUTES = {
   ...SUBJECT_ROUTES,
   ...ENDPOINT_ROUTES,
   ...ACCOUNT_ROUTES,
+  ...FILE_ROUTES,
   ...TOKEN_ROUTES,
   ...AUDIT_ROUTES,
   ...OPERATION_ROUTES,

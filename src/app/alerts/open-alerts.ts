@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises'
-import type { AlertSetup } from '../../admin/resources/parts.ts'
+import type { AlertSetup } from '../../admin/ports/surroundings.ts'
 import type { AlertRule } from '../../core/alerts/alert-rule.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'

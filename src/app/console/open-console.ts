@@ -10,7 +10,7 @@ import type { Config } from '../../project/config/load-config.ts'
 import { loadAdminToken } from '../../project/data-dir/admin-token.ts'
 import { readVersion } from '../../project/read-version.ts'
 import type { Metrics } from '../../watch/metrics/metrics.ts'
-import type { EmbeddedSandbox } from '../embedded-sandbox.ts'
+import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
 import { openSurroundings } from './open-surroundings.ts'
 
 /** The admin API and the dashboard of this process. Writes `admin.token` at the first start. */
@@ -33,7 +33,7 @@ export function openConsole(
   const access = { url, basePath, proxy, fileTokenHash: hashSecret(loadAdminToken(config)) }
   const { publish, subscribe } = parts.notices
   const listen = (hear: (notice: Notice) => void) => subscribe('*', hear)
-  const surroundings = openSurroundings(config, parts)
+  const surroundings = openSurroundings(config, { ...parts, publish })
   const facts = { version: readVersion(), role: config.role, isSandbox: config.service.kind === 'sandbox' }
   const source = { isOpen: config.admin.metrics === 'open', scrape: (accept: string) => metrics.scrape(accept) }
   const served = { ...parts, publish, listen, surroundings, access, facts, metrics: source, page: dashboardFolder() }

@@ -1,22 +1,25 @@
 import { stat, statfs } from 'node:fs/promises'
-import type { Surroundings } from '../../admin/resources/parts.ts'
+import type { Surroundings } from '../../admin/ports/surroundings.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { currentSecret, type Endpoint, SANDBOX_ENDPOINT, SERVICE_ENDPOINT } from '../../core/incoming/endpoint.ts'
+import type { Publish } from '../../core/notices.ts'
 import { STORAGES } from '../../core/service/storage.ts'
-import type { ReadStore } from '../../core/store/store.ts'
+import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { databaseFile } from '../../project/data-dir/data-files.ts'
 import { readRuntimeFile } from '../../project/data-dir/runtime-file.ts'
 import { parseCronLine } from '../../schedule/cron-line.ts'
 import { describeAlerts, testAlert } from '../alerts/open-alerts.ts'
-import type { EmbeddedSandbox } from '../embedded-sandbox.ts'
 import { deliverSigned, sendEvent } from '../send/send-event.ts'
 import { tryEndpoint } from '../send/try-endpoint.ts'
+import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
+import { openFilesDesk } from './open-files-desk.ts'
 
 interface SurroundingsParts {
-  store: ReadStore
+  store: Store
   clock: Clock
+  publish: Publish
   embedded: () => EmbeddedSandbox | null
   /** The key of the marks on probes. */
   probeKey: Uint8Array
@@ -25,7 +28,7 @@ interface SurroundingsParts {
 /** Everything outside the store that the admin API needs. */
 export function openSurroundings(
   config: Config,
-  { store, clock, embedded, probeKey }: SurroundingsParts,
+  { store, clock, publish, embedded, probeKey }: SurroundingsParts,
 ): Surroundings {
   const target = (endpoint: Endpoint, signal: AbortSignal) => ({
     endpoint,
@@ -49,6 +52,7 @@ export function openSurroundings(
       if (!webhook) return
       await webhooks?.edit(webhook.id, { secrets: [currentSecret(endpoint)], scheme: endpoint.scheme })
     },
+    files: openFilesDesk(config, { store, clock, publish, embedded }),
     guard: () => config.guardPolicy.limits,
     alerts: () => describeAlerts(config),
     async testAlert(rule, signal) {

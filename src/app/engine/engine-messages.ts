@@ -6,7 +6,7 @@ import type { Arrival, Arrivals } from '../../engine/claim/claim-on-arrival.ts'
 import type { WorkerParts } from '../../engine/worker-parts.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
-import type { Access } from './account-clients.ts'
+import type { Access } from '../service/account-clients.ts'
 import type { EngineLoad } from './engine.ts'
 
 /** Settings of an engine. */

@@ -1,5 +1,5 @@
 import type { DeliveryIntake } from '../../core/store/deliveries.ts'
-import type { Access } from './account-clients.ts'
+import type { Access } from '../service/account-clients.ts'
 
 /** How busy an engine is, for metrics. */
 export interface EngineLoad {

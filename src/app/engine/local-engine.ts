@@ -12,7 +12,7 @@ import { hashFolder, ModuleWatch } from '../../project/workflows/module-watch.ts
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { runInSpan } from '../../watch/traces/run-in-span.ts'
 import { Tracing } from '../../watch/traces/tracing.ts'
-import { type Access, AccountClients } from './account-clients.ts'
+import { type Access, AccountClients } from '../service/account-clients.ts'
 import type { Engine, EngineLoad } from './engine.ts'
 import type { EngineConfig } from './engine-messages.ts'
 import { readRoutes } from './read-routes.ts'

@@ -10,7 +10,7 @@ import { publishRecovery } from '../../engine/claim/publish-recovery.ts'
 import type { NoticeBus } from '../../notices/notice-bus.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
-import type { Access } from './account-clients.ts'
+import type { Access } from '../service/account-clients.ts'
 
 /** How often to look for suspects that no notice has told of: other processes have some, too. */
 const LOOK_EVERY_MS = 5_000

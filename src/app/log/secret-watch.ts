@@ -3,7 +3,7 @@ import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { KnownSecrets } from '../../notices/log/known-secrets.ts'
 import type { Config } from '../../project/config/load-config.ts'
-import type { EmbeddedSandbox } from '../embedded-sandbox.ts'
+import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
 
 interface Parts {
   config: Pick<Config, 'service' | 'secretKey' | 'alerts' | 'database'>

@@ -51,6 +51,7 @@ const CODES: Record<ErrorCode, Meaning> = {
   too_many_requests: ['temporary', TRY_LATER],
   overloaded: ['temporary', TRY_LATER],
   draining: ['temporary', TRY_LATER],
+  service_failed: ['temporary', TRY_LATER],
   store_unavailable: [
     'temporary',
     'Make sure that the disk has free space and the data directory is writable, then run this again.',

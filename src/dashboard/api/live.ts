@@ -3,12 +3,19 @@ import { createContext, useContext, useEffect, useState } from 'react'
 import type { FeedMessage } from './live-worker.ts'
 import workerUrl from './live-worker.ts?sharedworker&url'
 import { pageKey } from './page-key.ts'
+import { STILL } from './use-api.ts'
 
 /** `paused` by the reader, or because a tab is hidden or a selection stands. */
 export type FeedState = 'live' | 'paused' | 'reconnecting'
 
 /** Longest time between two looks where the browser has no shared workers, or the feed is down. */
 const POLL_MS = 5_000
+
+/** Every question but those that stand still. */
+const FOLLOWED = {
+  refetchType: 'active',
+  predicate: ({ meta }: { meta?: Record<string, unknown> | undefined }) => meta !== STILL,
+} as const
 
 export interface Feed {
   state: FeedState
@@ -25,7 +32,7 @@ export function useLiveFeed(): Feed {
   const [state, setState] = useState<'live' | 'reconnecting'>('reconnecting')
   useEffect(() => {
     const refresh = () => {
-      if (!isPaused && !document.hidden) void client.invalidateQueries({ refetchType: 'active' })
+      if (!isPaused && !document.hidden) void client.invalidateQueries(FOLLOWED)
     }
     const stop = follow((message) => (message.kind === 'state' ? setState(message.state) : refresh()))
     document.addEventListener('visibilitychange', refresh)
@@ -36,7 +43,7 @@ export function useLiveFeed(): Feed {
   }, [client, isPaused])
   useEffect(() => {
     if (state === 'live' || isPaused) return
-    const timer = setInterval(() => void client.invalidateQueries({ refetchType: 'active' }), POLL_MS)
+    const timer = setInterval(() => void client.invalidateQueries(FOLLOWED), POLL_MS)
     return () => clearInterval(timer)
   }, [client, state, isPaused])
   return { state: isPaused ? 'paused' : state, setPaused }

@@ -10,17 +10,33 @@ import {
 import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.ts'
 import { type ApiError, call } from './client.ts'
 
+/** How a question is asked. */
+interface Manner {
+  /** True: the live feed does not ask it again; a return to the window does, after 15 s. */
+  isStill?: boolean
+}
+
+/** Long enough that a look at another window asks nothing of the service. */
+const STILL_MS = 15_000
+
+/** Mark of the questions that the live feed leaves alone. */
+export const STILL = { isStill: true }
+
+const optionsOf = ({ isStill = false }: Manner) =>
+  isStill ? { meta: STILL, refetchOnWindowFocus: true, staleTime: STILL_MS } : {}
+
 /** Asks once, and again when the live feed says that something changed. */
 export function useApi<Name extends RouteName>(
   name: Name,
   input: InputOf<Name>,
-  { isEnabled = true }: { isEnabled?: boolean } = {},
+  { isEnabled = true, ...manner }: { isEnabled?: boolean } & Manner = {},
 ): UseQueryResult<AnswerOf<Name>, ApiError> {
   return useQuery<AnswerOf<Name>, ApiError>({
     queryKey: [name, input],
     queryFn: ({ signal }) => call(name, input, signal),
     placeholderData: keepPreviousData as never,
     enabled: isEnabled,
+    ...optionsOf(manner),
   })
 }
 
@@ -34,6 +50,7 @@ type ListName = { [Name in RouteName]: AnswerOf<Name> extends Page ? Name : neve
 export function useList<Name extends ListName>(
   name: Name,
   input: { params?: Record<string, string>; query: Record<string, unknown> },
+  manner: Manner = {},
 ): UseInfiniteQueryResult<{ pages: AnswerOf<Name>[] }, ApiError> {
   return useInfiniteQuery({
     queryKey: [name, 'list', input],
@@ -44,6 +61,7 @@ export function useList<Name extends ListName>(
     initialPageParam: null as string | null,
     getNextPageParam: (page) => (page as Page).next,
     placeholderData: keepPreviousData as never,
+    ...optionsOf(manner),
   }) as never
 }
 

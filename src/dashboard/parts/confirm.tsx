@@ -10,6 +10,8 @@ interface ConfirmParts {
   /** True: without a reason the button does nothing. Default false. */
   isReasonNeeded?: boolean
   children?: ReactNode
+  /** Beside the buttons, such as the command that does the same. */
+  beside?: ReactNode
   onClose: () => void
   /** Performs it; the dialog closes when it resolves and shows the problem when it rejects. */
   perform: (reason: string | undefined) => Promise<unknown>
@@ -17,7 +19,7 @@ interface ConfirmParts {
 
 /** A dialog that says what will happen, and asks for a reason, which the audit log keeps. */
 export function Confirm(parts: ConfirmParts) {
-  const { title, action, isDangerous = false, isReasonNeeded = false, children, onClose, perform } = parts
+  const { title, action, isDangerous = false, isReasonNeeded = false, children, beside, onClose, perform } = parts
   const dialog = useRef<HTMLDialogElement>(null)
   const [reason, setReason] = useState('')
   const [error, setError] = useState<ApiError | null>(null)
@@ -58,6 +60,7 @@ export function Confirm(parts: ConfirmParts) {
           <button type="button" className="plain" onClick={onClose}>
             Back
           </button>
+          {beside && <span className="push">{beside}</span>}
         </div>
       </form>
     </dialog>

@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react'
 import type { ApiError } from '../api/client.ts'
+import { When } from './when.tsx'
 
 /** An error of the API: what happened, and what to do next. The rest of the page stays. */
 export function ProblemNote({ error }: { error: ApiError }) {
-  const { title, detail, fix, errors } = error.problem
+  const { title, detail, fix, errors, retryAt } = error.problem
   return (
     <div className="problem" role="alert">
       <strong>{title}</strong>
@@ -18,6 +19,11 @@ export function ProblemNote({ error }: { error: ApiError }) {
         </ul>
       )}
       {fix && <p className="quiet">{fix}</p>}
+      {retryAt && (
+        <p className="quiet">
+          The next try may come <When at={retryAt} />.
+        </p>
+      )}
     </div>
   )
 }

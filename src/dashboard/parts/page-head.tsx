@@ -1,8 +1,16 @@
 import { type ReactNode, useEffect } from 'react'
 import { useFeed } from '../api/live.ts'
 
+interface PageHeadParts {
+  title: string
+  beside?: ReactNode
+  /** True: the page does not follow the live feed. */
+  isStill?: boolean
+  children?: ReactNode
+}
+
 /** The title of a page, the state of the feed, and the page's actions. */
-export function PageHead({ title, beside, children }: { title: string; beside?: ReactNode; children?: ReactNode }) {
+export function PageHead({ title, beside, isStill = false, children }: PageHeadParts) {
   useEffect(() => {
     document.title = `${title} · Upshot`
   }, [title])
@@ -10,7 +18,7 @@ export function PageHead({ title, beside, children }: { title: string; beside?: 
     <header className="head">
       <h1>{title}</h1>
       {beside}
-      <FeedSwitch />
+      {!isStill && <FeedSwitch />}
       <div className="row push">{children}</div>
     </header>
   )

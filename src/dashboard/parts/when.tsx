@@ -38,8 +38,9 @@ export function When({ at }: { at: string | null }) {
   )
 }
 
-/** A moment in full. */
-export function Moment({ at }: { at: string }) {
+/** A moment in full. Null: a dash. */
+export function Moment({ at }: { at: string | null }) {
   const { isUtc } = useZone()
+  if (at === null) return <span className="quiet">–</span>
   return <time dateTime={at}>{formatMoment(Date.parse(at), isUtc)}</time>
 }

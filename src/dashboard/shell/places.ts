@@ -22,6 +22,7 @@ export const PLACES: readonly (readonly Place[])[] = [
   [
     { href: '/approvals', title: 'Approvals', key: 'a' },
     { href: '/effects', title: 'Effects', key: 'x' },
+    { href: '/files', title: 'Files', key: 'p' },
   ],
   [{ href: '/system', title: 'System', key: 'y' }],
 ]

@@ -3,9 +3,10 @@ import { AdminServer } from '../../../src/admin/admin-server.ts'
 import type { ConsoleParts } from '../../../src/admin/console.ts'
 import { createHealth } from '../../../src/admin/health.ts'
 import { lateConsole } from '../../../src/admin/late-console.ts'
-import type { Surroundings } from '../../../src/admin/resources/parts.ts'
+import type { Surroundings } from '../../../src/admin/ports/surroundings.ts'
 import type { AccessRole } from '../../../src/core/access/role.ts'
 import { hashSecret, planToken } from '../../../src/core/access/token.ts'
+import { UpshotError } from '../../../src/core/errors.ts'
 import { randomWord } from '../../../src/core/ids.ts'
 import type { Notice } from '../../../src/core/notices.ts'
 import { DEFAULT_GUARD } from '../../../src/core/safety/guard.ts'
@@ -40,6 +41,12 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
     },
     tryEndpoint: async () => ({ event: 'evt_1', trials: [], isStored: true }),
     keeperOf: ({ name }) => (name === 'sandbox' ? 'sandbox' : null),
+    files: {
+      list: async () => ({ items: [], next: null, total: 0 }),
+      get: async () => Promise.reject(new UpshotError('not_found', 'There is no such file.')),
+      async *stream() {},
+      remove: async () => ({ outcome: 'deleted', error: null }),
+    },
     guard: () => DEFAULT_GUARD,
     alerts: () => ({ rules: [], kinds: {} }),
     testAlert: async () => [],

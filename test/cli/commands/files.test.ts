@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { removeFiles } from '../../../src/cli/commands/files/remove-files.ts'
+import { removeFiles } from '../../../src/app/service/remove-files.ts'
 import { runCommandLine } from '../../../src/cli/run-command-line.ts'
 import type { FileEntry } from '../../../src/core/service/file.ts'
 import { tempFolder } from '../../support/temp-folder.ts'

@@ -4,8 +4,9 @@ import { UpshotError } from '../../../core/errors.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { ALERT_ROUTES } from '../../contract/resources/system/alerts.ts'
 import type { Handlers } from '../../http/handler.ts'
+import type { AlertSetup } from '../../ports/surroundings.ts'
 import { momentOf } from '../../views/moment-of.ts'
-import { type AlertSetup, type ResourceParts, recordAction } from '../parts.ts'
+import { type ResourceParts, recordAction } from '../parts.ts'
 
 /** The alert rules of the project file, and test messages to their channels. */
 export function alertHandlers(parts: ResourceParts): Handlers<keyof typeof ALERT_ROUTES> {

@@ -1,4 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
+import { HandLedger } from '../../../app/service/hand-ledger.ts'
+import { countOutcomes, type Removal, removeFiles } from '../../../app/service/remove-files.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import type { FileEntry } from '../../../core/service/file.ts'
 import { systemClock } from '../../../core/time.ts'
@@ -15,8 +17,6 @@ import { typesCount } from '../../terminal/types-count.ts'
 import { describeIncomplete } from './describe-incomplete.ts'
 import { findEntry, parseTarget } from './file-target.ts'
 import { openFilesAndStore } from './files-client.ts'
-import { HandLedger } from './hand-ledger.ts'
-import { countOutcomes, type Removal, removeFiles } from './remove-files.ts'
 
 /**
  * `upshot files rm <file…>`: lists the files, asks, and deletes those that are unchanged. Exits

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { currentSecret, type Endpoint, SANDBOX_ENDPOINT } from '../core/incoming/endpoint.ts'
-import type { Publish } from '../core/notices.ts'
-import type { Config } from '../project/config/load-config.ts'
-import type { Sandbox } from '../sandbox/index.ts'
+import { currentSecret, type Endpoint, SANDBOX_ENDPOINT } from '../../core/incoming/endpoint.ts'
+import type { Publish } from '../../core/notices.ts'
+import type { Config } from '../../project/config/load-config.ts'
+import type { Sandbox } from '../../sandbox/index.ts'
 
 /** Name of the app's API key in the sandbox. */
 const KEY_NAME = SANDBOX_ENDPOINT
@@ -19,7 +19,7 @@ export async function startEmbeddedSandbox(
   publish: Publish,
 ): Promise<EmbeddedSandbox> {
   // An app with the real service never loads it.
-  const { startSandbox } = await import('../sandbox/index.ts')
+  const { startSandbox } = await import('../../sandbox/index.ts')
   const sandbox = await startSandbox({
     dir: join(config.dataDir, 'sandbox'),
     storagesDir: join(config.dataDir, 'storages'),

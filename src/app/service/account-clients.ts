@@ -1,13 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Caller, Publish } from '../../core/notices.ts'
 import { RetryAt } from '../../core/runs/retry.ts'
-import { type Account, DEFAULT_ACCOUNT, findKeyFault, type Plan } from '../../core/service/account.ts'
+import { DEFAULT_ACCOUNT, findKeyFault, type Plan } from '../../core/service/account.ts'
 import { type BurstSetting, burstOf } from '../../core/service/burst.ts'
 import type { FilesApi, WrapCall } from '../../core/service/files-api.ts'
 import type { StorageName, StorageSpellings } from '../../core/service/storage.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
-import { createFilesClient, type FilesClient, type FilesLogLine, type LimiterStore } from '../../files/index.ts'
+import {
+  createFilesClient,
+  type FilesClient,
+  type FilesLogLine,
+  type LimiterStore,
+  type Priority,
+} from '../../files/index.ts'
 import { planLimit } from '../../files/limit/limiter-store.ts'
 import { storedLimits } from '../../files/limit/stored-limits.ts'
 import { wrapCalls } from '../../files/wrap-calls.ts'
@@ -35,6 +41,8 @@ interface AccountClientsParts {
   defaultAccess: () => Access
   /** Requests that may start at once. Default: none is set. */
   burst?: BurstSetting
+  /** Order of the calls that wait for the limit. Default `workflow`. */
+  priority?: Priority
   clock: Clock
   random: () => number
   publish: Publish
@@ -46,11 +54,10 @@ interface AccountClientsParts {
 export class AccountClients {
   readonly #parts: AccountClientsParts
   readonly #limiter: LimiterStore
-  readonly #named = new Map<string, { account: Account; client: FilesClient }>()
+  readonly #clients = new Map<string, { access: Access; client: FilesClient }>()
   /** Includes replaced clients, whose calls in progress go on. */
   readonly #opened = new Set<FilesClient>()
   readonly #perMinute = new Map<string, number>()
-  #default: FilesClient | null = null
 
   constructor(parts: AccountClientsParts) {
     this.#parts = parts
@@ -60,10 +67,15 @@ export class AccountClients {
   /** The Files API of an account, with each call performed through `wrap`. */
   filesFor(name: string, wrap: WrapCall): FilesApi {
     return wrapCalls(
-      () => this.#clientOf(name),
+      () => this.clientOf(name),
       (call, perform) => wrap(call, (signal, caller) => perform(signal, caller && this.#trace(caller))),
       (line) => this.#report(name, line),
     )
+  }
+
+  /** The client of an account. Throws `RetryAt` where it is missing or has an unfit key. */
+  clientOf(name: string): FilesClient | Promise<FilesClient> {
+    return name === DEFAULT_ACCOUNT ? this.#reuse(name, this.#parts.defaultAccess()) : this.#namedClient(name)
   }
 
   /** Requests a minute that the plan of each account in use allows. */
@@ -82,12 +94,6 @@ export class AccountClients {
     await Promise.all([...this.#opened].map((client) => client.stop()))
   }
 
-  #clientOf(name: string): FilesClient | Promise<FilesClient> {
-    if (name !== DEFAULT_ACCOUNT) return this.#namedClient(name)
-    this.#default ??= this.#open(DEFAULT_ACCOUNT, this.#parts.defaultAccess())
-    return this.#default
-  }
-
   /** Reads the account at each call, so that a new key is used at once. */
   async #namedClient(name: string): Promise<FilesClient> {
     const account = await this.#parts.store.findAccount(name)
@@ -95,12 +101,17 @@ export class AccountClients {
       const fix = `Add it with "upshot accounts add ${name}", and the run goes on.`
       throw this.#retryLater(`There is no account "${name}". ${fix}`)
     }
-    const known = this.#named.get(name)
-    if (known && isDeepStrictEqual(known.account, account)) return known.client
     const fault = findKeyFault(account)
     if (fault !== null) throw this.#retryLater(`The account "${name}" cannot be called: ${fault}`)
-    const client = this.#open(name, account)
-    this.#named.set(name, { account, client })
+    return this.#reuse(name, account)
+  }
+
+  /** The client that was made with this access, or a new one. */
+  #reuse(name: string, access: Access): FilesClient {
+    const known = this.#clients.get(name)
+    if (known && isDeepStrictEqual(known.access, access)) return known.client
+    const client = this.#open(name, access)
+    this.#clients.set(name, { access, client })
     return client
   }
 
@@ -109,7 +120,7 @@ export class AccountClients {
   }
 
   #open(name: string, { baseUrl, apiKey, fallbackKey, plan, storages }: Access): FilesClient {
-    const { clock, random } = this.#parts
+    const { clock, random, priority } = this.#parts
     const burst = burstOf(this.#parts.burst, name)
     this.#perMinute.set(name, planLimit(plan).perMinute)
     const client = createFilesClient({
@@ -119,6 +130,7 @@ export class AccountClients {
       plan,
       ...(burst === null ? {} : { burst }),
       services: storages,
+      ...(priority === undefined ? {} : { priority }),
       retry: { maxWait: MAX_WAIT },
       limiter: this.#limiter,
       clock,

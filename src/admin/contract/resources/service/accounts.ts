@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { STORAGES } from '../../../core/service/storage.ts'
-import { type RouteTable, reason, time } from '../route.ts'
+import { STORAGES } from '../../../../core/service/storage.ts'
+import { type RouteTable, reason, time } from '../../route.ts'
 
 const plan = z.union([z.enum(['free', 'pro', 'enterprise']), z.int().min(1).max(999_999)])
 const storages = z.record(z.enum(STORAGES), z.string().min(1)).describe('The service’s name of each storage.')

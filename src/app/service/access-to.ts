@@ -1,7 +1,7 @@
 import { UpshotError } from '../../core/errors.ts'
 import type { Config } from '../../project/config/load-config.ts'
-import type { EmbeddedSandbox } from '../embedded-sandbox.ts'
 import type { Access } from './account-clients.ts'
+import type { EmbeddedSandbox } from './embedded-sandbox.ts'
 
 /**
  * Access to the default account: the service that the environment names, or the sandbox, which must

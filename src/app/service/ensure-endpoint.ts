@@ -5,10 +5,10 @@ import {
   planRotation,
   SANDBOX_ENDPOINT,
   SERVICE_ENDPOINT,
-} from '../core/incoming/endpoint.ts'
-import { SCHEME_PRESETS } from '../core/incoming/signature.ts'
-import type { Store } from '../core/store/store.ts'
-import type { Config } from '../project/config/load-config.ts'
+} from '../../core/incoming/endpoint.ts'
+import { SCHEME_PRESETS } from '../../core/incoming/signature.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Config } from '../../project/config/load-config.ts'
 
 /** How long the former secret stays valid after the environment names a new one. */
 const ROTATION_OVERLAP_MS = 24 * 3_600_000

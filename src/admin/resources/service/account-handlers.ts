@@ -1,10 +1,10 @@
-import { UpshotError } from '../../core/errors.ts'
-import type { Endpoint } from '../../core/incoming/endpoint.ts'
-import { type Account, DEFAULT_ACCOUNT, planAccount } from '../../core/service/account.ts'
-import { isoTime } from '../../core/time.ts'
-import type { ACCOUNT_ROUTES } from '../contract/resources/accounts.ts'
-import type { Handlers } from '../http/handler.ts'
-import { asCaller, type ResourceParts } from './parts.ts'
+import { UpshotError } from '../../../core/errors.ts'
+import type { Endpoint } from '../../../core/incoming/endpoint.ts'
+import { type Account, DEFAULT_ACCOUNT, planAccount } from '../../../core/service/account.ts'
+import { isoTime } from '../../../core/time.ts'
+import type { ACCOUNT_ROUTES } from '../../contract/resources/service/accounts.ts'
+import type { Handlers } from '../../http/handler.ts'
+import { asCaller, type ResourceParts } from '../parts.ts'
 
 /** Accounts of the service; their keys go in and never come out. */
 export function accountHandlers(parts: ResourceParts): Handlers<keyof typeof ACCOUNT_ROUTES> {

@@ -1,0 +1,57 @@
+import type { AlertChannel, AlertRule } from '../../core/alerts/alert-rule.ts'
+import type { Endpoint } from '../../core/incoming/endpoint.ts'
+import type { ServiceEvent } from '../../core/incoming/event.ts'
+import type { CronTrigger } from '../../core/runs/schedule.ts'
+import type { Guard } from '../../core/safety/guard.ts'
+import type { Account } from '../../core/service/account.ts'
+import type { FilesDesk } from './files-desk.ts'
+
+/** One test delivery to an endpoint, and its result. */
+export interface Trial {
+  sent: 'signed' | 'forged' | 'repeated'
+  expected: string
+  got: string
+  status: number
+  isRight: boolean
+}
+
+/** The source that sets an endpoint or account again at each start; null: none. */
+export type Keeper = 'environment' | 'sandbox' | null
+
+/** The alert rules of the project file. */
+export interface AlertSetup {
+  rules: readonly AlertRule[]
+  /** Kinds of the channels by name; their addresses are secrets. */
+  kinds: Readonly<Record<string, AlertChannel['kind']>>
+}
+
+/** Everything outside the store that the API needs; the app has it. */
+export interface Surroundings {
+  /** Address of the receiver; null while no process serves one. */
+  receiverUrl(): Promise<string | null>
+  /** Signs an event and posts it to the receiver. Throws what the receiver refuses. */
+  sendEvent(event: ServiceEvent, endpoint: Endpoint, signal: AbortSignal): Promise<string>
+  /** Signs stored bytes again and posts them. */
+  resend(
+    event: { id: string; body: string },
+    endpoint: Endpoint,
+    signal: AbortSignal,
+  ): Promise<{ status: number; verdict: string | null; reason: string | null }>
+  /** Sends a signed, a forged and a repeated delivery. */
+  tryEndpoint(endpoint: Endpoint, signal: AbortSignal): Promise<{ event: string; trials: Trial[]; isStored: boolean }>
+  keeperOf(endpoint: Endpoint): Keeper
+  /** Tells the sandbox of a changed endpoint; nothing for another one. */
+  endpointChanged(endpoint: Endpoint): Promise<void>
+  /** The account that the environment or the sandbox names, without its keys. */
+  defaultAccount(): Pick<Account, 'plan' | 'storages'> & { baseUrl: string | null; keeper: Exclude<Keeper, null> }
+  files: FilesDesk
+  /** The limits of the project; null: the guard is off. */
+  guard(): Guard | null
+  alerts(): AlertSetup
+  /** Sends a test message to each channel of a rule; `error` is null where it was taken. */
+  testAlert(rule: string, signal: AbortSignal): Promise<{ channel: string; error: string | null }[]>
+  /** Sizes of database, log and free disk, in bytes. */
+  readDisk(): Promise<{ databaseBytes: number; logBytes: number; diskFreeBytes: number }>
+  /** The moments of a cron line after one, oldest first. */
+  nextTicks(trigger: CronTrigger, after: number, count: number): number[]
+}

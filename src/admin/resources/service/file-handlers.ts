@@ -1,0 +1,130 @@
+import { pipeline } from 'node:stream/promises'
+import type { Response } from 'express'
+import { includesRole } from '../../../core/access/role.ts'
+import { UpshotError } from '../../../core/errors.ts'
+import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
+import type { FileDetails, FileEntry } from '../../../core/service/file.ts'
+import { STORAGES, type StorageName } from '../../../core/service/storage.ts'
+import { isoTime } from '../../../core/time.ts'
+import type { Caller } from '../../access/caller.ts'
+import { describeOperator } from '../../access/describe-operator.ts'
+import { Tickets } from '../../access/tickets.ts'
+import type { FILE_ROUTES } from '../../contract/resources/service/files.ts'
+import type { Handlers } from '../../http/handler.ts'
+import { decodePosition, encodePosition } from '../../queries/read-query.ts'
+import { type ResourceParts, recordAction } from '../parts.ts'
+
+/** A download that somebody asked for. */
+interface Download {
+  account: string
+  file: FileDetails
+}
+
+/** Files of the service: a look, a download by ticket, and a delete. See decision 69. */
+export function fileHandlers(parts: ResourceParts): Handlers<keyof typeof FILE_ROUTES> {
+  const { store, surroundings } = parts
+  const { files } = surroundings
+  const tickets = new Tickets<Download>()
+  const requireAccount = async (name: string) => {
+    if (name === DEFAULT_ACCOUNT || (await store.findAccount(name)) !== null) return name
+    throw new UpshotError('not_found', `There is no account "${name}".`)
+  }
+  return {
+    async 'GET /files/:storage'({ params, query, signal }) {
+      const account = await requireAccount(query.account)
+      const place = { storage: requireStorage(params.storage), path: query.path, limit: query.limit }
+      const { items, next, total } = await files.list(account, { ...place, ...readPlace(query.after) }, signal)
+      return { items: items.map(describeFile), next: next && encodePosition(`${next.page}:${next.token ?? ''}`), total }
+    },
+    async 'GET /files/:storage/:id'({ params, query, signal }) {
+      const account = await requireAccount(query.account)
+      const file = { service: requireStorage(params.storage), id: params.id }
+      const { owner, shared, ...entry } = await files.get(account, file, signal)
+      return { ...describeFile(entry), owner, shared }
+    },
+    async 'POST /files/:storage/:id/ticket'({ params, body, caller, now, signal }) {
+      const account = await requireAccount(body.account)
+      const place = { service: requireStorage(params.storage), id: params.id }
+      const file = await files.get(account, place, signal)
+      if (file.type === 'folder') throw new UpshotError('invalid_request', `${file.path} is a folder.`)
+      const about = { account, path: file.path, bytes: file.size }
+      await recordAction(
+        parts,
+        { caller, body },
+        { action: 'file.download', target: `${place.service}:${place.id}`, parameters: about },
+        'begun',
+      )
+      const { ticket, expiresAt } = tickets.issue({ account, file }, now)
+      return { ticket, expiresAt: isoTime(expiresAt) }
+    },
+    async 'GET /downloads/:ticket'({ params, now, response, signal }) {
+      const { account, file } = tickets.redeem(params.ticket, now)
+      await sendBytes(response, { file, bytes: files.stream(account, file, signal), signal })
+    },
+    async 'POST /files/:storage/:id/delete'({ params, body, caller }) {
+      const account = await requireAccount(body.account)
+      const { expect, count, reason = null } = body
+      const file = { service: requireStorage(params.storage), id: params.id, ...expect }
+      requireRights(caller, { account, keeper: surroundings.defaultAccount().keeper })
+      const most = surroundings.guard()?.workflow.deletes?.perRun ?? Number.POSITIVE_INFINITY
+      if (most < 1 && count === undefined) {
+        throw new UpshotError('needs_confirmation', 'The guard lets no run delete a file without people.', {
+          details: { fix: 'Confirm the number of files: send `count` as 1.' },
+        })
+      }
+      const target = `${file.service}:${file.id}`
+      const parameters = { count: 1, account, files: [target] }
+      await recordAction(parts, { caller, body }, { action: 'files.rm', target, parameters }, 'begun')
+      return files.remove({ account, file, actor: describeOperator(caller, reason).actor, reason })
+    },
+  }
+}
+
+function requireStorage(name: string): StorageName {
+  const known = STORAGES.find((storage) => storage === name)
+  if (known !== undefined) return known
+  throw new UpshotError('not_found', `There is no storage "${name}".`, {
+    details: { fix: `Use one of: ${STORAGES.join(', ')}.` },
+  })
+}
+
+/** A file of the real service is gone for good: that needs an admin. */
+function requireRights({ role, name }: Caller, { account, keeper }: { account: string; keeper: string }): void {
+  const isSandbox = account === DEFAULT_ACCOUNT && keeper === 'sandbox'
+  if (isSandbox || includesRole(role, 'admin')) return
+  throw new UpshotError('forbidden', `A delete in the account "${account}" needs the role admin; ${name} has ${role}.`)
+}
+
+function readPlace(after: string | undefined): { page: number; token: string | null } {
+  const [, page = '1', token = ''] = /^(\d+):(.*)$/s.exec(decodePosition(after, /^\d{1,9}:/) ?? '') ?? []
+  return { page: Number(page), token: token === '' ? null : token }
+}
+
+function describeFile({ service, id, name, type, mimeType, size, path, createdAt, modifiedAt }: FileEntry) {
+  return { service, id, name, type, mimeType, size, path, createdAt, modifiedAt }
+}
+
+interface SentFile {
+  file: FileEntry
+  bytes: AsyncIterable<Uint8Array>
+  signal: AbortSignal
+}
+
+/**
+ * Sends a file as an attachment, which no browser shows as a page of ours. A fault before the first
+ * byte is answered as a problem; a later one cuts the connection.
+ */
+async function sendBytes(response: Response, { file: { name, size }, bytes, signal }: SentFile): Promise<void> {
+  const chunks = bytes[Symbol.asyncIterator]()
+  const first = await chunks.next()
+  response.attachment(name).type('application/octet-stream')
+  response.set({ 'Cache-Control': 'no-store', ...(size === null ? {} : { 'Content-Length': String(size) }) })
+  async function* all() {
+    if (first.done) return
+    yield first.value
+    yield* { [Symbol.asyncIterator]: () => chunks }
+  }
+  await pipeline(all, response).catch((error: unknown) => {
+    if (!signal.aborted) throw error
+  })
+}

@@ -1,0 +1,53 @@
+import { coversEffect, type EffectStop } from '../../core/safety/stop.ts'
+import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
+import type { FileEntry } from '../../core/service/file.ts'
+import type { EndByHand } from '../../core/store/safety/effects.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Clock } from '../../core/time.ts'
+
+/** A file to delete, in the state in which a person saw it. */
+export type SeenFile = Pick<FileEntry, 'service' | 'id' | 'path' | 'size' | 'modifiedAt'>
+
+/** A person who deletes, and the account of the service that it is done in. */
+interface Hand {
+  actor: string
+  reason: string | null
+  /** Default `default`. */
+  account?: string
+}
+
+/** Writes the deletes of a person into the ledger, and obeys the stops. */
+export class HandLedger {
+  readonly #store: Pick<Store, 'beginByHand' | 'endByHand' | 'listStops'>
+  readonly #who: { actor: string; reason: string | null; account: string }
+  readonly #clock: Pick<Clock, 'now'>
+
+  constructor(
+    store: Pick<Store, 'beginByHand' | 'endByHand' | 'listStops'>,
+    { actor, reason, account = DEFAULT_ACCOUNT }: Hand,
+    clock: Pick<Clock, 'now'>,
+  ) {
+    this.#store = store
+    this.#who = { actor, reason, account }
+    this.#clock = clock
+  }
+
+  begin(file: SeenFile): Promise<{ seq: number } | { stop: EffectStop }> {
+    return this.#store.beginByHand(this.#describe(file))
+  }
+
+  async end(file: SeenFile, seq: number, { outcome, error, before }: Omit<EndByHand, 'seq'>) {
+    await this.#store.endByHand({ ...this.#describe(file), seq, outcome, error, before })
+  }
+
+  /** The stop that covers a file now; null for none. */
+  async findStop({ service: storage }: SeenFile): Promise<EffectStop | null> {
+    const source = { workflow: '', account: this.#who.account, storage }
+    return (await this.#store.listStops()).find((stop) => coversEffect(stop, source)) ?? null
+  }
+
+  #describe({ service: storage, id, path, size: bytes, modifiedAt }: SeenFile) {
+    const about = { storage, target: `${storage}:${id}` }
+    return { ...about, asked: { path, bytes, modifiedAt }, ...this.#who, at: this.#clock.now() }
+  }
+}

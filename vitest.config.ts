@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config'
 export const LONG = [
   'test/admin/{every-operation,service/*}.test.ts',
   'test/cli/commands/app/dev.test.ts',
+  'test/cli/commands/safety/deploys-check.test.ts',
   'test/crash/**/*.test.ts',
   'test/docs/{api,guides}.test.ts',
   'test/e2e/{author-code,burst,clock-jump,first-hour,lost-database,package,prometheus,receiver-floods,roles,rotation,stalled-log}.test.ts',

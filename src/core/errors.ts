@@ -30,6 +30,7 @@ const CODES = {
   run_ended: { status: 409, retryable: false },
   run_timeout: { status: 504, retryable: false },
   not_running: { status: 503, retryable: true },
+  undeclared_effect: { status: 500, retryable: false },
   internal: { status: 500, retryable: true },
 } as const satisfies Record<string, { status: number; retryable: boolean }>
 

@@ -68,6 +68,7 @@ const CODES: Record<ErrorCode, Meaning> = {
   needs_confirmation: ['needsConfirmation', 'Add --yes to do it.'],
   run_ended: ['failed', 'See the run and its steps with "upshot runs show <id>".'],
   run_timeout: ['failed', 'See the run and its steps with "upshot runs show <id>".'],
+  undeclared_effect: ['failed', 'Put what the code does outside into a step that declares it, with `effect`.'],
   not_running: ['temporary', 'Start the app with "npm start" in another terminal, then run this again.'],
   internal: ['failed', REPORT],
 }

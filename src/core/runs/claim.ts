@@ -3,7 +3,8 @@ import type { DeliveryReceipt, IncomingDelivery } from '../incoming/delivery.ts'
 import type { EventRecord } from '../incoming/event.ts'
 import type { Lease } from './lease.ts'
 import { FIRST_FENCE } from './lease.ts'
-import type { RunHandler, RunOrigin } from './run.ts'
+import type { Run, RunHandler, RunOrigin } from './run.ts'
+import type { Checkpoint } from './step.ts'
 import type { RunRoot } from './trace.ts'
 
 /** A run that a worker has claimed, with everything that its code needs. */
@@ -37,6 +38,15 @@ export interface ClaimedRun {
   received?: Record<string, readonly string[]>
   /** The failure that `onFailure` is given; null for `run`. */
   failure: Failure | null
+}
+
+/** A run with all that its code was given, read without a claim. */
+export interface Recording {
+  run: Run
+  /** The run in the form in which a worker gets it. Its lease is worth nothing. */
+  claim: ClaimedRun
+  /** Its journal, in the order in which its steps began. */
+  steps: Checkpoint[]
 }
 
 /** The reason for a run. Times are epoch milliseconds. */

@@ -1,7 +1,7 @@
 import type { Failure } from '../errors.ts'
 import type { EventRecord } from '../incoming/event.ts'
 import type { AdmissionAnswer, AdmissionPlan } from '../runs/admission.ts'
-import type { ClaimedRun } from '../runs/claim.ts'
+import type { ClaimedRun, Recording } from '../runs/claim.ts'
 import type { FailureGroup } from '../runs/failure-group.ts'
 import type { FailureState } from '../runs/failure-state.ts'
 import type { Lease } from '../runs/lease.ts'
@@ -109,6 +109,11 @@ export interface RunReads {
   findRun(id: string): Promise<Run | null>
   /** The run that a step waits for, or the newest of its chain; null for no such wait. */
   findInvoked(runId: string, key: string): Promise<Run | null>
+  /**
+   * Runs with their journals and all that their code was given, in the order of these ids; nothing
+   * is claimed. Unknown ids are left out.
+   */
+  readRecordings(runIds: readonly string[]): Promise<Recording[]>
   /** Ids that begin so, oldest first. */
   listRunIds(beginning: string, limit: number): Promise<string[]>
   /** The run's own event and those of runs folded into it, in the order of arrival. */

@@ -11,7 +11,11 @@ import { type EventFacts, gatherEventFacts } from './gather-event-facts.ts'
 import { type AdmissionFacts, planAdmission } from './plan-admission.ts'
 import { readCause, readStoredEvent } from './read-cause.ts'
 
-export interface AdmissionParts extends Pick<WorkerParts, 'store' | 'clock' | 'spellingsOf'> {
+/** The part of the store that admission needs. */
+export type AdmissionStore = Pick<WorkerParts['store'], 'listDeletes' | 'listRunEvents' | 'admitRun'>
+
+export interface AdmissionParts extends Pick<WorkerParts, 'clock' | 'spellingsOf'> {
+  store: AdmissionStore
   /** Ends this worker's pass of a run that a singleton canceled, and publishes that. */
   cancelOther: (runId: string, reason: string) => void
 }

@@ -25,7 +25,11 @@ const CHECK_AGAIN_MS = 1_000
  */
 export async function gatherEventFacts(
   { cause }: Pick<ClaimedRun, 'cause'>,
-  { store, clock, spellingsOf = () => ({}) }: Pick<WorkerParts, 'store' | 'clock' | 'spellingsOf'>,
+  {
+    store,
+    clock,
+    spellingsOf = () => ({}),
+  }: Pick<WorkerParts, 'clock' | 'spellingsOf'> & { store: Pick<WorkerParts['store'], 'listDeletes'> },
 ): Promise<EventFacts | Extract<RunOutcome, { kind: 'parked' }>> {
   const account = accountOf(cause)
   const spellings = await spellingsOf(account)

@@ -6,12 +6,18 @@ import { limitsWrites } from '../../core/safety/guard.ts'
 import { readWorkflowGuard } from '../../core/safety/guard-schema.ts'
 import { CallPlaces } from '../pass/call-places.ts'
 import { computeDeadline } from '../pass/deadline.ts'
-import { Journal } from '../pass/journal.ts'
+import { Journal, type JournalStore } from '../pass/journal.ts'
 import { OutcomeOrder } from '../pass/outcome-order.ts'
 import type { Pass } from '../pass/pass.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
-interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | 'spellings'> {
+/** The part of a worker that its passes need. */
+export type PassParts = Pick<
+  WorkerParts,
+  'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'guard' | 'runInSpan' | 'gatherMs'
+> & { store: Pass['store'] & JournalStore }
+
+interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | 'spellings' | 'stage'> {
   workflow: AnyWorkflow
   /** Steps of earlier passes. */
   known: readonly Checkpoint[]
@@ -20,8 +26,8 @@ interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | '
 }
 
 /** A pass of an admitted run, with its journal. */
-export function openPass(parts: WorkerParts, opening: Opening): Pass {
-  const { run, workflow, known, startedAt, matcher, parking, abort, spellings } = opening
+export function openPass(parts: PassParts, opening: Opening): Pass {
+  const { run, workflow, known, startedAt, matcher, parking, abort, spellings, stage } = opening
   const { store, routes, clock, random, publish, stillMs, guard, runInSpan, gatherMs } = parts
   const ownLimits = readWorkflowGuard(workflow)
   const hash = codeHashOf(workflow)
@@ -57,5 +63,6 @@ export function openPass(parts: WorkerParts, opening: Opening): Pass {
     ...(stillMs === undefined ? {} : { stillMs }),
     ...(gatherMs === undefined ? {} : { gatherMs }),
     ...(runInSpan && { runInSpan }),
+    ...(stage && { stage }),
   }
 }

@@ -15,8 +15,11 @@ import type { AskOptions } from '../../core/store/safety/effects.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 import { quietly } from './own-work.ts'
 
+/** The part of the store that a journal writes with. */
+export type JournalStore = Pick<WorkerParts['store'], 'saveCheckpoint' | 'beginEffects'>
+
 interface JournalParts {
-  store: Pick<WorkerParts['store'], 'saveCheckpoint' | 'beginEffects'>
+  store: JournalStore
   lease: Lease
   /** The steps of earlier passes. */
   known: readonly Checkpoint[]

@@ -12,6 +12,7 @@ import type { CallPlaces } from './call-places.ts'
 import type { Journal } from './journal.ts'
 import type { OutcomeOrder } from './outcome-order.ts'
 import type { Parking } from './parking.ts'
+import type { Stage } from './stage.ts'
 
 /** One pass of a worker through a run: everything that its steps need. */
 export interface Pass
@@ -50,6 +51,8 @@ export interface Pass
   limitsWrites: boolean
   /** When the run times out; null: never. */
   deadline: number | null
+  /** Answers its steps where the run is played; absent where it is executed. */
+  stage?: Stage
 }
 
 /** The run of a pass, as its notices name it. */

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Effect } from '../../core/runs/step.ts'
 import type { Pass } from './pass.ts'
 
 /** The attempt of a step whose function is running. */
@@ -9,6 +10,11 @@ export interface CurrentStep {
   now: number
   /** Draws of `random()` and `uuid()` so far. */
   draws: number
+  effect: Effect
+  /** True once the attempt has ended. Work that its function began may still go on. */
+  isOver: boolean
+  /** Called at the end of the attempt. */
+  onOver?: () => void
 }
 
 /** The pass whose code is running, and the step inside whose function it is. */
@@ -33,6 +39,11 @@ export function runInStep<T>(pass: Pass, step: CurrentStep, call: () => T): T {
 export function currentStep(pass: Pass): CurrentStep | null {
   const scope = scopes.getStore()
   return scope?.pass === pass ? scope.step : null
+}
+
+/** The step whose function calls, in any pass; null in code outside steps. */
+export function stepAtWork(): CurrentStep | null {
+  return scopes.getStore()?.step ?? null
 }
 
 /** The pass whose code calls; null outside the code of authors. */

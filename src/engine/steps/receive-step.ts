@@ -6,7 +6,9 @@ import type { EventWait } from '../../core/runs/wait.ts'
 import { parseDuration } from '../../core/time.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
+import type { Stage } from '../pass/stage.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
+import { stageStep } from './stage-step.ts'
 import { awaitMatch, completeWait, describeTarget, fitFound, planWait, type WaitRequest } from './wait-step.ts'
 
 export type ReceiveRequest = Omit<WaitRequest, 'since'>
@@ -77,8 +79,16 @@ async function begin(receiver: Receiver, key: string): Promise<ServiceEvent | nu
     target: describeTarget(request),
     dueAt: pass.clock.now() + timeoutMs,
   }
+  if (pass.stage) return answerReceive(receiver, pass.stage, step)
   await open(receiver, step)
   return goOn(receiver, step)
+}
+
+async function answerReceive(receiver: Receiver, stage: Stage, step: Checkpoint): Promise<ServiceEvent | null> {
+  const { pass, request } = receiver
+  const found = await stageStep(pass, stage, step, { wait: planNext(receiver) })
+  if (found !== null) receiver.taken().add((found as ServiceEvent).id)
+  return fitFound(pass, step.key, request, found)
 }
 
 /** A wait for what was stored after the events that the run has had. */
@@ -102,6 +112,7 @@ function open(receiver: Receiver, step: Checkpoint, isAgain = false): Promise<vo
 
 async function goOn(receiver: Receiver, step: Checkpoint): Promise<ServiceEvent | null> {
   const { pass, request } = receiver
+  if (pass.stage) return answerReceive(receiver, pass.stage, step)
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
   for (;;) {

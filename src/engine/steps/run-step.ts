@@ -4,16 +4,18 @@ import { toJson } from '../../core/json.ts'
 import { decideRetry, planRetries } from '../../core/runs/retry.ts'
 import { type Checkpoint, hasOutcome, isFinished, numberOf, type StepName, stepNameOf } from '../../core/runs/step.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
-import type { Asked, EffectPermit } from '../../core/safety/effect.ts'
+import type { EffectPermit } from '../../core/safety/effect.ts'
 import { isThenable } from '../../core/thenable.ts'
 import { parseDuration } from '../../core/time.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles, type Park } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
-import { askGuard, type EffectFacts, needsPermit } from './ask-guard.ts'
 import { findOptionFault } from './find-option-fault.ts'
-import { publishEnd, publishHold } from './publish-approval.ts'
+import { askGuard, type EffectFacts, needsPermit } from './guard/ask-guard.ts'
+import { describeEffect, describeInput, describeSaved } from './guard/describe-effect.ts'
+import { publishEnd, publishHold } from './guard/publish-approval.ts'
 import { holdStep, type ReachedStep, replayStep, takeStep } from './reach-step.ts'
+import { giveOutcome } from './stage-step.ts'
 import { withTimeout } from './with-timeout.ts'
 
 /**
@@ -50,17 +52,19 @@ export async function driveStep<T>(
   fn: StepFunction<T>,
   options: StepRequest,
 ): Promise<StepEnd<T>> {
-  if (known && isFinished(known) && options.keep !== false) return repeatEnd<T>(pass, known)
+  if (known && isFinished(known) && options.keep !== false) return endOf(replayStep(pass, known) as Promise<T>)
   // Options are checked while the step holds no slot and has done nothing.
   const fault = findOptionFault(key, options)
   if (fault) return { kind: 'failed', error: fault }
   const held = hasOutcome(known) ? null : holdStep(pass)
   if (held && !(await held)) return endLater()
-  if (known?.status === 'started') return failInterrupted(pass, known)
+  if (known?.status === 'started' && !pass.stage) return failInterrupted(pass, known)
   const tryAgain = (row: Checkpoint) => parkUntil(pass, row, () => driveStep(pass, { key, known: row }, fn, options))
   if (known?.dueAt != null && known.dueAt > pass.clock.now()) return tryAgain(known)
   if (pass.parking.isClosed) return endLater()
   const step = begin(pass, key, known, options)
+  const given = pass.stage && (await pass.stage.answer(step, { effect: describeEffect(options) }))
+  if (given) return endOf(giveOutcome(pass, step, given) as Promise<T>)
   let end: AttemptEnd<T>
   pass.parking.enterStep()
   try {
@@ -100,9 +104,9 @@ function noteJoin({ abort, publish, run, places }: Pass, step: string): void {
   if (!abort.signal.aborted) publish({ kind: 'step.joined', ...about })
 }
 
-async function repeatEnd<T>(pass: Pass, known: Checkpoint): Promise<StepEnd<T>> {
+async function endOf<T>(outcome: Promise<T>): Promise<StepEnd<T>> {
   try {
-    return { kind: 'completed', value: (await replayStep(pass, known)) as T }
+    return { kind: 'completed', value: await outcome }
   } catch (error) {
     return { kind: 'failed', error }
   }
@@ -263,24 +267,6 @@ async function failInterrupted(pass: Pass, step: Checkpoint): Promise<StepEnd<ne
   void pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now, settled }, record, ASKED)
   publishFailure(pass, step, { ms: 0, retryAt: null, error: failure })
   return { kind: 'failed', error }
-}
-
-/** A write is asked for by what it is made of. */
-function describeInput({ input }: StepRequest): Asked | null {
-  return input === undefined ? null : { path: null, bytes: null, modifiedAt: null, input }
-}
-
-/** The parts that most steps do not have; undefined without any. */
-function describeSaved(
-  { input, facts }: StepRequest,
-  { isAsked, packed }: { isAsked: boolean; packed?: Uint8Array | undefined },
-): SavedWithStep | undefined {
-  const isInLedger = isAsked || input !== undefined
-  if (!isInLedger && packed === undefined) return undefined
-  const seen = facts?.before?.() ?? null
-  const before = seen && JSON.stringify(seen)
-  const effect = { input: input === undefined ? null : JSON.stringify({ input }), before }
-  return { ...(isInLedger && { effect }), ...(packed && { packed }) }
 }
 
 function publishFailure(

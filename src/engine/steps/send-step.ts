@@ -14,6 +14,7 @@ import { fitEvent } from '../admit/fit-event.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
+import { stageStep } from './stage-step.ts'
 
 /** The same as the default limit of a delivery's body. */
 export const MAX_SENT_BYTES = 1_048_576
@@ -31,8 +32,10 @@ export function sendStep(
     if (held && !(await held)) return neverSettles()
     const routes = await readDuringPass(pass, async () => pass.routes())
     const step = { ...newStep(pass, { key, kind: 'send', effect: 'write' }), target: send.type }
+    const sent = { ...send, workflows: planRuns(send.type, routes) }
+    if (pass.stage) return stageStep(pass, pass.stage, step, { send: sent }) as Promise<{ id: string }>
     step.settled = await pass.order.turn(step)
-    saveEvent(pass, step, { ...send, workflows: planRuns(send.type, routes) })
+    saveEvent(pass, step, sent)
     return { id: send.id }
   })
 }

@@ -2,6 +2,7 @@ import type { StepName } from '../../core/runs/step.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { holdStep, newStep, takeStep } from './reach-step.ts'
+import { stageStep } from './stage-step.ts'
 
 /**
  * Parks the run until `wakeAt`, which is called once, when the step is first reached. Its argument
@@ -13,6 +14,7 @@ export function sleepStep(pass: Pass, name: StepName, wakeAt: (what: string) => 
     const held = holdStep(pass)
     if (held && !(await held)) return neverSettles()
     const step = known ?? { ...newStep(pass, { key, kind: 'sleep', effect: 'read' }), dueAt }
+    if (pass.stage) return void (await stageStep(pass, pass.stage, step))
     if (dueAt > pass.clock.now()) {
       if (!known) void pass.journal.record(step)
       await pass.parking.wait(dueAt, `sleeps in step "${key}"`)

@@ -12,7 +12,9 @@ import { fitEvent } from '../admit/fit-event.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
+import type { Stage } from '../pass/stage.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
+import { stageStep } from './stage-step.ts'
 
 export interface WaitRequest {
   on: EventDefinition | string
@@ -39,6 +41,7 @@ async function begin(pass: Pass, key: string, request: WaitRequest): Promise<Ser
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
   const step: Checkpoint = { ...newStep(pass, { key, kind: 'wait', effect: 'read' }), target, dueAt }
+  if (pass.stage) return answerWait(pass, pass.stage, { step, request, wait })
   // Only a stored wait can be matched. A failed write is reported by the barrier of the journal.
   pass.journal.record(step, undefined, { wait }).then(
     () => pass.matcher.startMatching(),
@@ -49,9 +52,18 @@ async function begin(pass: Pass, key: string, request: WaitRequest): Promise<Ser
 }
 
 async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise<ServiceEvent | null> {
+  if (pass.stage) return answerWait(pass, pass.stage, { step, request })
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
   return completeWait(pass, step, request, await awaitMatch(pass, step))
+}
+
+async function answerWait(
+  pass: Pass,
+  stage: Stage,
+  { step, request, wait }: { step: Checkpoint; request: WaitRequest; wait?: EventWait },
+): Promise<ServiceEvent | null> {
+  return fitFound(pass, step.key, request, await stageStep(pass, stage, step, wait && { wait }))
 }
 
 /** Records the event, or null, and gives it to the code. */

@@ -6,7 +6,7 @@ import { isThenable } from '../../core/thenable.ts'
 import { after } from '../../core/time.ts'
 import { quietly } from '../pass/own-work.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
-import { runInStep } from '../pass/scope.ts'
+import { type CurrentStep, runInStep } from '../pass/scope.ts'
 
 /**
  * Calls a step's function with a time limit. At the limit its signal aborts; a function that
@@ -26,18 +26,30 @@ export function withTimeout<T>(
       return abort.signal
     },
   }
-  const { key, attempt } = step
-  const call = () => runInStep(pass, { key, attempt, now: pass.journal.now, draws: 0 }, () => fn(context, key))
+  const { key, attempt, effect } = step
+  const current: CurrentStep = { key, attempt, effect, now: pass.journal.now, draws: 0, isOver: false }
+  const call = () => runInStep(pass, current, () => fn(context, key))
   const { runInSpan } = pass
-  const running = runInSpan ? runInSpan({ ...aboutRun(pass), step: key, attempt }, call) : call()
-  return isThenable(running) ? limitTime(pass, step, limitMs, { running, abort }) : running
+  let isAsync = false
+  try {
+    const running = runInSpan ? runInSpan({ ...aboutRun(pass), step: key, attempt }, call) : call()
+    isAsync = isThenable(running)
+    return isThenable(running) ? limitTime(pass, step, limitMs, { running, abort, end: () => end(current) }) : running
+  } finally {
+    if (!isAsync) end(current)
+  }
+}
+
+function end(current: CurrentStep): void {
+  current.isOver = true
+  current.onOver?.()
 }
 
 async function limitTime<T>(
   pass: Pass,
   step: Checkpoint,
   limitMs: number,
-  { running, abort }: { running: Promise<T>; abort: LazyAbort },
+  { running, abort, end }: { running: Promise<T>; abort: LazyAbort; end: () => void },
 ): Promise<T> {
   const limit = Promise.withResolvers<never>()
   const giveUp = () => {
@@ -50,6 +62,7 @@ async function limitTime<T>(
     return await Promise.race([running, limit.promise])
   } finally {
     cancel()
+    end()
   }
 }
 

@@ -2,6 +2,7 @@ import type { ReadStore } from '../../core/store/store.ts'
 import { packOutput } from '../rows/packed-output.ts'
 import type { Database } from './database/database.ts'
 import type { SetupCache } from './incoming/setup-cache.ts'
+import { readRecordings } from './runs/read-recordings.ts'
 import type { Tables } from './tables.ts'
 
 /** Reads that come from memory, or need no connection. */
@@ -36,6 +37,7 @@ const READS: Reads = {
   groupFailures: (t, filter, slice) => t.runSearch.groupFailures(filter, slice),
   listFailureStates: (t, groups) => t.failureStates.list(groups),
   findRun: (t, id) => t.runs.find(id),
+  readRecordings: (t, runIds) => readRecordings(t, runIds),
   listRunIds: (t, beginning, limit) => t.runSearch.ids(beginning, limit),
   listRunEvents: (t, runId) => t.runs.listEvents(runId),
   listRunLog: (t, runId) => t.runLogs.list(runId),

@@ -7,6 +7,7 @@ import type { AccessReads } from '../../core/store/safety/access.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { packOutput } from '../rows/packed-output.ts'
 import { ChangeWatch } from './database/change-watch.ts'
+import { readRecordings } from './runs/read-recordings.ts'
 import { safetyReads } from './safety/safety-reads.ts'
 import type { Tables } from './tables.ts'
 
@@ -62,6 +63,7 @@ export function createReader({
     groupFailures: async (filter, slice) => runSearch.groupFailures(filter, slice),
     listEndedFailures: async (query) => runSearch.endedFailures(query),
     findRun: async (id) => runs.find(id),
+    readRecordings: async (runIds) => readRecordings({ runs, steps }, runIds),
     listRunIds: async (beginning, limit) => runSearch.ids(beginning, limit),
     listRunEvents: async (runId) => runs.listEvents(runId),
     listRunLog: async (runId) => runLogs.list(runId),

@@ -35,6 +35,14 @@ export const EFFECTS_COMMANDS: CommandTree = {
   },
 }
 
+/** The commands of `upshot deploys`. */
+export const DEPLOYS_COMMANDS: CommandTree = {
+  check: {
+    summary: 'find the unfinished runs that this code would not let go on',
+    load: () => import('./deploys/check.ts'),
+  },
+}
+
 /** The commands of `upshot guard`. */
 export const GUARD_COMMANDS: CommandTree = {
   show: { summary: 'show how much of each limit is used', load: () => import('./guard/show.ts') },

@@ -1,7 +1,7 @@
 import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
-import { FIRST_FENCE } from '../../../core/runs/lease.ts'
-import { PAUSED_REASON, type RunHandler, type RunOrigin } from '../../../core/runs/run.ts'
+import { PAUSED_REASON } from '../../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
+import { CLAIM_COLUMNS, type ClaimRow, readClaim } from '../../rows/claim-row.ts'
 import type { Connection } from '../database/connection.ts'
 import type { GateTable } from '../gates/gate-table.ts'
 import type { EventTable } from '../incoming/event-table.ts'
@@ -11,27 +11,9 @@ import type { TickTable } from './tick-table.ts'
 /** The runs that a claim looks for. */
 export type ClaimKind = 'any' | 'suspect' | 'unadmitted'
 
-interface ClaimRow {
-  id: string | null
-  workflow: string
-  event_seq: number | null
-  tick_at: number | null
-  input: string | null
-  account: string | null
-  parent_run: string | null
-  depth: number
-  code_hash: string | null
-  fence: number
-  attempt: number
-  created_at: number
-  started_at: number | null
-  gate_state: string | null
-  folded: number | null
-  origin: RunOrigin
-  handler: RunHandler
-  origin_run: string | null
-  failure: string | null
-  received: string | null
+/** The only row where runs have to be held before. */
+interface Refused {
+  id: null
 }
 
 /** Claims runs of the queue. Index: those of `work`, in their order. */
@@ -46,9 +28,11 @@ export class Claims {
     this.#ticks = ticks
     this.#findRoot = prepareFindRoot(db)
     this.#sql = {
-      claim: db.prepare<[ClaimKind, string, number, number, number], ClaimRow>(
+      claim: db.prepare<[ClaimKind, string, number, number, number], ClaimRow | Refused>(
         'SELECT * FROM claim_runs_1(?, ?, ?, ?, ?)',
       ),
+      // Index: primary keys.
+      asClaimed: db.prepare<[string[]], ClaimRow>(`SELECT ${CLAIM_COLUMNS} FROM full_run WHERE id = ANY (?::text[])`),
       // A run that a worker claims now is passed over.
       hold: db
         .prepare<[ClaimKind, string, number, number], string>(
@@ -67,8 +51,8 @@ export class Claims {
     { limit, now, number }: { limit: number; now: number; number: number },
   ): Promise<ClaimedRun[] | null> {
     const rows = await this.#sql.claim.all(kind, worker, limit, now, number)
-    if (rows[0]?.id === null) return null
-    return Promise.all(rows.map((row) => this.#read(row, worker, now)))
+    const claimed = rows.filter((row) => row.id !== null)
+    return claimed.length < rows.length ? null : Promise.all(claimed.map((row) => this.#read(row, worker, now)))
   }
 
   /** Holds the runs of paused workflows among the next ones, and returns their number. */
@@ -82,32 +66,21 @@ export class Claims {
     return held.length
   }
 
+  /** Runs as a claim would give them. A run without a start begins at its making. */
+  async readAsClaimed(runIds: readonly string[]): Promise<ClaimedRun[]> {
+    const rows = await this.#sql.asClaimed.all([...runIds])
+    return Promise.all(rows.map((row) => this.#read(row, '', row.created_at)))
+  }
+
   async #read(row: ClaimRow, worker: string, now: number): Promise<ClaimedRun> {
-    return {
-      lease: { runId: row.id ?? '', fence: row.fence, worker },
-      workflow: row.workflow,
-      attempt: row.attempt,
-      createdAt: row.created_at,
-      startedAt: row.started_at ?? now,
-      isFirstPass: row.fence === FIRST_FENCE,
-      isAdmitted: row.gate_state === 'admitted',
-      folded: row.folded ?? 0,
-      depth: row.depth,
-      codeHash: row.code_hash,
-      cause: await this.#readCause(row),
-      origin: row.origin,
-      handler: row.handler,
-      originRun: row.origin_run,
-      failure: row.failure === null ? null : JSON.parse(row.failure),
-      ...(row.received === null ? {} : { received: JSON.parse(row.received) }),
-    }
+    return readClaim(row, await this.#readCause(row), { worker, now })
   }
 
   async #readCause(row: ClaimRow): Promise<RunCause> {
     if (row.event_seq !== null) return { kind: 'event', event: await this.#events.get(row.event_seq) }
     if (row.input !== null) {
       const call = { kind: 'call', account: row.account ?? DEFAULT_ACCOUNT, input: row.input } as const
-      return { ...call, parentRun: row.parent_run ?? '', root: await this.#findRoot(row.id ?? '', row.workflow) }
+      return { ...call, parentRun: row.parent_run ?? '', root: await this.#findRoot(row.id, row.workflow) }
     }
     return { kind: 'tick', ...(await this.#ticks.get(row.workflow, row.tick_at ?? 0, row.account ?? DEFAULT_ACCOUNT)) }
   }

@@ -5,11 +5,12 @@ import type { EventRecord } from '../../../core/incoming/event.ts'
 import { UNADMITTED_PRIORITY } from '../../../core/runs/admission.ts'
 import { TRIED_ALONE } from '../../../core/runs/blame.ts'
 import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
-import { FIRST_FENCE, type Lease } from '../../../core/runs/lease.ts'
-import type { Run, RunHandler, RunOrigin, RunStatus, Successor } from '../../../core/runs/run.ts'
+import type { Lease } from '../../../core/runs/lease.ts'
+import type { Run, RunStatus, Successor } from '../../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { OpenRuns } from '../../../core/store/runs.ts'
 import type { Store } from '../../../core/store/store.ts'
+import { CLAIM_COLUMNS, type ClaimRow, readClaim } from '../../rows/claim-row.ts'
 import { type RunRow, readRun } from '../../rows/run-row.ts'
 import { IS_READY } from '../database/is-ready.ts'
 import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
@@ -19,29 +20,6 @@ import { PartialQueue } from './partial-queue.ts'
 import { selectRuns } from './select-runs.ts'
 import type { TickTable } from './tick-table.ts'
 import type { WorkflowTable } from './workflow-table.ts'
-
-interface ClaimRow {
-  id: string
-  workflow: string
-  event_seq: number | null
-  tick_at: number | null
-  input: string | null
-  account: string | null
-  parent_run: string | null
-  depth: number
-  code_hash: string | null
-  fence: number
-  attempt: number
-  created_at: number
-  started_at: number | null
-  gate_state: string | null
-  folded: number | null
-  origin: RunOrigin
-  handler: RunHandler
-  origin_run: string | null
-  failure: string | null
-  received: string | null
-}
 
 /** Runs of paused workflows that one claim holds at most; the next claim goes on. */
 const MAX_HELD = 500
@@ -191,6 +169,12 @@ export class RunTable {
     return row ? readRun(row) : null
   }
 
+  /** The run as a claim would give it; its start is its making while it has none. */
+  readAsClaimed(id: string): ClaimedRun | null {
+    const row = this.#reads.asClaimed.get(id)
+    return row ? readClaim(row, this.#readCause(row), { worker: '', now: row.created_at }) : null
+  }
+
   listEvents(id: string): EventRecord[] {
     const seqs = new Set(this.#reads.events.all(id).sort((a, b) => a - b))
     return [...seqs].map((seq) => this.#events.get(seq))
@@ -200,29 +184,8 @@ export class RunTable {
     this.#holdPaused(claimable)
     return claimable().flatMap((id) => {
       const row = this.#claims.claim.get(worker, now, id)
-      return row ? [this.#readClaim(row, worker, now)] : []
+      return row ? [readClaim(row, this.#readCause(row), { worker, now })] : []
     })
-  }
-
-  #readClaim(row: ClaimRow, worker: string, now: number): ClaimedRun {
-    return {
-      lease: { runId: row.id, fence: row.fence, worker },
-      workflow: row.workflow,
-      attempt: row.attempt,
-      createdAt: row.created_at,
-      startedAt: row.started_at ?? now,
-      isFirstPass: row.fence === FIRST_FENCE,
-      isAdmitted: row.gate_state === 'admitted',
-      folded: row.folded ?? 0,
-      depth: row.depth,
-      codeHash: row.code_hash,
-      cause: this.#readCause(row),
-      origin: row.origin,
-      handler: row.handler,
-      originRun: row.origin_run,
-      failure: row.failure === null ? null : JSON.parse(row.failure),
-      ...(row.received === null ? {} : { received: JSON.parse(row.received) }),
-    }
   }
 
   #readCause(row: ClaimRow): RunCause {
@@ -267,9 +230,7 @@ function prepareClaims(db: Database) {
       `UPDATE run SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL, awaits = 0,
          started_at = CASE WHEN gate_state IN ('in_line', 'outside') THEN started_at ELSE coalesce(started_at, ?) END,
          gate_state = CASE gate_state WHEN 'in_line' THEN 'outside' ELSE gate_state END
-       WHERE id = ? RETURNING id, workflow, event_seq, tick_at, input, account, parent_run, depth, code_hash, fence,
-         attempt, created_at, started_at, origin, handler, origin_run, failure, gate_state, folded,
-         received`,
+       WHERE id = ? RETURNING ${CLAIM_COLUMNS}`,
     ),
   }
 }
@@ -343,6 +304,7 @@ function prepareReads(db: Database) {
   return {
     // Index: primary key.
     find: db.prepare<[string], RunRow>(`${selectRuns()} WHERE run.id = ?`),
+    asClaimed: db.prepare<[string], ClaimRow>(`SELECT ${CLAIM_COLUMNS} FROM run WHERE id = ?`),
     isLeased: db.prepare<[Lease], number>(`SELECT 1 FROM run WHERE ${IS_LEASED}`).pluck(),
     // Index: run_leased.
     leases: db.prepare<[string], { runId: string; fence: number }>(

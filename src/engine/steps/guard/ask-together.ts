@@ -1,6 +1,6 @@
-import type { EffectAsk, EffectPermit } from '../../core/safety/effect.ts'
-import type { AskOptions } from '../../core/store/safety/effects.ts'
-import type { Journal } from '../pass/journal.ts'
+import type { EffectAsk, EffectPermit } from '../../../core/safety/effect.ts'
+import type { AskOptions } from '../../../core/store/safety/effects.ts'
+import type { Journal } from '../../pass/journal.ts'
 
 interface Waiting {
   ask: EffectAsk

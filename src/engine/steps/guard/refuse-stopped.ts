@@ -1,6 +1,6 @@
-import { RetryAt } from '../../core/runs/retry.ts'
-import { coversEffect, describeScope } from '../../core/safety/stop.ts'
-import type { Pass } from '../pass/pass.ts'
+import { RetryAt } from '../../../core/runs/retry.ts'
+import { coversEffect, describeScope } from '../../../core/safety/stop.ts'
+import type { Pass } from '../../pass/pass.ts'
 import { sourceOf } from './ask-guard.ts'
 
 /** The step asks again after this long, and the guard then holds it until the stop ends. */

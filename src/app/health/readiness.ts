@@ -1,7 +1,7 @@
-import type { HealthCheck } from '../admin/health.ts'
-import type { Store } from '../core/store/store.ts'
-import type { Clock } from '../core/time.ts'
-import type { Config } from '../project/config/load-config.ts'
+import type { HealthCheck } from '../../admin/health.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Clock } from '../../core/time.ts'
+import type { Config } from '../../project/config/load-config.ts'
 
 interface ReadinessParts {
   role: Config['role']

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import type { RunContext } from '../../../src/author/index.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
-import { filesOf } from '../support/files-in-runs.ts'
+import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
+import type { RunContext } from '../../../../src/author/index.ts'
+import { createTestEngine } from '../../../support/test-engine.ts'
+import { filesOf } from '../../support/files-in-runs.ts'
 
 const service = 'storage_a' as const
 const entry = (id: string) => ({ service, id, type: 'file', path: `/${id}`, size: 1, modifiedAt: null }) as never

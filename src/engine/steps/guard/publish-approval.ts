@@ -1,6 +1,6 @@
-import type { Checkpoint } from '../../core/runs/step.ts'
-import type { ClosedApproval, EffectPermit } from '../../core/safety/effect.ts'
-import { aboutRun, type Pass } from '../pass/pass.ts'
+import type { Checkpoint } from '../../../core/runs/step.ts'
+import type { ClosedApproval, EffectPermit } from '../../../core/safety/effect.ts'
+import { aboutRun, type Pass } from '../../pass/pass.ts'
 
 /** Tells of an approval, where this step's ask opened it. */
 export function publishHold(pass: Pass, { key }: Checkpoint, permit: Extract<EffectPermit, { kind: 'held' }>): void {

@@ -1,10 +1,10 @@
-import { accountOf } from '../../core/runs/claim.ts'
-import type { Checkpoint } from '../../core/runs/step.ts'
-import type { Asked, EffectAsk, EffectPermit, FileBefore, FileState } from '../../core/safety/effect.ts'
-import { folderLimit, type Limit, planLimits } from '../../core/safety/guard.ts'
-import type { DeletePermit } from '../../core/service/files-api.ts'
-import { STORAGES } from '../../core/service/storage.ts'
-import type { Pass } from '../pass/pass.ts'
+import { accountOf } from '../../../core/runs/claim.ts'
+import type { Checkpoint } from '../../../core/runs/step.ts'
+import type { Asked, EffectAsk, EffectPermit, FileBefore, FileState } from '../../../core/safety/effect.ts'
+import { folderLimit, type Limit, planLimits } from '../../../core/safety/guard.ts'
+import type { DeletePermit } from '../../../core/service/files-api.ts'
+import { STORAGES } from '../../../core/service/storage.ts'
+import type { Pass } from '../../pass/pass.ts'
 import { askTogether } from './ask-together.ts'
 
 /** The facts that a Files call knows of its file. */

@@ -1,0 +1,86 @@
+import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
+
+type Handlers = Record<string, (...given: never[]) => unknown>
+
+/** A message between a room and its parent. */
+export type LinkMessage =
+  | { call: number; name: string; given: unknown[] }
+  | { answer: number; value: unknown }
+  | { answer: number; error: SentError }
+
+/** An error on its way, with what retries and authors read of it. */
+interface SentError extends Failure {
+  retryAt?: number | null
+  retryable?: boolean
+  fix?: unknown
+}
+
+interface Pending {
+  resolve: (value: never) => void
+  reject: (error: unknown) => void
+}
+
+/** Calls between two processes. Each side calls the handlers of the other. */
+export class Link {
+  readonly #post: (message: LinkMessage) => void
+  readonly #handlers: Handlers
+  readonly #pending = new Map<number, Pending>()
+  #calls = 0
+  #end: unknown = null
+
+  constructor(post: (message: LinkMessage) => void, handlers: Handlers) {
+    this.#post = post
+    this.#handlers = handlers
+  }
+
+  /** Rejects with the error of the handler, or with that of {@link end}. */
+  call<T>(name: string, ...given: unknown[]): Promise<T> {
+    if (this.#end !== null) return Promise.reject(this.#end)
+    const call = ++this.#calls
+    return new Promise<T>((resolve, reject) => {
+      this.#pending.set(call, { resolve, reject })
+      this.#post({ call, name, given })
+    })
+  }
+
+  receive(message: LinkMessage): void {
+    if ('call' in message) return void this.#perform(message)
+    const pending = this.#pending.get(message.answer)
+    this.#pending.delete(message.answer)
+    if ('error' in message) pending?.reject(revive(message.error))
+    else pending?.resolve(message.value as never)
+  }
+
+  /** The other side is gone: calls under way and later ones reject. */
+  end(error: unknown): void {
+    this.#end ??= error
+    for (const { reject } of this.#pending.values()) reject(this.#end)
+    this.#pending.clear()
+  }
+
+  async #perform({ call, name, given }: Extract<LinkMessage, { call: number }>): Promise<void> {
+    try {
+      const handler = this.#handlers[name]
+      if (!handler) throw new Error(`There is no handler "${name}".`)
+      this.#post({ answer: call, value: await handler(...(given as never[])) })
+    } catch (error) {
+      this.#post({ answer: call, error: describeSent(error) })
+    }
+  }
+}
+
+function describeSent(error: unknown): SentError {
+  const { retryAt, retryable } = (error ?? {}) as { retryAt?: unknown; retryable?: unknown }
+  return {
+    ...describeError(error),
+    ...(typeof retryAt === 'number' ? { retryAt } : {}),
+    ...(typeof retryable === 'boolean' ? { retryable } : {}),
+    ...(error instanceof UpshotError ? { fix: error.details.fix } : {}),
+  }
+}
+
+function revive({ name, message, fix, ...rest }: SentError): Error {
+  const isOurs = name === 'UpshotError' && rest.code !== undefined
+  if (isOurs) return new UpshotError(rest.code as UpshotError['code'], message, { details: { fix } })
+  return Object.assign(new Error(message), { ...rest, name })
+}

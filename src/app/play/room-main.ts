@@ -1,0 +1,68 @@
+import type { Recording } from '../../core/runs/claim.ts'
+import { fitRecording } from '../../engine/play/fit-recording.ts'
+import type { PlayParts } from '../../engine/play/play-pass.ts'
+import { wrapCalls } from '../../files/wrap-calls.ts'
+import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
+import { Link, type LinkMessage } from './link.ts'
+import type { LoadedCode, RoomFit, RoomSettings } from './room.ts'
+import { roomHooks } from './room-hooks.ts'
+
+/** The author's code, once the parent has named its folder. */
+let code: { set: WorkflowSet; settings: RoomSettings } | null = null
+
+const link = new Link((message) => roomHooks.send?.(message), { load, fit })
+
+async function load(settings: RoomSettings): Promise<LoadedCode> {
+  const broken: LoadedCode['broken'] = []
+  const set = await WorkflowSet.load(settings.workflowsDir, (notice) => {
+    if (notice.kind === 'workflow.broken') broken.push({ file: notice.file, error: notice.error })
+  })
+  code = { set, settings }
+  const hashes = set.codeHashes
+  const workflows = set.describe().workflows.map(({ id, file }) => ({ id, file, codeHash: hashes[id] ?? '' }))
+  return { workflows, broken, undeclared: roomHooks.takeRefused(null) }
+}
+
+async function fit(recording: Recording, now: number): Promise<RoomFit> {
+  const { set, settings } = requireCode()
+  const workflow = set.find(recording.claim.workflow)
+  if (workflow === undefined)
+    return { kind: 'halts', reason: describeMissing(recording.claim.workflow), undeclared: [] }
+  const parts = openParts(settings)
+  const found = await fitRecording(parts, { recording, workflow, now })
+  return { ...found, undeclared: roomHooks.takeRefused(recording.run.id) }
+}
+
+function describeMissing(workflow: string): string {
+  return `no module defines the workflow "${workflow}"`
+}
+
+/** The world as the parent lets this process see it. */
+function openParts({ guard, spellings }: RoomSettings): PlayParts {
+  const ask =
+    (name: string) =>
+    (...given: unknown[]) =>
+      link.call<never>(name, ...given)
+  return {
+    reads: { listDeletes: ask('listDeletes'), listRunEvents: ask('listRunEvents'), readOutput: ask('readOutput') },
+    filesFor: (_account, wrap) => wrapCalls(refuseFiles, wrap, () => {}),
+    spellingsOf: (account) => spellings[account] ?? {},
+    guard,
+  }
+}
+
+function refuseFiles(): never {
+  throw new Error('This play has no Files client.')
+}
+
+function requireCode(): NonNullable<typeof code> {
+  if (code === null) throw new Error('The room has loaded no code.')
+  return code
+}
+
+process.on('message', (message: LinkMessage) => link.receive(message))
+process.on('disconnect', () => roomHooks.exit(0))
+// Signals of a terminal reach both processes; the parent ends this one.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})
+// An error that nobody handles belongs to one run at most, and must not end the others.
+process.on('unhandledRejection', () => {})

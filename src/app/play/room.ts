@@ -1,0 +1,137 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { type Failure, UpshotError } from '../../core/errors.ts'
+import type { Recording } from '../../core/runs/claim.ts'
+import type { GuardPolicy } from '../../core/safety/guard.ts'
+import type { StorageSpellings } from '../../core/service/storage.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+import type { UndeclaredEffect } from '../../engine/pass/undeclared.ts'
+import type { Fit } from '../../engine/play/fit-recording.ts'
+import { processEnvironment } from '../../project/config/environment.ts'
+import { Link, type LinkMessage } from './link.ts'
+
+/** The project, as a room is told of it. It gets no key and no address. */
+export interface RoomSettings {
+  workflowsDir: string
+  guard: GuardPolicy
+  /** How the service spells the storages, by account. */
+  spellings: Record<string, StorageSpellings>
+}
+
+/** The author's code in a room. */
+export interface LoadedCode {
+  workflows: { id: string; file: string; codeHash: string }[]
+  broken: { file: string; error: Failure }[]
+  /** Calls of the modules while they were loaded; they were refused. */
+  undeclared: UndeclaredEffect[]
+}
+
+/** How a run would go on, with the calls of its code that were refused. */
+export type RoomFit = Fit & { undeclared: UndeclaredEffect[] }
+
+interface RoomParts {
+  settings: RoomSettings
+  store: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput'>
+  /** Gets what the author's code prints. */
+  onPrint?: (text: string) => void
+  /** Longest time without an answer before the room counts as hanging. Default 30 s. */
+  patienceMs?: number
+}
+
+const PATIENCE_MS = 30_000
+
+/** A room's own rights: it reads files, to load code. */
+const RIGHTS = ['--permission', '--allow-fs-read=*', '--no-warnings']
+
+/**
+ * A process in which author's code has no reach: it runs without keys, and every way out is closed.
+ * A seat belt, no jail. See decision 77.
+ */
+export class Room implements AsyncDisposable {
+  readonly code: LoadedCode
+  readonly #child: ChildProcess
+  readonly #link: Link
+  readonly #patienceMs: number
+  #atWork = 0
+  #timer: NodeJS.Timeout | undefined
+
+  /** Starts the process and loads the project's workflows there. */
+  static async open({ settings, store, onPrint = () => {}, patienceMs = PATIENCE_MS }: RoomParts): Promise<Room> {
+    const child = fork(pathOf('room-main'), {
+      execArgv: [...RIGHTS, '--import', new URL(`file://${pathOf('room-hooks')}`).href],
+      env: roomEnvironment(),
+      serialization: 'advanced',
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onPrint)
+    const { listDeletes, listRunEvents, readOutput } = store
+    const link = new Link((message) => void (child.connected && child.send(message)), {
+      ...{ listDeletes, listRunEvents, readOutput },
+    })
+    child.on('message', (message: LinkMessage) => link.receive(message))
+    child.on('exit', (status, signal) => link.end(describeEnd(signal ?? `exit code ${status}`)))
+    try {
+      return new Room({ child, link, patienceMs, code: await link.call<LoadedCode>('load', settings) })
+    } catch (error) {
+      child.kill('SIGKILL')
+      throw error
+    }
+  }
+
+  private constructor(parts: { child: ChildProcess; link: Link; patienceMs: number; code: LoadedCode }) {
+    this.#child = parts.child
+    this.#link = parts.link
+    this.#patienceMs = parts.patienceMs
+    this.code = parts.code
+  }
+
+  /** How a run would go on with the code of this room at `now`. */
+  fit(recording: Recording, now: number): Promise<RoomFit> {
+    return this.#ask('fit', recording, now)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#timer)
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve))
+    this.#child.kill('SIGKILL')
+    await ended
+  }
+
+  async #ask<T>(name: string, ...given: unknown[]): Promise<T> {
+    this.#atWork += 1
+    this.#watch()
+    try {
+      return await this.#link.call<T>(name, ...given)
+    } finally {
+      this.#atWork -= 1
+      this.#watch()
+    }
+  }
+
+  /** Each answer shows that the room lives; without one for long, its code blocks it. */
+  #watch(): void {
+    clearTimeout(this.#timer)
+    if (this.#atWork > 0) this.#timer = setTimeout(() => this.#giveUp(), this.#patienceMs)
+  }
+
+  #giveUp(): void {
+    this.#link.end(describeEnd(`no answer within ${this.#patienceMs} ms: code of a workflow does not come to rest`))
+    this.#child.kill('SIGKILL')
+  }
+}
+
+/** A file beside this one, with the same ending: source here, JavaScript in the package. */
+function pathOf(name: string): string {
+  return fileURLToPath(import.meta.url.replace(/room(\.\w+)$/, `${name}$1`))
+}
+
+/** Neither the service's keys, nor our own, nor options that open what the room closes. */
+function roomEnvironment(): NodeJS.ProcessEnv {
+  const closed = /^(SERVICE_|UPSHOT_|NODE_(?!COMPILE_CACHE))/
+  return Object.fromEntries(Object.entries(processEnvironment()).filter(([name]) => !closed.test(name)))
+}
+
+function describeEnd(why: string): UpshotError {
+  return new UpshotError('internal', `The process that plays workflows has ended: ${why}.`)
+}

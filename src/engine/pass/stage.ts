@@ -1,0 +1,44 @@
+import type { Checkpoint } from '../../core/runs/step.ts'
+import type { SavedWithStep } from '../../core/runs/wait.ts'
+import type { Asked, FileState } from '../../core/safety/effect.ts'
+
+/** Stands in for the world where a run is played instead of executed. */
+export interface Stage {
+  /**
+   * Gives the outcome of a step that begins, after its arguments were checked. Null: its function
+   * is called, only for a `run` step. Never settles where the play ends.
+   */
+  answer(step: Checkpoint, about: StageFacts): Promise<StageOutcome | null>
+}
+
+/** The request of a step, beyond its row. */
+export interface StageFacts extends Pick<SavedWithStep, 'wait' | 'send' | 'invoke' | 'approve'> {
+  /** For a `run` step. */
+  effect?: StagedEffect
+}
+
+/** The effect that a `run` step would have. */
+export interface StagedEffect {
+  /** State of its file as the run knows it, or what its author says the write is made of. */
+  asked: Asked | null
+  /** State of its file that its author requires; null without one. */
+  expect: FileState | null
+  /** Distinct entries of the storage that the run has listed; null: none. */
+  listed: number | null
+  /** Reads the present state of its file; null: there is none. Absent without a file. */
+  look?: (signal: AbortSignal) => Promise<Asked | null>
+  isFolderAllowed: boolean
+  /** True for a step that may begin once only. */
+  isOnce: boolean
+  /** False for a result that no journal keeps. */
+  isKept: boolean
+}
+
+/** The end of a step, as its row says it. */
+export type StageOutcome = Pick<Checkpoint, 'output' | 'error' | 'finishedAt'> & {
+  status: 'completed' | 'failed'
+  /** Default: the attempt that begins. */
+  attempt?: number
+  /** The value of a step whose result is not kept. */
+  value?: unknown
+}

@@ -1,0 +1,54 @@
+import type { Checkpoint } from '../../core/runs/step.ts'
+import type { FileState } from '../../core/safety/effect.ts'
+import type { DeleteOutcome } from '../../core/service/files-api.ts'
+import type { StagedEffect, StageOutcome } from '../pass/stage.ts'
+import type { Answer, AnswerStep } from './first-answer.ts'
+
+interface Derived {
+  now: () => number
+  /** Aborts what is read for an answer. */
+  signal: AbortSignal
+  /** Hears of each delete that would happen. */
+  onDelete?: (target: string) => void
+}
+
+/**
+ * Answers steps whose outcome follows from themselves. Sleeps end at their moment, and an event has
+ * the id that it was given. A delete finds its file as it is now.
+ */
+export function derivedAnswers(parts: Derived): AnswerStep {
+  return (step, { send, effect }) => {
+    if (step.kind === 'sleep') return derive({ finishedAt: step.dueAt ?? parts.now(), output: null })
+    if (send) return derive({ finishedAt: parts.now(), output: JSON.stringify({ id: send.id }) })
+    if (step.effect === 'delete' && effect?.look) return deriveDelete(parts, step, effect)
+    return null
+  }
+}
+
+async function deriveDelete(
+  { now, signal, onDelete }: Derived,
+  { target }: Checkpoint,
+  { look, expect }: StagedEffect,
+): Promise<Answer | null> {
+  const found = (await look?.(signal)) ?? null
+  const outcome = decideDelete(found, expect)
+  if (outcome.outcome === 'deleted' && target !== null) onDelete?.(target)
+  return derive({ finishedAt: now(), output: JSON.stringify(outcome) })
+}
+
+/** The outcome that the client's delete would have; see `files/operations/delete.ts`. */
+function decideDelete(found: FileState | null, expect: FileState | null): DeleteOutcome {
+  if (found === null) return { outcome: 'not_found', proof: 'none' }
+  if (expect !== null && !isAsExpected(found, expect)) return { outcome: 'changed', proof: 'none' }
+  return { outcome: 'deleted', proof: 'none' }
+}
+
+function isAsExpected(found: FileState, { path, bytes, modifiedAt }: FileState): boolean {
+  if (path !== null && path !== found.path) return false
+  if (bytes !== null && bytes !== found.bytes) return false
+  return modifiedAt === null || Date.parse(modifiedAt) === Date.parse(found.modifiedAt ?? '')
+}
+
+function derive(outcome: Pick<StageOutcome, 'finishedAt' | 'output'>): Answer {
+  return { source: 'derived', outcome: { status: 'completed', error: null, ...outcome } }
+}

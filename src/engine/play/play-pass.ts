@@ -1,0 +1,94 @@
+import type { AnyWorkflow } from '../../author/workflow.ts'
+import { UpshotError } from '../../core/errors.ts'
+import type { Route } from '../../core/incoming/route.ts'
+import type { Publish } from '../../core/notices.ts'
+import type { ClaimedRun } from '../../core/runs/claim.ts'
+import type { RunOutcome } from '../../core/runs/run.ts'
+import type { Checkpoint } from '../../core/runs/step.ts'
+import type { GuardPolicy } from '../../core/safety/guard.ts'
+import type { StorageSpellings } from '../../core/service/storage.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+import type { ManualClock } from '../../core/time.ts'
+import { type AdmissionStore, admitRun } from '../admit/admit-run.ts'
+import { executeRun } from '../execute/execute-run.ts'
+import { openPass, type PassParts } from '../execute/open-pass.ts'
+import { SHORT_STILL_MS } from '../execute/watch-replay.ts'
+import { Parking } from '../pass/parking.ts'
+import type { Stage } from '../pass/stage.ts'
+import { WaitHints } from '../pass/wait-hints.ts'
+import { watchOwnWork } from '../pass/watch-own-work.ts'
+import type { FilesFor } from '../worker-parts.ts'
+
+/** Everything that a play is given of the world. It has no way to write. */
+export interface PlayParts {
+  reads: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput'>
+  filesFor: FilesFor
+  guard: GuardPolicy
+  /** Default: our own names. */
+  spellingsOf?: (account: string) => StorageSpellings | Promise<StorageSpellings>
+  /** Event types and the workflows that they start. Default: none. */
+  routes?: () => Promise<readonly Route[]> | readonly Route[]
+  /** Hears the log lines of the code, and of its steps. Default: nobody. */
+  publish?: Publish
+}
+
+/** A pass to play: the run, its code, and the journal that it begins with. */
+export interface PassToPlay {
+  claim: ClaimedRun
+  workflow: AnyWorkflow
+  known: readonly Checkpoint[]
+  /** Stands still but for the play. */
+  clock: ManualClock
+  openStage: (control: { parking: Parking; clock: ManualClock }) => Stage
+}
+
+/**
+ * Plays one pass of a run by the engine's own code. Its steps are answered by the stage, and
+ * nothing is written. Never throws an author's error.
+ */
+export async function playPass(parts: PlayParts, play: PassToPlay): Promise<RunOutcome> {
+  const { claim, workflow, known, clock, openStage } = play
+  const { reads, filesFor, guard, spellingsOf = () => ({}), routes = () => [], publish = () => {} } = parts
+  // Limits are not asked again: the run is played as one that they have let in.
+  const run = { ...claim, isAdmitted: true }
+  const store = { ...reads, ...memoryStore() }
+  const facts = { createdAt: run.createdAt, deadline: null, hasStarted: true, hasSlot: true, isQueueEmpty: true }
+  const admission = await admitRun({ store, clock, spellingsOf, cancelOther: () => {} }, run, workflow, facts)
+  if (admission.kind !== 'admitted') return admission
+  const endWatch = watchOwnWork()
+  try {
+    const parking = new Parking({ clock, hints: new WaitHints() })
+    const pass = openPass(
+      { store, routes, clock, random: () => 0, publish, guard, stillMs: SHORT_STILL_MS, gatherMs: 0 },
+      {
+        ...{ run, workflow, known, parking, startedAt: run.startedAt, spellings: admission.facts.spellings },
+        matcher: { startMatching: () => {}, catchUp: async () => {} },
+        abort: new AbortController(),
+        stage: openStage({ parking, clock }),
+      },
+    )
+    const outcome = await executeRun(pass, { workflow, cause: admission.cause, filesFor })
+    pass.abort.abort(new UpshotError('conflict', 'The play is over.'))
+    return outcome
+  } finally {
+    endWatch()
+  }
+}
+
+/** Takes what a pass writes, and forgets it. It gives no permit, so that no effect can begin. */
+function memoryStore(): Omit<PassParts['store'], 'readOutput'> & Pick<AdmissionStore, 'admitRun'> {
+  return {
+    saveCheckpoint: async () => {},
+    admitRun: async () => ({ verdict: { kind: 'skipped', reason: 'it is played' }, canceled: [] }),
+    beginEffects: async () => {
+      throw new UpshotError('denied', 'A run that is played may begin no effect.')
+    },
+    packOutput: async (json) => ({ bytes: Buffer.byteLength(json), data: Buffer.from(json) }),
+    findMatch: async () => null,
+    findQuestion: async () => null,
+    findRun: async () => null,
+    findInvoked: async () => null,
+    listStops: async () => [],
+    watchRun: async () => true,
+  }
+}

@@ -1,0 +1,82 @@
+import type { AnyWorkflow } from '../../author/workflow.ts'
+import type { Publish } from '../../core/notices.ts'
+import type { ClaimedRun } from '../../core/runs/claim.ts'
+import type { RunOutcome } from '../../core/runs/run.ts'
+import { ManualClock } from '../../core/time.ts'
+import type { AnswerStep } from './first-answer.ts'
+import { type PlayParts, playPass } from './play-pass.ts'
+import { PlayStage, UNANSWERED } from './play-stage.ts'
+import type { Played, PlayedEnd } from './played.ts'
+
+/** A run to play from its first line. */
+export interface Play {
+  claim: ClaimedRun
+  workflow: AnyWorkflow
+  /** Gives the answers to its steps. `clock`: the time of the play, which its answers move. */
+  answersFor: (clock: Pick<ManualClock, 'now'>) => AnswerStep
+}
+
+/**
+ * Plays a run from its first line to its end, and gathers what it would do. Nothing is written, and
+ * no function of a write or delete is called.
+ */
+export async function playRun(parts: PlayParts, { claim, workflow, answersFor }: Play): Promise<Played> {
+  const log: Played['log'] = []
+  const publish: Publish = (notice) => {
+    if (notice.kind === 'run.log') log.push({ level: notice.level, message: notice.message, facts: notice.facts })
+    parts.publish?.(notice)
+  }
+  const clock = new ManualClock(claim.startedAt)
+  let stage: PlayStage | null = null
+  const outcome = await playPass(
+    { ...parts, publish },
+    {
+      claim: { ...claim, codeHash: null },
+      workflow,
+      known: [],
+      clock,
+      openStage: (control) => {
+        stage = new PlayStage({ ...control, answerStep: answersFor(clock) })
+        return stage
+      },
+    },
+  )
+  const played = stage as PlayStage | null
+  const end = played?.open && isUnanswered(outcome) ? played.open : describeEnd(outcome, played?.lastRead ?? null)
+  return played ? played.conclude(end, log) : { end, effects: [], others: [], log }
+}
+
+function isUnanswered(outcome: RunOutcome): boolean {
+  return outcome.kind === 'parked' && (outcome.reason === UNANSWERED || outcome.dueAt !== null)
+}
+
+/** `lastRead`: the step whose real read failed, where a worker would try it again later. */
+function describeEnd(outcome: RunOutcome, lastRead: string | null): PlayedEnd {
+  switch (outcome.kind) {
+    case 'completed':
+      return { kind: 'completed', output: typeof outcome.output === 'string' ? outcome.output : unpack(outcome.output) }
+    case 'continued':
+      return { kind: 'continued', input: outcome.successor.input }
+    case 'failed':
+    case 'retry':
+      return { kind: 'failed', error: outcome.error }
+    case 'skipped':
+      return { kind: 'skipped', reason: outcome.reason }
+    case 'parked':
+      if (outcome.dueAt === null) return { kind: 'halted', reason: outcome.reason }
+      return { kind: 'open', step: lastRead ?? '', reason: outcome.reason }
+    case 'canceled':
+    case 'lost':
+    case 'released':
+    case 'queued':
+    case 'ready':
+      throw new Error(`A play cannot end as ${outcome.kind}.`)
+    default:
+      return outcome satisfies never
+  }
+}
+
+/** A play packs nothing: its store keeps the text. */
+function unpack({ data }: { data: Uint8Array }): string {
+  return Buffer.from(data).toString()
+}

@@ -1,0 +1,109 @@
+import type { Checkpoint } from '../../core/runs/step.ts'
+import type { ManualClock } from '../../core/time.ts'
+import { neverSettles, type Parking } from '../pass/parking.ts'
+import type { Stage, StageFacts, StageOutcome } from '../pass/stage.ts'
+import type { Answer, AnswerStep } from './first-answer.ts'
+import type { Played, PlayedEffect, PlayedEnd, PlayedStep } from './played.ts'
+import { Turns } from './turns.ts'
+
+/** The reason of a pass in which nothing answers. */
+export const UNANSWERED = 'nothing answers'
+
+interface StageParts {
+  parking: Parking
+  clock: ManualClock
+  answerStep: AnswerStep
+}
+
+/** Gathers what a run would do, and answers its steps. */
+export class PlayStage implements Stage {
+  readonly effects: PlayedEffect[] = []
+  readonly others: PlayedStep[] = []
+  /** The first step that nothing answers; null while there is none. */
+  open: Extract<PlayedEnd, { kind: 'open' }> | null = null
+  /** The newest step whose function was called; null: none. */
+  lastRead: string | null = null
+  readonly #parts: StageParts
+  readonly #turns: Turns
+
+  constructor(parts: StageParts) {
+    this.#parts = parts
+    this.#turns = new Turns({ ...parts, isOpen: () => this.open !== null })
+  }
+
+  async answer(step: Checkpoint, about: StageFacts): Promise<StageOutcome | null> {
+    const noted = this.#note(step, about)
+    let given: Answer | null
+    try {
+      given = await this.#parts.answerStep(step, about)
+    } catch (error) {
+      return this.#endOpen(step, `it cannot be answered: ${error instanceof Error ? error.message : error}`)
+    }
+    if (given === null) return this.#endOpen(step, describeOpen(step))
+    const { source, from, outcome, number } = given
+    noted.source = source
+    if (from !== undefined) noted.from = from
+    if (outcome === null) {
+      this.lastRead = step.key
+      return null
+    }
+    if ('outcome' in noted && step.effect === 'delete') noted.outcome = readOutcome(outcome)
+    await this.#turns.wait(outcome.finishedAt ?? this.#parts.clock.now(), number)
+    return outcome
+  }
+
+  /** The findings of the play, with its end. */
+  conclude(end: PlayedEnd, log: Played['log']): Played {
+    return { end, effects: this.effects, others: this.others, log }
+  }
+
+  #note(step: Checkpoint, about: StageFacts): PlayedStep | PlayedEffect {
+    const { key, kind, target, dueAt } = step
+    const noted: PlayedStep = { step: key, kind, target, source: 'none', dueAt }
+    const effect = describeEffect(step, about)
+    if (effect === null) {
+      this.others.push(noted)
+      return noted
+    }
+    const played: PlayedEffect = { ...noted, ...effect, operation: key.replace(/[[#].*$/s, ''), outcome: null }
+    this.effects.push(played)
+    return played
+  }
+
+  async #endOpen({ key }: Checkpoint, reason: string): Promise<never> {
+    this.open ??= { kind: 'open', step: key, reason }
+    await this.#parts.parking.wait(null, UNANSWERED)
+    return neverSettles()
+  }
+}
+
+type Described = Pick<PlayedEffect, 'class' | 'asked' | 'expect' | 'body' | 'target'>
+
+/** Null for a step that does nothing outside. */
+function describeEffect(step: Checkpoint, { send, invoke, approve, effect }: StageFacts): Described | null {
+  const none = { asked: null, expect: null, target: step.target }
+  if (send) return { ...none, class: 'send', body: JSON.stringify(JSON.parse(send.body).data) }
+  if (invoke) return { ...none, class: 'invoke', target: invoke.workflow, body: invoke.input }
+  if (approve) return { ...none, class: 'approve', body: JSON.stringify({ ask: approve.ask, show: approve.show }) }
+  if (step.kind !== 'run' || step.effect === 'read') return null
+  const { asked = null, expect = null } = effect ?? {}
+  return { class: step.effect, target: step.target, asked, expect, body: null }
+}
+
+function readOutcome({ status, output, error }: StageOutcome): string | null {
+  if (status === 'failed') return `failed: ${error?.message}`
+  return output === null ? null : (JSON.parse(output)?.outcome ?? null)
+}
+
+const MISSING: Partial<Record<Checkpoint['kind'], string>> = {
+  wait: 'no event answers it',
+  receive: 'no event answers it',
+  approve: 'people have not decided it',
+  invoke: 'no run answers it',
+}
+
+function describeOpen({ kind, effect }: Checkpoint): string {
+  const known = MISSING[kind]
+  if (known !== undefined) return known
+  return effect === 'read' ? 'no recorded answer to this read' : 'its result is not known without doing it'
+}

@@ -1,0 +1,60 @@
+import type { Failure } from '../../core/errors.ts'
+import type { Asked, FileState } from '../../core/safety/effect.ts'
+
+/** The effects and the end of a run, found without doing anything. */
+export interface Played {
+  end: PlayedEnd
+  /** Effects, in the order in which they would begin. */
+  effects: PlayedEffect[]
+  /** Steps that do nothing outside, in the order in which they began. */
+  others: PlayedStep[]
+  /** Log lines of the code. */
+  log: { level: 'info' | 'warn' | 'error'; message: string; facts: object }[]
+}
+
+/** How a played run ends. */
+export type PlayedEnd =
+  /** `output`: JSON text. */
+  | { kind: 'completed'; output: string }
+  /** Another run would go on in its place, with this input as JSON text. */
+  | { kind: 'continued'; input: string }
+  | { kind: 'failed'; error: Failure }
+  | { kind: 'skipped'; reason: string }
+  /** It would wait for a person. */
+  | { kind: 'halted'; reason: string }
+  /** Nothing answers this step, so nobody knows how the run goes on. */
+  | { kind: 'open'; step: string; reason: string }
+
+/**
+ * Where the outcome of a played step comes from. `recorded`: the run's journal; `live`: a real
+ * read. `derived`: it follows from the step itself. `borrowed`: another run; `none`: no answer.
+ */
+export type AnswerSource = 'recorded' | 'live' | 'derived' | 'borrowed' | 'none'
+
+/** A step of a played run. */
+export interface PlayedStep {
+  /** Its key. */
+  step: string
+  kind: 'run' | 'sleep' | 'wait' | 'receive' | 'send' | 'invoke' | 'approve' | 'patch'
+  target: string | null
+  source: AnswerSource
+  /** Where a borrowed outcome comes from; absent for any other. */
+  from?: string
+  /** When a sleep ends, or a wait gives up, in epoch milliseconds; null: never. */
+  dueAt: number | null
+}
+
+/** An effect that a run would have. */
+export interface PlayedEffect extends PlayedStep {
+  class: 'write' | 'delete' | 'send' | 'invoke' | 'approve'
+  /** Such as `files.delete`, or the name of the author's step. */
+  operation: string
+  /** State of the file as the run saw it, or what its author says the write is made of. */
+  asked: Asked | null
+  /** State of the file that its author requires; null without one. */
+  expect: FileState | null
+  /** JSON text: the data of an event, the input of a run, or the question to people. */
+  body: string | null
+  /** Outcome of a delete, such as `deleted` or `changed`; null for any other effect. */
+  outcome: string | null
+}

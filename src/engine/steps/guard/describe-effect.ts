@@ -1,0 +1,45 @@
+import type { JsonValue } from '../../../core/json.ts'
+import type { SavedWithStep } from '../../../core/runs/wait.ts'
+import type { Asked } from '../../../core/safety/effect.ts'
+import type { StagedEffect } from '../../pass/stage.ts'
+import type { EffectFacts } from './ask-guard.ts'
+
+/** The options of a step that tell what its effect is. */
+interface Described {
+  input?: JsonValue
+  facts?: EffectFacts
+  once?: boolean
+  keep?: boolean
+}
+
+/** A write is asked for by what it is made of. */
+export function describeInput({ input }: Pick<Described, 'input'>): Asked | null {
+  return input === undefined ? null : { path: null, bytes: null, modifiedAt: null, input }
+}
+
+/** The effect of a step, as a stage is told of it. */
+export function describeEffect(options: Described): StagedEffect {
+  const { facts, once = false, keep = true } = options
+  return {
+    asked: facts ? facts.asked : describeInput(options),
+    expect: facts?.expect ?? null,
+    listed: facts?.listed ?? null,
+    ...(facts?.look && { look: facts.look }),
+    isFolderAllowed: facts?.isFolderAllowed ?? false,
+    isOnce: once,
+    isKept: keep,
+  }
+}
+
+/** The parts that most steps do not have; undefined without any. */
+export function describeSaved(
+  { input, facts }: Described,
+  { isAsked, packed }: { isAsked: boolean; packed?: Uint8Array | undefined },
+): SavedWithStep | undefined {
+  const isInLedger = isAsked || input !== undefined
+  if (!isInLedger && packed === undefined) return undefined
+  const seen = facts?.before?.() ?? null
+  const before = seen && JSON.stringify(seen)
+  const effect = { input: input === undefined ? null : JSON.stringify({ input }), before }
+  return { ...(isInLedger && { effect }), ...(packed && { packed }) }
+}

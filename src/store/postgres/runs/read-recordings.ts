@@ -1,0 +1,18 @@
+import type { Recording } from '../../../core/runs/claim.ts'
+import type { Claims } from './claims.ts'
+import type { RunTable } from './run-table.ts'
+import type { StepTable } from './step-table.ts'
+
+/** Runs with their journals, in the order of the ids. */
+export async function readRecordings(
+  { runs, claims, steps }: { runs: RunTable; claims: Claims; steps: StepTable },
+  runIds: readonly string[],
+): Promise<Recording[]> {
+  const claimed = new Map((await claims.readAsClaimed(runIds)).map((claim) => [claim.lease.runId, claim]))
+  const found = runIds.map(async (id): Promise<Recording[]> => {
+    const claim = claimed.get(id)
+    const run = claim ? await runs.find(id) : null
+    return claim && run ? [{ run, claim, steps: await steps.list(id) }] : []
+  })
+  return (await Promise.all(found)).flat()
+}

@@ -1,0 +1,58 @@
+import type { ClaimedRun, RunCause } from '../../core/runs/claim.ts'
+import { FIRST_FENCE } from '../../core/runs/lease.ts'
+import type { RunHandler, RunOrigin } from '../../core/runs/run.ts'
+
+/** A row of a run with the columns that its code needs, in either store. */
+export interface ClaimRow {
+  id: string
+  workflow: string
+  event_seq: number | null
+  tick_at: number | null
+  input: string | null
+  account: string | null
+  parent_run: string | null
+  depth: number
+  code_hash: string | null
+  fence: number
+  attempt: number
+  created_at: number
+  started_at: number | null
+  gate_state: string | null
+  folded: number | null
+  origin: RunOrigin
+  handler: RunHandler
+  origin_run: string | null
+  failure: string | null
+  received: string | null
+}
+
+/** The columns of a {@link ClaimRow}. */
+export const CLAIM_COLUMNS =
+  'id, workflow, event_seq, tick_at, input, account, parent_run, depth, code_hash, fence, attempt, created_at, ' +
+  'started_at, origin, handler, origin_run, failure, gate_state, folded, received'
+
+/** A claimed run. `now`: the start of a run that has none. */
+export function readClaim(
+  row: ClaimRow,
+  cause: RunCause,
+  { worker, now }: { worker: string; now: number },
+): ClaimedRun {
+  return {
+    lease: { runId: row.id, fence: row.fence, worker },
+    workflow: row.workflow,
+    attempt: row.attempt,
+    createdAt: row.created_at,
+    startedAt: row.started_at ?? now,
+    isFirstPass: row.fence === FIRST_FENCE,
+    isAdmitted: row.gate_state === 'admitted',
+    folded: row.folded ?? 0,
+    depth: row.depth,
+    codeHash: row.code_hash,
+    cause,
+    origin: row.origin,
+    handler: row.handler,
+    originRun: row.origin_run,
+    failure: row.failure === null ? null : JSON.parse(row.failure),
+    ...(row.received === null ? {} : { received: JSON.parse(row.received) }),
+  }
+}

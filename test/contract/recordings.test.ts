@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import { describeStores } from './describe-stores.ts'
+import { claimNext } from './support/claim-next.ts'
+
+describeStores((open) => {
+  test('a recording is the run as its worker got it, with its journal', async () => {
+    const { store } = await open()
+    await queueRun(store)
+    const claimed = await claimNext(store)
+    const steps = [
+      checkpoint('a'),
+      checkpoint('b', { position: 1, status: 'failed', error: { name: 'E', message: 'm' } }),
+    ]
+    for (const step of steps) await store.saveCheckpoint(claimed.lease, step, undefined, { codeHash: 'first' })
+    const run = await store.findRun(claimed.lease.runId)
+    const lease = { ...claimed.lease, worker: '' }
+    const claim = { ...claimed, lease, codeHash: 'first' }
+    expect(await store.readRecordings([claimed.lease.runId])).toEqual([{ run, claim, steps }])
+  })
+
+  test('recordings of ticks and invocations have their cause, and nothing is claimed', async () => {
+    const { store } = await open()
+    await queueRun(store)
+    const parent = await claimNext(store)
+    const tick = await store.recordTick('nightly', { scheduledFor: NOW, missed: 2 }, NOW)
+    const child = 'run_child'
+    const invoke = { run: child, workflow: 'child', account: 'default', input: '{"n":1}', createdAt: NOW }
+    await store.saveCheckpoint(parent.lease, checkpoint('call', { kind: 'invoke', status: 'waiting' }), undefined, {
+      invoke,
+    })
+    const read = await store.readRecordings([child, 'run_unknown', tick ?? ''])
+    expect(read.map(({ claim }) => claim.cause)).toMatchObject([
+      { kind: 'call', account: 'default', input: '{"n":1}', parentRun: parent.lease.runId },
+      { kind: 'tick', account: 'default', scheduledFor: NOW, missed: 2 },
+    ])
+    expect(read[0]?.claim.cause).toMatchObject({ root: { kind: 'event', event: 'evt_1' } })
+    expect(read.map(({ run }) => run.status)).toEqual(['pending', 'pending'])
+    expect(await store.claimRuns('wrk_2', 9, NOW)).toHaveLength(2)
+  })
+})

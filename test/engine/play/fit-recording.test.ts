@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import type { RunContext } from '../../../src/author/index.ts'
+import type { AnyWorkflow } from '../../../src/author/workflow.ts'
+import { fitRecording } from '../../../src/engine/play/fit-recording.ts'
+import { NOW } from '../../support/fixtures.ts'
+import { createTestEngine } from '../../support/test-engine.ts'
+import { filesOf } from '../support/files-in-runs.ts'
+import { playParts, readRecording } from '../support/plays.ts'
+
+type Run = (context: RunContext) => Promise<unknown>
+const define = (run: Run, options: Partial<AnyWorkflow> = {}) =>
+  defineWorkflow({ id: 'w', on: '*', run, ...(options as object) }) as AnyWorkflow
+const called: string[] = []
+const act = (name: string) => () => void called.push(name)
+
+const first: Run = async ({ step }) => {
+  await step.run('reserve', act('reserve'))
+  await step.sleep('nap', '1d')
+  await step.run('pay', act('pay'))
+}
+
+/** Lets `before` wait as a run, and gives how it would go on with `after`. */
+async function judge(after: AnyWorkflow, before: AnyWorkflow = define(first), now = NOW) {
+  const engine = createTestEngine()
+  await engine.start([before], { filesFor: filesOf({}) })
+  const run = await engine.run('w')
+  expect(run.status).toBe('waiting')
+  called.length = 0
+  const recording = await readRecording(engine.store, run.id)
+  const found = await fitRecording(playParts(engine.store), { recording, workflow: after, now })
+  expect(called).toEqual([])
+  expect(await readRecording(engine.store, run.id)).toEqual(recording)
+  return found
+}
+
+test('a run fits the code that began it, also where its wait is long over', async () => {
+  expect(await judge(define(first))).toEqual({ kind: 'fits' })
+  expect(await judge(define(first), undefined, NOW + 9 * 86_400_000)).toEqual({ kind: 'fits' })
+})
+
+test('code that only changes what comes later fits', async () => {
+  const later = define(async ({ step }) => {
+    await step.run('reserve', act('reserve'))
+    await step.sleep('nap', '1d')
+    await step.run('charge', act('charge'))
+  })
+  expect(await judge(later)).toEqual({ kind: 'fits' })
+})
+
+test('a step that is gone, another kind, and another effect diverge', async () => {
+  const without = define(({ step }) => step.sleep('nap', '1d'))
+  expect(await judge(without)).toMatchObject({
+    kind: 'diverges',
+    reason: expect.stringContaining('"reserve" (run) was expected'),
+  })
+  const kind = define(({ step }) => step.sleep('reserve', '1d'))
+  expect(await judge(kind)).toMatchObject({
+    kind: 'diverges',
+    reason: expect.stringContaining('was a `run` and is a `sleep`'),
+  })
+  const effect = define(({ step }) => step.run('reserve', act('reserve'), { effect: 'read' }))
+  expect(await judge(effect)).toMatchObject({ kind: 'diverges', reason: expect.stringContaining('effect `write`') })
+})
+
+test('code that returns before a recorded step diverges', async () => {
+  expect(await judge(define(async () => null))).toMatchObject({ kind: 'diverges' })
+})
+
+test('code that throws before it comes further fails', async () => {
+  const broken = define(async ({ step }) => {
+    await step.run('reserve', act('reserve'))
+    throw new TypeError('x is not a function')
+  })
+  expect(await judge(broken)).toEqual({ kind: 'fails', reason: 'TypeError: x is not a function' })
+})
+
+test('a `where` that refuses the event now, and a timeout that is over now, do not fit', async () => {
+  expect(await judge(define(first, { where: () => false }))).toMatchObject({ kind: 'skips' })
+  const short = define(first, { timeout: { run: '1h' } })
+  expect(await judge(short, undefined, NOW + 2 * 3_600_000)).toMatchObject({
+    kind: 'fails',
+    reason: expect.stringContaining('timeout.run'),
+  })
+  expect(await judge(short, undefined, NOW + 1_000)).toEqual({ kind: 'fits' })
+})
+
+test('runs that wait for an event, a run or people fit', async () => {
+  const child = defineWorkflow({ id: 'child', on: 'other', run: ({ step }) => step.sleep('nap', '1d') })
+  const waits: Run[] = [
+    ({ step }) => step.waitFor('go', { on: 'file.moved', timeout: '1d' }),
+    ({ step }) => step.receive('go', { on: 'file.moved', timeout: '1d' }),
+    ({ step }) => step.invoke('call', child, { data: {} }),
+    ({ step }) => step.approve('ask', { ask: 'Shall I?' }),
+  ]
+  for (const wait of waits) {
+    const workflow = define(async (context) => {
+      await context.step.run('first', act('first'))
+      return wait(context)
+    })
+    expect(await judge(workflow, workflow)).toEqual({ kind: 'fits' })
+    const changed = define(({ step }) => step.run('another', act('another')))
+    expect(await judge(changed, workflow)).toMatchObject({ kind: 'diverges' })
+  }
+})

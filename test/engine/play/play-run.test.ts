@@ -1,0 +1,163 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import type { RunContext } from '../../../src/author/index.ts'
+import { callable } from '../../../src/author/trigger.ts'
+import { createTestEngine } from '../../support/test-engine.ts'
+import { filesOf } from '../support/files-in-runs.ts'
+import { playRecorded } from '../support/plays.ts'
+
+const entry = {
+  service: 'storage_a',
+  id: 'fil_1',
+  name: 'a.tmp',
+  type: 'file',
+  mimeType: null,
+  size: 7,
+  path: '/a.tmp',
+  createdAt: null,
+  modifiedAt: '2026-01-01T00:00:00.000Z',
+} as const
+const filesFor = filesOf({
+  get: async () => entry,
+  find: async () => entry,
+  delete: async () => ({ outcome: 'deleted', proof: 'reply' }),
+})
+const done: string[] = []
+const act = (name: string) => () => {
+  done.push(name)
+  return name
+}
+
+const define = (run: (context: RunContext) => Promise<unknown>) => defineWorkflow({ id: 'tidy', on: '*', run })
+
+const tidy = define(async ({ step, files, now, uuid }) => {
+  const file = await files.get({ service: 'storage_a', id: 'fil_1' })
+  await step.sleep('grace', '15m')
+  const { outcome } = await files.delete(file, { expect: file })
+  const id = uuid()
+  await step.run('note', act('note'), { target: 'notes', input: { id } })
+  await step.send('tell', 'tidy.done', { id })
+  return { outcome, at: now(), id }
+})
+
+/** A completed run of `workflow`, which sleeps once. */
+async function record(workflow = tidy) {
+  const engine = createTestEngine()
+  await engine.start([workflow], { filesFor })
+  const { id } = await engine.run('tidy')
+  const run = await engine.advance(id, '15m')
+  expect(run.status).toBe('completed')
+  done.length = 0
+  return { store: engine.store, run }
+}
+
+test('the code of a run, played on its journal, ends as it did and does nothing', async () => {
+  const { store, run } = await record()
+  const before = await store.readRecordings([run.id])
+  const played = await playRecorded(store, run.id, tidy)
+  expect(played.end).toEqual({ kind: 'completed', output: run.output })
+  expect(played.effects).toMatchObject([
+    { class: 'delete', operation: 'files.delete', target: 'storage_a:fil_1', source: 'recorded', outcome: 'deleted' },
+    { class: 'write', operation: 'note', target: 'notes', source: 'recorded' },
+    { class: 'send', operation: 'tell', target: 'tidy.done', source: 'recorded' },
+  ])
+  expect(played.effects[0]).toMatchObject({ asked: { path: '/a.tmp', bytes: 7 }, expect: { path: '/a.tmp', bytes: 7 } })
+  expect(done).toEqual([])
+  expect(await store.readRecordings([run.id])).toEqual(before)
+})
+
+test('edited code gets the recorded answers, and a step without one ends the play', async () => {
+  const { store, run } = await record()
+  const edited = define(async ({ step, files }) => {
+    const file = await files.get({ service: 'storage_a', id: 'fil_1' })
+    await files.delete(file)
+    const ticket = await step.run('open ticket', act('ticket'))
+    await step.run('never reached', act(String(ticket)))
+  })
+  const played = await playRecorded(store, run.id, edited)
+  expect(played.end).toMatchObject({
+    kind: 'open',
+    step: 'open ticket',
+    reason: 'its result is not known without doing it',
+  })
+  expect(played.effects).toMatchObject([
+    { operation: 'files.delete', expect: null, source: 'recorded' },
+    { operation: 'open ticket', source: 'none' },
+  ])
+  expect(done).toEqual([])
+})
+
+test('a read that was not recorded is not made', async () => {
+  const { store, run } = await record()
+  const played = await playRecorded(
+    store,
+    run.id,
+    define(({ step }) => step.run('look', act('look'), { effect: 'read' })),
+  )
+  expect(played.end).toMatchObject({ kind: 'open', step: 'look', reason: 'no recorded answer to this read' })
+  expect(done).toEqual([])
+})
+
+test('recorded outcomes come in the order of the run, so that a race has the same winner', async () => {
+  const race = define(({ step }) => {
+    let tries = 0
+    const slow = step.run(
+      'slow',
+      () => {
+        if (tries++ === 0) throw new Error('not yet')
+        return 'slow'
+      },
+      { effect: 'read', retry: { min: '20m', max: '20m' } },
+    )
+    return Promise.race([slow, step.sleep('nap', '5m').then(() => 'nap')])
+  })
+  const engine = createTestEngine()
+  await engine.start([race])
+  const { id } = await engine.run('tidy')
+  const run = await engine.advance(id, '5m')
+  expect(run.output).toBe('"nap"')
+  expect((await playRecorded(engine.store, id, race)).end).toEqual({ kind: 'completed', output: '"nap"' })
+})
+
+test('a failure of a step is given as it was, with its attempts', async () => {
+  const failing = define(async ({ step }) => {
+    await step.sleep('nap', '15m')
+    try {
+      await step.run('pay', () => Promise.reject(new TypeError('no money')), { retry: { attempts: 1 } })
+    } catch (error) {
+      const { message, attempts } = error as Error & { attempts?: number }
+      return { message, attempts }
+    }
+  })
+  const { store, run } = await record(failing)
+  expect((await playRecorded(store, run.id, failing)).end).toEqual({ kind: 'completed', output: run.output })
+})
+
+test('a new sleep passes at once, and a run of another input is played like one of an event', async () => {
+  const nap = defineWorkflow({
+    id: 'tidy',
+    on: callable(z.object({ n: z.number() })),
+    run: async ({ input, step, now }) => {
+      const from = now()
+      await step.sleep('new', '3d')
+      return { n: input.n, ms: now() - from }
+    },
+  })
+  const engine = createTestEngine()
+  const parent = defineWorkflow({ id: 'parent', on: '*', run: ({ step }) => step.invoke('call', nap, { n: 4 }) })
+  await engine.start([parent, nap])
+  const { id } = await engine.run('parent')
+  const child = (await engine.store.listRuns({ limit: 9 })).find(({ parentRun }) => parentRun === id)
+  const { end } = await playRecorded(engine.store, child?.id ?? '', nap)
+  expect(end).toEqual({ kind: 'completed', output: JSON.stringify({ n: 4, ms: 3 * 86_400_000 }) })
+  const played = await playRecorded(engine.store, id, parent)
+  expect(played.end).toMatchObject({ kind: 'open', step: 'call', reason: 'no run answers it' })
+  expect(played.effects).toMatchObject([{ class: 'invoke', target: 'tidy', body: '{"n":4}' }])
+})
+
+test('an event that does not fit, and a `where` that refuses it, end the play as they end the run', async () => {
+  const { store, run } = await record()
+  const refusing = { ...tidy, where: () => false }
+  expect((await playRecorded(store, run.id, refusing)).end).toMatchObject({ kind: 'skipped' })
+})

@@ -121,7 +121,7 @@ function createHandlers(parts: ConsoleParts, { authenticator, feed, runner, plac
     ...accessHandlers({ store, clock, authenticator, cookiePlace: place, facts, routes: () => ROUTES }),
     ...runHandlers(parts),
     ...failureHandlers(parts),
-    ...eventHandlers(parts),
+    ...eventHandlers(parts, runner),
     ...deliveryHandlers(parts),
     ...workflowHandlers(parts),
     ...approvalHandlers(parts),

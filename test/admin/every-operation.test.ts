@@ -138,6 +138,9 @@ test('every operation of the table answers, in the form that the table says, fro
 
   const filter = { status: 'failed', since: '1h' } as const
   const started2 = await call('POST /operations', { body: { kind: 'retry', filter, isDryRun: true } })
+  const ofEvents = { type: 'invoice.*', since: '1h' } as const
+  const counted = await call('POST /events/replay', { body: { filter: ofEvents, isDryRun: true } })
+  expect(counted).toMatchObject({ kind: 'replay', workflows: ['on-invoice', 'sleeper'] })
   await call('GET /operations')
   const operation = { params: { id: started2.id } }
   await call('GET /operations/:id', operation)

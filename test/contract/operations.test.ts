@@ -162,6 +162,37 @@ describeStores((open) => {
     })
   })
 
+  test('a slice of a replay makes the runs of its events once, audits each, and says what is gone', async () => {
+    const { store } = await open()
+    for (const n of [1, 2, 3]) await store.saveDelivery(incoming(`evt_${n}`, { workflows: [], receivedAt: NOW - n }))
+    const plan = {
+      ...{ id: newId('opr', NOW), filter: { until: NOW }, isDryRun: false, perSecond: null, createdAt: NOW },
+      kind: 'replay' as const,
+      routes: [{ eventType: '*', workflow: 'one' }],
+      operator: { actor: 'web:ada', role: 'operator' as const, from: '', reason: null },
+    }
+    await store.startBulk(plan)
+    expect(await store.claimBulk('me', NOW)).toMatchObject({ kind: 'replay', routes: plan.routes })
+    const whole = { id: plan.id, owner: 'me', after: null, next: null }
+    const count = { total: 3, runs: 3, writes: 0, deletes: 0, first: [] }
+    expect(await store.countBulk(whole, count, NOW)).toMatchObject({ status: 'running', count })
+    const { items } = await store.walkEvents(plan.filter, { rows: 10, limit: 10, after: null })
+    const targets = items.map(({ seq }) => String(seq))
+    const slice = { ...whole, next: 'more', targets: targets.slice(0, 2) }
+    expect(await store.performBulk(slice, NOW)).toEqual({ done: 2, refused: 0, isOver: false })
+    expect(await store.performBulk(slice, NOW)).toBeNull()
+    const last = { ...whole, after: 'more', targets: [...targets.slice(2), '987654321'] }
+    expect(await store.performBulk(last, NOW)).toEqual({ done: 1, refused: 1, isOver: true })
+    const runs = await store.listRuns({ limit: 10, origin: 'replay' })
+    expect(runs.map(({ eventId }) => eventId).sort()).toEqual(['evt_1', 'evt_2', 'evt_3'])
+    expect(await store.listBulkRefusals(plan.id)).toEqual([{ target: 'event number 987654321', why: 'it is gone' }])
+    expect(await store.listActions({ limit: 9, action: 'event.replay' })).toMatchObject([
+      { parameters: { operation: plan.id, account: 'default', workflows: ['one'] } },
+      {},
+      {},
+    ])
+  })
+
   test('a replay makes new runs that name their earlier runs, and no new event', async () => {
     const { store } = await open()
     const { runs } = await store.saveDelivery(incoming('evt_1', { workflows: ['one'] }))

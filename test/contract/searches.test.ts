@@ -167,6 +167,35 @@ describeStores((open) => {
     expect(bounded.rows).toBeLessThanOrEqual(3)
   })
 
+  test('a walk brings the same events as a search, oldest first, in slices that neither overlap nor skip', async () => {
+    const { store } = await open()
+    for (let at = 0; at < 23; at++) {
+      const type = at % 3 === 0 ? 'transfer.completed' : 'file.created'
+      await store.saveDelivery(
+        incoming(`evt_${at}`, { body: eventBody(`evt_${at}`, type), receivedAt: NOW + at * 1_000, workflows: [] }),
+      )
+    }
+    for (const search of [{}, { type: 'file.*' }, { since: NOW + 4_000, until: NOW + 17_000 }, { words: ['evt_1'] }]) {
+      const found = (await store.searchEvents(search, { ...FIRST, limit: 100 })).items.map(({ id }) => id)
+      for (const bounds of [
+        { rows: 4, limit: 100 },
+        { rows: 100, limit: 3 },
+        { rows: 5, limit: 5 },
+      ]) {
+        const walked: string[] = []
+        let after: string | null = null
+        do {
+          const part: Awaited<ReturnType<Store['walkEvents']>> = await store.walkEvents(search, { ...bounds, after })
+          expect(part.items.length).toBeLessThanOrEqual(bounds.limit)
+          walked.push(...part.items.map(({ id }) => id))
+          after = part.next
+        } while (after !== null)
+        expect(walked).toEqual(found.toReversed())
+      }
+    }
+    expect((await store.walkEvents({ until: NOW }, FIRST)).items).toEqual([])
+  })
+
   test('events are found by the beginning of their id, whatever characters it has', async () => {
     const { store } = await open()
     const ids = ['evt_a%b_1', 'evt_a%b_2', 'evt_aXb_1', 'Evt_a%b_3', '請求書-1', '請求書-2']

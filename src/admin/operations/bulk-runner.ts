@@ -3,7 +3,14 @@ import { randomWord } from '../../core/ids.ts'
 import type { Publish } from '../../core/notices.ts'
 import { findObstacle, type Run } from '../../core/runs/run.ts'
 import { planReset } from '../../core/runs/step.ts'
-import { BULK_SLICE, type BulkCount, type BulkOperation, decidePause } from '../../core/safety/bulk.ts'
+import {
+  BULK_SLICE,
+  type BulkCount,
+  type BulkOperation,
+  decidePause,
+  findReplayObstacle,
+  planReplay,
+} from '../../core/safety/bulk.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Clock, waitUntil } from '../../core/time.ts'
 
@@ -14,8 +21,30 @@ const ROWS = 5_000
 /** Ids that a count keeps. */
 const MAX_FIRST = 10
 
+/** The part of the store that works on operations. */
+export type BulkStore = Pick<
+  Store,
+  'claimBulk' | 'countBulk' | 'performBulk' | 'findBulk' | 'searchRuns' | 'walkEvents' | 'listSteps'
+>
+
+/** A run or an event of an operation. */
+interface Target {
+  id: string
+  /** As `performBulk` takes it. */
+  target: string
+  fits: boolean
+  /** New runs that it makes. */
+  runs: number
+}
+
+interface ReadPart {
+  targets: Target[]
+  runs: Run[]
+  next: string | null
+}
+
 interface BulkRunnerParts {
-  store: Pick<Store, 'claimBulk' | 'countBulk' | 'performBulk' | 'findBulk' | 'searchRuns' | 'listSteps'>
+  store: BulkStore
   clock: Clock
   publish: Publish
   /** Hears of each slice. */
@@ -23,8 +52,8 @@ interface BulkRunnerParts {
 }
 
 /**
- * Works on operations on many runs, one at a time, in slices of 100. Another process goes on where
- * this one died: all that counts is in the store.
+ * Works on operations on many runs or events, one at a time, in slices of 100. Another process
+ * goes on where this one died: all that counts is in the store.
  */
 export class BulkRunner {
   readonly #parts: BulkRunnerParts
@@ -80,19 +109,42 @@ export class BulkRunner {
   }
 
   /** Counts one slice; null when the operation is over or somebody else's. */
-  async #count({ id, cursor, filter, kind, isDryRun, count }: BulkOperation): Promise<BulkOperation | null> {
+  async #count(operation: BulkOperation): Promise<BulkOperation | null> {
     const { store, clock } = this.#parts
-    const part = await store.searchRuns(filter, { rows: ROWS, limit: ROWS, after: cursor })
+    const { id, cursor, count } = operation
     const now = clock.now()
-    const fitting = part.items.filter((run) => findObstacle(kind, run, now) === null)
+    const part = await this.#read(operation, { limit: ROWS, now })
+    const fitting = part.targets.filter(({ fits }) => fits)
     const next: BulkCount = {
       ...count,
       total: count.total + fitting.length,
-      first: [...count.first, ...fitting.map((run) => run.id)].slice(0, MAX_FIRST),
+      runs: count.runs + fitting.reduce((sum, { runs }) => sum + runs, 0),
+      first: [...count.first, ...fitting.map((target) => target.id)].slice(0, MAX_FIRST),
     }
-    if (isDryRun && kind === 'retry') await this.#countEffects(fitting, next)
+    if (operation.isDryRun && operation.kind === 'retry') await this.#countEffects(part.runs, next)
     const slice = { id, owner: this.#owner, after: cursor, next: part.next }
     return this.#report(await store.countBulk(slice, next, now))
+  }
+
+  /** The targets of one slice, and the runs among them that the operation fits. */
+  async #read(operation: BulkOperation, { limit, now }: { limit: number; now: number }): Promise<ReadPart> {
+    const { store } = this.#parts
+    const slice = { rows: ROWS, limit, after: operation.cursor }
+    if (operation.kind === 'replay') {
+      const { items, next } = await store.walkEvents(operation.filter, slice)
+      const targets = items.flatMap((event): Target[] => {
+        const { length: runs } = planReplay(event, operation)
+        const fits = findReplayObstacle(event) === null
+        return runs === 0 ? [] : [{ id: event.id, target: String(event.seq), fits, runs }]
+      })
+      return { targets, runs: [], next }
+    }
+    const { kind, filter } = operation
+    const { items, next } = await store.searchRuns(filter, slice)
+    const runs = items.filter((run) => findObstacle(kind, run, now) === null)
+    const fitting = new Set(runs)
+    const targets = items.map((run) => ({ id: run.id, target: run.id, fits: fitting.has(run), runs: 0 }))
+    return { targets, runs, next }
   }
 
   /** Adds the steps that a retry would repeat. */
@@ -107,17 +159,18 @@ export class BulkRunner {
     }
   }
 
-  async #runSlice({ id, cursor, filter, kind, perSecond }: BulkOperation): Promise<BulkOperation | null> {
+  async #runSlice(operation: BulkOperation): Promise<BulkOperation | null> {
     const { store, clock } = this.#parts
-    const part = await store.searchRuns(filter, { rows: ROWS, limit: BULK_SLICE, after: cursor })
-    const slice = { id, owner: this.#owner, after: cursor, next: part.next, runs: part.items.map((run) => run.id) }
+    const { id, cursor } = operation
+    const part = await this.#read(operation, { limit: BULK_SLICE, now: clock.now() })
+    const targets = part.targets.map(({ target }) => target)
+    const slice = { id, owner: this.#owner, after: cursor, next: part.next, targets }
     const progress = await store.performBulk(slice, clock.now())
     if (progress === null) return null
-    const operation = this.#report(await store.findBulk(id))
+    const after = this.#report(await store.findBulk(id))
     if (progress.isOver) return null
-    const pause = decidePause({ kind, perSecond }, slice.runs.length)
-    await waitUntil(clock, clock.now() + pause, this.#stopped.signal)
-    return operation
+    await waitUntil(clock, clock.now() + decidePause(operation, targets.length), this.#stopped.signal)
+    return after
   }
 
   #report(operation: BulkOperation | null): BulkOperation | null {

@@ -2,14 +2,16 @@ import { includesRole } from '../../core/access/role.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { deriveId, newId } from '../../core/ids.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
+import type { EventSearch } from '../../core/incoming/event-search.ts'
 import { parseEvent } from '../../core/incoming/parse-event.ts'
-import { planRuns } from '../../core/incoming/route.ts'
-import type { EventSearch } from '../../core/store/events.ts'
+import { pickRoutes, planRuns } from '../../core/incoming/route.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
+import { describeOperator } from '../access/describe-operator.ts'
 import type { EVENT_ROUTES } from '../contract/resources/events.ts'
 import type { Call, Handlers } from '../http/handler.ts'
+import type { BulkRunner } from '../operations/bulk-runner.ts'
 import { parseSearch } from '../queries/parse-search.ts'
 import { readPage } from '../queries/read-page.ts'
 import { given, readMoment } from '../queries/read-query.ts'
@@ -17,6 +19,7 @@ import { describeDeliveries } from '../views/describe-deliveries.ts'
 import { describeEvent, readData, readSubjects } from '../views/event-view.ts'
 import { describeRuns, seesPayloads } from '../views/run-view.ts'
 import { requireEndpoint } from './endpoint-handlers.ts'
+import { describeOperation, requireOperation } from './operation-handlers.ts'
 import { asCaller, type ResourceParts, recordAction } from './parts.ts'
 
 /** Deliveries and runs that are listed with one event. */
@@ -26,8 +29,8 @@ type EventRoute = keyof typeof EVENT_ROUTES
 type EventAction = Extract<EventRoute, `POST ${string}`>
 
 /** Events, with everything that came of one; sending and replaying them. */
-export function eventHandlers(parts: ResourceParts): Handlers<EventRoute> {
-  return { ...eventReads(parts), ...eventActions(parts) }
+export function eventHandlers(parts: ResourceParts, runner: Pick<BulkRunner, 'wake'>): Handlers<EventRoute> {
+  return { ...eventReads(parts), ...eventActions(parts, runner) }
 }
 
 function eventReads({ store }: ResourceParts): Handlers<Exclude<EventRoute, EventAction>> {
@@ -58,7 +61,11 @@ function eventReads({ store }: ResourceParts): Handlers<Exclude<EventRoute, Even
 /**
  * The search of a query. A viewer sees no payloads, so that it may not ask for their words either.
  */
-function readSearch(query: Call<'GET /events'>['query'], caller: Caller, now: number): EventSearch {
+function readSearch(
+  query: Omit<Call<'GET /events'>['query'], 'limit' | 'after'>,
+  caller: Caller,
+  now: number,
+): EventSearch {
   const { words, filters } = parseSearch(query.q, ['type', 'path', 'account', 'since', 'until'])
   const path = query.path ?? filters.path
   if (!seesPayloads(caller) && (words.length > 0 || path !== undefined)) {
@@ -74,7 +81,7 @@ function readSearch(query: Call<'GET /events'>['query'], caller: Caller, now: nu
   })
 }
 
-function eventActions(parts: ResourceParts): Handlers<EventAction> {
+function eventActions(parts: ResourceParts, runner: Pick<BulkRunner, 'wake'>): Handlers<EventAction> {
   const { store, surroundings } = parts
   return {
     async 'POST /events'({ body, caller, now, signal, request }) {
@@ -88,6 +95,22 @@ function eventActions(parts: ResourceParts): Handlers<EventAction> {
       // The receiver answers after its commit, so the runs exist already.
       const runs = await store.listRuns({ eventId: id, account: endpoint.account, limit: MAX_OF_EVENT })
       return { event: id, verdict, runs: verdict === 'accepted' ? runs.map((run) => run.id) : [] }
+    },
+    async 'POST /events/replay'({ body, caller, now }) {
+      const { filter, workflows, perSecond, isDryRun, reason = null } = body
+      const search = readSearch(filter, caller, now)
+      if (Object.keys(search).length === 0) {
+        throw new UpshotError('invalid_request', 'A filter that selects every event is refused.', {
+          details: { fix: 'Name a type, a path or a time.' },
+        })
+      }
+      const routes = pickRoutes((await store.listRoutes()) ?? [], workflows)
+      const id = newId('opr', now)
+      const frozen = { ...search, until: Math.min(search.until ?? now, now) }
+      const started = { id, operator: describeOperator(caller, reason), perSecond, isDryRun, createdAt: now }
+      await asCaller(parts, { caller, body }).startBulk({ ...started, kind: 'replay', filter: frozen, routes })
+      runner.wake()
+      return describeOperation(await requireOperation(store, id))
     },
     async 'POST /events/:id/replay'({ params, body, caller, now }) {
       const event = await requireEvent(store, params.id, body.account)

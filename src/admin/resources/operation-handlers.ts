@@ -12,7 +12,7 @@ import { readRunFilter } from '../queries/read-run-filter.ts'
 import { momentOf } from '../views/moment-of.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
 
-/** Operations on many runs. */
+/** Operations on many runs or events. */
 export function operationHandlers(
   parts: ResourceParts,
   runner: Pick<BulkRunner, 'wake'>,
@@ -58,7 +58,7 @@ export function operationHandlers(
   }
 }
 
-async function requireOperation(store: Pick<ReadStore, 'findBulk'>, id: string): Promise<BulkOperation> {
+export async function requireOperation(store: Pick<ReadStore, 'findBulk'>, id: string): Promise<BulkOperation> {
   const operation = await store.findBulk(id)
   if (operation) return operation
   throw new UpshotError('not_found', `There is no operation ${id}.`)
@@ -67,7 +67,9 @@ async function requireOperation(store: Pick<ReadStore, 'findBulk'>, id: string):
 /** An operation as the API gives it, and as the live feed tells its progress. */
 export function describeOperation(operation: BulkOperation) {
   const { id, kind, status, isDryRun, filter, operator, perSecond, count, done, refused } = operation
+  const routes = kind === 'replay' ? operation.routes : []
   return {
+    workflows: [...new Set(routes.map(({ workflow }) => workflow))],
     ...{ id, kind, status, isDryRun, perSecond, done, refused },
     ...count,
     filter: { ...filter },

@@ -17,7 +17,7 @@ import {
 } from './safety/commands.ts'
 import { SANDBOX_COMMANDS } from './sandbox/commands.ts'
 import { SCHEDULES_COMMANDS } from './schedules/commands.ts'
-import { ALERTS_COMMANDS } from './watch/commands.ts'
+import { ALERTS_COMMANDS, OPERATIONS_COMMANDS } from './watch/commands.ts'
 import { WORKFLOWS_COMMANDS } from './workflows/commands.ts'
 
 /** All commands, in the order of the help. */
@@ -82,6 +82,7 @@ export const COMMAND_TREE: CommandTree = {
   guard: { summary: 'show how much of each limit on effects is used', commands: GUARD_COMMANDS },
   deploys: { summary: 'see what new code would do to unfinished runs', commands: DEPLOYS_COMMANDS },
   tokens: { summary: 'manage the tokens of programs that use the admin API', commands: TOKENS_COMMANDS },
+  operations: { summary: 'list, show and abort operations on many runs or events', commands: OPERATIONS_COMMANDS },
   alerts: { summary: 'list and test the alerts of the project', commands: ALERTS_COMMANDS },
   audit: { summary: 'list the actions of persons', commands: AUDIT_COMMANDS },
   demo: {

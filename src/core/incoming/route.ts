@@ -1,3 +1,4 @@
+import { UpshotError } from '../errors.ts'
 import { matchType } from './event.ts'
 
 /**
@@ -21,4 +22,15 @@ export function planRuns(type: string, routes: readonly Route[]): string[] {
 export function planPriorities(workflows: readonly string[], routes: readonly Route[]): Record<string, number> {
   const ranked = routes.filter(({ workflow, priority }) => priority !== undefined && workflows.includes(workflow))
   return Object.fromEntries(ranked.map(({ workflow, priority = 0 }) => [workflow, priority]))
+}
+
+/** The routes to these workflows, or all. Throws `conflict` where one of them has none. */
+export function pickRoutes(routes: readonly Route[], workflows: readonly string[] | undefined): Route[] {
+  const unknown = workflows?.find((id) => !routes.some(({ workflow }) => workflow === id))
+  const picked = routes.filter(({ workflow }) => workflows === undefined || workflows.includes(workflow))
+  if (unknown === undefined && picked.length > 0) return picked
+  const what = unknown === undefined ? 'No workflow runs' : `The workflow "${unknown}" does not run`
+  throw new UpshotError('conflict', `${what} on events now.`, {
+    details: { fix: 'See which types start which workflows: upshot workflows list' },
+  })
 }

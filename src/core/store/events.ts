@@ -1,5 +1,6 @@
 import { UpshotError } from '../errors.ts'
 import type { EventRecord } from '../incoming/event.ts'
+import type { EventSearch } from '../incoming/event-search.ts'
 import type { SearchPart, SearchSlice } from './search.ts'
 
 /** Selects events; every part narrows. */
@@ -24,24 +25,6 @@ export function readEventMark(mark: string): Pick<EventRecord, 'receivedAt' | 's
   if (Number.isSafeInteger(receivedAt) && Number.isSafeInteger(stream) && Number.isSafeInteger(seq))
     return { receivedAt, stream, seq } as Pick<EventRecord, 'receivedAt' | 'stream' | 'seq'>
   throw new UpshotError('invalid_config', `"${mark}" is no place in a list of events.`)
-}
-
-/** Selects events; every part narrows. A pruned event has neither a path nor words. */
-export interface EventSearch extends Pick<EventFilter, 'since' | 'until'> {
-  /** The first characters of the id, exactly; ids are foreign text of any form. */
-  idBeginning?: string
-  /** A type, or a family such as `file.*`. */
-  type?: string
-  account?: string
-  /** As `storage_a:/in/a.pdf`, or without the storage; a `*` at the end stands for any rest. */
-  path?: string
-  /**
-   * A file or id that the event tells of, such as `storage_a:/in/a.pdf` or `trf_1`; see
-   * `listSubjects`.
-   */
-  subject?: string
-  /** Words that the body contains, each anywhere; ASCII letters in any case. */
-  words?: readonly string[]
 }
 
 /** Subjects of events as hashes, on their way into the index of a store. */
@@ -73,6 +56,8 @@ export interface EventReads {
   listEvents(query: EventFilter & { limit: number }): Promise<EventRecord[]>
   /** One slice of the events that match; `searchPage` joins slices. */
   searchEvents(search: EventSearch, slice: SearchSlice): Promise<SearchPart<EventRecord>>
+  /** Like `searchEvents`, but oldest first, for work on all that match; has a `next` of its own. */
+  walkEvents(search: EventSearch, slice: SearchSlice): Promise<SearchPart<EventRecord>>
   /** The subjects of up to `limit` events that are not indexed; null where all are. */
   readSubjects(limit: number): Promise<SubjectBatch | null>
   /** Events with this id: one for each account that received it. */

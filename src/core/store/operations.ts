@@ -10,7 +10,7 @@ export interface Fork {
   edited: { key: string; output: string } | null
 }
 
-/** A stretch of an operation's runs, between two positions of its search. */
+/** A stretch of an operation's runs or events, between two positions of its search. */
 export interface BulkSlice {
   id: string
   /** The process that works on it. */
@@ -36,7 +36,7 @@ export interface OperationReads {
 }
 
 export interface OperationWrites {
-  /** Starts an operation on many runs; the next process that is free performs it. */
+  /** Starts an operation; the next process that is free performs it. */
   startBulk(plan: BulkPlan): Promise<void>
   /** False when it is over. */
   abortBulk(id: string, now: number): Promise<boolean>
@@ -46,9 +46,10 @@ export interface OperationWrites {
   countBulk(slice: BulkSlice, count: BulkCount, now: number): Promise<BulkOperation | null>
   /**
    * Performs a slice with its audit rows, counts and cursor in one commit. Null, and nothing is
-   * done, when the operation is no longer this process's, or over.
+   * done, when the operation is no longer this process's, or over. `targets`: ids of runs, or
+   * numbers of events.
    */
-  performBulk(slice: BulkSlice & { runs: readonly string[] }, now: number): Promise<BulkProgress | null>
+  performBulk(slice: BulkSlice & { targets: readonly string[] }, now: number): Promise<BulkProgress | null>
   /** Resolves or snoozes a kind of failure, in place of what was said before. */
   saveFailureState(state: FailureState): Promise<void>
   /** Starts a run of a callable workflow, as `step.invoke` does. False when the id is taken. */

@@ -30,6 +30,7 @@ const READS: Reads = {
   listCaptures: (t, endpointId) => t.captures.list(endpointId),
   listEvents: (t, query) => t.events.list(query),
   searchEvents: (t, search, slice) => t.eventSearch.search(search, slice),
+  walkEvents: (t, search, slice) => t.eventSearch.walk(search, slice),
   findEvents: (t, id) => t.events.findAll(id),
   listEventsOfRuns: (t, runIds) => t.events.listOfRuns(runIds),
   listRuns: (t, query) => t.runSearch.list(query),

@@ -81,7 +81,7 @@ export function openTables(db: Connection, vault: Vault) {
     steps,
     operations,
     bulks,
-    bulkSlices: new BulkSlices({ bulks, runs, waits, operations, audits }),
+    bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, audits }),
     retention: new Pruning(db, { audits, effects, seals }),
     gates,
     admissions: new Admission(db, { gates, runs, waits }),

@@ -56,6 +56,7 @@ export function createReader({
     listEvents: async (query) => events.list(query),
     readSubjects: async (limit) => eventSearch.subjects.readNext(limit),
     searchEvents: async (search, slice) => eventSearch.search(search, slice),
+    walkEvents: async (search, slice) => eventSearch.walk(search, slice),
     findEvents: async (id) => events.findAll(id),
     listEventsOfRuns: async (runIds) => events.listOfRuns(runIds),
     listRuns: async (query) => runSearch.list(query),

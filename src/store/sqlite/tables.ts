@@ -76,7 +76,7 @@ export function openTables(db: Database, vault: Vault) {
     steps,
     operations,
     bulks,
-    bulkSlices: new BulkSlices({ bulks, runs, waits, operations, audits }),
+    bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, audits }),
     retention: new Pruning(db, { events, audits, effects, seals }),
     changes: openChangeCount(db),
     setupVersion: openSetupVersion(db),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ManualClock } from '../../../src/core/time.ts'
 import { openTestStore } from '../../support/test-store.ts'
-import { makeRuns, planCancel, startRunner, workUntilOver } from '../support/bulk.ts'
+import { makeEvents, makeRuns, planCancel, planReplay, startRunner, workUntilOver } from '../support/bulk.ts'
 
 const NOW = Date.UTC(2026, 10, 22, 12)
 
@@ -41,7 +41,31 @@ test('a dry run counts and does nothing, and a run that has changed meanwhile is
   await workUntilOver(store, clock, plan.id)
   await runner.stop()
   expect(await store.findBulk(plan.id)).toMatchObject({ done: 11, refused: 1 })
-  expect(await store.listBulkRefusals(plan.id)).toEqual([{ run: runs[3], why: 'it is pending, not finished' }])
+  expect(await store.listBulkRefusals(plan.id)).toEqual([{ target: runs[3], why: 'it is pending, not finished' }])
+})
+
+test('a replay makes new runs of the events of its filter, oldest first, and leaves out newer ones', async () => {
+  const store = openTestStore()
+  const clock = new ManualClock(NOW)
+  await makeEvents(store, 131, NOW)
+  const plan = planReplay(NOW)
+  const dry = { ...plan, id: `${plan.id}a`, isDryRun: true }
+  await store.startBulk(dry)
+  const runner = startRunner(store, clock)
+  await workUntilOver(store, clock, dry.id)
+  expect(await store.findBulk(dry.id)).toMatchObject({ done: 0, count: { total: 130, runs: 260 } })
+  expect(await store.listRuns({ limit: 1 })).toEqual([])
+  await store.startBulk(plan)
+  runner.wake()
+  await workUntilOver(store, clock, plan.id)
+  // 100 events a second.
+  expect(clock.now()).toBeGreaterThanOrEqual(NOW + 1_000)
+  await runner.stop()
+  expect(await store.findBulk(plan.id)).toMatchObject({ status: 'done', done: 130, refused: 0 })
+  const runs = (await store.listRuns({ limit: 1_000, origin: 'replay' })).toReversed()
+  const order = runs.filter(({ workflow }) => workflow === 'one').map(({ eventId }) => eventId)
+  expect(order).toEqual(Array.from({ length: 130 }, (_, index) => `evt_${index}`))
+  expect(runs).toHaveLength(260)
 })
 
 test('an aborted operation does nothing more', async () => {

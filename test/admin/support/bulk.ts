@@ -2,9 +2,10 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { BulkRunner } from '../../../src/admin/operations/bulk-runner.ts'
 import { newId } from '../../../src/core/ids.ts'
-import type { BulkPlan } from '../../../src/core/safety/bulk.ts'
+import type { ReplayPlan, RunBulkPlan } from '../../../src/core/safety/bulk.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import type { ManualClock } from '../../../src/core/time.ts'
+import { incoming } from '../../support/fixtures.ts'
 
 /** Writes runs that wait to be claimed, or have failed, without a worker. */
 export function makeRuns(folder: string, count: number, status: 'pending' | 'failed', now: number): string[] {
@@ -21,7 +22,7 @@ export function makeRuns(folder: string, count: number, status: 'pending' | 'fai
   return ids
 }
 
-export function planCancel(now: number, given: Partial<BulkPlan> = {}): BulkPlan {
+export function planCancel(now: number, given: Partial<RunBulkPlan> = {}): RunBulkPlan {
   return {
     id: newId('opr', now),
     kind: 'cancel',
@@ -32,6 +33,20 @@ export function planCancel(now: number, given: Partial<BulkPlan> = {}): BulkPlan
     createdAt: now,
     ...given,
   }
+}
+
+/** Events without runs, one a second, the last one at `now`. */
+export async function makeEvents(store: Store, count: number, now: number): Promise<void> {
+  const all = Array.from({ length: count }, (_, index) =>
+    incoming(`evt_${index}`, { receivedAt: now - (count - 1 - index) * 1_000, workflows: [] }),
+  )
+  await Promise.all(all.map((delivery) => store.saveDelivery(delivery)))
+}
+
+/** Starts two workflows for each event that is older than `now`. */
+export function planReplay(now: number, given: Partial<ReplayPlan> = {}): ReplayPlan {
+  const routes = ['one', 'two'].map((workflow) => ({ eventType: 'file.created', workflow }))
+  return { ...planCancel(now), kind: 'replay', filter: { until: now }, routes, ...given }
 }
 
 /** A process that works on operations; the result stops it. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { moment, pageOf, paging, type RouteTable, reason, time } from '../route.ts'
 import { delivery } from './deliveries.ts'
+import { isDryRun, operation, perSecond } from './operations.ts'
 import { run } from './runs.ts'
 
 export const event = z
@@ -18,6 +19,15 @@ export const event = z
   })
   .meta({ id: 'Event' })
 
+const eventFilter = {
+  q: z.string().max(500).optional().describe('Words to find in the body; not for a viewer.'),
+  type: z.string().optional().describe('A type, or a family such as `file.*`.'),
+  account: z.string().optional(),
+  path: z.string().optional().describe('`storage_a:/in/a.pdf`, with or without storage; `*` at its end is any rest.'),
+  since: moment.optional(),
+  until: moment.optional(),
+}
+
 const oneEvent = z
   .object({
     ...event.shape,
@@ -34,18 +44,7 @@ export const EVENT_ROUTES = {
     tag: 'events',
     summary: 'Events, newest first',
     role: 'viewer',
-    query: z.strictObject({
-      q: z.string().max(500).optional().describe('Words to find in the body; not for a viewer.'),
-      type: z.string().optional().describe('A type, or a family such as `file.*`.'),
-      account: z.string().optional(),
-      path: z
-        .string()
-        .optional()
-        .describe('`storage_a:/in/a.pdf`, with or without storage; `*` at its end is any rest.'),
-      since: moment.optional(),
-      until: moment.optional(),
-      ...paging,
-    }),
+    query: z.strictObject({ ...eventFilter, ...paging }),
     answer: pageOf(event),
     isSearch: true,
   },
@@ -75,6 +74,22 @@ export const EVENT_ROUTES = {
       runs: z.array(z.string()),
     }),
     audit: 'event.send',
+    isIdempotent: true,
+  },
+  'POST /events/replay': {
+    id: 'replayEvents',
+    tag: 'events',
+    summary: 'New runs of all events of a filter, as an operation; events received later are left out',
+    role: 'operator',
+    body: z.strictObject({
+      filter: z.strictObject(eventFilter),
+      workflows: z.array(z.string()).min(1).optional().describe('Default: all that their types start now.'),
+      perSecond,
+      isDryRun,
+      reason,
+    }),
+    answer: operation,
+    audit: 'operation.start',
     isIdempotent: true,
   },
   'POST /events/:id/replay': {

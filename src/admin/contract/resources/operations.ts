@@ -1,24 +1,33 @@
 import { z } from 'zod'
-import { BULK_KINDS, BULK_STATUSES } from '../../../core/safety/bulk.ts'
+import { BULK_KINDS, BULK_STATUSES, RUN_BULK_KINDS } from '../../../core/safety/bulk.ts'
 import { pageOf, paging, type RouteTable, reason, time } from '../route.ts'
 import { runFilter } from './runs.ts'
 
-const kind = z.enum(BULK_KINDS)
+export const perSecond = z
+  .number()
+  .positive()
+  .max(10_000)
+  .nullable()
+  .default(null)
+  .describe('Default: 100, cancels as fast as possible.')
+export const isDryRun = z.boolean().default(false).describe('Only counts.')
 
-const operation = z
+export const operation = z
   .object({
     id: z.string(),
-    kind,
+    kind: z.enum(BULK_KINDS),
     status: z.enum(BULK_STATUSES),
     isDryRun: z.boolean(),
     filter: z.record(z.string(), z.unknown()).describe('As the search reads it; moments in epoch milliseconds.'),
     by: z.string(),
     reason: z.string().nullable(),
     perSecond: z.number().nullable(),
-    total: z.int().describe('Runs that the filter selects and that it fits, as far as they are counted.'),
+    workflows: z.array(z.string()).describe('Of a replay: the workflows that run.'),
+    total: z.int().describe('Runs or events that the filter selects and that it fits, as far as they are counted.'),
+    runs: z.int().describe('Of a replay: the new runs.'),
     writes: z.int().describe('Of a dry run: steps with the effect `write` that would happen again.'),
     deletes: z.int(),
-    first: z.array(z.string()).describe('The first 10 runs.'),
+    first: z.array(z.string()).describe('The first 10 runs or events.'),
     done: z.int(),
     refused: z.int(),
     createdAt: time(),
@@ -30,7 +39,7 @@ export const OPERATION_ROUTES = {
   'GET /operations': {
     id: 'listOperations',
     tag: 'operations',
-    summary: 'Operations on many runs, newest first',
+    summary: 'Operations on many runs or events, newest first',
     role: 'viewer',
     query: z.strictObject(paging),
     answer: pageOf(operation),
@@ -38,9 +47,12 @@ export const OPERATION_ROUTES = {
   'GET /operations/:id': {
     id: 'getOperation',
     tag: 'operations',
-    summary: 'One operation with its progress, and why runs were refused (the first 1,000)',
+    summary: 'One operation with its progress, and why some were refused (the first 1,000)',
     role: 'viewer',
-    answer: z.object({ operation, refusals: z.array(z.object({ run: z.string(), why: z.string() })) }),
+    answer: z.object({
+      operation,
+      refusals: z.array(z.object({ target: z.string().describe('Id of a run or an event.'), why: z.string() })),
+    }),
   },
   'POST /operations': {
     id: 'startOperation',
@@ -48,16 +60,10 @@ export const OPERATION_ROUTES = {
     summary: 'Cancels, retries or resumes all runs of a filter; runs made later are left out',
     role: 'operator',
     body: z.strictObject({
-      kind,
+      kind: z.enum(RUN_BULK_KINDS),
       filter: z.strictObject(runFilter),
-      perSecond: z
-        .number()
-        .positive()
-        .max(10_000)
-        .nullable()
-        .default(null)
-        .describe('Default: 100, cancels as fast as possible.'),
-      isDryRun: z.boolean().default(false).describe('Only counts.'),
+      perSecond,
+      isDryRun,
       reason,
     }),
     answer: operation,

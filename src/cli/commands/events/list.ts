@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
 import type { EventRecord } from '../../../core/incoming/event.ts'
-import type { EventSearch } from '../../../core/store/events.ts'
+import type { EventSearch } from '../../../core/incoming/event-search.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo, parseSince } from '../../input/parse-option.ts'

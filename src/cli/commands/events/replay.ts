@@ -1,33 +1,37 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
+import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
-import { planRuns } from '../../../core/incoming/route.ts'
-import { type EventFilter, markEvent } from '../../../core/store/events.ts'
+import type { EventSearch } from '../../../core/incoming/event-search.ts'
+import { pickRoutes, planRuns, type Route } from '../../../core/incoming/route.ts'
+import { type BulkOperation, findReplayObstacle, planReplay } from '../../../core/safety/bulk.ts'
+import type { SearchPart } from '../../../core/store/search.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
-import { parseSince } from '../../input/parse-option.ts'
+import { countUpTo, parseSince } from '../../input/parse-option.ts'
 import type { PersonStore } from '../../open/open-project.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
-import type { Output } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { readIds } from '../runs/select-runs.ts'
 import { findEvent } from './find-event.ts'
 
-/** Events that are read at a time. */
-const PAGE = 500
-/** Events that are replayed in one commit. */
+/** Named events that are replayed in one commit. */
 const SLICE = 100
+/** Events of a selection that are kept to be shown. */
+const SHOWN = 100
 
 /** The options that select events. */
 interface Choice {
   workflow?: string | undefined
   account?: string | undefined
   type?: string | undefined
+  path?: string | undefined
   since?: number | undefined
   until?: number | undefined
+  perSecond?: number | undefined
 }
 
 /** An event with the workflows to run on it again. */
@@ -48,31 +52,109 @@ export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('[ids...]', 'ids of the events, or their beginnings; or - to read ids from standard input')
     .option('--workflow <id>', 'only this workflow (default: all that run on the type of the event)')
-    .option('--account <name>', 'account of the events, if several have one with this id')
-    .option('--type <type>', 'select events of this exact type')
+    .option('--account <name>', 'account of the events')
+    .option('--type <type>', 'select events of this type, or of a family such as file.*')
+    .option('--path <path>', 'select events about this file; an * at its end is any rest')
     .option(
       '--since <when>',
       'select events received since then: a duration before now, such as 1h, or an ISO 8601 time',
       parseSince,
     )
     .option('--until <when>', 'select events received before then, in the same forms', parseSince)
+    .option('--per-second <count>', 'the most selected events per second (default: 100)', countUpTo(10_000))
     .action((named, choice) =>
       project.withStore(async (store) => {
-        const isSelected = [choice.type, choice.since, choice.until].some((value) => value !== undefined)
+        const { type, path, since, until } = choice
+        const isSelected = [type, path, since, until].some((value) => value !== undefined)
         if (named.length > 0 === isSelected) throw describeMisuse()
-        const found = isSelected ? await findEvents(store, choice) : await findNamed(store, named, choice)
-        const plans = await planReplays(store, found, { workflow: choice.workflow, isStrict: !isSelected })
+        await requireWorkflow(store, choice.workflow)
+        if (isSelected) return replaySelected({ out, project }, store, choice)
+        const plans = await planReplays(store, await findNamed(store, named, choice), choice.workflow)
         const count = plans.reduce((sum, { workflows }) => sum + workflows.length, 0)
-        const events = `${plans.length} ${plans.length === 1 ? 'event' : 'events'}`
-        const will = `replay ${events} as ${count} new ${count === 1 ? 'run' : 'runs'}`
-        const things = plans.map(({ event, workflows }) => `${event.id}  ${event.type}  ${workflows.join(', ')}`)
-        const may = (!isSelected && !out.given.dryRun) || count === 0 || (await confirm(out, { will, things }))
-        if (!may) return out.result({ dryRun: true, events: plans.length, runs: count }, () => [`This would ${will}.`])
-        const replayed = await replayAll(out, store, plans)
+        const things = plans.map(({ event, workflows }) => describePlan(event, workflows))
+        const will = describeWill(plans.length, count)
+        if (out.given.dryRun && !(await confirm(out, { will, things }))) {
+          return out.result({ dryRun: true, events: plans.length, runs: count }, () => [`This would ${will}.`])
+        }
+        const replayed = await replayAll(store, plans)
         out.result({ dryRun: false, events: plans.length, runs: replayed }, () => formatTable(replayed, COLUMNS, out))
-        if (count === 0) out.note('No workflow runs on any of the selected events.')
       }),
     )
+}
+
+/**
+ * New runs of all events of the options, as a tracked operation, oldest first. A running app goes
+ * on with it where this process dies; Ctrl-C aborts it.
+ */
+async function replaySelected(
+  { out, project }: Pick<Cli, 'out' | 'project'>,
+  store: PersonStore,
+  choice: Choice,
+): Promise<void> {
+  const signal = onInterrupt()
+  const now = systemClock.now()
+  const { workflow, perSecond = null } = choice
+  const routes = pickRoutes((await store.listRoutes()) ?? [], workflow === undefined ? undefined : [workflow])
+  const filter = { ...readFilter(choice), until: Math.min(choice.until ?? now, now) }
+  const { events, runs, things } = await countSelected(store, { filter, routes })
+  const will = describeWill(events, runs)
+  if (events === 0) out.note('No workflow runs on any of the selected events.')
+  if (events === 0 || !(await confirm(out, { will, things }))) {
+    return out.result({ dryRun: true, events, runs }, () => [`This would ${will}.`])
+  }
+  const id = newId('opr', now)
+  const { operator } = project
+  await store.startBulk({ id, kind: 'replay', filter, routes, operator, perSecond, isDryRun: false, createdAt: now })
+  const { workOnOperation } = await import('../../../app/console/work-on-operation.ts')
+  using progress = showProgress(out, { title: 'Events replayed', total: events, unit: 'count' })
+  const onProgress = ({ done, refused }: BulkOperation) => progress.set(done + refused)
+  const reached = await workOnOperation(store, id, { clock: systemClock, signal, onProgress })
+  if (reached.endedAt === null) await store.abortBulk(id, systemClock.now())
+  const { status, done, refused } = (await store.findBulk(id)) ?? reached
+  progress.end()
+  out.result({ dryRun: false, operation: id, status, events: done, refused }, () => [
+    `${done} ${done === 1 ? 'event' : 'events'} replayed${refused === 0 ? '' : `, ${refused} refused`}.`,
+    ...(status === 'aborted' || refused > 0 ? [`See "upshot operations show ${id}".`] : []),
+  ])
+  if (status === 'aborted') out.leaveWith('failed')
+}
+
+function describeWill(events: number, runs: number): string {
+  const what = `${events} ${events === 1 ? 'event' : 'events'}`
+  return `replay ${what} as ${runs} new ${runs === 1 ? 'run' : 'runs'}`
+}
+
+function describePlan({ id, type }: EventRecord, workflows: readonly string[]): string {
+  return `${id}  ${type}  ${workflows.join(', ')}`
+}
+
+function readFilter({ account, type, path, since }: Choice): EventSearch {
+  return {
+    ...(account === undefined ? {} : { account }),
+    ...(type === undefined ? {} : { type }),
+    ...(path === undefined ? {} : { path }),
+    ...(since === undefined ? {} : { since }),
+  }
+}
+
+/** How many events and runs it would be, and the first events as lines. */
+async function countSelected(
+  store: ReadStore,
+  plan: { filter: EventSearch; routes: readonly Route[] },
+): Promise<{ events: number; runs: number; things: string[] }> {
+  const found = { events: 0, runs: 0, things: [] as string[] }
+  for (let after: string | null = null; ; ) {
+    const part: SearchPart<EventRecord> = await store.walkEvents(plan.filter, { rows: 5_000, limit: 5_000, after })
+    for (const event of part.items) {
+      const workflows = planReplay(event, plan)
+      if (workflows.length === 0 || findReplayObstacle(event) !== null) continue
+      found.events += 1
+      found.runs += workflows.length
+      if (found.things.length < SHOWN) found.things.push(describePlan(event, workflows))
+    }
+    if (part.next === null) return found
+    after = part.next
+  }
 }
 
 function describeMisuse(): UpshotError {
@@ -88,43 +170,24 @@ async function findNamed(store: ReadStore, named: readonly string[], { account }
   return Promise.all(ids.map((id) => findEvent(store, { id, account })))
 }
 
-/** The selected events, oldest first. */
-async function findEvents(store: ReadStore, { account, type, since, until }: Choice): Promise<EventRecord[]> {
-  const filter: EventFilter = {
-    ...(type === undefined ? {} : { type }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
-  }
-  const found: EventRecord[] = []
-  for (let before: string | undefined; ; ) {
-    const page = await store.listEvents({ ...filter, limit: PAGE, ...(before === undefined ? {} : { before }) })
-    found.push(...page.filter((event) => account === undefined || event.account === account))
-    if (page.length < PAGE) return found.reverse()
-    const last = page.at(-1)
-    before = last && markEvent(last)
-  }
+async function requireWorkflow(store: ReadStore, workflow: string | undefined): Promise<void> {
+  if (workflow === undefined || (await store.listWorkflows()).some(({ id }) => id === workflow)) return
+  throw new UpshotError('not_found', `There is no workflow "${workflow}".`, {
+    details: { fix: 'List them with "upshot workflows list". The app registers them when it starts.' },
+  })
 }
 
-/**
- * The workflows for each event. An event without workflows, or a pruned one, throws if `isStrict`,
- * and is left out otherwise.
- */
+/** The workflows for each event. Throws `conflict` for an event without. */
 async function planReplays(
   store: ReadStore,
   events: readonly EventRecord[],
-  { workflow, isStrict }: { workflow: string | undefined; isStrict: boolean },
+  workflow: string | undefined,
 ): Promise<Plan[]> {
   const routes = (await store.listRoutes()) ?? []
-  if (workflow !== undefined && !(await store.listWorkflows()).some(({ id }) => id === workflow)) {
-    throw new UpshotError('not_found', `There is no workflow "${workflow}".`, {
-      details: { fix: 'List them with "upshot workflows list". The app registers them when it starts.' },
-    })
-  }
-  return events.flatMap((event) => {
+  return events.map((event) => {
     const matching = planRuns(event.type, routes)
     const workflows = workflow === undefined ? matching : matching.filter((id) => id === workflow)
-    if (workflows.length > 0 && (isStrict || event.body !== '')) return [{ event, workflows }]
-    if (!isStrict) return []
+    if (workflows.length > 0) return { event, workflows }
     const who = workflow === undefined ? 'No workflow runs' : `The workflow "${workflow}" does not run`
     throw new UpshotError('conflict', `${who} on events of type ${event.type}, such as ${event.id}.`, {
       details: { fix: 'See which types start which workflows: upshot workflows list' },
@@ -132,22 +195,16 @@ async function planReplays(
   })
 }
 
-async function replayAll(out: Output, store: PersonStore, plans: readonly Plan[]): Promise<Replayed[]> {
+async function replayAll(store: PersonStore, plans: readonly Plan[]): Promise<Replayed[]> {
   const signal = onInterrupt()
-  using progress = showProgress(out, { title: 'Events replayed', total: plans.length, unit: 'count' })
   const replayed: Replayed[] = []
   for (let from = 0; from < plans.length; from += SLICE) {
     signal.throwIfAborted()
-    const slice = plans.slice(from, from + SLICE)
-    const runs = await Promise.all(
-      slice.map(({ event, workflows }) => store.replayEvent(event, workflows, systemClock.now())),
-    )
-    slice.forEach(({ event, workflows }, at) => {
-      workflows.forEach((workflow, index) => {
-        replayed.push({ event: event.id, workflow, run: runs[at]?.[index] ?? '' })
-      })
+    const made = plans.slice(from, from + SLICE).map(async ({ event, workflows }) => {
+      const runs = await store.replayEvent(event, workflows, systemClock.now())
+      return workflows.map((workflow, index) => ({ event: event.id, workflow, run: runs[index] ?? '' }))
     })
-    progress.set(from + slice.length)
+    replayed.push(...(await Promise.all(made)).flat())
   }
   return replayed
 }

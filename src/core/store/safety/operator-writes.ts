@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../incoming/endpoint.ts'
 import type { AuditedAction } from '../../safety/audit.ts'
+import type { BulkPlan } from '../../safety/bulk.ts'
 import { describeScope } from '../../safety/stop.ts'
 import { DEFAULT_ACCOUNT } from '../../service/account.ts'
 import type { EndpointWrites } from '../endpoints.ts'
@@ -29,8 +30,7 @@ type Ports = AccessWrites &
  */
 export const OPERATOR_WRITES = {
   startRun: ({ run, workflow, account }) => act('run.start', run, { workflow, account }),
-  startBulk: ({ id, kind, filter, isDryRun, perSecond }) =>
-    act('operation.start', id, { kind, filter: { ...filter }, isDryRun, perSecond }),
+  startBulk: (plan) => act('operation.start', plan.id, describeBulk(plan)),
   abortBulk: (operation) => act('operation.abort', operation),
   saveFailureState: ({ group, kind, until }) =>
     act(kind === 'resolved' ? 'failure.resolve' : 'failure.snooze', group, { until }),
@@ -80,6 +80,15 @@ export type OperatorWrites = Pick<Ports, OperatorWrite>
 
 function act(action: string, target: string, parameters: AuditedAction['parameters'] = {}): AuditedAction {
   return { action, target, parameters }
+}
+
+function describeBulk(plan: BulkPlan): AuditedAction['parameters'] {
+  const { kind, isDryRun, perSecond } = plan
+  const shared = { kind, isDryRun, perSecond }
+  if (plan.kind !== 'replay') return { ...shared, filter: { ...plan.filter } }
+  const { words = [], ...filter } = plan.filter
+  const workflows = [...new Set(plan.routes.map(({ workflow }) => workflow))]
+  return { ...shared, filter: { ...filter, words: [...words] }, workflows }
 }
 
 /** Its secrets count by number only. */

@@ -11,7 +11,9 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { Path } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { useFilters } from '../../state/filters.ts'
+import { useMay } from '../../state/session.ts'
 import { formatBytes, shortId } from '../../words/format.ts'
+import { ReplayAll } from './replay-all.tsx'
 
 type Event = AnswerOf<'GET /events'>['items'][number]
 
@@ -42,11 +44,13 @@ export default function Events() {
   const filters = useFilters()
   const query = { q: filters.read('q'), type: filters.read('type'), since: filters.read('since') }
   const events = useList('GET /events', { query })
+  const mayAct = useMay('operator')
   const type = query.type === '' ? '' : ` --type ${query.type}`
   const isFiltered = Object.values(query).some((value) => value !== '')
   return (
     <div className="stack">
       <PageHead title="Events">
+        {isFiltered && mayAct && <ReplayAll filter={query} />}
         <CopyAs cli={`upshot events list${type}`} url={urlOf('GET /events', { query: query as never })} />
       </PageHead>
       <div className="row">

@@ -4,7 +4,7 @@ import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { List } from '../../parts/list.tsx'
 import { Empty } from '../../parts/messages.tsx'
 import { When } from '../../parts/when.tsx'
-import { formatCount } from '../../words/format.ts'
+import { countOf, formatCount } from '../../words/format.ts'
 
 type Operation = AnswerOf<'GET /operations'>['items'][number]
 
@@ -14,9 +14,10 @@ const COLUMNS: readonly Column<Operation>[] = [
   {
     title: 'Done',
     width: '220px',
-    cell: ({ done, refused, total }) => (
+    cell: ({ done, refused, total, runs }) => (
       <span>
         {formatCount(done)} of {formatCount(total)}
+        {runs > 0 && <span className="quiet">, {countOf(runs, 'new run')}</span>}
         {refused > 0 && <span className="quiet">, {formatCount(refused)} refused</span>}
       </span>
     ),
@@ -27,11 +28,11 @@ const COLUMNS: readonly Column<Operation>[] = [
   { title: 'End it', width: '100px', cell: (operation) => <Abort operation={operation} /> },
 ]
 
-/** Operations on many runs, with their progress. */
+/** Operations on many runs or events, with their progress. */
 export function Operations() {
   const operations = useList('GET /operations', { query: {} })
   return (
-    <List of={operations} empty={<Empty title="No operation on many runs yet." />}>
+    <List of={operations} empty={<Empty title="No operation on many runs or events yet." />}>
       {(items) => <DataTable label="Operations" columns={COLUMNS} rows={items} keyOf={({ id }) => id} />}
     </List>
   )

@@ -1,5 +1,6 @@
 import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
+import type { EventRecord } from '../../../core/incoming/event.ts'
 import { findObstacle } from '../../../core/runs/run.ts'
 import { DIVERGED, numberOf, planReset } from '../../../core/runs/step.ts'
 import type { Invocation } from '../../../core/runs/wait.ts'
@@ -116,6 +117,12 @@ export class RunOperations {
         details: { fix: 'Raise retention.payloads in config/upshot.config.ts to keep bodies longer.' },
       })
     }
+    return this.replayStored(event, workflows, now)
+  }
+
+  /** New runs of an event that has its body. */
+  async replayStored(event: EventRecord, workflows: readonly string[], now: number): Promise<string[]> {
+    const { account } = event
     const runs: string[] = []
     for (const workflow of workflows) {
       const run = newId('run', now)

@@ -1,7 +1,8 @@
 import type { EventRecord } from '../../../core/incoming/event.ts'
+import type { EventSearch } from '../../../core/incoming/event-search.ts'
 import { mentionsPath, parsePathPattern } from '../../../core/incoming/path-pattern.ts'
 import { listSubjects } from '../../../core/service/subjects.ts'
-import { type EventSearch, markEvent, readEventMark } from '../../../core/store/events.ts'
+import { markEvent, readEventMark } from '../../../core/store/events.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import { buildWhere, type Condition, likePattern } from '../../rows/build-where.ts'
 import type { Connection } from '../database/connection.ts'
@@ -14,6 +15,8 @@ interface Edge {
   seq: number
 }
 
+type Order = 'DESC' | 'ASC'
+
 /** Searches events by content, newest first, one slice at a time. Index: event_received. */
 export class EventSearcher {
   readonly #db: Connection
@@ -23,13 +26,13 @@ export class EventSearcher {
   }
 
   async search(search: EventSearch, slice: SearchSlice): Promise<SearchPart<EventRecord>> {
-    const span = describeSpan(search, slice)
-    const edge = await this.#findEdge(span, slice.rows)
+    const span = describeSpan(search, slice, 'DESC')
+    const edge = await this.#findEdge(span, slice.rows, 'DESC')
     const within: Condition[] =
       edge === undefined
         ? span
         : [...span, ['(received_at, seq) >= (?::bigint, ?::bigint)', edge.received_at, edge.seq]]
-    const items = await this.#find(search, within, slice.limit)
+    const items = await this.#find(search, { within, limit: slice.limit, order: 'DESC' })
     const last = items.at(-1)
     if (items.length === slice.limit && last !== undefined) {
       // The page is full before the slice is read to its end.
@@ -41,10 +44,25 @@ export class EventSearcher {
     return { items, next: next ?? null, rows, from }
   }
 
-  async #findEdge(span: Condition[], rows: number): Promise<Edge | undefined> {
+  /** Oldest first. */
+  async walk(search: EventSearch, slice: SearchSlice): Promise<SearchPart<EventRecord>> {
+    const span = describeSpan(search, slice, 'ASC')
+    const edge = await this.#findEdge(span, slice.rows, 'ASC')
+    const within: Condition[] =
+      edge === undefined
+        ? span
+        : [...span, ['(received_at, seq) <= (?::bigint, ?::bigint)', edge.received_at, edge.seq]]
+    const items = await this.#find(search, { within, limit: slice.limit, order: 'ASC' })
+    const last = items.length === slice.limit ? items.at(-1) : undefined
+    const next = edge && markEvent({ receivedAt: edge.received_at, stream: edge.stream, seq: edge.seq })
+    return { items, next: (last && markEvent(last)) ?? next ?? null, ...(await this.#measure(within)) }
+  }
+
+  async #findEdge(span: Condition[], rows: number, order: Order): Promise<Edge | undefined> {
     const { where, values } = buildWhere(span)
     const edge = this.#db.prepare<unknown[], Edge>(
-      `SELECT received_at, stream, seq FROM event ${where} ORDER BY received_at DESC, seq DESC LIMIT 2 OFFSET ?`,
+      `SELECT received_at, stream, seq FROM event ${where}
+       ORDER BY received_at ${order}, seq ${order} LIMIT 2 OFFSET ?`,
     )
     const [last, further] = await edge.all(...values, rows - 1)
     return further === undefined ? undefined : last
@@ -62,25 +80,28 @@ export class EventSearcher {
     return (await this.#measure(within)).rows
   }
 
-  async #find(search: EventSearch, within: Condition[], limit: number): Promise<EventRecord[]> {
+  async #find(
+    search: EventSearch,
+    { within, limit, order }: { within: Condition[]; limit: number; order: Order },
+  ): Promise<EventRecord[]> {
     const { path, subject, words = [] } = search
     const needsBody = path !== undefined || subject !== undefined || words.length > 0
     const { where, values } = buildWhere([...within, ...describeSearch(search)])
     const found = this.#db.prepare<unknown[], EventRow>(
-      `SELECT ${EVENT_COLUMNS} FROM full_event ${where} ORDER BY received_at DESC, seq DESC LIMIT ?`,
+      `SELECT ${EVENT_COLUMNS} FROM full_event ${where} ORDER BY received_at ${order}, seq ${order} LIMIT ?`,
     )
     const events = (await found.all(...values, needsBody ? null : limit)).map(readEvent)
     return needsBody ? events.filter((event) => fitsBody(event, search)).slice(0, limit) : events
   }
 }
 
-function describeSpan({ since, until }: EventSearch, { after }: SearchSlice): Condition[] {
+function describeSpan({ since, until }: EventSearch, { after }: SearchSlice, order: Order): Condition[] {
   const conditions: Condition[] = []
   if (since !== undefined) conditions.push(['received_at >= ?', since])
   if (until !== undefined) conditions.push(['received_at < ?', until])
   if (after === null) return conditions
   const { receivedAt, seq } = readEventMark(after)
-  return [...conditions, ['(received_at, seq) < (?::bigint, ?::bigint)', receivedAt, seq]]
+  return [...conditions, [`(received_at, seq) ${order === 'DESC' ? '<' : '>'} (?::bigint, ?::bigint)`, receivedAt, seq]]
 }
 
 /** Conditions of the server. Bodies are compared once more by our code. */

@@ -1,6 +1,16 @@
 import { findObstacle } from '../../../core/runs/run.ts'
-import { type BulkCount, type BulkKind, type BulkOperation, MAX_REFUSALS } from '../../../core/safety/bulk.ts'
+import {
+  type BulkCount,
+  type BulkOperation,
+  type BulkRefusal,
+  findReplayObstacle,
+  MAX_REFUSALS,
+  planReplay,
+  type ReplayPlan,
+  type RunBulkPlan,
+} from '../../../core/safety/bulk.ts'
 import type { BulkProgress, BulkSlice } from '../../../core/store/operations.ts'
+import type { EventTable } from '../incoming/event-table.ts'
 import type { RunOperations } from '../runs/run-operations.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { AuditTable } from '../safety/audit-table.ts'
@@ -9,15 +19,22 @@ import type { BulkTable } from './bulk-table.ts'
 
 interface BulkParts {
   bulks: BulkTable
+  events: EventTable
   runs: RunTable
   waits: WaitTable
   operations: RunOperations
   audits: AuditTable
 }
 
+/** The id of a run or an event, and why the operation did not fit it; null: it is done. */
+interface Performed {
+  target: string
+  why: string | null
+}
+
 /**
- * Slices of operations on many runs. One commit holds the runs of a slice, their audit rows, counts
- * and cursor. So a crash neither repeats nor skips a run.
+ * Slices of operations on many runs or events. One commit holds the changes of a slice, their audit
+ * rows, counts and cursor. So a crash neither repeats nor skips one.
  */
 export class BulkSlices {
   readonly #parts: BulkParts
@@ -39,9 +56,9 @@ export class BulkSlices {
     return bulks.find(id)
   }
 
-  /** Performs the operation on each run of the slice that it still fits. */
-  perform(slice: BulkSlice & { runs: readonly string[] }, now: number): BulkProgress | null {
-    const { bulks, runs } = this.#parts
+  /** Performs the operation on each target of the slice that it still fits. */
+  perform(slice: BulkSlice & { targets: readonly string[] }, now: number): BulkProgress | null {
+    const { bulks } = this.#parts
     const { id, owner, after, next } = slice
     const before = bulks.find(id)
     if (before === null) return null
@@ -49,15 +66,13 @@ export class BulkSlices {
     const move = { id, owner, was: 'running', after, next, count: before.count, now, endedAt } as const
     // The compare-and-set comes first: without the cursor nothing may be done.
     if (!bulks.move({ ...move, status: next === null ? 'done' : 'running' })) return null
-    const refusals: { run: string; why: string }[] = []
-    for (const run of slice.runs) {
-      const found = runs.find(run)
-      const obstacle = found === null ? 'it is gone' : findObstacle(before.kind, found, now)
-      const isDone = obstacle === null && this.#performOn(before.kind, run, before, now)
-      if (!isDone) refusals.push({ run, why: obstacle ?? 'its state has changed' })
-      this.#record(before, run, isDone ? 'done' : 'unchanged', now)
+    const refusals: BulkRefusal[] = []
+    for (const given of slice.targets) {
+      const { target, why } =
+        before.kind === 'replay' ? this.#replay(before, Number(given), now) : this.#operate(before, given, now)
+      if (why !== null) refusals.push({ target, why })
     }
-    const progress = { done: slice.runs.length - refusals.length, refused: refusals.length }
+    const progress = { done: slice.targets.length - refusals.length, refused: refusals.length }
     for (const [index, refusal] of refusals.slice(0, MAX_REFUSALS).entries()) bulks.refuse(id, refusal, index + 1)
     bulks.add(id, progress)
     if (next === null) {
@@ -66,7 +81,16 @@ export class BulkSlices {
     return { ...progress, isOver: next === null }
   }
 
-  #performOn(kind: BulkKind, run: string, { operator }: BulkOperation, now: number): boolean {
+  #operate(plan: RunBulkPlan, run: string, now: number): Performed {
+    const found = this.#parts.runs.find(run)
+    const obstacle = found === null ? 'it is gone' : findObstacle(plan.kind, found, now)
+    const isDone = obstacle === null && this.#perform(plan, run, now)
+    const action = { action: `run.${plan.kind}`, target: run, parameters: { operation: plan.id } }
+    this.#parts.audits.add({ ...plan.operator, ...action, at: now }, isDone ? 'done' : 'unchanged')
+    return { target: run, why: isDone ? null : (obstacle ?? 'its state has changed') }
+  }
+
+  #perform({ kind, operator }: RunBulkPlan, run: string, now: number): boolean {
     const { waits, operations } = this.#parts
     switch (kind) {
       case 'cancel':
@@ -80,9 +104,17 @@ export class BulkSlices {
     }
   }
 
-  #record({ id, kind, operator }: BulkOperation, run: string, outcome: 'done' | 'unchanged', at: number): void {
-    const action = { action: `run.${kind}`, target: run, parameters: { operation: id } }
-    this.#parts.audits.add({ ...operator, ...action, at }, outcome)
+  #replay(plan: ReplayPlan, seq: number, now: number): Performed {
+    const { events, operations, audits } = this.#parts
+    const event = events.find(seq)
+    if (event === null) return { target: `event number ${seq}`, why: 'it is gone' }
+    const { id, account } = event
+    const why = findReplayObstacle(event)
+    const workflows = planReplay(event, plan)
+    if (why === null) operations.replayStored(event, workflows, now)
+    const action = { action: 'event.replay', target: id, parameters: { operation: plan.id, account, workflows } }
+    audits.add({ ...plan.operator, ...action, at: now }, why === null ? 'done' : 'unchanged')
+    return { target: id, why }
   }
 
   #recordEnd({ id, operator, done, refused }: BulkOperation, at: number): void {

@@ -21,9 +21,9 @@ interface BulkRow {
 }
 
 const COLUMNS = 'id, plan, status, count, cursor, done, refused, ended_at'
-const NOTHING: BulkCount = { total: 0, writes: 0, deletes: 0, first: [] }
+const NOTHING: BulkCount = { total: 0, runs: 0, writes: 0, deletes: 0, first: [] }
 
-/** Operations on many runs. Their cursor moves in the commit of the slice that it passes. */
+/** Operations on many runs or events. A cursor moves in the commit of the slice that it passes. */
 export class BulkTable {
   readonly #insert
   readonly #claim
@@ -58,11 +58,11 @@ export class BulkTable {
     )
     this.#add = db.prepare('UPDATE bulk SET done = done + ?, refused = refused + ? WHERE id = ?')
     this.#refuse = db.prepare(
-      `INSERT INTO bulk_refusal (bulk_id, run_id, why) SELECT ?, ?, ?
+      `INSERT INTO bulk_refusal (bulk_id, target, why) SELECT ?, ?, ?
        WHERE (SELECT refused FROM bulk WHERE id = ?) + ? <= ${MAX_REFUSALS}`,
     )
     this.#refusals = db.prepare<[string], BulkRefusal>(
-      'SELECT run_id AS run, why FROM bulk_refusal WHERE bulk_id = ? ORDER BY rowid',
+      'SELECT target, why FROM bulk_refusal WHERE bulk_id = ? ORDER BY rowid',
     )
   }
 
@@ -95,8 +95,8 @@ export class BulkTable {
   }
 
   /** `number`: its place among the refusals of its slice, from 1. */
-  refuse(id: string, { run, why }: BulkRefusal, number: number): void {
-    this.#refuse.run(id, run, why, id, number)
+  refuse(id: string, { target, why }: BulkRefusal, number: number): void {
+    this.#refuse.run(id, target, why, id, number)
   }
 
   add(id: string, { done, refused }: { done: number; refused: number }): void {

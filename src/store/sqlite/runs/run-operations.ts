@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
+import type { EventRecord } from '../../../core/incoming/event.ts'
 import { findObstacle } from '../../../core/runs/run.ts'
 import { DIVERGED, numberOf, planReset } from '../../../core/runs/step.ts'
 import type { Invocation } from '../../../core/runs/wait.ts'
@@ -109,6 +110,11 @@ export class RunOperations {
         details: { fix: 'Raise retention.payloads in config/upshot.config.ts to keep bodies longer.' },
       })
     }
+    return this.replayStored(event, workflows, now)
+  }
+
+  /** New runs of an event that has its body. */
+  replayStored(event: EventRecord, workflows: readonly string[], now: number): string[] {
     return workflows.map((workflow) => {
       const run = newId('run', now)
       const before = this.#replays.latestRun.get(event.seq, workflow) ?? null

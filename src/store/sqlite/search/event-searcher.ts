@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import type { EventRecord } from '../../../core/incoming/event.ts'
+import type { EventSearch } from '../../../core/incoming/event-search.ts'
 import { mentionsPath, parsePathPattern } from '../../../core/incoming/path-pattern.ts'
 import { listSubjects } from '../../../core/service/subjects.ts'
-import type { EventSearch } from '../../../core/store/events.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import { buildWhere, type Condition, likePattern } from '../../rows/build-where.ts'
 import { EVENT_COLUMNS, type EventRow, readEvent } from '../incoming/event-table.ts'
@@ -48,6 +48,22 @@ export class EventSearcher {
     if (span === null) return { items: [], next: null, rows: 0, from: null }
     const subject = subjectOf(search)
     return subject === null ? this.#read(search, span, slice) : this.#readIndexed(search, { subject, span, slice })
+  }
+
+  /** Oldest first, by numbers alone. */
+  walk(search: EventSearch, { rows, limit, after }: SearchSlice): SearchPart<EventRecord> {
+    const whole = this.#findSpan(search, { rows: Infinity, limit, after: null })
+    const bottom = Math.max(whole?.bottom ?? 0, after === null ? 0 : Number(after) + 1)
+    if (whole === null || bottom > whole.top) return { items: [], next: null, rows: 0, from: null }
+    const top = Math.min(whole.top, bottom + rows - 1)
+    const { where, values } = buildWhere([['seq BETWEEN ? AND ?', bottom, top], ...describeSearch(search)])
+    const found = this.#db.prepare<unknown[], EventRow>(
+      `SELECT ${EVENT_COLUMNS} FROM event ${where} ORDER BY seq LIMIT ?`,
+    )
+    const items = found.all(...values, limit).map(readEvent)
+    const reached = items.length === limit ? (items.at(-1)?.seq ?? top) : top
+    const from = this.#at.get(bottom)?.receivedAt ?? null
+    return { items, next: reached === whole.top ? null : String(reached), rows: reached - bottom + 1, from }
   }
 
   #read(search: EventSearch, span: Span, slice: SearchSlice): SearchPart<EventRecord> {

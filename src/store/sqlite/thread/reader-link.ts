@@ -33,6 +33,7 @@ const THREADED = [
   'readSubjects',
   'searchEvents',
   'searchRuns',
+  'walkEvents',
 ] as const satisfies (keyof ReadStore)[]
 
 type ThreadedRead = (typeof THREADED)[number]

@@ -31,6 +31,17 @@ test('events replay selects events by time, after a confirmation with their numb
   expect(asked).toMatchObject({ exit: 3 })
   expect(asked.json.error.message).toContain('replay 2 events as 2 new runs')
   expect((await cli(...args, '--dry-run')).json.data).toEqual({ dryRun: true, events: 2, runs: 2 })
-  const { runs } = (await cli(...args, '--yes')).json.data
-  expect(runs.map(({ event }: { event: string }) => event)).toEqual(['evt_2', 'evt_3'])
+  const { operation, ...rest } = (await cli(...args, '--yes')).json.data
+  expect(rest).toEqual({ dryRun: false, status: 'done', events: 2, refused: 0 })
+  const replayed = await store.listRuns({ limit: 9, origin: 'replay' })
+  expect(replayed.map(({ eventId }) => eventId)).toEqual(['evt_3', 'evt_2'])
+  const audited = await store.listActions({ limit: 9, action: 'event.replay' })
+  expect(audited.map(({ target, parameters }) => [target, parameters.operation])).toEqual([
+    ['evt_3', operation],
+    ['evt_2', operation],
+  ])
+  expect((await cli('operations', 'list')).json.data).toMatchObject([{ id: operation, kind: 'replay', status: 'done' }])
+  expect((await cli('operations', 'show', operation)).json.data).toMatchObject({ done: 2, count: { runs: 2 } })
+  expect(await cli('operations', 'abort', operation)).toMatchObject({ json: { error: { code: 'conflict' } } })
+  expect(await cli('operations', 'show', 'opr_none')).toMatchObject({ exit: 5 })
 })

@@ -540,11 +540,11 @@ CREATE TABLE bulk (
 );
 CREATE INDEX bulk_open ON bulk (id) WHERE status IN ('counting', 'running');
 
--- A run that an operation did not fit; the first thousand of each operation.
+-- A run or an event that an operation did not fit; the first thousand of each operation.
 CREATE TABLE bulk_refusal (
   number      bigint GENERATED ALWAYS AS IDENTITY,
   bulk_id     text COLLATE "C" NOT NULL,
-  run_id      text COLLATE "C" NOT NULL,
+  target      text COLLATE "C" NOT NULL,
   why         text COLLATE "C" NOT NULL
 );
 CREATE INDEX bulk_refusal_of ON bulk_refusal (bulk_id);

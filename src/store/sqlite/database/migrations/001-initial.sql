@@ -537,10 +537,10 @@ CREATE TABLE bulk (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX bulk_open ON bulk (id) WHERE status IN ('counting', 'running');
 
--- A run that an operation did not fit; the first thousand of each operation.
+-- A run or an event that an operation did not fit; the first thousand of each operation.
 CREATE TABLE bulk_refusal (
   bulk_id     TEXT NOT NULL,
-  run_id      TEXT NOT NULL,
+  target      TEXT NOT NULL,
   why         TEXT NOT NULL
 ) STRICT;
 CREATE INDEX bulk_refusal_of ON bulk_refusal (bulk_id);

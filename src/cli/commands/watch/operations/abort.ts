@@ -1,0 +1,19 @@
+import type { Command } from '@commander-js/extra-typings'
+import { UpshotError } from '../../../../core/errors.ts'
+import { systemClock } from '../../../../core/time.ts'
+import type { Cli } from '../../../command.ts'
+import { requireOperation } from './show.ts'
+
+/** `upshot operations abort <id>`: ends it after its present slice; what is done stays done. */
+export function define(command: Command, { out, project }: Cli): void {
+  command.argument('<id>', 'id of the operation, opr_…').action((id) =>
+    project.withStore(async (store) => {
+      const { status } = await requireOperation(store, id)
+      if (!(await store.abortBulk(id, systemClock.now()))) {
+        throw new UpshotError('conflict', `Operation ${id} is ${status} already.`)
+      }
+      const { done, refused } = await requireOperation(store, id)
+      out.result({ id, status: 'aborted', done, refused }, () => [`Aborted after ${done}; what is done stays done.`])
+    }),
+  )
+}

@@ -1,0 +1,47 @@
+import type { Command } from '@commander-js/extra-typings'
+import { UpshotError } from '../../../../core/errors.ts'
+import type { BulkOperation, BulkRefusal } from '../../../../core/safety/bulk.ts'
+import type { ReadStore } from '../../../../core/store/store.ts'
+import { systemClock } from '../../../../core/time.ts'
+import type { Cli } from '../../../command.ts'
+import { formatMoment, formatText, withIsoTimes } from '../../../terminal/format-value.ts'
+
+/** Refusals that are listed for a person. */
+const SHOWN = 20
+
+/** `upshot operations show <id>`: an operation, its progress, and why some were refused. */
+export function define(command: Command, { out, project }: Cli): void {
+  command.argument('<id>', 'id of the operation, opr_…').action((id) =>
+    project.withStore(async (store) => {
+      const operation = await requireOperation(store, id)
+      const refusals = await store.listBulkRefusals(id)
+      out.result({ ...withIsoTimes(operation), refusals }, () => describe(operation, refusals))
+    }),
+  )
+}
+
+/** Throws `not_found`. */
+export async function requireOperation(store: Pick<ReadStore, 'findBulk'>, id: string): Promise<BulkOperation> {
+  const operation = await store.findBulk(id)
+  if (operation) return operation
+  throw new UpshotError('not_found', `There is no operation ${id}.`, {
+    details: { fix: 'List them with "upshot operations list".' },
+  })
+}
+
+function describe(operation: BulkOperation, refusals: readonly BulkRefusal[]): string[] {
+  const { id, kind, status, done, refused, count, operator, createdAt, endedAt, isDryRun } = operation
+  const now = systemClock.now()
+  const filter = Object.entries(operation.filter).map(([name, value]) => `${name} ${formatText(String(value))}`)
+  const makes = kind === 'replay' ? `, ${count.runs} new runs` : ''
+  const why = operator.reason === null ? '' : `: ${formatText(operator.reason)}`
+  return [
+    `${id}  ${kind}${isDryRun ? ', counts only' : ''}  ${status}`,
+    `  ${done} of ${count.total} done, ${refused} refused${makes}`,
+    `  by ${operator.actor} ${formatMoment(createdAt, now)}${why}`,
+    `  of ${filter.join(', ')}`,
+    ...(endedAt === null ? [] : [`  over ${formatMoment(endedAt, now)}`]),
+    ...refusals.slice(0, SHOWN).map(({ target, why }) => `  ${target}  ${why}`),
+    ...(refused > SHOWN ? [`  … and ${refused - SHOWN} more`] : []),
+  ]
+}

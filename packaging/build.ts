@@ -39,10 +39,10 @@ function buildDashboard(): void {
   execFileSync(process.execPath, [vite, 'build', '--config', config], { stdio: 'inherit' })
 }
 
-/** Copies migrations, and the styles, scripts and pictures of pages. */
+/** Copies migrations, and the styles, scripts and pictures of pages: all that was not compiled. */
 function copyAssets(): void {
   const assets = filesIn(join(ROOT, 'src')).filter((name) => !name.endsWith('.ts') && !name.startsWith('dashboard/'))
-  for (const asset of assets) cpSync(join(ROOT, 'src', asset), join(DIST, asset))
+  for (const asset of assets) cpSync(join(ROOT, 'src', asset), join(DIST, asset), { force: false })
 }
 
 function filesIn(folder: string): string[] {

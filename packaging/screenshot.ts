@@ -17,8 +17,8 @@ async function takePicture(): Promise<void> {
   const data = mkdtempSync(join(tmpdir(), 'upshot-picture-'))
   const env = { ...process.env, UPSHOT_DATA_DIR: data, UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0' }
   Object.assign(env, { UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' })
-  const app = spawn(process.execPath, ['src/app/main.ts'], { cwd: ROOT, env, stdio: 'ignore' })
-  const upshot = (...args: string[]) => run(['src/cli/main.ts', ...args], env)
+  const app = spawn(process.execPath, ['src/app/main.js'], { cwd: ROOT, env, stdio: 'ignore' })
+  const upshot = (...args: string[]) => run(['src/cli/main.js', ...args], env)
   try {
     for (let tries = 0; tries < 60 && (await upshot('status')).code !== 0; tries++) await pause(500)
     for (const event of EVENTS) await upshot('trigger', event)

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { adopt } from './child.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/app/main.ts', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../src/app/main.js', import.meta.url))
 const STOP_WITHIN_MS = 10_000
 
 export interface AppOptions {

@@ -1,8 +1,11 @@
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express, { type RequestHandler } from 'express'
 import { UpshotError } from '../core/errors.ts'
 import type { Health } from './health.ts'
+
+// Imported, this module would load all of undici. See decision 67.
+const { createServer } = process.getBuiltinModule('node:http')
 
 /** Where a server that listens on all addresses is reached from this machine. */
 const LOOPBACK_OF: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express, { type Express } from 'express'
 import { UpshotError } from '../core/errors.ts'
@@ -20,6 +20,9 @@ import type { ReceiveLimits } from './limits/receive-limits.ts'
 import { UploadWatch } from './limits/upload-watch.ts'
 import { isPlainHttp, refuseOddHttp } from './plain-http.ts'
 import { RefusalLedger } from './refusal-ledger.ts'
+
+// Imported, this module would load all of undici. See decision 67.
+const { createServer } = process.getBuiltinModule('node:http')
 
 export interface ReceiverParts {
   store: ReceiverStore

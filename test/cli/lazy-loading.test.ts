@@ -10,9 +10,9 @@ const ROOT = join(import.meta.dirname, '../..')
 /** Our own files that every command may load: the parser, the command tree, errors. */
 const LIGHT = new RegExp(
   [
-    /^src\/cli\/([\w-]+|(terminal|input|open)\/[\w-]+|commands\/(command-tree|\w+\/commands))\.ts$/,
+    /^src\/cli\/([\w-]+|(terminal|input|open)\/[\w-]+|commands\/(command-tree|\w+\/commands))\.[jt]s$/,
     /^src\/core\/(errors|time)\.ts$/,
-    /^src\/project\/(read-version|process-setup|config\/environment)\.ts$/,
+    /^src\/project\/(read-version|process-setup|config\/environment)\.[jt]s$/,
   ]
     .map(({ source }) => source)
     .join('|'),
@@ -23,7 +23,7 @@ function modulesOf(args: string[]): string[] {
   const preload = join(import.meta.dirname, 'support/list-modules.ts')
   const { stderr, status } = spawnSync(
     process.execPath,
-    ['--import', preload, join(ROOT, 'src/cli/main.ts'), ...args],
+    ['--import', preload, join(ROOT, 'src/cli/main.js'), ...args],
     { cwd: ROOT, encoding: 'utf8' },
   )
   expect(status).toBe(0)

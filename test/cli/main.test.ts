@@ -15,7 +15,7 @@ import { failRun, openTestProject } from './support/test-project.ts'
 // The real process, for its signals, exit codes and standard input.
 vi.setConfig({ testTimeout: 120_000 })
 
-const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts')
+const MAIN = resolve(import.meta.dirname, '../../src/cli/main.js')
 
 test('trigger stops at Ctrl-C between two events, with exit 130', async () => {
   const { dataDir, hear } = await startTestApp()

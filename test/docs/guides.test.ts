@@ -13,7 +13,7 @@ import { commandsOf, pathOf, ROOT, readPages } from './pages.ts'
 // One app and many processes: slow on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
-const MAIN = join(ROOT, 'src/cli/main.ts')
+const MAIN = join(ROOT, 'src/cli/main.js')
 /** Placeholders for things in the sandbox, and the list that each is the last of. */
 const NEWEST: Record<string, string> = {
   ...{ 'sandbox-key': '/keys', transfer: '/transfers', webhook: '/webhooks', fault: '/faults' },

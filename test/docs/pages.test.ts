@@ -248,7 +248,7 @@ test('every container file of the guides copies what a project has, and runs a c
   const files = inLanguage('dockerfile')
   expect(files.length).toBeGreaterThan(0)
   const project = join(tempFolder(), 'project')
-  execFileSync(process.execPath, [join(ROOT, 'src/cli/main.ts'), 'init', project], { stdio: 'pipe' })
+  execFileSync(process.execPath, [join(ROOT, 'src/cli/main.js'), 'init', project], { stdio: 'pipe' })
   writeFileSync(join(project, 'package-lock.json'), '{}')
   for (const file of files) {
     const lines = instructionsOf(file)

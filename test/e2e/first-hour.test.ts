@@ -14,7 +14,7 @@ function startAsNewcomer() {
   const { line, lines } = startIn(ROOT, { UPSHOT_DATA_DIR: dataDir })
   const options = { cwd: ROOT, env: { ...CHILD_ENVIRONMENT, UPSHOT_DATA_DIR: dataDir }, encoding: 'utf8' } as const
   const upshot = (...args: string[]) =>
-    JSON.parse(execFileSync(process.execPath, ['src/cli/main.ts', ...args, '--json'], options)).data
+    JSON.parse(execFileSync(process.execPath, ['src/cli/main.js', ...args, '--json'], options)).data
   const completed = (count: number) =>
     line(() => lines.filter(({ message }) => message === 'run completed').length >= count)
   return { dataDir, upshot, completed }

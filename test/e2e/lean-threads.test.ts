@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -53,4 +53,13 @@ test('the main thread loads no engine, Files client, console or sandbox before i
   expect(packages).not.toContain('prom-client')
   expect(packages).not.toContain('compression')
   expect(packages).not.toContain('@opentelemetry/api')
+})
+
+test('no file imports node:http for more than its types, because that loads all of undici', () => {
+  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+  const importing = files.filter((file) =>
+    [...readFileSync(join(SRC, file), 'utf8').matchAll(LOADS)].some(([, name]) => name === 'node:http'),
+  )
+  // The process that plays code again hooks every way out of it, undici too.
+  expect(importing).toEqual(['app/play/room-hooks.ts'])
 })

@@ -76,7 +76,7 @@ beforeAll(() => {
   run('npm', ['pack', '--pack-destination', folder], { cwd: repository })
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
   project = join(folder, 'project')
-  run(process.execPath, [join(ROOT, 'src/cli/main.ts'), 'init', project], { cwd: folder })
+  run(process.execPath, [join(ROOT, 'src/cli/main.js'), 'init', project], { cwd: folder })
   run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', join(folder, tarball)], { cwd: project })
   tarballPath = join(folder, tarball)
 }, 300_000)

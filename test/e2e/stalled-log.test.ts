@@ -23,7 +23,7 @@ test('a reader of the log that stalls delays neither deliveries nor the stop', a
     'follow-up.workflow.ts': `import { defineWorkflow } from '${ROOT}/src/author/index.ts'
 export default defineWorkflow({ id: 'follow-up', on: 'file.*', run: () => null })`,
   })
-  const child = spawn(process.execPath, [join(ROOT, 'src/app/main.ts')], {
+  const child = spawn(process.execPath, [join(ROOT, 'src/app/main.js')], {
     cwd: root,
     env: { ...CHILD_ENVIRONMENT, ...ENVIRONMENT },
     stdio: ['ignore', 'pipe', 'inherit'],

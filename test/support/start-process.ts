@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
 import { CHILD_ENVIRONMENT } from './child-environment.ts'
 import { tempFolder } from './temp-folder.ts'
 
-const MAIN = resolve(import.meta.dirname, '../../src/app/main.ts')
+const MAIN = resolve(import.meta.dirname, '../../src/app/main.js')
 const FREE_PORTS = {
   UPSHOT_PORT: '0',
   UPSHOT_ADMIN_PORT: '0',

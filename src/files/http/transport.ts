@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { Socket } from 'node:net'
+
+// Imported, this module would load all of undici. See decision 67.
+const { request: requestHttp } = process.getBuiltinModule('node:http')
 
 /** One request to one address. Redirects are not followed. */
 export interface HttpRequest {

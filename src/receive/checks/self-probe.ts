@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { type IncomingMessage, request } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { UpshotError } from '../../core/errors.ts'
 import { currentSecret, type Endpoint } from '../../core/incoming/endpoint.ts'
 import { PROBE_HEADER } from '../../core/incoming/probe-mark.ts'
 import { signBody } from '../../core/incoming/signature.ts'
 import { isoTime } from '../../core/time.ts'
+
+// Imported, this module would load all of undici. See decision 67.
+const { request } = process.getBuiltinModule('node:http')
 
 const ANSWER_WITHIN_MS = 5_000
 const EVENT_ID = 'evt_upshot_probe'

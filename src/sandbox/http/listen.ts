@@ -1,7 +1,10 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { UpshotError } from '../../core/errors.ts'
+
+// Imported, this module would load all of undici. See decision 67.
+const { createServer } = process.getBuiltinModule('node:http')
 
 /** A server that listens on 127.0.0.1. */
 export interface Listening {

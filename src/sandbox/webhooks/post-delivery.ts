@@ -1,5 +1,7 @@
-import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+
+// Imported, this module would load all of undici. See decision 67.
+const { request: httpRequest } = process.getBuiltinModule('node:http')
 
 export interface PostResult {
   /** HTTP status; null without a complete reply. */

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3'
 import type { Vault } from '../vault.ts'
 import { BulkSlices } from './bulk/bulk-slices.ts'
 import { BulkTable } from './bulk/bulk-table.ts'
+import { prepareLate } from './database/prepare-late.ts'
 import { openSetupVersion } from './database/setup-version.ts'
 import { WriteProbe } from './database/write-probe.ts'
 import { AlertTable } from './health/alert-table.ts'
@@ -46,7 +47,8 @@ import { MatchCursorTable } from './waits/match-cursor-table.ts'
 import { WaitTable } from './waits/wait-table.ts'
 
 /** All tables on one connection. */
-export function openTables(db: Database, vault: Vault) {
+export function openTables(connection: Database, vault: Vault) {
+  const db = prepareLate(connection)
   const events = new EventTable(db)
   const ticks = new TickTable(db)
   const workflows = new WorkflowTable(db)

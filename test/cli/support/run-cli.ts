@@ -30,7 +30,7 @@ export async function runCli(
   args: readonly string[],
   { input = '', env = {}, interruptAt }: CliOptions = {},
 ): Promise<CliResult> {
-  const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.ts'), ...args], {
+  const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.js'), ...args], {
     cwd: ROOT,
     env: { ...CHILD_ENVIRONMENT, TZ: 'UTC', UPSHOT_DATA_DIR: dataDir, UPSHOT_PORT: '0', ...env },
   })

@@ -12,7 +12,7 @@ import { makeProject, startIn } from '../../support/start-process.ts'
 import { NO_SERVICE, WEBHOOK_SECRET } from '../../support/test-config.ts'
 
 const INDEX = resolve(import.meta.dirname, '../../../src/author/index.ts')
-const CLI = resolve(import.meta.dirname, '../../../src/cli/main.ts')
+const CLI = resolve(import.meta.dirname, '../../../src/cli/main.js')
 const SERVICE = {
   SERVICE_BASE_URL: NO_SERVICE.baseUrl,
   SERVICE_API_KEY: NO_SERVICE.apiKey,

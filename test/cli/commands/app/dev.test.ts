@@ -10,7 +10,7 @@ import { WEBHOOK_SECRET } from '../../../support/test-config.ts'
 // Starts processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-const MAIN = resolve(import.meta.dirname, '../../../../src/cli/main.ts')
+const MAIN = resolve(import.meta.dirname, '../../../../src/cli/main.js')
 const INDEX = resolve(import.meta.dirname, '../../../../src/author/index.ts')
 const FREE_PORTS = {
   ...{ UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' },

@@ -12,7 +12,7 @@ import { runHere } from '../../support/run-here.ts'
 // Starts processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-const MAIN = resolve(import.meta.dirname, '../../../../src/cli/main.ts')
+const MAIN = resolve(import.meta.dirname, '../../../../src/cli/main.js')
 
 /** `upshot sandbox start` in a process of its own; `facts` is what it printed first. */
 async function startAlone(dataDir: string, args: readonly string[] = []) {

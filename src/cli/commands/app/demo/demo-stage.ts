@@ -12,7 +12,7 @@ import { type Sandbox, startSandbox } from '../../../../sandbox/index.ts'
 
 /** The package has compiled samples beside the code, because Node strips no types in packages. */
 const IS_SOURCE = import.meta.filename.endsWith('.ts')
-const MAIN = resolve(import.meta.dirname, IS_SOURCE ? '../../../../app/main.ts' : '../../../../app/main.js')
+const MAIN = resolve(import.meta.dirname, '../../../../app/main.js')
 const PROJECT = resolve(import.meta.dirname, IS_SOURCE ? '../../../../..' : '../../../../samples')
 
 const YEAR_MS = 365 * 86_400_000

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-import { setUpProcess } from '../project/process-setup.ts'
+import { setUpProcess } from '../project/process-setup.js'
 
 // A reader such as `head` may close the pipe early; that is not an error of the command.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit()
+process.stdout.on('error', (error) => {
+  if ('code' in error && error.code === 'EPIPE') process.exit()
   throw error
 })
 

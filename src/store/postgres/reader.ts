@@ -68,7 +68,10 @@ const READS: Reads = {
   listSchedules: (t) => t.ticks.list(),
   loadLimit: (t, key) => t.limits.load(key),
   listActions: (t, query) => t.audits.list(query),
-  listEffects: (t, query) => t.effects.list(query),
+  listEffects: (t, { after, ...query }) =>
+    after === undefined ? t.effectSearch.list(query) : t.effectSearch.listAfter(after, query),
+  searchEffects: (t, filter, slice) => t.effectSearch.search(filter, slice),
+  findFirstEffect: (t, since) => t.effectSearch.first(since),
   listStops: (t) => t.stops.list(),
   listGuardUse: (t, now) => t.guard.list(now),
   listApprovals: (t, query) => t.approvals.list(query),

@@ -35,6 +35,7 @@ import { AccessTable } from './safety/access-table.ts'
 import { ApprovalTable } from './safety/approval-table.ts'
 import { ApproverTable } from './safety/approver-table.ts'
 import { AuditTable } from './safety/audit-table.ts'
+import { EffectSearch } from './safety/effect-search.ts'
 import { EffectTable } from './safety/effect-table.ts'
 import { GuardTable } from './safety/guard-table.ts'
 import { IdempotencyTable } from './safety/idempotency-table.ts'
@@ -62,7 +63,8 @@ export function openTables(db: Connection, vault: Vault) {
   const votes = new VoteTable(db)
   const guard = new GuardTable(db)
   const effects = new EffectTable(db, guard)
-  const seals = new SealTable(db, vault, effects)
+  const effectSearch = new EffectSearch(db)
+  const seals = new SealTable(db, vault, effectSearch)
   const stops = new StopTable(db)
   const waits = new WaitTable(db, { runs, events, cursors, approvals, ownEvents })
   const audits = new AuditTable(db)
@@ -92,6 +94,7 @@ export function openTables(db: Connection, vault: Vault) {
     approvals,
     approvers,
     votes,
+    effectSearch,
     decisions: new ApprovalDecisions({ approvals, approvers, effects, stops, votes, waits }),
     effects,
     guard,

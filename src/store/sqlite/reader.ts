@@ -35,7 +35,7 @@ export function createReader({
   ...rest
 }: Tables): ReadStore {
   return {
-    ...safetyReads({ ...rest, effects }),
+    ...safetyReads(rest),
     ...adminReads(rest),
     // Never newer than the endpoints and routes that the same turn gives.
     readSetupVersion: async () => endpoints.knownVersion() + workflows.knownVersion(),

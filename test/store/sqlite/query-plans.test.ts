@@ -23,6 +23,7 @@ import { WorkflowTable } from '../../../src/store/sqlite/runs/workflow-table.ts'
 import { ApprovalTable } from '../../../src/store/sqlite/safety/approval-table.ts'
 import { ApproverTable } from '../../../src/store/sqlite/safety/approver-table.ts'
 import { AuditTable } from '../../../src/store/sqlite/safety/audit-table.ts'
+import { EffectSearch } from '../../../src/store/sqlite/safety/effect-search.ts'
 import { EffectTable } from '../../../src/store/sqlite/safety/effect-table.ts'
 import { GuardTable } from '../../../src/store/sqlite/safety/guard-table.ts'
 import { SealTable } from '../../../src/store/sqlite/safety/seal-table.ts'
@@ -93,8 +94,21 @@ function collectPlans(): Map<string, string[]> {
   new Admission(recording, new GateTable(recording), waits)
   const guard = new GuardTable(recording)
   const effects = new EffectTable(recording, guard)
-  for (const filter of [{}, { target: 'a' }, { path: '/a' }, { after: 1 }]) effects.list({ limit: 1, ...filter })
-  const seals = new SealTable(recording, createVault(Buffer.alloc(32)), effects)
+  const effectSearch = new EffectSearch(recording)
+  for (const filter of [
+    {},
+    { target: 'a' },
+    { path: '/a' },
+    { workflow: 'a' },
+    { runId: 'a' },
+    { since: 1, until: 2 },
+  ]) {
+    effectSearch.list({ limit: 1, ...filter })
+    effectSearch.listAfter(1, { limit: 1, ...filter })
+    effectSearch.search({ account: 'a', ...filter }, { rows: 2, limit: 1, after: '1_1' })
+  }
+  effectSearch.first(1)
+  const seals = new SealTable(recording, createVault(Buffer.alloc(32)), effectSearch)
   new Pruning(recording, { events, audits, effects, seals })
   new ApproverTable(recording)
   new VoteTable(recording)

@@ -9,7 +9,8 @@ import type { Caller } from '../../access/caller.ts'
 import { describeOperator } from '../../access/describe-operator.ts'
 import type { EFFECT_ROUTES } from '../../contract/resources/safety/effects.ts'
 import type { Handlers } from '../../http/handler.ts'
-import { decodePosition, given, readMoment, wholePage } from '../../queries/read-query.ts'
+import { readPage } from '../../queries/read-page.ts'
+import { given, readMoment } from '../../queries/read-query.ts'
 import { describeEffect } from '../../views/describe-effect.ts'
 import { seesPayloads } from '../../views/run-view.ts'
 import { asCaller, type ResourceParts } from '../parts.ts'
@@ -21,23 +22,18 @@ const PAGE = 1_000
 export function effectHandlers(parts: ResourceParts): Handlers<keyof typeof EFFECT_ROUTES> {
   const { store } = parts
   return {
-    async 'GET /effects'({ query, caller, now }) {
-      const { limit, after, since, until, target, path, run, workflow } = query
+    async 'GET /effects'({ query, caller, signal, now }) {
+      const { since, until, target, path, run, workflow } = query
       if (path !== undefined && !seesPayloads(caller)) {
         throw new UpshotError('forbidden', 'A path is payload, which a viewer does not see. Ask by `target`.')
       }
-      const position = decodePosition(after, /^\d{1,15}$/)
-      const rows = await store.listEffects({
-        ...given({ target, path, workflow, runId: run, since: readMoment(since, now), until: readMoment(until, now) }),
-        ...given({ before: position === undefined ? undefined : Number(position) }),
-        limit,
-      })
-      return wholePage(rows, {
-        limit,
-        items: rows.map((row) => describeEffect(row, caller)),
-        positionOf: ({ seq }) => String(seq),
-        momentOf: ({ at }) => at,
-      })
+      const moments = { since: readMoment(since, now), until: readMoment(until, now) }
+      const filter = given({ target, path, workflow, runId: run, ...moments })
+      return readPage(
+        { query, signal },
+        (slice) => store.searchEffects(filter, slice),
+        (rows) => rows.map((row) => describeEffect(row, caller)),
+      )
     },
     async 'GET /effects/export'({ query, caller, response, now, signal }) {
       response.type('application/x-ndjson').set('Content-Disposition', 'attachment; filename="effects.ndjson"')
@@ -88,7 +84,9 @@ interface LedgerParts {
 
 /** Reads no faster than the client takes it. */
 async function writeLedger({ store }: { store: ReadStore }, { response, caller, signal, since }: LedgerParts) {
-  for (let after = 0; !signal.aborted; ) {
+  const first = since === undefined ? 1 : await store.findFirstEffect(since)
+  if (first === null) return
+  for (let after = first - 1; !signal.aborted; ) {
     const rows = await store.listEffects({ after, limit: PAGE, ...given({ since }) })
     const lines = rows.map((row) => `${JSON.stringify(describeEffect(row, caller))}\n`).join('')
     if (lines !== '' && !response.write(lines)) await once(response, 'drain', { signal }).catch(() => {})

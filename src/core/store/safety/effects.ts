@@ -1,6 +1,7 @@
 import type { Lease } from '../../runs/lease.ts'
 import type { Asked, EffectAsk, EffectPermit, EffectPhase, EffectRecord, FileState } from '../../safety/effect.ts'
 import type { EffectStop, StopScope } from '../../safety/stop.ts'
+import type { SearchPart, SearchSlice } from '../search.ts'
 
 /** Facts of an ask that are not the effect's own. Moments are epoch milliseconds. */
 export interface AskOptions {
@@ -75,10 +76,6 @@ export interface EffectFilter {
   outcome?: string
   since?: number
   until?: number
-  /** Numbered below this: the last one of the page before. */
-  before?: number
-  /** Numbered above this; then the oldest come first. */
-  after?: number
 }
 
 /** The use of one counter of the guard. */
@@ -92,8 +89,12 @@ export interface GuardUse {
 }
 
 export interface EffectReads {
-  /** Newest first, or oldest first with `after`. */
-  listEffects(query: EffectFilter & { limit: number }): Promise<EffectRecord[]>
+  /** Newest first; with `after` those numbered above it, in the order of their numbers. */
+  listEffects(query: EffectFilter & { after?: number; limit: number }): Promise<EffectRecord[]>
+  /** One slice of the rows that match, newest first; `searchPage` joins slices. */
+  searchEffects(filter: EffectFilter, slice: SearchSlice): Promise<SearchPart<EffectRecord>>
+  /** The lowest number of a row since a moment; null where there is none. */
+  findFirstEffect(since: number): Promise<number | null>
   /** The stops in force. */
   listStops(): Promise<EffectStop[]>
   /** Counters with any use in their window, by scope. */

@@ -1,8 +1,6 @@
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { SavedWithStep } from '../../../core/runs/wait.ts'
 import { type EffectAsk, type EffectRecord, type FileState, LEFT_ALONE } from '../../../core/safety/effect.ts'
-import type { EffectFilter } from '../../../core/store/safety/effects.ts'
-import { buildWhere, type Condition } from '../../rows/build-where.ts'
 import { describeState, endOf, type LedgerDelete, nulls, readEnd, storageOf, toStep } from '../../rows/effect-rows.ts'
 import type { Connection } from '../database/connection.ts'
 import type { GuardTable } from './guard-table.ts'
@@ -37,12 +35,10 @@ interface Begun {
 
 /** The effect ledger. Its rows are appended; a trigger refuses to change one. */
 export class EffectTable {
-  readonly #db: Connection
   readonly #guard: GuardTable
   readonly #writes
 
   constructor(db: Connection, guard: GuardTable) {
-    this.#db = db
     this.#guard = guard
     this.#writes = prepareWrites(db)
   }
@@ -125,20 +121,6 @@ export class EffectTable {
       ...nulls({ expect, before, outcome, proof, error }),
     })
     return seq ?? 0
-  }
-
-  async list({ limit, ...filter }: EffectFilter & { limit: number }): Promise<EffectRecord[]> {
-    const { where, values } = describeFilter(filter)
-    const order = filter.after === undefined ? 'DESC' : 'ASC'
-    // Index: primary key, or effect_target and effect_path.
-    const rows = this.#db.prepare<unknown[], EffectRecord>(
-      `SELECT seq, at, phase, of_seq AS ofSeq, class, operation, account, target, path, bytes, workflow,
-         run_id AS runId, step, event_seq AS eventSeq,
-         (SELECT id FROM event WHERE event.seq = effect.event_seq AND event.stream = effect.event_seq % 8) AS eventId,
-         code, approval, actor, asked, expect, before, outcome, proof, error
-       FROM effect ${where} ORDER BY seq ${order} LIMIT ?`,
-    )
-    return await rows.all(...values, limit)
   }
 
   /** Deletes up to `limit` of the oldest rows up to a number; returns how many. */
@@ -233,23 +215,4 @@ function prepareWrites(db: Connection) {
       )
       .pluck(),
   }
-}
-
-/** The columns that a filter compares, by its parts. */
-const COLUMNS = {
-  ...{ target: 'target', path: 'path', runId: 'run_id', workflow: 'workflow' },
-  ...{ account: 'account', class: 'class', outcome: 'outcome' },
-} as const satisfies Partial<Record<keyof EffectFilter, string>>
-
-function describeFilter({ phases, before, after, since, until, ...columns }: EffectFilter) {
-  const conditions: Condition[] = []
-  if (before !== undefined) conditions.push(['seq < ?', before])
-  if (after !== undefined) conditions.push(['seq > ?', after])
-  if (phases !== undefined) conditions.push(['phase = ANY (?::text[])', [...phases]])
-  for (const [name, value] of Object.entries(columns)) {
-    if (value !== undefined) conditions.push([`${COLUMNS[name as keyof typeof columns]} = ?`, value])
-  }
-  if (since !== undefined) conditions.push(['at >= ?', since])
-  if (until !== undefined) conditions.push(['at < ?', until])
-  return buildWhere(conditions)
 }

@@ -4,7 +4,7 @@ import type { SealedRows, SealState } from '../../../core/store/safety/seals.ts'
 import { sealKeyOwner } from '../../rows/sealed-owners.ts'
 import type { Vault } from '../../vault.ts'
 import type { Connection } from '../database/connection.ts'
-import type { EffectTable } from './effect-table.ts'
+import type { EffectSearch } from './effect-search.ts'
 
 interface SealRow {
   number: number
@@ -28,11 +28,11 @@ const MAX_COUNTED = 10_000
 
 /** The chain over the effect ledger. Its rows are appended. See decision 58. */
 export class SealTable {
-  readonly #effects: EffectTable
+  readonly #effects: EffectSearch
   readonly #keys: SealKeys
   readonly #sql
 
-  constructor(db: Connection, vault: Vault, effects: EffectTable) {
+  constructor(db: Connection, vault: Vault, effects: EffectSearch) {
     this.#effects = effects
     this.#keys = new SealKeys(db, vault)
     this.#sql = prepareSealStatements(db)
@@ -70,7 +70,7 @@ export class SealTable {
   async seal(now: number, limit: number): Promise<SealedRows> {
     await this.lock()
     const head = await this.head()
-    const rows = await this.#effects.list({ after: head?.last ?? 0, limit })
+    const rows = await this.#effects.listAfter(head?.last ?? 0, { limit })
     const newest = rows.at(-1)
     if (newest === undefined) return { rows: 0, head, hasDecision: false }
     const key = await this.#keys.current()

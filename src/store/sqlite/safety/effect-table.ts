@@ -2,8 +2,6 @@ import type { Database } from 'better-sqlite3'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { SavedWithStep } from '../../../core/runs/wait.ts'
 import { type EffectAsk, type EffectRecord, type FileState, LEFT_ALONE } from '../../../core/safety/effect.ts'
-import type { EffectFilter } from '../../../core/store/safety/effects.ts'
-import { buildWhere, type Condition } from '../../rows/build-where.ts'
 import { describeState, endOf, type LedgerDelete, nulls, readEnd, storageOf, toStep } from '../../rows/effect-rows.ts'
 import type { GuardTable } from './guard-table.ts'
 
@@ -37,12 +35,10 @@ interface Begun {
 
 /** The effect ledger. Its rows are appended; a trigger refuses to change one. */
 export class EffectTable {
-  readonly #db: Database
   readonly #guard: GuardTable
   readonly #writes
 
   constructor(db: Database, guard: GuardTable) {
-    this.#db = db
     this.#guard = guard
     this.#writes = prepareWrites(db)
   }
@@ -124,20 +120,6 @@ export class EffectTable {
     return Number(lastInsertRowid)
   }
 
-  list({ limit, ...filter }: EffectFilter & { limit: number }): EffectRecord[] {
-    const { where, values } = describeFilter(filter)
-    const order = filter.after === undefined ? 'DESC' : 'ASC'
-    // Index: primary key, or effect_target and effect_path.
-    const rows = this.#db.prepare<unknown[], EffectRecord>(
-      `SELECT seq, at, phase, of_seq AS ofSeq, class, operation, account, target, path, bytes, workflow,
-         run_id AS runId, step, event_seq AS eventSeq,
-         (SELECT id FROM event WHERE event.seq = effect.event_seq) AS eventId,
-         code, approval, actor, asked, expect, before, outcome, proof, error
-       FROM effect ${where} ORDER BY seq ${order} LIMIT ?`,
-    )
-    return rows.all(...values, limit)
-  }
-
   /** Deletes up to `limit` of the oldest rows up to a number; returns how many. */
   prune(upTo: number, limit: number): number {
     return this.#writes.prune.run(upTo, limit).changes
@@ -209,23 +191,4 @@ function prepareWrites(db: Database) {
          @approval, @actor, @asked, @expect, @before, @outcome, @proof, @error)`,
     ),
   }
-}
-
-/** The columns that a filter compares, by its parts. */
-const COLUMNS = {
-  ...{ target: 'target', path: 'path', runId: 'run_id', workflow: 'workflow' },
-  ...{ account: 'account', class: 'class', outcome: 'outcome' },
-} as const satisfies Partial<Record<keyof EffectFilter, string>>
-
-function describeFilter({ phases, before, after, since, until, ...columns }: EffectFilter) {
-  const conditions: Condition[] = []
-  if (before !== undefined) conditions.push(['seq < ?', before])
-  if (after !== undefined) conditions.push(['seq > ?', after])
-  if (phases !== undefined) conditions.push(['phase IN (SELECT value FROM json_each(?))', JSON.stringify(phases)])
-  for (const [name, value] of Object.entries(columns)) {
-    if (value !== undefined) conditions.push([`${COLUMNS[name as keyof typeof columns]} = ?`, value])
-  }
-  if (since !== undefined) conditions.push(['at >= ?', since])
-  if (until !== undefined) conditions.push(['at < ?', until])
-  return buildWhere(conditions)
 }

@@ -5,7 +5,7 @@ import type { SealReads } from '../../../core/store/safety/seals.ts'
 import type { ApprovalTable } from './approval-table.ts'
 import type { ApproverTable } from './approver-table.ts'
 import type { AuditTable } from './audit-table.ts'
-import type { EffectTable } from './effect-table.ts'
+import type { EffectSearch } from './effect-search.ts'
 import type { GuardTable } from './guard-table.ts'
 import type { SealTable } from './seal-table.ts'
 import type { StopTable } from './stop-table.ts'
@@ -15,7 +15,7 @@ interface SafetyTables {
   approvals: ApprovalTable
   approvers: ApproverTable
   audits: AuditTable
-  effects: EffectTable
+  effectSearch: EffectSearch
   guard: GuardTable
   seals: SealTable
   stops: StopTable
@@ -24,10 +24,13 @@ interface SafetyTables {
 
 /** The reads of approvals, effects, stops and the audit log. */
 export function safetyReads(tables: SafetyTables): ApprovalReads & AuditReads & EffectReads & SealReads {
-  const { approvals, approvers, audits, effects, guard, seals, stops, votes } = tables
+  const { approvals, approvers, audits, effectSearch: effects, guard, seals, stops, votes } = tables
   return {
     listActions: async (query) => audits.list(query),
-    listEffects: async (query) => effects.list(query),
+    listEffects: async ({ after, ...query }) =>
+      after === undefined ? effects.list(query) : effects.listAfter(after, query),
+    searchEffects: async (filter, slice) => effects.search(filter, slice),
+    findFirstEffect: async (since) => effects.first(since),
     listSeals: async ({ after = 0, limit }) => seals.list(after, limit),
     listSealKeys: async () => seals.keys(),
     readSealState: async () => seals.state(),

@@ -4,7 +4,7 @@ import { digestRows, macOf, type Seal, type SealKey, type SealKind } from '../..
 import type { SealedRows, SealState } from '../../../core/store/safety/seals.ts'
 import { sealKeyOwner } from '../../rows/sealed-owners.ts'
 import type { Vault } from '../../vault.ts'
-import type { EffectTable } from './effect-table.ts'
+import type { EffectSearch } from './effect-search.ts'
 
 interface SealRow {
   number: number
@@ -28,11 +28,11 @@ const MAX_COUNTED = 10_000
 
 /** The chain over the effect ledger. Triggers refuse to change a seal. See decision 58. */
 export class SealTable {
-  readonly #effects: EffectTable
+  readonly #effects: EffectSearch
   readonly #keys: SealKeys
   readonly #sql
 
-  constructor(db: Database, vault: Vault, effects: EffectTable) {
+  constructor(db: Database, vault: Vault, effects: EffectSearch) {
     this.#effects = effects
     this.#keys = new SealKeys(db, vault)
     this.#sql = prepareSealStatements(db)
@@ -64,7 +64,7 @@ export class SealTable {
   /** Seals up to `limit` of the oldest rows that no seal covers. */
   seal(now: number, limit: number): SealedRows {
     const head = this.head()
-    const rows = this.#effects.list({ after: head?.last ?? 0, limit })
+    const rows = this.#effects.listAfter(head?.last ?? 0, { limit })
     const newest = rows.at(-1)
     if (newest === undefined) return { rows: 0, head, hasDecision: false }
     const key = this.#keys.current()

@@ -5,8 +5,7 @@ import { createVault, type Vault } from '../../vault.ts'
 import { migrate } from '../database/migrate.ts'
 import { openDatabase } from '../database/open-database.ts'
 import { AuditTable } from '../safety/audit-table.ts'
-import { EffectTable } from '../safety/effect-table.ts'
-import { GuardTable } from '../safety/guard-table.ts'
+import { EffectSearch } from '../safety/effect-search.ts'
 import { SealTable } from '../safety/seal-table.ts'
 
 /** How many secrets of each kind were sealed again. */
@@ -85,7 +84,7 @@ export function resealDatabase(file: string, keys: { present: Buffer; next: Buff
     const resealAll = db.transaction(() => {
       new AuditTable(db).add(entry, 'done')
       for (const place of SEALED_COLUMNS) counts[place.counts] += reseal(db, place, { present, next })
-      new SealTable(db, next, new EffectTable(db, new GuardTable(db))).rekey(entry.at)
+      new SealTable(db, next, new EffectSearch(db)).rekey(entry.at)
     })
     resealAll.immediate()
     return counts

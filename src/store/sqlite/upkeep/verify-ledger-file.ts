@@ -2,8 +2,7 @@ import Database from 'better-sqlite3'
 import type { Anchor } from '../../../core/safety/anchor.ts'
 import { type LedgerReads, type LedgerReport, verifyLedger } from '../../../core/safety/verify-ledger.ts'
 import { createVault } from '../../vault.ts'
-import { EffectTable } from '../safety/effect-table.ts'
-import { GuardTable } from '../safety/guard-table.ts'
+import { EffectSearch } from '../safety/effect-search.ts'
 import { SealTable } from '../safety/seal-table.ts'
 import { VoteTable } from '../safety/vote-table.ts'
 
@@ -17,11 +16,11 @@ export async function verifyLedgerFile(
   try {
     // One snapshot: pruning beside it would take rows away between two pages.
     db.exec('BEGIN')
-    const effects = new EffectTable(db, new GuardTable(db))
+    const effects = new EffectSearch(db)
     const seals = new SealTable(db, createVault(vaultKey), effects)
     const votes = new VoteTable(db)
     const reads: LedgerReads = {
-      listEffects: async (query) => effects.list(query),
+      listEffects: async ({ after, limit }) => effects.listAfter(after, { limit }),
       listSeals: async ({ after, limit }) => seals.list(after, limit),
       listSealKeys: async () => seals.keys(),
       listVotes: async (query) => votes.list(query),

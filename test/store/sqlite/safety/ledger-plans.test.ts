@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import type { EffectFilter } from '../../../../src/core/store/safety/effects.ts'
 import { migrate } from '../../../../src/store/sqlite/database/migrate.ts'
+import { EffectSearch } from '../../../../src/store/sqlite/safety/effect-search.ts'
 import { EffectTable } from '../../../../src/store/sqlite/safety/effect-table.ts'
 import { GuardTable } from '../../../../src/store/sqlite/safety/guard-table.ts'
 import { SealTable } from '../../../../src/store/sqlite/safety/seal-table.ts'
@@ -30,24 +30,40 @@ function plansOf(use: (db: Database.Database) => void): string[][] {
   })
 }
 
-const listPlan = (filter: EffectFilter) =>
-  plansOf((db) => new EffectTable(db, new GuardTable(db)).list({ ...filter, limit: 1 })).at(-1)?.[0]
+const plansOfSearch = (use: (search: EffectSearch) => void) =>
+  plansOf((db) => use(new EffectSearch(db)))
+    .slice(1)
+    .flat()
 
-test('the history of a file is found by an index, in the order of its rows', () => {
-  expect(listPlan({ target: 'storage_a:fil_1' })).toBe('SEARCH effect USING INDEX effect_target (target=?)')
-  expect(listPlan({ path: '/a' })).toBe('SEARCH effect USING INDEX effect_path (path=?)')
-  expect(listPlan({ path: '/a', account: 'shop', since: 1 })).toContain('INDEX effect_path (path=?)')
+test.each([
+  [{}, 'effect_at', ''],
+  [{ since: 1, until: 2, outcome: 'failed' }, 'effect_at', '(at>? AND at<?)'],
+  [{ target: 'storage_a:fil_1' }, 'effect_target', '(target=?'],
+  [{ path: '/a', account: 'shop', since: 1 }, 'effect_path', '(path=? AND at>?'],
+  [{ runId: 'run_1', workflow: 'tidy' }, 'effect_run', '(run_id=?'],
+  [{ workflow: 'tidy', since: 1 }, 'effect_workflow', '(workflow=? AND at>?'],
+])('rows by %o are read newest first along one index, and nothing is sorted', (filter, index, terms) => {
+  const lists = plansOfSearch((search) => search.list({ ...filter, limit: 1 }))
+  const searches = plansOfSearch((search) => search.search(filter, { rows: 9, limit: 1, after: '1_1' }))
+  const plans = [...lists, ...searches].filter((line) => / effect /.test(line))
+  expect(plans).toHaveLength(4)
+  for (const plan of plans) expect(plan).toMatch(new RegExp(`^(SCAN|SEARCH) effect USING (COVERING )?INDEX ${index}`))
+  for (const plan of searches.filter((line) => / effect /.test(line))) expect(plan).toContain(terms)
+  expect([...lists, ...searches].filter((line) => line.includes('TEMP B-TREE'))).toEqual([])
 })
 
 test('an export and a verification read the ledger by its primary key, and sort nothing', () => {
-  expect(listPlan({ after: 1 })).toBe('SEARCH effect USING INTEGER PRIMARY KEY (rowid>?)')
-  expect(listPlan({ after: 1, workflow: 'tidy', since: 1 })).toBe('SEARCH effect USING INTEGER PRIMARY KEY (rowid>?)')
+  for (const filter of [{}, { workflow: 'tidy', since: 1 }]) {
+    const [plan, ...rest] = plansOfSearch((search) => search.listAfter(1, { ...filter, limit: 1 }))
+    expect(plan).toBe('SEARCH effect USING INTEGER PRIMARY KEY (rowid>?)')
+    expect(rest.filter((line) => line.includes('TEMP B-TREE'))).toEqual([])
+  }
 })
 
 test('sealing and pruning read no table from end to end, and sort nothing', () => {
   const plans = plansOf((db) => {
     const effects = new EffectTable(db, new GuardTable(db))
-    const seals = new SealTable(db, createVault(Buffer.alloc(32)), effects)
+    const seals = new SealTable(db, createVault(Buffer.alloc(32)), new EffectSearch(db))
     effects.prune(1, 1)
     effects.listDeletes('default', ['storage_a:fil_1'])
     seals.list(0, 1)

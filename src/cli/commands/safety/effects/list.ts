@@ -2,6 +2,7 @@ import type { Command } from '@commander-js/extra-typings'
 import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo } from '../../../input/parse-option.ts'
+import { describeSearched, noteSearched, readPage } from '../../../open/read-page.ts'
 import { formatTable } from '../../../terminal/table.ts'
 import { addFilter, toFilter } from './effect-filter.ts'
 import { describeEffect, effectColumns } from './effect-view.ts'
@@ -12,9 +13,12 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--limit <n>', 'maximum number of rows, 1 to 10000', countUpTo(10_000), 20)
     .action(({ limit, ...choice }) =>
       project.withStore(async (store) => {
-        const rows = await store.listEffects({ limit, ...toFilter(choice) })
-        out.result(rows.map(describeEffect), () => formatTable(rows, effectColumns(systemClock.now()), out))
-        if (rows.length === 0) out.note('No effect matches.')
+        const page = await readPage((slice) => store.searchEffects(toFilter(choice), slice), limit)
+        const columns = effectColumns(systemClock.now())
+        const table = () => formatTable(page.items, columns, out)
+        out.result(page.items.map(describeEffect), table, describeSearched(page))
+        if (page.items.length === 0) out.note('No effect matches.')
+        noteSearched(out, page, { limit, what: 'rows' })
       }),
     )
 }

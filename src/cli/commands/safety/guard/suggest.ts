@@ -1,6 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { EffectRecord } from '../../../../core/safety/effect.ts'
 import { type Suggestion, suggestLimits } from '../../../../core/safety/suggest-limits.ts'
+import type { SearchPart } from '../../../../core/store/search.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
 import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
@@ -27,12 +28,14 @@ export function define(command: Command, { out, project }: Cli): void {
 /** Only the parts that count are kept, so that memory stays small. */
 async function readBegun(store: ReadStore, since: number) {
   const begun: Pick<EffectRecord, 'at' | 'workflow' | 'runId'>[] = []
-  for (let after = 0; ; ) {
-    const rows = await store.listEffects({ after, since, phases: ['begun'], limit: PAGE })
-    for (const { at, workflow, runId, class: kind } of rows) if (kind === 'delete') begun.push({ at, workflow, runId })
-    if (rows.length < PAGE) return begun
-    after = rows.at(-1)?.seq ?? after
-  }
+  const filter = { since, phases: ['begun'], class: 'delete' } as const
+  let after: string | null = null
+  do {
+    const part: SearchPart<EffectRecord> = await store.searchEffects(filter, { rows: PAGE, limit: PAGE, after })
+    for (const { at, workflow, runId } of part.items) begun.push({ at, workflow, runId })
+    after = part.next
+  } while (after !== null)
+  return begun
 }
 
 const COLUMNS: Column<Suggestion>[] = [

@@ -672,8 +672,12 @@ CREATE TABLE effect (
   proof       text COLLATE "C",
   error       text COLLATE "C"
 );
-CREATE INDEX effect_target ON effect (target) WHERE target IS NOT NULL;
-CREATE INDEX effect_path ON effect (path) WHERE path IS NOT NULL;
+-- Each gives its rows in the order of their moments.
+CREATE INDEX effect_at ON effect (at, seq);
+CREATE INDEX effect_target ON effect (target, at, seq) WHERE target IS NOT NULL;
+CREATE INDEX effect_path ON effect (path, at, seq) WHERE path IS NOT NULL;
+CREATE INDEX effect_run ON effect (run_id, at, seq) WHERE run_id IS NOT NULL;
+CREATE INDEX effect_workflow ON effect (workflow, at, seq) WHERE workflow IS NOT NULL;
 
 -- Effects counted by scope and slot of time. `width`: of the slot in milliseconds, 0 for a run.
 CREATE TABLE guard_use (

@@ -677,8 +677,12 @@ CREATE TABLE effect (
   proof       TEXT,
   error       TEXT
 ) STRICT;
-CREATE INDEX effect_target ON effect (target) WHERE target IS NOT NULL;
-CREATE INDEX effect_path ON effect (path) WHERE path IS NOT NULL;
+-- Each gives its rows in the order of their moments, and of one moment in that of their numbers.
+CREATE INDEX effect_at ON effect (at);
+CREATE INDEX effect_target ON effect (target, at) WHERE target IS NOT NULL;
+CREATE INDEX effect_path ON effect (path, at) WHERE path IS NOT NULL;
+CREATE INDEX effect_run ON effect (run_id, at) WHERE run_id IS NOT NULL;
+CREATE INDEX effect_workflow ON effect (workflow, at) WHERE workflow IS NOT NULL;
 
 CREATE TRIGGER effect_is_final BEFORE UPDATE ON effect
 BEGIN

@@ -1,0 +1,107 @@
+import type { EffectRecord } from '../../../core/safety/effect.ts'
+import type { EffectFilter } from '../../../core/store/safety/effects.ts'
+import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
+import { buildWhere, type Condition } from '../../rows/build-where.ts'
+import {
+  atPosition,
+  type EffectPosition,
+  planEffectPath,
+  readPosition,
+  writePosition,
+} from '../../rows/plan-effect-path.ts'
+import type { Connection } from '../database/connection.ts'
+
+/** The columns of a row, with the id of the event that caused it. */
+const COLUMNS = `seq, at, phase, of_seq AS ofSeq, class, operation, account, target, path, bytes, workflow,
+  run_id AS runId, step, event_seq AS eventSeq,
+  (SELECT id FROM event WHERE event.seq = effect.event_seq AND event.stream = effect.event_seq % 8) AS eventId,
+  code, approval, actor, asked, expect, before, outcome, proof, error`
+const NEWEST_FIRST = 'ORDER BY at DESC, seq DESC'
+
+/** Reads the effect ledger. A search visits one index, newest first, and at most one slice. */
+export class EffectSearch {
+  readonly #db: Connection
+  readonly #first
+
+  constructor(db: Connection) {
+    this.#db = db
+    // Index: effect_at.
+    this.#first = db.prepare<[number], number | null>('SELECT min(seq) FROM effect WHERE at >= ?').pluck()
+  }
+
+  /** Newest first. */
+  async list({ limit, ...filter }: EffectFilter & { limit: number }): Promise<EffectRecord[]> {
+    return await this.#read(planEffectPath(filter), [], limit)
+  }
+
+  /** Numbered above `after`, in the order of their numbers. */
+  async listAfter(after: number, { limit, ...filter }: EffectFilter & { limit: number }): Promise<EffectRecord[]> {
+    const { where, values } = buildWhere([['seq > ?', after], ...describeFilter(filter)])
+    // Index: primary key.
+    const rows = this.#db.prepare<unknown[], EffectRecord>(
+      `SELECT ${COLUMNS} FROM effect ${where} ORDER BY seq LIMIT ?`,
+    )
+    return await rows.all(...values, limit)
+  }
+
+  async search(filter: EffectFilter, { rows, limit, after }: SearchSlice): Promise<SearchPart<EffectRecord>> {
+    const path = planEffectPath(filter)
+    const below: Condition[] = after === null ? [] : [atPosition('<', readPosition(after))]
+    const edge = await this.#findEdge(path, below, rows)
+    const within = edge === undefined ? below : [...below, atPosition('>=', edge)]
+    const items = await this.#read(path, within, limit)
+    const last = items.length === limit ? items.at(-1) : edge
+    const looked = await this.#count(path, last === undefined ? below : [...below, atPosition('>=', last)])
+    return { items, next: last === undefined ? null : writePosition(last), ...looked }
+  }
+
+  async first(since: number): Promise<number | null> {
+    return (await this.#first.get(since)) ?? null
+  }
+
+  async #read({ along, rest }: Path, within: Condition[], limit: number): Promise<EffectRecord[]> {
+    const { where, values } = buildWhere([...along, ...within, ...describeFilter(rest)])
+    const rows = this.#db.prepare<unknown[], EffectRecord>(
+      `SELECT ${COLUMNS} FROM effect ${where} ${NEWEST_FIRST} LIMIT ?`,
+    )
+    return await rows.all(...values, limit)
+  }
+
+  /** The last row of a slice of so many; undefined where there are fewer. */
+  async #findEdge({ along }: Path, below: Condition[], rows: number): Promise<EffectPosition | undefined> {
+    const { where, values } = buildWhere([...along, ...below])
+    const edge = this.#db.prepare<unknown[], EffectPosition>(
+      `SELECT at, seq FROM effect ${where} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`,
+    )
+    return await edge.get(...values, rows - 1)
+  }
+
+  async #count({ along }: Path, within: Condition[]): Promise<Looked> {
+    const { where, values } = buildWhere([...along, ...within])
+    const looked = this.#db.prepare<unknown[], { rows: number; oldest: number | null }>(
+      `SELECT count(*) AS rows, min(at) AS oldest FROM effect ${where}`,
+    )
+    const { rows = 0, oldest = null } = (await looked.get(...values)) ?? {}
+    return { rows, from: oldest }
+  }
+}
+
+type Path = ReturnType<typeof planEffectPath>
+type Looked = Pick<SearchPart<unknown>, 'rows' | 'from'>
+
+/** The columns that a filter compares, by its parts. */
+const COMPARED = {
+  ...{ target: 'target', path: 'path', runId: 'run_id', workflow: 'workflow' },
+  ...{ account: 'account', class: 'class', outcome: 'outcome' },
+} as const satisfies Partial<Record<keyof EffectFilter, string>>
+
+function describeFilter({ phases, since, until, ...columns }: EffectFilter): Condition[] {
+  const conditions: Condition[] = []
+  if (phases !== undefined) conditions.push(['phase = ANY (?::text[])', [...phases]])
+  for (const [name, value] of Object.entries(columns)) {
+    if (value !== undefined) conditions.push([`${COMPARED[name as keyof typeof columns]} = ?`, value])
+  }
+  if (since !== undefined) conditions.push(['at >= ?', since])
+  if (until !== undefined) conditions.push(['at < ?', until])
+  return conditions
+}

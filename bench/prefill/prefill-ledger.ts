@@ -5,6 +5,18 @@ import { syncFile } from './prefill-events.ts'
 const AT = Date.UTC(2026, 0, 1)
 /** Multiplied with a row's number, it spreads the files over the index as real names would. */
 const SPREAD = 7_919
+/** One of so many pairs is of the workflow `rare`. */
+const RARE = 500_000
+
+/** The moment of a row, counted from 0: one each millisecond. */
+export function momentOf(row: number): number {
+  return AT + row
+}
+
+/** The run of the pair of rows `n`. */
+export function runOf(n: number): string {
+  return `run_${String(n).padStart(23, '0')}`
+}
 
 /** The path of the file that the pair of rows `n` deletes. */
 export function pathOf(n: number, pairs: number): string {
@@ -26,7 +38,7 @@ export function prefillLedger(file: string, rows: number): void {
        SELECT @at + i, iif(i % 2 = 0, 'begun', 'ended'), iif(i % 2 = 0, NULL, i), 'delete', 'files.delete', 'default',
          'storage_a:fil_' || (i / 2 * ${SPREAD} % ${pairs}),
          '/out/2026/clip-' || (i / 2 * ${SPREAD} % ${pairs}) || '.mov',
-         1000 + i, 'retire-source', 'run_' || printf('%023d', i / 2), 'files.delete[' || (i / 2) || ']',
+         1000 + i, iif(i / 2 % ${RARE} = 0, 'rare', 'retire-source'), 'run_' || printf('%023d', i / 2), 'files.delete[' || (i / 2) || ']',
          '3f9a3f9a3f9a3f9a', iif(i % 2 = 0, '{"path":"/out/2026/a.mov","bytes":1000,"modifiedAt":null}', NULL),
          iif(i % 2 = 0, NULL, 'deleted'), iif(i % 2 = 0, NULL, 'reply') FROM n`,
     ).run({ rows, at: AT })

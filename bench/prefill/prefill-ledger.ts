@@ -38,7 +38,8 @@ export function prefillLedger(file: string, rows: number): void {
        SELECT @at + i, iif(i % 2 = 0, 'begun', 'ended'), iif(i % 2 = 0, NULL, i), 'delete', 'files.delete', 'default',
          'storage_a:fil_' || (i / 2 * ${SPREAD} % ${pairs}),
          '/out/2026/clip-' || (i / 2 * ${SPREAD} % ${pairs}) || '.mov',
-         1000 + i, iif(i / 2 % ${RARE} = 0, 'rare', 'retire-source'), 'run_' || printf('%023d', i / 2), 'files.delete[' || (i / 2) || ']',
+         1000 + i, iif(i / 2 % ${RARE} = 0, 'rare', 'retire-source'),
+         'run_' || printf('%023d', i / 2), 'files.delete[' || (i / 2) || ']',
          '3f9a3f9a3f9a3f9a', iif(i % 2 = 0, '{"path":"/out/2026/a.mov","bytes":1000,"modifiedAt":null}', NULL),
          iif(i % 2 = 0, NULL, 'deleted'), iif(i % 2 = 0, NULL, 'reply') FROM n`,
     ).run({ rows, at: AT })

@@ -83,7 +83,7 @@ async function measureLookups(store: Store, rows: number): Promise<number[]> {
   return times
 }
 
-/** As `effects list` reads a page. The last filter matches nothing, so its page ends by its budget. */
+/** As `effects list` reads a page. The last filter matches nothing: one slice of it is read. */
 async function measureLists(bench: Bench, store: Store, rows: number): Promise<number> {
   const lastHour = { since: momentOf(rows - 3_600), outcome: 'failed' }
   const filters: [string, EffectFilter, number][] = [

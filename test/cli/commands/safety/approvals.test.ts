@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { requireHash } from '../../../../src/cli/commands/safety/approvals/decide.ts'
 import type { Approval } from '../../../../src/core/safety/approval.ts'
@@ -188,4 +190,20 @@ test('an answer to a list of deletes, which asks for none, is refused', async ()
   const { json } = await cli('approvals', 'approve', id, '--hash', last, '--answer', '{}')
   expect(json.error.message).toBe('This approval asks for no answer.')
   expect(await kindsOf()).toEqual(['held', 'held', 'held'])
+})
+
+test('digits that begin two hashes of a list name neither, and the whole hash names one', async () => {
+  const { store, dataDir, cli, id, last } = await openHeld()
+  const db = new Database(join(dataDir, 'upshot.db'))
+  db.prepare('UPDATE approval_item SET hash = ? WHERE number = 1').run(last.padEnd(64, '0'))
+  db.close()
+  expect(await cli('approvals', 'approve', id, '--hash', last)).toMatchObject({
+    exit: 1,
+    json: { error: { code: 'conflict', message: expect.stringContaining('begins two hashes') } },
+  })
+  const { hash = '' } = (await store.findApproval(id, Date.now())) ?? {}
+  expect(await cli('approvals', 'approve', id, '--hash', hash)).toMatchObject({
+    exit: 0,
+    json: { data: { granted: 3 } },
+  })
 })

@@ -19,6 +19,7 @@ import { growth } from './suites/growth.ts'
 import { ingest } from './suites/ingest.ts'
 import { ledger } from './suites/ledger.ts'
 import { metrics } from './suites/metrics.ts'
+import { postgres } from './suites/postgres/postgres.ts'
 import { receive } from './suites/receive.ts'
 import { replay } from './suites/replay.ts'
 import { sandbox } from './suites/sandbox.ts'
@@ -36,6 +37,7 @@ const SUITES: readonly Suite[] = [
   blocked,
   ledger,
   metrics,
+  postgres,
   download,
   sandbox,
   appProcess,

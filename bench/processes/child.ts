@@ -34,6 +34,8 @@ export async function runProgram(command: string, args: readonly string[], withi
 /** A process that answers calls with `answerCalls`. A call rejects after two minutes. */
 export interface Target extends AsyncDisposable {
   call<T>(name: string, argument?: unknown): Promise<T>
+  /** Ends it at once. */
+  kill(): void
 }
 
 /** Starts a module of `bench/` in a process that ends when disposed of, or with this process. */
@@ -43,6 +45,7 @@ export function startProcess(file: string, execArgv: readonly string[] = []): Ta
   let calls = 0
   return {
     call: <T>(name: string, argument?: unknown) => call<T>(child, { id: calls++, name, argument }),
+    kill: () => void child.kill('SIGKILL'),
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null || child.signalCode !== null) return
       const timer = setTimeout(() => child.kill('SIGKILL'), EXIT_WITHIN_MS)

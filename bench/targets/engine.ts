@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { planRoutes } from '../../src/author/read-workflow.ts'
 import type { AnyWorkflow } from '../../src/author/workflow.ts'
 import { newId } from '../../src/core/ids.ts'
@@ -10,14 +9,14 @@ import { systemClock } from '../../src/core/time.ts'
 import { Worker } from '../../src/engine/worker.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { Receiver } from '../../src/receive/receiver.ts'
-import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import { EVENT_TYPE, ID_BYTES, renderBody, SECRET } from '../deliveries.ts'
 import { answerCalls } from '../processes/answer-calls.ts'
+import { openStore, type StorePlace } from '../processes/open-store.ts'
 import { manySteps } from '../workflows/many-steps.ts'
 import { threeSteps } from '../workflows/three-steps.ts'
 import { FinishLine } from './finish-line.ts'
 
-/** The app's belt in one process: receiver, store with writer thread, worker. No log. */
+/** The app's belt in one process: receiver, store, worker. No log. */
 const bus = createNoticeBus()
 const workflows = new Map<string, AnyWorkflow>([threeSteps, manySteps].map((workflow) => [workflow.id, workflow]))
 let store: Store
@@ -28,8 +27,8 @@ const finish = new FinishLine()
 
 bus.subscribe('run.completed', () => finish.passed())
 
-async function open({ file, slots }: { file: string; slots: number }): Promise<string> {
-  store = openThreadedStore({ file, vaultKey: randomBytes(32) })
+async function open({ slots, ...place }: StorePlace & { slots: number }): Promise<string> {
+  store = await openStore(place)
   const endpoint = planEndpoint({ name: 'bench', secret: SECRET }, systemClock.now())
   await store.addEndpoint(endpoint)
   const routes = planRoutes(threeSteps)
@@ -52,6 +51,8 @@ async function open({ file, slots }: { file: string; slots: number }): Promise<s
     guard: DEFAULT_POLICY,
     slots,
     drainMs: 1_000,
+    // As the app does: other machines have no lock of a process to look at.
+    ...('urls' in place ? { beatMs: 1_000 } : {}),
   })
   startedAt = performance.now()
   await worker.start()
@@ -113,5 +114,7 @@ answerCalls({
     await finish.reach(count)
     return finish.lastEndAt - startedAt
   },
+  /** Resolves when this process has completed `count` runs. */
+  reach: (count: number) => finish.reach(count),
   ...finish.calls,
 })

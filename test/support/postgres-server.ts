@@ -26,20 +26,29 @@ export interface TestServer {
   start(): Promise<void>
   /** Ends it and deletes its data. */
   stop(): Promise<void>
+  /** A server that follows this one, which is down for a moment meanwhile. */
+  addStandby(): Promise<TestServer>
 }
 
-/** Starts a fresh server. `settings` are lines of postgresql.conf. */
-export async function startPostgres(settings: readonly string[] = []): Promise<TestServer> {
+/** Data that may be lost with the machine. A process that is killed loses none. */
+const QUICK = ['fsync = off', 'full_page_writes = off']
+
+/** Starts a fresh server, with lines of postgresql.conf, and with its data below `parent`. */
+export async function startPostgres(settings: readonly string[] = [], parent = tmpdir()): Promise<TestServer> {
   const bin = await findBinaries()
-  const folder = mkdtempSync(join(tmpdir(), 'upshot-postgres-'))
-  if (isRoot) chownSync(folder, NOBODY, NOBODY)
+  const folder = makeFolder(parent)
   const data = join(folder, 'data')
   const options = ['-U', 'postgres', '-A', 'trust', '--no-sync', '--encoding=UTF8', '--locale=C']
   await run(join(bin, 'initdb'), ['-D', data, ...options], { ...asUser, cwd: folder })
+  return openServer(bin, folder, settings)
+}
+
+async function openServer(bin: string, folder: string, settings: readonly string[]): Promise<TestServer> {
+  const data = join(folder, 'data')
   const port = await findFreePort()
   const own = [`port = ${port}`, `listen_addresses = '127.0.0.1'`, `unix_socket_directories = ''`]
-  const quick = ['fsync = off', 'full_page_writes = off', 'max_connections = 200', 'shared_buffers = 64MB']
-  writeFileSync(join(data, 'postgresql.conf'), [...own, ...quick, ...settings, ''].join('\n'))
+  const room = ['max_connections = 200', 'shared_buffers = 64MB', ...QUICK]
+  writeFileSync(join(data, 'postgresql.conf'), [...own, ...room, ...settings, ''].join('\n'))
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   const server = new ServerProcess({ bin, data, url })
   await server.start()
@@ -53,7 +62,23 @@ export async function startPostgres(settings: readonly string[] = []): Promise<T
       await server.end('SIGQUIT')
       rmSync(folder, { recursive: true, force: true })
     },
+    async addStandby() {
+      const copy = makeFolder(dirname(folder))
+      await server.end('SIGINT')
+      // With `cp`, because the copy has to belong to the same user.
+      await run('cp', ['-a', data, join(copy, 'data')])
+      await server.start()
+      writeFileSync(join(copy, 'data', 'standby.signal'), '')
+      const primary = `primary_conninfo = 'host=127.0.0.1 port=${port} user=postgres application_name=standby'`
+      return openServer(bin, copy, [...settings, primary])
+    },
   }
+}
+
+function makeFolder(parent: string): string {
+  const folder = mkdtempSync(join(parent, 'upshot-postgres-'))
+  if (isRoot) chownSync(folder, NOBODY, NOBODY)
+  return folder
 }
 
 class ServerProcess {
@@ -86,7 +111,7 @@ class ServerProcess {
    * A killed postmaster leaves its children, which end once they notice; the next start waits for
    * them.
    */
-  async end(signal: 'SIGKILL' | 'SIGQUIT'): Promise<void> {
+  async end(signal: 'SIGINT' | 'SIGKILL' | 'SIGQUIT'): Promise<void> {
     const child = this.#child
     this.#child = null
     if (child === null || child.exitCode !== null || child.signalCode !== null) return

@@ -27,3 +27,19 @@ export async function openTestPostgres({ url, schema }: { url: string; schema: s
   onTestFinished(() => store.close())
   return store
 }
+
+/** A schema in a database of its own, so that a test may end every session of it. */
+export async function makeDatabase(): Promise<{ url: string; schema: string }> {
+  const url = new URL(inject('databaseUrl'))
+  const name = `test_${randomUUID().slice(0, 8)}`
+  const execute = async (sql: string) => {
+    const client = new pg.Client(inject('databaseUrl'))
+    await client.connect()
+    await client.query(sql)
+    await client.end()
+  }
+  await execute(`CREATE DATABASE ${name}`)
+  onTestFinished(() => execute(`DROP DATABASE ${name} WITH (FORCE)`))
+  url.pathname = `/${name}`
+  return { url: url.href, schema: 'upshot' }
+}

@@ -10,12 +10,15 @@ import type { Database } from './database/database.ts'
 import { RunOrder } from './database/run-order.ts'
 import { DeliveryQueue } from './incoming/delivery-queue.ts'
 import type { ClaimKind } from './runs/claims.ts'
-import { asPlainStep, type EndVerdict, type PlainEnd, type PlainStep } from './runs/journal-queue.ts'
+import { asPlainStep, type JournalVerdict, type PlainCall } from './runs/journal-queue.ts'
 import type { Tables } from './tables.ts'
 import { TRANSACTIONS } from './transactions.ts'
 
 /** Runs of paused workflows that one claim holds at most; the next claim goes on. */
 const MAX_HELD = 500
+
+/** Writes on which nobody acts are told of within this time, in milliseconds. */
+const LATER_MS = 100
 
 /** Writes after which no other process has anything to do. */
 const UNHEARD: readonly (keyof StoreWrites)[] = [
@@ -31,7 +34,7 @@ const UNHEARD: readonly (keyof StoreWrites)[] = [
 ]
 
 /** Writes under a lease. Those about one run take effect in the order of their calls. */
-const LEASED: readonly (keyof StoreWrites)[] = [
+const LEASED: readonly (keyof Transactions)[] = [
   'admitRun',
   'beginEffects',
   'completeRun',
@@ -50,7 +53,6 @@ export function createWriter(db: Database<Tables>, hint: () => void): StoreWrite
   const order = new RunOrder()
   const writes = {
     ...transactionWrites(db, hint),
-    ...hotWrites(db, hint),
     ...claimWrites(db),
     operate: createOperate(db, hint),
   }
@@ -58,7 +60,22 @@ export function createWriter(db: Database<Tables>, hint: () => void): StoreWrite
     const write = writes[name] as (lease: Lease, ...args: unknown[]) => Promise<unknown>
     return [name, (lease: Lease, ...args: unknown[]) => order.perform(lease.runId, () => write(lease, ...args))]
   })
-  return { ...writes, ...Object.fromEntries(ordered) }
+  const leased = Object.fromEntries(ordered) as Pick<Transactions, 'completeRun' | 'saveCheckpoint'>
+  const later = hintLater(hint)
+  return { ...writes, ...leased, ...journalWrites(db, { order, leased, later }), ...deliveryWrites(db, hint, later) }
+}
+
+/** Tells of what nobody acts on, so that lists which people look at are fresh. */
+function hintLater(hint: () => void): () => void {
+  let isOwed = false
+  const pay = () => {
+    isOwed = false
+    hint()
+  }
+  return () => {
+    if (!isOwed) setTimeout(pay, LATER_MS).unref()
+    isOwed = true
+  }
 }
 
 type Transactions = Omit<
@@ -80,36 +97,45 @@ function transactionWrites(db: Database<Tables>, hint: () => void): Transactions
   return Object.fromEntries(writes)
 }
 
-/** The writes of each delivery, step and run: many at once in one call of the database. */
-function hotWrites(
-  db: Database<Tables>,
-  hint: () => void,
-): Pick<StoreWrites, 'completeRun' | 'saveCheckpoint' | 'saveDelivery'> {
-  const deliveries = new DeliveryQueue((stream, planned) =>
-    db.call(planned.length, (t) => t.arrivals.save(stream, planned)),
-  )
-  const steps = new CallQueue<PlainStep, boolean>((calls) => db.call(calls.length, (t) => t.journal.saveSteps(calls)))
-  const ends = new CallQueue<PlainEnd, EndVerdict>((calls) =>
-    db.call(calls.length, (t) => t.journal.completeRuns(calls)),
-  )
+/** Saves many deliveries in one call of the database. */
+function deliveryWrites(db: Database<Tables>, hint: () => void, later: () => void): Pick<StoreWrites, 'saveDelivery'> {
+  const queue = new DeliveryQueue((stream, planned) => db.call(planned.length, (t) => t.arrivals.save(stream, planned)))
   return {
     async saveDelivery(delivery) {
-      const receipt = await deliveries.save(delivery)
-      hint()
+      const receipt = await queue.save(delivery)
+      // Runs that this process claimed at once wait for nobody.
+      if (receipt.claimedWithEvent === undefined) hint()
+      else later()
       return receipt
     },
+  }
+}
+
+/** The writes of each step and run: many at once in a call, where each has a plain commit. */
+function journalWrites(
+  db: Database<Tables>,
+  {
+    order,
+    leased,
+    later,
+  }: { order: RunOrder; leased: Pick<Transactions, 'completeRun' | 'saveCheckpoint'>; later: () => void },
+): Pick<StoreWrites, 'completeRun' | 'saveCheckpoint'> {
+  const queue = new CallQueue<PlainCall, JournalVerdict>((calls) => db.call(calls.length, (t) => t.journal.save(calls)))
+  const save = async (call: PlainCall): Promise<JournalVerdict> => {
+    const verdict = await order.queue(call.lease.runId, () => queue.add(call))
+    if (verdict === 'stale') throw describeStale(call.lease)
+    return verdict
+  }
+  return {
     async saveCheckpoint(lease, checkpoint, failure, saved) {
       const plain = asPlainStep(lease, checkpoint, failure, saved)
-      if (plain === null) {
-        await db.write((t) => TRANSACTIONS.saveCheckpoint(t, lease, checkpoint, failure, saved))
-        hint()
-      } else if (!(await steps.add(plain))) throw describeStale(lease)
+      if (plain === null) await leased.saveCheckpoint(lease, checkpoint, failure, saved)
+      else await save(plain)
     },
     async completeRun(lease, output, now) {
-      const verdict = typeof output === 'string' ? await ends.add({ lease, output, now }) : 'more'
-      if (verdict === 'stale') throw describeStale(lease)
-      if (verdict === 'more') await db.write((t) => TRANSACTIONS.completeRun(t, lease, output, now))
-      hint()
+      const verdict = typeof output === 'string' ? await save({ lease, output, now }) : 'more'
+      if (verdict === 'more') await leased.completeRun(lease, output, now)
+      else later()
     },
   }
 }

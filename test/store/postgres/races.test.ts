@@ -5,13 +5,12 @@ import type { Store } from '../../../src/core/store/store.ts'
 import { askAdmission, concurrency } from '../../contract/support/ask-admission.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
-import { makeSchema, openTestPostgres } from '../../support/postgres-store.ts'
+import { makeDatabase, makeSchema, openTestPostgres } from '../../support/postgres-store.ts'
 
 const ASK = checkpoint('ask', { kind: 'invoke', status: 'waiting', output: null, finishedAt: null })
 
 /** Two stores on one schema, like two processes, and a session that looks at its rows. */
-async function openTwo(): Promise<{ one: Store; two: Store; session: pg.Client }> {
-  const place = makeSchema()
+async function openTwo(place = makeSchema()): Promise<{ one: Store; two: Store; session: pg.Client }> {
   const [one, two] = [await openTestPostgres(place), await openTestPostgres(place)]
   const session = new pg.Client({ connectionString: place.url, options: `-c search_path=${place.schema}` })
   session.on('error', () => {})
@@ -61,6 +60,42 @@ test('a step of a worker is refused when its run is taken over before the commit
   expect(await one.listSteps(lease.runId)).toEqual([])
 })
 
+test('a worker that was taken over writes nothing beside the one that has its run', async () => {
+  const { one } = await openTwo()
+  await queueRun(one)
+  const { lease: stale } = await claimNext(one)
+  await one.releaseRun(stale)
+  const { lease } = await claimNext(one)
+  const both = await Promise.allSettled([
+    one.saveCheckpoint(stale, checkpoint('a', { output: '"late"' })),
+    one.saveCheckpoint(lease, checkpoint('b')),
+    one.completeRun(stale, '"late"', NOW),
+    one.completeRun(lease, '"own"', NOW),
+  ])
+  expect(both.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'fulfilled'])
+  expect((await one.listSteps(lease.runId)).map(({ key }) => key)).toEqual(['b'])
+  expect(await one.findRun(lease.runId)).toMatchObject({ status: 'completed', output: '"own"' })
+})
+
+test('the calls about a run keep their order, whether they share a message or not', async () => {
+  const { one } = await openTwo()
+  await queueRun(one)
+  const { lease } = await claimNext(one)
+  const failed = { key: 'a', attempt: 1, at: NOW, error: { name: 'Error', message: 'no' } }
+  await Promise.all([
+    one.saveCheckpoint(lease, checkpoint('a', { status: 'waiting', output: null, dueAt: NOW }), failed),
+    one.saveCheckpoint(lease, checkpoint('a', { attempt: 2, output: '1' })),
+    one.saveCheckpoint(lease, checkpoint('a', { attempt: 2, output: '2' })),
+    one.saveCheckpoint(lease, checkpoint('b', { status: 'waiting', output: null, dueAt: NOW }), failed),
+    one.completeRun(lease, 'null', NOW),
+  ])
+  const steps = await one.listSteps(lease.runId)
+  expect(steps.map(({ key, output }) => [key, output])).toEqual([
+    ['a', '2'],
+    ['b', null],
+  ])
+})
+
 test('an event is numbered after those whose commit came before, and waits for them', async () => {
   const { one, session } = await openTwo()
   await one.saveDelivery(incoming('evt_1'))
@@ -101,7 +136,7 @@ test('a gate never admits more than its limit, and leaves nobody in line, with t
 const CUTS = 10
 
 test('deliveries, steps and ends are made once while the server cuts every session again and again', async () => {
-  const { one, session } = await openTwo()
+  const { one, session } = await openTwo(await makeDatabase())
   let isOver = false
   // Cuts of one call are bounded: a server that cuts for ever lets no call through.
   let left = CUTS
@@ -110,12 +145,11 @@ test('deliveries, steps and ends are made once while the server cuts every sessi
     while (!isOver) {
       const { rowCount } = await session.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE application_name = 'upshot' AND pid <> pg_backend_pid() AND state = 'active' AND $1 > 0`,
+         WHERE datname = current_database() AND application_name = 'upshot' AND state = 'active' AND $1 > 0`,
         [left],
       )
       left -= Math.min(left, rowCount ?? 0)
       cuts += rowCount ?? 0
-      await one.listStops()
     }
   }
   const cutting = cut()

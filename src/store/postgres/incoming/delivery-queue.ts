@@ -1,6 +1,7 @@
 import { newId } from '../../../core/ids.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/delivery.ts'
 import { describeStalePlan } from '../../rows/describe-stale.ts'
+import { bigintArray, booleanArray, integerArray, textArray, uuidArray } from '../database/binary-array.ts'
 import { CallQueue } from '../database/call-queue.ts'
 import type { Connection, Statement } from '../database/connection.ts'
 import { hashBody, identify, streamOf } from './event-table.ts'
@@ -38,30 +39,31 @@ export class DeliverySaves {
 
   async save(stream: number, planned: readonly PlannedDelivery[]): Promise<Answer[]> {
     const deliveries = planned.map(({ delivery }) => delivery)
-    const column = <T>(read: (delivery: IncomingDelivery) => T) => deliveries.map(read)
+    const texts = (read: (delivery: IncomingDelivery) => string) => textArray(deliveries.map(read))
+    const integers = (read: (delivery: IncomingDelivery) => number | null) => bigintArray(deliveries.map(read))
     const runs = planned.flatMap(({ delivery, runs }, index) =>
       runs.map((id, at) => describeRun(delivery, { id, at, number: index + 1 })),
     )
     const rows = await this.#save.all(
       stream,
-      column(({ setup }) => setup ?? null),
-      column(({ account, event }) => identify(account, event.id)),
-      column(({ body }) => hashBody(body)),
-      column(({ event }) => event.id),
-      column(({ account }) => account),
-      column(({ event }) => event.type),
-      column(({ event }) => Date.parse(event.created)),
-      column(({ receivedAt }) => receivedAt),
-      column(({ body }) => body),
-      column(({ id }) => id),
-      column(({ endpointId }) => endpointId),
-      column(({ facts }) => JSON.stringify(facts)),
-      column(({ facts }) => facts.unmatched === true),
-      runs.map(({ number }) => number),
-      runs.map(({ id }) => id),
-      runs.map(({ workflow }) => workflow),
-      runs.map(({ rank }) => rank),
-      runs.map(({ code }) => code),
+      integers(({ setup = null }) => setup),
+      uuidArray(deliveries.map(({ account, event }) => identify(account, event.id))),
+      uuidArray(deliveries.map(({ body }) => hashBody(body))),
+      texts(({ event }) => event.id),
+      texts(({ account }) => account),
+      texts(({ event }) => event.type),
+      integers(({ event }) => Date.parse(event.created)),
+      integers(({ receivedAt }) => receivedAt),
+      texts(({ body }) => body),
+      texts(({ id }) => id),
+      texts(({ endpointId }) => endpointId),
+      texts(({ facts }) => JSON.stringify(facts)),
+      booleanArray(deliveries.map(({ facts }) => facts.unmatched === true)),
+      integerArray(runs.map(({ number }) => number)),
+      textArray(runs.map(({ id }) => id)),
+      textArray(runs.map(({ workflow }) => workflow)),
+      bigintArray(runs.map(({ rank }) => rank)),
+      textArray(runs.map(({ code }) => code)),
       deliveries[0]?.arrivalClaim?.worker ?? null,
     )
     for (const { endpointId, facts, receivedAt } of deliveries) {

@@ -105,7 +105,7 @@ export class EndpointTable {
 
   /** By path, oldest first. */
   async load(): Promise<Map<string, Endpoint>> {
-    const endpoints = await Promise.all((await this.#list.all()).map((row) => this.#read(row)))
+    const endpoints = await Array.fromAsync(await this.#list.all(), (row) => this.#read(row))
     return new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]))
   }
 

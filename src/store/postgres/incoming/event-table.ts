@@ -30,6 +30,8 @@ export interface OwnEvent {
 
 export const EVENT_COLUMNS = 'stream, seq, id, account, type, origin, created_at, received_at, body'
 
+const UUID_BYTES = 16
+
 /** Numbers of a stream differ by this, so that a number names one event. See decision 63. */
 export const STREAMS = 8
 
@@ -61,17 +63,22 @@ export class EventTable {
     const stream = streamOf(account)
     const seq = await this.#sql.number.get(STREAMS, stream)
     if (seq === undefined) throw new UpshotError('internal', `The database has no row for stream ${stream}.`)
-    const identity = identify(account, id)
-    if ((await this.#sql.identify.run(identity, seq, hashBody(body))).changes === 0) return null
+    const identity = identify(account, id).toString('hex')
+    const bodyHash = hashBody(body).toString('hex')
+    if ((await this.#sql.identify.run(identity, seq, bodyHash)).changes === 0) return null
     await this.#sql.insert.run({ stream, seq, id, account, type, createdAt })
     await this.#sql.insertBody.run(createdAt, seq, body)
     return seq
   }
 
   async get(seq: number): Promise<EventRecord> {
-    const found = await this.find(seq)
-    if (!found) throw new UpshotError('internal', `Event number ${seq} of a run is missing from the database.`)
-    return found
+    return requireEvent(await this.find(seq), seq)
+  }
+
+  /** By number; one that is missing is left out. */
+  async getAll(seqs: readonly number[]): Promise<Map<number, EventRecord>> {
+    const rows = await this.#sql.getAll.all([...seqs])
+    return new Map(rows.map((row) => [row.seq, readEvent(row)]))
   }
 
   /** Null when there is no such event. */
@@ -114,14 +121,13 @@ export class EventTable {
 
   /** The events with this id, one per account at most. */
   async findAll(eventId: string): Promise<EventRecord[]> {
-    const seqs = await this.findSeqs(eventId)
-    return Promise.all(seqs.map((seq) => this.get(seq)))
+    return Array.fromAsync(await this.findSeqs(eventId), (seq) => this.get(seq))
   }
 
   /** Numbers of the events with this id, at most one per account: of all, or of one. */
   async findSeqs(eventId: string, account?: string): Promise<number[]> {
     const accounts = account === undefined ? await this.#sql.accounts.all() : [account]
-    return this.#sql.known.all(accounts.map((name) => identify(name, eventId)))
+    return this.#sql.known.all(accounts.map((name) => identify(name, eventId).toString('hex')))
   }
 
   /** The newest number of each stream. */
@@ -143,6 +149,12 @@ function prepareEvents(db: Connection) {
     ),
     insertBody: db.prepare<[number, number, string]>(
       'INSERT INTO event_body (received_at, seq, body) VALUES (?, ?, ?)',
+    ),
+    // A row by its key for each number, whatever the planner knows of the table.
+    getAll: db.prepare<[number[]], EventRow>(
+      `SELECT found.* FROM unnest(?::bigint[]) AS given (seq) CROSS JOIN LATERAL (
+         SELECT ${EVENT_COLUMNS} FROM full_event
+         WHERE full_event.stream = given.seq % ${STREAMS} AND full_event.seq = given.seq OFFSET 0) AS found`,
     ),
     get: db.prepare<[number, number], EventRow>(`SELECT ${EVENT_COLUMNS} FROM full_event WHERE stream = ? AND seq = ?`),
     listAfter: db.prepare<[number, number, number, string[] | null], EventRow>(
@@ -166,13 +178,19 @@ function prepareEvents(db: Connection) {
 }
 
 /** The identity of an event: 16 bytes of a hash over its account and id. See decision 3. */
-export function identify(account: string, id: string): string {
-  return hash('sha256', `${account}\0${id}`, 'hex').slice(0, 32)
+export function identify(account: string, id: string): Buffer {
+  return hash('sha256', `${account}\0${id}`, 'buffer').subarray(0, UUID_BYTES)
 }
 
 /** The first 16 bytes of a hash over the body, to compare a repeated delivery. */
-export function hashBody(body: string): string {
-  return hash('sha256', body, 'hex').slice(0, 32)
+export function hashBody(body: string): Buffer {
+  return hash('sha256', body, 'buffer').subarray(0, UUID_BYTES)
+}
+
+/** Throws for an event that a run was made for, and that is gone. */
+export function requireEvent(found: EventRecord | null | undefined, seq: number): EventRecord {
+  if (!found) throw new UpshotError('internal', `Event number ${seq} of a run is missing from the database.`)
+  return found
 }
 
 export function readEvent(row: EventRow): EventRecord {

@@ -1,10 +1,11 @@
+import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
 import { PAUSED_REASON } from '../../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import { CLAIM_COLUMNS, type ClaimRow, readClaim } from '../../rows/claim-row.ts'
 import type { Connection } from '../database/connection.ts'
 import type { GateTable } from '../gates/gate-table.ts'
-import type { EventTable } from '../incoming/event-table.ts'
+import { type EventTable, requireEvent } from '../incoming/event-table.ts'
 import { prepareFindRoot } from './find-root.ts'
 import type { TickTable } from './tick-table.ts'
 
@@ -52,7 +53,7 @@ export class Claims {
   ): Promise<ClaimedRun[] | null> {
     const rows = await this.#sql.claim.all(kind, worker, limit, now, number)
     const claimed = rows.filter((row) => row.id !== null)
-    return claimed.length < rows.length ? null : Promise.all(claimed.map((row) => this.#read(row, worker, now)))
+    return claimed.length < rows.length ? null : this.#readAll(claimed, () => ({ worker, now }))
   }
 
   /** Holds the runs of paused workflows among the next ones, and returns their number. */
@@ -69,15 +70,20 @@ export class Claims {
   /** Runs as a claim would give them. A run without a start begins at its making. */
   async readAsClaimed(runIds: readonly string[]): Promise<ClaimedRun[]> {
     const rows = await this.#sql.asClaimed.all([...runIds])
-    return Promise.all(rows.map((row) => this.#read(row, '', row.created_at)))
+    return this.#readAll(rows, (row) => ({ worker: '', now: row.created_at }))
   }
 
-  async #read(row: ClaimRow, worker: string, now: number): Promise<ClaimedRun> {
-    return readClaim(row, await this.#readCause(row), { worker, now })
+  async #readAll(
+    rows: readonly ClaimRow[],
+    facts: (row: ClaimRow) => { worker: string; now: number },
+  ): Promise<ClaimedRun[]> {
+    const seqs = rows.flatMap(({ event_seq }) => event_seq ?? [])
+    const events = seqs.length === 0 ? new Map() : await this.#events.getAll(seqs)
+    return Array.fromAsync(rows, async (row) => readClaim(row, await this.#readCause(row, events), facts(row)))
   }
 
-  async #readCause(row: ClaimRow): Promise<RunCause> {
-    if (row.event_seq !== null) return { kind: 'event', event: await this.#events.get(row.event_seq) }
+  async #readCause(row: ClaimRow, events: ReadonlyMap<number, EventRecord>): Promise<RunCause> {
+    if (row.event_seq !== null) return { kind: 'event', event: requireEvent(events.get(row.event_seq), row.event_seq) }
     if (row.input !== null) {
       const call = { kind: 'call', account: row.account ?? DEFAULT_ACCOUNT, input: row.input } as const
       return { ...call, parentRun: row.parent_run ?? '', root: await this.#findRoot(row.id, row.workflow) }

@@ -3,6 +3,7 @@ import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { SavedWithStep } from '../../../core/runs/wait.ts'
 import type { StepFailure } from '../../../core/store/journal.ts'
 import { isInLedger } from '../../rows/is-in-ledger.ts'
+import { bigintArray, booleanArray, integerArray, textArray } from '../database/binary-array.ts'
 import type { Connection, Statement } from '../database/connection.ts'
 
 /** A step with nothing else in its commit. */
@@ -20,8 +21,10 @@ export interface PlainEnd {
   now: number
 }
 
-/** `more`: the end has further effects, and nothing is written yet. */
-export type EndVerdict = 'done' | 'more' | 'stale'
+export type PlainCall = PlainStep | PlainEnd
+
+/** `more`: the end has further effects, and is not written yet. */
+export type JournalVerdict = 'held' | 'done' | 'more' | 'stale'
 
 /** The step where nothing else is in its commit; null for any other. */
 export function asPlainStep(
@@ -35,54 +38,78 @@ export function asPlainStep(
   return { lease, step, codeHash, isSettled }
 }
 
-/** Saves many steps, or completes many runs, in one call. */
+const PARAMETERS = 22
+
+/** Saves many steps and completes many runs in one call. */
 export class JournalSaves {
-  readonly #saveSteps: Statement<unknown[], string>
-  readonly #completeRuns: Statement<unknown[], { run: string; verdict: EndVerdict }>
+  readonly #save: Statement<unknown[], { number: number; verdict: JournalVerdict }>
 
   constructor(db: Connection) {
-    this.#saveSteps = db.prepare<unknown[], string>(`SELECT save_steps_1(${Array(18).fill('?')})`).pluck()
-    this.#completeRuns = db.prepare<unknown[], { run: string; verdict: EndVerdict }>(
-      'SELECT run, verdict FROM complete_runs_1(?, ?, ?, ?)',
-    )
+    this.#save = db.prepare(`SELECT number, verdict FROM save_journal_1(${Array(PARAMETERS).fill('?')})`)
   }
 
-  /** False for each whose lease is stale. Of two rows of one step, the later one is written. */
-  async saveSteps(calls: readonly PlainStep[]): Promise<boolean[]> {
-    const latest = [...new Map(calls.map((call) => [JSON.stringify([call.lease.runId, call.step.key]), call])).values()]
-    const column = <T>(read: (call: PlainStep) => T) => latest.map(read)
-    const held = await this.#saveSteps.all(
-      column(({ lease }) => lease.runId),
-      column(({ lease }) => lease.fence),
-      column(({ step }) => step.key),
-      column(({ step }) => step.position),
-      column(({ step }) => step.kind),
-      column(({ step }) => step.effect),
-      column(({ step }) => step.status),
-      column(({ step }) => step.attempt),
-      column(({ step }) => step.output),
-      column(({ step }) => step.startedAt),
-      column(({ step }) => step.finishedAt),
-      column(({ step }) => step.apartBytes ?? null),
-      column(({ step }) => (step.error === null ? null : JSON.stringify(step.error))),
-      column(({ step }) => step.target),
-      column(({ step }) => step.dueAt),
-      column(({ step }) => step.settled ?? null),
-      column(({ codeHash }) => codeHash),
-      column(({ isSettled }) => isSettled),
+  /** The verdict of each call's lease. */
+  async save(calls: readonly PlainCall[]): Promise<JournalVerdict[]> {
+    const leases = new Map<string, { lease: Lease; number: number }>()
+    const numbers = calls.map(({ lease }) => {
+      const name = `${lease.runId} ${lease.fence}`
+      const known = leases.get(name) ?? { lease, number: leases.size + 1 }
+      leases.set(name, known)
+      return known.number
+    })
+    const rows = await this.#save.all(
+      textArray(Array.from(leases.values(), ({ lease }) => lease.runId)),
+      bigintArray(Array.from(leases.values(), ({ lease }) => lease.fence)),
+      ...encodeSteps(calls, numbers),
+      ...encodeEnds(calls, numbers),
     )
-    const runs = new Set(held)
-    return calls.map(({ lease }) => runs.has(lease.runId))
+    const verdicts = new Map(rows.map(({ number, verdict }) => [number, verdict]))
+    return numbers.map((number) => verdicts.get(number) ?? 'stale')
   }
+}
 
-  async completeRuns(calls: readonly PlainEnd[]): Promise<EndVerdict[]> {
-    const rows = await this.#completeRuns.all(
-      calls.map(({ lease }) => lease.runId),
-      calls.map(({ lease }) => lease.fence),
-      calls.map(({ output }) => output),
-      calls.map(({ now }) => now),
-    )
-    const verdicts = new Map(rows.map(({ run, verdict }) => [run, verdict]))
-    return calls.map(({ lease }) => verdicts.get(lease.runId) ?? 'stale')
+function encodeSteps(calls: readonly PlainCall[], numbers: readonly number[]): Buffer[] {
+  // Of two rows of one step, the later one is written.
+  const latest = new Map<string, PlainStep & { number: number }>()
+  for (const [index, call] of calls.entries()) {
+    const number = numbers[index] ?? 0
+    if ('step' in call) latest.set(`${number} ${call.step.key}`, { ...call, number })
   }
+  const steps = [...latest.values()]
+  const texts = (read: (step: Checkpoint) => string | null) => textArray(steps.map(({ step }) => read(step)))
+  const integers = (read: (step: Checkpoint) => number | null) => bigintArray(steps.map(({ step }) => read(step)))
+  return [
+    integerArray(steps.map(({ number }) => number)),
+    texts(({ key }) => key),
+    integers(({ position }) => position),
+    texts(({ kind }) => kind),
+    texts(({ effect }) => effect),
+    texts(({ status }) => status),
+    integers(({ attempt }) => attempt),
+    texts(({ output }) => output),
+    integers(({ startedAt }) => startedAt),
+    integers(({ finishedAt }) => finishedAt),
+    integers(({ apartBytes = null }) => apartBytes),
+    texts(({ error }) => (error === null ? null : JSON.stringify(error))),
+    texts(({ target }) => target),
+    integers(({ dueAt }) => dueAt),
+    integers(({ settled = null }) => settled),
+    textArray(steps.map(({ codeHash }) => codeHash)),
+    booleanArray(steps.map(({ isSettled }) => isSettled)),
+  ]
+}
+
+function encodeEnds(calls: readonly PlainCall[], numbers: readonly number[]): Buffer[] {
+  // A run ends once: of two ends under one lease, the first one counts.
+  const first = new Map<number, PlainEnd>()
+  for (const [index, call] of calls.entries()) {
+    const number = numbers[index] ?? 0
+    if ('output' in call && !first.has(number)) first.set(number, call)
+  }
+  const ends = [...first.values()]
+  return [
+    integerArray([...first.keys()]),
+    textArray(ends.map(({ output }) => output)),
+    bigintArray(ends.map(({ now }) => now)),
+  ]
 }

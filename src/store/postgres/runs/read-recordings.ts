@@ -9,10 +9,10 @@ export async function readRecordings(
   runIds: readonly string[],
 ): Promise<Recording[]> {
   const claimed = new Map((await claims.readAsClaimed(runIds)).map((claim) => [claim.lease.runId, claim]))
-  const found = runIds.map(async (id): Promise<Recording[]> => {
+  const found = await Array.fromAsync(runIds, async (id): Promise<Recording[]> => {
     const claim = claimed.get(id)
     const run = claim ? await runs.find(id) : null
     return claim && run ? [{ run, claim, steps: await steps.list(id) }] : []
   })
-  return (await Promise.all(found)).flat()
+  return found.flat()
 }

@@ -142,7 +142,7 @@ export class RunTable {
   }
 
   async listEvents(id: string): Promise<EventRecord[]> {
-    const events = await Promise.all((await this.#sql.events.all(id)).map((seq) => this.#events.get(seq)))
+    const events = await Array.fromAsync(await this.#sql.events.all(id), (seq) => this.#events.get(seq))
     return events.sort((a, b) => a.receivedAt - b.receivedAt || a.seq - b.seq)
   }
 

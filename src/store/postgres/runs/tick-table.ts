@@ -195,20 +195,18 @@ export class TickTable {
 
   async list(): Promise<ScheduleRecord[]> {
     const rows = await this.#list.all()
-    return Promise.all(
-      rows.map(async (row) => ({
-        workflow: row.workflow,
-        trigger: JSON.parse(row.trigger) as CronTrigger,
-        startedAt: row.started_at,
-        lastTickAt: row.last_tick_at,
-        lastRun: row.last_tick_at === null ? null : ((await this.#runOf.get(row.workflow, row.last_tick_at)) ?? null),
-        pausedAt: row.paused_at,
-        missed: row.missed ?? 0,
-        skipped: row.skipped ?? 0,
-        suppressed: row.suppressed ?? 0,
-        unfinished: row.unfinished,
-      })),
-    )
+    return Array.fromAsync(rows, async (row) => ({
+      workflow: row.workflow,
+      trigger: JSON.parse(row.trigger) as CronTrigger,
+      startedAt: row.started_at,
+      lastTickAt: row.last_tick_at,
+      lastRun: row.last_tick_at === null ? null : ((await this.#runOf.get(row.workflow, row.last_tick_at)) ?? null),
+      pausedAt: row.paused_at,
+      missed: row.missed ?? 0,
+      skipped: row.skipped ?? 0,
+      suppressed: row.suppressed ?? 0,
+      unfinished: row.unfinished,
+    }))
   }
 
   /** The first status of a tick's run, given the unfinished ticks of its workflow and account. */

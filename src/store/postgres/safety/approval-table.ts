@@ -162,7 +162,7 @@ export class ApprovalTable {
     const list = status === 'open' ? this.#sql.listOpen : this.#sql.list
     const filter = { status: status ?? null, workflow: workflow ?? null, before: before ?? null }
     const rows = await list.all({ ...filter, now, limit })
-    return Promise.all(rows.map((row) => this.#describe(row, now)))
+    return Array.fromAsync(rows, (row) => this.#describe(row, now))
   }
 
   async read(id: string, now: number): Promise<Approval | null> {

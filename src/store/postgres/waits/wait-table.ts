@@ -234,7 +234,7 @@ export class WaitTable {
     if (since === 'run') return (await this.#runRows.newestAtStart.get(runId)) ?? 0
     const newestAtChain = (await this.#runRows.newestAtChain.get(runId)) ?? 0
     // An event that is pruned by now was older than all that are left.
-    const seqs = await Promise.all(since.after.map((event) => this.#events.findSeqs(event, account)))
+    const seqs = await Array.fromAsync(since.after, (event) => this.#events.findSeqs(event, account))
     return Math.max(newestAtChain, ...seqs.flat())
   }
 

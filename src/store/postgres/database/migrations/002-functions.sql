@@ -141,9 +141,7 @@ BEGIN
     ids := claimable_1(p_kind, p_worker, p_limit, p_now);
     IF EXISTS (SELECT 1 FROM workflow_pause)
       AND EXISTS (SELECT 1 FROM work JOIN workflow_pause AS p ON p.workflow = work.workflow WHERE run_id = ANY (ids)) THEN
-      RETURN QUERY SELECT (NULL::run).id, (NULL::run).workflow, NULL::bigint, NULL::bigint, NULL::text, NULL::text,
-        NULL::text, NULL::bigint, NULL::text, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, NULL::text,
-        NULL::text, NULL::text, NULL::text, NULL::text, NULL::bigint, NULL::text;
+      RETURN NEXT;
       RETURN;
     END IF;
     -- A limited run starts when it is admitted, not when it is claimed.
@@ -179,70 +177,76 @@ BEGIN
     FOR UPDATE SKIP LOCKED);
 END $$;
 
--- Adds the rows of steps whose runs are held, and gives the ids of those runs. `FOR SHARE`: nobody
--- takes a run over between this look and the commit. Index: primary keys.
-CREATE FUNCTION save_steps_1(
-  p_run text[], p_fence bigint[], p_key text[], p_position bigint[], p_kind text[], p_effect text[], p_status text[],
+-- Saves steps and plain ends of runs. `p_run` and `p_fence` are the leases, which steps and ends name
+-- by their number. The verdict of a lease: `held`; `done` where its run ended; `more` where the end
+-- has further effects, so that only its steps are saved; `stale`. The locks last to the commit, so
+-- that nobody takes a run over in between. Index: primary keys, wait_child.
+CREATE FUNCTION save_journal_1(
+  p_run text[], p_fence bigint[],
+  p_lease integer[], p_key text[], p_position bigint[], p_kind text[], p_effect text[], p_status text[],
   p_attempt bigint[], p_output text[], p_started bigint[], p_finished bigint[], p_apart bigint[], p_error text[],
-  p_target text[], p_due bigint[], p_settled bigint[], p_code text[], p_ended_wait boolean[]
-) RETURNS SETOF text
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
-  SET enable_mergejoin = off AS $$
-DECLARE
-  held text[];
-BEGIN
-  held := ARRAY(SELECT work.run_id FROM unnest(p_run, p_fence) AS given (run, fence)
-    JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
-    ORDER BY work.run_id FOR SHARE OF work);
-  INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, started_at, finished_at, apart_bytes,
-      error, target, due_at, settled)
-    SELECT t.run, t.key, t.position, t.kind, t.effect, t.status, t.attempt, t.output, t.started, t.finished, t.apart,
-      t.error, t.target, t.due, t.settled
-    FROM unnest(p_run, p_key, p_position, p_kind, p_effect, p_status, p_attempt, p_output, p_started, p_finished,
-      p_apart, p_error, p_target, p_due, p_settled)
-      AS t (run, key, position, kind, effect, status, attempt, output, started, finished, apart, error, target, due,
-        settled)
-    WHERE t.run = ANY (held)
-    ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
-      output = excluded.output, finished_at = excluded.finished_at, apart_bytes = excluded.apart_bytes,
-      error = excluded.error, target = excluded.target, due_at = excluded.due_at, settled = excluded.settled;
-  UPDATE work SET code_hash = t.code FROM unnest(p_run, p_code) AS t (run, code)
-    WHERE t.code IS NOT NULL AND work.run_id = t.run AND t.run = ANY (held);
-  DELETE FROM wait USING unnest(p_run, p_key, p_ended_wait) AS t (run, key, ended)
-    WHERE t.ended AND wait.run_id = t.run AND wait.key = t.key AND t.run = ANY (held);
-  RETURN QUERY SELECT unnest(held);
-END $$;
-
--- Completes runs without limits, ticks and waits, and gives a verdict for each: `done`; `more` where
--- the end has further effects, so that nothing is done; `stale`. Index: primary keys, wait_child.
-CREATE FUNCTION complete_runs_1(p_run text[], p_fence bigint[], p_output text[], p_at bigint[])
-RETURNS TABLE (run text, verdict text)
+  p_target text[], p_due bigint[], p_settled bigint[], p_code text[], p_ended_wait boolean[],
+  p_ended integer[], p_result text[], p_at bigint[]
+) RETURNS TABLE (number integer, verdict text)
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
   SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 DECLARE
+  held integer[];
   plain text[];
-  more text[];
 BEGIN
-  SELECT coalesce(array_agg(found.run_id) FILTER (WHERE found.is_plain), '{}'),
-    coalesce(array_agg(found.run_id) FILTER (WHERE NOT found.is_plain), '{}') INTO plain, more
-    FROM (SELECT work.run_id, work.gate_state IS NULL AND work.tick_at IS NULL
-        AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.run_id = work.run_id)
-        AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.child_run = work.run_id) AS is_plain
-      FROM unnest(p_run, p_fence) AS given (run, fence)
+  IF cardinality(p_ended) = 0 THEN
+    held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence) WITH ORDINALITY AS given (run, fence, number)
       JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
-      ORDER BY work.run_id FOR UPDATE OF work) AS found;
+      ORDER BY work.run_id FOR SHARE OF work);
+  ELSE
+    held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence) WITH ORDINALITY AS given (run, fence, number)
+      JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
+      ORDER BY work.run_id FOR UPDATE OF work);
+  END IF;
+  IF cardinality(p_lease) > 0 THEN
+    INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, started_at, finished_at, apart_bytes,
+        error, target, due_at, settled)
+      SELECT p_run[t.lease], t.key, t.position, t.kind, t.effect, t.status, t.attempt, t.output, t.started, t.finished,
+        t.apart, t.error, t.target, t.due, t.settled
+      FROM unnest(p_lease, p_key, p_position, p_kind, p_effect, p_status, p_attempt, p_output, p_started, p_finished,
+        p_apart, p_error, p_target, p_due, p_settled)
+        AS t (lease, key, position, kind, effect, status, attempt, output, started, finished, apart, error, target, due,
+          settled)
+      WHERE t.lease = ANY (held)
+      ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
+        output = excluded.output, finished_at = excluded.finished_at, apart_bytes = excluded.apart_bytes,
+        error = excluded.error, target = excluded.target, due_at = excluded.due_at, settled = excluded.settled;
+    UPDATE work SET code_hash = t.code FROM unnest(p_lease, p_code) AS t (lease, code)
+      WHERE t.code IS NOT NULL AND t.lease = ANY (held) AND work.run_id = p_run[t.lease];
+    IF true = ANY (p_ended_wait) THEN
+      DELETE FROM wait USING unnest(p_lease, p_key, p_ended_wait) AS t (lease, key, ended)
+        WHERE t.ended AND t.lease = ANY (held) AND wait.run_id = p_run[t.lease] AND wait.key = t.key;
+    END IF;
+  END IF;
+  IF cardinality(p_ended) = 0 THEN
+    RETURN QUERY SELECT g, CASE WHEN g = ANY (held) THEN 'held' ELSE 'stale' END
+      FROM generate_series(1, cardinality(p_run)) AS g;
+    RETURN;
+  END IF;
+  -- Without limits, ticks and waits, also none of a run that invoked it.
+  plain := ARRAY(SELECT work.run_id FROM unnest(p_ended) AS ended (number) JOIN work ON work.run_id = p_run[ended.number]
+    WHERE ended.number = ANY (held) AND work.gate_state IS NULL AND work.tick_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.run_id = work.run_id)
+      AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.child_run = work.run_id));
   WITH gone AS (DELETE FROM work WHERE run_id = ANY (plain) RETURNING *)
   INSERT INTO outcome (run_id, workflow, status, rank, fence, attempt, started_at, finished_at, code_hash, output,
       error, folded)
     SELECT gone.run_id, gone.workflow, 'completed', gone.rank, gone.fence, gone.attempt, gone.started_at, given.at,
-      gone.code_hash, given.output, gone.error, gone.folded
-    FROM gone JOIN unnest(p_run, p_output, p_at) AS given (run, output, at) ON given.run = gone.run_id;
+      gone.code_hash, given.result, gone.error, gone.folded
+    FROM gone JOIN unnest(p_ended, p_result, p_at) AS given (number, result, at)
+      ON gone.run_id = p_run[given.number] AND given.number = ANY (held);
   PERFORM mark_hours_1(plain, p_at[1]);
-  RETURN QUERY SELECT given.id, CASE WHEN given.id = ANY (plain) THEN 'done' WHEN given.id = ANY (more) THEN 'more'
-    WHEN outcome.run_id IS NOT NULL THEN 'done' ELSE 'stale' END
-    FROM unnest(p_run, p_fence) AS given (id, fence)
-      LEFT JOIN outcome ON outcome.run_id = given.id AND outcome.fence = given.fence AND outcome.status = 'completed';
+  RETURN QUERY SELECT g, CASE WHEN NOT g = ANY (held) THEN
+      CASE WHEN g = ANY (p_ended) AND EXISTS (SELECT 1 FROM outcome
+        WHERE run_id = p_run[g] AND fence = p_fence[g] AND status = 'completed') THEN 'done' ELSE 'stale' END
+    WHEN p_run[g] = ANY (plain) THEN 'done' WHEN g = ANY (p_ended) THEN 'more' ELSE 'held' END
+    FROM generate_series(1, cardinality(p_run)) AS g;
 END $$;
 
 -- Marks the hours of runs that ended in a later hour than that of their making, to be counted again.

@@ -127,6 +127,8 @@ export type Notice =
   | { kind: 'code.timer'; run: string; workflow: string; place: string | null }
   /** A key function failed on an event, so waits for that key will not find this event. */
   | { kind: 'event.unmatched'; event: string | null; type: string; key: string; error: Failure }
+  /** The event has, or lacks, what none of its type did before. `changes`: places and kinds. */
+  | { kind: 'event.drifted'; event: string; account: string; type: string; changes: readonly string[] }
   | { kind: 'workflow.loaded'; workflow: string; file: string; on: string }
   /** `kept`: the version loaded before stays in use. */
   | { kind: 'workflow.broken'; file: string; error: Failure; kept?: boolean }

@@ -3,17 +3,18 @@ import type { Publish } from '../core/notices.ts'
 import type { CountedHour, DueHour, RunHour } from '../core/store/health/hours.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
+import { followShapes } from './follow-shapes.ts'
 import { indexSubjects } from './index-subjects.ts'
 
 /** How often it looks for hours that are over, and for those that have changed since. */
 const PERIOD_MS = 60_000
 
 type HourStore = Pick<Store, 'findDueHour' | 'readHourRuns' | 'readHourDeliveries' | 'saveHour'>
-type CounterStore = HourStore & Parameters<typeof indexSubjects>[0]
+type CounterStore = HourStore & Parameters<typeof indexSubjects>[0] & Parameters<typeof followShapes>[0]
 
 /**
  * Counts each hour once it is over, and again after a run of it has ended later. It also indexes
- * the subjects of new events. See decisions 48 and 61.
+ * the subjects of new events and follows their shapes. See decisions 48, 61 and 80.
  */
 export class HourCounter {
   readonly #store: CounterStore
@@ -44,6 +45,7 @@ export class HourCounter {
       const mayGoOn = () => !this.#isStopped
       await countDueHours(this.#store, this.#clock.now(), mayGoOn)
       await indexSubjects(this.#store, mayGoOn)
+      await followShapes(this.#store, this.#publish, mayGoOn)
     } catch (error) {
       if (!this.#isStopped) this.#publish({ kind: 'fault', where: 'counting hours', error: describeError(error) })
     }

@@ -4,6 +4,7 @@ import { DB_COMMANDS } from './db/commands.ts'
 import { DELIVERIES_COMMANDS } from './deliveries/commands.ts'
 import { ENDPOINTS_COMMANDS } from './endpoints/commands.ts'
 import { EVENTS_COMMANDS } from './events/commands.ts'
+import { TYPES_COMMANDS } from './events/schemas/commands.ts'
 import { FILES_COMMANDS } from './files/commands.ts'
 import { RUNS_COMMANDS } from './runs/commands.ts'
 import {
@@ -59,6 +60,7 @@ export const COMMAND_TREE: CommandTree = {
   },
   runs: { summary: 'list, show, retry, fork, resume and cancel runs of workflows', commands: RUNS_COMMANDS },
   workflows: { summary: 'list, show, pause and resume workflows', commands: WORKFLOWS_COMMANDS },
+  types: { summary: 'make and check schemas from the events that came', commands: TYPES_COMMANDS },
   schedules: { summary: 'list, run, pause and resume schedules', commands: SCHEDULES_COMMANDS },
   files: { summary: 'list, download and delete files in the storages of the service', commands: FILES_COMMANDS },
   sandbox: {

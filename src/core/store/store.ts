@@ -5,6 +5,7 @@ import type { EventReads, EventWrites } from './events.ts'
 import type { AlertReads, AlertWrites } from './health/alerts.ts'
 import type { HourReads, HourWrites } from './health/hours.ts'
 import type { ProcessReads, ProcessWrites } from './health/processes.ts'
+import type { ShapeReads, ShapeWrites } from './health/shapes.ts'
 import type { JournalReads, JournalWrites } from './journal.ts'
 import type { LimitReads, LimitWrites } from './limits.ts'
 import type { MatchReads, MatchWrites } from './matches.ts'
@@ -46,6 +47,7 @@ export interface StoreWrites
     ApprovalWrites,
     SealWrites,
     AlertWrites,
+    ShapeWrites,
     HourWrites,
     ProcessWrites {
   /**
@@ -74,6 +76,7 @@ export interface ReadStore
     ApprovalReads,
     SealReads,
     AlertReads,
+    ShapeReads,
     HourReads,
     ProcessReads {
   /**

@@ -133,6 +133,8 @@ const LINES: Lines = {
     line('warn', 'a timer outside steps does not survive a pause: use step.sleep, or put it into a step', fields),
   'step.repeated': ({ kind, ...fields }) =>
     line('warn', 'a step name repeats: give each turn of a loop its key, as [name, key]', fields),
+  'event.drifted': ({ kind, changes, ...fields }) =>
+    line('warn', 'shape of the event is new', { ...fields, changes: changes.join('; ') }),
   'event.unmatched': ({ kind, error, ...fields }) => line('warn', 'event not matched', { ...fields, err: error }),
   'workflow.loaded': ({ kind, ...fields }) => line('info', 'workflow loaded', fields),
   'workflow.broken': ({ file, error, kept = false }) =>

@@ -57,6 +57,7 @@ const READS: Reads = {
   ],
   listEndedFailures: (t, query) => t.runSearch.endedFailures(query),
   loadAlertBook: (t, rule) => t.alerts.load(rule),
+  loadShapeBook: (t) => t.shapes.load(),
   listSeals: (t, { after = 0, limit }) => t.seals.list(after, limit),
   listSealKeys: (t) => t.seals.keys(),
   readSealState: (t) => t.seals.state(),

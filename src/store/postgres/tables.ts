@@ -7,6 +7,7 @@ import { GateTable } from './gates/gate-table.ts'
 import { AlertTable } from './health/alert-table.ts'
 import { HourTable } from './health/hour-table.ts'
 import { ProcessTable } from './health/process-table.ts'
+import { ShapeTable } from './health/shape-table.ts'
 import { AccountTable } from './incoming/account-table.ts'
 import { CaptureTable } from './incoming/capture-table.ts'
 import { DeliveryLedger } from './incoming/delivery-ledger.ts'
@@ -111,6 +112,7 @@ function openPlainTables(db: Connection, vault: Vault) {
     access: new AccessTable(db),
     accounts: new AccountTable(db, vault),
     alerts: new AlertTable(db),
+    shapes: new ShapeTable(db),
     arrivals: new DeliverySaves(db),
     captures: new CaptureTable(db, vault),
     deliveries: new DeliveryTable(db),

@@ -244,6 +244,7 @@ export const TRANSACTIONS: Transactions = {
   removeProcess: (t, id) => t.processes.remove(id),
   saveAlertBook: (t, rule, book, version) => t.alerts.save(rule, book, version),
   keepAlertBooks: (t, rules) => t.alerts.keep(rules),
+  saveShapeBook: (t, book, version) => t.shapes.save(book, version),
   skipSleep: (t, runId, now) => t.operations.skipSleep(runId, now),
   sealEffects: (t, { now, limit }) => t.seals.seal(now, limit),
   async noteRestored(t, { actor, reason, now }) {

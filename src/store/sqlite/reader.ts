@@ -1,6 +1,7 @@
 import type { AlertReads } from '../../core/store/health/alerts.ts'
 import type { HourReads } from '../../core/store/health/hours.ts'
 import type { ProcessReads } from '../../core/store/health/processes.ts'
+import type { ShapeReads } from '../../core/store/health/shapes.ts'
 import type { OperationReads } from '../../core/store/operations.ts'
 import type { RunReads } from '../../core/store/runs.ts'
 import type { AccessReads } from '../../core/store/safety/access.ts'
@@ -100,8 +101,10 @@ function adminReads({
   failureStates,
   hours,
   processes,
-}: Pick<Tables, 'access' | 'alerts' | 'bulks' | 'failureStates' | 'hours' | 'processes'>): AccessReads &
+  shapes,
+}: Pick<Tables, 'access' | 'alerts' | 'bulks' | 'failureStates' | 'hours' | 'processes' | 'shapes'>): AccessReads &
   AlertReads &
+  ShapeReads &
   HourReads &
   OperationReads &
   ProcessReads &
@@ -113,6 +116,7 @@ function adminReads({
     findToken: async (tokenHash) => access.findToken(tokenHash),
     listTokens: async () => access.listTokens(),
     loadAlertBook: async (rule) => alerts.load(rule),
+    loadShapeBook: async () => shapes.load(),
     findDueHour: async (now) => hours.findDue(now),
     readHourRuns: async (hour, after) => hours.readRuns(hour, after),
     readHourDeliveries: async (hour) => hours.readDeliveries(hour),

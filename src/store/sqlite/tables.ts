@@ -9,6 +9,7 @@ import { WriteProbe } from './database/write-probe.ts'
 import { AlertTable } from './health/alert-table.ts'
 import { HourTable } from './health/hour-table.ts'
 import { ProcessTable } from './health/process-table.ts'
+import { ShapeTable } from './health/shape-table.ts'
 import { AccountTable } from './incoming/account-table.ts'
 import { CaptureTable } from './incoming/capture-table.ts'
 import { DeliveryLedger } from './incoming/delivery-ledger.ts'
@@ -109,6 +110,7 @@ function openPlainTables(db: Database, vault: Vault) {
     access: new AccessTable(db),
     accounts: new AccountTable(db, vault),
     alerts: new AlertTable(db),
+    shapes: new ShapeTable(db),
     captures: new CaptureTable(db, vault),
     endpoints: new EndpointTable(db, vault),
     eventSearch: new EventSearcher(db),

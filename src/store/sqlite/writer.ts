@@ -50,6 +50,7 @@ export function createWriter(tables: Tables, commit: Commit): StoreWrites {
     ...approvalWrites(tables, commit),
     ...sealWrites(tables, commit),
     saveAlertBook: (rule, book, version) => commit.write(() => tables.alerts.save(rule, book, version)),
+    saveShapeBook: (book, version) => commit.write(() => tables.shapes.save(book, version)),
     keepAlertBooks: (rules) => commit.write(() => tables.alerts.keep(rules)),
     saveHour: (due, counted) => commit.write(() => tables.hours.save(due, counted)),
     beatProcess: (process) => commit.write(() => tables.processes.beat(process)),

@@ -73,6 +73,13 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
   'code.pending': { kind: 'code.pending', ...RUN, place: 'a.workflow.ts:4:9' },
   'code.timer': { kind: 'code.timer', ...RUN, place: 'a.workflow.ts:5:9' },
   'step.repeated': { kind: 'step.repeated', ...RUN, step: 'copy', count: 100 },
+  'event.drifted': {
+    kind: 'event.drifted',
+    event: 'evt_1',
+    account: 'main',
+    type: 'file.created',
+    changes: ['data.a: text, is new'],
+  },
   'event.unmatched': { kind: 'event.unmatched', event: 'evt_1', type: 'file.created', key: 'file', error: ERROR },
   'admin.answered': { kind: 'admin.answered', operation: 'GET /runs', status: 200, ms: 3 },
   'alert.sent': {

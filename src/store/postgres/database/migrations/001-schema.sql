@@ -608,6 +608,13 @@ CREATE TABLE alert_book (
   version     bigint NOT NULL
 );
 
+-- What the events of each type look like; one row, which all processes share. `book`: JSON.
+CREATE TABLE shape_book (
+  id          int PRIMARY KEY CHECK (id = 1),
+  book        text COLLATE "C" NOT NULL,
+  version     bigint NOT NULL
+);
+
 -- Access ------------------------------------------------------------------------------------------
 
 -- Logins to the admin API. Secrets are stored as SHA-256 in hex.

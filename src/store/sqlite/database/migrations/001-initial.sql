@@ -613,6 +613,13 @@ CREATE TABLE alert_book (
   version     INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- What the events of each type look like; one row, which all processes share. `book`: JSON.
+CREATE TABLE shape_book (
+  id          INTEGER PRIMARY KEY CHECK (id = 1),
+  book        TEXT NOT NULL,
+  version     INTEGER NOT NULL
+) STRICT;
+
 -- Access ------------------------------------------------------------------------------------------
 
 -- Logins to the admin API. Secrets are stored as SHA-256 in hex.

@@ -1,0 +1,111 @@
+import { join } from 'node:path'
+import type { Command } from '@commander-js/extra-typings'
+import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
+import { foldBody } from '../../../../core/service/shapes/fold-body.ts'
+import { compareOutlines, outlineOf } from '../../../../core/service/shapes/outline.ts'
+import { emptyShape, type Shape } from '../../../../core/service/shapes/shape.ts'
+import type { ShapeDrift } from '../../../../core/service/shapes/shape-book.ts'
+import type { StorageSpellings } from '../../../../core/service/storage.ts'
+import type { ReadStore } from '../../../../core/store/store.ts'
+import { systemClock } from '../../../../core/time.ts'
+import type { Config } from '../../../../project/config/load-config.ts'
+import { listDefinitions, type UsedDefinition } from '../../../../project/workflows/definitions.ts'
+import type { Cli } from '../../../command.ts'
+import { parseSince } from '../../../input/parse-option.ts'
+import { formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
+import { type Column, formatTable } from '../../../terminal/table.ts'
+import { readTraffic, TRAFFIC_MS } from './read-traffic.ts'
+import { readShapes, SHAPES_FILE } from './shapes-file.ts'
+
+/** How a definition and the events of a type get on. */
+interface Fit {
+  type: string
+  workflows: string[]
+  events: number
+  misfits: number
+  /** Of the newest event that does not fit. */
+  first: { event: string; at: string; fault: string } | null
+}
+
+/** The changes of a type since its shape was written. */
+interface Drift {
+  type: string
+  changes: string[]
+}
+
+const COLUMNS: Column<Fit>[] = [
+  { title: 'TYPE', value: ({ type }) => type },
+  { title: 'WORKFLOWS', value: ({ workflows }) => (workflows.length === 0 ? '–' : workflows.join(', ')), most: 40 },
+  { title: 'EVENTS', value: ({ events }) => events.toLocaleString('en'), align: 'right' },
+  { title: 'DO NOT FIT', value: ({ misfits }) => misfits.toLocaleString('en'), align: 'right' },
+  { title: 'FIRST', value: ({ first }) => first && `${first.at}: ${first.fault}`, most: 60 },
+  { title: 'EVENT', value: ({ first }) => first?.event ?? null, isId: true },
+]
+
+const NOTICED: Column<ShapeDrift>[] = [
+  { title: 'EVENT', value: ({ event }) => event, isId: true },
+  { title: 'TYPE', value: ({ type }) => type },
+  { title: 'AT', value: ({ at }) => formatMoment(at, systemClock.now()), cut: 'never' },
+  { title: 'CHANGES', value: ({ changes }) => changes.join('; '), most: 80 },
+]
+
+/** `upshot types check`: the events that came against the schemas; exits with 7 on a difference. */
+export function define(command: Command, { out, project }: Cli): void {
+  command
+    .option('--since <when>', 'only events received since then: a duration before now, or an ISO 8601 time', parseSince)
+    .option('--shapes <file>', `file that "types generate" wrote; default: ${SHAPES_FILE} beside the workflows`)
+    .action(({ since = systemClock.now() - TRAFFIC_MS, shapes: file }) =>
+      project.withStore(async (store, config) => {
+        const known = readShapes(file ?? join(config.workflowsDir, SHAPES_FILE))
+        const definitions = await listDefinitions(config.workflowsDir)
+        const { fits, shapes } = await readFits(store, config, definitions, since)
+        const drifts = [...(known ?? [])].flatMap(([type, outline]): Drift[] => {
+          const shape = shapes.get(type)
+          const changes = shape === undefined ? [] : compareOutlines(outline, outlineOf(shape))
+          return changes.length === 0 ? [] : [{ type, changes }]
+        })
+        const told = Object.values((await store.loadShapeBook())?.book.types ?? {}).flatMap((each) => each.drifts)
+        const noticed = told.filter(({ at }) => at >= since).sort((one, other) => other.at - one.at)
+        out.result({ definitions: fits, drifts, noticed: noticed.map(withIsoTimes) }, () => [
+          ...formatTable(fits, COLUMNS, out),
+          ...drifts.flatMap(({ type, changes }) => ['', `${type} has changed:`, ...changes.map((each) => `  ${each}`)]),
+          ...(noticed.length === 0 ? [] : ['', 'New when they came:', ...formatTable(noticed, NOTICED, out)]),
+        ])
+        if (known === null) out.note(`There is no ${SHAPES_FILE}, so changes of shapes are not looked for.`)
+        if (drifts.length > 0 || fits.some(({ misfits }) => misfits > 0)) out.leaveWith('difference')
+      }),
+    )
+}
+
+/** Parses each event by each definition of its type, and folds it. */
+async function readFits(
+  store: ReadStore,
+  config: Config,
+  definitions: readonly UsedDefinition[],
+  since: number,
+): Promise<{ fits: Fit[]; shapes: Map<string, Shape> }> {
+  const fits = definitions.map(({ type, workflows }): Fit => ({ type, workflows, events: 0, misfits: 0, first: null }))
+  const shapes = new Map<string, Shape>()
+  const spellings = await readSpellings(store, config)
+  for await (const { event, data } of readTraffic(store, { types: [], since })) {
+    shapes.set(event.type, foldBody(shapes.get(event.type) ?? emptyShape(), data))
+    for (const [n, fit] of fits.entries()) {
+      if (!definitions[n]?.covers(event.type)) continue
+      fit.events++
+      const fault = definitions[n].findFault(data, spellings.get(event.account) ?? {})
+      if (fault === null) continue
+      fit.misfits++
+      fit.first ??= { event: event.id, ...fault }
+    }
+  }
+  return { fits, shapes }
+}
+
+/** Each account's names of the storages. */
+async function readSpellings(
+  store: Pick<ReadStore, 'listAccounts'>,
+  { service }: Pick<Config, 'service'>,
+): Promise<Map<string, StorageSpellings>> {
+  const accounts = (await store.listAccounts()).map(({ name, storages }) => [name, storages] as const)
+  return new Map([[DEFAULT_ACCOUNT, service.kind === 'real' ? service.storages : {}], ...accounts])
+}

@@ -1,0 +1,68 @@
+import { writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Command } from '@commander-js/extra-typings'
+import { InvalidArgumentError } from 'commander'
+import { UpshotError } from '../../../../core/errors.ts'
+import { chooseUnions, findSplits, foldSplits } from '../../../../core/service/shapes/find-unions.ts'
+import { outlineOf } from '../../../../core/service/shapes/outline.ts'
+import type { ReadStore } from '../../../../core/store/store.ts'
+import { systemClock } from '../../../../core/time.ts'
+import type { Cli } from '../../../command.ts'
+import { parseSince } from '../../../input/parse-option.ts'
+import { foldTraffic, readTraffic, TRAFFIC_MS, type TrafficChoice, type TypeTraffic } from './read-traffic.ts'
+import { formatShapes, SHAPES_FILE } from './shapes-file.ts'
+import { type TypedTraffic, writeModule } from './write-module.ts'
+
+/** `upshot types generate`: a zod schema for each event type, from the stored events. */
+export function define(command: Command, { out, project }: Cli): void {
+  command
+    .argument('[types...]', 'event types or families, such as file.created or file.*; default: all that came')
+    .option('--since <when>', 'only events received since then: a duration before now, or an ISO 8601 time', parseSince)
+    .option('-o, --out <module>', `module to write, with ${SHAPES_FILE} beside it; default: standard output`)
+    .option('--min-share <share>', 'leave out what fewer events show, such as 0.1%', parseShare, 0)
+    .action((types, { since = systemClock.now() - TRAFFIC_MS, out: file, minShare }) =>
+      project.withStore(async (store) => {
+        const choice = { types, since }
+        const traffic = await foldTraffic(store, choice)
+        if (traffic.size === 0) throw noEvents()
+        const typed = await findTypes(store, choice, traffic)
+        const module = writeModule(typed, { minShare })
+        const outlines = new Map([...typed].map(([type, { shape }]) => [type, outlineOf(shape)]))
+        if (file !== undefined) {
+          writeFileSync(resolve(project.root, file), module)
+          writeFileSync(join(dirname(resolve(project.root, file)), SHAPES_FILE), formatShapes(outlines))
+        }
+        const seen = [...typed].map(([type, { shape }]) => ({ type, events: shape.seen }))
+        out.result({ file: file ?? null, module, types: seen }, () => (file === undefined ? [module.trimEnd()] : []))
+        const count = seen.reduce((sum, { events }) => sum + events, 0)
+        out.note(`Types: ${seen.length}. Events: ${count.toLocaleString('en')}.`)
+      }),
+    )
+}
+
+/** Looks a second time where a word may decide which names an object has. */
+async function findTypes(
+  store: ReadStore,
+  choice: TrafficChoice,
+  traffic: ReadonlyMap<string, TypeTraffic>,
+): Promise<Map<string, TypedTraffic>> {
+  const splits = new Map([...traffic].map(([type, { shape }]) => [type, findSplits(shape)]))
+  const varied = [...splits].filter(([, each]) => each.length > 0).map(([type]) => type)
+  if (varied.length > 0)
+    for await (const { event, data } of readTraffic(store, { ...choice, types: varied }))
+      foldSplits(splits.get(event.type) ?? [], data)
+  return new Map([...traffic].map(([type, each]) => [type, { ...each, unions: chooseUnions(splits.get(type) ?? []) }]))
+}
+
+/** Reads a share such as `0.1%` or `0.001`. */
+function parseShare(text: string): number {
+  const share = /^\d+(\.\d+)?%?$/.test(text) ? Number.parseFloat(text) / (text.endsWith('%') ? 100 : 1) : Number.NaN
+  if (share >= 0 && share < 0.5) return share
+  throw new InvalidArgumentError('Give a share below one half, such as 0.1% or 0.001.')
+}
+
+function noEvents(): UpshotError {
+  return new UpshotError('not_found', 'No stored event of these types has its body.', {
+    details: { fix: 'Look further back with --since 90d, or send one with "upshot trigger file.created".' },
+  })
+}

@@ -1,0 +1,65 @@
+import type { EventDefinition } from '../../author/define-event.ts'
+import { declaredKeys } from '../../author/event-keys.ts'
+import { withStorageNames } from '../../author/storage-name.ts'
+import { isDefinition, listTriggers } from '../../author/trigger.ts'
+import { UpshotError } from '../../core/errors.ts'
+import { matchType } from '../../core/incoming/event.ts'
+import type { StorageSpellings } from '../../core/service/storage.ts'
+import { type LoadedModule, loadWorkflows } from './load-workflows.ts'
+
+/** A shape of events that authors rely on. */
+export interface UsedDefinition {
+  /** A type, or a family such as `file.*`. */
+  type: string
+  /** Workflows that it starts or cancels; none where it is only waited for. */
+  workflows: string[]
+  /** Whether events of a type are parsed by it. */
+  covers(type: string): boolean
+  /** The first place of an event's `data` that does not fit, with its fault; null if all fit. */
+  findFault(data: unknown, spellings: StorageSpellings): { at: string; fault: string } | null
+}
+
+/**
+ * The event definitions of a folder's modules, each once. Throws `invalid_workflow` for a module
+ * that does not load: its definitions are unknown.
+ */
+export async function listDefinitions(folder: string): Promise<UsedDefinition[]> {
+  const modules = await loadWorkflows(folder)
+  const used = new Map<unknown, UsedDefinition>()
+  for (const [definition, workflow] of [...modules.flatMap(usesOf), ...listAwaited()]) {
+    const known = used.get(definition.data) ?? use(definition)
+    if (workflow !== null && !known.workflows.includes(workflow)) known.workflows.push(workflow)
+    used.set(definition.data, known)
+  }
+  return [...used.values()].sort((one, other) => (one.type < other.type ? -1 : 1))
+}
+
+type Use = [definition: Pick<EventDefinition, 'type' | 'data'>, workflow: string | null]
+
+function usesOf(module: LoadedModule): Use[] {
+  if (module.kind === 'broken') {
+    throw new UpshotError('invalid_workflow', `${module.file} does not load, so its events are unknown.`, {
+      cause: module.error,
+    })
+  }
+  const { id, on, cancelOn = [] } = module.workflow
+  const triggers = [...listTriggers(on), ...[cancelOn].flat().map((rule) => rule.on)]
+  return triggers.filter(isDefinition).map((definition) => [definition, id])
+}
+
+/** Definitions with keys, which `step.waitFor` finds events by. */
+function listAwaited(): Use[] {
+  return [...declaredKeys.snapshot().values()].map(({ definition }) => [definition, null])
+}
+
+function use({ type, data }: Use[0]): UsedDefinition {
+  return {
+    type,
+    workflows: [],
+    covers: (other) => matchType(type, other),
+    findFault(value, spellings) {
+      const [issue] = withStorageNames(spellings, () => data.safeParse(value)).error?.issues ?? []
+      return issue === undefined ? null : { at: ['data', ...issue.path].join('.'), fault: issue.message }
+    },
+  }
+}

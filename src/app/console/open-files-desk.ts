@@ -1,12 +1,10 @@
 import type { FilesDesk } from '../../admin/ports/files-desk.ts'
-import { UpshotError } from '../../core/errors.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { FilesClient } from '../../files/index.ts'
 import type { Config } from '../../project/config/load-config.ts'
-import { readRuntimeFile } from '../../project/data-dir/runtime-file.ts'
-import { accessTo } from '../service/access-to.ts'
+import { findAccess } from '../service/access-to.ts'
 import type { Access } from '../service/account-clients.ts'
 import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
 import { toFilesFault } from '../service/files-fault.ts'
@@ -62,13 +60,4 @@ export function openFilesDesk(config: Config, { embedded, ...parts }: FilesDeskP
 async function openClients(config: Config, parts: Omit<FilesDeskParts, 'embedded'> & { defaultAccess: () => Access }) {
   const { AccountClients } = await import('../service/account-clients.ts')
   return new AccountClients({ ...parts, burst: config.files.burst, priority: 'background', random: Math.random })
-}
-
-/** The sandbox may run in another process of this data directory. */
-function findAccess(config: Config, embedded: EmbeddedSandbox | null): Access {
-  if (config.service.kind === 'real' || embedded !== null) return accessTo(config, embedded)
-  const sandbox = readRuntimeFile(config.dataDir)?.sandbox
-  if (sandbox)
-    return { baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey, fallbackKey: null, storages: {}, plan: 'enterprise' }
-  throw new UpshotError('not_running', 'No process of this data directory runs the sandbox.')
 }

@@ -1,7 +1,7 @@
 import type { Run, RunStatus } from '../../core/runs/run.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import { describeUndeclared } from '../../engine/pass/undeclared.ts'
 import type { Fit } from '../../engine/play/fit-recording.ts'
+import { describeRefused } from './describe-refused.ts'
 import type { Room, RoomFit } from './room.ts'
 
 /** Runs that a deployment would not let go on, for one reason. */
@@ -91,6 +91,5 @@ function note(groups: Map<string, Misfit>, { id, workflow }: Run, found: Exclude
 function explain({ undeclared, kind, reason }: Exclude<RoomFit, { kind: 'fits' }>): Pick<Misfit, 'kind' | 'reason'> {
   const [first] = undeclared
   if (first === undefined) return { kind, reason }
-  const place = first.place === null ? '' : ` at ${first.place}`
-  return { kind: 'fails', reason: `${describeUndeclared(first)}${place} is refused here` }
+  return { kind: 'fails', reason: `${describeRefused(first)} is refused here` }
 }

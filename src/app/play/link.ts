@@ -26,6 +26,9 @@ export class Link {
   readonly #handlers: Handlers
   readonly #pending = new Map<number, Pending>()
   #calls = 0
+  #serving = 0
+  /** Called when a message came, and when a handler has ended. */
+  onMove = () => {}
   #end: unknown = null
 
   constructor(post: (message: LinkMessage) => void, handlers: Handlers) {
@@ -43,7 +46,17 @@ export class Link {
     })
   }
 
+  /** True while a handler of this side is at work for the other. */
+  get isServing(): boolean {
+    return this.#serving > 0
+  }
+
   receive(message: LinkMessage): void {
+    this.#take(message)
+    this.onMove()
+  }
+
+  #take(message: LinkMessage): void {
     if ('call' in message) return void this.#perform(message)
     const pending = this.#pending.get(message.answer)
     this.#pending.delete(message.answer)
@@ -59,12 +72,16 @@ export class Link {
   }
 
   async #perform({ call, name, given }: Extract<LinkMessage, { call: number }>): Promise<void> {
+    this.#serving += 1
     try {
       const handler = this.#handlers[name]
       if (!handler) throw new Error(`There is no handler "${name}".`)
       this.#post({ answer: call, value: await handler(...(given as never[])) })
     } catch (error) {
       this.#post({ answer: call, error: describeSent(error) })
+    } finally {
+      this.#serving -= 1
+      this.onMove()
     }
   }
 }

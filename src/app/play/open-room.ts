@@ -2,23 +2,26 @@ import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'
+import type { ReadFiles } from './planned-files.ts'
 import { Room } from './room.ts'
 
 interface Wanted {
   /** Gets what the author's code prints. */
   onPrint: (text: string) => void
+  /** Reads the service for plans. Default: no play may. */
+  readFiles?: ReadFiles
   /** The folder of the code to play. Default: that of the project. */
   workflowsDir?: string
 }
 
 /** Opens a room with the project's code, limits and names of storages. */
 export async function openRoom(
-  store: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput' | 'listAccounts'>,
+  store: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput' | 'listRuns' | 'listSteps' | 'listAccounts'>,
   config: Pick<Config, 'workflowsDir' | 'guardPolicy' | 'service'>,
-  { onPrint, workflowsDir = config.workflowsDir }: Wanted,
+  { workflowsDir = config.workflowsDir, ...wanted }: Wanted,
 ): Promise<Room> {
   const own: StorageSpellings = config.service.kind === 'real' ? config.service.storages : {}
   const named = (await store.listAccounts()).map(({ name, storages }) => [name, storages] as const)
   const spellings = { [DEFAULT_ACCOUNT]: own, ...Object.fromEntries(named) }
-  return Room.open({ settings: { workflowsDir, guard: config.guardPolicy, spellings }, store, onPrint })
+  return Room.open({ settings: { workflowsDir, guard: config.guardPolicy, spellings }, store, ...wanted })
 }

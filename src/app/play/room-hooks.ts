@@ -1,4 +1,5 @@
 import dgram from 'node:dgram'
+import { subscribe } from 'node:diagnostics_channel'
 import dns from 'node:dns'
 import http from 'node:http'
 import http2 from 'node:http2'
@@ -147,6 +148,25 @@ function hookProcess(): void {
   Object.defineProperty(sqlite, 'DatabaseSync', { value: AskingDatabase, configurable: true, writable: true })
 }
 
+/** The rights that Node refuses by itself, in words. Each has a channel that tells of it. */
+const RIGHTS = {
+  fs: 'file write',
+  child: 'child process',
+  worker: 'worker thread',
+  inspector: 'inspector',
+  addon: 'native addon',
+}
+
+/** Notes the refusals of Node's permission model, but for those of Node's own attempts. */
+function noteRefusals(): void {
+  for (const [name, call] of Object.entries(RIGHTS)) {
+    subscribe(`node:permission-model:${name}`, () => {
+      const found = findUndeclared(call)
+      if (found !== null && (found.run !== null || found.place !== null)) refused.push(found)
+    })
+  }
+}
+
 /** The ways out that only the room itself uses, and the calls that the hooks refused. */
 export const roomHooks = {
   send: process.send?.bind(process),
@@ -157,4 +177,5 @@ export const roomHooks = {
 hookRequests()
 hookConnections()
 hookProcess()
+noteRefusals()
 syncBuiltinESMExports()

@@ -1,16 +1,21 @@
-import type { Recording } from '../../core/runs/claim.ts'
+import { describeTrigger, planRoutes } from '../../author/read-workflow.ts'
+import type { AnyWorkflow } from '../../author/workflow.ts'
+import { UpshotError } from '../../core/errors.ts'
+import { planRuns } from '../../core/incoming/route.ts'
+import type { ClaimedRun, Recording } from '../../core/runs/claim.ts'
 import { fitRecording } from '../../engine/play/fit-recording.ts'
 import type { PlayParts } from '../../engine/play/play-pass.ts'
 import { wrapCalls } from '../../files/wrap-calls.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { Link, type LinkMessage } from './link.ts'
-import type { LoadedCode, RoomFit, RoomSettings } from './room.ts'
+import { type PlanRequest, playPlan } from './play-plan.ts'
+import type { LoadedCode, RoomFit, RoomPlan, RoomSettings } from './room.ts'
 import { roomHooks } from './room-hooks.ts'
 
 /** The author's code, once the parent has named its folder. */
 let code: { set: WorkflowSet; settings: RoomSettings } | null = null
 
-const link = new Link((message) => roomHooks.send?.(message), { load, fit })
+const link = new Link((message) => roomHooks.send?.(message), { load, fit, plan })
 
 async function load(settings: RoomSettings): Promise<LoadedCode> {
   const broken: LoadedCode['broken'] = []
@@ -31,6 +36,33 @@ async function fit(recording: Recording, now: number): Promise<RoomFit> {
   const parts = openParts(settings)
   const found = await fitRecording(parts, { recording, workflow, now })
   return { ...found, undeclared: roomHooks.takeRefused(recording.run.id) }
+}
+
+async function plan(request: PlanRequest): Promise<RoomPlan> {
+  const { set, settings } = requireCode()
+  const { claim } = request
+  const workflow = set.find(claim.workflow)
+  if (workflow === undefined)
+    throw new UpshotError('not_found', `In the workflows folder, ${describeMissing(claim.workflow)}.`)
+  requireTrigger(claim, workflow)
+  const planned = await playPlan(
+    {
+      parts: openParts(settings),
+      findWorkflow: (id) => set.find(id),
+      readFiles: (account, operation, given) => link.call('readFiles', account, operation, given),
+      borrow: (id, step) => link.call('borrow', id, step),
+    },
+    workflow,
+    request,
+  )
+  return { ...planned, undeclared: roomHooks.takeRefused(claim.lease.runId) }
+}
+
+/** Throws where no such event starts runs of this workflow. */
+function requireTrigger({ cause }: ClaimedRun, workflow: AnyWorkflow): void {
+  if (cause.kind !== 'event' || planRuns(cause.event.type, planRoutes(workflow)).length > 0) return
+  const on = describeTrigger(workflow)
+  throw new UpshotError('invalid_request', `"${workflow.id}" does not run on ${cause.event.type}: it runs on ${on}.`)
 }
 
 function describeMissing(workflow: string): string {

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { type Failure, UpshotError } from '../../core/errors.ts'
 import type { Recording } from '../../core/runs/claim.ts'
+import type { Checkpoint } from '../../core/runs/step.ts'
 import type { GuardPolicy } from '../../core/safety/guard.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
@@ -9,6 +10,9 @@ import type { UndeclaredEffect } from '../../engine/pass/undeclared.ts'
 import type { Fit } from '../../engine/play/fit-recording.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
 import { Link, type LinkMessage } from './link.ts'
+import { borrowResult } from './plan-event.ts'
+import type { ReadFiles } from './planned-files.ts'
+import type { PlannedRun, PlanRequest } from './play-plan.ts'
 
 /** The project, as a room is told of it. It gets no key and no address. */
 export interface RoomSettings {
@@ -29,9 +33,14 @@ export interface LoadedCode {
 /** How a run would go on, with the calls of its code that were refused. */
 export type RoomFit = Fit & { undeclared: UndeclaredEffect[] }
 
+/** A planned run, with the calls of its code that were refused. */
+export type RoomPlan = PlannedRun & { undeclared: UndeclaredEffect[] }
+
 interface RoomParts {
   settings: RoomSettings
-  store: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput'>
+  store: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput' | 'listRuns' | 'listSteps'>
+  /** Reads the service for plans. Default: no play may. */
+  readFiles?: ReadFiles
   /** Gets what the author's code prints. */
   onPrint?: (text: string) => void
   /** Longest time without an answer before the room counts as hanging. Default 30 s. */
@@ -56,7 +65,8 @@ export class Room implements AsyncDisposable {
   #timer: NodeJS.Timeout | undefined
 
   /** Starts the process and loads the project's workflows there. */
-  static async open({ settings, store, onPrint = () => {}, patienceMs = PATIENCE_MS }: RoomParts): Promise<Room> {
+  static async open({ settings, store, patienceMs = PATIENCE_MS, ...parts }: RoomParts): Promise<Room> {
+    const { onPrint = () => {}, readFiles = refuseFiles } = parts
     const child = fork(pathOf('room-main'), {
       execArgv: [...RIGHTS, '--import', new URL(`file://${pathOf('room-hooks')}`).href],
       env: roomEnvironment(),
@@ -66,7 +76,8 @@ export class Room implements AsyncDisposable {
     for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onPrint)
     const { listDeletes, listRunEvents, readOutput } = store
     const link = new Link((message) => void (child.connected && child.send(message)), {
-      ...{ listDeletes, listRunEvents, readOutput },
+      ...{ listDeletes, listRunEvents, readOutput, readFiles },
+      borrow: (workflow: string, step: Checkpoint) => borrowResult(store, workflow, step),
     })
     child.on('message', (message: LinkMessage) => link.receive(message))
     child.on('exit', (status, signal) => link.end(describeEnd(signal ?? `exit code ${status}`)))
@@ -83,11 +94,17 @@ export class Room implements AsyncDisposable {
     this.#link = parts.link
     this.#patienceMs = parts.patienceMs
     this.code = parts.code
+    this.#link.onMove = () => this.#watch()
   }
 
   /** How a run would go on with the code of this room at `now`. */
   fit(recording: Recording, now: number): Promise<RoomFit> {
     return this.#ask('fit', recording, now)
+  }
+
+  /** Plans a run: real reads, and no effect. Throws `not_found` without its workflow. */
+  plan(request: PlanRequest): Promise<RoomPlan> {
+    return this.#ask('plan', request)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -109,16 +126,20 @@ export class Room implements AsyncDisposable {
     }
   }
 
-  /** Each answer shows that the room lives; without one for long, its code blocks it. */
+  /** Each message shows that the room lives; without one for long, its code blocks it. */
   #watch(): void {
     clearTimeout(this.#timer)
-    if (this.#atWork > 0) this.#timer = setTimeout(() => this.#giveUp(), this.#patienceMs)
+    if (this.#atWork > 0 && !this.#link.isServing) this.#timer = setTimeout(() => this.#giveUp(), this.#patienceMs)
   }
 
   #giveUp(): void {
     this.#link.end(describeEnd(`no answer within ${this.#patienceMs} ms: code of a workflow does not come to rest`))
     this.#child.kill('SIGKILL')
   }
+}
+
+async function refuseFiles(): Promise<never> {
+  throw new Error('This room has no Files client.')
 }
 
 /** A file beside this one, with the same ending: source here, JavaScript in the package. */

@@ -1,5 +1,6 @@
 import { UpshotError } from '../../core/errors.ts'
 import type { Config } from '../../project/config/load-config.ts'
+import { readRuntimeFile } from '../../project/data-dir/runtime-file.ts'
 import type { Access } from './account-clients.ts'
 import type { EmbeddedSandbox } from './embedded-sandbox.ts'
 
@@ -12,4 +13,19 @@ export function accessTo({ service }: Pick<Config, 'service'>, embedded: Embedde
   if (embedded === null) throw new UpshotError('not_running', 'The app has not started.')
   const { sandbox, apiKey } = embedded
   return { baseUrl: sandbox.url, apiKey, fallbackKey: null, storages: {}, plan: 'enterprise' }
+}
+
+/**
+ * The same for a process without the sandbox of its own: another one of this data directory may run
+ * it. Throws `not_running` where none does.
+ */
+export function findAccess(
+  config: Pick<Config, 'service' | 'dataDir'>,
+  embedded: EmbeddedSandbox | null = null,
+): Access {
+  if (config.service.kind === 'real' || embedded !== null) return accessTo(config, embedded)
+  const sandbox = readRuntimeFile(config.dataDir)?.sandbox
+  if (sandbox)
+    return { baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey, fallbackKey: null, storages: {}, plan: 'enterprise' }
+  throw new UpshotError('not_running', 'No process of this data directory runs the sandbox.')
 }

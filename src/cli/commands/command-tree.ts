@@ -82,6 +82,10 @@ export const COMMAND_TREE: CommandTree = {
   approvers: { summary: 'manage the people who may decide, and their keys', commands: APPROVERS_COMMANDS },
   effects: { summary: 'find, stop and prove what runs deleted and wrote', commands: EFFECTS_COMMANDS },
   guard: { summary: 'show how much of each limit on effects is used', commands: GUARD_COMMANDS },
+  plan: {
+    summary: 'find what a workflow would do with an event, without doing it',
+    load: () => import('./safety/plan/plan.ts'),
+  },
   deploys: { summary: 'see what new code would do to unfinished runs', commands: DEPLOYS_COMMANDS },
   tokens: { summary: 'manage the tokens of programs that use the admin API', commands: TOKENS_COMMANDS },
   operations: { summary: 'list, show and abort operations on many runs or events', commands: OPERATIONS_COMMANDS },

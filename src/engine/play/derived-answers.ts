@@ -8,6 +8,8 @@ interface Derived {
   now: () => number
   /** Aborts what is read for an answer. */
   signal: AbortSignal
+  /** Whether a target is a folder, once it was looked at. Default: none is. */
+  isFolder?: (target: string) => boolean
   /** Hears of each delete that would happen. */
   onDelete?: (target: string) => void
 }
@@ -26,11 +28,16 @@ export function derivedAnswers(parts: Derived): AnswerStep {
 }
 
 async function deriveDelete(
-  { now, signal, onDelete }: Derived,
+  { now, signal, isFolder = () => false, onDelete }: Derived,
   { target }: Checkpoint,
-  { look, expect }: StagedEffect,
+  { look, expect, isFolderAllowed }: StagedEffect,
 ): Promise<Answer | null> {
   const found = (await look?.(signal)) ?? null
+  if (target !== null && !isFolderAllowed && isFolder(target)) {
+    const message = `${target} is a folder. To delete it with everything in it, set \`allowFolder: true\`.`
+    const error = { name: 'InvalidRequestError', message }
+    return { source: 'derived', outcome: { status: 'failed', error, output: null, finishedAt: now() } }
+  }
   const outcome = decideDelete(found, expect)
   if (outcome.outcome === 'deleted' && target !== null) onDelete?.(target)
   return derive({ finishedAt: now(), output: JSON.stringify(outcome) })

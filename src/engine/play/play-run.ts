@@ -8,12 +8,22 @@ import { type PlayParts, playPass } from './play-pass.ts'
 import { PlayStage, UNANSWERED } from './play-stage.ts'
 import type { Played, PlayedEnd } from './played.ts'
 
+/** The play at work, as its answers see it. */
+export interface PlayControl {
+  /** The time of the play, which answers move, in epoch milliseconds. */
+  now: () => number
+  /** Aborts at the end of the play. */
+  signal: AbortSignal
+  /** Adds the findings of a run that the step `key` invokes. */
+  adopt: (key: string, child: Played) => void
+}
+
 /** A run to play from its first line. */
 export interface Play {
   claim: ClaimedRun
   workflow: AnyWorkflow
-  /** Gives the answers to its steps. `clock`: the time of the play, which its answers move. */
-  answersFor: (clock: Pick<ManualClock, 'now'>) => AnswerStep
+  /** Gives the answers to its steps. */
+  answersFor: (control: PlayControl) => AnswerStep
 }
 
 /**
@@ -27,6 +37,7 @@ export async function playRun(parts: PlayParts, { claim, workflow, answersFor }:
     parts.publish?.(notice)
   }
   const clock = new ManualClock(claim.startedAt)
+  const over = new AbortController()
   let stage: PlayStage | null = null
   const outcome = await playPass(
     { ...parts, publish },
@@ -36,11 +47,18 @@ export async function playRun(parts: PlayParts, { claim, workflow, answersFor }:
       known: [],
       clock,
       openStage: (control) => {
-        stage = new PlayStage({ ...control, answerStep: answersFor(clock) })
-        return stage
+        const answerStep = answersFor({
+          now: () => clock.now(),
+          signal: over.signal,
+          adopt: (key, child) => opened.adopt(key, child),
+        })
+        const opened = new PlayStage({ ...control, answerStep })
+        stage = opened
+        return opened
       },
     },
   )
+  over.abort()
   const played = stage as PlayStage | null
   const end = played?.open && isUnanswered(outcome) ? played.open : describeEnd(outcome, played?.lastRead ?? null)
   return played ? played.conclude(end, log) : { end, effects: [], others: [], log }

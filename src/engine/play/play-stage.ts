@@ -52,6 +52,13 @@ export class PlayStage implements Stage {
     return outcome
   }
 
+  /** Adds the findings of a run that the step `key` invokes. */
+  adopt(key: string, { effects, others }: Pick<Played, 'effects' | 'others'>): void {
+    const within = <T extends PlayedStep>(each: T): T => ({ ...each, step: `${key} › ${each.step}` })
+    this.effects.push(...effects.map(within))
+    this.others.push(...others.map(within))
+  }
+
   /** The findings of the play, with its end. */
   conclude(end: PlayedEnd, log: Played['log']): Played {
     return { end, effects: this.effects, others: this.others, log }
@@ -77,17 +84,17 @@ export class PlayStage implements Stage {
   }
 }
 
-type Described = Pick<PlayedEffect, 'class' | 'asked' | 'expect' | 'body' | 'target'>
+type Described = Pick<PlayedEffect, 'class' | 'asked' | 'expect' | 'listed' | 'isFolderAllowed' | 'body' | 'target'>
 
 /** Null for a step that does nothing outside. */
 function describeEffect(step: Checkpoint, { send, invoke, approve, effect }: StageFacts): Described | null {
-  const none = { asked: null, expect: null, target: step.target }
+  const none = { asked: null, expect: null, listed: null, isFolderAllowed: false, target: step.target }
   if (send) return { ...none, class: 'send', body: JSON.stringify(JSON.parse(send.body).data) }
   if (invoke) return { ...none, class: 'invoke', target: invoke.workflow, body: invoke.input }
   if (approve) return { ...none, class: 'approve', body: JSON.stringify({ ask: approve.ask, show: approve.show }) }
   if (step.kind !== 'run' || step.effect === 'read') return null
-  const { asked = null, expect = null } = effect ?? {}
-  return { class: step.effect, target: step.target, asked, expect, body: null }
+  const { asked = null, expect = null, listed = null, isFolderAllowed = false } = effect ?? {}
+  return { class: step.effect, target: step.target, asked, expect, listed, isFolderAllowed, body: null }
 }
 
 function readOutcome({ status, output, error }: StageOutcome): string | null {

@@ -33,7 +33,7 @@ export type AnswerSource = 'recorded' | 'live' | 'derived' | 'borrowed' | 'none'
 
 /** A step of a played run. */
 export interface PlayedStep {
-  /** Its key. */
+  /** Its key; for a step of a run that another one invokes, behind the key of that step. */
   step: string
   kind: 'run' | 'sleep' | 'wait' | 'receive' | 'send' | 'invoke' | 'approve' | 'patch'
   target: string | null
@@ -53,6 +53,10 @@ export interface PlayedEffect extends PlayedStep {
   asked: Asked | null
   /** State of the file that its author requires; null without one. */
   expect: FileState | null
+  /** Distinct entries of the storage that the run had listed; null: none. */
+  listed: number | null
+  /** True where a folder may go, with everything in it: that always asks people. */
+  isFolderAllowed: boolean
   /** JSON text: the data of an event, the input of a run, or the question to people. */
   body: string | null
   /** Outcome of a delete, such as `deleted` or `changed`; null for any other effect. */

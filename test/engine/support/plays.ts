@@ -28,7 +28,6 @@ export async function playRecorded(store: Store, runId: string, workflow: AnyWor
   return playRun(playParts(store), {
     claim,
     workflow,
-    answersFor: (clock) =>
-      firstAnswer([recorded, derivedAnswers({ now: () => clock.now(), signal: new AbortController().signal })]),
+    answersFor: (control) => firstAnswer([recorded, derivedAnswers(control)]),
   })
 }

@@ -1,0 +1,29 @@
+import { systemClock, waitUntil } from '../../core/time.ts'
+import type { AccountClients } from '../service/account-clients.ts'
+import { READS, type ReadFiles, type ReadOperation } from './planned-files.ts'
+
+/**
+ * Reads of the service for plans, and nothing but reads. A read that the limit of the key puts off
+ * waits. `onRead` hears of each, such as `get`.
+ */
+export function openReads(
+  clients: Pick<AccountClients, 'clientOf'>,
+  signal: AbortSignal,
+  onRead: (operation: ReadOperation) => void = () => {},
+): ReadFiles {
+  return async <T>(account: string, operation: ReadOperation, given: unknown): Promise<T> => {
+    if (!READS.includes(operation)) throw new Error(`A plan may not call "${operation}".`)
+    for (;;) {
+      try {
+        const client = await clients.clientOf(account)
+        onRead(operation)
+        const read = client[operation].bind(client) as (given: unknown, options: object) => Promise<unknown>
+        return (await read(given, { signal })) as T
+      } catch (error) {
+        const { retryAt = null } = error as { retryAt?: number | null }
+        if (retryAt === null || retryAt <= systemClock.now()) throw error
+        await waitUntil(systemClock, retryAt, signal)
+      }
+    }
+  }
+}

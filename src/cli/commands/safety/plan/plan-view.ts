@@ -1,0 +1,139 @@
+import { describeRefused } from '../../../../app/play/describe-refused.ts'
+import type { RoomPlan } from '../../../../app/play/room.ts'
+import type { EventRecord } from '../../../../core/incoming/event.ts'
+import type { Asked } from '../../../../core/safety/effect.ts'
+import { describeScope, type EffectStop } from '../../../../core/safety/stop.ts'
+import { isoTime } from '../../../../core/time.ts'
+import { formatBytes, formatFailure, formatText } from '../../../terminal/format-value.ts'
+import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
+import { parseOutput } from '../../runs/run-view.ts'
+
+type PlayedEffect = RoomPlan['effects'][number]
+type PlayedStep = RoomPlan['others'][number]
+
+interface AboutPlan {
+  workflow: string
+  event: EventRecord
+  /** Null where the room did not load the workflow. */
+  codeHash: string | null
+  /** Calls of the service that were made. */
+  reads: readonly string[]
+  stops: readonly EffectStop[]
+}
+
+/** A plan as `--json` gives it. */
+export function describePlan(plan: RoomPlan, { workflow, event, codeHash, reads, stops }: AboutPlan) {
+  return {
+    ...{ workflow, codeHash, event: event.id, account: event.account },
+    end: describeEnd(plan.end),
+    effects: plan.effects.map(({ body, dueAt: _, kind: __, ...effect }) => ({ ...effect, body: parseOutput(body) })),
+    steps: plan.others.map(({ dueAt, ...step }) => ({ ...step, dueAt: dueAt === null ? null : isoTime(dueAt) })),
+    ...{ holds: plan.holds, undeclared: plan.undeclared, log: plan.log },
+    stops: stops.map(({ since, ...stop }) => ({ ...stop, since: isoTime(since) })),
+    readsSent: reads.length,
+  }
+}
+
+function describeEnd(end: RoomPlan['end']): Record<string, unknown> {
+  if (end.kind === 'completed') return { kind: end.kind, output: parseOutput(end.output) }
+  return end.kind === 'continued' ? { kind: end.kind, input: parseOutput(end.input) } : { ...end }
+}
+
+/** A plan for a person: its end first, then the effects, and what nobody has done. */
+export function formatPlan(plan: RoomPlan, about: AboutPlan, layout: Layout): string[] {
+  const { paint } = layout
+  const { workflow, event, codeHash } = about
+  const code = codeHash === null ? '' : ` (code ${codeHash.slice(0, 8)})`
+  return [
+    `${paint('bold', workflow)}${code} on ${event.id}, ${event.type}, would ${formatEnd(plan.end)}`,
+    ...formatSection('It would do', formatTable(plan.effects, EFFECTS, indented(layout)), paint),
+    ...formatSection('On the way', formatTable(plan.others, STEPS, indented(layout)), paint),
+    ...formatSection(
+      'It would log',
+      plan.log.map(({ level, message }) => `  ${level}  ${formatText(message, 200)}`),
+      paint,
+    ),
+    ...formatSection(
+      'Refused',
+      plan.undeclared.map((each) => `  ${describeRefused(each)}`),
+      paint,
+    ),
+    '',
+    ...formatHolds(plan),
+    ...about.stops.map((stop) => `${describeScope(stop)} are stopped: ${formatText(stop.reason)}`),
+    `${countEffects(plan.effects)}. Nothing was done: ${count(about.reads.length, 'read')} sent.`,
+  ]
+}
+
+function formatEnd(end: RoomPlan['end']): string {
+  switch (end.kind) {
+    case 'completed':
+      return `complete: ${formatText(end.output, 200)}`
+    case 'continued':
+      return `go on in another run, with the input ${formatText(end.input, 200)}`
+    case 'failed':
+      return `fail: ${formatFailure(end.error)}`
+    case 'skipped':
+      return `be skipped: ${formatText(end.reason)}`
+    case 'halted':
+      return `wait for a person: ${formatText(end.reason, 300)}`
+    case 'open':
+      return `be open at step "${end.step}": ${formatText(end.reason, 300)}`
+    default:
+      return end satisfies never
+  }
+}
+
+const EFFECTS: Column<PlayedEffect>[] = [
+  {
+    title: 'WHAT',
+    value: ({ class: kind }) => kind.toUpperCase(),
+    style: ({ class: kind }) => (kind === 'delete' ? 'red' : null),
+  },
+  { title: 'STEP', value: ({ step }) => step, most: 60 },
+  { title: 'TARGET', value: ({ asked, target }) => asked?.path ?? target, most: 60 },
+  { title: 'SIZE', value: ({ asked }) => (asked?.bytes == null ? null : formatBytes(asked.bytes)), align: 'right' },
+  { title: 'RESULT', value: formatResult, most: 60 },
+]
+
+const STEPS: Column<PlayedStep>[] = [
+  { title: 'STEP', value: ({ step }) => step, most: 60 },
+  { title: 'KIND', value: ({ kind }) => (kind === 'run' ? 'read' : kind) },
+  { title: 'ANSWER', value: formatSource },
+]
+
+function formatResult(effect: PlayedEffect): string {
+  const condition = effect.class === 'delete' && effect.expect !== null ? ', only if unchanged' : ''
+  const content = describeContent(effect.asked, effect.body)
+  return `${effect.outcome ?? formatSource(effect)}${condition}${content === null ? '' : `  ${content}`}`
+}
+
+function describeContent(asked: Asked | null, body: string | null): string | null {
+  if (body !== null) return formatText(body, 60)
+  return asked?.input === undefined ? null : formatText(JSON.stringify(asked.input), 60)
+}
+
+function formatSource({ source, from, kind }: PlayedStep): string {
+  if (source === 'none') return 'nobody knows'
+  if (source === 'derived' && kind === 'sleep') return 'skipped'
+  return from === undefined ? source : `${source} from ${from}`
+}
+
+function formatHolds({ holds }: RoomPlan): string[] {
+  const [first] = holds
+  if (first === undefined) return []
+  const more = holds.length === 1 ? '' : `, and ${holds.length - 1} more`
+  const rule = { approve: 'would wait for people', wait: 'would wait for room', fail: 'would fail' }[first.over]
+  return [`The guard: step "${first.step}"${more} ${rule}: ${first.reason}`]
+}
+
+function countEffects(effects: readonly PlayedEffect[]): string {
+  const deletes = effects.filter((each) => each.class === 'delete' && each.outcome === 'deleted')
+  const bytes = deletes.reduce((sum, { asked }) => sum + (asked?.bytes ?? 0), 0)
+  const others = effects.filter((each) => each.class !== 'delete')
+  return `${count(deletes.length, 'delete')} (${formatBytes(bytes)}), ${count(others.length, 'other effect')}`
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}

@@ -1,0 +1,105 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openStore } from '../../../../src/project/data-dir/open-store.ts'
+import { eventBody, incoming } from '../../../support/fixtures.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
+import { startTestApp } from '../../../support/test-app.ts'
+import { runHere } from '../../support/run-here.ts'
+
+const DOOR = join(import.meta.dirname, '../../../../src/author/index.ts')
+
+/** An app whose sandbox has these files, with an event and a folder for code that runs on it. */
+async function openFiles(...paths: string[]) {
+  const { dataDir, sandbox } = await startTestApp()
+  const storage = sandbox.storage('storage_a')
+  for (const path of paths) await storage.put(path, 'bytes')
+  const store = await openStore({ dataDir, secretKey: null })
+  const body = eventBody('evt_1', 'batch.done', { folder: '/in' })
+  await store.saveDelivery(incoming('evt_1', { body, workflows: [] }))
+  const before = { runs: await store.listRuns({ limit: 9 }), effects: await store.listEffects({ limit: 9 }) }
+  const list = () => storage.list().map(({ path, size }) => ({ path, size }))
+  const files = list()
+  const isUntouched = async () => {
+    expect(list()).toEqual(files)
+    expect({ runs: await store.listRuns({ limit: 9 }), effects: await store.listEffects({ limit: 9 }) }).toEqual(before)
+    await store.close()
+  }
+  const folder = tempFolder()
+  const plan = (run: string, ...args: string[]) => {
+    const code = `import { defineWorkflow } from '${DOOR}'
+export default defineWorkflow({ id: 'tidy', on: 'batch.done', run: ${run} })`
+    writeFileSync(join(folder, 'tidy.workflow.ts'), code)
+    return runHere(dataDir, ['plan', 'evt_1', '--workflow', 'tidy', '--workflows', folder, ...args])
+  }
+  return { plan, isUntouched }
+}
+
+const TIDY = `async ({ event, files, step }) => {
+  const { items } = await files.snapshot({ service: 'storage_a', path: event.data.folder })
+  await step.sleep('grace', '15m')
+  let gone = 0
+  for (const file of items) if ((await files.delete(file, { expect: file })).outcome === 'deleted') gone++
+  const left = await files.list({ service: 'storage_a', path: event.data.folder })
+  await step.send('tell', 'tidied', { gone })
+  return { gone, left: left.items.length }
+}`
+
+test('"plan" tells every delete of a run to its end, sees what they leave behind, and does nothing', async () => {
+  const { plan, isUntouched } = await openFiles('/in/a.txt', '/in/b.txt', '/kept.txt')
+  const { exit, json } = await plan(TIDY, '--json')
+  expect(exit).toBe(0)
+  expect(json.data).toMatchObject({
+    ...{ workflow: 'tidy', event: 'evt_1', end: { kind: 'completed', output: { gone: 2, left: 0 } } },
+    effects: [
+      { class: 'delete', operation: 'files.delete', outcome: 'deleted', source: 'derived', asked: { bytes: 5 } },
+      { class: 'delete', outcome: 'deleted' },
+      { class: 'send', target: 'tidied', body: { gone: 2 } },
+    ],
+    ...{ undeclared: [], holds: [] },
+  })
+  const paths = json.data.effects.slice(0, 2).map(({ asked }: { asked: { path: string } }) => asked.path)
+  expect(paths.sort()).toEqual(['/in/a.txt', '/in/b.txt'])
+  const { stdout } = await plan(TIDY)
+  expect(stdout).toContain('would complete: {"gone":2,"left":0}')
+  expect(stdout).toMatch(/DELETE +files\.delete\[storage_a:.*\/in\/a\.txt +5 B +deleted, only if unchanged/)
+  expect(stdout).toContain('2 deletes (10 B), 1 other effect. Nothing was done:')
+  await isUntouched()
+})
+
+test('"plan" tells what the guard would hold, and where nobody knows how the run goes on', async () => {
+  const many = Array.from({ length: 12 }, (_, index) => `/in/${index}.txt`)
+  const { plan, isUntouched } = await openFiles(...many)
+  const loop = `async ({ files, step }) => {
+    const { items } = await files.snapshot({ service: 'storage_a', path: '/in' })
+    for (const round of ['', '1'])
+      for (const file of items) await files.delete({ ...file, id: file.id + round })
+    await step.run('open ticket', () => fetch('http://127.0.0.1:9'))
+    throw new Error('never reached')
+  }`
+  const { exit, json } = await plan(loop, '--json')
+  expect(exit).toBe(0)
+  expect(json.data.end).toMatchObject({ kind: 'open', step: 'open ticket' })
+  expect(json.data.effects.filter(({ outcome }: { outcome: string }) => outcome === 'deleted')).toHaveLength(12)
+  expect(json.data.holds.length).toBeGreaterThan(0)
+  expect(json.data.holds[0]).toMatchObject({
+    over: 'approve',
+    reason: expect.stringContaining('20 deletes in one run'),
+  })
+  const { stdout } = await plan(loop)
+  expect(stdout).toContain('be open at step "open ticket"')
+  expect(stdout).toMatch(/The guard: step "files\.delete\[.*would wait for people: over 20 deletes in one run/)
+  await isUntouched()
+})
+
+test('"plan" leaves with 7 where code acts outside its steps, and with 1 where the run would fail', async () => {
+  const { plan, isUntouched } = await openFiles('/in/a.txt')
+  const acting = await plan(`async () => { await fetch('http://127.0.0.1:9').catch(() => {}) }`)
+  expect(acting.exit).toBe(7)
+  expect(acting.stdout).toMatch(/Refused\n +fetch GET outside of every step at .*tidy\.workflow\.ts:2:/)
+  const failing = await plan(`async ({ files }) => files.get({ service: 'storage_a', id: 'fil_none' })`)
+  expect(failing.exit).toBe(1)
+  expect(failing.stdout).toContain('would fail: ')
+  expect((await plan('nothing.at.all')).exit).toBe(5)
+  await isUntouched()
+})

@@ -31,6 +31,7 @@ import { approvalHandlers } from './resources/safety/approval-handlers.ts'
 import { effectHandlers } from './resources/safety/effect-handlers.ts'
 import { accountHandlers } from './resources/service/account-handlers.ts'
 import { fileHandlers } from './resources/service/file-handlers.ts'
+import { sandboxHandlers } from './resources/service/sandbox-handlers.ts'
 import { subjectHandlers } from './resources/subject-handlers.ts'
 import { alertHandlers } from './resources/system/alert-handlers.ts'
 import { systemHandlers } from './resources/system/system-handlers.ts'
@@ -130,6 +131,7 @@ function createHandlers(parts: ConsoleParts, { authenticator, feed, runner, plac
     ...endpointHandlers(parts),
     ...accountHandlers(parts),
     ...fileHandlers(parts),
+    ...sandboxHandlers(parts),
     ...tokenHandlers(parts),
     ...auditHandlers(parts),
     ...alertHandlers(parts),

@@ -13,6 +13,7 @@ import { APPROVAL_ROUTES } from './resources/safety/approvals.ts'
 import { EFFECT_ROUTES } from './resources/safety/effects.ts'
 import { ACCOUNT_ROUTES } from './resources/service/accounts.ts'
 import { FILE_ROUTES } from './resources/service/files.ts'
+import { SANDBOX_ROUTES } from './resources/service/sandbox.ts'
 import { SUBJECT_ROUTES } from './resources/subjects.ts'
 import { ALERT_ROUTES } from './resources/system/alerts.ts'
 import { SYSTEM_ROUTES } from './resources/system/system.ts'
@@ -36,6 +37,7 @@ export const ROUTES = {
   ...ENDPOINT_ROUTES,
   ...ACCOUNT_ROUTES,
   ...FILE_ROUTES,
+  ...SANDBOX_ROUTES,
   ...TOKEN_ROUTES,
   ...AUDIT_ROUTES,
   ...OPERATION_ROUTES,

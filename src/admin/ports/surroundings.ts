@@ -25,6 +25,25 @@ export interface AlertSetup {
   kinds: Readonly<Record<string, AlertChannel['kind']>>
 }
 
+/** A call of the sandbox's control API. */
+export interface SandboxCall {
+  method: string
+  path: string
+  /** Sent as JSON. */
+  body?: object
+  /** Content of a file, in place of a body. */
+  content?: string
+  signal?: AbortSignal
+}
+
+/** The control API of the sandbox, which may run in another process of this data directory. */
+export interface SandboxDesk {
+  /** Address of its account pages; null where the app works with the real service. */
+  url(): string | null
+  /** Its answer to a call; the shape is trusted. Throws `not_running` where no sandbox is there. */
+  ask<Answer>(call: SandboxCall): Promise<Answer>
+}
+
 /** Everything outside the store that the API needs; the app has it. */
 export interface Surroundings {
   /** Address of the receiver; null while no process serves one. */
@@ -45,6 +64,7 @@ export interface Surroundings {
   /** The account that the environment or the sandbox names, without its keys. */
   defaultAccount(): Pick<Account, 'plan' | 'storages'> & { baseUrl: string | null; keeper: Exclude<Keeper, null> }
   files: FilesDesk
+  sandbox: SandboxDesk
   /** The limits of the project; null: the guard is off. */
   guard(): Guard | null
   alerts(): AlertSetup

@@ -15,6 +15,7 @@ import { deliverSigned, sendEvent } from '../send/send-event.ts'
 import { tryEndpoint } from '../send/try-endpoint.ts'
 import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
 import { openFilesDesk } from './open-files-desk.ts'
+import { openSandboxDesk } from './open-sandbox-desk.ts'
 
 interface SurroundingsParts {
   store: Store
@@ -53,6 +54,7 @@ export function openSurroundings(
       await webhooks?.edit(webhook.id, { secrets: [currentSecret(endpoint)], scheme: endpoint.scheme })
     },
     files: openFilesDesk(config, { store, clock, publish, embedded }),
+    sandbox: openSandboxDesk(config, embedded),
     guard: () => config.guardPolicy.limits,
     alerts: () => describeAlerts(config),
     async testAlert(rule, signal) {

@@ -7,10 +7,12 @@ interface CopyParts {
   url: string
   /** Body of an action; left out: the call is a question. */
   body?: object
+  /** Of an action; default POST. */
+  method?: 'PUT' | 'PATCH' | 'DELETE'
 }
 
 /** Copies the command line's or curl's form of what the page shows or does. */
-export function CopyAs({ cli, url, body }: CopyParts) {
+export function CopyAs({ cli, url, body, method }: CopyParts) {
   const id = useId()
   const menu = useMenuKeys()
   const toast = useToasts()
@@ -19,7 +21,8 @@ export function CopyAs({ cli, url, body }: CopyParts) {
       () => toast(`Copied ${what}.`),
       () => toast(text),
     )
-  const call = `curl -H "Authorization: Bearer $UPSHOT_TOKEN" '${url}'`
+  const verb = method === undefined ? '' : ` -X ${method}`
+  const call = `curl${verb} -H "Authorization: Bearer $UPSHOT_TOKEN" '${url}'`
   const curl = body ? `${call} -H 'Content-Type: application/json' -d ${quote(JSON.stringify(body))}` : call
   return (
     <span className="menu">

@@ -85,13 +85,15 @@ function Side({ session, openHelp }: { session: Session; openHelp: () => void })
       <nav aria-label="Pages" ref={nav}>
         {PLACES.map((group) => (
           <ul key={group[0]?.href}>
-            {group.map(({ href, title }) => (
-              <li key={href}>
-                <Link href={href} aria-current={isHere(href) ? 'page' : undefined}>
-                  {title}
-                </Link>
-              </li>
-            ))}
+            {group
+              .filter(({ isInSandbox }) => !isInSandbox || session.isSandbox)
+              .map(({ href, title }) => (
+                <li key={href}>
+                  <Link href={href} aria-current={isHere(href) ? 'page' : undefined}>
+                    {title}
+                  </Link>
+                </li>
+              ))}
           </ul>
         ))}
       </nav>

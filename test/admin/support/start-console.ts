@@ -47,6 +47,7 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
       async *stream() {},
       remove: async () => ({ outcome: 'deleted', error: null }),
     },
+    sandbox: { url: () => null, ask: () => Promise.reject(new UpshotError('not_running', 'There is no sandbox.')) },
     guard: () => DEFAULT_GUARD,
     alerts: () => ({ rules: [], kinds: {} }),
     testAlert: async () => [],

@@ -1,7 +1,8 @@
 import { join, resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import { z } from 'zod'
-import { type ErrorCode, UpshotError } from '../../../../core/errors.ts'
+import { askSandbox } from '../../../../app/service/ask-sandbox.ts'
+import { UpshotError } from '../../../../core/errors.ts'
 import type { Project } from '../../../open/open-project.ts'
 import { findRunningApp } from '../../../open/running-app.ts'
 import type { Output } from '../../../terminal/output.ts'
@@ -35,19 +36,14 @@ export interface SandboxControl {
 
 type RequestBody = string | Blob
 
-/** Generous: advancing the clock may wait for many receivers that do not answer. */
-const ANSWER_WITHIN_MS = 300_000
 const HEALTH_WITHIN_MS = 5_000
-
-const answer = z.object({ data: z.unknown() })
-const refusal = z.object({ error: z.object({ message: z.string() }) })
 
 /** The chosen sandbox. Throws `not_running`, or `invalid_request` if it is another server. */
 export async function findSandbox(project: Project, choice: SandboxChoice): Promise<SandboxControl> {
   const { origin, belongsToApp } = await locate(project, choice)
   await checkHealth(origin)
   const call = async (method: string, path: string, body?: RequestBody) => {
-    const answered = await ask(origin, { method, path, body })
+    const answered = await askSandbox(origin, { method, path, body })
     if (belongsToApp && method !== 'GET') await recordChange(project, method, path)
     return answered
   }
@@ -118,30 +114,6 @@ function notRunning(message: string): UpshotError {
   return new UpshotError('not_running', message, {
     details: { fix: 'Start one with "upshot sandbox start" or "upshot dev", or name one with --url.' },
   })
-}
-
-async function ask(
-  origin: string,
-  { method, path, body }: { method: string; path: string; body: RequestBody | undefined },
-): Promise<unknown> {
-  const isText = typeof body === 'string'
-  const reply = await fetch(`${origin}/_sandbox${path}`, {
-    method,
-    headers: { 'x-sandbox-control': '1', ...(isText ? { 'content-type': 'application/json' } : {}) },
-    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
-    ...(body === undefined ? {} : { body }),
-  }).catch((cause: unknown) => {
-    throw new UpshotError('not_running', `The sandbox at ${origin} stopped answering.`, { cause })
-  })
-  const content: unknown = await reply.json().catch(() => null)
-  if (reply.ok) return answer.parse(content).data
-  throw new UpshotError(codeOf(reply.status), refusal.safeParse(content).data?.error.message ?? `HTTP ${reply.status}.`)
-}
-
-function codeOf(status: number): ErrorCode {
-  if (status === 404) return 'not_found'
-  if (status === 409) return 'conflict'
-  return status < 500 ? 'invalid_request' : 'internal'
 }
 
 /** Under `--dry-run`: prints what would be done and returns true. */

@@ -151,6 +151,11 @@ export interface ConfigFile {
     rules: AlertRuleConfig[]
   }
   /**
+   * The writes that the effect ledger has a row of. `targeted`: those that name a `target`. `all`:
+   * every step that writes, which costs each of them a row. Default `targeted`.
+   */
+  ledger?: 'targeted' | 'all'
+  /**
    * Age at which things are removed: a duration, or `forever` to keep them. Events stay known
    * without their bodies, so a repeated delivery starts nothing.
    */

@@ -192,6 +192,16 @@ describeStores((open) => {
     ])
   })
 
+  test('a write without a target is in the ledger where it says so', async () => {
+    const { store } = await open()
+    const lease = await claim(store, 'evt_1')
+    const effect = { input: null, isUntargeted: true } as const
+    await store.saveCheckpoint(lease, checkpoint('note'), undefined, { effect })
+    await store.saveCheckpoint(lease, checkpoint('made', { position: 1 }), undefined, { effect: { input: '{}' } })
+    const about = { class: 'write', target: null, outcome: 'done', runId: lease.runId }
+    expect(await store.listEffects({ limit: 10 })).toMatchObject([{ phase: 'done', operation: 'note', ...about }])
+  })
+
   test('an outdated lease gets no permit, and counts nothing', async () => {
     const { store } = await open()
     const lease = await claim(store, 'evt_1')

@@ -79,8 +79,11 @@ export interface SavedWithStep {
   wait?: EventWait
   invoke?: Invocation
   send?: SentEvent
-  /** The step's effect had a permit, or its author says what it is made of; for the ledger. */
-  effect?: { input: string | null; before?: string | null }
+  /**
+   * For the ledger: the effect had a permit, or its author says what it is made of.
+   * `isUntargeted`: a write without a target, which gets a row all the same.
+   */
+  effect?: { input: string | null; before?: string | null; isUntargeted?: true }
   /** The step waits no longer. */
   isSettled?: true
   /** A question for people, which the step waits for. */

@@ -56,12 +56,15 @@ export interface GuardPolicy {
   /** Null where the guard is off: stops and the ledger stay. */
   limits: Guard | null
   approvals: { expireMs: number; needs: number }
+  /** The writes that get a ledger row: those that name a target, or all of them. */
+  ledger: 'targeted' | 'all'
 }
 
 /** The policy of a project that sets nothing. */
 export const DEFAULT_POLICY: GuardPolicy = {
   limits: DEFAULT_GUARD,
   approvals: { expireMs: 7 * 86_400_000, needs: 1 },
+  ledger: 'targeted',
 }
 
 /** Length of a window, and of the slots that it is counted in, in milliseconds. */

@@ -12,7 +12,7 @@ import { neverSettles, type Park } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { findOptionFault } from './find-option-fault.ts'
 import { askGuard, type EffectFacts, needsPermit } from './guard/ask-guard.ts'
-import { describeEffect, describeInput, describeSaved } from './guard/describe-effect.ts'
+import { describeEffect, describeInput, describeSaved, isUntargeted } from './guard/describe-effect.ts'
 import { publishEnd, publishHold } from './guard/publish-approval.ts'
 import { holdStep, type ReachedStep, replayStep, takeStep } from './reach-step.ts'
 import { giveOutcome } from './stage-step.ts'
@@ -172,7 +172,7 @@ async function attemptStep<T>(
     const packing = packOutput(pass.store, `Step "${step.key}"`, json)
     const packed = packing && (await packing)
     step.settled = await pass.order.turn(step)
-    const saved = describeSaved(options, { isAsked, packed: packed?.data })
+    const saved = describeSaved(options, { isAsked, isUntargeted: isUntargeted(pass, step), packed: packed?.data })
     complete(pass, step, packed ? { apartBytes: packed.bytes } : { output: json }, saved)
     return { kind: 'completed', value: options.keep === false ? value : JSON.parse(json) }
   } catch (error) {
@@ -245,7 +245,8 @@ async function failAttempt(
   const retryAt = decision.kind === 'retry' ? decision.at : null
   publishFailure(pass, step, { ms: now - step.startedAt, retryAt, error: failure })
   if (decision.kind === 'give_up') {
-    const saved = describeSaved(options, { isAsked: needsPermit(pass, step, options) })
+    const isAsked = needsPermit(pass, step, options)
+    const saved = describeSaved(options, { isAsked, isUntargeted: isUntargeted(pass, step) })
     void pass.journal.record({ ...step, status: 'failed', error: failure, finishedAt: now }, record, saved)
     return { kind: 'failed', error: new StepError(step.key, step.attempt, failure) }
   }

@@ -93,6 +93,7 @@ const configFile = z.strictObject({
     })
     .prefault({}),
   guard: guardSchema(DEFAULT_GUARD),
+  ledger: z.enum(['targeted', 'all']).default('targeted'),
   approvals: z
     .strictObject({
       expire: durationSetting('7d'),

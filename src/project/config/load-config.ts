@@ -12,7 +12,7 @@ import type { ConfigFlags, LogThreshold, Role, ServiceConfig } from './variables
 import { ADMIN_PORTS, GENERAL, readService, readVariables } from './variables.ts'
 
 /** Configuration of the app, checked and frozen. */
-export interface Config extends Omit<Settings, 'workflows' | 'guard' | 'approvals' | 'alerts'> {
+export interface Config extends Omit<Settings, 'workflows' | 'guard' | 'approvals' | 'ledger' | 'alerts'> {
   dataDir: string
   workflowsDir: string
   /** Address that the receiver listens on. Admin server and sandbox listen on loopback only. */
@@ -30,7 +30,7 @@ export interface Config extends Omit<Settings, 'workflows' | 'guard' | 'approval
   secretKey: string | null
   /** File that anchors of the effect ledger are appended to; null: only the log has them. */
   anchorFile?: string | null
-  /** Bounds on effects, and the rules of approvals. */
+  /** Bounds on effects, the rules of approvals, and the writes that the ledger has. */
   guardPolicy: GuardPolicy
   service: ServiceConfig
   /** Left out: none. */
@@ -63,7 +63,7 @@ export async function loadConfig(
   const database = place && readDatabase(place, environment, faults)
   if (faults.length > 0 || !general || !service || !traces) throw describeFaults(faults)
   const file = await loadConfigFile(findConfigFile(root, configFile))
-  const { workflows, guard, approvals, ...settings } = file
+  const { workflows, guard, approvals, ledger, ...settings } = file
   const alerts = readAlerts(file.alerts, environment, faults)
   if (faults.length > 0) throw describeFaults(faults)
   return Object.freeze({
@@ -86,6 +86,7 @@ export async function loadConfig(
     guardPolicy: {
       limits: general.UPSHOT_GUARD === 'off' ? null : guard,
       approvals: { expireMs: approvals.expire, needs: approvals.needs },
+      ledger,
     },
     publicUrl: general.UPSHOT_PUBLIC_URL ?? settings.publicUrl,
     service,

@@ -1,6 +1,8 @@
 import type { JsonValue } from '../../../core/json.ts'
+import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { SavedWithStep } from '../../../core/runs/wait.ts'
 import type { Asked } from '../../../core/safety/effect.ts'
+import type { Pass } from '../../pass/pass.ts'
 import type { StagedEffect } from '../../pass/stage.ts'
 import type { EffectFacts } from './ask-guard.ts'
 
@@ -31,15 +33,24 @@ export function describeEffect(options: Described): StagedEffect {
   }
 }
 
+/** True where only the setting `ledger` gives a write its row. */
+export function isUntargeted({ guard }: Pass, { effect, target }: Checkpoint): boolean {
+  return guard.ledger === 'all' && effect === 'write' && target === null
+}
+
 /** The parts that most steps do not have; undefined without any. */
 export function describeSaved(
   { input, facts }: Described,
-  { isAsked, packed }: { isAsked: boolean; packed?: Uint8Array | undefined },
+  { isAsked, isUntargeted, packed }: { isAsked: boolean; isUntargeted: boolean; packed?: Uint8Array | undefined },
 ): SavedWithStep | undefined {
-  const isInLedger = isAsked || input !== undefined
+  const isInLedger = isAsked || isUntargeted || input !== undefined
   if (!isInLedger && packed === undefined) return undefined
   const seen = facts?.before?.() ?? null
   const before = seen && JSON.stringify(seen)
-  const effect = { input: input === undefined ? null : JSON.stringify({ input }), before }
+  const effect = {
+    input: input === undefined ? null : JSON.stringify({ input }),
+    before,
+    ...(isUntargeted && { isUntargeted }),
+  }
   return { ...(isInLedger && { effect }), ...(packed && { packed }) }
 }

@@ -72,10 +72,15 @@ export class EffectTable {
    * Appends the end of a step's effect. A delete that left the file alone gives its place back. It
    * keeps it where an attempt before may have worked.
    */
-  async end(runId: string, step: Checkpoint, { input, before = null }: StepFacts = { input: null }): Promise<void> {
+  async end(
+    runId: string,
+    step: Checkpoint,
+    { input, before = null, isUntargeted }: StepFacts = { input: null },
+  ): Promise<void> {
     const seq = await this.findBegun(runId, step.key)
     if (seq === null) {
-      if (step.effect === 'write' && step.target !== null) await this.#writeOnce(runId, step, input)
+      const hasRow = step.target !== null || isUntargeted === true
+      if (step.effect === 'write' && hasRow) await this.#writeOnce(runId, step, input)
       return
     }
     const begun = await this.#writes.find.get(seq)

@@ -71,10 +71,11 @@ export class EffectTable {
    * Appends the end of a step's effect. A delete that left the file alone gives its place back. It
    * keeps it where an attempt before may have worked.
    */
-  end(runId: string, step: Checkpoint, { input, before = null }: StepFacts = { input: null }): void {
+  end(runId: string, step: Checkpoint, { input, before = null, isUntargeted }: StepFacts = { input: null }): void {
     const seq = this.findBegun(runId, step.key)
     if (seq === null) {
-      if (step.effect === 'write' && step.target !== null) this.#writeOnce(runId, step, input)
+      const hasRow = step.target !== null || isUntargeted === true
+      if (step.effect === 'write' && hasRow) this.#writeOnce(runId, step, input)
       return
     }
     const begun = this.#writes.find.get(seq)

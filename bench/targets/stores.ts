@@ -137,7 +137,7 @@ async function endAtGates({ leases }: { leases: Lease[] }): Promise<number> {
     const claimed = await store.claimRuns(worker, AT_ONCE, Date.now())
     await end(claimed.map(({ lease }) => lease))
     if (claimed.length > 0) continue
-    const { pending, running, waiting } = await store.countOpenRuns()
+    const { pending, running, waiting } = await store.countOpenRuns(Date.now())
     if (pending + running + waiting === 0) return ended
     await wait(5)
   }

@@ -1,5 +1,6 @@
 import { describeError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
+import { findUsual } from '../core/runs/usual-time.ts'
 import type { CountedHour, DueHour, RunHour } from '../core/store/health/hours.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
@@ -86,12 +87,7 @@ async function countHour(store: HourStore, { hour }: DueHour): Promise<CountedHo
     await new Promise((resolve) => setImmediate(resolve))
   }
   const runs = [...groups.values()].map(({ ms, ...group }) => {
-    const sorted = ms.sort((one, other) => one - other)
-    return { ...group, p50Ms: percentile(sorted, 0.5), p95Ms: percentile(sorted, 0.95) }
+    return { ...group, ...(findUsual(ms) ?? { p50Ms: null, p95Ms: null }) }
   })
   return { runs, deliveries: await store.readHourDeliveries(hour) }
-}
-
-function percentile(sorted: readonly number[], share: number): number | null {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null
 }

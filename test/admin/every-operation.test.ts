@@ -53,6 +53,7 @@ test('every operation of the table answers, in the form that the table says, fro
   expect((await call('GET /runs/:id/steps', { params })).items).toMatchObject([{ key: 'book', effect: 'write' }])
   const step = { params: { id, key: 'book' } }
   expect((await call('GET /runs/:id/steps/:key/output', step)).value).toEqual({ booked: true })
+  expect(await call('GET /runs/:id/usual', { params })).toEqual({ runs: 0, run: null, steps: [] })
   await call('GET /runs/:id/related', { params })
   const [group] = (await call('GET /failures')).items
   expect(group).toMatchObject({ workflow: 'on-invoice', runs: 1, state: 'open' })

@@ -4,6 +4,7 @@ import type { Store } from '../../src/core/store/store.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
+import { claimNext } from './support/claim-next.ts'
 
 describeStores((open) => {
   test('a store that can be written and is migrated says so', async () => {
@@ -42,8 +43,8 @@ describeStores((open) => {
 
   test('open runs are counted by what they wait for, with the age of the oldest pending one', async () => {
     const { store } = await open()
-    const nothing = { pending: 0, running: 0, waiting: 0, forPerson: 0, failed: 0, oldestPendingAt: null }
-    expect(await store.countOpenRuns()).toEqual(nothing)
+    const nothing = { pending: 0, running: 0, waiting: 0, forPerson: 0, openFailures: 0, oldestPendingAt: null }
+    expect(await store.countOpenRuns(NOW)).toEqual(nothing)
     for (const event of ['evt_1', 'evt_2', 'evt_3', 'evt_4', 'evt_5', 'evt_6']) await queueRun(store, event)
     await store.startWorker('wrk_1', NOW)
     const [timed, stuck, awaiting, failing] = await store.claimRuns('wrk_1', 5, NOW)
@@ -52,14 +53,43 @@ describeStores((open) => {
     await store.parkRun(stuck.lease, { dueAt: null, reason: 'code changed' })
     await store.parkRun(awaiting.lease, { dueAt: null, reason: 'waits for it', awaits: ['it'] })
     await store.failRun(failing.lease, { name: 'Error', message: 'no' }, NOW)
-    expect(await store.countOpenRuns()).toEqual({
+    expect(await store.countOpenRuns(NOW)).toEqual({
       pending: 1,
       running: 1,
       waiting: 3,
       forPerson: 1,
-      failed: 1,
+      openFailures: 1,
       oldestPendingAt: expect.any(Number),
     })
+  })
+
+  test('a failure is open until its kind is resolved or snoozed, or its run is retried', async () => {
+    const { store } = await open()
+    const fail = async (event: string, message: string, at: number) => {
+      const run = await queueRun(store, event)
+      await store.failRun((await claimNext(store)).lease, { name: 'Error', message, step: 'copy' }, at)
+      return run
+    }
+    const openAt = async (now: number) => (await store.countOpenRuns(now)).openFailures
+    const first = await fail('evt_1', 'the disk is full', NOW + 1)
+    await fail('evt_2', 'the disk is full', NOW + 2)
+    await fail('evt_3', 'no such door', NOW + 3)
+    expect(await openAt(NOW + 10)).toBe(3)
+    const part = await store.groupFailures({}, { rows: 10, limit: 10, after: null })
+    const kindOf = (message: string) => part.items.find((group) => group.message === message)?.id ?? ''
+    const verdict = { note: null, by: 'cli:ada', at: NOW + 5 }
+    await store.saveFailureState({ ...verdict, group: kindOf('the disk is full'), kind: 'resolved', until: null })
+    expect(await openAt(NOW + 10)).toBe(1)
+    await store.saveFailureState({ ...verdict, group: kindOf('no such door'), kind: 'snoozed', until: NOW + 20 })
+    expect([await openAt(NOW + 19), await openAt(NOW + 20)]).toEqual([0, 1])
+    await fail('evt_4', 'the disk is full', NOW + 6)
+    expect(await openAt(NOW + 20)).toBe(2)
+    await store.retryRun(first, NOW + 7)
+    const { lease } = await claimNext(store)
+    await store.failRun(lease, { name: 'Error', message: 'the disk is full', step: 'copy' }, NOW + 8)
+    expect(await openAt(NOW + 20)).toBe(3)
+    await store.retryRun(first, NOW + 9)
+    expect(await openAt(NOW + 20)).toBe(2)
   })
 
   test('a run of a paused workflow waits for no person', async () => {
@@ -67,6 +97,6 @@ describeStores((open) => {
     await queueRun(store, 'evt_1', 'verify')
     await store.pauseWorkflow('verify', NOW)
     await store.holdRuns('verify', 10)
-    expect(await store.countOpenRuns()).toMatchObject({ pending: 0, waiting: 1, forPerson: 0 })
+    expect(await store.countOpenRuns(NOW)).toMatchObject({ pending: 0, waiting: 1, forPerson: 0 })
   })
 })

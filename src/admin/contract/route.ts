@@ -73,6 +73,9 @@ export const moment = z
   .union([z.iso.datetime({ offset: true }), z.string().regex(/^\d+(\.\d+)?(ms|s|m|h|d|w)$/)])
   .describe('ISO 8601 with an offset, or a duration before now such as `2h`.')
 
+/** A time that is usual. */
+export const usual = z.object({ p50Ms: z.number(), p95Ms: z.number() }).meta({ id: 'UsualTime' })
+
 /** Why somebody acts; the audit log keeps it. */
 export const reason = z.string().max(500).optional().describe('Kept in the audit log.')
 

@@ -12,6 +12,7 @@ import { decodePosition, given, readMoment } from '../queries/read-query.ts'
 import { momentOf } from '../views/moment-of.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
 
+const HOUR_MS = 3_600_000
 /** Failed runs of one slice. Their rows lie apart, so that each may be a read of the disk. */
 const FAILURES = 1_000
 
@@ -41,7 +42,10 @@ export function failureHandlers(parts: ResourceParts): Handlers<keyof typeof FAI
       const groups = mergeFailureGroups(page.items)
       const states = await store.listFailureStates(groups.map(({ id }) => id))
       const known = new Map(states.map((state) => [state.group, state]))
-      return { ...describePage(page), items: groups.map((group) => describeGroup(group, known.get(group.id), now)) }
+      return {
+        ...describePage(page),
+        items: groups.map((group) => describeGroup(group, { state: known.get(group.id), filter, now })),
+      }
     },
     'POST /failures/:id/resolve': (call) => save(call, { kind: 'resolved', until: null }),
     'POST /failures/:id/snooze': (call) =>
@@ -61,13 +65,31 @@ function readFilter(query: Call<'GET /failures'>['query'], now: number): Failure
   })
 }
 
-function describeGroup({ firstAt, lastAt, ...group }: FailureGroup, state: FailureState | undefined, now: number) {
+function describeGroup(
+  { firstAt, lastAt, byHour, ...group }: FailureGroup,
+  { state, filter, now }: { state: FailureState | undefined; filter: FailureFilter; now: number },
+) {
   const { note = null, by = null, until = null } = state ?? {}
   return {
     ...group,
+    ...spread(byHour, filter.since ?? firstAt, filter.until ?? now),
     firstAt: isoTime(firstAt),
     lastAt: isoTime(lastAt),
     state: decideFailureState(state ?? null, { lastAt, now }),
     ...{ note, by, until: momentOf(until) },
   }
+}
+
+/** Parts of the time that is asked for. */
+const PARTS = 24
+
+/** Counts by the hour as parts of a stretch; an hour counts for the part that it ends in. */
+function spread(byHour: FailureGroup['byHour'], from: number, until: number): { trend: number[] } {
+  const trend = new Array<number>(PARTS).fill(0)
+  for (const [hour, runs] of Object.entries(byHour)) {
+    const share = ((Number(hour) + 1) * HOUR_MS - from) / Math.max(1, until - from)
+    const part = Math.min(PARTS - 1, Math.max(0, Math.ceil(share * PARTS) - 1))
+    trend[part] = (trend[part] ?? 0) + runs
+  }
+  return { trend }
 }

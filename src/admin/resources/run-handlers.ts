@@ -1,8 +1,10 @@
 import { UpshotError } from '../../core/errors.ts'
 import { findObstacle, type Run, type RunFilter, type RunOperation } from '../../core/runs/run.ts'
-import { planFork, ROW_OUTPUT_BYTES } from '../../core/runs/step.ts'
+import { planFork, ROW_OUTPUT_BYTES, stepNameOf } from '../../core/runs/step.ts'
+import { findUsual } from '../../core/runs/usual-time.ts'
 import { readChain } from '../../core/store/runs.ts'
 import type { OperatorWrites } from '../../core/store/safety/operator-writes.ts'
+import { searchPage } from '../../core/store/search.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { Caller } from '../access/caller.ts'
 import type { RUN_ROUTES } from '../contract/resources/runs.ts'
@@ -14,6 +16,8 @@ import { maskValue } from '../views/mask.ts'
 import { describeRuns, describeStep, seesPayloads } from '../views/run-view.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
 
+/** Completed runs that tell what is usual. */
+const MAX_USUAL = 20
 /** Runs of one relation that are listed. */
 const MAX_RELATED = 100
 
@@ -38,6 +42,7 @@ function runReads({ store }: ResourceParts): Handlers<Exclude<RunRoute, RunActio
     async 'GET /runs/:id'({ params, caller }) {
       return describeOne(store, await requireRun(store, params.id), caller)
     },
+    'GET /runs/:id/usual': async ({ params }) => readUsual(store, await requireRun(store, params.id)),
     async 'GET /runs/:id/steps'({ params, query }) {
       await requireRun(store, params.id)
       const steps = await store.listSteps(params.id, 0)
@@ -138,4 +143,28 @@ async function readOutput(store: ReadStore, id: string, key: string | null, call
   if (!seesPayloads(caller)) return { bytes, isWhole, value: isWhole ? maskValue(JSON.parse(json)) : null, text: null }
   if (isWhole) return { bytes, isWhole, value: JSON.parse(json) as unknown, text: null }
   return { bytes, isWhole, value: null, text: Buffer.from(json).subarray(0, ROW_OUTPUT_BYTES).toString() }
+}
+
+/** The usual times of a workflow and of its steps, as far as a bounded search reaches. */
+async function readUsual(store: ReadStore, { workflow }: Run) {
+  const { items: runs } = await searchPage((slice) => store.searchRuns({ workflow, status: 'completed' }, slice), {
+    limit: MAX_USUAL,
+    now: () => performance.now(),
+  })
+  const byName = new Map<string, number[]>()
+  for (const { id } of runs) {
+    for (const { key, startedAt, finishedAt } of await store.listSteps(id, 0)) {
+      if (finishedAt === null) continue
+      const name = stepNameOf(key)
+      byName.set(name, [...(byName.get(name) ?? []), finishedAt - startedAt])
+    }
+  }
+  const whole = runs.flatMap(({ startedAt, finishedAt }) =>
+    startedAt === null || finishedAt === null ? [] : [finishedAt - startedAt],
+  )
+  const steps = [...byName].flatMap(([name, durations]) => {
+    const usual = findUsual(durations)
+    return usual === null ? [] : [{ name, ...usual }]
+  })
+  return { runs: runs.length, run: findUsual(whole), steps }
 }

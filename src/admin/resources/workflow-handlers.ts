@@ -2,8 +2,10 @@ import { UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { toJson } from '../../core/json.ts'
 import type { ScheduleRecord } from '../../core/runs/schedule.ts'
+import { joinUsual } from '../../core/runs/usual-time.ts'
 import type { WorkflowRecord } from '../../core/runs/workflow-record.ts'
 import { listTickAccounts } from '../../core/service/list-tick-accounts.ts'
+import type { RunHour } from '../../core/store/health/hours.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import type { WORKFLOW_ROUTES } from '../contract/resources/workflows.ts'
@@ -15,6 +17,7 @@ import { describeOne, requireRun } from './run-handlers.ts'
 type WorkflowRoute = Extract<keyof typeof WORKFLOW_ROUTES, `${string}/workflows${string}`>
 type ScheduleRoute = Exclude<keyof typeof WORKFLOW_ROUTES, WorkflowRoute>
 
+const WEEK_MS = 7 * 86_400_000
 /** Runs that are held or released per commit. */
 const SLICE = 500
 /** Largest input of a run that a program starts. */
@@ -27,20 +30,28 @@ export function workflowHandlers(parts: ResourceParts): Handlers<keyof typeof WO
 
 function handleWorkflows(parts: ResourceParts): Handlers<WorkflowRoute> {
   const { store } = parts
+  const describeOf = async (workflow: string, now: number) => {
+    const hours = await store.listRunHours({ since: now - WEEK_MS, workflow })
+    return describeWorkflow(await requireWorkflow(store, workflow), hours)
+  }
   return {
-    'GET /workflows': async () => ({ items: (await store.listWorkflows()).map(describeWorkflow) }),
-    'GET /workflows/:id': async ({ params }) => describeWorkflow(await requireWorkflow(store, params.id)),
+    async 'GET /workflows'({ now }) {
+      const hours = Map.groupBy(await store.listRunHours({ since: now - WEEK_MS }), ({ workflow }) => workflow)
+      const workflows = await store.listWorkflows()
+      return { items: workflows.map((workflow) => describeWorkflow(workflow, hours.get(workflow.id) ?? [])) }
+    },
+    'GET /workflows/:id': ({ params, now }) => describeOf(params.id, now),
     async 'POST /workflows/:id/pause'({ params, caller, body, now }) {
       const { id } = await requireWorkflow(store, params.id)
       await asCaller(parts, { caller, body }).pauseWorkflow(id, now)
       while ((await store.holdRuns(id, SLICE)) > 0);
-      return describeWorkflow(await requireWorkflow(store, id))
+      return describeOf(id, now)
     },
-    async 'POST /workflows/:id/resume'({ params, caller, body }) {
+    async 'POST /workflows/:id/resume'({ params, caller, body, now }) {
       const { id } = await requireWorkflow(store, params.id)
       await asCaller(parts, { caller, body }).resumeWorkflow(id)
       while ((await store.releaseHeldRuns(id, SLICE)) > 0);
-      return describeWorkflow(await requireWorkflow(store, id))
+      return describeOf(id, now)
     },
     async 'POST /workflows/:id/start'({ params, caller, body, now }) {
       const workflow = await requireWorkflow(store, params.id)
@@ -116,9 +127,13 @@ function requireCallable({ id, eventTypes, schedule }: WorkflowRecord): void {
   throw new UpshotError('conflict', `The workflow "${id}" is not callable.`, { details: { fix } })
 }
 
-function describeWorkflow({ loadedAt, pausedAt, priority = 0, runTimeoutMs, ...rest }: WorkflowRecord) {
+function describeWorkflow(
+  { loadedAt, pausedAt, priority = 0, runTimeoutMs, ...rest }: WorkflowRecord,
+  hours: readonly RunHour[],
+) {
   return {
     ...rest,
+    usual: joinUsual(hours.filter(({ status }) => status === 'completed')),
     priority,
     runTimeoutMs: runTimeoutMs ?? null,
     loadedAt: isoTime(loadedAt),

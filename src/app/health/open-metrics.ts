@@ -35,7 +35,7 @@ export function openMetrics(config: Config, wiring: MetricsWiring): Metrics {
     version: readVersion(),
     role: config.role,
     readiness: lateReadiness(health),
-    countOpenRuns: () => store.countOpenRuns(),
+    countOpenRuns: () => store.countOpenRuns(rest.clock.now()),
     listOpenApprovals: () => store.listApprovals({ status: 'open', limit: MOST_APPROVALS, now: rest.clock.now() }),
     readSealState: () => store.readSealState(),
     guardRules: config.guardPolicy.limits === null ? [] : listRules(config.guardPolicy.limits),

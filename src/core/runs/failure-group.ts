@@ -23,6 +23,8 @@ export interface FailureGroup extends FailureKind {
   lastAt: number
   /** Id of the newest run. */
   lastRun: string
+  /** Runs by the hour of their ends, in hours since 1970. */
+  byHour: Record<string, number>
 }
 
 /** Characters of a masked message. */
@@ -59,21 +61,38 @@ function maskMessage(message: string): string {
     .slice(0, MESSAGE_LIMIT)
 }
 
+const HOUR_MS = 3_600_000
+
+/** The group of one failed run, which ended at `at`. */
+export function groupOne({
+  run,
+  workflow,
+  error,
+  at,
+}: {
+  run: string
+  workflow: string
+  error: Failure
+  at: number
+}): FailureGroup {
+  const byHour = { [Math.floor(at / HOUR_MS)]: 1 }
+  return { ...groupFailure(workflow, error), runs: 1, firstAt: at, lastAt: at, lastRun: run, byHour }
+}
+
 /** Joins groups of several slices; the one with the newest failure comes first. */
 export function mergeFailureGroups(parts: readonly FailureGroup[]): FailureGroup[] {
   const groups = new Map<string, FailureGroup>()
   for (const part of parts) {
-    const known = groups.get(part.id)
-    if (known === undefined) groups.set(part.id, part)
-    else {
-      groups.set(part.id, {
-        ...known,
-        runs: known.runs + part.runs,
-        firstAt: Math.min(known.firstAt, part.firstAt),
-        lastAt: Math.max(known.lastAt, part.lastAt),
-        lastRun: known.lastRun > part.lastRun ? known.lastRun : part.lastRun,
-      })
+    const sum = groups.get(part.id)
+    if (sum === undefined) {
+      groups.set(part.id, { ...part, byHour: { ...part.byHour } })
+      continue
     }
+    sum.runs += part.runs
+    sum.firstAt = Math.min(sum.firstAt, part.firstAt)
+    sum.lastAt = Math.max(sum.lastAt, part.lastAt)
+    if (part.lastRun > sum.lastRun) sum.lastRun = part.lastRun
+    for (const [hour, runs] of Object.entries(part.byHour)) sum.byHour[hour] = (sum.byHour[hour] ?? 0) + runs
   }
   return [...groups.values()].sort((a, b) => b.lastAt - a.lastAt || (a.id < b.id ? -1 : 1))
 }

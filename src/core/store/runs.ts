@@ -87,7 +87,11 @@ export interface OpenRuns {
   waiting: number
   /** The waiting ones that only a person lets go on. */
   forPerson: number
-  failed: number
+  /**
+   * Failed runs whose kind a person has neither resolved since, nor snoozed for longer. One that is
+   * retried counts again only if it fails again.
+   */
+  openFailures: number
   /** When the oldest pending run was made, in epoch milliseconds; null: none is pending. */
   oldestPendingAt: number | null
 }
@@ -122,7 +126,7 @@ export interface RunReads {
   hasSuspects(): Promise<boolean>
   /** Earliest `dueAt` of the waiting runs; null when there is none. */
   nextDueAt(): Promise<number | null>
-  countOpenRuns(): Promise<OpenRuns>
+  countOpenRuns(now: number): Promise<OpenRuns>
 }
 
 /** Most runs before and after a run that its chain is read to. */

@@ -1,8 +1,10 @@
+import { useApi } from '../api/use-api.ts'
 import { formatDuration } from '../words/format.ts'
 import { type Run, tookMs, whyOf } from '../words/runs.ts'
 import { type Column, DataTable } from './data-table.tsx'
 import { Status } from './status.tsx'
 import { Path, RunLink } from './text.tsx'
+import { UsualBar } from './usual-bar.tsx'
 import { useNow, When } from './when.tsx'
 
 const COLUMNS: readonly Column<Run>[] = [
@@ -29,8 +31,15 @@ const COLUMNS: readonly Column<Run>[] = [
 
 function Took({ run }: { run: Run }) {
   const now = useNow()
+  const workflows = useApi('GET /workflows', {})
   const ms = tookMs(run, now)
-  return <span className="quiet">{ms === null ? '–' : formatDuration(ms)}</span>
+  const usual = workflows.data?.items.find(({ id }) => id === run.workflow)?.usual
+  return (
+    <span className="quiet">
+      {ms === null ? '–' : formatDuration(ms)}
+      {ms !== null && usual && <UsualBar ms={ms} usual={usual} />}
+    </span>
+  )
 }
 
 /** Runs as rows. */

@@ -111,6 +111,7 @@ const runs: Pick<
   },
   async failRun(t, lease, error, now, followUp) {
     await endRun(t, lease, { status: 'failed', error }, now)
+    await t.runs.noteFailureKind(lease.runId, error)
     if (followUp) await t.runs.followUp(lease.runId, now)
   },
   skipRun: (t, lease, reason, now) => endRun(t, lease, { status: 'skipped', reason }, now),

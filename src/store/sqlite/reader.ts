@@ -83,7 +83,7 @@ export function createReader({
     ],
     hasSuspects: async () => runs.hasSuspects(),
     nextDueAt: async () => runs.nextDueAt(),
-    countOpenRuns: async () => runs.countOpen(),
+    countOpenRuns: async (now) => runs.countOpen(now),
     listLeases: async (worker) => runs.leases(worker),
     listRoutes: async () => workflows.routes(),
     listWorkflows: async () => workflows.list(),

@@ -91,7 +91,7 @@ async function lookAtApprovals({ store }: LookParts, { workflow }: AlertRule, po
 }
 
 async function lookAtQueue({ store }: LookParts, { over }: AlertRule, position: string | null, now: number) {
-  const { oldestPendingAt, pending } = await store.countOpenRuns()
+  const { oldestPendingAt, pending } = await store.countOpenRuns(now)
   const waitedMs = oldestPendingAt === null ? 0 : now - oldestPendingAt
   if (waitedMs <= over) return { sightings: [], position }
   const title = `the queue stands: ${pending} pending, the oldest for ${Math.round(waitedMs / 1_000)} s`

@@ -55,7 +55,7 @@ export async function readGauges(sources: GaugeSources): Promise<Family[]> {
 }
 
 function describeRuns(runs: OpenRuns): Family[] {
-  const { pending, running, waiting, forPerson, failed, oldestPendingAt } = runs
+  const { pending, running, waiting, forPerson, openFailures, oldestPendingAt } = runs
   const statuses = Object.entries({ pending, running, waiting }).map(([status, value]) => ({
     labels: { status },
     value,
@@ -67,7 +67,9 @@ function describeRuns(runs: OpenRuns): Family[] {
       statuses,
     ),
     gauge('upshot_runs_for_person', 'Waiting runs that only a person lets go on.', [{ labels: {}, value: forPerson }]),
-    gauge('upshot_failures_open', 'Failed runs, at most 100,001.', [{ labels: {}, value: failed }]),
+    gauge('upshot_failures_open', 'Failed runs whose kind is neither resolved nor snoozed, at most 100,001.', [
+      { labels: {}, value: openFailures },
+    ]),
     gauge(
       'upshot_queue_oldest_timestamp_seconds',
       'When the oldest pending run was made; absent while none is pending.',

@@ -129,7 +129,7 @@ test('a gate never admits more than its limit, and leaves nobody in line, with t
     }
   }
   await Promise.all([work(one, 'wrk_1'), work(two, 'wrk_2')])
-  expect(await one.countOpenRuns()).toMatchObject({ pending: 0, running: 0, waiting: 0 })
+  expect(await one.countOpenRuns(NOW)).toMatchObject({ pending: 0, running: 0, waiting: 0 })
 })
 
 /** Sessions that are cut during one call. */

@@ -18,7 +18,7 @@ export function openTestMetrics(given: Partial<MetricsParts> = {}) {
     version: '0.1.0',
     role: 'all',
     readiness: async () => ({ writable: 'ok', app: 'starting' }),
-    countOpenRuns: () => store.countOpenRuns(),
+    countOpenRuns: () => store.countOpenRuns(NOW),
     listOpenApprovals: () => store.listApprovals({ status: 'open', limit: 1_000, now: clock.now() }),
     readSealState: () => store.readSealState(),
     guardRules: ['folder', 'guard.workflow.deletes.perRun'],

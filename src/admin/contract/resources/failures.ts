@@ -12,6 +12,7 @@ const failureGroup = z
     firstAt: time(),
     lastAt: time(),
     lastRun: z.string(),
+    trend: z.array(z.int()).describe('Failed runs in each 24th of the time between `since` and `until`, oldest first.'),
     state: z.enum(['open', 'snoozed', 'resolved']).describe('It opens again with its next failure.'),
     note: z.string().nullable(),
     by: z.string().nullable(),

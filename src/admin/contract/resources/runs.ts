@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { RUN_ORIGINS, RUN_STATUSES } from '../../../core/runs/run.ts'
-import { moment, pageOf, paging, type RouteTable, reason, time } from '../route.ts'
+import { moment, pageOf, paging, type RouteTable, reason, time, usual } from '../route.ts'
 import { failure } from './failure.ts'
 
 export const run = z
@@ -105,6 +105,19 @@ export const RUN_ROUTES = {
     isSearch: true,
   },
   'GET /runs/:id': { id: 'getRun', tag: 'runs', summary: 'One run', role: 'viewer', answer: run },
+  'GET /runs/:id/usual': {
+    id: 'getUsualTimes',
+    tag: 'runs',
+    summary: 'What is usual for the workflow of a run: of its newest completed runs, 20 at most',
+    role: 'viewer',
+    answer: z.object({
+      runs: z.int().describe('Completed runs that were looked at.'),
+      run: usual.nullable().describe('From start to end; null without such runs.'),
+      steps: z
+        .array(z.object({ name: z.string(), ...usual.shape }))
+        .describe('By the name of the step, without its key.'),
+    }),
+  },
   'GET /runs/:id/steps': {
     id: 'listSteps',
     tag: 'runs',

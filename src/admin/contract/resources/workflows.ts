@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type RouteTable, reason, time } from '../route.ts'
+import { type RouteTable, reason, time, usual } from '../route.ts'
 import { run } from './runs.ts'
 
 const cron = z.object({
@@ -24,6 +24,7 @@ const workflow = z
     loadedAt: time(),
     pausedAt: time().nullable(),
     held: z.int().describe('Runs that wait because of the pause.'),
+    usual: usual.nullable().describe('From start to end of its completed runs in the last 7 days; null without any.'),
   })
   .meta({ id: 'Workflow' })
 

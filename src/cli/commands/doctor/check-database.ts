@@ -1,4 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
+import { systemClock } from '../../../core/time.ts'
 import type { DatabaseConfig } from '../../../project/config/database-config.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { databaseFile } from '../../../project/data-dir/data-files.ts'
@@ -28,7 +29,7 @@ export async function checkDatabase(
 async function checkServer({ withStore }: Pick<Project, 'withStore'>, { hosts, schema }: DatabaseConfig) {
   const [{ host, port, database } = { host: '', port: 0, database: '' }] = hosts
   try {
-    await withStore((store) => store.countOpenRuns())
+    await withStore((store) => store.countOpenRuns(systemClock.now()))
     return ok('database', `PostgreSQL answers: ${database} on ${host}:${port} (schema ${schema})`)
   } catch (error) {
     const problem = describeProblem(error)

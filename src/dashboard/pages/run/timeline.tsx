@@ -1,5 +1,8 @@
 import { useState } from 'react'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { useApi } from '../../api/use-api.ts'
 import { Blocks } from '../../parts/blocks.tsx'
+import { describeUsual } from '../../parts/usual-bar.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { formatDuration } from '../../words/format.ts'
 import type { Run, Step } from '../../words/runs.ts'
@@ -19,6 +22,8 @@ const FITS: Record<Filter, (step: Step) => boolean> = {
   Effects: ({ effect }) => effect !== 'read',
 }
 
+type UsualTimes = AnswerOf<'GET /runs/:id/usual'>
+
 interface TimelineParts {
   run: Run
   steps: readonly Step[]
@@ -32,6 +37,8 @@ export function Timeline({ run, steps, total, chosen, choose }: TimelineParts) {
   const [filter, setFilter] = useState<Filter>('All')
   const now = useNow()
   const span = spanOf(run, steps, now)
+  const usual = useApi('GET /runs/:id/usual', { params: { id: run.id } }).data
+  const byName = new Map(usual?.steps.map((step) => [step.name, step]))
   const shown = steps.filter(FITS[filter])
   return (
     <section className="stack" aria-label="Timeline">
@@ -48,11 +55,17 @@ export function Timeline({ run, steps, total, chosen, choose }: TimelineParts) {
       <div className="card waterfall">
         <Hatch />
         <Axis span={span} />
-        <WholeRun run={run} span={span} />
+        <WholeRun run={run} span={span} usual={usual?.run ?? null} />
         <Blocks rows={shown} as="ol" rowHeight={LANE_HEIGHT} keyOf={({ key }) => key}>
           {(step) => (
             <li key={step.key}>
-              <Lane step={step} span={span} isChosen={step.key === chosen} choose={choose} />
+              <Lane
+                step={step}
+                span={span}
+                usual={byName.get(nameOf(step.key)) ?? null}
+                isChosen={step.key === chosen}
+                choose={choose}
+              />
             </li>
           )}
         </Blocks>
@@ -103,7 +116,7 @@ function AxisTrack({ span }: { span: Span }) {
   )
 }
 
-function WholeRun({ run, span }: { run: Run; span: Span }) {
+function WholeRun({ run, span, usual }: { run: Run; span: Span; usual: UsualTimes['run'] }) {
   const { state } = lookOf(run.status, run.needsPerson)
   const made = Date.parse(run.createdAt)
   const started = run.startedAt === null ? span.to : Date.parse(run.startedAt)
@@ -111,9 +124,9 @@ function WholeRun({ run, span }: { run: Run; span: Span }) {
   const bars: Bar[] = [{ from: made, to: started, look: 'queue' }]
   if (run.startedAt !== null) bars.push({ from: started, to: end, look: state === 'person' ? 'waiting' : state })
   return (
-    <div className="lane">
+    <div className="lane" title={usual === null ? undefined : describeUsual(usual)}>
       <span className="name quiet">queue → end</span>
-      <Track bars={bars} span={span} />
+      <Track bars={bars} span={span} usual={run.startedAt === null ? null : usualBar(started, usual)} />
       <span className="length">{run.startedAt === null ? '–' : formatDuration(end - started)}</span>
     </div>
   )
@@ -122,24 +135,32 @@ function WholeRun({ run, span }: { run: Run; span: Span }) {
 function Lane({
   step,
   span,
+  usual,
   isChosen,
   choose,
 }: {
   step: Step
   span: Span
+  usual: UsualTimes['run']
   isChosen: boolean
   choose: (key: string) => void
 }) {
   const end = step.finishedAt === null ? span.to : Date.parse(step.finishedAt)
   const length = formatDuration(end - Date.parse(step.startedAt))
   return (
-    <button type="button" className="lane" aria-pressed={isChosen} onClick={() => choose(step.key)}>
+    <button
+      type="button"
+      className="lane"
+      title={usual === null ? undefined : describeUsual(usual)}
+      aria-pressed={isChosen}
+      onClick={() => choose(step.key)}
+    >
       <span className="name">
         <GlyphOf step={step} />
         <span className="key">{step.key}</span>
         {step.effect !== 'read' && <span className={`tag ${step.effect}`}>{step.effect}</span>}
       </span>
-      <Track bars={barsOf(step, span)} span={span} />
+      <Track bars={barsOf(step, span)} span={span} usual={usualBar(Date.parse(step.startedAt), usual)} />
       <span className="length">{length}</span>
     </button>
   )
@@ -155,7 +176,15 @@ function GlyphOf({ step }: { step: Step }) {
   )
 }
 
-function Track({ bars, span }: { bars: readonly Bar[]; span: Span }) {
+/** The name of a step, without its key. */
+const nameOf = (key: string) => key.replace(/[[#].*$/s, '')
+
+function usualBar(from: number, usual: UsualTimes['run']): Span | null {
+  return usual === null ? null : { from, to: from + usual.p50Ms }
+}
+
+/** `usual`: drawn as a thin line below, as long as it usually takes. */
+function Track({ bars, span, usual }: { bars: readonly Bar[]; span: Span; usual: Span | null }) {
   return (
     <svg className="track" height="16" aria-hidden="true">
       <line x1="0" x2="100%" y1="8" y2="8" />
@@ -170,6 +199,15 @@ function Track({ bars, span }: { bars: readonly Bar[]; span: Span }) {
           rx="2"
         />
       ))}
+      {usual && (
+        <rect
+          className="usually"
+          x={`${placeOf(usual.from, span)}%`}
+          width={`${Math.max(placeOf(usual.to, span) - placeOf(usual.from, span), 0.3)}%`}
+          y="15"
+          height="1.5"
+        />
+      )}
     </svg>
   )
 }

@@ -10,10 +10,11 @@ import { Choice, Find } from '../../parts/find.tsx'
 import { List } from '../../parts/list.tsx'
 import { Empty } from '../../parts/messages.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
+import { Sparkline } from '../../parts/sparkline.tsx'
 import { When } from '../../parts/when.tsx'
 import { useFilters } from '../../state/filters.ts'
 import { useMay } from '../../state/session.ts'
-import { formatCount } from '../../words/format.ts'
+import { countOf, formatCount } from '../../words/format.ts'
 
 type Group = AnswerOf<'GET /failures'>['items'][number]
 
@@ -92,6 +93,12 @@ const COLUMNS: readonly Column<Group>[] = [
         {step !== null && ` · ${step}`}
       </span>
     ),
+  },
+  {
+    title: 'Trend',
+    width: '112px',
+    className: 'spare',
+    cell: ({ trend, runs }) => <Sparkline counts={trend} label={`${countOf(runs, 'run')} over the time shown`} />,
   },
   { title: 'First', width: '88px', className: 'spare', cell: ({ firstAt }) => <When at={firstAt} /> },
   { title: 'Last', width: '88px', cell: ({ lastAt }) => <When at={lastAt} /> },

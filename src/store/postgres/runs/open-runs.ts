@@ -10,16 +10,30 @@ export const FOR_PERSON = `work.status = 'waiting' AND work.due_at IS NULL AND w
 export const OLDEST_PENDING = `SELECT created_at FROM run WHERE id = (SELECT min(run_id) FROM (
   SELECT run_id FROM work WHERE status = 'pending' LIMIT ${MAX_COUNTED}) AS pending)`
 
-/** Counts runs that are not finished or failed. Index: those of `work`, and outcome_failed. */
-export function prepareOpenRuns(db: Connection): () => Promise<OpenRuns> {
+/**
+ * Failures of each kind that are newer than its resolution; none of a kind that is snoozed. Walks
+ * the kinds along the index.
+ */
+const OPEN_FAILURES = `(WITH RECURSIVE kind (id) AS (
+    SELECT min(failure_group) FROM outcome WHERE status = 'failed'
+    UNION SELECT (SELECT min(failure_group) FROM outcome WHERE status = 'failed' AND failure_group > kind.id)
+      FROM kind WHERE kind.id IS NOT NULL)
+  SELECT kind.id, CASE WHEN state.kind = 'resolved' THEN state.set_at ELSE 0 END AS resolved_at
+  FROM kind LEFT JOIN failure_state AS state ON state.failure_group = kind.id
+  WHERE kind.id IS NOT NULL AND NOT (state.kind IS NOT DISTINCT FROM 'snoozed' AND ?::bigint < state.until)) AS kind
+  JOIN outcome ON outcome.status = 'failed' AND outcome.failure_group = kind.id
+    AND outcome.finished_at > kind.resolved_at`
+
+/** Counts runs that need work or a person. Index: those of `work`, and outcome_failure_kind. */
+export function prepareOpenRuns(db: Connection): (now: number) => Promise<OpenRuns> {
   const count = (from: string) => `(SELECT count(*) FROM (SELECT 1 FROM ${from} LIMIT ${MAX_COUNTED}) AS bounded)`
-  const counts = db.prepare<[], OpenRuns>(
+  const counts = db.prepare<[number], OpenRuns>(
     `SELECT ${count(`work WHERE status = 'pending'`)} AS pending, ${count(`work WHERE status = 'running'`)} AS running,
        ${count(`work WHERE status = 'waiting'`)} AS waiting, ${count(`work WHERE ${FOR_PERSON}`)} AS forPerson,
-       ${count(`outcome WHERE status = 'failed'`)} AS failed, (${OLDEST_PENDING}) AS oldestPendingAt`,
+       ${count(OPEN_FAILURES)} AS "openFailures", (${OLDEST_PENDING}) AS oldestPendingAt`,
   )
-  return async () => {
-    const found = await counts.get()
-    return found ?? { pending: 0, running: 0, waiting: 0, forPerson: 0, failed: 0, oldestPendingAt: null }
+  return async (now) => {
+    const found = await counts.get(now)
+    return found ?? { pending: 0, running: 0, waiting: 0, forPerson: 0, openFailures: 0, oldestPendingAt: null }
   }
 }

@@ -1,6 +1,7 @@
 import type { Failure } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
+import { groupFailure } from '../../../core/runs/failure-group.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { Run, Successor } from '../../../core/runs/run.ts'
 import type { Store } from '../../../core/store/store.ts'
@@ -75,6 +76,12 @@ export class RunTable {
     if (!(await this.end(lease, { status: 'completed', output: 'null' }, now))) return false
     await this.#sql.setSuccessor.run(successor.run, lease.runId)
     return true
+  }
+
+  /** For `countOpenRuns`; the run has ended. */
+  async noteFailureKind(runId: string, error: Failure): Promise<void> {
+    const workflow = (await this.#sql.workflowOf.get(runId)) ?? ''
+    await this.#sql.setFailureKind.run(groupFailure(workflow, error).id, runId)
   }
 
   /** Starts the run that handles the failure of another. */
@@ -223,6 +230,8 @@ function prepareEnds(db: Connection) {
     movePlaces: db.prepare<[string, string]>('UPDATE place SET run_id = ? WHERE run_id = ?'),
     // Index: wait_child.
     moveWait: db.prepare<[string, string]>('UPDATE wait SET child_run = ? WHERE child_run = ?'),
+    workflowOf: db.prepare<[string], string>('SELECT workflow FROM run WHERE id = ?').pluck(),
+    setFailureKind: db.prepare<[string, string]>('UPDATE outcome SET failure_group = ? WHERE run_id = ?'),
     setSuccessor: db.prepare<[string, string]>('UPDATE outcome SET continued_by = ? WHERE run_id = ?'),
     followUpWork: db.prepare<[string, string]>(
       `INSERT INTO work (run_id, workflow, status, rank, folded)

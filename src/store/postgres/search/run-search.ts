@@ -1,4 +1,4 @@
-import { type FailureGroup, groupFailure, mergeFailureGroups } from '../../../core/runs/failure-group.ts'
+import { type FailureGroup, groupOne, mergeFailureGroups } from '../../../core/runs/failure-group.ts'
 import type { Run, RunFilter } from '../../../core/runs/run.ts'
 import type { EndedFailure, EndMark, FailureFilter } from '../../../core/store/runs.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
@@ -151,5 +151,5 @@ function endOf<Item>({ last, rows, isLast }: Span, items: Item[]): SearchPart<It
 }
 
 function toGroup({ id, workflow, error, finished_at: at }: FailureRow): FailureGroup {
-  return { ...groupFailure(workflow, JSON.parse(error)), runs: 1, firstAt: at, lastAt: at, lastRun: id }
+  return groupOne({ run: id, workflow, error: JSON.parse(error), at })
 }

@@ -6,15 +6,15 @@ import { MAX_COUNTED, type OpenRuns } from '../../../core/store/runs.ts'
  * Counts runs that are not finished or failed, from partial indexes alone. Prepares its statements
  * at the first call: few processes count.
  */
-export function prepareOpenRuns(db: Database): () => OpenRuns {
-  let count: (() => OpenRuns) | null = null
-  return () => {
+export function prepareOpenRuns(db: Database): (now: number) => OpenRuns {
+  let count: ((now: number) => OpenRuns) | null = null
+  return (now) => {
     count ??= prepareCounts(db)
-    return count()
+    return count(now)
   }
 }
 
-function prepareCounts(db: Database): () => OpenRuns {
+function prepareCounts(db: Database): (now: number) => OpenRuns {
   const count = (index: string, where: string) => {
     const bounded = `SELECT 1 FROM run INDEXED BY ${index} WHERE ${where} LIMIT ${MAX_COUNTED}`
     return db.prepare<[], number>(`SELECT count(*) FROM (${bounded})`).pluck()
@@ -24,15 +24,15 @@ function prepareCounts(db: Database): () => OpenRuns {
   const timed = count('run_waiting', `status = 'waiting' AND due_at IS NOT NULL`)
   const untimed = count('run_untimed', `status = 'waiting' AND due_at IS NULL`)
   const forPerson = count('run_for_person', FOR_PERSON)
-  const failed = count('run_failed', `status = 'failed'`)
+  const openFailures = prepareOpenFailures(db)
   const oldest = prepareOldest(db)
   const read = (statement: typeof pending) => statement.get() ?? 0
-  return () => ({
+  return (now) => ({
     pending: read(pending),
     running: read(running),
     waiting: Math.min(MAX_COUNTED, read(timed) + read(untimed)),
     forPerson: read(forPerson),
-    failed: read(failed),
+    openFailures: openFailures.get({ now }) ?? 0,
     oldestPendingAt: oldest.get() ?? null,
   })
 }
@@ -40,6 +40,27 @@ function prepareCounts(db: Database): () => OpenRuns {
 /** The condition of the index `run_for_person`. */
 const FOR_PERSON = `status = 'waiting' AND due_at IS NULL AND awaits = 0 AND gate_state IS NOT 'in_line'
   AND reason NOT IN ('${PAUSED_REASON}', '${QUEUED_TICK_REASON}')`
+
+/**
+ * Failures of each kind that are newer than its resolution; none of a kind that is snoozed. Walks
+ * the kinds along the index, so a resolved kind costs one look, however many runs it has.
+ */
+function prepareOpenFailures(db: Database) {
+  const failed = `FROM run INDEXED BY run_failure_kind WHERE status = 'failed' AND failure_group`
+  return db
+    .prepare<{ now: number }, number>(
+      `WITH RECURSIVE kind (id) AS (
+         SELECT min(failure_group) ${failed} IS NOT NULL
+         UNION SELECT (SELECT min(failure_group) ${failed} > kind.id) FROM kind WHERE kind.id IS NOT NULL)
+       SELECT count(*) FROM (
+         SELECT 1 FROM kind LEFT JOIN failure_state AS state ON state.failure_group = kind.id
+           JOIN run INDEXED BY run_failure_kind ON run.status = 'failed' AND run.failure_group = kind.id
+             AND run.finished_at > iif(state.kind = 'resolved', state.set_at, 0)
+         WHERE kind.id IS NOT NULL AND NOT (state.kind IS 'snoozed' AND @now < state.until)
+         LIMIT ${MAX_COUNTED})`,
+    )
+    .pluck()
+}
 
 /** The oldest pending run: the first of each priority in the index, of at most 1,000 priorities. */
 function prepareOldest(db: Database) {

@@ -5,6 +5,7 @@ import type { EventRecord } from '../../../core/incoming/event.ts'
 import { UNADMITTED_PRIORITY } from '../../../core/runs/admission.ts'
 import { TRIED_ALONE } from '../../../core/runs/blame.ts'
 import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
+import { groupFailure } from '../../../core/runs/failure-group.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { Run, RunStatus, Successor } from '../../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
@@ -46,7 +47,7 @@ export class RunTable {
   readonly #ends
   readonly #reads
   readonly #findRoot
-  readonly countOpen: () => OpenRuns
+  readonly countOpen: (now: number) => OpenRuns
 
   constructor(db: Database, events: EventTable, ticks: TickTable, workflows: WorkflowTable) {
     this.#events = events
@@ -113,7 +114,8 @@ export class RunTable {
   }
 
   fail(lease: Lease, error: Failure, now: number, followUp = false): boolean {
-    if (this.#ends.fail.run(JSON.stringify(error), now, lease.runId, lease.fence).changes === 0) return false
+    const kind = groupFailure(this.#ends.workflowOf.get(lease.runId) ?? '', error).id
+    if (this.#ends.fail.run(JSON.stringify(error), kind, now, lease.runId, lease.fence).changes === 0) return false
     if (followUp) this.#ends.followUp.run(newId('run', now), now, lease.runId)
     return true
   }
@@ -260,15 +262,16 @@ function prepareParks(db: Database) {
 
 /** Statements that end a run, and the run that handles its failure. Index: primary key. */
 function prepareEnds(db: Database) {
-  const end = (status: RunStatus, column: string) =>
+  const end = (status: RunStatus, changes: string) =>
     db.prepare(
-      `UPDATE run SET status = '${status}', ${column} = ?, worker = NULL, finished_at = ?
+      `UPDATE run SET status = '${status}', ${changes}, worker = NULL, finished_at = ?
        WHERE ${IS_LEASED_BY_POSITION}`,
     )
   return {
-    complete: end('completed', 'output'),
-    fail: end('failed', 'error'),
-    skip: end('skipped', 'reason'),
+    complete: end('completed', 'output = ?'),
+    fail: end('failed', 'error = ?, failure_group = ?'),
+    workflowOf: db.prepare<[string], string>('SELECT workflow FROM run WHERE id = ?').pluck(),
+    skip: end('skipped', 'reason = ?'),
     cancel: db.prepare(
       `UPDATE run SET status = 'canceled', reason = ?, fence = fence + 1, worker = NULL, due_at = NULL,
          finished_at = ?, by_rule = ?

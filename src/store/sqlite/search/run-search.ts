@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { firstId } from '../../../core/ids.ts'
-import { type FailureGroup, groupFailure, mergeFailureGroups } from '../../../core/runs/failure-group.ts'
+import { type FailureGroup, groupOne, mergeFailureGroups } from '../../../core/runs/failure-group.ts'
 import type { Run, RunFilter } from '../../../core/runs/run.ts'
 import type { EndedFailure, EndMark, FailureFilter } from '../../../core/store/runs.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
@@ -139,5 +139,5 @@ function endOf<Item>({ last, rows, isLast }: Span, items: Item[]): SearchPart<It
 }
 
 function toGroup({ id, workflow, error, finished_at: at }: FailureRow): FailureGroup {
-  return { ...groupFailure(workflow, JSON.parse(error)), runs: 1, firstAt: at, lastAt: at, lastRun: id }
+  return groupOne({ run: id, workflow, error: JSON.parse(error), at })
 }

@@ -46,7 +46,7 @@ export async function readFrame(
     databaseBytes: await sizeOf(database),
     logBytes: await sizeOf(`${database}-wal`),
     received: await countDeliveries(store, now),
-    runs: await store.countOpenRuns(),
+    runs: await store.countOpenRuns(now),
     forPerson: (await listPersonal(store, now)).filter(({ workflow }) => isShown(workflow)),
   }
 }

@@ -289,6 +289,8 @@ CREATE TABLE outcome (
   -- Size of an output that is in `large_output`.
   apart_bytes bigint,
   error       text COLLATE "C",
+  -- The kind of its failure.
+  failure_group text COLLATE "C",
   -- 1 where a rule of its workflow canceled it, so that a retry would be canceled again.
   by_rule     bigint NOT NULL DEFAULT 0,
   gates       text COLLATE "C",
@@ -301,6 +303,7 @@ CREATE TABLE outcome (
 CREATE INDEX outcome_ended_badly ON outcome (status, run_id) WHERE status IN ('failed', 'canceled');
 CREATE INDEX outcome_failed ON outcome (workflow, run_id) WHERE status = 'failed';
 CREATE INDEX outcome_failed_end ON outcome (finished_at, run_id) WHERE status = 'failed';
+CREATE INDEX outcome_failure_kind ON outcome (failure_group, finished_at) WHERE status = 'failed';
 CREATE INDEX outcome_folded ON outcome (folded_into) WHERE folded_into IS NOT NULL;
 
 -- A run in all that is known of it. A condition on the status of one side only reads that side.

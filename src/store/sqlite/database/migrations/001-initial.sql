@@ -232,6 +232,8 @@ CREATE TABLE run (
   -- Size of an output that is in `large_output`.
   apart_bytes INTEGER,
   error       TEXT,
+  -- The kind of its last failure.
+  failure_group TEXT,
   -- What made the run: `event`, `tick`, `manual`, `replay`, `fork`, `failure` or `continue`.
   -- `origin_run` is the run that it was made from.
   origin      TEXT NOT NULL DEFAULT 'event',
@@ -268,6 +270,7 @@ CREATE INDEX run_paused  ON run (workflow, id)
 CREATE INDEX run_ended_badly ON run (status, id) WHERE status IN ('failed', 'canceled');
 CREATE INDEX run_failed ON run (workflow, id) WHERE status = 'failed';
 CREATE INDEX run_failed_end ON run (finished_at, id) WHERE status = 'failed';
+CREATE INDEX run_failure_kind ON run (failure_group, finished_at) WHERE status = 'failed';
 CREATE INDEX run_for_person ON run (id)
   WHERE status = 'waiting' AND due_at IS NULL AND awaits = 0 AND gate_state IS NOT 'in_line'
     AND reason NOT IN ('the workflow is paused', 'the tick before it is not finished');

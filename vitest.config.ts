@@ -3,15 +3,14 @@ import { defineConfig } from 'vitest/config'
 
 /** Suites that start a process for each crash or guide, or a browser: `npm run test:long`. */
 export const LONG = [
-  'test/app/play/plan-is-dry.test.ts',
   'test/admin/{every-operation,service/*}.test.ts',
   'test/cli/commands/app/dev.test.ts',
-  'test/cli/commands/safety/{deploys-check,plan}.test.ts',
+  'test/cli/commands/safety/deploys-check.test.ts',
   'test/crash/**/*.test.ts',
   'test/docs/{api,guides}.test.ts',
   'test/e2e/{author-code,burst,clock-jump,first-hour,lost-database,package,prometheus,receiver-floods,roles,rotation,stalled-log}.test.ts',
   'test/e2e/postgres/*.test.ts',
-  'test/dashboard/{files,in-browser,sandbox}.test.ts',
+  'test/dashboard/{files,in-browser,states}.test.ts',
   'test/property/{flow,folds,safety}.test.ts',
   'test/sandbox/pages/in-browser.test.ts',
   'test/store/postgres/**/*.test.ts',

@@ -1,5 +1,5 @@
-import { type FailureGroup, mergeFailureGroups } from '../../core/runs/failure-group.ts'
-import { decideFailureState, type FailureState } from '../../core/runs/failure-state.ts'
+import { type FailureGroup, mergeFailureGroups } from '../../core/runs/failures/failure-group.ts'
+import { decideFailureState, type FailureState } from '../../core/runs/failures/failure-state.ts'
 import type { FailureFilter } from '../../core/store/runs.ts'
 import { searchPage } from '../../core/store/search.ts'
 import { type Duration, isoTime, parseDuration } from '../../core/time.ts'

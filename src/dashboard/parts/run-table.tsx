@@ -1,10 +1,10 @@
 import { useApi } from '../api/use-api.ts'
 import { formatDuration } from '../words/format.ts'
 import { type Run, tookMs, whyOf } from '../words/runs.ts'
+import { UsualBar } from './charts/usual-bar.tsx'
 import { type Column, DataTable } from './data-table.tsx'
 import { Status } from './status.tsx'
 import { Path, RunLink } from './text.tsx'
-import { UsualBar } from './usual-bar.tsx'
 import { useNow, When } from './when.tsx'
 
 const COLUMNS: readonly Column<Run>[] = [

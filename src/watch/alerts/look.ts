@@ -1,7 +1,7 @@
 import type { Look, Sighting } from '../../core/alerts/alert-book.ts'
 import type { AlertKind, AlertRule } from '../../core/alerts/alert-rule.ts'
-import { groupFailure } from '../../core/runs/failure-group.ts'
-import { decideFailureState, type FailureState } from '../../core/runs/failure-state.ts'
+import { groupFailure } from '../../core/runs/failures/failure-group.ts'
+import { decideFailureState, type FailureState } from '../../core/runs/failures/failure-state.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { lookAtSecrets, lookAtSilence } from './look-at-endpoints.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
-import { type FailureGroup, mergeFailureGroups } from '../../../core/runs/failure-group.ts'
+import { type FailureGroup, mergeFailureGroups } from '../../../core/runs/failures/failure-group.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { parseSince } from '../../input/parse-option.ts'

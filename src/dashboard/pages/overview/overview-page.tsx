@@ -1,7 +1,7 @@
 import { Link } from 'wouter'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { useApi } from '../../api/use-api.ts'
-import { HourBars } from '../../parts/hour-bars.tsx'
+import { HourBars } from '../../parts/charts/hour-bars.tsx'
 import { Empty, Loaded } from '../../parts/messages.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { RunTable } from '../../parts/run-table.tsx'

@@ -1,4 +1,4 @@
-import type { FailureState } from '../../../core/runs/failure-state.ts'
+import type { FailureState } from '../../../core/runs/failures/failure-state.ts'
 import type { Connection } from '../database/connection.ts'
 
 /** The verdicts of persons on kinds of failures, one row per kind. Index: primary key. */

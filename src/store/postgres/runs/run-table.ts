@@ -1,7 +1,7 @@
 import type { Failure } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
-import { groupFailure } from '../../../core/runs/failure-group.ts'
+import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { Run, Successor } from '../../../core/runs/run.ts'
 import type { Store } from '../../../core/store/store.ts'

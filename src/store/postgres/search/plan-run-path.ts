@@ -1,5 +1,5 @@
 import { firstId } from '../../../core/ids.ts'
-import { groupFailure } from '../../../core/runs/failure-group.ts'
+import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
 import type { RunFilter, RunStatus } from '../../../core/runs/run.ts'
 import { stepNameOf } from '../../../core/runs/step.ts'
 import { type Condition, likePattern } from '../../rows/build-where.ts'

@@ -1,4 +1,4 @@
-import { type FailureGroup, groupOne, mergeFailureGroups } from '../../../core/runs/failure-group.ts'
+import { type FailureGroup, groupOne, mergeFailureGroups } from '../../../core/runs/failures/failure-group.ts'
 import type { Run, RunFilter } from '../../../core/runs/run.ts'
 import type { EndedFailure, EndMark, FailureFilter } from '../../../core/store/runs.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { FailureState } from '../../../core/runs/failure-state.ts'
+import type { FailureState } from '../../../core/runs/failures/failure-state.ts'
 
 /** The verdicts of persons on kinds of failures, one row per kind. Index: primary key. */
 export class FailureStateTable {

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { firstId } from '../../../core/ids.ts'
-import { groupFailure } from '../../../core/runs/failure-group.ts'
+import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
 import { PAUSED_REASON, QUEUED_TICK_REASON, type RunFilter, type RunStatus } from '../../../core/runs/run.ts'
 import { stepNameOf } from '../../../core/runs/step.ts'
 import { type Condition, likePattern } from '../../rows/build-where.ts'

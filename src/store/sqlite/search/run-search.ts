@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { firstId } from '../../../core/ids.ts'
-import { type FailureGroup, groupOne, mergeFailureGroups } from '../../../core/runs/failure-group.ts'
+import { type FailureGroup, groupOne, mergeFailureGroups } from '../../../core/runs/failures/failure-group.ts'
 import type { Run, RunFilter } from '../../../core/runs/run.ts'
 import type { EndedFailure, EndMark, FailureFilter } from '../../../core/store/runs.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'

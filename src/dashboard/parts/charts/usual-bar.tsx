@@ -1,4 +1,4 @@
-import { formatDuration } from '../words/format.ts'
+import { formatDuration } from '../../words/format.ts'
 
 export interface Usual {
   p50Ms: number

@@ -1,5 +1,5 @@
 import { Link } from 'wouter'
-import { formatCount } from '../words/format.ts'
+import { formatCount } from '../../words/format.ts'
 
 /** Runs of one hour. */
 export interface Hour {

@@ -1,4 +1,4 @@
-import { formatCount } from '../words/format.ts'
+import { formatCount } from '../../words/format.ts'
 
 /** A part of a limit as a bar with its numbers. Above 80 % it has the colour of waiting. */
 export function Meter({ label, value, most }: { label: string; value: number; most: number }) {

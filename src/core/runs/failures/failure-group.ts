@@ -1,6 +1,6 @@
-import type { Failure } from '../errors.ts'
-import { deriveGroupId } from '../ids.ts'
-import { stepNameOf } from './step.ts'
+import type { Failure } from '../../errors.ts'
+import { deriveGroupId } from '../../ids.ts'
+import { stepNameOf } from '../step.ts'
 
 /** The facts that failures of one kind share. */
 export interface FailureKind {

@@ -1,0 +1,124 @@
+import type { Page, Route } from 'playwright-core'
+import { expect } from 'vitest'
+import { browserTests, inspectNow, LOOKS } from './support/in-browser.ts'
+
+const { inBrowser, label, open: openPage } = browserTests()
+
+const PLACES = [
+  ...['', 'runs', 'failures', 'events', 'inbound', 'endpoints', 'workflows', 'schedules', 'approvals', 'effects'],
+  ...['system', 'system?tab=operations', 'system?tab=alerts', 'system?tab=audit', 'system?tab=accounts'],
+  ...['system?tab=access', 'events/evt_report1', 'endpoints/sandbox', 'workflows/copy-report', 'story?of=fil_1'],
+]
+
+/** Elements that were there may move by this much when the answers come; 0.1 is called good. */
+const MAX_SHIFT = 0.02
+const BROKEN = {
+  ...{ type: 'urn:upshot:store_unavailable', title: 'Store unavailable', status: 503, code: 'store_unavailable' },
+  detail: 'The database does not answer.',
+  fix: 'Look at the disk.',
+}
+
+/** A page that is logged in, whose questions to the API go through `answer` from then on. */
+async function open(look: (typeof LOOKS)[number], answer: (route: Route) => Promise<void>) {
+  const opened = await openPage(look)
+  const { page, login, retire, app } = opened
+  await login(page)
+  const approval = await retire()
+  const [run] = await app.store.listRuns({ limit: 1, workflow: 'copy-report' })
+  await page.route((url) => url.pathname.startsWith('/api/v1/') && !/\/(session|live)$/.test(url.pathname), answer)
+  return { ...opened, places: [...PLACES, `approvals/${approval}`, `runs/${run?.id}`] }
+}
+
+inBrowser.each(LOOKS)(
+  `while the API is silent, every page shows bones, and nothing jumps when it answers, $width px $colorScheme${label}`,
+  async (look) => {
+    let gate = Promise.withResolvers<void>()
+    const {
+      page,
+      origin,
+      faults: heard,
+      places,
+    } = await open(look, async (route) => {
+      await gate.promise
+      // A page that was left takes no answer.
+      await route.continue().catch(() => {})
+    })
+    await page.addInitScript(WATCH_SHIFTS)
+    const faults: string[] = []
+    for (const place of places) {
+      gate = Promise.withResolvers()
+      await page.goto(`${origin}/${place}`)
+      await page.locator('[aria-busy="true"]').first().waitFor()
+      faults.push(...(await inspectNow(page, `${place} (loading)`)))
+      const main = (await page.getByRole('main').textContent()) ?? ''
+      if (/(^|\W)0 (runs?|shown|failed|received)/.test(main)) faults.push(`${place}: a 0 that nobody counted`)
+      await page.evaluate('globalThis.shifts = 0')
+      gate.resolve()
+      await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
+      await settle(page)
+      const shift = Number(await page.evaluate('globalThis.shifts'))
+      if (shift > MAX_SHIFT) faults.push(`${place}: jumps by ${shift.toFixed(3)}`)
+    }
+    expect(faults).toEqual([])
+    expect(heard()).toEqual([])
+  },
+)
+
+inBrowser.each(LOOKS)(
+  `while the API is broken, every page says why and what to do, and stays whole, $width px $colorScheme${label}`,
+  async (look) => {
+    const {
+      page,
+      origin,
+      faults: heard,
+      places,
+    } = await open(look, (route) =>
+      route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify(BROKEN) }),
+    )
+    const faults: string[] = []
+    for (const place of places) {
+      await page.goto(`${origin}/${place}`)
+      const alert = page.getByRole('main').getByRole('alert').first()
+      await alert.waitFor()
+      const said = (await alert.textContent()) ?? ''
+      for (const words of [BROKEN.title, BROKEN.detail, BROKEN.fix]) {
+        if (!said.includes(words)) faults.push(`${place}: "${words}" is missing`)
+      }
+      if ((await page.getByRole('navigation', { name: 'Pages' }).count()) !== 1) faults.push(`${place}: no navigation`)
+      if ((await page.locator('[aria-busy="true"]').count()) > 0) faults.push(`${place}: bones that never end`)
+      faults.push(...(await inspectNow(page, `${place} (broken)`)))
+    }
+    expect(faults).toEqual([])
+    // The browser itself reports each 503.
+    expect(heard().filter((complaint) => !complaint.includes('503'))).toEqual([])
+  },
+)
+
+inBrowser(`a planted jump and a planted fault of accessibility are found${label}`, async () => {
+  const { page, origin } = await open(LOOKS[0], (route) => route.continue())
+  await page.addInitScript(WATCH_SHIFTS)
+  await page.goto(`${origin}/runs`)
+  await page.locator('h1').waitFor()
+  await settle(page)
+  await page.evaluate(`globalThis.shifts = 0
+    const late = document.createElement('div')
+    late.style.height = '300px'
+    document.querySelector('main').prepend(late)
+    document.querySelector('h1').replaceChildren(document.createElement('img'))`)
+  await settle(page)
+  expect(Number(await page.evaluate('globalThis.shifts'))).toBeGreaterThan(MAX_SHIFT)
+  expect((await inspectNow(page, 'runs')).join()).toContain('image-alt')
+})
+
+/** Two frames, after which the browser has told what moved. */
+function settle(page: Page): Promise<unknown> {
+  return page.evaluate(
+    'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50))))',
+  )
+}
+
+/** Adds up what the browser reports as unexpected moves of elements that were on the page. */
+const WATCH_SHIFTS = `globalThis.shifts = 0
+new PerformanceObserver((list) => {
+  for (const { value } of list.getEntries()) globalThis.shifts += value
+}).observe({ type: 'layout-shift' })`

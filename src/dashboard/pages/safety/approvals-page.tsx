@@ -48,7 +48,8 @@ export default function ApprovalsPage() {
           />
         )}
       </List>
-      <GuardPanel />
+      {/* Below a list of unknown length, so that nothing jumps when it comes. */}
+      {!approvals.isPending && <GuardPanel />}
     </div>
   )
 }

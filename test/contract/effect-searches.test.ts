@@ -39,7 +39,7 @@ describeStores((open) => {
     await note(store, 5, 1, 4, 2, 3)
     await deleteFiles(store, ['a', 'b'])
     const moments: number[] = []
-    for (let after: string | null = null; ; ) {
+    for (let after: string | null = null, pages = 0; pages < 20; pages++) {
       const page = await search(store, {}, { limit: 2, rows: 3, after })
       moments.push(...page.items.map(({ at }) => at - NOW))
       if (page.next === null) break

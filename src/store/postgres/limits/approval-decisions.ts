@@ -73,7 +73,10 @@ export class ApprovalDecisions {
         details: { fix: `Look again: "upshot approvals show ${approval.id}".` },
       })
     }
-    for (const { number } of rest) await approvals.setItem(approval.id, number, 'moved')
+    await approvals.moveItems(
+      approval.id,
+      rest.map(({ number }) => number),
+    )
     const result = await this.#close(approval, { status: 'approved', granted: granted.length, by, reason, answer, now })
     return rest.length === 0 ? result : { ...result, moved: rest.length, next: await this.#reopen(approval, rest, now) }
   }
@@ -84,9 +87,11 @@ export class ApprovalDecisions {
     const { kind, hold, workflow, account, why, needs, role, question, expires_at: expiresAt } = before
     const opening = { kind, hold, workflow, account, why, needs, role, question, openedAt: now, expiresAt }
     const next = await approvals.open(opening)
-    for (const { run_id: runId, step, target, asked } of rest) {
-      await approvals.join(next, { runId, step, target, asked: readAsked(asked) })
-    }
+    const items = rest.map(({ run_id: runId, step, target, asked }) => ({
+      ...{ runId, step, target },
+      asked: readAsked(asked),
+    }))
+    await approvals.join(next, items)
     await waits.moveWaits(before.id, next.id)
     return next.id
   }

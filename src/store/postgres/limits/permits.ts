@@ -4,7 +4,7 @@ import { type CountedAsk, findFullOf, sizeOf, sizesOf } from '../../../core/safe
 import { describeLimit, type EffectSource, type Limit, nextRoomAt, ruleOf } from '../../../core/safety/guard.ts'
 import { coversEffect, describeScope, type EffectStop } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/safety/effects.ts'
-import type { ApprovalRow, FoundItem } from '../../rows/approval-rows.ts'
+import type { ApprovalRow, FoundItem, NewItem } from '../../rows/approval-rows.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { StepTable } from '../runs/step-table.ts'
 import { type ApprovalTable, isAskedAgain, readAsked } from '../safety/approval-table.ts'
@@ -136,6 +136,7 @@ export class Permits {
     const hold = `${full.scope}/${source.account}/${full.setting}`
     const known = await approvals.findOpen(hold, options.now)
     const approval = known ?? (await this.#open(hold, full, { source, options }))
+    const joined: NewItem[] = []
     for (const {
       ask,
       source: { runId },
@@ -144,8 +145,9 @@ export class Permits {
       const before = await approvals.findItem(runId, step.key)
       if (before?.approval === approval.id) continue
       if (before) await approvals.withdrawStep(runId, step.key, options.now)
-      await approvals.join(approval, { runId, step: step.key, target: step.target, asked })
+      joined.push({ runId, step: step.key, target: step.target, asked })
     }
+    await approvals.join(approval, joined)
     const reason = `waits for approval ${approval.id}: it would be ${approval.why}`
     const opened = known === null
     const rule = ruleOf(full)

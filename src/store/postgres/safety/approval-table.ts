@@ -1,6 +1,6 @@
 import { newId } from '../../../core/ids.ts'
 import type { Question } from '../../../core/runs/wait.ts'
-import { type Approval, type ApprovalItem, chainHash, type ItemState, seedHash } from '../../../core/safety/approval.ts'
+import { type Approval, type ApprovalItem, chainHash, seedHash } from '../../../core/safety/approval.ts'
 import { planApprovalEvent } from '../../../core/safety/approval-event.ts'
 import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
 import type { ApprovalFilter } from '../../../core/store/safety/approvals.ts'
@@ -60,15 +60,17 @@ export class ApprovalTable {
     return (await this.#sql.wasMoved.get(runId, step)) !== undefined
   }
 
-  /** Appends an effect to the list of an open approval. */
-  async join(approval: ApprovalRow, item: NewItem): Promise<void> {
-    const hash = chainHash(approval.hash, item)
-    const number = approval.items + 1
-    const bytes = item.asked?.bytes ?? 0
-    const asked = item.asked === null ? null : JSON.stringify(item.asked)
-    await this.#sql.insertItem.run({ ...item, asked, approval: approval.id, number, bytes, hash })
-    await this.#sql.grow.run(number, bytes, hash, approval.id)
-    Object.assign(approval, { items: number, hash, bytes: approval.bytes + bytes })
+  /** Appends effects to the list of an open approval. */
+  async join(approval: ApprovalRow, items: readonly NewItem[]): Promise<void> {
+    for (const item of items) {
+      const hash = chainHash(approval.hash, item)
+      const number = approval.items + 1
+      const bytes = item.asked?.bytes ?? 0
+      const asked = item.asked === null ? null : JSON.stringify(item.asked)
+      await this.#sql.insertItem.run({ ...item, asked, approval: approval.id, number, bytes, hash })
+      Object.assign(approval, { items: number, hash, bytes: approval.bytes + bytes })
+    }
+    await this.#sql.grow.run(approval.items, approval.bytes, approval.hash, approval.id)
   }
 
   /** Takes the item of a step back; an approval without any is withdrawn. */
@@ -108,8 +110,8 @@ export class ApprovalTable {
     await this.#ownEvents.tell(planApprovalEvent(about, at ?? openedAt, { status, items, by, reason }))
   }
 
-  async setItem(approval: string, number: number, state: ItemState): Promise<void> {
-    await this.#sql.setItem.run(state, approval, number)
+  async moveItems(approval: string, numbers: readonly number[]): Promise<void> {
+    await this.#sql.moveItems.run(approval, [...numbers])
   }
 
   async find(id: string): Promise<ApprovalRow | null> {
@@ -142,8 +144,8 @@ export class ApprovalTable {
     const opening = { kind: 'question', hold, workflow, account, why, needs, role, question: text } as const
     const approval = await this.open({ ...opening, openedAt, expiresAt })
     approval.items = QUESTION - 1
-    await this.join(approval, { runId, step, target: null, asked: null })
-    for (const effect of effects) await this.join(approval, { runId, ...effect })
+    const subject = { runId, step, target: null, asked: null }
+    await this.join(approval, [subject, ...effects.map((effect) => ({ runId, ...effect }))])
     return approval.id
   }
 
@@ -236,7 +238,7 @@ function prepareApprovalStatements(db: Connection) {
        VALUES (@id, @kind, @hold, 'open', @workflow, @account, @why, 0, 0, @hash, @needs, @role, @question, @openedAt,
          @expiresAt)`,
     ),
-    grow: db.prepare('UPDATE approval SET items = ?, bytes = bytes + ?, hash = ? WHERE id = ?'),
+    grow: db.prepare('UPDATE approval SET items = ?, bytes = ?, hash = ? WHERE id = ?'),
     close: db.prepare(`UPDATE approval SET status = ?, decided_at = ?, answer = ? WHERE id = ? AND status = 'open'`),
     closeItems: db.prepare(`UPDATE approval_item SET state = ? WHERE approval = ? AND state = 'open'`),
     closeEmpty: db.prepare(
@@ -288,7 +290,7 @@ function prepareItemStatements(db: Connection) {
          RETURNING approval`,
       )
       .pluck(),
-    setItem: db.prepare('UPDATE approval_item SET state = ? WHERE approval = ? AND number = ?'),
+    moveItems: db.prepare(`UPDATE approval_item SET state = 'moved' WHERE approval = ? AND number = ANY (?::bigint[])`),
     findByHash: db.prepare<[string, string], ItemRow>(
       'SELECT * FROM approval_item WHERE approval = ? AND starts_with(hash, ?) ORDER BY number DESC LIMIT 2',
     ),

@@ -69,7 +69,10 @@ export class ApprovalDecisions {
         details: { fix: `Look again: "upshot approvals show ${approval.id}".` },
       })
     }
-    for (const { number } of rest) approvals.setItem(approval.id, number, 'moved')
+    approvals.moveItems(
+      approval.id,
+      rest.map(({ number }) => number),
+    )
     const result = this.#close(approval, { status: 'approved', granted: granted.length, by, reason, answer, now })
     return rest.length === 0 ? result : { ...result, moved: rest.length, next: this.#reopen(approval, rest, now) }
   }
@@ -80,9 +83,11 @@ export class ApprovalDecisions {
     const { kind, hold, workflow, account, why, needs, role, question, expires_at: expiresAt } = before
     const opening = { kind, hold, workflow, account, why, needs, role, question, openedAt: now, expiresAt }
     const next = approvals.open(opening)
-    for (const { run_id: runId, step, target, asked } of rest) {
-      approvals.join(next, { runId, step, target, asked: readAsked(asked) })
-    }
+    const items = rest.map(({ run_id: runId, step, target, asked }) => ({
+      ...{ runId, step, target },
+      asked: readAsked(asked),
+    }))
+    approvals.join(next, items)
     waits.moveWaits(before.id, next.id)
     return next.id
   }

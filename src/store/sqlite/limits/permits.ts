@@ -4,7 +4,7 @@ import { type CountedAsk, findFullOf, sizeOf, sizesOf } from '../../../core/safe
 import { describeLimit, type EffectSource, type Limit, nextRoomAt, ruleOf } from '../../../core/safety/guard.ts'
 import { coversEffect, describeScope, type EffectStop } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/safety/effects.ts'
-import type { ApprovalRow, FoundItem } from '../../rows/approval-rows.ts'
+import type { ApprovalRow, FoundItem, NewItem } from '../../rows/approval-rows.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { StepTable } from '../runs/step-table.ts'
 import { type ApprovalTable, isAskedAgain, readAsked } from '../safety/approval-table.ts'
@@ -124,6 +124,7 @@ export class Permits {
     const hold = `${full.scope}/${source.account}/${full.setting}`
     const known = approvals.findOpen(hold, options.now)
     const approval = known ?? this.#open(hold, full, { source, options })
+    const joined: NewItem[] = []
     for (const {
       ask,
       source: { runId },
@@ -132,8 +133,9 @@ export class Permits {
       const before = approvals.findItem(runId, step.key)
       if (before?.approval === approval.id) continue
       if (before) approvals.withdrawStep(runId, step.key, options.now)
-      approvals.join(approval, { runId, step: step.key, target: step.target, asked })
+      joined.push({ runId, step: step.key, target: step.target, asked })
     }
+    approvals.join(approval, joined)
     const reason = `waits for approval ${approval.id}: it would be ${approval.why}`
     const opened = known === null
     const rule = ruleOf(full)

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { newId } from '../../../core/ids.ts'
 import type { Question } from '../../../core/runs/wait.ts'
-import { type Approval, type ApprovalItem, chainHash, type ItemState, seedHash } from '../../../core/safety/approval.ts'
+import { type Approval, type ApprovalItem, chainHash, seedHash } from '../../../core/safety/approval.ts'
 import { planApprovalEvent } from '../../../core/safety/approval-event.ts'
 import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
 import type { ApprovalFilter } from '../../../core/store/safety/approvals.ts'
@@ -60,15 +60,17 @@ export class ApprovalTable {
     return this.#sql.wasMoved.get(runId, step) !== undefined
   }
 
-  /** Appends an effect to the list of an open approval. */
-  join(approval: ApprovalRow, item: NewItem): void {
-    const hash = chainHash(approval.hash, item)
-    const number = approval.items + 1
-    const bytes = item.asked?.bytes ?? 0
-    const asked = item.asked === null ? null : JSON.stringify(item.asked)
-    this.#sql.insertItem.run({ ...item, asked, approval: approval.id, number, bytes, hash })
-    this.#sql.grow.run(number, bytes, hash, approval.id)
-    Object.assign(approval, { items: number, hash, bytes: approval.bytes + bytes })
+  /** Appends effects to the list of an open approval. */
+  join(approval: ApprovalRow, items: readonly NewItem[]): void {
+    for (const item of items) {
+      const hash = chainHash(approval.hash, item)
+      const number = approval.items + 1
+      const bytes = item.asked?.bytes ?? 0
+      const asked = item.asked === null ? null : JSON.stringify(item.asked)
+      this.#sql.insertItem.run({ ...item, asked, approval: approval.id, number, bytes, hash })
+      Object.assign(approval, { items: number, hash, bytes: approval.bytes + bytes })
+    }
+    this.#sql.grow.run(approval.items, approval.bytes, approval.hash, approval.id)
   }
 
   /** Takes the item of a step back; an approval without any is withdrawn. */
@@ -105,8 +107,8 @@ export class ApprovalTable {
     this.#ownEvents.tell(planApprovalEvent(about, at ?? openedAt, { status, items, by, reason }))
   }
 
-  setItem(approval: string, number: number, state: ItemState): void {
-    this.#sql.setItem.run(state, approval, number)
+  moveItems(approval: string, numbers: readonly number[]): void {
+    this.#sql.moveItems.run(approval, JSON.stringify(numbers))
   }
 
   find(id: string): ApprovalRow | null {
@@ -139,8 +141,8 @@ export class ApprovalTable {
     const opening = { kind: 'question', hold, workflow, account, why, needs, role, question: text } as const
     const approval = this.open({ ...opening, openedAt, expiresAt })
     approval.items = QUESTION - 1
-    this.join(approval, { runId, step, target: null, asked: null })
-    for (const effect of effects) this.join(approval, { runId, ...effect })
+    const subject = { runId, step, target: null, asked: null }
+    this.join(approval, [subject, ...effects.map((effect) => ({ runId, ...effect }))])
     return approval.id
   }
 
@@ -224,7 +226,7 @@ function prepareApprovalStatements(db: Database) {
        VALUES (@id, @kind, @hold, 'open', @workflow, @account, @why, 0, 0, @hash, @needs, @role, @question, @openedAt,
          @expiresAt)`,
     ),
-    grow: db.prepare('UPDATE approval SET items = ?, bytes = bytes + ?, hash = ? WHERE id = ?'),
+    grow: db.prepare('UPDATE approval SET items = ?, bytes = ?, hash = ? WHERE id = ?'),
     close: db.prepare(`UPDATE approval SET status = ?, decided_at = ?, answer = ? WHERE id = ? AND status = 'open'`),
     closeItems: db.prepare(`UPDATE approval_item SET state = ? WHERE approval = ? AND state = 'open'`),
     closeEmpty: db.prepare(
@@ -274,7 +276,9 @@ function prepareItemStatements(db: Database) {
          RETURNING approval`,
       )
       .pluck(),
-    setItem: db.prepare('UPDATE approval_item SET state = ? WHERE approval = ? AND number = ?'),
+    moveItems: db.prepare(
+      `UPDATE approval_item SET state = 'moved' WHERE approval = ? AND number IN (SELECT value FROM json_each(?))`,
+    ),
     findByHash: db.prepare<[string, string], ItemRow>(
       'SELECT * FROM approval_item WHERE approval = ? AND hash GLOB ? ORDER BY number DESC LIMIT 2',
     ),

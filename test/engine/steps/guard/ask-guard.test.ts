@@ -52,3 +52,31 @@ test.each([
   expect(run.status).toBe('completed')
   expect(log).toEqual(['no answer', 'no answer', 'granted', ...sent])
 })
+
+test('a delete whose size is limited does not begin while nobody can tell the size', async () => {
+  const engine = createTestEngine()
+  const log: string[] = []
+  let refusals = 2
+  const careful = defineWorkflow({
+    id: 'careful',
+    on: 'file.created',
+    guard: { bytes: { perDay: '1 GB' } },
+    run: ({ files }) => files.delete({ service, id: 'a' }),
+  })
+  const client = filesOf({
+    find: async () => {
+      log.push('look')
+      if (refusals-- > 0) throw new Error('503')
+      return entry('a')
+    },
+    delete: async () => {
+      log.push('delete')
+      return { outcome: 'deleted', proof: 'reply' }
+    },
+  })
+  await engine.start([careful], { filesFor: client })
+  let run = await engine.run('careful')
+  for (let pass = 0; pass < 3 && run.status !== 'completed'; pass++) run = await engine.advance(run.id, '10m')
+  expect(run.status).toBe('completed')
+  expect(log).toEqual(['look', 'look', 'look', 'delete'])
+})

@@ -27,7 +27,7 @@ const LOOKUPS = 2_000
 const PAGES = 50
 /** Rows that are exported. */
 const EXPORTED = 1_000_000
-const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
 /** The history of a file in a ledger of many rows, and the speed at which its chain is verified. */
 export const ledger: Suite = {

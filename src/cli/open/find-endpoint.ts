@@ -2,11 +2,15 @@ import { UpshotError } from '../../core/errors.ts'
 import { type Endpoint, SANDBOX_ENDPOINT, SERVICE_ENDPOINT } from '../../core/incoming/endpoint.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'
+import { resolveAmong } from './resolve-id.ts'
 
-/** The endpoint with this name or id, or the first one. Throws `not_found` with all names. */
+/** The endpoint with this name, id or beginning of an id, or the first one. Throws `not_found` with all names. */
 export async function findEndpoint(store: ReadStore, name: string | undefined): Promise<Endpoint> {
   const endpoints = await store.listEndpoints()
-  const chosen = name === undefined ? endpoints[0] : endpoints.find((each) => each.name === name || each.id === name)
+  const chosen =
+    name === undefined
+      ? endpoints[0]
+      : (endpoints.find((each) => each.name === name) ?? resolveAmong(name, endpoints) ?? undefined)
   if (chosen !== undefined) return chosen
   const known = endpoints.map((endpoint) => endpoint.name).join(', ')
   throw new UpshotError('not_found', `There is no endpoint${name === undefined ? '' : ` named "${name}"`}.`, {

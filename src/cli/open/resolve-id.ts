@@ -21,14 +21,32 @@ export async function resolveId<Row>(
   },
 ): Promise<Row | null> {
   const exact = await find(text)
+  const beginning = readBeginning(text)
+  if (exact !== null || beginning === null || !beginning.startsWith(prefix)) return exact
+  const only = pickOnly(beginning, await list(beginning, SHOWN + 1))
+  return only === null ? null : find(only)
+}
+
+/** The only row of a short list whose id is, or begins with, `text`, as in {@link resolveId}. */
+export function resolveAmong<Row extends { id: string }>(text: string, rows: readonly Row[]): Row | null {
+  const exact = rows.find(({ id }) => id === text)
+  const beginning = readBeginning(text)
+  if (exact !== undefined || beginning === null) return exact ?? null
+  const ids = rows.map(({ id }) => id).filter((id) => id.startsWith(beginning))
+  const only = pickOnly(beginning, [...new Set(ids)])
+  return rows.find(({ id }) => id === only) ?? null
+}
+
+/** Null for a text that begins no id of ours, or is too short. */
+function readBeginning(text: string): string | null {
   const beginning = withoutEllipsis(text)
-  if (exact !== null || beginning.length < LEAST_OF_ID || !/^[a-z]{3}_[\da-z]*$/.test(beginning)) return exact
-  if (!beginning.startsWith(prefix)) return null
-  const ids = await list(beginning, SHOWN + 1)
-  const [only, ...others] = ids
-  if (only === undefined) return null
-  if (others.length === 0) return find(only)
-  throw refuseAmbiguous(beginning, ids)
+  return beginning.length >= LEAST_OF_ID && /^[a-z]{3}_[\da-z]*$/.test(beginning) ? beginning : null
+}
+
+function pickOnly(beginning: string, ids: readonly string[]): string | null {
+  const [only = null, ...others] = ids
+  if (others.length > 0) throw refuseAmbiguous(beginning, ids)
+  return only
 }
 
 /** An id is often copied with the ellipsis of a narrow table. */

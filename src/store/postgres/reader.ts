@@ -77,6 +77,7 @@ const READS: Reads = {
   listGuardUse: (t, now) => t.guard.list(now),
   listApprovals: (t, query) => t.approvals.list(query),
   findApproval: (t, id, now) => t.approvals.read(id, now),
+  listApprovalIds: (t, beginning, limit) => t.approvals.ids(beginning, limit),
   listApprovalItems: (t, { approval, after = 0, limit }) => t.approvals.listItems(approval, after, limit),
   findQuestion: (t, runId, step, now) => t.approvals.findQuestion(runId, step, now),
   listApprovers: (t) => t.approvers.list(),

@@ -12,7 +12,7 @@ import { findDelivery } from './find-delivery.ts'
 
 /** `upshot deliveries replay <id>`: sends the same bytes, newly signed. Exits with 7 if refused. */
 export function define(command: Command, { out, project }: Cli): void {
-  command.argument('<id>', 'id of an accepted delivery, dlv_…').action((id) =>
+  command.argument('<id>', 'id of an accepted delivery, dlv_…, or its beginning').action((id) =>
     project.withStore(async (store, config) => {
       const { endpoint, event } = await findReplay(store, id)
       const { receiver } = await requireRunningApp(config)

@@ -18,7 +18,7 @@ interface Story {
 
 /** `upshot deliveries show <id>`: one delivery with its event and runs. */
 export function define(command: Command, { out, project }: Cli): void {
-  command.argument('<id>', 'id of the delivery, dlv_…').action((id) =>
+  command.argument('<id>', 'id of the delivery, dlv_…, or its beginning').action((id) =>
     project.withStore(async (store) => {
       const { delivery: found, event } = await findDelivery(store, id)
       const [delivery] = await nameDeliveries(store, [found])

@@ -5,11 +5,12 @@ import { parseJson } from '../../../core/json.ts'
 import { type Solution, solveCaptures, solveScheme } from '../../../core/solver/solve-scheme.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { readBytes, readText } from '../../input/read-source.ts'
+import { resolveAmong } from '../../open/resolve-id.ts'
 import { describeAlgorithm } from './endpoint-view.ts'
 
 /** Limits of a search for a scheme. */
 interface SolveOptions {
-  /** Id of the only captured delivery to use; undefined for all. */
+  /** Id of the only captured delivery to use, or its beginning; undefined for all. */
   delivery: string | undefined
   /** The secret to try; undefined for those of the endpoint. */
   secret: string | undefined
@@ -22,7 +23,9 @@ export async function findScheme(
   { delivery, secret }: SolveOptions,
   now: number,
 ): Promise<Solution> {
-  const captures = (await store.listCaptures(endpoint.id)).filter(({ id }) => delivery === undefined || id === delivery)
+  const all = await store.listCaptures(endpoint.id)
+  const only = delivery === undefined ? null : resolveAmong(delivery, all)
+  const captures = delivery === undefined ? all : all.filter(({ id }) => id === only?.id)
   if (captures.length === 0) throw describeNone(endpoint, delivery)
   const own = {
     secrets: activeSecrets(endpoint, now),

@@ -10,13 +10,13 @@ import type { ReadStore } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo, parseSince } from '../../input/parse-option.ts'
+import { findEvent } from '../../open/find-event.ts'
 import type { PersonStore } from '../../open/open-project.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { readIds } from '../runs/select-runs.ts'
-import { findEvent } from './find-event.ts'
 
 /** Named events that are replayed in one commit. */
 const SLICE = 100

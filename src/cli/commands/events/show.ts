@@ -4,6 +4,7 @@ import type { Run } from '../../../core/runs/run.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { findEvent } from '../../open/find-event.ts'
 import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
 import { formatSection, formatTable, indented, type Layout } from '../../terminal/table.ts'
@@ -11,7 +12,6 @@ import { deliveryColumns, type NamedDelivery, nameDeliveries } from '../deliveri
 import { describeRun, eventRunColumns } from '../runs/run-view.ts'
 import { readEventTrace } from './event-trace.ts'
 import { parseBody } from './event-view.ts'
-import { findEvent } from './find-event.ts'
 import { describeTrace, formatTrace } from './trace-view.ts'
 
 const MAX_ROWS = 100

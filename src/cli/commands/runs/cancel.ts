@@ -8,7 +8,7 @@ import { addRunChoice } from './select-runs.ts'
 export function define(command: Command, { out, project }: Cli): void {
   const reason = project.operator.reason ?? 'canceled by hand'
   addRunChoice(command)
-    .argument('[ids...]', 'ids of the runs, run_…, or - to read ids from standard input')
+    .argument('[ids...]', 'ids of the runs, run_…, or their beginnings; or - to read ids from standard input')
     .action((ids, choice) =>
       operateOnRuns(
         { out, project },

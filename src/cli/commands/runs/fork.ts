@@ -3,13 +3,13 @@ import { UpshotError } from '../../../core/errors.ts'
 import { planFork } from '../../../core/runs/step.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { requireRun } from '../../open/find-run.ts'
 import { confirm } from '../../terminal/confirm.ts'
-import { requireRun } from './select-runs.ts'
 
 /** `upshot runs fork <id> --from-step <step>`: a new run that keeps the results before the step. */
 export function define(command: Command, { out, project }: Cli): void {
   command
-    .argument('<id>', 'id of the run to fork, run_…')
+    .argument('<id>', 'id of the run to fork, run_…, or its beginning')
     .requiredOption('--from-step <step>', 'first step to run again, as named by "upshot runs show <id>"')
     .option('--set-output <json>', 'do not run that step; use this JSON as its result')
     .action((named, { fromStep, setOutput }) =>

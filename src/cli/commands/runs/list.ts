@@ -6,7 +6,7 @@ import { countUpTo } from '../../input/parse-option.ts'
 import { describeSearched, noteSearched, readPage } from '../../open/read-page.ts'
 import { formatTable } from '../../terminal/table.ts'
 import { describeRun, runColumns } from './run-view.ts'
-import { addRunChoice, toFilter } from './select-runs.ts'
+import { addRunChoice, findFilter } from './select-runs.ts'
 
 /** `upshot runs list`: the newest runs first. */
 export function define(command: Command, { out, project }: Cli): void {
@@ -15,7 +15,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--limit <n>', 'maximum number of runs, 1 to 10000', countUpTo(10_000), 20)
     .action(({ limit, origin, ...choice }) =>
       project.withStore(async (store) => {
-        const filter = { ...toFilter(choice), ...(origin === undefined ? {} : { origin }) }
+        const filter = { ...(await findFilter(store, choice)), ...(origin === undefined ? {} : { origin }) }
         const page = await readPage((slice) => store.searchRuns(filter, slice), limit)
         const columns = runColumns(systemClock.now())
         out.result(page.items.map(describeRun), () => formatTable(page.items, columns, out), describeSearched(page))

@@ -2,12 +2,13 @@ import { UpshotError } from '../../../core/errors.ts'
 import { findLostCause, findObstacle, type Run, type RunOperation } from '../../../core/runs/run.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { requireRun } from '../../open/find-run.ts'
 import type { PersonStore } from '../../open/open-project.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
-import { describeChoice, findRuns, type RunChoice, readIds, requireRun } from './select-runs.ts'
+import { describeChoice, findRuns, type RunChoice, readIds } from './select-runs.ts'
 
 /** Runs per commit. Ctrl-C takes effect after a commit. */
 const SLICE = 100

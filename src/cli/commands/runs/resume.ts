@@ -6,7 +6,7 @@ import { addRunChoice } from './select-runs.ts'
 /** `upshot runs resume <id…>`: resumes runs that wait for a person. */
 export function define(command: Command, { out, project }: Cli): void {
   addRunChoice(command)
-    .argument('[ids...]', 'ids of the runs, run_…, or - to read ids from standard input')
+    .argument('[ids...]', 'ids of the runs, run_…, or their beginnings; or - to read ids from standard input')
     .option('--restart', 'discard all steps and start again; effects are repeated')
     .action((ids, { restart = false, ...choice }) =>
       operateOnRuns(

@@ -7,7 +7,7 @@ import { addRunChoice } from './select-runs.ts'
 /** `upshot runs retry <id…>`: retries runs from the failed step, keeping ids and finished steps. */
 export function define(command: Command, { out, project }: Cli): void {
   addRunChoice(command)
-    .argument('[ids...]', 'ids of the runs, run_…, or - to read ids from standard input')
+    .argument('[ids...]', 'ids of the runs, run_…, or their beginnings; or - to read ids from standard input')
     .addHelpText('after', '\nTo start from an earlier step, fork the run: upshot runs fork <id> --from-step <step>')
     .action((ids, choice) =>
       operateOnRuns(

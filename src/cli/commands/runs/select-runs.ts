@@ -1,5 +1,4 @@
 import { type Command, Option } from '@commander-js/extra-typings'
-import { UpshotError } from '../../../core/errors.ts'
 import {
   findObstacle,
   RUN_STATUSES,
@@ -13,7 +12,7 @@ import type { ReadStore } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
 import { parseSince } from '../../input/parse-option.ts'
 import { readStdin } from '../../input/read-source.ts'
-import { resolveId } from '../../open/resolve-id.ts'
+import { findEventId } from '../../open/find-event.ts'
 
 /** The options that select runs. */
 export interface RunChoice {
@@ -33,7 +32,7 @@ export function addRunChoice(command: Command) {
   return command
     .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
     .option('--workflow <id>', 'only runs of the workflow with this id')
-    .option('--event <id>', 'only runs caused by the event with this id, evt_…')
+    .option('--event <id>', 'only runs caused by the event with this id, or its beginning')
     .option(
       '--since <when>',
       'only runs created since then: a duration before now, such as 1h, or an ISO 8601 time',
@@ -44,6 +43,11 @@ export function addRunChoice(command: Command) {
     .option('--error <text>', 'only failed runs whose error contains this text')
     .option('--step <name>', 'only failed runs whose step with this name or key failed')
     .option('--group <id>', 'only failed runs of this group of "upshot runs summary", grp_…')
+}
+
+/** The options as a filter of the store, with the whole id of an event. */
+export async function findFilter(store: ReadStore, { event, ...choice }: RunChoice): Promise<RunFilter> {
+  return toFilter(event === undefined ? choice : { ...choice, event: await findEventId(store, event) })
 }
 
 /** The options as a filter of the store. */
@@ -82,7 +86,7 @@ export function describeChoice(choice: RunChoice): string {
 /** All selected runs that allow the operation, oldest first, however far it has to look. */
 export async function findRuns(store: ReadStore, choice: RunChoice, operation: RunOperation): Promise<Run[]> {
   const now = systemClock.now()
-  const filter = toFilter(choice)
+  const filter = await findFilter(store, choice)
   const { items } = await searchPage((slice) => store.searchRuns(filter, slice), {
     limit: Number.MAX_SAFE_INTEGER,
     budgetMs: Number.POSITIVE_INFINITY,
@@ -96,17 +100,4 @@ export async function readIds(named: readonly string[], what: string): Promise<s
   if (!named.includes('-')) return [...new Set(named)]
   const piped = (await readStdin(`ids of ${what}`)).split(/\s+/).filter((id) => id !== '')
   return [...new Set([...named.filter((id) => id !== '-'), ...piped])]
-}
-
-/** The run with this id, or with the only id that begins so; throws `not_found`. */
-export async function requireRun(store: ReadStore, id: string): Promise<Run> {
-  const run = await resolveId(id, {
-    prefix: 'run_',
-    find: (whole) => store.findRun(whole),
-    list: (beginning, limit) => store.listRunIds(beginning, limit),
-  })
-  if (run) return run
-  throw new UpshotError('not_found', `There is no run ${id} in this data directory.`, {
-    details: { fix: 'List the runs with "upshot runs list".' },
-  })
 }

@@ -8,11 +8,11 @@ import { readChain } from '../../../core/store/runs.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { requireRun } from '../../open/find-run.ts'
 import { formatFailure, formatMoment, formatSpan, formatText, withIsoTimes } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../terminal/table.ts'
 import { describeCause, describeOrigin, describeReason, describeRun, parseOutput, styleStatus } from './run-view.ts'
-import { requireRun } from './select-runs.ts'
 
 /** A run with everything related to it. */
 interface Story {
@@ -33,7 +33,7 @@ const CHILDREN_SHOWN = 100
 
 /** `upshot runs show <id>`: one run with its event, steps and failed attempts. */
 export function define(command: Command, { out, project }: Cli): void {
-  command.argument('<id>', 'id of the run, run_…').action((id) =>
+  command.argument('<id>', 'id of the run, run_…, or its beginning').action((id) =>
     project.withStore(async (store) => {
       const story = await readStory(store, id)
       out.result(describeStory(story), () => formatStory(story, systemClock.now(), out))

@@ -32,6 +32,8 @@ export interface ApprovalReads extends Pick<VoteReads, 'listVotes'> {
   /** Newest first. */
   listApprovals(query: ApprovalFilter & { limit: number; now: number }): Promise<Approval[]>
   findApproval(id: string, now: number): Promise<Approval | null>
+  /** Ids that begin so, oldest first. */
+  listApprovalIds(beginning: string, limit: number): Promise<string[]>
   /** In their order, numbered above `after`. */
   listApprovalItems(query: { approval: string; after?: number; limit: number }): Promise<ApprovalItem[]>
   /** The approval that a question of `step.approve` opened; null while there is none. */

@@ -14,6 +14,7 @@ import {
   QUESTION,
   type VoteRow,
 } from '../../rows/approval-rows.ts'
+import { afterAll } from '../../rows/build-where.ts'
 import type { Connection } from '../database/connection.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 
@@ -172,6 +173,10 @@ export class ApprovalTable {
     return row && (await this.#describe(row, now))
   }
 
+  async ids(beginning: string, limit: number): Promise<string[]> {
+    return await this.#sql.ids.all(beginning, afterAll(beginning), limit)
+  }
+
   async listItems(approval: string, after: number, limit: number): Promise<ApprovalItem[]> {
     return (await this.items(approval, after, limit)).map(readItem)
   }
@@ -317,6 +322,10 @@ function prepareLists(db: Connection) {
            OR @status = CASE WHEN status = 'open' AND expires_at <= @now THEN 'expired' ELSE status END)
          AND (@workflow::text IS NULL OR workflow = @workflow) ORDER BY id DESC LIMIT @limit`,
     ),
+    // Index: primary key.
+    ids: db
+      .prepare<[string, string, number], string>('SELECT id FROM approval WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
+      .pluck(),
     // Index: approval_open, so that the overview reads no history.
     listOpen: db.prepare<[ListQuery], ApprovalRow>(
       `SELECT * FROM approval WHERE status = 'open' AND expires_at > @now

@@ -15,6 +15,7 @@ import {
   QUESTION,
   type VoteRow,
 } from '../../rows/approval-rows.ts'
+import { afterAll } from '../../rows/build-where.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 
 /** Approvals and the lists that they are for. Each that opens or ends makes an event. */
@@ -163,6 +164,10 @@ export class ApprovalTable {
     return row && this.#describe(row, now)
   }
 
+  ids(beginning: string, limit: number): string[] {
+    return this.#sql.ids.all(beginning, afterAll(beginning), limit)
+  }
+
   listItems(approval: string, after: number, limit: number): ApprovalItem[] {
     return this.items(approval, after, limit).map(readItem)
   }
@@ -304,6 +309,10 @@ function prepareLists(db: Database) {
          AND (@status IS NULL OR @status = iif(status = 'open' AND expires_at <= @now, 'expired', status))
          AND (@workflow IS NULL OR workflow = @workflow) ORDER BY id DESC LIMIT @limit`,
     ),
+    // Index: primary key.
+    ids: db
+      .prepare<[string, string, number], string>('SELECT id FROM approval WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
+      .pluck(),
     // Index: approval_open, so that the overview reads no history.
     listOpen: db.prepare<[ListQuery], ApprovalRow>(
       `SELECT * FROM approval INDEXED BY approval_open WHERE status = 'open' AND expires_at > @now

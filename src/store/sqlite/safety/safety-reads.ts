@@ -38,6 +38,7 @@ export function safetyReads(tables: SafetyTables): ApprovalReads & AuditReads & 
     listGuardUse: async (now) => guard.list(now),
     listApprovals: async (query) => approvals.list(query),
     findApproval: async (id, now) => approvals.read(id, now),
+    listApprovalIds: async (beginning, limit) => approvals.ids(beginning, limit),
     listApprovalItems: async ({ approval, after = 0, limit }) => approvals.listItems(approval, after, limit),
     findQuestion: async (runId, step, now) => approvals.findQuestion(runId, step, now),
     listApprovers: async () => approvers.list(),

@@ -11,7 +11,7 @@ import { requireApproval } from './require-approval.ts'
 /** `upshot approvals approve <id> --hash`: lets exactly the list that a person saw begin. */
 export function define(command: Command, { out, project }: Cli): void {
   command
-    .argument('<id>', 'id of the approval, apr_…')
+    .argument('<id>', 'id of the approval, apr_…, or its beginning')
     .option('--hash <digits>', 'the hash that "approvals show" printed; names the list that you saw')
     .option('--only <numbers>', 'approve only these items, such as 1-40,45; the rest stays open')
     .option('--answer <json>', 'the answer to a question that asks for one')
@@ -26,12 +26,19 @@ export function define(command: Command, { out, project }: Cli): void {
         const will = `${what}: ${describeApproval(approval)}`
         if (out.given.dryRun) {
           await confirm(out, { will })
-          return out.result({ approval: id, dryRun: true }, () => ['Nothing was approved.'])
+          return out.result({ approval: approval.id, dryRun: true }, () => ['Nothing was approved.'])
         }
         const hash = await requireHash(out, approval, given)
-        const word = { approval: id, verdict: 'approved', hash, only: numbers, answer: checked, ...voter } as const
+        const word = {
+          approval: approval.id,
+          verdict: 'approved',
+          hash,
+          only: numbers,
+          answer: checked,
+          ...voter,
+        } as const
         const result = await decide({ project }, store, word)
-        out.result({ approval: id, ...result }, () => [describeResult(result)])
+        out.result({ approval: approval.id, ...result }, () => [describeResult(result)])
       }),
     )
 }

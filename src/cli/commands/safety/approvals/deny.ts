@@ -8,7 +8,7 @@ import { requireApproval } from './require-approval.ts'
 /** `upshot approvals deny <id>`: its steps fail with the code `denied`. */
 export function define(command: Command, { out, project }: Cli): void {
   command
-    .argument('<id>', 'id of the approval, apr_…')
+    .argument('<id>', 'id of the approval, apr_…, or its beginning')
     .option('--as <name>', 'decide as this registered approver')
     .option('--key-file <file>', 'sign with the private key in this file')
     .action((id, voter) =>
@@ -17,11 +17,19 @@ export function define(command: Command, { out, project }: Cli): void {
         const will = `deny ${approval.openItems} items, whose steps then fail: ${describeApproval(approval)}`
         if (out.given.dryRun) {
           await confirm(out, { will })
-          return out.result({ approval: id, dryRun: true }, () => ['Nothing was denied.'])
+          return out.result({ approval: approval.id, dryRun: true }, () => ['Nothing was denied.'])
         }
-        const what = { approval: id, verdict: 'denied', hash: approval.hash, only: null, answer: null } as const
+        const what = {
+          approval: approval.id,
+          verdict: 'denied',
+          hash: approval.hash,
+          only: null,
+          answer: null,
+        } as const
         const result = await decide({ project }, store, { ...what, ...voter })
-        out.result({ approval: id, ...result }, () => [`Denied approval ${id}; ${result.woken} runs go on without it.`])
+        out.result({ approval: approval.id, ...result }, () => [
+          `Denied approval ${approval.id}; ${result.woken} runs go on without it.`,
+        ])
       }),
     )
 }

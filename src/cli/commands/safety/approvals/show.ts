@@ -16,14 +16,14 @@ const EVERY_ITEM = 1_000_000
 /** `upshot approvals show <id>`: what a person decides, with the hash that names it. */
 export function define(command: Command, { out, project }: Cli): void {
   command
-    .argument('<id>', 'id of the approval, apr_…')
+    .argument('<id>', 'id of the approval, apr_…, or its beginning')
     .option('--all', `list every item, not only the first ${SHOWN}`)
     .option('--csv <file>', 'write every item to this file as CSV')
     .action((id, { all = false, csv }) =>
       project.withStore(async (store) => {
         const approval = await requireApproval(store, id)
         const isWhole = all || csv !== undefined || out.given.json || out.given.ndjson
-        const items = await readItems(store, id, isWhole ? EVERY_ITEM : SHOWN)
+        const items = await readItems(store, approval.id, isWhole ? EVERY_ITEM : SHOWN)
         if (csv !== undefined) writeFileSync(csv, toCsv(items.map(describeItem)))
         out.result({ ...withIsoTimes(approval), list: items.map(describeItem) }, () =>
           formatApproval(approval, items, out),

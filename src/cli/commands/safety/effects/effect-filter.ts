@@ -1,6 +1,8 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import type { EffectFilter } from '../../../../core/store/safety/effects.ts'
+import type { ReadStore } from '../../../../core/store/store.ts'
 import { parseSince } from '../../../input/parse-option.ts'
+import { findRun } from '../../../open/find-run.ts'
 
 /** The options that select rows of the ledger. */
 interface FilterChoice {
@@ -19,7 +21,7 @@ export function addFilter(command: Command) {
   return command
     .option('--workflow <id>', 'only effects of the workflow with this id')
     .option('--account <name>', 'only effects on this account')
-    .option('--run <id>', 'only effects of this run')
+    .option('--run <id>', 'only effects of the run with this id, or its beginning')
     .option('--file <file>', 'only this path, such as /out/a.mov, or this target, such as storage_a:fil_1')
     .addOption(new Option('--class <class>', 'only deletes, writes, or words of people').choices(CLASSES))
     .option('--outcome <outcome>', 'only this outcome, such as deleted, changed or failed')
@@ -29,9 +31,10 @@ export function addFilter(command: Command) {
 
 const CLASSES = ['delete', 'write', 'guard'] as const
 
-/** The filter that the options choose. */
-export function toFilter({ file, run, ...rest }: FilterChoice): EffectFilter {
-  const given = { ...rest, runId: run, ...(file === undefined ? {} : describeFile(file)) }
+/** The filter that the options choose. The ledger also knows runs that are pruned. */
+export async function findFilter(store: ReadStore, { file, run, ...rest }: FilterChoice): Promise<EffectFilter> {
+  const runId = run === undefined ? undefined : ((await findRun(store, run))?.id ?? run)
+  const given = { ...rest, runId, ...(file === undefined ? {} : describeFile(file)) }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 

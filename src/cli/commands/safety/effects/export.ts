@@ -6,7 +6,7 @@ import type { ReadStore } from '../../../../core/store/store.ts'
 import { isoTime } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { toCsv } from '../../../terminal/to-csv.ts'
-import { addFilter, toFilter } from './effect-filter.ts'
+import { addFilter, findFilter } from './effect-filter.ts'
 import { describeEffect } from './effect-view.ts'
 
 const PAGE = 1_000
@@ -19,7 +19,7 @@ export function define(command: Command, { out, project }: Cli): void {
       project.withStore(async (store) => {
         const { stdout } = out.streams
         let count = 0
-        for await (const rows of readPages(store, toFilter(choice))) {
+        for await (const rows of readPages(store, await findFilter(store, choice))) {
           const lines = format === 'csv' ? formatCsv(rows, count === 0) : formatNdjson(rows)
           if (!out.given.json && !stdout.write(lines)) await once(stdout, 'drain')
           count += rows.length

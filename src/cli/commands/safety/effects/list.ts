@@ -4,7 +4,7 @@ import type { Cli } from '../../../command.ts'
 import { countUpTo } from '../../../input/parse-option.ts'
 import { describeSearched, noteSearched, readPage } from '../../../open/read-page.ts'
 import { formatTable } from '../../../terminal/table.ts'
-import { addFilter, toFilter } from './effect-filter.ts'
+import { addFilter, findFilter } from './effect-filter.ts'
 import { describeEffect, effectColumns } from './effect-view.ts'
 
 /** `upshot effects list`: the newest rows of the effect ledger. */
@@ -13,7 +13,8 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--limit <n>', 'maximum number of rows, 1 to 10000', countUpTo(10_000), 20)
     .action(({ limit, ...choice }) =>
       project.withStore(async (store) => {
-        const page = await readPage((slice) => store.searchEffects(toFilter(choice), slice), limit)
+        const filter = await findFilter(store, choice)
+        const page = await readPage((slice) => store.searchEffects(filter, slice), limit)
         const columns = effectColumns(systemClock.now())
         const table = () => formatTable(page.items, columns, out)
         out.result(page.items.map(describeEffect), table, describeSearched(page))

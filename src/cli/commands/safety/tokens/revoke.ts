@@ -2,14 +2,15 @@ import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../../core/errors.ts'
 import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { resolveAmong } from '../../../open/resolve-id.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 
 /** `upshot tokens revoke <id>`: the next request with the token is refused. */
 export function define(command: Command, { out, project }: Cli): void {
-  command.argument('<id>', 'id of the token, tok_…, or its name').action((given) =>
+  command.argument('<id>', 'id of the token, tok_…, or its beginning, or the name of the token').action((given) =>
     project.withStore(async (store) => {
-      const tokens = await store.listTokens()
-      const token = tokens.find(({ id, name, revokedAt }) => revokedAt === null && (id === given || name === given))
+      const valid = (await store.listTokens()).filter(({ revokedAt }) => revokedAt === null)
+      const token = valid.find(({ name }) => name === given) ?? resolveAmong(given, valid)
       if (!token) {
         throw new UpshotError('not_found', `There is no token "${given}" that is not revoked.`, {
           details: { fix: 'List them with "upshot tokens list".' },

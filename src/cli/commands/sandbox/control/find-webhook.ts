@@ -2,16 +2,17 @@ import { UpshotError } from '../../../../core/errors.ts'
 import type { Webhook } from '../../../../sandbox/index.ts'
 import { findEndpoint } from '../../../open/find-endpoint.ts'
 import type { Project } from '../../../open/open-project.ts'
+import { resolveAmong } from '../../../open/resolve-id.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 
-/** The webhook with this id or URL, or for the endpoint with this name. Throws `not_found`. */
+/** The webhook with this id, beginning of an id or URL, or for the endpoint with this name. Throws `not_found`. */
 export async function findWebhook(
   { sandbox, project }: { sandbox: SandboxControl; project: Project },
   name: string,
 ): Promise<Webhook> {
   const all = await sandbox.get<Webhook[]>('/webhooks')
-  const named = all.find(({ id, url }) => id === name || url === name)
-  if (named !== undefined) return named
+  const named = all.find(({ url }) => url === name) ?? resolveAmong(name, all)
+  if (named !== null) return named
   if (/^whk_|^https?:/.test(name)) throw refuseWebhook(`There is no webhook ${name}.`)
   const { path } = await project.withStore((store) => findEndpoint(store, name))
   const found = all.find(({ url }) => url.endsWith(`/hooks/${path}`))

@@ -4,6 +4,7 @@ import type { Delivery } from '../../../../sandbox/index.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo } from '../../../input/parse-option.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
+import { findSandboxEvent } from '../control/find-sandbox-event.ts'
 import { findWebhook } from '../control/find-webhook.ts'
 import { atSandbox, findSandbox, withQuery } from '../control/sandbox-control.ts'
 import { showTime } from '../control/view.ts'
@@ -13,7 +14,7 @@ export function define(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .option('--limit <n>', 'maximum number of deliveries, 1 to 10000', countUpTo(10_000), 20)
     .option('--type <type>', 'only events of this exact type, such as file.created')
-    .option('--event <id>', 'only the event with this id, evt_…')
+    .option('--event <id>', 'only the event with this id, evt_…, or its beginning')
     .option('--webhook <webhook>', 'only to this webhook: its id or URL, or the name of an endpoint')
     .addOption(
       new Option('--state <state>', 'only deliveries with this state').choices([
@@ -26,7 +27,8 @@ export function define(command: Command, { out, project }: Cli): void {
     .action(async ({ limit, type, event, webhook, state, ...choice }) => {
       const sandbox = await findSandbox(project, choice)
       const webhookId = webhook === undefined ? undefined : (await findWebhook({ sandbox, project }, webhook)).id
-      const query = { limit, type, eventId: event, webhookId, state }
+      const eventId = event === undefined ? undefined : await findSandboxEvent(sandbox, event)
+      const query = { limit, type, eventId, webhookId, state }
       const deliveries = (await sandbox.get<Delivery[]>(withQuery('/deliveries', query))).reverse()
       out.result(deliveries, () => formatTable(deliveries, columns(systemClock.now()), out))
       if (deliveries.length === 0) out.note('No delivery matches.')

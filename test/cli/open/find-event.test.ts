@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { findEvent } from '../../../../src/cli/commands/events/find-event.ts'
-import { eventBody, incoming } from '../../../support/fixtures.ts'
-import { openTestProject } from '../../support/test-project.ts'
+import { findEvent } from '../../../src/cli/open/find-event.ts'
+import { eventBody, incoming } from '../../support/fixtures.ts'
+import { openTestProject } from '../support/test-project.ts'
 
 async function openShop() {
   const project = await openTestProject()

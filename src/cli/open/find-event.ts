@@ -1,16 +1,18 @@
-import { UpshotError } from '../../../core/errors.ts'
-import type { EventRecord } from '../../../core/incoming/event.ts'
-import type { Page } from '../../../core/store/search.ts'
-import type { ReadStore } from '../../../core/store/store.ts'
-import { isoTime } from '../../../core/time.ts'
-import { readPage } from '../../open/read-page.ts'
-import { LEAST_OF_ID, refuseAmbiguous, withoutEllipsis } from '../../open/resolve-id.ts'
+import { UpshotError } from '../../core/errors.ts'
+import type { EventRecord } from '../../core/incoming/event.ts'
+import type { Page } from '../../core/store/search.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+import { isoTime } from '../../core/time.ts'
+import { readPage } from './read-page.ts'
+import { LEAST_OF_ID, refuseAmbiguous, withoutEllipsis } from './resolve-id.ts'
 
 interface Sought {
   /** The whole id, or its beginning. */
   id: string
   account: string | undefined
 }
+
+type EventReads = Pick<ReadStore, 'findEvents' | 'searchEvents'>
 
 /** Events of several ids that begin alike are told apart up to this many. */
 const MOST_ALIKE = 50
@@ -20,7 +22,7 @@ const MOST_ALIKE = 50
  * `invalid_request` where ids or accounts share it, or where older events were not looked at.
  */
 export async function findEvent(
-  store: Pick<ReadStore, 'findEvents' | 'searchEvents'>,
+  store: EventReads,
   { id, account }: Sought,
   /** Asked for the time, in epoch milliseconds. Default: the system clock. */
   now?: () => number,
@@ -36,20 +38,40 @@ export async function findEvent(
   })
 }
 
-/** The events of the only id that begins so, one per account. A search in bounded slices. */
-async function findBeginning(
-  store: Pick<ReadStore, 'searchEvents'>,
+/**
+ * The id of an event for a filter: of the only event that begins so, or `text` itself where none
+ * does. A run may outlive the event that caused it.
+ */
+export async function findEventId(store: EventReads, text: string): Promise<string> {
+  if ((await store.findEvents(text)).length > 0) return text
+  const page = await searchBeginning(store, { id: text, account: undefined })
+  const [event] = page?.items ?? []
+  if (page === null || event === undefined) return text
+  if (!page.searched.isComplete) throw describeUnsure(withoutEllipsis(text), page)
+  return event.id
+}
+
+/** The events of the only id that begins so, one per account. */
+async function findBeginning(store: EventReads, sought: Sought, now?: () => number): Promise<EventRecord[]> {
+  const page = await searchBeginning(store, sought, now)
+  if (page === null) return []
+  if (!page.searched.isComplete) throw describeUnsure(withoutEllipsis(sought.id), page)
+  return page.items
+}
+
+/** Null for a beginning that is too short. A search in bounded slices; refuses several ids. */
+async function searchBeginning(
+  store: EventReads,
   { id, account }: Sought,
   now?: () => number,
-): Promise<EventRecord[]> {
+): Promise<Page<EventRecord> | null> {
   const beginning = withoutEllipsis(id)
-  if (beginning.length < LEAST_OF_ID) return []
+  if (beginning.length < LEAST_OF_ID) return null
   const search = { idBeginning: beginning, ...(account === undefined ? {} : { account }) }
   const page = await readPage((slice) => store.searchEvents(search, slice), MOST_ALIKE, now)
   const ids = [...new Set(page.items.map((event) => event.id))]
   if (ids.length > 1) throw refuseAmbiguous(beginning, ids)
-  if (!page.searched.isComplete) throw describeUnsure(beginning, page)
-  return page.items
+  return page
 }
 
 function describeMissing({ id, account }: Sought): UpshotError {

@@ -4,7 +4,10 @@ import type { ReadStore } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { resolveAmong } from './resolve-id.ts'
 
-/** The endpoint with this name, id or beginning of an id, or the first one. Throws `not_found` with all names. */
+/**
+ * The endpoint with this name, id or beginning of an id, or the first one. Throws `not_found` with
+ * all names.
+ */
 export async function findEndpoint(store: ReadStore, name: string | undefined): Promise<Endpoint> {
   const endpoints = await store.listEndpoints()
   const chosen =

@@ -39,8 +39,8 @@ export async function findEvent(
 }
 
 /**
- * The id of an event for a filter: of the only event that begins so, or `text` itself where none
- * does. A run may outlive the event that caused it.
+ * The id of the only event that begins so, for a filter; `text` itself where none does. A run may
+ * outlive the event that caused it.
  */
 export async function findEventId(store: EventReads, text: string): Promise<string> {
   if ((await store.findEvents(text)).length > 0) return text

@@ -24,7 +24,7 @@ export function define(command: Command, { out, project }: Cli): void {
   addSecretOptions(
     command
       .argument('[name]', 'name of the endpoint that captured deliveries')
-      .option('--delivery <id>', 'id of the only captured delivery to use, dlv_… (default: all)')
+      .option('--delivery <id>', 'id of the only captured delivery to use, or its beginning (default: all)')
       .option('--pin', 'if a scheme fits, pin it and accept deliveries from now on')
       .option('--body <file>', 'without an endpoint: file with the bytes of a body')
       .option('--headers <file>', 'without an endpoint: file with the headers, one per line or as JSON'),

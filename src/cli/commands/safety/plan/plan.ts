@@ -8,9 +8,9 @@ import type { ReadStore } from '../../../../core/store/store.ts'
 import { systemClock } from '../../../../core/time.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
 import type { Cli } from '../../../command.ts'
+import { findEvent } from '../../../open/find-event.ts'
 import { formatFailure } from '../../../terminal/format-value.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
-import { findEvent } from '../../events/find-event.ts'
 import { describePlan, formatPlan } from './plan-view.ts'
 
 /** `upshot plan <event>`: what a workflow would do with an event, found without doing it. */

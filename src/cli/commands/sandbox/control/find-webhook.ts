@@ -5,7 +5,10 @@ import type { Project } from '../../../open/open-project.ts'
 import { resolveAmong } from '../../../open/resolve-id.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 
-/** The webhook with this id, beginning of an id or URL, or for the endpoint with this name. Throws `not_found`. */
+/**
+ * The webhook with this id, beginning of an id or URL, or for the endpoint with this name. Throws
+ * `not_found`.
+ */
 export async function findWebhook(
   { sandbox, project }: { sandbox: SandboxControl; project: Project },
   name: string,

@@ -6,9 +6,9 @@ import { requireOperation } from './show.ts'
 
 /** `upshot operations abort <id>`: ends it after its present slice; what is done stays done. */
 export function define(command: Command, { out, project }: Cli): void {
-  command.argument('<id>', 'id of the operation, opr_…').action((id) =>
+  command.argument('<id>', 'id of the operation, opr_…, or its beginning').action((given) =>
     project.withStore(async (store) => {
-      const { status } = await requireOperation(store, id)
+      const { id, status } = await requireOperation(store, given)
       if (!(await store.abortBulk(id, systemClock.now()))) {
         throw new UpshotError('conflict', `Operation ${id} is ${status} already.`)
       }

@@ -4,6 +4,7 @@ import type { BulkOperation, BulkRefusal } from '../../../../core/safety/bulk.ts
 import type { ReadStore } from '../../../../core/store/store.ts'
 import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { resolveId } from '../../../open/resolve-id.ts'
 import { formatMoment, formatText, withIsoTimes } from '../../../terminal/format-value.ts'
 
 /** Refusals that are listed for a person. */
@@ -11,18 +12,29 @@ const SHOWN = 20
 
 /** `upshot operations show <id>`: an operation, its progress, and why some were refused. */
 export function define(command: Command, { out, project }: Cli): void {
-  command.argument('<id>', 'id of the operation, opr_…').action((id) =>
+  command.argument('<id>', 'id of the operation, opr_…, or its beginning').action((id) =>
     project.withStore(async (store) => {
       const operation = await requireOperation(store, id)
-      const refusals = await store.listBulkRefusals(id)
+      const refusals = await store.listBulkRefusals(operation.id)
       out.result({ ...withIsoTimes(operation), refusals }, () => describe(operation, refusals))
     }),
   )
 }
 
-/** Throws `not_found`. */
-export async function requireOperation(store: Pick<ReadStore, 'findBulk'>, id: string): Promise<BulkOperation> {
-  const operation = await store.findBulk(id)
+/** The operation with this id, or with the only id that begins so; throws `not_found`. */
+export async function requireOperation(
+  store: Pick<ReadStore, 'findBulk' | 'listBulks'>,
+  id: string,
+): Promise<BulkOperation> {
+  const operation = await resolveId(id, {
+    prefix: 'opr_',
+    find: (whole) => store.findBulk(whole),
+    async list(beginning, limit) {
+      // `{` sorts after every digit of an id.
+      const newest = await store.listBulks({ limit, before: `${beginning}{` })
+      return newest.map((each) => each.id).filter((each) => each.startsWith(beginning))
+    },
+  })
   if (operation) return operation
   throw new UpshotError('not_found', `There is no operation ${id}.`, {
     details: { fix: 'List them with "upshot operations list".' },

@@ -1,6 +1,6 @@
 import { belowList, belowName, type Place } from './place.ts'
 import { emptyShape, mergeShapes, type ObjectShape, type Shape, valuesOf } from './shape.ts'
-import { formatCode, isId } from './text-format.ts'
+import { formatCode, isId, type TextFormat } from './text-format.ts'
 import type { TextShape } from './text-shape.ts'
 
 /** Fewer texts prove neither a format nor an enumeration. */
@@ -141,7 +141,9 @@ function kindsOf({ booleans, integers, decimals, texts, lists, objects, opaque }
 function writeText(texts: TextShape, name: string): string {
   const words = listWords(texts, name)
   if (words !== null) return writeWords(words)
-  const format = texts.seen < PROOF ? undefined : texts.formats.find((each) => !isId(each) || ID_NAME.test(name))
+  const isProven = (format: TextFormat) => texts.seen >= PROOF && (!isId(format) || ID_NAME.test(name))
+  // Three names are too few to meet by chance.
+  const format = texts.formats.find((each) => each === 'storage' || isProven(each))
   return format === undefined ? 'z.string()' : formatCode(format)
 }
 

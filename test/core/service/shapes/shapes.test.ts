@@ -158,6 +158,13 @@ test('an enumeration needs 50 texts, each word three times, and a name that is o
   expect(write(39, 'kind', (n) => `w${n % 13}`)).toContain('z.string()')
 })
 
+test('a format needs 50 texts, but for the name of a storage', () => {
+  const write = (count: number) =>
+    writeSchema(foldAll(Array.from({ length: count }, () => ({ at: '2026-01-02', path: '/a', service: 'Storage A' }))))
+  expect(write(49)).toBe('z.looseObject({\n  at: z.string(),\n  path: z.string(),\n  service: storageName,\n})')
+  expect(write(50)).toContain('at: z.iso.date(),')
+})
+
 test('names that are values make a record, and no name of theirs is written', () => {
   const ids = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => [`fil_${1_000 + n}`, { size: n }]))

@@ -125,6 +125,17 @@ export type Notice =
   | { kind: 'code.pending'; run: string; workflow: string; place: string | null }
   /** A timer of the code's own, outside steps: no replay repeats it. */
   | { kind: 'code.timer'; run: string; workflow: string; place: string | null }
+  /** A request or connection of the code where nothing declares it: a replay makes it again. */
+  | {
+      kind: 'code.undeclared'
+      run: string
+      workflow: string
+      /** Such as `fetch POST`. */
+      call: string
+      step: string | null
+      where: string
+      place: string | null
+    }
   /** A key function failed on an event, so waits for that key will not find this event. */
   | { kind: 'event.unmatched'; event: string | null; type: string; key: string; error: Failure }
   /** The event has, or lacks, what none of its type did before. `changes`: places and kinds. */

@@ -53,6 +53,8 @@ export interface WorkerParts {
   gatherMs?: number
   /** Tells timers of the code's own, outside steps. Default false. */
   tellsTimers?: boolean
+  /** Tells requests and connections of the code where no step declares them. Default false. */
+  tellsEffects?: boolean
   /**
    * Real time without movement after which code that calls an unexpected step has diverged. Default
    * 5 s.

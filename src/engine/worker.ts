@@ -16,7 +16,8 @@ import { WorkerCounts } from './claim/worker-counts.ts'
 import { EventMatcher } from './event-matcher.ts'
 import { type Claim, runPass } from './execute/run-pass.ts'
 import { asLost, describeOutcome, settleRun } from './execute/settle-run.ts'
-import { watchOwnWork } from './pass/watch-own-work.ts'
+import { watchEffects } from './pass/outside/watch-effects.ts'
+import { watchOwnWork } from './pass/outside/watch-own-work.ts'
 import type { WorkerParts } from './worker-parts.ts'
 
 /** The most that a lost wake-up can delay a run. */
@@ -42,7 +43,7 @@ export class Worker implements DeliveryIntake {
   #lastDeliveryAt = Number.NEGATIVE_INFINITY
   #cancelPoll = () => {}
   #cancelBeat = () => {}
-  #endOwnWork = () => {}
+  #endWatches: (() => void)[] = []
 
   /** `counts`: shared with the thread that saves deliveries, where that is another one. */
   constructor(parts: WorkerParts, { id, counts }: { id?: string; counts?: WorkerCounts } = {}) {
@@ -83,7 +84,7 @@ export class Worker implements DeliveryIntake {
   async start(): Promise<void> {
     if (this.#state !== 'new') return
     this.#state = 'started'
-    this.#endOwnWork = watchOwnWork()
+    this.#endWatches = [watchOwnWork(), ...(this.#parts.tellsEffects === true ? [watchEffects()] : [])]
     await this.#parts.store.startWorker(this.id, this.#parts.clock.now())
     await this.#recover()
     this.#counts.slots.give(this.#parts.slots)
@@ -163,7 +164,7 @@ export class Worker implements DeliveryIntake {
     await this.#claiming
     await this.#matcher.stop()
     await this.#passes.drain(this.#parts.clock, this.#parts.drainMs)
-    this.#endOwnWork()
+    for (const end of this.#endWatches) end()
     if (wasStarted) await this.#parts.store.stopWorker(this.id)
   }
 

@@ -38,6 +38,7 @@ export interface TestEngine {
         | 'drainMs'
         | 'guard'
         | 'tellsTimers'
+        | 'tellsEffects'
         | 'gatherMs'
       >
     >,

@@ -60,9 +60,19 @@ export class EngineThread {
     const { port, cut } = store.connect()
     this.#cut = cut
     // Nothing else of the configuration, which holds secrets.
-    const { workflowsDir, slots, drainMs, dev = false, guardPolicy, traces = null, suspects = 'never', engine } = config
+    const {
+      workflowsDir,
+      slots,
+      drainMs,
+      dev = false,
+      watchEffects = false,
+      guardPolicy,
+      traces = null,
+      suspects = 'never',
+      engine,
+    } = config
     const workerData: EngineStart = {
-      config: { workflowsDir, slots, drainMs, dev, guardPolicy, traces, suspects },
+      config: { workflowsDir, slots, drainMs, dev, watchEffects, guardPolicy, traces, suspects },
       ...{ store: storeOptions, port, worker: this.id, pulseMs },
       counts: this.counts.memory,
       pulse: this.#pulse.buffer as SharedArrayBuffer,

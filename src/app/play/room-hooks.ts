@@ -10,8 +10,8 @@ import net from 'node:net'
 import os from 'node:os'
 import sqlite from 'node:sqlite'
 import { UpshotError } from '../../core/errors.ts'
+import { describeUndeclared, findUndeclared, type UndeclaredEffect } from '../../engine/pass/outside/undeclared.ts'
 import { type CurrentStep, stepAtWork } from '../../engine/pass/scope.ts'
-import { describeUndeclared, findUndeclared, type UndeclaredEffect } from '../../engine/pass/undeclared.ts'
 
 // Loaded before all other code of a room. Node's permission model refuses files, processes,
 // threads and addons; these hooks refuse the ways out that it does not know.

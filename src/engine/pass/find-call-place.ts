@@ -8,7 +8,7 @@ const AWAITING = /at async |processTicksAndRejections/
 
 /** File, line and column of the author's code that calls; null where the stack does not tell. */
 export function findCallPlace(): string | null {
-  return placeOf(takeStack(20))
+  return placeOf(takeStack())
 }
 
 /**
@@ -16,7 +16,7 @@ export function findCallPlace(): string | null {
  * otherwise. To be called in a hook of Node, whose own frames lie above those of the creator.
  */
 export function findCreator(): { isOurs: boolean; place: string | null } {
-  const lines = takeStack(20).split('\n').slice(1)
+  const lines = takeStack().split('\n').slice(1)
   const hook = lines.findIndex((line) => line.includes('node:'))
   const below = hook < 0 ? lines : lines.slice(hook)
   // Functions further down await this one and begin nothing themselves.
@@ -26,9 +26,12 @@ export function findCreator(): { isOurs: boolean; place: string | null } {
   return { isOurs, place: isOurs ? null : placeOf(`\n${below.join('\n')}`) }
 }
 
-function takeStack(frames: number): string {
+/** Frames that are looked at: a request of Node has more than 20 of its own. */
+const FRAMES = 40
+
+function takeStack(): string {
   const { stackTraceLimit } = Error
-  Error.stackTraceLimit = frames
+  Error.stackTraceLimit = FRAMES
   const { stack = '' } = new Error()
   Error.stackTraceLimit = stackTraceLimit
   return stack

@@ -13,10 +13,10 @@ import { type AdmissionStore, admitRun } from '../admit/admit-run.ts'
 import { executeRun } from '../execute/execute-run.ts'
 import { openPass, type PassParts } from '../execute/open-pass.ts'
 import { SHORT_STILL_MS } from '../execute/watch-replay.ts'
+import { watchOwnWork } from '../pass/outside/watch-own-work.ts'
 import { Parking } from '../pass/parking.ts'
 import type { Stage } from '../pass/stage.ts'
 import { WaitHints } from '../pass/wait-hints.ts'
-import { watchOwnWork } from '../pass/watch-own-work.ts'
 import type { FilesFor } from '../worker-parts.ts'
 
 /** Everything that a play is given of the world. It has no way to write. */

@@ -79,7 +79,6 @@ async function begin(receiver: Receiver, key: string): Promise<ServiceEvent | nu
     target: describeTarget(request),
     dueAt: pass.clock.now() + timeoutMs,
   }
-  if (pass.stage) return answerReceive(receiver, pass.stage, step)
   await open(receiver, step)
   return goOn(receiver, step)
 }

@@ -131,6 +131,8 @@ const LINES: Lines = {
     line('warn', 'the run has to wait while its code awaits something outside steps: put that into a step', fields),
   'code.timer': ({ kind, ...fields }) =>
     line('warn', 'a timer outside steps does not survive a pause: use step.sleep, or put it into a step', fields),
+  'code.undeclared': ({ kind, ...fields }) =>
+    line('warn', 'the code acts where no step declares it: put that into a step with its effect', fields),
   'step.repeated': ({ kind, ...fields }) =>
     line('warn', 'a step name repeats: give each turn of a loop its key, as [name, key]', fields),
   'event.drifted': ({ kind, changes, ...fields }) =>

@@ -24,6 +24,8 @@ export interface Config extends Omit<Settings, 'workflows' | 'guard' | 'approval
   role: Role
   /** Whether changed modules are loaded again. */
   dev?: boolean
+  /** Tells requests of workflows where no step declares them. Default false. */
+  watchEffects?: boolean
   /** Null or left out: the database is a file in `dataDir`. */
   database?: DatabaseConfig | null
   /** Key that seals secrets in the database; null where the data directory has a key file. */
@@ -81,6 +83,7 @@ export async function loadConfig(
     role: general.UPSHOT_ROLE,
     database,
     dev: general.UPSHOT_DEV === '1',
+    watchEffects: general.UPSHOT_WATCH_EFFECTS === '1',
     secretKey: general.UPSHOT_SECRET_KEY ?? null,
     anchorFile: general.UPSHOT_ANCHOR_FILE === undefined ? null : resolve(root, general.UPSHOT_ANCHOR_FILE),
     guardPolicy: {

@@ -73,6 +73,10 @@ export const GENERAL = {
   UPSHOT_ROLE: [z.enum(ROLES).default('all'), `one of ${ROLES.join(', ')}`],
   UPSHOT_DEV: [z.enum(['0', '1']).default('0'), '1 to load changed workflows again, or 0'],
   UPSHOT_SECRET_KEY: [z.string().min(1).optional(), '32 bytes in base64 or hex'],
+  UPSHOT_WATCH_EFFECTS: [
+    z.enum(['0', '1']).default('0'),
+    '1 to tell requests of workflows where no step declares them, or 0',
+  ],
   UPSHOT_GUARD: [z.enum(['on', 'off']).default('on'), 'on, or off, which only the sandbox allows'],
   UPSHOT_ANCHOR_FILE: [z.string().min(1).optional(), 'a file'],
   UPSHOT_PUBLIC_URL: [publicUrl.optional(), PUBLIC_URL_LOOKS_LIKE],

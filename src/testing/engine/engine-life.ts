@@ -74,6 +74,7 @@ export class EngineLife {
         beatMs: Infinity,
         stillMs: SHORT_STILL_MS,
         tellsTimers: true,
+        tellsEffects: true,
         // Virtual time does not pass by itself.
         gatherMs: 0,
       })
@@ -152,6 +153,7 @@ export class EngineLife {
     this.#parts.publish(notice)
     if (notice.kind === 'run.queued') this.wake()
     if (notice.kind === 'code.timer') warnOfTimer(notice)
+    if (notice.kind === 'code.undeclared') warnOfEffect(notice)
     this.#parts.activity.stir()
   }
 }
@@ -162,5 +164,15 @@ function warnOfTimer({ workflow, place }: NoticeOf<'code.timer'>): void {
     `The code of "${workflow}" sets a timer outside steps${place === null ? '' : ` at ${place}`}. ` +
       'Use step.sleep, or put it into a step.',
     { code: 'UPSHOT_TIMER' },
+  )
+}
+
+/** A replay would do it again, and nothing knows of it. */
+function warnOfEffect({ workflow, call, step, place }: NoticeOf<'code.undeclared'>): void {
+  const where = step === null ? 'outside steps' : `beyond what its step "${step}" declares`
+  process.emitWarning(
+    `The code of "${workflow}" calls ${call} ${where}${place === null ? '' : ` at ${place}`}. ` +
+      'Put it into a step that declares its effect.',
+    { code: 'UPSHOT_EFFECT' },
   )
 }

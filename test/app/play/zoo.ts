@@ -188,7 +188,7 @@ const VERBS: Animal[] = [
     name: 'files.download',
     code: 'await files.download({ service: "storage_a", id: event.data.file }, { to: D + "/bytes" })',
     call: null,
-    tells: 'run',
+    tells: 'open',
   },
   {
     name: 'files.downloadUrl',

@@ -62,6 +62,7 @@ test('a notice of each kind has one level and one message', () => {
     'step.joined': ['warn: the function of the run returned before this step had ended: await every step'],
     'code.pending': ['warn: the run has to wait while its code awaits something outside steps: put that into a step'],
     'code.timer': ['warn: a timer outside steps does not survive a pause: use step.sleep, or put it into a step'],
+    'code.undeclared': ['warn: the code acts where no step declares it: put that into a step with its effect'],
     'step.repeated': ['warn: a step name repeats: give each turn of a loop its key, as [name, key]'],
     'event.drifted': ['warn: shape of the event is new'],
     'event.unmatched': ['warn: event not matched'],

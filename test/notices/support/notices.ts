@@ -72,6 +72,10 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
   'step.joined': { kind: 'step.joined', ...RUN, step: 'copy', place: 'a.workflow.ts:3:9' },
   'code.pending': { kind: 'code.pending', ...RUN, place: 'a.workflow.ts:4:9' },
   'code.timer': { kind: 'code.timer', ...RUN, place: 'a.workflow.ts:5:9' },
+  'code.undeclared': {
+    ...{ kind: 'code.undeclared', ...RUN, call: 'fetch POST', step: null, where: 'outside' },
+    place: 'a.workflow.ts:5:9',
+  },
   'step.repeated': { kind: 'step.repeated', ...RUN, step: 'copy', count: 100 },
   'event.drifted': {
     kind: 'event.drifted',

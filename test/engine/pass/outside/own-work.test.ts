@@ -2,10 +2,10 @@ import { createHash, webcrypto } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import type { StepApi } from '../../../src/author/step-api.ts'
-import type { Notice } from '../../../src/core/notices.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
+import type { StepApi } from '../../../../src/author/step-api.ts'
+import type { Notice } from '../../../../src/core/notices.ts'
+import { createTestEngine } from '../../../support/test-engine.ts'
 
 /** One pass of two branches: a sleep, and a step behind an await of the code's own. */
 async function sleepBeside(own: () => Promise<unknown>, options: { tellsTimers?: boolean } = {}) {

@@ -1,7 +1,7 @@
 import { createHook } from 'node:async_hooks'
-import { findCreator } from './find-call-place.ts'
-import { begun, isEngineAtWork } from './own-work.ts'
-import { currentPass, currentStep } from './scope.ts'
+import { findCreator } from '../find-call-place.ts'
+import { begun, isEngineAtWork } from '../own-work.ts'
+import { currentPass, currentStep } from '../scope.ts'
 
 /** Kinds of work that ends by itself. Sockets, streams and ticks are none. */
 const AWAITED = /^(Immediate|Timeout|ZLIB|QUERYWRAP)$|REQ(UEST|WRAP|PROMISE|CALLBACK)?$|CONNECTWRAP$/

@@ -1,5 +1,5 @@
-import { findCallPlace } from './find-call-place.ts'
-import { currentPass, stepAtWork } from './scope.ts'
+import { findCallPlace } from '../find-call-place.ts'
+import { currentPass, stepAtWork } from '../scope.ts'
 
 /** Something that author's code did outside where its effect is declared. */
 export interface UndeclaredEffect {

@@ -43,7 +43,7 @@ export function* suspectSecrets(secret: string): Generator<SuspectSecret> {
     [secret.replace(/^(["'`])(.*)\1$/s, '$2'), 'Our secret is in quotes that do not belong to it: remove them.'],
     ...['\n', '\r\n', ' ', '\t'].map((end): [string, string] => [
       secret + end,
-      'The sender signs with a line break or space after the secret: enter it there again, or store ours with it.',
+      'The sender signs with a line break or space after the secret. Enter it there again, or store ours with it.',
     ]),
   ])
   const bare = secret.replace(/^[a-z]{2,10}_/i, '')
@@ -117,7 +117,7 @@ export function* suspectBodies(body: Uint8Array): Generator<SuspectBody> {
   ]
   for (const each of newlines) yield { cause: 'body_newline', advice: lineEnds, body: Buffer.from(each) }
   const advice =
-    'A proxy or middleware has rewritten the JSON, so these are not the signed bytes: make it pass the body unchanged.'
+    'A proxy or middleware has rewritten the JSON, so these are not the signed bytes. Make it pass the body unchanged.'
   for (const each of rewriteJson(text)) yield { cause: 'body_reserialised', advice, body: Buffer.from(each) }
 }
 

@@ -180,7 +180,7 @@ function deliveryLine(verdict: Verdict, facts: DeliveryFacts, hasEvent: boolean)
 
 const UNSAFE_NUMBER = {
   level: 'warn',
-  message: 'delivery accepted, but a number in it is beyond 2^53 and was rounded: no id may be read from it',
+  message: 'delivery accepted; a number in it is beyond 2^53 and was rounded, so read no id from it',
 } as const
 const UNMATCHED = { level: 'info', message: 'delivery accepted, but no workflow starts on its type' } as const
 const REFUSED = { level: 'warn', message: 'delivery refused' } as const

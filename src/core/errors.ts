@@ -10,6 +10,7 @@ const CODES = {
   forbidden: { status: 403, retryable: false },
   not_found: { status: 404, retryable: false },
   conflict: { status: 409, retryable: false },
+  list_changed: { status: 409, retryable: false },
   body_too_large: { status: 413, retryable: false },
   misdirected: { status: 421, retryable: false },
   too_many_requests: { status: 429, retryable: true },

@@ -95,7 +95,7 @@ describeStores((open) => {
     const { id } = await hold(store)
     for (const hash of ['00000000', (await hashOf(store, id, 3)).slice(0, 7), '*', '']) {
       await expect(store.decideApproval(await word(store, id, { hash }), NOW)).rejects.toMatchObject({
-        code: 'conflict',
+        code: 'list_changed',
       })
     }
   })

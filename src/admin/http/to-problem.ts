@@ -13,6 +13,7 @@ const TITLES: Partial<Record<ErrorCode, string>> = {
   forbidden: 'Not allowed',
   not_found: 'Not found',
   conflict: 'It does not fit the present state',
+  list_changed: 'The list has changed',
   misdirected: 'Unknown host name',
   too_many_requests: 'Too many requests',
   internal: 'A fault of Upshot',

@@ -52,7 +52,7 @@ test('a list is read page by page, and each page says where the next one begins'
 test('a hash that the list does not have is refused, and so is an answer where none is asked for', async () => {
   const { post, id } = await startHeld()
   const stale = await post(`/approvals/${id}/approve`, { hash: 'ffffffffffff' })
-  expect(stale).toMatchObject({ status: 409, body: { code: 'conflict' } })
+  expect(stale).toMatchObject({ status: 409, body: { code: 'list_changed' } })
   const answered = await post(`/approvals/${id}/approve`, { hash: 'ffffffffffff', answer: { keep: 1 } })
   expect(answered).toMatchObject({ status: 400, body: { detail: 'This approval asks for no answer.' } })
 })

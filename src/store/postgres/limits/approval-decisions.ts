@@ -124,7 +124,7 @@ export class ApprovalDecisions {
         details: { fix: `Name the whole hash: "upshot approvals show ${approval} --json".` },
       })
     }
-    throw new UpshotError('conflict', `The list of approval ${approval} has no hash ${hash}: it has changed.`, {
+    throw new UpshotError('list_changed', `The list of approval ${approval} has no hash ${hash}: it has changed.`, {
       details: { fix: `Look again: "upshot approvals show ${approval}".` },
     })
   }

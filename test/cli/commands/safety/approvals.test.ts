@@ -121,8 +121,8 @@ test('a hash that the list does not have approves nothing, and the advice is to 
   for (const hash of [other, last.slice(0, 7), '']) {
     const { exit, json } = await cli('approvals', 'approve', id, '--hash', hash)
     expect({ exit, error: json.error }).toMatchObject({
-      exit: 1,
-      error: { code: 'conflict', fix: expect.stringContaining(`approvals show ${id}`) },
+      exit: 7,
+      error: { code: 'list_changed', fix: expect.stringContaining(`approvals show ${id}`) },
     })
   }
   expect(await kindsOf()).toEqual(['held', 'held', 'held'])

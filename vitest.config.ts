@@ -13,7 +13,7 @@ export const LONG = [
   'test/dashboard/{files,in-browser,states}.test.ts',
   'test/property/{flow,folds,safety}.test.ts',
   'test/sandbox/pages/in-browser.test.ts',
-  'test/store/postgres/**/*.test.ts',
+  'test/store/{move,postgres}/**/*.test.ts',
 ]
 
 /** Files that put other modules in the place of real ones, which the files after them must not meet. */

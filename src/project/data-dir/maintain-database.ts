@@ -1,19 +1,24 @@
 import { UpshotError } from '../../core/errors.ts'
 import type { Anchor } from '../../core/safety/anchor.ts'
-import type { LedgerReport } from '../../core/safety/verify-ledger.ts'
+import { type LedgerReport, verifyLedger as verifySeals } from '../../core/safety/verify-ledger.ts'
+import { openStore } from '../../store/open-store.ts'
+import type { PostgresStoreOptions } from '../../store/postgres/open-postgres-store.ts'
+import type { DatabaseReport } from '../../store/rows/database-report.ts'
 import { openDatabase } from '../../store/sqlite/database/open-database.ts'
 import { type Backup, backupDatabase } from '../../store/sqlite/upkeep/backup-database.ts'
-import { type DatabaseReport, verifyDatabase } from '../../store/sqlite/upkeep/verify-database.ts'
+import { verifyDatabase } from '../../store/sqlite/upkeep/verify-database.ts'
 import { verifyLedgerFile } from '../../store/sqlite/upkeep/verify-ledger-file.ts'
 import type { Config } from '../config/load-config.ts'
 import { databaseFile } from './data-files.ts'
 import { readKey, storeOptions } from './open-store.ts'
 
+type Place = Pick<Config, 'dataDir' | 'secretKey' | 'database'>
+
 /**
  * Makes the schema in PostgreSQL, or brings it up to date. Null for a file, which is migrated when
  * it is opened.
  */
-export async function migrateDatabase(config: Pick<Config, 'dataDir' | 'secretKey' | 'database'>) {
+export async function migrateDatabase(config: Place) {
   const options = storeOptions(config)
   if ('file' in options) return null
   const { migratePostgres } = await import('../../store/postgres/open-postgres-store.ts')
@@ -30,25 +35,43 @@ export function backUp(
 }
 
 /**
- * Checks a database without changing it, with the chain over its effect ledger; by default the
- * project's own.
+ * Checks a database without changing it, with the chain over its effect ledger. Default: the one of
+ * the project, in a file or in PostgreSQL.
  */
-export async function verify(
-  config: Pick<Config, 'dataDir' | 'secretKey'>,
-  file = databaseFile(config),
-): Promise<DatabaseReport> {
-  const report = verifyDatabase(file)
+export async function verify(config: Place, file?: string): Promise<DatabaseReport> {
+  const options = storeOptions(config)
+  const isFile = file !== undefined || 'file' in options
+  const path = file ?? databaseFile(config)
+  const report = isFile ? verifyDatabase(path) : await verifyInPostgres(options)
   if (!report.passed) return report
-  const { passed, found } = await checkSeals(config, file)
+  const { passed, found } = isFile ? await checkSeals(config, path) : await checkSealsOf(options)
   const check = { name: 'the effect ledger is as it was sealed', passed, found }
   return { ...report, passed, checks: [...report.checks, check] }
+}
+
+async function verifyInPostgres(options: PostgresStoreOptions): Promise<DatabaseReport> {
+  const { withSession } = await import('../../store/postgres/open-postgres-store.ts')
+  const { verifyPostgres } = await import('../../store/postgres/upkeep/verify-postgres.ts')
+  return withSession(options, verifyPostgres)
+}
+
+async function checkSealsOf(options: PostgresStoreOptions) {
+  const store = await openStore(options)
+  try {
+    return describeLedger(await verifySeals(store))
+  } finally {
+    await store.close()
+  }
+}
+
+function describeLedger({ passed, faults }: LedgerReport) {
+  return { passed, found: faults.slice(0, 3).join('; ') || 'ok' }
 }
 
 /** A backup may have been sealed with an earlier key, so that its seals cannot be compared. */
 async function checkSeals(config: Pick<Config, 'dataDir' | 'secretKey'>, file: string) {
   try {
-    const { passed, faults } = await verifyLedger(config, file, [])
-    return { passed, found: faults.slice(0, 3).join('; ') || 'ok' }
+    return describeLedger(await verifyLedger(config, file, []))
   } catch (error) {
     if (!(error instanceof UpshotError) || error.code !== 'invalid_config') throw error
     const found = 'not compared: its key is another one than that of the project'

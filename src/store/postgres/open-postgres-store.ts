@@ -70,10 +70,18 @@ export function openConnectedPostgresStore(options: PostgresStoreOptions, port: 
 }
 
 /** Makes the schema, or brings it up to date; the app may be running. */
-export async function migratePostgres(options: PostgresStoreOptions): Promise<Migration> {
+export function migratePostgres(options: PostgresStoreOptions): Promise<Migration> {
+  return withSession(options, (client) => migrate(client, options.schema))
+}
+
+/** A session for work on the whole database, whose statements may take long. */
+export async function withSession<T>(
+  options: PostgresStoreOptions,
+  use: (client: pg.Client, place: string) => Promise<T>,
+): Promise<T> {
   const pool = new Pool({ hosts: options.hosts, schema: options.schema, size: 1, isUnbounded: true })
   try {
-    return await withFirst(options, pool, (client) => migrate(client, options.schema))
+    return await withFirst(options, pool, (client) => use(client, describePlace(options)))
   } finally {
     await pool.close()
   }

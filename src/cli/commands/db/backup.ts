@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
+import { UpshotError } from '../../../core/errors.ts'
 import { formatAnchor } from '../../../core/safety/anchor.ts'
+import type { DatabaseConfig } from '../../../project/config/database-config.ts'
 import { backUp } from '../../../project/data-dir/maintain-database.ts'
 import type { Cli } from '../../command.ts'
 import { requireDatabase } from '../../open/open-project.ts'
@@ -17,6 +19,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .action(async (target) => {
       const config = await project.load()
       const to = resolve(target)
+      if (config.database) throw refusePostgres(config.database, to)
       const file = await requireDatabase(config)
       if (out.given.dryRun) {
         out.result({ file: to, made: false }, () => [`Would copy ${file} to ${to}.`])
@@ -36,6 +39,19 @@ export function define(command: Command, { out, project }: Cli): void {
       ])
       out.note(describeKey(config))
     })
+}
+
+/** PostgreSQL has its own tools, which are better than a copy of rows. */
+function refusePostgres({ hosts, schema }: DatabaseConfig, to: string): UpshotError {
+  const [{ host, port, database, user } = { host: '', port: 0, database: '', user: '' }] = hosts
+  const where = `--host=${host} --port=${port} --username=${user} --dbname=${database}`
+  const command = `pg_dump --format=custom --schema=${schema} --file=${to} ${where}`
+  return new UpshotError('invalid_request', 'PostgreSQL makes the backups of its databases; nothing was copied.', {
+    details: {
+      fix: `Run: ${command}. A large database needs pgBackRest, WAL-G or the recovery of its provider.`,
+      command,
+    },
+  })
 }
 
 const RESTORE = `

@@ -6,6 +6,10 @@ export const DB_COMMANDS: CommandTree = {
     summary: 'make the schema in PostgreSQL, or bring it up to date',
     load: () => import('./migrate.ts'),
   },
+  move: {
+    summary: 'move the database file into PostgreSQL, without losing a run',
+    load: () => import('./move.ts'),
+  },
   backup: {
     summary: 'copy the database while the app is running, and check the copy',
     load: () => import('./backup.ts'),

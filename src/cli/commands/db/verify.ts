@@ -10,7 +10,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .argument('[file]', 'path of a database or a backup (default: the database of this project)')
     .action(async (file) => {
       const config = await project.load()
-      if (file === undefined) await requireDatabase(config)
+      if (file === undefined && !config.database) await requireDatabase(config)
       const report = await verify(config, file === undefined ? undefined : resolve(file))
       out.result(report, () => [
         ...report.checks.map(({ name, passed, found }) => {
@@ -24,6 +24,10 @@ export function define(command: Command, { out, project }: Cli): void {
       ])
       if (report.passed) return
       out.leaveWith('difference')
-      out.note('Stop the app, copy the data directory, and restore the newest backup that passes "upshot db verify".')
+      out.note(
+        config.database && file === undefined
+          ? 'Stop the app, and restore the newest backup or moment that passes "upshot db verify".'
+          : 'Stop the app, copy the data directory, and restore the newest backup that passes "upshot db verify".',
+      )
     })
 }

@@ -69,10 +69,18 @@ export async function requireSchema(client: Client, place: string): Promise<void
   const found = await client.query<{ name: string | null }>(`SELECT to_regclass('schema_version') AS name`)
   const version = found.rows[0]?.name == null ? 0 : ((await readSchemaVersion(client)) ?? 0)
   refuseNewer(version)
-  if (version === files.length) return
+  if (version === files.length) return requireMoved(client, place)
   const lacks = version === 0 ? 'has no schema of Upshot yet' : `has schema ${version}, and needs ${files.length}`
   throw new UpshotError('invalid_config', `The database ${place} ${lacks}.`, {
     details: { fix: 'Run "upshot db migrate" with a user who may create tables, then start again.' },
+  })
+}
+
+/** A process that starts between the halves of a move would leave some of the rows behind. */
+async function requireMoved(client: Client, place: string): Promise<void> {
+  if ((await client.query('SELECT 1 FROM move WHERE is_done = 0')).rowCount === 0) return
+  throw new UpshotError('invalid_config', `The database ${place} is the target of a move that did not end.`, {
+    details: { fix: 'Run "upshot db move" again, in the folder of the project that moves.' },
   })
 }
 

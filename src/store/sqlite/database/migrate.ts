@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
+import { refuseMoved } from './moved.ts'
 
 const FOLDER = new URL('./migrations/', import.meta.url)
 
@@ -19,6 +20,7 @@ export function latestSchema(): number {
  */
 export function migrate(db: Database): void {
   const upgrade = db.transaction(() => {
+    refuseMoved(db)
     const done = db.pragma('user_version', { simple: true }) as number
     if (done > files.length) {
       throw new UpshotError(

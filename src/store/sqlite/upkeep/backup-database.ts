@@ -3,8 +3,9 @@ import { closeSync, existsSync, linkSync, openSync, rmSync, statSync } from 'nod
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
+import type { DatabaseReport } from '../../rows/database-report.ts'
 import { syncFile } from '../../sync-file.ts'
-import { countRows, type DatabaseReport, verifyDatabase } from './verify-database.ts'
+import { countRows, verifyDatabase } from './verify-database.ts'
 
 export interface Backup extends DatabaseReport {
   bytes: number

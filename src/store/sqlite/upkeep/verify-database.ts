@@ -1,23 +1,8 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
+import { type DatabaseCheck, type DatabaseReport, describeCheck } from '../../rows/database-report.ts'
 import { knownTables, latestSchema } from '../database/migrate.ts'
-
-/** The result of one check. */
-interface DatabaseCheck {
-  name: string
-  passed: boolean
-  /** `ok`, or the first faults. */
-  found: string
-}
-
-export interface DatabaseReport {
-  file: string
-  passed: boolean
-  checks: DatabaseCheck[]
-  /** Row counts by table. */
-  rows: Record<string, number>
-}
 
 type Check = (db: Database.Database) => string[]
 
@@ -53,9 +38,6 @@ const CHECKS: Record<string, Check> = {
        WHERE status IN ('completed', 'failed', 'canceled', 'skipped') AND finished_at IS NULL LIMIT 20`,
     ),
 }
-
-/** Faults that a check shows. */
-const EXAMPLES = 3
 
 /**
  * Checks a whole database and changes nothing, also beside a running app. Throws `not_found`
@@ -95,9 +77,7 @@ function open(file: string): Database.Database {
 
 function perform(db: Database.Database, name: string, check: Check): DatabaseCheck {
   try {
-    const faults = check(db)
-    const rest = faults.length > EXAMPLES ? ', …' : ''
-    return { name, passed: faults.length === 0, found: faults.slice(0, EXAMPLES).join(', ') + rest || 'ok' }
+    return describeCheck(name, check(db))
   } catch (error) {
     return { name, passed: false, found: `it cannot be read (${codeOf(error)})` }
   }

@@ -806,3 +806,10 @@ CREATE TABLE pruned_run (
 -- One row, written to test whether the database can be written.
 CREATE TABLE write_probe (written_at bigint NOT NULL);
 INSERT INTO write_probe (written_at) VALUES (0);
+
+-- The move of a database file into these tables. Until it is done, no process starts on them.
+CREATE TABLE move (
+  id          text COLLATE "C" PRIMARY KEY,
+  at          bigint NOT NULL,
+  is_done     bigint NOT NULL
+);

@@ -51,8 +51,12 @@ export async function verify(config: Place, file?: string): Promise<DatabaseRepo
 
 async function verifyInPostgres(options: PostgresStoreOptions): Promise<DatabaseReport> {
   const { withSession } = await import('../../store/postgres/open-postgres-store.ts')
+  const { requireSchema } = await import('../../store/postgres/database/migrate.ts')
   const { verifyPostgres } = await import('../../store/postgres/upkeep/verify-postgres.ts')
-  return withSession(options, verifyPostgres)
+  return withSession(options, async (client, place) => {
+    await requireSchema(client, place)
+    return verifyPostgres(client, place)
+  })
 }
 
 async function checkSealsOf(options: PostgresStoreOptions) {

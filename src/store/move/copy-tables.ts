@@ -39,7 +39,7 @@ export async function listTargets(client: pg.Client): Promise<TargetTable[]> {
   return rows.sort((a, b) => rank(a) - rank(b))
 }
 
-/** Copies the rows of a table, and reads them back. Throws `internal` unless both sides are equal. */
+/** Copies the rows of a table, and reads them back. Throws `internal` where the sides differ. */
 export async function copyTable(
   source: Database,
   client: pg.Client,

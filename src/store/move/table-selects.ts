@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
 import { identify, STREAMS, streamOf } from '../postgres/incoming/event-table.ts'
 
-/** Tables of PostgreSQL that a move leaves as they are, or that are made again while processes run. */
+/** Tables of PostgreSQL that a move leaves out; the processes fill them again. */
 export const LEFT_OUT = [
   'schema_version',
   'move',
@@ -22,7 +22,7 @@ const EVENT_SEQ = 'pg_seq(event_seq, (SELECT account FROM event WHERE seq = even
 /** The number behind every event of any stream that was stored by then. */
 const after = (column: string) => `${column} * ${STREAMS} + ${STREAMS - 1}`
 
-/** SQL for columns whose values are others in PostgreSQL, by table. The rest keeps name and value. */
+/** SQL for columns with other values in PostgreSQL, by table. The rest keeps name and value. */
 const COLUMNS: Record<string, Record<string, string>> = {
   event: { stream: 'pg_stream(account)', seq: 'pg_seq(seq, account)' },
   event_body: { seq: 'pg_seq(seq, account)' },

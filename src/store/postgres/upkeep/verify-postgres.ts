@@ -35,7 +35,7 @@ const CHECKS: Record<string, string> = {
 
 const MOST_FAULTS = 20
 
-/** Checks the rows of one moment against each other, and changes nothing. The app may be running. */
+/** Checks the rows of one moment against each other, also beside a running app. */
 export async function verifyPostgres(client: pg.Client, place: string): Promise<DatabaseReport> {
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
   await client.query('SET LOCAL idle_in_transaction_session_timeout = 0')

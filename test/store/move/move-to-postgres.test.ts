@@ -136,7 +136,7 @@ test('no process starts on a target whose move did not end, and the next call en
   await query(place, 'UPDATE move SET is_done = 0')
   await expect(openPostgresStore(targetOf(place))).rejects.toThrow(/a move that did not end/)
   await move(file, place)
-  expect(await (await openTarget(place)).countOpenRuns()).toMatchObject({ pending: 2 })
+  expect(await (await openTarget(place)).countOpenRuns(NOW)).toMatchObject({ pending: 2 })
   // As after a kill between the commit and the mark: the file was in use meanwhile.
   await query(place, 'UPDATE move SET is_done = 0')
   copyFileSync(copy, join(file, '..', 'upshot.db'))
@@ -157,7 +157,7 @@ test('a target in use and a file in use are refused, and nothing is changed', as
   } as never)
   await store.close()
   await expect(move(file, makeSchema())).rejects.toThrow(/Process 12/)
-  expect(await openTestStore(folder).countOpenRuns()).toMatchObject({ waiting: 2 })
+  expect(await openTestStore(folder).countOpenRuns(NOW)).toMatchObject({ waiting: 2 })
 })
 
 test('every table of PostgreSQL is moved, or is named as one that is not', async () => {
@@ -200,7 +200,7 @@ test('a move that is killed again and again loses nothing and doubles nothing', 
   const last = await begin()
   expect((await last.ended)[0]).toBe(0)
   const target = await openTarget(place)
-  expect(await target.countOpenRuns()).toMatchObject({ pending: 401 })
+  expect(await target.countOpenRuns(NOW)).toMatchObject({ pending: 401 })
   const { rows } = await query(
     place,
     'SELECT (SELECT count(*) FROM event)::int AS events, (SELECT count(*) FROM run)::int AS runs',

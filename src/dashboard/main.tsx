@@ -19,6 +19,7 @@ const Run = lazy(() => import('./pages/run/run-page.tsx'))
 const Failures = lazy(() => import('./pages/runs/failures-page.tsx'))
 const Events = lazy(() => import('./pages/events/events-page.tsx'))
 const Event = lazy(() => import('./pages/events/event-page.tsx'))
+const Trace = lazy(() => import('./pages/events/trace-page.tsx'))
 const Subject = lazy(() => import('./pages/events/subject-page.tsx'))
 const Inbound = lazy(() => import('./pages/inbound/inbound-page.tsx'))
 const Endpoints = lazy(() => import('./pages/endpoints/endpoints-page.tsx'))
@@ -56,6 +57,7 @@ function Pages() {
         <Route path="/failures" component={Failures} />
         <Route path="/events" component={Events} />
         <Route path="/events/:id">{({ id }) => <Event id={id} />}</Route>
+        <Route path="/events/:id/trace">{({ id }) => <Trace id={id} />}</Route>
         <Route path="/story" component={Subject} />
         <Route path="/inbound" component={Inbound} />
         <Route path="/endpoints" component={Endpoints} />

@@ -66,6 +66,8 @@ test('every operation of the table answers, in the form that the table says, fro
 
   await call('GET /events')
   expect((await call('GET /events/:id', { params: { id: sent.event } })).data).toEqual({ no: 7 })
+  const trace = await call('GET /events/:id/trace', { params: { id: sent.event } })
+  expect(trace.nodes.map(({ cause }) => cause)).toEqual([null, 'started', 'forked'])
   const replayed = await call('POST /events/:id/replay', { params: { id: sent.event }, body: {} })
   expect(replayed.runs).toHaveLength(1)
   const { items } = await call('GET /deliveries', { query: { verdict: 'accepted', limit: 1 } })

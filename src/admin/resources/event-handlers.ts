@@ -15,6 +15,7 @@ import type { BulkRunner } from '../operations/bulk-runner.ts'
 import { parseSearch } from '../queries/parse-search.ts'
 import { readPage } from '../queries/read-page.ts'
 import { given, readMoment } from '../queries/read-query.ts'
+import { readTrace } from '../queries/read-trace.ts'
 import { describeDeliveries } from '../views/describe-deliveries.ts'
 import { describeEvent, readData, readSubjects } from '../views/event-view.ts'
 import { describeRuns, seesPayloads } from '../views/run-view.ts'
@@ -35,6 +36,19 @@ export function eventHandlers(parts: ResourceParts, runner: Pick<BulkRunner, 'wa
 
 function eventReads({ store }: ResourceParts): Handlers<Exclude<EventRoute, EventAction>> {
   return {
+    async 'GET /events/:id/trace'({ params, query, caller, signal }) {
+      const nodes = await readTrace(store, await requireEvent(store, params.id, query.account), signal)
+      const found = nodes.flatMap((node) => (node.kind === 'run' ? [node.run] : []))
+      const runs = new Map((await describeRuns(store, found, caller)).map((run) => [run.id, run]))
+      return {
+        nodes: nodes.map(({ id, parent, cause, step, isCut, ...node }) => ({
+          ...{ id, parent, cause, step, isCut },
+          event: node.kind === 'event' ? describeEvent(node.event, caller) : null,
+          run: runs.get(id) ?? null,
+        })),
+        isComplete: nodes.every(({ isCut }) => !isCut),
+      }
+    },
     async 'GET /events'({ query, now, caller, signal }) {
       const search = readSearch(query, caller, now)
       return readPage(

@@ -38,6 +38,21 @@ const oneEvent = z
   })
   .meta({ id: 'OneEvent' })
 
+const traceNode = z
+  .object({
+    id: z.string(),
+    parent: z.string().nullable().describe('Id of the node that caused it; null for the first event.'),
+    cause: z
+      .enum(['started', 'invoked', 'sent', 'replayed', 'forked', 'failed', 'continued'])
+      .nullable()
+      .describe('How it came from its parent; `failed`: a run of `onFailure`.'),
+    step: z.string().nullable().describe('Key of the step that invoked or sent it.'),
+    event: event.nullable(),
+    run: run.nullable(),
+    isCut: z.boolean().describe('True when it has more children than are here.'),
+  })
+  .meta({ id: 'TraceNode' })
+
 export const EVENT_ROUTES = {
   'GET /events': {
     id: 'listEvents',
@@ -55,6 +70,18 @@ export const EVENT_ROUTES = {
     role: 'viewer',
     query: z.strictObject({ account: z.string().optional().describe('Needed where two accounts share the id.') }),
     answer: oneEvent,
+  },
+  'GET /events/:id/trace': {
+    id: 'traceEvent',
+    tag: 'events',
+    summary: 'Everything that goes back to an event: runs, runs that they invoked, events that they sent',
+    role: 'viewer',
+    query: z.strictObject({ account: z.string().optional().describe('Needed where two accounts share the id.') }),
+    answer: z.object({
+      nodes: z.array(traceNode).describe('Nearest first, 500 at most; each parent before its children.'),
+      isComplete: z.boolean().describe('False where a node is cut.'),
+    }),
+    isSearch: true,
   },
   'POST /events': {
     id: 'sendEvent',

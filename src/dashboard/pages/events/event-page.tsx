@@ -36,7 +36,12 @@ export default function EventPage({ id }: { id: string }) {
             <EventFacts event={found} />
           </div>
           <section className="stack" aria-label="Runs">
-            <h2>Runs</h2>
+            <div className="row">
+              <h2>Runs</h2>
+              <Link className="push" href={`/events/${encodeURIComponent(id)}/trace`}>
+                Everything that came of it
+              </Link>
+            </div>
             {found.runs.length > 0 ? (
               <RunTable runs={found.runs} />
             ) : (

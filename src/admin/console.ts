@@ -35,6 +35,7 @@ import { sandboxHandlers } from './resources/service/sandbox-handlers.ts'
 import { subjectHandlers } from './resources/subject-handlers.ts'
 import { alertHandlers } from './resources/system/alert-handlers.ts'
 import { systemHandlers } from './resources/system/system-handlers.ts'
+import { upkeepHandlers } from './resources/system/upkeep-handlers.ts'
 import { workflowHandlers } from './resources/workflow-handlers.ts'
 
 export interface ConsoleParts extends ResourceParts, Pick<LiveFeedParts, 'listen'> {
@@ -136,6 +137,7 @@ function createHandlers(parts: ConsoleParts, { authenticator, feed, runner, plac
     ...auditHandlers(parts),
     ...alertHandlers(parts),
     ...systemHandlers(parts, parts.health),
+    ...upkeepHandlers(parts),
     ...operationHandlers(parts, runner),
     ...liveHandlers({ feed, clock, authenticator, facts, cookieName: () => cookieName(place()) }),
   }

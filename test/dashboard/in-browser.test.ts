@@ -131,6 +131,8 @@ inBrowser.each(LOOKS)(
       ...PLACES,
       'events/evt_report1',
       'endpoints/sandbox',
+      'system?tab=retention',
+      'system?tab=config',
       'workflows/copy-report',
       `approvals/${approval}`,
       'story?of=fil_1',

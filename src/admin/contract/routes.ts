@@ -17,6 +17,7 @@ import { SANDBOX_ROUTES } from './resources/service/sandbox.ts'
 import { SUBJECT_ROUTES } from './resources/subjects.ts'
 import { ALERT_ROUTES } from './resources/system/alerts.ts'
 import { SYSTEM_ROUTES } from './resources/system/system.ts'
+import { UPKEEP_ROUTES } from './resources/system/upkeep.ts'
 import { WORKFLOW_ROUTES } from './resources/workflows.ts'
 import type { ParamsOf, RouteTable } from './route.ts'
 
@@ -43,6 +44,7 @@ export const ROUTES = {
   ...OPERATION_ROUTES,
   ...ALERT_ROUTES,
   ...SYSTEM_ROUTES,
+  ...UPKEEP_ROUTES,
   ...LIVE_ROUTES,
 } as const satisfies RouteTable
 

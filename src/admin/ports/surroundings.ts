@@ -4,6 +4,7 @@ import type { ServiceEvent } from '../../core/incoming/event.ts'
 import type { CronTrigger } from '../../core/runs/schedule.ts'
 import type { Guard } from '../../core/safety/guard.ts'
 import type { Account } from '../../core/service/account.ts'
+import type { PruneKind, Retention } from '../../core/store/retention.ts'
 import type { FilesDesk } from './files-desk.ts'
 
 /** One test delivery to an endpoint, and its result. */
@@ -70,6 +71,12 @@ export interface Surroundings {
   alerts(): AlertSetup
   /** Sends a test message to each channel of a rule; `error` is null where it was taken. */
   testAlert(rule: string, signal: AbortSignal): Promise<{ channel: string; error: string | null }[]>
+  /** The settings of the process, without secrets. */
+  settings(): { setting: string; value: string }[]
+  /** The age at which each kind of data goes. */
+  retention(): Retention
+  /** Removes what is older; counts by kind. */
+  prune(): Promise<Record<PruneKind, number>>
   /** Sizes of database, log and free disk, in bytes. */
   readDisk(): Promise<{ databaseBytes: number; logBytes: number; diskFreeBytes: number }>
   /** The moments of a cron line after one, oldest first. */

@@ -6,6 +6,7 @@ import type { Publish } from '../../core/notices.ts'
 import { STORAGES } from '../../core/service/storage.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
+import { listSettings } from '../../project/config/list-settings.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { databaseFile } from '../../project/data-dir/data-files.ts'
 import { readRuntimeFile } from '../../project/data-dir/runtime-file.ts'
@@ -55,6 +56,12 @@ export function openSurroundings(
     },
     files: openFilesDesk(config, { store, clock, publish, embedded }),
     sandbox: openSandboxDesk(config, embedded),
+    settings: () => listSettings(config),
+    retention: () => config.retention,
+    async prune() {
+      const { pruneStore } = await import('../../schedule/pruner.ts')
+      return pruneStore({ store, clock, retention: config.retention })
+    },
     guard: () => config.guardPolicy.limits,
     alerts: () => describeAlerts(config),
     async testAlert(rule, signal) {

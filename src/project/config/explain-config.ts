@@ -2,6 +2,7 @@ import { isAbsolute, relative } from 'node:path'
 import { redactUrls } from '../../core/errors.ts'
 import { loadConfigFile, readConfigFile } from './config-file.ts'
 import type { Environment } from './environment.ts'
+import { flattenSettings } from './flatten-settings.ts'
 import { type Config, findConfigFile, loadConfig } from './load-config.ts'
 import { type ConfigFlags, VARIABLES } from './variables.ts'
 
@@ -34,8 +35,8 @@ export async function explainConfig(
 ): Promise<Explained[]> {
   const config = await loadConfig(environment, root, { flags, ...(configFile === undefined ? {} : { configFile }) })
   const file = findConfigFile(root, configFile)
-  const settings = flatten(await loadConfigFile(file))
-  const written = flatten(await readConfigFile(file))
+  const settings = flattenSettings(await loadConfigFile(file))
+  const written = flattenSettings(await readConfigFile(file))
   const place = isAbsolute(relative(root, file)) ? file : relative(root, file)
   return [
     ...Object.keys(VARIABLES).map((name) =>
@@ -70,13 +71,4 @@ function readDefault(name: string, ports: Config['ports']): string | null {
   if (name === 'UPSHOT_ADMIN_PORT') return String(ports.admin)
   const parsed = VARIABLES[name]?.[0].safeParse(undefined)
   return parsed?.success && parsed.data !== undefined ? String(parsed.data) : null
-}
-
-/** Every leaf by its path, such as `receive.bodyBytes`. */
-function flatten(value: unknown, path = ''): Map<string, string> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return new Map([[path, typeof value === 'string' ? value : JSON.stringify(value)]])
-  }
-  const entries = Object.entries(value).filter(([, part]) => part !== undefined)
-  return new Map(entries.flatMap(([name, part]) => [...flatten(part, path === '' ? name : `${path}.${name}`)]))
 }

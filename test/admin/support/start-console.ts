@@ -25,6 +25,16 @@ export interface TestLogin {
   key: string
 }
 
+const NEVER = {
+  runs: null,
+  failures: null,
+  refusals: null,
+  deliveries: null,
+  payloads: null,
+  audit: null,
+  effects: null,
+}
+
 /** A world without a receiver: what is sent is accepted, and recorded. */
 export function testSurroundings(): Surroundings & { sent: string[] } {
   const sent: string[] = []
@@ -48,6 +58,9 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
       remove: async () => ({ outcome: 'deleted', error: null }),
     },
     sandbox: { url: () => null, ask: () => Promise.reject(new UpshotError('not_running', 'There is no sandbox.')) },
+    settings: () => [],
+    retention: () => ({ ...NEVER }),
+    prune: async () => ({ runs: 0, failures: 0, refusals: 0, deliveries: 0, payloads: 0, audit: 0, effects: 0 }),
     guard: () => DEFAULT_GUARD,
     alerts: () => ({ rules: [], kinds: {} }),
     testAlert: async () => [],

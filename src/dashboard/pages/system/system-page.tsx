@@ -12,6 +12,8 @@ import { Accounts } from './accounts.tsx'
 import { Alerts } from './alerts.tsx'
 import { Health } from './health.tsx'
 import { Operations } from './operations.tsx'
+import { Retention } from './retention.tsx'
+import { Settings } from './settings.tsx'
 import { Tokens } from './tokens.tsx'
 
 type Action = AnswerOf<'GET /audit'>['items'][number]
@@ -22,13 +24,19 @@ const TABS: readonly [string, string][] = [
   ['alerts', 'Alerts'],
   ['audit', 'Audit'],
   ['accounts', 'Accounts'],
+  ['retention', 'Retention'],
 ]
 
 /** The app itself: what runs, who may, and who did what. */
 export default function System() {
   const tab = useFilters().read('tab')
   const isAdmin = useMay('admin')
-  const tabs: [string, string][] = [...TABS, ...(isAdmin ? [['access', 'Access'] as [string, string]] : [])]
+  const isOperator = useMay('operator')
+  const tabs: [string, string][] = [
+    ...TABS,
+    ...(isOperator ? [['config', 'Config'] as [string, string]] : []),
+    ...(isAdmin ? [['access', 'Access'] as [string, string]] : []),
+  ]
   return (
     <div className="stack">
       <PageHead title="System" />
@@ -38,6 +46,8 @@ export default function System() {
       {tab === 'alerts' && <Alerts />}
       {tab === 'audit' && <Audit />}
       {tab === 'accounts' && <Accounts />}
+      {tab === 'retention' && <Retention />}
+      {tab === 'config' && isOperator && <Settings />}
       {tab === 'access' && isAdmin && <Tokens />}
     </div>
   )

@@ -1,0 +1,24 @@
+import { redactUrls } from '../../core/errors.ts'
+import { flattenSettings } from './flatten-settings.ts'
+import type { Config } from './load-config.ts'
+
+/**
+ * The settings that a process runs with, by path. They are chosen one by one, so that no key,
+ * secret or address of a channel is among them.
+ */
+export function listSettings(config: Config): { setting: string; value: string }[] {
+  const { role, host, ports, logLevel, dataDir, workflowsDir, slots, drainMs, engine, publicUrl } = config
+  const { receive, files, retention, service } = config
+  const { host: adminHost, url, basePath, metrics } = config.admin
+  const chosen = {
+    ...{ role, host, ports, logLevel, dataDir, workflowsDir, slots, drainMs, engine, publicUrl, receive, files },
+    admin: { host: adminHost, url, basePath, metrics },
+    retention,
+    guard: config.guardPolicy.limits ?? 'off',
+    service: service.kind,
+    ...(service.kind === 'real'
+      ? { serviceBaseUrl: service.baseUrl, plan: service.plan, storages: service.storages }
+      : {}),
+  }
+  return [...flattenSettings(chosen)].map(([setting, value]) => ({ setting, value: redactUrls(value) }))
+}

@@ -79,7 +79,7 @@ export const COMMAND_TREE: CommandTree = {
   },
   db: { summary: 'back up, verify, prune and reseal the database', commands: DB_COMMANDS },
   approvals: { summary: 'list, show, approve and deny what waits for people', commands: APPROVALS_COMMANDS },
-  approvers: { summary: 'manage the people who may decide, and their keys', commands: APPROVERS_COMMANDS },
+  approvers: { summary: 'manage the people who may decide approvals, and their keys', commands: APPROVERS_COMMANDS },
   effects: { summary: 'find, stop and prove what runs deleted and wrote', commands: EFFECTS_COMMANDS },
   guard: { summary: 'show how much of each limit on effects is used', commands: GUARD_COMMANDS },
   plan: {
@@ -90,7 +90,7 @@ export const COMMAND_TREE: CommandTree = {
   tokens: { summary: 'manage the tokens of programs that use the admin API', commands: TOKENS_COMMANDS },
   operations: { summary: 'list, show and abort operations on many runs or events', commands: OPERATIONS_COMMANDS },
   alerts: { summary: 'list and test the alerts of the project', commands: ALERTS_COMMANDS },
-  audit: { summary: 'list the actions of persons', commands: AUDIT_COMMANDS },
+  audit: { summary: 'list what people did', commands: AUDIT_COMMANDS },
   demo: {
     summary: 'play the main workflows in a temporary folder, and check every effect',
     load: () => import('./app/demo.ts'),

@@ -85,7 +85,7 @@ const LINES: Lines = {
     fields: { verdict, ...fields, ...facts, ...(secret === undefined ? {} : { matched: secret }) },
   }),
   'endpoint.suspect': ({ kind, lastSuccessAt, ...fields }) =>
-    line('warn', 'signatures fail since the last success: the secret may have changed at the service', {
+    line('warn', 'signatures have failed since the last success: the secret may have changed at the service', {
       ...fields,
       lastSuccessAt: new Date(lastSuccessAt),
     }),
@@ -186,7 +186,7 @@ const UNMATCHED = { level: 'info', message: 'delivery accepted, but no workflow 
 const REFUSED = { level: 'warn', message: 'delivery refused' } as const
 const DELIVERY_LINES: Record<Verdict, { level: LineLevel; message: string }> = {
   accepted: { level: 'info', message: 'delivery accepted' },
-  duplicate: { level: 'info', message: 'delivery known already' },
+  duplicate: { level: 'info', message: 'delivery is a duplicate' },
   conflict: { level: 'warn', message: 'delivery contradicts a known event' },
   bad_json: REFUSED,
   incomplete: REFUSED,

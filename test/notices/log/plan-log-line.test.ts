@@ -43,7 +43,9 @@ test('a notice of each kind has one level and one message', () => {
   )
   expect(said).toEqual({
     'delivery.received': ['info: delivery accepted'],
-    'endpoint.suspect': ['warn: signatures fail since the last success: the secret may have changed at the service'],
+    'endpoint.suspect': [
+      'warn: signatures have failed since the last success: the secret may have changed at the service',
+    ],
     'tick.recorded': ['info: tick recorded'],
     'run.queued': ['debug: runs queued'],
     'run.started': ['debug: run started'],

@@ -186,7 +186,7 @@ const UNMATCHED = { level: 'info', message: 'delivery accepted, but no workflow 
 const REFUSED = { level: 'warn', message: 'delivery refused' } as const
 const DELIVERY_LINES: Record<Verdict, { level: LineLevel; message: string }> = {
   accepted: { level: 'info', message: 'delivery accepted' },
-  duplicate: { level: 'info', message: 'delivery is a duplicate' },
+  duplicate: { level: 'info', message: 'delivery known already' },
   conflict: { level: 'warn', message: 'delivery contradicts a known event' },
   bad_json: REFUSED,
   incomplete: REFUSED,

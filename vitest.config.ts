@@ -12,6 +12,7 @@ export const LONG = [
   'test/e2e/postgres/*.test.ts',
   'test/dashboard/{files,in-browser,sandbox,states,trace}.test.ts',
   'test/property/{flow,folds,safety}.test.ts',
+  'test/property/kept-passes.test.ts',
   'test/sandbox/pages/in-browser.test.ts',
   'test/store/{move,postgres}/**/*.test.ts',
 ]

@@ -25,6 +25,7 @@ import { replay } from './suites/replay.ts'
 import { sandbox } from './suites/sandbox.ts'
 import { start } from './suites/start.ts'
 import type { Bench, Suite } from './suites/suite.ts'
+import { turns } from './suites/turns.ts'
 
 const SUITES: readonly Suite[] = [
   ingest,
@@ -34,6 +35,7 @@ const SUITES: readonly Suite[] = [
   engine,
   claim,
   replay,
+  turns,
   blocked,
   ledger,
   metrics,

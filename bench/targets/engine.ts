@@ -12,13 +12,16 @@ import { Receiver } from '../../src/receive/receiver.ts'
 import { EVENT_TYPE, ID_BYTES, renderBody, SECRET } from '../deliveries.ts'
 import { answerCalls } from '../processes/answer-calls.ts'
 import { openStore, type StorePlace } from '../processes/open-store.ts'
+import { longRuns } from '../workflows/long-runs.ts'
 import { manySteps } from '../workflows/many-steps.ts'
 import { threeSteps } from '../workflows/three-steps.ts'
 import { FinishLine } from './finish-line.ts'
 
 /** The app's belt in one process: receiver, store, worker. No log. */
 const bus = createNoticeBus()
-const workflows = new Map<string, AnyWorkflow>([threeSteps, manySteps].map((workflow) => [workflow.id, workflow]))
+const workflows = new Map<string, AnyWorkflow>(
+  [threeSteps, manySteps, ...longRuns].map((workflow) => [workflow.id, workflow]),
+)
 let store: Store
 let worker: Worker
 let events = 0
@@ -27,7 +30,8 @@ const finish = new FinishLine()
 
 bus.subscribe('run.completed', () => finish.passed())
 
-async function open({ slots, ...place }: StorePlace & { slots: number }): Promise<string> {
+/** `keeps`: false replays each pass from its beginning. */
+async function open({ slots, keeps = true, ...place }: StorePlace & { slots: number; keeps?: boolean }) {
   store = await openStore(place)
   const endpoint = planEndpoint({ name: 'bench', secret: SECRET }, systemClock.now())
   await store.addEndpoint(endpoint)
@@ -53,7 +57,9 @@ async function open({ slots, ...place }: StorePlace & { slots: number }): Promis
     drainMs: 1_000,
     // As the app does: other machines have no lock of a process to look at.
     ...('urls' in place ? { beatMs: 1_000 } : {}),
+    ...(!keeps && { keeps: { max: 0 } }),
   })
+  bus.subscribe('run.queued', () => worker.wake())
   startedAt = performance.now()
   await worker.start()
   return `${await receiver.start({ host: '127.0.0.1', port: 0 })}/hooks/${endpoint.path}`
@@ -108,6 +114,24 @@ answerCalls({
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
     return times
+  },
+  /** CPU time in milliseconds, on all threads, of a run of a callable workflow. */
+  async cpuMsOfRun({ workflow, input }: { workflow: string; input: number }) {
+    const run = newId('run', systemClock.now())
+    const ended = new Promise<void>((resolve) => {
+      const stop = bus.subscribe('run.completed', (notice) => {
+        if (notice.run !== run) return
+        stop()
+        resolve()
+      })
+    })
+    const cpuBefore = process.cpuUsage()
+    const createdAt = systemClock.now()
+    await store.startRun({ run, workflow, account: 'default', input: JSON.stringify(input), createdAt })
+    worker.wake()
+    await ended
+    const { user, system } = process.cpuUsage(cpuBefore)
+    return (user + system) / 1_000
   },
   /** Milliseconds from the worker's start to the end of `count` runs that were in the store. */
   async msUntilDone(count: number) {

@@ -13,6 +13,18 @@ export type FilesFor = (account: string, wrap: WrapCall) => FilesApi
 /** How the service spells the storages of an account. */
 type SpellingsOf = (account: string) => StorageSpellings | Promise<StorageSpellings>
 
+/** Bounds of the passes that one worker keeps. */
+export interface KeepLimits {
+  /** Steps from which a pass is kept: shorter journals are replayed in no time. Default 32. */
+  fromSteps?: number
+  /** Most passes; 0: none. Default 100. */
+  max?: number
+  /** Most bytes, as far as they can be told. Default 32 MiB. */
+  maxBytes?: number
+  /** Longest time for which a pass is kept. Default 60 s. */
+  maxAgeMs?: number
+}
+
 /** Everything that a worker is given. Its parts take a `Pick` of this. */
 export interface WorkerParts {
   store: WorkerStore
@@ -51,6 +63,8 @@ export interface WorkerParts {
    * Time within which many wake-ups of one run are one pass; 0: each is one. Default 100 ms.
    */
   gatherMs?: number
+  /** Bounds what waits in memory; see decision 65. */
+  keeps?: KeepLimits
   /** Tells timers of the code's own, outside steps. Default false. */
   tellsTimers?: boolean
   /** Tells requests and connections of the code where no step declares them. Default false. */
@@ -89,6 +103,7 @@ type WorkerStore = Pick<
   | 'listStops'
   | 'findRun'
   | 'findInvoked'
+  | 'listEndedWaits'
   | 'watchRun'
   | 'completeRun'
   | 'continueRun'

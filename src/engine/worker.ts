@@ -51,7 +51,7 @@ export class Worker implements DeliveryIntake {
     this.id = id ?? newId('wrk', parts.clock.now())
     this.#counts = counts ?? new WorkerCounts()
     this.#passes = new ActivePasses({
-      clock: parts.clock,
+      ...parts,
       execute: (run, claim, pass) =>
         this.#executePass(run, claim, pass).catch((error: unknown) =>
           parkBrokenPass(parts, run, error, this.#stopping.signal),
@@ -237,11 +237,13 @@ export class Worker implements DeliveryIntake {
     this.#tellMissing(run.workflow, workflow !== undefined)
     const cancelOther = (other: string, reason: string) => this.#cancelOther(other, run.workflow, reason)
     const request = { run, workflow, claim, cancelOther, matcher: this.#matcher, ...pass }
-    const { outcome, journal } = await runPass(this.#parts, request)
+    const { outcome, pass: executed } = await runPass(this.#parts, request)
+    const journal = executed?.journal
     pass.isSettling = true
     const settled = await settleRun(store, run, outcome, { now: clock.now(), workflow }).then(() => outcome, asLost)
     // `barrier` rejects if one of the last checkpoints failed on its own.
     if (settled.kind !== 'lost') await journal?.barrier()
+    if (workflow && executed && settled.kind === 'parked') this.#passes.keep(executed, workflow)
     // Before the notice: a listener may deliver the next run at once.
     pass.releaseSlot()
     publish(describeOutcome(run, settled, { now: clock.now(), steps: journal?.finished ?? 0 }))

@@ -38,6 +38,11 @@ export interface TestbedOptions {
    * deletes more than 20 files in a run is held.
    */
   guard?: ConfigFile['guard']
+  /**
+   * True: a run that waits stays in memory and goes on there, as long runs do in the app. Default
+   * false: each pass replays, which finds code that is not the same in every pass.
+   */
+  keepsPasses?: boolean
   /** Real milliseconds without movement before a running step counts as hanging. Default 4,000. */
   patienceMs?: number
 }
@@ -46,6 +51,7 @@ export interface TestbedOptions {
 export function readOptions(options: TestbedOptions) {
   const guard = readGuard(options.guard)
   const { seed = 1, slots = 20, workers = 1, steps = {}, sandbox = {}, accounts = [], patienceMs = 4_000 } = options
+  const keepsPasses = options.keepsPasses ?? false
   const replaced = new ReplacedSteps(steps)
   const workflows = new TestWorkflows(options.workflows, replaced)
   const now = new Date(options.now ?? '2026-01-01T00:00:00Z').getTime()
@@ -55,7 +61,7 @@ export function readOptions(options: TestbedOptions) {
       `"${options.now}" is not a moment. Write one such as "2026-01-01T00:00:00Z".`,
     )
   }
-  return { workflows, replaced, now, seed, slots, workers, sandbox, accounts, patienceMs, guard }
+  return { workflows, replaced, now, seed, slots, workers, sandbox, accounts, patienceMs, guard, keepsPasses }
 }
 
 function readGuard(given: ConfigFile['guard']): GuardPolicy {

@@ -75,7 +75,8 @@ export class Testbed extends Deciding implements AsyncDisposable {
 
   private constructor(options: TestbedOptions, { crash, deploy }: PlannedCrash) {
     super()
-    const { now, seed, slots, workers, sandbox, workflows, replaced, patienceMs, guard } = readOptions(options)
+    const { now, seed, slots, workers, sandbox, workflows, replaced, patienceMs, guard, keepsPasses } =
+      readOptions(options)
     this.#workflows = workflows
     this.#replaced = replaced
     const random = seededRandom(seed)
@@ -91,7 +92,7 @@ export class Testbed extends Deciding implements AsyncDisposable {
     const openFiles = () => this.#service.openFiles(random)
     this.#engine = new TestEngine(
       {
-        ...{ ...parts, random, slots, workers, guard, openFiles },
+        ...{ ...parts, random, slots, workers, guard, keepsPasses, openFiles },
         ...{ workflows: () => workflows.all, crash: crash ?? null, work: new WorkUnderWay() },
       },
       patienceMs,

@@ -40,6 +40,7 @@ describeStores((open) => {
       await store.saveCheckpoint(parent, step, undefined, { invoke })
       await store.parkRun(parent, { dueAt: null, reason: 'waits for it', awaits: ['ask'] })
       expect(await statusOf(store, parent)).toBe('waiting')
+      expect(await store.listEndedWaits(parent.runId)).toEqual([])
       const claimed = await store.claimRuns('wrk_1', 5, NOW)
       expect(claimed).toMatchObject([
         { workflow: 'child', cause: { kind: 'call', account: 'other', input: '{"n":1}' } },
@@ -51,6 +52,7 @@ describeStores((open) => {
       if (end === 'skip') await store.skipRun(child.lease, 'not wanted', NOW)
       if (end === 'cancel') await store.cancelRun(run, 'by hand', NOW)
       expect([end, await statusOf(store, parent)]).toEqual([end, 'pending'])
+      expect(await store.listEndedWaits(parent.runId)).toEqual(['ask'])
       expect(await store.listRuns({ parentRun: parent.runId, limit: 5 })).toMatchObject([
         { id: run, parentRun: parent.runId, parentStep: 'ask' },
       ])

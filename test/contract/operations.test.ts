@@ -43,7 +43,8 @@ describeStores((open) => {
     expect(await store.listStepFailures(lease.runId)).toHaveLength(1)
     expect(await store.retryRun(lease.runId, NOW)).toBe(false)
     const again = await claimOne(store, NOW + 12)
-    expect(again.fence).toBeGreaterThan(lease.fence)
+    // Above the next one: no worker goes on with what it has kept of the run.
+    expect(again.fence).toBe(lease.fence + 2)
     await expect(store.completeRun(lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
   })
 
@@ -94,6 +95,8 @@ describeStores((open) => {
       expect(await store.listSteps(id)).toHaveLength(fromScratch ? 0 : 1)
     }
     const lease = await claimOne(store)
+    // Each time by two: no worker goes on with what it has kept of the run.
+    expect(lease.fence).toBe(5)
     await store.parkRun(lease, { dueAt: NOW + 1, reason: 'sleeps' })
     expect(await store.resumeRun(id, { fromScratch: false })).toBe(false)
   })
@@ -113,7 +116,9 @@ describeStores((open) => {
       { key: 'long', dueAt: NOW + 9_000 },
       { key: 'short', dueAt: NOW + 10, status: 'waiting' },
     ])
-    expect(await store.claimRuns('wrk_1', 10, NOW + 10)).toMatchObject([{ lease: { runId: id } }])
+    expect(await store.claimRuns('wrk_1', 10, NOW + 10)).toMatchObject([
+      { lease: { runId: id, fence: lease.fence + 2 } },
+    ])
     // A run at work is left to its worker.
     expect(await store.skipSleep(id, NOW + 11)).toBeNull()
   })

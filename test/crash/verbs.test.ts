@@ -128,6 +128,7 @@ async function live(
     filesFor: () => ({}) as never,
     routes: () => workflows.flatMap(planRoutes),
     guard: DEFAULT_POLICY,
+    keeps: { fromSteps: 0 },
     slots: 4,
     drainMs: 1_000,
   })

@@ -40,6 +40,7 @@ export interface TestEngine {
         | 'tellsTimers'
         | 'tellsEffects'
         | 'gatherMs'
+        | 'keeps'
       >
     >,
   ): Promise<Worker>

@@ -4,7 +4,10 @@
  */
 export interface Lease {
   runId: string
-  /** Rises with each claim; a write with an older fence is refused with `stale_lease`. */
+  /**
+   * Rises with each claim, and where a person changes the run. A write with an older fence is
+   * refused with `stale_lease`.
+   */
   fence: number
   worker: string
 }

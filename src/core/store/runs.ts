@@ -118,6 +118,8 @@ export interface RunReads {
    * is claimed. Unknown ids are left out.
    */
   readRecordings(runIds: readonly string[]): Promise<Recording[]>
+  /** Keys of the steps whose wait an event, another run or people have ended. */
+  listEndedWaits(runId: string): Promise<string[]>
   /** Ids that begin so, oldest first. */
   listRunIds(beginning: string, limit: number): Promise<string[]>
   /** The run's own event and those of runs folded into it, in the order of arrival. */

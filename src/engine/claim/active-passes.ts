@@ -1,3 +1,4 @@
+import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { Lease } from '../../core/runs/lease.ts'
@@ -5,13 +6,18 @@ import type { Clock } from '../../core/time.ts'
 import type { Claim } from '../execute/run-pass.ts'
 import type { OwnWorkItem } from '../pass/own-work.ts'
 import { Parking } from '../pass/parking.ts'
-import { WaitHints } from '../pass/wait-hints.ts'
+import type { Pass } from '../pass/pass.ts'
+import { WaitHints } from '../pass/wait.ts'
+import type { WorkerParts } from '../worker-parts.ts'
+import { KeptPasses } from './kept-passes.ts'
 
 /** A pass that a worker is executing. */
 export interface RunningPass {
   fence: number
   parking: Parking
   abort: AbortController
+  /** The earlier pass whose code it goes on with. */
+  kept: Pass | undefined
   /** True once its outcome is decided: it cannot be ended any more. */
   isSettling: boolean
   /** May be called early; the end of the pass calls it in any case. */
@@ -19,8 +25,8 @@ export interface RunningPass {
   done: Promise<void>
 }
 
-interface Parts {
-  clock: Clock
+interface Parts extends Pick<WorkerParts, 'clock' | 'findWorkflow' | 'keeps'> {
+  store: Pick<WorkerParts['store'], 'listEndedWaits'>
   /** Executes one pass; must not reject. */
   execute: (run: ClaimedRun, claim: Claim, pass: RunningPass) => Promise<void>
   /** Tells work outside steps that a pass does not wait for, and timers of the code's own. */
@@ -37,10 +43,13 @@ export class ActivePasses {
   readonly #parts: Parts
   readonly #passes = new Map<string, RunningPass>()
   readonly #hints = new WaitHints()
+  readonly #kept: KeptPasses
   #admissionPasses = 0
+  #isDraining = false
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#kept = new KeptPasses(parts.clock, parts.keeps)
   }
 
   get runIds(): string[] {
@@ -61,9 +70,11 @@ export class ActivePasses {
       this.#admissionPasses -= admissionPasses
       if (claim.hasSlot) this.#parts.slotFreed()
     }
+    const kept = this.#kept.take(run, this.#parts.findWorkflow)
     const control = {
-      parking: this.#openParking(run),
-      abort: new AbortController(),
+      kept,
+      parking: kept?.parking ?? this.#openParking(run),
+      abort: kept?.abort ?? new AbortController(),
     }
     const pass: RunningPass = { fence, ...control, isSettling: false, releaseSlot, done: Promise.resolve() }
     this.#passes.set(runId, pass)
@@ -75,13 +86,19 @@ export class ActivePasses {
   }
 
   #openParking(run: ClaimedRun): Parking {
-    const { clock, tellPending, tellTimer } = this.#parts
+    const { clock, store, tellPending, tellTimer } = this.#parts
     return new Parking({
       clock,
       hints: this.#hints,
+      listEndedWaits: () => store.listEndedWaits(run.lease.runId),
       tellPending: (item) => tellPending(run, item),
       tellTimer: tellTimer && ((item) => tellTimer(run, item)),
     })
+  }
+
+  /** Keeps a pass that has parked, so that the next one of its run may go on with it. */
+  keep(pass: Pass, workflow: AnyWorkflow): void {
+    if (!this.#isDraining) this.#kept.keep(pass, workflow)
   }
 
   /** A hint that an event or a run has ended: steps that wait for one beside others may go on. */
@@ -99,6 +116,7 @@ export class ActivePasses {
 
   /** Ends the passes that began before `listLeases` was called and have no lease in its answer. */
   async endLostPasses(listLeases: () => Promise<readonly Pick<Lease, 'runId' | 'fence'>[]>): Promise<void> {
+    this.#kept.dropOld()
     const before = [...this.#passes]
     if (before.length === 0) return
     const fences = new Map((await listLeases()).map((lease) => [lease.runId, lease.fence]))
@@ -112,6 +130,8 @@ export class ActivePasses {
    * when no pass is left.
    */
   async drain(clock: Clock, drainMs: number): Promise<void> {
+    this.#isDraining = true
+    this.#kept.clear()
     const passes = [...this.#passes.values()]
     for (const { parking } of passes) parking.drain()
     const done = Promise.all(passes.map((pass) => pass.done))

@@ -15,15 +15,16 @@ import { MAX_SENT_BYTES } from '../steps/send-step.ts'
  */
 export async function continueRun(pass: Pass, streams: Streams, input: unknown): Promise<never> {
   refuseOutside(pass, 'continueAs')
+  pass.order.noteMove()
   if (pass.parking.isClosed) return neverSettles()
-  pass.order.noteDraw()
   const json = checkInput(pass, input)
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
   const received = listReceived(streams)
   requireSize('the list of the events that it has received', JSON.stringify(received))
   const run = newId('run', pass.clock.now())
-  pass.parking.continueAs({ run, account: accountOf(pass.run.cause), input: json, received })
+  const successor = { run, account: accountOf(pass.run.cause), input: json, received }
+  pass.parking.stop({ kind: 'continued', successor })
   return neverSettles()
 }
 

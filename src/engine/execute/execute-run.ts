@@ -9,24 +9,28 @@ import type { Cause } from '../admit/cause.ts'
 import { limitWait, watchDeadline } from '../pass/deadline.ts'
 import { gatherWakeUps } from '../pass/gather-wake-ups.ts'
 import { packOutput } from '../pass/pack-output.ts'
-import type { CodeEnd, Park } from '../pass/parking.ts'
+import type { CodeEnd } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { runInPass } from '../pass/scope.ts'
+import type { Park } from '../pass/wait.ts'
 import type { FilesFor } from '../worker-parts.ts'
 import { createRunContext } from './run-context.ts'
 import { watchCancels } from './watch-cancels.ts'
 import { type ReplayWatch, watchReplay } from './watch-replay.ts'
 
-type Ending = { kind: 'returned'; output: unknown } | CodeEnd | Park
+type Ending = CodeEnd | Park
+
+interface Execution {
+  workflow: AnyWorkflow
+  cause: Cause
+  filesFor: FilesFor
+}
 
 /**
  * Executes one pass of an admitted run: replays finished steps and goes on until it ends or has to
  * wait. Never throws an author's error.
  */
-export async function executeRun(
-  pass: Pass,
-  { workflow, cause, filesFor }: { workflow: AnyWorkflow; cause: Cause; filesFor: FilesFor },
-): Promise<RunOutcome> {
+export async function executeRun(pass: Pass, { workflow, cause, filesFor }: Execution): Promise<RunOutcome> {
   const refusal = await watchCancels(pass, workflow, cause)
   if (refusal) return refusal
   const context = createRunContext(pass, cause, filesFor)
@@ -35,9 +39,27 @@ export async function executeRun(
   const endWatch = watchDeadline(pass)
   const replayWatch = watchReplay(pass)
   const called = runInPass(pass, () => callAuthor(() => call(context as never)))
-  const codeEnded = called.then((end) => awaitReplay(pass, end, replayWatch))
-  const ending = await Promise.race([codeEnded, pass.parking.codeEnded, pass.parking.ended])
+  void called.then(async (end) => {
+    pass.order.noteMove()
+    pass.parking.stop(await awaitReplay(pass, end, replayWatch))
+  })
+  const ending = await pass.parking.stopped
   replayWatch.stop()
+  return endWith(pass, ending, endWatch)
+}
+
+/**
+ * Executes one more pass with the code of an earlier one, which waits in memory. See decision 65.
+ */
+export async function goOnWithRun(pass: Pass, { workflow, cause }: Execution): Promise<RunOutcome> {
+  const refusal = await watchCancels(pass, workflow, cause)
+  if (refusal) return refusal
+  const endWatch = watchDeadline(pass)
+  pass.parking.goOn()
+  return endWith(pass, await pass.parking.stopped, endWatch)
+}
+
+async function endWith(pass: Pass, ending: Ending, endWatch: () => void): Promise<RunOutcome> {
   const joined = await joinSteps(pass, ending)
   endWatch()
   return limitWait(gatherWakeUps(pass, await decideOutcome(pass, joined)), pass.deadline)
@@ -51,7 +73,7 @@ function chooseHandler({ run }: Pass, workflow: AnyWorkflow): ((context: never) 
   return onFailure && ((context: RunContext) => onFailure({ ...context, ...failure } as never))
 }
 
-async function callAuthor(call: () => unknown): Promise<Ending> {
+async function callAuthor(call: () => unknown): Promise<CodeEnd> {
   try {
     return { kind: 'returned', output: await call() }
   } catch (error) {
@@ -60,7 +82,7 @@ async function callAuthor(call: () => unknown): Promise<Ending> {
 }
 
 /** Code that has returned may still have branches, which reach the rest of the journal. */
-function awaitReplay({ order, journal }: Pass, end: Ending, watch: ReplayWatch): Ending | Promise<Ending> {
+function awaitReplay({ order, journal }: Pass, end: CodeEnd, watch: ReplayWatch): CodeEnd | Promise<CodeEnd> {
   if (end.kind !== 'returned' || !order.isReplaying || journal.hasReachedOutcomes) return end
   watch.noteReturn()
   return order.over().then(() => end)
@@ -80,7 +102,7 @@ async function joinSteps({ parking, order, abort }: Pass, ending: Ending): Promi
   return park ?? ending
 }
 
-function isEndOfCode(ending: Ending): ending is Exclude<Ending, Park> {
+function isEndOfCode(ending: Ending): ending is CodeEnd {
   return ['returned', 'threw', 'overdue', 'continued'].includes(ending.kind)
 }
 

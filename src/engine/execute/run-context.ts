@@ -39,7 +39,7 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
     now: () => {
       const step = currentStep(pass)
       if (step) return step.now
-      pass.order.noteDraw()
+      pass.order.noteMove()
       return pass.journal.now
     },
     random: () => chance().readUInt32BE() / 2 ** 32,
@@ -104,6 +104,7 @@ function createRunLog(pass: Pass): RunLog {
     (level: 'info' | 'warn' | 'error') =>
     (message: string, facts: Record<string, unknown> = {}) => {
       if (pass.order.isReplaying || pass.journal.isContinued) return
+      if (pass.parking.isClosed) pass.order.noteMove()
       pass.publish({ kind: 'run.log', ...about, level, message, facts })
     }
   return { info: write('info'), warn: write('warn'), error: write('error') }
@@ -118,7 +119,7 @@ function rememberedChance(pass: Pass): () => Buffer {
   let draws = 0
   return () => {
     const step = currentStep(pass)
-    if (!step) pass.order.noteDraw()
+    if (!step) pass.order.noteMove()
     const draw = step ? `${step.key}/${step.attempt}/${step.draws++}` : draws++
     return createHash('sha256').update(`${runId}/${draw}`).digest()
   }

@@ -1,13 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import { type AdmissionParts, admitRun } from '../admit/admit-run.ts'
 import type { AdmissionFacts } from '../admit/plan-admission.ts'
 import { computeDeadline, describeOverdue } from '../pass/deadline.ts'
-import type { Journal } from '../pass/journal.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import type { WorkerParts } from '../worker-parts.ts'
-import { executeRun } from './execute-run.ts'
+import { executeRun, goOnWithRun } from './execute-run.ts'
 import { openPass } from './open-pass.ts'
 import { asLost } from './settle-run.ts'
 
@@ -25,16 +25,18 @@ interface PassRequest extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort'
   /** Undefined: no module defines it. */
   workflow: AnyWorkflow | undefined
   claim: Claim
+  /** An earlier pass of the run, whose code waits in memory. */
+  kept?: Pass | undefined
 }
 
-/** One pass from admission to its outcome, with the journal where the run's code was called. */
+/** One pass from admission to its outcome; `pass`: where the run's code was called. */
 export async function runPass(
   parts: WorkerParts,
-  { run, workflow, claim, cancelOther, ...control }: PassRequest,
-): Promise<{ outcome: RunOutcome; journal?: Journal }> {
+  { run, workflow, claim, cancelOther, kept, ...control }: PassRequest,
+): Promise<{ outcome: RunOutcome; pass?: Pass }> {
   const { store, clock, filesFor } = parts
-  const known = run.isFirstPass ? [] : await store.listSteps(run.lease.runId, READ_AHEAD_BYTES)
-  const hasStarted = run.attempt > 0 || known.length > 0
+  const known = run.isFirstPass || kept ? [] : await store.listSteps(run.lease.runId, READ_AHEAD_BYTES)
+  const hasStarted = kept !== undefined || run.attempt > 0 || known.length > 0
   if (!workflow) {
     const reason = `no module defines the workflow "${run.workflow}"`
     const dueAt = clock.now() + MISSING_MODULE_MS
@@ -50,9 +52,15 @@ export async function runPass(
 
   const { cause, startedAt } = admission
   const { spellings } = admission.facts
+  const execution = { workflow, cause, filesFor }
+  if (kept) {
+    // Its code was given names that are others now. The next pass begins anew.
+    if (!isDeepStrictEqual(kept.spellings, spellings)) return { outcome: { kind: 'released' } }
+    return { outcome: await goOnWithRun(kept, execution), pass: kept }
+  }
   const pass = openPass(parts, { run, workflow, known, startedAt, spellings, ...control })
   if (!hasStarted) publishStart(pass)
-  return { outcome: await executeRun(pass, { workflow, cause, filesFor }), journal: pass.journal }
+  return { outcome: await executeRun(pass, execution), pass }
 }
 
 function publishStart(pass: Pass): void {

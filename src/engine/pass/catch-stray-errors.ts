@@ -10,7 +10,8 @@ import { currentPass } from './scope.ts'
 export function catchStrayErrors(publish: Publish): () => void {
   const catchError = (error: unknown) => {
     const pass = currentPass()
-    pass?.parking.failCode(error)
+    pass?.order.noteMove()
+    pass?.parking.stop({ kind: 'threw', error })
     const where = pass ? `code of run ${pass.run.lease.runId} that nothing awaits` : 'code that nothing awaits'
     publish({ kind: 'fault', where, error: describeError(error) })
   }

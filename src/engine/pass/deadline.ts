@@ -25,7 +25,7 @@ export function watchDeadline({ deadline, clock, abort, parking }: Pass): () => 
   return clock.at(deadline, () => {
     const error = describeOverdue(deadline)
     abort.abort(error)
-    parking.failCode(error, 'overdue')
+    parking.stop({ kind: 'overdue', error })
   })
 }
 

@@ -37,7 +37,8 @@ interface JournalParts {
  * keeps no results, so that memory does not grow with the number of steps.
  */
 export class Journal {
-  readonly #parts: Pick<JournalParts, 'store' | 'lease'>
+  readonly #store: JournalParts['store']
+  #lease: Lease
   /** Steps of earlier passes; none where the code has reached it, to free its memory. */
   readonly #known: (Checkpoint | undefined)[]
   /** Index of the first known step that the code has not reached. */
@@ -47,6 +48,7 @@ export class Journal {
   readonly #nextKey = stepKeys()
   #codeHash: string | null
   #finished = 0
+  #givenBytes = 0
   /** Keys of the new steps that have begun and not ended. */
   readonly #open = new Set<string>()
   #nextPosition = 0
@@ -59,7 +61,8 @@ export class Journal {
 
   constructor({ store, lease, known, startedAt, codeHash, isContinued = false }: JournalParts) {
     this.#isContinued = isContinued
-    this.#parts = { store, lease }
+    this.#store = store
+    this.#lease = lease
     this.#known = [...known]
     this.#codeHash = codeHash
     for (const step of known) {
@@ -90,6 +93,23 @@ export class Journal {
   /** The steps of earlier passes that this one has not reached. */
   get unreached(): IteratorObject<Checkpoint> {
     return this.#unreached?.values() ?? this.#rest.values()
+  }
+
+  /** Number of steps that have begun, in this pass and before. */
+  get begun(): number {
+    return this.#nextPosition
+  }
+
+  /** Bytes of the results that the code has been given, about. */
+  get givenBytes(): number {
+    return this.#givenBytes
+  }
+
+  /** Goes on under the lease of another pass, which has recorded nothing yet. */
+  goOn(lease: Lease): void {
+    this.#lease = lease
+    this.#hasRecorded = false
+    this.#open.clear()
   }
 
   /** True for a step of an earlier pass that this one has not reached. */
@@ -146,9 +166,8 @@ export class Journal {
       this.#finished += 1
       this.#open.delete(step.key)
     }
-    const { store, lease } = this.#parts
     const withHash = this.#withHash(savedWithStep)
-    const saved = quietly(() => store.saveCheckpoint(lease, step, failure, withHash))
+    const saved = quietly(() => this.#store.saveCheckpoint(this.#lease, step, failure, withHash))
     this.#count(saved)
     return saved
   }
@@ -159,7 +178,7 @@ export class Journal {
    */
   beginEffects(asks: readonly EffectAsk[], options: AskOptions): Promise<EffectPermit[]> {
     const { codeHash } = this.#withHash(undefined) ?? {}
-    const answered = this.#parts.store.beginEffects(this.#parts.lease, asks, { ...options, codeHash })
+    const answered = this.#store.beginEffects(this.#lease, asks, { ...options, codeHash })
     this.#count(answered)
     return answered
   }
@@ -220,6 +239,8 @@ export class Journal {
   }
 
   #passTime(step: Checkpoint): void {
-    if (step.finishedAt !== null) this.#now = Math.max(this.#now, step.finishedAt)
+    if (step.finishedAt === null) return
+    this.#now = Math.max(this.#now, step.finishedAt)
+    this.#givenBytes += step.apartBytes ?? step.output?.length ?? 0
   }
 }

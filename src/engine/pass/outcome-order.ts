@@ -53,7 +53,7 @@ export class OutcomeOrder {
     return this.#unexpected !== null || this.#early.size > 0
   }
 
-  /** Counts calls, draws and deliveries: while it stays the same, the code is still. */
+  /** Counts what the code does and is given: while it stays the same, the code is still. */
   get moves(): number {
     return this.#moves
   }
@@ -64,8 +64,13 @@ export class OutcomeOrder {
     this.#lastCall = key
   }
 
-  /** The code has drawn a time or a random value. */
-  noteDraw(): void {
+  /** True where it holds no outcome for the code. */
+  get isEmpty(): boolean {
+    return !this.isReplaying && this.#early.size === 0 && this.#fresh.length === 0
+  }
+
+  /** The code has drawn a time or a random value, or done something else than call a step. */
+  noteMove(): void {
     this.#moves += 1
     this.#lastCall = null
   }

@@ -76,3 +76,48 @@ export function quietly<T>(call: () => T): T {
     isQuiet = false
   }
 }
+
+/** Real time between two looks at the work of the code's own. */
+const LOOK_MS = 25
+/** Most real time that one look counts: a loaded machine looks late. */
+const MAX_COUNTED_MS = 50
+/** Real time for which work of the code's own may stand still before its pass parks. */
+const STILL_MS = 250
+/** Longest real time, in one pass, for which work of the code's own keeps it from parking. */
+const LINGER_MS = 5_000
+
+/** How long a pass has lingered for work of its code outside steps. See decision 53. */
+export class Lingering {
+  #ms = 0
+  #stillMs = 0
+  #moves = -1
+  #lookedAt: number | null = null
+  #timer: NodeJS.Timeout | undefined
+
+  /**
+   * True while the code awaits something of its own, so that it may still come to a step. Calls
+   * `look` when that may have changed, and `tellPending` once the bounds are reached.
+   */
+  goesOn(ownWork: OwnWork, look: () => void, tellPending?: (item: OwnWorkItem) => void): boolean {
+    const { pending, moves } = ownWork
+    if (pending === null) return false
+    const now = performance.now()
+    const passedMs = Math.min(now - (this.#lookedAt ?? now), MAX_COUNTED_MS)
+    this.#ms += passedMs
+    this.#stillMs = moves === this.#moves ? this.#stillMs + passedMs : 0
+    this.#moves = moves
+    this.#lookedAt = now
+    if (this.#stillMs >= STILL_MS || this.#ms >= LINGER_MS) {
+      tellPending?.(pending)
+      return false
+    }
+    ownWork.onEnd = look
+    clearTimeout(this.#timer)
+    this.#timer = quietly(() => setTimeout(look, LOOK_MS))
+    return true
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+}

@@ -1,27 +1,19 @@
 import type { Successor } from '../../core/runs/run.ts'
 import type { Clock } from '../../core/time.ts'
-import { OwnWork, type OwnWorkItem, quietly } from './own-work.ts'
-import type { WaitHints } from './wait-hints.ts'
+import { Lingering, OwnWork, type OwnWorkItem, quietly } from './own-work.ts'
+import { joinWaits, type Park, type Wait, type WaitEnd, type WaitHints, type WaitingStep } from './wait.ts'
 
-/** Why a pass ends before its run does. */
-export type Park =
-  | { kind: 'parked'; dueAt: number | null; reason: string; awaits?: readonly string[] }
-  /** The process stops; any worker may go on with the run. */
-  | { kind: 'released' }
-  /** The run was canceled or taken over. */
-  | { kind: 'lost' }
-  /** The store failed, so that nothing can be decided here. */
-  | { kind: 'broken'; error: unknown }
-
-/**
- * An end of the code that its function does not give. `overdue`: the run timed out; `continued`:
- * another run goes on in its place.
- */
-export type CodeEnd = { kind: 'threw' | 'overdue'; error: unknown } | { kind: 'continued'; successor: Successor }
+/** `overdue`: the run timed out; `continued`: another run goes on in its place. */
+export type CodeEnd =
+  | { kind: 'returned'; output: unknown }
+  | { kind: 'threw' | 'overdue'; error: unknown }
+  | { kind: 'continued'; successor: Successor }
 
 interface ParkingParts {
   clock: Clock
   hints: WaitHints
+  /** Keys of the steps whose wait is ended by an event, another run or people. */
+  listEndedWaits: () => Promise<string[]>
   /** Hears of work outside steps that a pass does not wait for any longer. */
   tellPending?: (item: OwnWorkItem) => void
   /** Hears of timers that the code sets outside steps. */
@@ -30,23 +22,16 @@ interface ParkingParts {
 
 /** Real time between two looks at the waits of a pass at work. */
 const LOOK_MS = 50
-/** Real time for which work of the code's own may stand still before its pass parks. */
-const STILL_MS = 250
-/** Longest real time, in one pass, for which work of the code's own keeps it from parking. */
-const LINGER_MS = 5_000
 
 /**
- * Ends a pass once no step is at work. A wait that is over before that goes on in the pass; the
- * promises of others never settle. See decision 6.
+ * Ends a pass once no step is at work. Promises of waits that last longer settle in a later pass,
+ * if that goes on with this one's code, or never. See decisions 6 and 65.
  */
 export class Parking {
-  readonly ended: Promise<Park>
   /** Work of the code outside steps. The pass lingers for it before it parks. */
   readonly ownWork = new OwnWork()
-  /** Resolves where the code ends without its function. */
-  readonly codeEnded: Promise<CodeEnd>
-  #end: (park: Park) => void = () => {}
-  #endsCode: (end: CodeEnd) => void = () => {}
+  #ended = Promise.withResolvers<Park>()
+  #stopped = Promise.withResolvers<CodeEnd | Park>()
   #idle: (() => void) | null = null
   #activeSteps = 0
   #waits: Wait[] = []
@@ -58,21 +43,28 @@ export class Parking {
   #halt: string | null = null
   #isDraining = false
   #isOver = false
+  /** True once the pass has ended, until another one goes on with it. */
+  #hasEnded = false
+  #isResting = false
   #hasCodeEnded = false
   #isChecking = false
-  #linger: Linger | null = null
+  #lingering = new Lingering()
 
   readonly #parts: ParkingParts
 
   constructor(parts: ParkingParts) {
     this.#parts = parts
     this.ownWork.onTimer = parts.tellTimer
-    this.ended = new Promise((resolve) => {
-      this.#end = resolve
-    })
-    this.codeEnded = new Promise((resolve) => {
-      this.#endsCode = resolve
-    })
+  }
+
+  /** Resolves when the pass ends before its run does. */
+  get ended(): Promise<Park> {
+    return this.#ended.promise
+  }
+
+  /** Resolves when the pass or the author's code ends, whichever is first. */
+  get stopped(): Promise<CodeEnd | Park> {
+    return this.#stopped.promise
   }
 
   /** True when no other step may begin in this pass. */
@@ -90,20 +82,41 @@ export class Parking {
     return this.#hasCodeEnded
   }
 
+  /** True where the pass has parked for its waits, and its code had nothing else to do. */
+  get isResting(): boolean {
+    return this.#isResting
+  }
+
   /** The author's function has returned or thrown: no other step may begin. */
   endCode(): void {
     this.#hasCodeEnded = true
     this.#close()
   }
 
-  /** Ends the code as if its function had thrown this error. */
-  failCode(error: unknown, kind: 'threw' | 'overdue' = 'threw'): void {
-    this.#endsCode({ kind, error })
+  /** Ends the code with the first of its ends. */
+  stop(end: CodeEnd): void {
+    this.#stopped.resolve(end)
   }
 
-  /** Ends the code here: another run goes on in its place. */
-  continueAs(successor: Successor): void {
-    this.#endsCode({ kind: 'continued', successor })
+  /** Makes a pass that rests the beginning of another, which nothing may begin in yet. */
+  reopen(): void {
+    this.#ended = Promise.withResolvers()
+    this.#stopped = Promise.withResolvers()
+    this.#hasEnded = false
+    this.#isResting = false
+    this.#lingering = new Lingering()
+  }
+
+  /** Goes on with a reopened pass: wakes the waits that are over, in the order of their steps. */
+  goOn(): void {
+    if (this.#hasEnded) return
+    this.#isOver = false
+    this.#seenHints = -1
+    this.#waits.sort((one, other) => one.position - other.position)
+    const now = this.#parts.clock.now()
+    this.#wake(({ dueAt }) => dueAt !== null && dueAt <= now)
+    if (this.#waits.some(({ awaits }) => awaits !== undefined)) void this.#wakeEnded()
+    this.#check()
   }
 
   /** Resolves when no step is at work. */
@@ -127,18 +140,18 @@ export class Parking {
 
   /**
    * Parks the run until `dueAt`; null: until something else wakes it. Resolves where the pass is
-   * still at work by then. `awaits`: the key of a step that an event or another run resolves.
-   * `elsewhere`: no hint tells of that.
+   * still at work by then. `hinted`: an event or another run ends the wait, too, and a hint tells
+   * of it. `elsewhere`: no hint does.
    */
-  wait(dueAt: number | null, reason: string, awaits?: string, ends?: 'elsewhere'): Promise<void> {
-    const looks = awaits !== undefined && ends === undefined
+  wait({ key, position }: WaitingStep, dueAt: number | null, reason: string, ends?: WaitEnd): Promise<void> {
+    const awaits = ends === undefined ? undefined : key
     return new Promise((wake) => {
-      this.#waits.push({ dueAt, reason, awaits, looks, wake })
+      this.#waits.push({ position, dueAt, reason, awaits, looks: ends === 'hinted', wake })
       this.#check()
     })
   }
 
-  /** Lets steps that wait for an event or a run look for it, at most once in 50 ms. */
+  /** Looks for steps whose wait an event or a run has ended, at most once in 50 ms. */
   look(): void {
     if (this.#isLookPlanned) return
     this.#isLookPlanned = true
@@ -146,7 +159,7 @@ export class Parking {
       this.#isLookPlanned = false
       this.#lookedAt = performance.now()
       this.#seenHints = this.#parts.hints.count
-      this.#wake(({ looks }) => looks)
+      void this.#wakeEnded()
     }
     const pauseMs = this.#lookedAt + LOOK_MS - performance.now()
     if (pauseMs > 0) quietly(() => setTimeout(look, pauseMs))
@@ -183,34 +196,18 @@ export class Parking {
     this.#isChecking = false
     if (this.#activeSteps > 0 || this.#lingers()) this.#watchWaits()
     else if (this.#halt !== null) this.#finish({ kind: 'parked', dueAt: null, reason: this.#halt })
-    else if (this.#waits.length > 0) this.#finish(joinWaits(this.#waits))
+    else if (this.#waits.length > 0) this.#rest()
     else if (this.#isDraining) this.#finish({ kind: 'released' })
   }
 
-  /**
-   * True while the code awaits something of its own, so that it may still come to a step. Bounded
-   * by {@link STILL_MS} and {@link LINGER_MS}.
-   */
+  #rest(): void {
+    this.#isResting = this.ownWork.pending === null
+    this.#finish(joinWaits(this.#waits))
+  }
+
   #lingers(): boolean {
     if (this.isClosed) return false
-    const { pending, moves } = this.ownWork
-    if (pending === null) return false
-    const now = performance.now()
-    this.#linger ??= { ms: 0, lookedAt: now, stillMs: 0, moves: -1 }
-    const linger = this.#linger
-    const passedMs = Math.min(now - linger.lookedAt, LOOK_MS)
-    linger.ms += passedMs
-    linger.stillMs = moves === linger.moves ? linger.stillMs + passedMs : 0
-    linger.moves = moves
-    linger.lookedAt = now
-    if (linger.stillMs >= STILL_MS || linger.ms >= LINGER_MS) {
-      this.#parts.tellPending?.(pending)
-      return false
-    }
-    this.ownWork.onEnd = () => this.#check()
-    clearTimeout(linger.timer)
-    linger.timer = quietly(() => setTimeout(() => this.#check(), LOOK_MS / 2))
-    return true
+    return this.#lingering.goesOn(this.ownWork, () => this.#check(), this.#parts.tellPending)
   }
 
   #mayEnd(): boolean {
@@ -235,54 +232,41 @@ export class Parking {
     this.#check()
   }
 
+  async #wakeEnded(): Promise<void> {
+    this.enterStep()
+    try {
+      const ended = new Set(await this.#parts.listEndedWaits())
+      this.#wake(({ awaits }) => awaits !== undefined && ended.has(awaits))
+    } catch (error) {
+      void this.endPass({ kind: 'broken', error })
+    } finally {
+      this.leaveStep()
+    }
+  }
+
   #wake(isOver: (wait: Wait) => boolean): void {
     if (this.isClosed) return
-    const over = this.#waits.filter(isOver)
-    this.#waits = this.#waits.filter((wait) => !over.includes(wait))
+    const { over = [], open = [] } = Object.groupBy(this.#waits, (wait) => (isOver(wait) ? 'over' : 'open'))
+    this.#waits = open
     for (const { wake } of over) wake()
   }
 
   #close(): void {
     this.#isOver = true
     this.#cancelTimer()
-    clearTimeout(this.#linger?.timer)
+    this.#lingering.stop()
     this.ownWork.close()
     this.#parts.hints.delete(this)
   }
 
   #finish(park: Park): void {
     this.#close()
-    this.#end(park)
+    this.#hasEnded = true
+    this.#ended.resolve(park)
+    this.#stopped.resolve(park)
   }
 }
 
 export function neverSettles(): Promise<never> {
   return new Promise(() => {})
-}
-
-/** How long the pass has lingered for work of the code's own. */
-interface Linger {
-  ms: number
-  stillMs: number
-  moves: number
-  lookedAt: number
-  timer?: NodeJS.Timeout
-}
-
-interface Wait {
-  dueAt: number | null
-  reason: string
-  awaits: string | undefined
-  /** True where a hint lets its step look whether it is over. */
-  looks: boolean
-  wake: () => void
-}
-
-/** The run wakes at the earliest moment, or when one of the awaited steps is resolved. */
-function joinWaits(waits: readonly Wait[]): Park {
-  const { dueAt, reason } = waits.reduce((first, wait) =>
-    (wait.dueAt ?? Infinity) < (first.dueAt ?? Infinity) ? wait : first,
-  )
-  const awaits = waits.flatMap((wait) => wait.awaits ?? [])
-  return { kind: 'parked', dueAt, reason, ...(awaits.length > 0 ? { awaits } : {}) }
 }

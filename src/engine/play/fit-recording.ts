@@ -35,8 +35,8 @@ export async function fitRecording(
     // No wait is over yet: what would end it is not in the journal.
     clock: new ManualClock(lastMoment(recording)),
     openStage: ({ parking }) => ({
-      answer: async () => {
-        await parking.wait(null, AT_THE_END)
+      answer: async (step) => {
+        await parking.wait(step, null, AT_THE_END)
         return neverSettles()
       },
     }),

@@ -16,7 +16,7 @@ import { SHORT_STILL_MS } from '../execute/watch-replay.ts'
 import { watchOwnWork } from '../pass/outside/watch-own-work.ts'
 import { Parking } from '../pass/parking.ts'
 import type { Stage } from '../pass/stage.ts'
-import { WaitHints } from '../pass/wait-hints.ts'
+import { WaitHints } from '../pass/wait.ts'
 import type { FilesFor } from '../worker-parts.ts'
 
 /** Everything that a play is given of the world. It has no way to write. */
@@ -57,7 +57,7 @@ export async function playPass(parts: PlayParts, play: PassToPlay): Promise<RunO
   if (admission.kind !== 'admitted') return admission
   const endWatch = watchOwnWork()
   try {
-    const parking = new Parking({ clock, hints: new WaitHints() })
+    const parking = new Parking({ clock, hints: new WaitHints(), listEndedWaits: async () => [] })
     const pass = openPass(
       { store, routes, clock, random: () => 0, publish, guard, stillMs: SHORT_STILL_MS, gatherMs: 0 },
       {

@@ -77,9 +77,9 @@ export class PlayStage implements Stage {
     return played
   }
 
-  async #endOpen({ key }: Checkpoint, reason: string): Promise<never> {
-    this.open ??= { kind: 'open', step: key, reason }
-    await this.#parts.parking.wait(null, UNANSWERED)
+  async #endOpen(step: Checkpoint, reason: string): Promise<never> {
+    this.open ??= { kind: 'open', step: step.key, reason }
+    await this.#parts.parking.wait(step, null, UNANSWERED)
     return neverSettles()
   }
 }

@@ -127,8 +127,8 @@ function fitVerdict(pass: Pass, key: string, { answer: schema }: ApproveRequest,
   )
 }
 
-function park(pass: Pass, { key, dueAt, target }: Checkpoint): Promise<void> {
-  return pass.parking.wait(dueAt, `waits for people in step "${key}": ${target}`, key)
+function park(pass: Pass, step: Checkpoint): Promise<void> {
+  return pass.parking.wait(step, step.dueAt, `waits for people in step "${step.key}": ${step.target}`, 'hinted')
 }
 
 /** The stored form of a question. Throws `invalid_workflow` where a part is not valid. */

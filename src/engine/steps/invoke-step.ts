@@ -151,6 +151,6 @@ function describeEnd(step: Checkpoint, child: Run | null): Failure {
   return { name: 'UpshotError', code: 'step_failed', message: `run ${step.target} ${end}` }
 }
 
-function park(pass: Pass, { key, dueAt, target }: Checkpoint): Promise<void> {
-  return pass.parking.wait(dueAt, `waits for run ${target} in step "${key}"`, key)
+function park(pass: Pass, step: Checkpoint): Promise<void> {
+  return pass.parking.wait(step, step.dueAt, `waits for run ${step.target} in step "${step.key}"`, 'hinted')
 }

@@ -18,7 +18,7 @@ export function patchedStep(pass: Pass, patches: Patches, id: string): Promise<b
 function decide(pass: Pass, id: string): Promise<boolean> {
   const name = ['patched', id] as const
   if (currentStep(pass) === null && !pass.journal.knows(`patched[${id}]`) && isPast(pass)) {
-    pass.order.noteDraw()
+    pass.order.noteMove()
     return Promise.resolve(false)
   }
   return takeStep(pass, { name, kind: 'patch', effect: 'read' }, async ({ key }) => {

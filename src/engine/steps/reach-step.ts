@@ -60,8 +60,11 @@ export function takeStep<T>(
  */
 export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Effect): ReachedStep | null {
   refuseOutside(pass, name)
-  if (pass.parking.isClosed) return null
   const { order } = pass
+  if (pass.parking.isClosed) {
+    order.noteMove()
+    return null
+  }
   const { key, known, isRepeated, isShared } = pass.journal.reach(name)
   order.noteCall(key)
   pass.places.note(typeof name === 'string' ? name : name[0])

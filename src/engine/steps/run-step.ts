@@ -8,8 +8,9 @@ import type { EffectPermit } from '../../core/safety/effect.ts'
 import { isThenable } from '../../core/thenable.ts'
 import { parseDuration } from '../../core/time.ts'
 import { packOutput } from '../pass/pack-output.ts'
-import { neverSettles, type Park } from '../pass/parking.ts'
+import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
+import type { Park } from '../pass/wait.ts'
 import { findOptionFault } from './find-option-fault.ts'
 import { askGuard, type EffectFacts, needsPermit } from './guard/ask-guard.ts'
 import { describeEffect, describeInput, describeSaved, isUntargeted } from './guard/describe-effect.ts'
@@ -81,7 +82,7 @@ export async function driveStep<T>(
       return tryAgain(end.row)
     case 'held': {
       const { until, reason, awaits } = end
-      const due = pass.parking.wait(until, reason, awaits ? key : undefined, 'elsewhere')
+      const due = pass.parking.wait(step, until, reason, awaits ? 'elsewhere' : undefined)
       const row: Checkpoint = { ...step, status: 'waiting', attempt: step.attempt - 1 }
       return { kind: 'parked', resumed: due.then(() => driveStep(pass, { key, known: row }, fn, options)) }
     }
@@ -115,10 +116,11 @@ async function endOf<T>(outcome: Promise<T>): Promise<StepEnd<T>> {
 /** The run's reason, which a person reads meanwhile, contains the last failure. */
 function parkUntil<T>(
   pass: Pass,
-  { key, dueAt, error }: Checkpoint,
+  step: Checkpoint,
   resume: () => Promise<StepEnd<T>>,
 ): Extract<StepEnd<T>, { kind: 'parked' }> {
-  const due = pass.parking.wait(dueAt, `next attempt of step "${key}"${error ? `: ${error.message}` : ''}`)
+  const { key, dueAt, error } = step
+  const due = pass.parking.wait(step, dueAt, `next attempt of step "${key}"${error ? `: ${error.message}` : ''}`)
   return { kind: 'parked', resumed: due.then(resume) }
 }
 

@@ -17,7 +17,7 @@ export function sleepStep(pass: Pass, name: StepName, wakeAt: (what: string) => 
     if (pass.stage) return void (await stageStep(pass, pass.stage, step))
     if (dueAt > pass.clock.now()) {
       if (!known) void pass.journal.record(step)
-      await pass.parking.wait(dueAt, `sleeps in step "${key}"`)
+      await pass.parking.wait(step, dueAt, `sleeps in step "${key}"`)
     }
     const settled = await pass.order.turn(step)
     void pass.journal.record({ ...step, status: 'completed', finishedAt: pass.clock.now(), settled })

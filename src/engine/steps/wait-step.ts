@@ -107,8 +107,8 @@ async function findInTime(pass: Pass, { key, dueAt }: Checkpoint): Promise<Event
   return event && (event.receivedAt <= until || pass.clock.now() < until) ? event : null
 }
 
-function park(pass: Pass, { key, dueAt, target }: Checkpoint): Promise<void> {
-  return pass.parking.wait(dueAt, `waits for ${target} in step "${key}"`, key)
+function park(pass: Pass, step: Checkpoint): Promise<void> {
+  return pass.parking.wait(step, step.dueAt, `waits for ${step.target} in step "${step.key}"`, 'hinted')
 }
 
 /**

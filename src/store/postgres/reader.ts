@@ -45,6 +45,7 @@ const READS: Reads = {
   listSteps: (t, runId, inlineBytes) => t.steps.list(runId, inlineBytes),
   readOutput: (t, runId, key) => t.outputs.read(runId, key),
   findInvoked: (t, runId, key) => t.waits.findInvoked(runId, key),
+  listEndedWaits: (t, runId) => t.waits.listEnded(runId),
   // A search by subject reads bodies here: there is no index to fill.
   readSubjects: async () => null,
   findMatch: (t, runId, key) => t.waits.findMatch(runId, key),

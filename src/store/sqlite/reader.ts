@@ -73,6 +73,7 @@ export function createReader({
     readOutput: async (runId, key) => outputs.read(runId, key),
     packOutput,
     findInvoked: async (runId, key) => waits.findInvoked(runId, key),
+    listEndedWaits: async (runId) => waits.listEnded(runId),
     findMatch: async (runId, key) => waits.findMatch(runId, key),
     listMatchCursors: async () => cursors.list(),
     listEventsAfter: async (query) => events.listAfter(query),

@@ -26,6 +26,8 @@ export interface EngineParts {
   /** Workers that share the store, as in several processes. */
   workers: number
   guard: GuardPolicy
+  /** Whether passes that wait stay in memory. */
+  keepsPasses: boolean
   crash: CrashPoint | null
   work: WorkUnderWay
   /** Opens a Files client for one life of the engine. */
@@ -47,6 +49,7 @@ export class EngineLife {
   constructor(parts: EngineParts) {
     this.#parts = parts
     const { random, slots, workers, crash, guard } = parts
+    const keeps = parts.keepsPasses ? { fromSteps: 0, maxAgeMs: Infinity } : { max: 0 }
     const workflows = parts.workflows()
     this.killSwitch = new KillSwitch(parts.store, parts.activity, parts.crash)
     this.killSwitch.onKill = () => this.#end()
@@ -60,7 +63,7 @@ export class EngineLife {
     const watched = new Map<string, AnyWorkflow>()
     const openWorker = () =>
       new Worker({
-        ...{ store, clock, random, publish, filesFor, slots, guard },
+        ...{ store, clock, random, publish, filesFor, slots, guard, keeps },
         findWorkflow: (id) => {
           const workflow = workflows.get(id)
           const found = watched.get(id) ?? (workflow && parts.work.watch(workflow))

@@ -146,13 +146,13 @@ function prepareStart(db: Connection) {
 }
 
 /**
- * Statements that continue an existing run. Index: primary keys. The next claim raises the fence,
- * so no earlier worker can write the run.
+ * Statements that continue an existing run. Index: primary keys. Each raises the fence: no worker
+ * goes on with a pass that it has kept of the run.
  */
 function prepareContinue(db: Connection) {
   const resume = (changes: string) =>
     db.prepare(
-      `UPDATE work SET status = 'pending', reason = NULL, crashes = 0, suspicion = 0${changes}
+      `UPDATE work SET status = 'pending', fence = fence + 1, reason = NULL, crashes = 0, suspicion = 0${changes}
        WHERE run_id = ? AND status = 'waiting' AND due_at IS NULL AND awaits = 0
          AND gate_state IS DISTINCT FROM 'in_line'`,
     )
@@ -162,7 +162,7 @@ function prepareContinue(db: Connection) {
       `WITH ended AS (DELETE FROM outcome WHERE run_id = ? AND status IN ('failed', 'canceled') RETURNING *)
        INSERT INTO work (run_id, workflow, status, rank, fence, started_at, code_hash, error, gates, gate_state, folded,
          tick_at, tick_account)
-       SELECT ended.run_id, ended.workflow, 'pending', ended.rank, ended.fence, ended.started_at, ended.code_hash,
+       SELECT ended.run_id, ended.workflow, 'pending', ended.rank, ended.fence + 1, ended.started_at, ended.code_hash,
          ended.error, ended.gates, ended.gate_state, ended.folded, CASE WHEN run.handler = 'run' THEN run.tick_at END,
          run.account
        FROM ended JOIN run ON run.id = ended.run_id`,
@@ -188,7 +188,7 @@ function prepareContinue(db: Connection) {
   }
 }
 
-/** Statements that end a sleep early. Index: primary keys. */
+/** Statements that end a sleep early. Index: primary keys. The fence rises, as for a retry. */
 function prepareSleeps(db: Connection) {
   return {
     next: db
@@ -198,7 +198,8 @@ function prepareSleeps(db: Connection) {
       )
       .pluck(),
     dueNow: db.prepare(
-      `UPDATE work SET due_at = @now WHERE run_id = @runId AND status = 'waiting' AND due_at IS NOT NULL`,
+      `UPDATE work SET due_at = @now, fence = fence + 1
+       WHERE run_id = @runId AND status = 'waiting' AND due_at IS NOT NULL`,
     ),
     end: db.prepare('UPDATE step SET due_at = @now WHERE run_id = @runId AND key = @key'),
   }

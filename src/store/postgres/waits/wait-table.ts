@@ -125,6 +125,10 @@ export class WaitTable {
     return typeof child === 'string' ? this.#runs.find(child) : null
   }
 
+  listEnded(runId: string): Promise<string[]> {
+    return this.#waits.listEnded.all(runId)
+  }
+
   /** Locks a run and those that wait for its end, in the order of their ids. */
   async lockParents(runId: string): Promise<void> {
     const parents = await this.#waits.listParents.all(runId)
@@ -293,6 +297,7 @@ function prepareWaits(db: Connection) {
     findChild: db
       .prepare<[string, string], string | null>('SELECT child_run FROM wait WHERE run_id = ? AND key = ?')
       .pluck(),
+    listEnded: db.prepare<[string], string>('SELECT key FROM wait WHERE run_id = ? AND is_resolved = 1').pluck(),
     resolve: db.prepare('UPDATE wait SET is_resolved = 1, event_seq = ? WHERE run_id = ? AND key = ?'),
     // Index: primary key and wait_child.
     concernsRun: db

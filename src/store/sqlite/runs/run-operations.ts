@@ -135,19 +135,19 @@ function prepareStart(db: Database) {
 }
 
 /**
- * Statements that continue an existing run. Index: primary keys. The next claim raises the fence,
- * so no earlier worker can write the run.
+ * Statements that continue an existing run. Index: primary keys. Each raises the fence: no worker
+ * goes on with a pass that it has kept of the run.
  */
 function prepareContinue(db: Database) {
   const resume = (changes: string) =>
     db.prepare(
-      `UPDATE run SET status = 'pending', reason = NULL, crashes = 0, suspicion = 0${changes}
+      `UPDATE run SET status = 'pending', fence = fence + 1, reason = NULL, crashes = 0, suspicion = 0${changes}
        WHERE id = ? AND status = 'waiting' AND due_at IS NULL AND awaits = 0 AND gate_state IS NOT 'in_line'`,
     )
   return {
     retry: db.prepare(
-      `UPDATE run SET status = 'pending', reason = NULL, due_at = NULL, finished_at = NULL, attempt = 0, crashes = 0,
-         suspicion = 0
+      `UPDATE run SET status = 'pending', fence = fence + 1, reason = NULL, due_at = NULL, finished_at = NULL,
+         attempt = 0, crashes = 0, suspicion = 0
        WHERE id = ? AND status IN ('failed', 'canceled')`,
     ),
     // A resumed run accepts the present code: without a hash it is not compared with older code.
@@ -170,7 +170,7 @@ function prepareContinue(db: Database) {
   }
 }
 
-/** Statements that end a sleep early. Index: primary keys. */
+/** Statements that end a sleep early. Index: primary keys. The fence rises, as for a retry. */
 function prepareSleeps(db: Database) {
   return {
     next: db
@@ -179,7 +179,10 @@ function prepareSleeps(db: Database) {
          ORDER BY due_at, position LIMIT 1`,
       )
       .pluck(),
-    dueNow: db.prepare(`UPDATE run SET due_at = @now WHERE id = @runId AND status = 'waiting' AND due_at IS NOT NULL`),
+    dueNow: db.prepare(
+      `UPDATE run SET due_at = @now, fence = fence + 1
+       WHERE id = @runId AND status = 'waiting' AND due_at IS NOT NULL`,
+    ),
     end: db.prepare('UPDATE step SET due_at = @now WHERE run_id = @runId AND key = @key'),
   }
 }

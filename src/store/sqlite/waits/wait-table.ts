@@ -151,6 +151,10 @@ export class WaitTable {
     return typeof child === 'string' ? this.#runs.find(child) : null
   }
 
+  listEnded(runId: string): string[] {
+    return this.#waits.listEnded.all(runId)
+  }
+
   saveMatches(batch: MatchBatch, now: number): MatchResult {
     const unmoved = this.#cursors.listUnmoved(batch)
     const cursors = new Map(batch.cursors.map((cursor) => [cursor.id, cursor]))
@@ -266,6 +270,7 @@ function prepareWaits(db: Database) {
     findChild: db
       .prepare<[string, string], string | null>('SELECT child_run FROM wait WHERE run_id = ? AND key = ?')
       .pluck(),
+    listEnded: db.prepare<[string], string>('SELECT key FROM wait WHERE run_id = ? AND is_resolved = 1').pluck(),
     resolve: db.prepare('UPDATE wait SET is_resolved = 1, event_seq = ? WHERE run_id = ? AND key = ?'),
     // Index: primary key and wait_child.
     concernsRun: db

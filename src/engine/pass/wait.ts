@@ -1,0 +1,67 @@
+import type { Checkpoint } from '../../core/runs/step.ts'
+
+/** Why a pass ends before its run does. */
+export type Park =
+  | { kind: 'parked'; dueAt: number | null; reason: string; awaits?: readonly string[] }
+  /** The process stops; any worker may go on with the run. */
+  | { kind: 'released' }
+  /** The run was canceled or taken over. */
+  | { kind: 'lost' }
+  /** The store failed, so that nothing can be decided here. */
+  | { kind: 'broken'; error: unknown }
+
+/** The step that waits. */
+export type WaitingStep = Pick<Checkpoint, 'key' | 'position'>
+export type WaitEnd = 'hinted' | 'elsewhere'
+
+/** A reason for a pass to park. */
+export interface Wait {
+  /** That of its step. */
+  position: number
+  dueAt: number | null
+  reason: string
+  awaits: string | undefined
+  /** True where a hint tells that it may be over. */
+  looks: boolean
+  wake: () => void
+}
+
+/** The run wakes at the earliest moment, or when one of the awaited steps is resolved. */
+export function joinWaits(waits: readonly Wait[]): Park {
+  const { dueAt, reason } = waits.reduce((first, wait) =>
+    (wait.dueAt ?? Infinity) < (first.dueAt ?? Infinity) ? wait : first,
+  )
+  const awaits = waits.flatMap((wait) => wait.awaits ?? [])
+  return { kind: 'parked', dueAt, reason, ...(awaits.length > 0 ? { awaits } : {}) }
+}
+
+/** A pass whose steps look for themselves whether their waits are over. */
+interface Looker {
+  look(): void
+}
+
+/**
+ * Hints, for the passes of one worker, that an event or a run may have ended a wait. None is lost:
+ * the count tells whether one came since a look.
+ */
+export class WaitHints {
+  readonly #lookers = new Set<Looker>()
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  add(looker: Looker): void {
+    this.#lookers.add(looker)
+  }
+
+  delete(looker: Looker): void {
+    this.#lookers.delete(looker)
+  }
+
+  hint(): void {
+    this.#count += 1
+    for (const looker of [...this.#lookers]) looker.look()
+  }
+}

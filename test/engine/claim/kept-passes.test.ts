@@ -1,0 +1,181 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import type { RunContext } from '../../../src/author/context.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import type { KeepLimits } from '../../../src/engine/worker-parts.ts'
+import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
+
+/** Sleeps half a minute again and again; `calls` counts how often its code began. */
+function sleeper(sleeps: number, between: (context: RunContext, index: number) => void = () => {}) {
+  const counted = { calls: 0 }
+  const workflow = defineWorkflow({
+    id: 'sleeper',
+    on: '*',
+    run: async (context) => {
+      counted.calls += 1
+      for (let index = 0; index < sleeps; index++) {
+        between(context, index)
+        await context.step.sleep(['nap', index], '30s')
+      }
+      return sleeps
+    },
+  })
+  return { workflow, counted }
+}
+
+const always: KeepLimits = { fromSteps: 0, maxAgeMs: 3_600_000 }
+
+/** Starts a sleeper that is kept from its first sleep on, and lets it park there. */
+async function startSleeper(keeps: KeepLimits = always, between?: (context: RunContext, index: number) => void) {
+  const engine = createTestEngine()
+  const { workflow, counted } = sleeper(3, between)
+  await engine.start([workflow], { keeps })
+  const run = await engine.run('sleeper')
+  return { engine, counted, run }
+}
+
+async function finish(engine: TestEngine, runId: string): Promise<unknown> {
+  for (let each = 0; each < 10; each++) {
+    const run = await engine.advance(runId, '30s')
+    if (run.finishedAt !== null) return run.output
+  }
+  throw new Error('it goes on sleeping')
+}
+
+test('a run goes on in memory, and its code is called once', async () => {
+  const { engine, counted, run } = await startSleeper()
+  expect(await finish(engine, run.id)).toBe('3')
+  expect(counted.calls).toBe(1)
+  const steps = await engine.store.listSteps(run.id)
+  expect(steps.map(({ key, status }) => [key, status])).toEqual([0, 1, 2].map((each) => [`nap[${each}]`, 'completed']))
+})
+
+test('a run with fewer than 32 steps is replayed, and a longer one goes on in memory', async () => {
+  const engine = createTestEngine()
+  const { workflow, counted } = sleeper(40)
+  await engine.start([workflow])
+  let run = await engine.run('sleeper')
+  while (run.finishedAt === null) run = await engine.advance(run.id, '30s')
+  expect(counted.calls).toBe(32)
+})
+
+test('a pass that is kept too long, or without room, is replayed', async () => {
+  for (const limits of [{ maxAgeMs: 30_000 }, { max: 0 }, { maxBytes: 100 }]) {
+    const { engine, counted, run } = await startSleeper({ ...always, ...limits })
+    expect(await finish(engine, run.id)).toBe('3')
+    expect([limits, counted.calls]).toEqual([limits, 4])
+  }
+})
+
+test('the pass that is kept longest makes room for another', async () => {
+  const engine = createTestEngine()
+  const { workflow, counted } = sleeper(1)
+  await engine.start([workflow], { keeps: { ...always, max: 1 } })
+  const first = await engine.run('sleeper', 'evt_1')
+  const second = await engine.run('sleeper', 'evt_2')
+  expect(counted.calls).toBe(2)
+  const ended = engine.advance(second.id, '30s')
+  await engine.passOf(first.id)
+  await ended
+  expect(counted.calls).toBe(3)
+})
+
+test('a person who skips a sleep, or cancels and retries a run, is obeyed', async () => {
+  const { engine, counted, run } = await startSleeper()
+  expect(await engine.store.skipSleep(run.id, engine.clock.now())).toBe('nap[0]')
+  const skipped = await engine.passOf(run.id)
+  expect(skipped.reason).toBe('sleeps in step "nap[1]"')
+  await engine.store.cancelRun(run.id, 'by hand', engine.clock.now())
+  await engine.store.retryRun(run.id, engine.clock.now())
+  await engine.passOf(run.id)
+  expect(await finish(engine, run.id)).toBe('3')
+  expect(counted.calls).toBe(3)
+})
+
+test('a run that another worker has claimed since is replayed', async () => {
+  const { engine, counted, run } = await startSleeper()
+  const [claimed] = await engine.store.claimRuns('wrk_other', 1, engine.clock.now() + 30_000)
+  if (!claimed) throw new Error('it is due')
+  await engine.store.releaseRun(claimed.lease)
+  await engine.passOf(run.id)
+  expect(counted.calls).toBe(2)
+  expect(await finish(engine, run.id)).toBe('3')
+})
+
+test('other code begins anew', async () => {
+  const engine = createTestEngine()
+  const [before, after] = [sleeper(3), sleeper(3)]
+  const workflows = [before.workflow]
+  await engine.start(workflows, { keeps: always })
+  const run = await engine.run('sleeper')
+  workflows[0] = after.workflow
+  expect(await finish(engine, run.id)).toBe('3')
+  expect([before.counted.calls, after.counted.calls]).toEqual([1, 1])
+})
+
+test('code that does something while its pass is parked is replayed', async () => {
+  const strays: Record<string, (context: RunContext) => unknown> = {
+    step: ({ step }) => step.run('stray', () => 1),
+    draw: ({ random }) => random(),
+    log: ({ log }) => log.info('stray'),
+  }
+  for (const [name, stray] of Object.entries(strays)) {
+    const released = Promise.withResolvers<void>()
+    let isFirst = true
+    const { engine, counted, run } = await startSleeper(always, (context, index) => {
+      if (index > 0 || !isFirst) return
+      isFirst = false
+      void released.promise.then(() => stray(context))
+    })
+    released.resolve()
+    await turn()
+    expect(await finish(engine, run.id)).toBe('3')
+    expect([name, counted.calls]).toEqual([name, 2])
+  }
+})
+
+test('a pass with work outside steps that has not ended is replayed', async () => {
+  let isFirst = true
+  const { engine, counted, run } = await startSleeper(always, () => {
+    if (isFirst)
+      setTimeout(() => {}, 60_000)
+        .unref()
+        .ref()
+    isFirst = false
+  })
+  expect(await finish(engine, run.id)).toBe('3')
+  expect(counted.calls).toBe(2)
+})
+
+test('waits and retries go on in memory', async () => {
+  const engine = createTestEngine()
+  let calls = 0
+  const workflow = defineWorkflow({
+    id: 'mixed',
+    on: 'file.created',
+    run: async ({ step, random }) => {
+      calls += 1
+      const flaky = step.run('flaky', ({ attempt }) => {
+        if (attempt < 3) throw new Error('not yet')
+        return attempt
+      })
+      const [attempts, ping] = await Promise.all([flaky, step.waitFor('ping', { on: 'ping', timeout: '1d' })])
+      return [attempts, ping, random()]
+    },
+  })
+  await engine.start([workflow], { keeps: { ...always, maxAgeMs: 864_000_000 } })
+  let run = await engine.run('mixed')
+  for (let each = 0; each < 4 && run.finishedAt === null; each++) run = await engine.advance(run.id, '12h')
+  expect(JSON.parse(run.output ?? '')).toEqual([3, null, expect.any(Number)])
+  expect(calls).toBe(1)
+})
+
+test('a run over its timeout fails in memory, too', async () => {
+  const engine = createTestEngine()
+  const { workflow, counted } = sleeper(5)
+  await engine.start([{ ...workflow, timeout: { run: '70s' } }], { keeps: always })
+  let run = await engine.run('sleeper')
+  while (run.finishedAt === null) run = await engine.advance(run.id, '30s')
+  expect(run).toMatchObject({ status: 'failed', error: { code: 'run_timeout' } })
+  expect(counted.calls).toBe(1)
+})

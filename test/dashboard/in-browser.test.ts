@@ -47,6 +47,18 @@ inBrowser(`a run that another process ends changes on the page by itself${label}
   await row.getByText('canceled').waitFor()
 })
 
+inBrowser(`a chain of runs is drawn on the page of each of its runs${label}`, async () => {
+  const { page, login, origin, count } = await open()
+  await login(page)
+  await page.goto(`${origin}/runs/${await count()}`)
+  const chain = page.locator('section[aria-label="Related runs"] > div', { hasText: 'Its chain of runs' })
+  await chain.getByRole('listitem').first().getByText('this one').waitFor()
+  await chain.getByRole('listitem').nth(1).getByRole('link').click()
+  await chain.getByRole('listitem').nth(1).getByText('this one').waitFor()
+  expect(await chain.getByRole('listitem').count()).toBe(2)
+  expect(await page.getByText('Repeats and follow-ups').count()).toBe(0)
+})
+
 inBrowser(`all runs of a filter are retried as an operation, whose progress is shown${label}`, async () => {
   const { page, login, origin, hear, faults } = await open()
   await login(page)

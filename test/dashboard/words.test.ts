@@ -64,6 +64,8 @@ test('a wait is drawn as waiting, and each failed attempt has a mark', () => {
 
 test('a run says its cause, how long it took, and whether a retry may fit', () => {
   expect(causeOf({ ...run, eventType: null, tickAt: iso(0), parentRun: null } as Run)).toBe('tick')
+  const successor = { ...run, eventType: null, tickAt: null, origin: 'continue', parentRun: null } as Run
+  expect(causeOf(successor)).toBe('the run before it')
   expect(tookMs({ startedAt: null, finishedAt: null }, AT)).toBeNull()
   expect(tookMs(run, AT + 30)).toBe(20)
   expect(canRetry({ status: 'canceled', isCanceledByRule: true })).toBe(false)

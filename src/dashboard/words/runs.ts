@@ -28,5 +28,6 @@ export const canRetry = ({ status, isCanceledByRule }: Pick<Run, 'status' | 'isC
 export function causeOf(run: Run): string {
   if (run.eventType !== null) return run.eventType
   if (run.tickAt !== null) return 'tick'
+  if (run.origin === 'continue') return 'the run before it'
   return run.parentRun === null ? 'by hand' : 'another run'
 }

@@ -24,8 +24,8 @@ interface ParkingParts {
 const LOOK_MS = 50
 
 /**
- * Ends a pass once no step is at work. Promises of waits that last longer settle in a later pass,
- * if that goes on with this one's code, or never. See decisions 6 and 65.
+ * Ends a pass once no step is at work. Promises of longer waits settle in a pass that goes on with
+ * this one's code, or never. See decisions 6 and 65.
  */
 export class Parking {
   /** Work of the code outside steps. The pass lingers for it before it parks. */

@@ -13,8 +13,16 @@ import { awaitMatch, completeWait, describeTarget, fitFound, planWait, type Wait
 
 export type ReceiveRequest = Omit<WaitRequest, 'since'>
 
-/** Ids of the events that a run has taken, in order, by what its calls ask for. */
-export type Streams = Map<string, Set<string>>
+/** The events of all calls of a run that ask for the same. */
+interface Stream {
+  /** Ids of events, in order. */
+  taken: Set<string>
+  /** Adds those of finished calls that the code has not reached. */
+  addsUnreached?: Promise<void> | null
+}
+
+/** By what the calls ask for. */
+export type Streams = Map<string, Stream>
 
 /** Newest events of a stream that a wait names: parallel calls may have taken them in any order. */
 const NAMED = 100
@@ -24,8 +32,8 @@ const INHERITED = 20
 interface Receiver {
   pass: Pass
   request: ReceiveRequest
-  /** The events that are taken. Throws for a `where` that is not valid, which fails the step. */
-  taken: () => Set<string>
+  /** Throws for a `where` that is not valid, which fails the step. */
+  stream: () => Stream
 }
 
 /**
@@ -38,13 +46,13 @@ export function receiveStep(
   name: StepName,
   request: ReceiveRequest,
 ): Promise<ServiceEvent | null> {
-  const receiver: Receiver = { pass, request, taken: () => findStream(streams, request) }
+  const receiver: Receiver = { pass, request, stream: () => findStream(streams, request) }
   return takeStep(
     pass,
     { name, kind: 'receive', effect: 'read' },
     ({ key, known }) => (known ? goOn(receiver, known) : begin(receiver, key)),
     (found, key) => {
-      if (found !== null) receiver.taken().add((found as ServiceEvent).id)
+      if (found !== null) receiver.stream().taken.add((found as ServiceEvent).id)
       return fitFound(pass, key, request, found)
     },
   )
@@ -52,18 +60,18 @@ export function receiveStep(
 
 /** The streams of a new pass; `received`: by the runs that this one continues. */
 export function openStreams(received: Record<string, readonly string[]> = {}): Streams {
-  return new Map(Object.entries(received).map(([key, ids]) => [key, new Set(ids)]))
+  return new Map(Object.entries(received).map(([key, ids]) => [key, { taken: new Set(ids) }]))
 }
 
 /** The events from which a run that continues this one goes on. */
 export function listReceived(streams: Streams): Record<string, string[]> {
-  return Object.fromEntries([...streams].map(([key, ids]) => [key, [...ids].slice(-INHERITED)]))
+  return Object.fromEntries([...streams].map(([key, { taken }]) => [key, [...taken].slice(-INHERITED)]))
 }
 
-function findStream(streams: Streams, { on, where }: ReceiveRequest): Set<string> {
+function findStream(streams: Streams, { on, where }: ReceiveRequest): Stream {
   const { name, value } = planMatch(where)
   const key = JSON.stringify([typeof on === 'string' ? on : on.type, name, value])
-  const stream = streams.get(key) ?? new Set()
+  const stream = streams.get(key) ?? { taken: new Set() }
   streams.set(key, stream)
   return stream
 }
@@ -74,6 +82,8 @@ async function begin(receiver: Receiver, key: string): Promise<ServiceEvent | nu
   const timeoutMs = parseDuration(request.timeout, `Step "${key}": timeout`)
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
+  const adding = addUnreached(receiver)
+  if (adding) await adding
   const step: Checkpoint = {
     ...newStep(pass, { key, kind: 'receive', effect: 'read' }),
     target: describeTarget(request),
@@ -86,15 +96,37 @@ async function begin(receiver: Receiver, key: string): Promise<ServiceEvent | nu
 async function answerReceive(receiver: Receiver, stage: Stage, step: Checkpoint): Promise<ServiceEvent | null> {
   const { pass, request } = receiver
   const found = await stageStep(pass, stage, step, { wait: planNext(receiver) })
-  if (found !== null) receiver.taken().add((found as ServiceEvent).id)
+  if (found !== null) receiver.stream().taken.add((found as ServiceEvent).id)
   return fitFound(pass, step.key, request, found)
 }
 
 /** A wait for what was stored after the events that the run has had. */
-function planNext({ pass, request, taken }: Receiver): EventWait {
+function planNext({ pass, request, stream }: Receiver): EventWait {
   const wait = planWait(request, { account: accountOf(pass.run.cause), now: pass.clock.now() })
-  const had = [...taken()]
+  const had = [...stream().taken]
   return { ...wait, since: { after: had.slice(-NAMED) } }
+}
+
+/**
+ * Counts the events of finished calls that the code has not reached. A run that goes on by name may
+ * reach them later. Null where there are none.
+ */
+function addUnreached({ pass, request, stream }: Receiver): Promise<void> | null {
+  const found = stream()
+  if (found.addsUnreached === undefined) {
+    const target = describeTarget(request)
+    const steps = [...pass.journal.unreached].filter(
+      (step) => step.kind === 'receive' && step.status === 'completed' && step.target === target,
+    )
+    const add = async (step: Checkpoint) => {
+      const output = step.output ?? (await pass.store.readOutput(pass.run.lease.runId, step.key))
+      const event: ServiceEvent | null = JSON.parse(output)
+      if (event !== null) found.taken.add(event.id)
+    }
+    found.addsUnreached =
+      steps.length === 0 ? null : readDuringPass(pass, async () => void (await Promise.all(steps.map(add))))
+  }
+  return found.addsUnreached
 }
 
 /** Saves the wait. An event that is matched already is found before the pass parks. */
@@ -114,9 +146,11 @@ async function goOn(receiver: Receiver, step: Checkpoint): Promise<ServiceEvent 
   if (pass.stage) return answerReceive(receiver, pass.stage, step)
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
+  const adding = addUnreached(receiver)
+  if (adding) await adding
   for (;;) {
     const found: EventRecord | null = await awaitMatch(pass, step)
-    const taken = receiver.taken()
+    const { taken } = receiver.stream()
     if (found === null || !taken.has(found.id)) {
       if (found !== null) taken.add(found.id)
       return completeWait(pass, step, request, found)

@@ -1,10 +1,11 @@
 import { join, resolve } from 'node:path'
 import type { Page } from 'playwright-core'
 import { build } from 'vite'
-import { defineWorkflow } from '../../../src/author/index.ts'
+import { z } from 'zod'
+import { callable, defineWorkflow } from '../../../src/author/index.ts'
 import { LOGIN_CODE_MS } from '../../../src/core/access/session.ts'
 import { hashSecret } from '../../../src/core/access/token.ts'
-import { randomWord } from '../../../src/core/ids.ts'
+import { newId, randomWord } from '../../../src/core/ids.ts'
 import type { Config } from '../../../src/project/config/load-config.ts'
 import { startTestApp } from '../../support/test-app.ts'
 
@@ -50,10 +51,16 @@ const retiring = defineWorkflow({
     Promise.all((event.data.ids as string[]).map((id) => files.delete({ service: 'storage_a', id }))),
 })
 
+const counting = defineWorkflow({
+  id: 'count-reports',
+  on: callable(z.number()),
+  run: async ({ input, step }) => (input < 2 ? step.continueAs(input + 1) : input),
+})
+
 /** The app with the dashboard, a failed run and a waiting one. `login` opens a page as a role. */
 export async function openDashboard(config: Partial<Config> = {}) {
   mood.isBroken = true
-  const started = await startTestApp({ workflows: [copying, waiting, retiring] }, { config })
+  const started = await startTestApp({ workflows: [copying, waiting, retiring, counting] }, { config })
   const { app, urls, sandbox } = started
   const basePath = config.admin?.basePath ?? ''
   const origin = `${urls.admin}${basePath}`
@@ -80,7 +87,15 @@ export async function openDashboard(config: Partial<Config> = {}) {
     const [approval] = await app.store.listApprovals({ status: 'open', limit: 1, now: Date.now() })
     return approval?.id ?? ''
   }
-  return { ...started, sandbox, origin, makeLink, login, retire }
+  /** A run that another one continues; resolves with its id when both have ended. */
+  const count = async () => {
+    const run = newId('run', Date.now())
+    await app.store.startRun({ run, workflow: 'count-reports', account: 'default', input: '1', createdAt: Date.now() })
+    app.notices.publish({ kind: 'run.queued', count: 1 })
+    await started.hear('run.completed', ({ continuedBy, workflow }) => workflow === 'count-reports' && !continuedBy)
+    return run
+  }
+  return { ...started, sandbox, origin, makeLink, login, retire, count }
 }
 
 function madeOf(name: string, type: string, workflows: string[], more: object = {}) {

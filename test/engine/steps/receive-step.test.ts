@@ -167,3 +167,35 @@ test('parallel receives that a crash interrupts take different events', { timeou
     return t.run(workflow).output
   })
 })
+
+test('a call that a person let go on by name does not take what an unreached call has taken', async () => {
+  const before = defineWorkflow({
+    id: 'reordered',
+    on: 'go',
+    run: async ({ step }) => {
+      const taken = await Promise.all([next(step, 'a'), next(step, 'b')])
+      await step.sleep('nap', '1h')
+      return taken
+    },
+  })
+  const after = defineWorkflow({
+    id: 'reordered',
+    on: 'go',
+    run: async ({ step }) => {
+      const fresh = await Promise.all([next(step, 'c'), next(step, 'd')])
+      return [...fresh, await next(step, 'a'), await next(step, 'b'), (await step.sleep('nap', '1h')) ?? null]
+    },
+  })
+  for (const size of [0, 5_000]) {
+    await using t = await testbed({ workflows: [before] })
+    await t.send('go')
+    for (const path of paths(2)) await t.send(moved, transfer('t1', path + '.'.repeat(size)))
+    await t.restart({ workflows: [after] })
+    await t.advance('1h')
+    expect(t.run(after).reason).toMatch(/^diverged: /)
+    await t.resume(t.run(after))
+    for (const path of ['/2', '/3']) await t.send(moved, transfer('t1', path))
+    const all = t.run(after).output as string[]
+    expect(all.map((path) => path?.slice(0, 2))).toEqual(['/2', '/3', '/0', '/1', undefined])
+  }
+})

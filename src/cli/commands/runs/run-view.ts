@@ -16,6 +16,7 @@ export function parseOutput(output: string | null): unknown {
 
 /** The cause of a run: its event, tick or parent run, with its origin if unusual. */
 export function describeCause({ eventId, tickAt, origin, parentRun }: Run, now: number): string | null {
+  if (origin === 'continue') return 'the run before it'
   if (eventId === null && tickAt === null) return parentRun && `invoked by ${parentRun}`
   const cause = eventId ?? (tickAt === null ? null : `tick of ${formatMoment(tickAt, now)}`)
   return cause === null || origin === 'event' || origin === 'tick' ? cause : `${cause} (${ORIGINS[origin]})`

@@ -80,13 +80,14 @@ function formatStory(
   const { paint } = layout
   const style = styleStatus(run)
   const kind = event === null ? '' : `  ${event.type}, received ${formatMoment(event.receivedAt, now)}`
+  const cause = describeCause(run, now)
   const facts: [string, string | null][] = [
     ['status', style === null ? run.status : paint(style, run.status)],
     ['why', describeReason(run, now)],
     ['error', run.error === null ? null : formatFailure(run.error)],
     ['workflow', run.workflow],
     ['account', run.account],
-    ['cause', `${describeCause(run, now)}${kind}`],
+    ['cause', cause && `${cause}${kind}`],
     ['lineage', describeOrigin(run)],
     ['continued', run.continuedBy && `by ${run.continuedBy}`],
     ['folded', run.folded === 0 ? null : `${run.folded} other runs into this one`],

@@ -100,13 +100,15 @@ function Work({ run, steps, total }: { run: Run; steps: readonly Step[]; total: 
 function Related({ id }: { id: string }) {
   const related = useApi('GET /runs/:id/related', { params: { id } })
   if (!related.data) return null
-  const { parent, origin, absorber, invoked, derived, ofEvent } = related.data
+  const { parent, origin, absorber, invoked, derived, chain, ofEvent } = related.data
+  const outsideChain = (runs: Run[]) => runs.filter((run) => chain.every((link) => link.id !== run.id))
   const groups: [string, Run[]][] = [
     ['Invoked by', parent ? [parent] : []],
-    ['Made from', origin ? [origin] : []],
+    ['Its chain of runs', chain],
+    ['Made from', origin ? outsideChain([origin]) : []],
     ['Folded into', absorber ? [absorber] : []],
     ['Invoked', invoked],
-    ['Repeats and follow-ups', derived],
+    ['Repeats and follow-ups', outsideChain(derived)],
     ['Other runs of the event', ofEvent],
   ]
   const shown = groups.filter(([, runs]) => runs.length > 0)
@@ -121,6 +123,7 @@ function Related({ id }: { id: string }) {
               <li className="row" key={run.id}>
                 <Status status={run.status} needsPerson={run.needsPerson} />
                 <RunLink run={run} />
+                {run.id === id && <span className="quiet">this one</span>}
               </li>
             ))}
           </ul>

@@ -17,6 +17,7 @@ export interface EngineConfig
   files?: Config['files']
   /** Whether it claims runs that may have ended their workers. */
   suspects?: WorkerParts['suspects']
+  beatMs?: WorkerParts['beatMs']
 }
 
 /** The data that an engine's thread begins with. */

@@ -16,6 +16,8 @@ import type { EngineCall, EngineConfig, EngineStart, FromEngine, ToEngine } from
  */
 const YOUNG_MB = 32
 const MB = 1_048_576
+/** Interval of heartbeats beside workers of other machines, in milliseconds. */
+const SHARED_BEAT_MS = 1_000
 
 /** How long to wait for a thread that is told to end: native code may keep it. */
 const END_WITHIN_MS = 1_000
@@ -72,7 +74,11 @@ export class EngineThread {
       engine,
     } = config
     const workerData: EngineStart = {
-      config: { workflowsDir, slots, drainMs, dev, watchEffects, guardPolicy, traces, suspects },
+      config: {
+        ...{ workflowsDir, slots, drainMs, dev, watchEffects, guardPolicy, traces, suspects },
+        // Workers of other machines are known by their silence of 3 s, and each looks for the dead.
+        ...('file' in storeOptions ? {} : { beatMs: SHARED_BEAT_MS }),
+      },
       ...{ store: storeOptions, port, worker: this.id, pulseMs },
       counts: this.counts.memory,
       pulse: this.#pulse.buffer as SharedArrayBuffer,

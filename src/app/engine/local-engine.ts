@@ -86,6 +86,7 @@ export class LocalEngine implements Engine {
         ...(config.suspects === undefined ? {} : { suspects: config.suspects }),
         drainMs: config.drainMs,
         tellsTimers: config.dev === true,
+        ...(config.beatMs === undefined ? {} : { beatMs: config.beatMs }),
         tellsEffects: config.dev === true || config.watchEffects === true,
       },
       parts.worker,

@@ -3,6 +3,7 @@ import type { Anchor } from '../../core/safety/anchor.ts'
 import { type LedgerReport, verifyLedger as verifySeals } from '../../core/safety/verify-ledger.ts'
 import { openStore } from '../../store/open-store.ts'
 import type { PostgresStoreOptions } from '../../store/postgres/open-postgres-store.ts'
+import type { ServerFacts } from '../../store/postgres/upkeep/inspect-server.ts'
 import type { DatabaseReport } from '../../store/rows/database-report.ts'
 import { openDatabase } from '../../store/sqlite/database/open-database.ts'
 import { type Backup, backupDatabase } from '../../store/sqlite/upkeep/backup-database.ts'
@@ -23,6 +24,21 @@ export async function migrateDatabase(config: Place) {
   if ('file' in options) return null
   const { migratePostgres } = await import('../../store/postgres/open-postgres-store.ts')
   return migratePostgres(options)
+}
+
+/** SQL for roles that own nothing, with the rights that processes and reports need. */
+export async function describeRoles(schema: string): Promise<string> {
+  const { writeRoleSql } = await import('../../store/postgres/upkeep/role-sql.ts')
+  return writeRoleSql(schema)
+}
+
+/** Facts of the server of PostgreSQL; null for a file. */
+export async function inspectDatabase(config: Place): Promise<ServerFacts | null> {
+  const options = storeOptions(config)
+  if ('file' in options) return null
+  const { withSession } = await import('../../store/postgres/open-postgres-store.ts')
+  const { inspectServer } = await import('../../store/postgres/upkeep/inspect-server.ts')
+  return withSession(options, inspectServer)
 }
 
 /** Copies the project's database to `to` and checks the copy. The app may be running. */

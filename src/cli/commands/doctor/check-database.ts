@@ -3,11 +3,13 @@ import { systemClock } from '../../../core/time.ts'
 import type { DatabaseConfig } from '../../../project/config/database-config.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { databaseFile } from '../../../project/data-dir/data-files.ts'
-import { shortenLog, verify } from '../../../project/data-dir/maintain-database.ts'
+import { inspectDatabase, shortenLog, verify } from '../../../project/data-dir/maintain-database.ts'
 import type { Project } from '../../open/open-project.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import { describeProblem } from '../../terminal/problem.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
+
+type ServerFacts = NonNullable<Awaited<ReturnType<typeof inspectDatabase>>>
 
 /** A larger database takes minutes to read, so it is left to "upshot db verify". */
 const MAX_BYTES_TO_READ = 1_000_000_000
@@ -19,7 +21,10 @@ export async function checkDatabase(
   project: Pick<Project, 'withStore'>,
   config: Pick<Config, 'dataDir' | 'secretKey' | 'database'>,
 ): Promise<Finding[]> {
-  if (config.database) return [await checkServer(project, config.database)]
+  if (config.database) {
+    const answers = await checkServer(project, config.database)
+    return answers.level === 'ok' ? [answers, ...(await checkFacts(config))] : [answers]
+  }
   const file = databaseFile(config)
   if (!existsSync(file)) return [ok('database', 'it will be created at the first start')]
   return [await checkContent(config, file), checkLog(config, `${file}-wal`)]
@@ -35,6 +40,51 @@ async function checkServer({ withStore }: Pick<Project, 'withStore'>, { hosts, s
     const problem = describeProblem(error)
     return fail('database', problem?.message ?? 'unknown error', { fix: problem?.fix ?? '' })
   }
+}
+
+/** The settings and the load of the server. */
+async function checkFacts(config: Pick<Config, 'dataDir' | 'secretKey' | 'database'>): Promise<Finding[]> {
+  const facts = await inspectDatabase(config)
+  return facts === null ? [] : judgeServer(facts)
+}
+
+/** A clock further off than this misleads people; milliseconds. */
+const MOST_OFFSET_MS = 5_000
+/** Share of the connections above which a restart of the processes may find none. */
+const MOST_CONNECTIONS = 0.8
+/** An hour: vacuum removes no row that was deleted since. */
+const LONG_TRANSACTION_S = 3_600
+
+/** Findings about a server of PostgreSQL. */
+export function judgeServer(facts: ServerFacts): Finding[] {
+  const { isDurable, isReplicated, connections, oldestTransactionS, clockOffsetMs } = facts
+  const { used, most } = connections
+  const seconds = (Math.abs(clockOffsetMs) / 1_000).toFixed(1)
+  return [
+    isDurable
+      ? ok('durability', 'the server answers a commit when it is on its disk')
+      : fail('durability', 'fsync or full_page_writes is off: a power cut loses events', {
+          fix: 'Set both to on in postgresql.conf.',
+        }),
+    isReplicated
+      ? ok('replication', 'a standby has each commit before it is answered')
+      : warn('replication', 'no standby has each commit: a failover may lose events', {
+          fix: 'Name standbys in synchronous_standby_names, such as "ANY 1 (*)".',
+        }),
+    used <= most * MOST_CONNECTIONS
+      ? ok('connections', `${used} of ${most} are in use`)
+      : warn('connections', `${used} of ${most} are in use`, {
+          fix: 'Raise max_connections, or lower UPSHOT_DATABASE_CONNECTIONS.',
+        }),
+    oldestTransactionS < LONG_TRANSACTION_S
+      ? ok('transactions', 'none of our user is older than an hour')
+      : warn('transactions', `one is ${Math.round(oldestTransactionS / 60)} min old, so vacuum removes no row`, {
+          fix: 'Find it in pg_stat_activity, and end it: a forgotten prompt, or a report.',
+        }),
+    Math.abs(clockOffsetMs) <= MOST_OFFSET_MS
+      ? ok('clock of the server', `${seconds} s from this machine's`)
+      : warn('clock of the server', `${seconds} s from this machine's`, { fix: 'Synchronize both with NTP.' }),
+  ]
 }
 
 async function checkContent(config: Pick<Config, 'dataDir' | 'secretKey'>, file: string): Promise<Finding> {

@@ -813,3 +813,12 @@ CREATE TABLE move (
   at          bigint NOT NULL,
   is_done     bigint NOT NULL
 );
+
+-- Small tables whose rows change all the time: cleaned by number of changes, and without pauses.
+DO $$ DECLARE hot text; BEGIN
+  FOREACH hot IN ARRAY ARRAY['stream', 'worker', 'process', 'wait', 'match_cursor', 'place', 'throttle_start',
+    'gathering', 'key_limit', 'guard_use', 'write_probe', 'run_hour_mark', 'unmatched_tally'] LOOP
+    EXECUTE format('ALTER TABLE %I SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, '
+      'autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off)', hot);
+  END LOOP;
+END $$;

@@ -1,0 +1,49 @@
+import type pg from 'pg'
+
+/** Facts of a server on which the safety of its rows and the speed of their changes rest. */
+export interface ServerFacts {
+  version: string
+  /** Each commit waits for a standby. */
+  isReplicated: boolean
+  /** Each commit waits for the disk, and a page that was half written is repaired. */
+  isDurable: boolean
+  connections: { used: number; most: number }
+  /** Age of the oldest transaction of our user, in seconds: vacuum keeps dead rows for it. */
+  oldestTransactionS: number
+  /** The server's clock minus the one of this machine, in milliseconds. */
+  clockOffsetMs: number
+}
+
+interface Row {
+  version: string
+  replicated: boolean
+  durable: boolean
+  used: number
+  most: number
+  oldest: number
+  now: number
+}
+
+export async function inspectServer(client: pg.Client): Promise<ServerFacts> {
+  const askedAt = Date.now()
+  const { rows } = await client.query<Row>(
+    `SELECT current_setting('server_version') AS version,
+       current_setting('synchronous_standby_names') <> '' AS replicated,
+       current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on' AS durable,
+       (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
+       current_setting('max_connections')::int AS most,
+       coalesce((SELECT extract(epoch FROM max(clock_timestamp() - xact_start)) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()), 0)::float8 AS oldest,
+       (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
+  )
+  const middle = (askedAt + Date.now()) / 2
+  const [row] = rows as [Row]
+  return {
+    version: row.version,
+    isReplicated: row.replicated,
+    isDurable: row.durable,
+    connections: { used: row.used, most: row.most },
+    oldestTransactionS: row.oldest,
+    clockOffsetMs: row.now - middle,
+  }
+}

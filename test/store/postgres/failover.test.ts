@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Store } from '../../../src/core/store/store.ts'
+import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts'
+import { incoming } from '../../support/fixtures.ts'
+import { startPostgres, type TestServer } from '../../support/postgres-server.ts'
+
+async function startPair(): Promise<{ primary: TestServer; standby: TestServer }> {
+  const primary = await startPostgres()
+  onTestFinished(() => primary.stop())
+  const standby = await primary.addStandby()
+  onTestFinished(() => standby.stop())
+  return { primary, standby }
+}
+
+async function execute(server: TestServer, ...statements: string[]): Promise<pg.QueryResult> {
+  const client = new pg.Client(server.url)
+  await client.connect()
+  try {
+    let result = await client.query('SELECT 1')
+    for (const statement of statements) result = await client.query(statement)
+    return result
+  } finally {
+    await client.end()
+  }
+}
+
+async function openOn(...servers: TestServer[]): Promise<Store> {
+  const hosts = servers.map(({ url }) => ({ connectionString: url }))
+  const store = await openPostgresStore({ hosts, schema: 'upshot', vaultKey: randomBytes(32), mayMigrate: true })
+  onTestFinished(() => store.close())
+  return store
+}
+
+async function storedIn(server: TestServer): Promise<string[]> {
+  const { rows } = await execute(server, 'SELECT id FROM upshot.event')
+  return rows.map(({ id }) => id)
+}
+
+test('a failover to a synchronous standby loses no acknowledged event, and the store goes on there', async () => {
+  const { primary, standby } = await startPair()
+  await execute(primary, `ALTER SYSTEM SET synchronous_standby_names = 'standby'`, 'SELECT pg_reload_conf()')
+  const store = await openOn(primary, standby)
+  const acknowledged: string[] = []
+  let isOver = false
+  const send = async (sender: number) => {
+    for (let n = 0; !isOver; n++) {
+      const event = `evt_${sender}_${n}`
+      const receipt = await store.saveDelivery(incoming(event)).catch(() => null)
+      if (receipt !== null) acknowledged.push(event)
+    }
+  }
+  const senders = [1, 2, 3, 4].map(send)
+  while (acknowledged.length < 100) await store.listStops()
+  await primary.kill()
+  const before = acknowledged.length
+  await execute(standby, 'SELECT pg_promote()')
+  while (acknowledged.length < before + 100) await store.listStops().catch(() => {})
+  isOver = true
+  await Promise.all(senders)
+  expect(await storedIn(standby)).toEqual(expect.arrayContaining(acknowledged))
+})
+
+test('a failover to a standby that lags loses what it lacks: the guide says so', async () => {
+  const { primary, standby } = await startPair()
+  const store = await openOn(primary, standby)
+  await store.saveDelivery(incoming('evt_kept'))
+  while (!(await storedIn(standby).catch((): string[] => [])).includes('evt_kept'));
+  await execute(standby, `ALTER SYSTEM SET primary_conninfo = ''`, 'SELECT pg_reload_conf()')
+  const receivers = `SELECT 1 FROM pg_stat_wal_receiver WHERE status = 'streaming'`
+  while ((await execute(standby, receivers)).rowCount !== 0);
+  await store.saveDelivery(incoming('evt_lost'))
+  await primary.kill()
+  await execute(standby, 'SELECT pg_promote()')
+  expect(await storedIn(standby)).toEqual(['evt_kept'])
+  // Its sender has a 2xx. Sent again, it is accepted like a new one.
+  expect((await store.saveDelivery(incoming('evt_lost'))).verdict).toBe('accepted')
+})

@@ -4,8 +4,10 @@ import { defineConfig } from 'vitest/config'
 /** Suites that start a process for each crash or guide, or a browser: `npm run test:long`. */
 export const LONG = [
   'test/admin/{every-operation,service/*}.test.ts',
+  'test/app/play/plan-is-dry.test.ts',
   'test/cli/commands/app/dev.test.ts',
-  'test/cli/commands/safety/deploys-check.test.ts',
+  'test/cli/commands/runs/test.test.ts',
+  'test/cli/commands/safety/{deploys-check,plan}.test.ts',
   'test/crash/**/*.test.ts',
   'test/docs/{api,guides}.test.ts',
   'test/e2e/{author-code,burst,clock-jump,first-hour,lost-database,package,prometheus,receiver-floods,roles,rotation,stalled-log}.test.ts',

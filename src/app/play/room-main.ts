@@ -5,6 +5,7 @@ import { planRuns } from '../../core/incoming/route.ts'
 import type { ClaimedRun, Recording } from '../../core/runs/claim.ts'
 import { fitRecording } from '../../engine/play/fit-recording.ts'
 import type { PlayParts } from '../../engine/play/play-pass.ts'
+import { type PlayedRun, playRecorded, type RecordedRun } from '../../engine/play/play-recorded.ts'
 import { wrapCalls } from '../../files/wrap-calls.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { Link, type LinkMessage } from './link.ts'
@@ -15,7 +16,7 @@ import { roomHooks } from './room-hooks.ts'
 /** The author's code, once the parent has named its folder. */
 let code: { set: WorkflowSet; settings: RoomSettings } | null = null
 
-const link = new Link((message) => roomHooks.send?.(message), { load, fit, plan })
+const link = new Link((message) => roomHooks.send?.(message), { load, fit, plan, replay })
 
 async function load(settings: RoomSettings): Promise<LoadedCode> {
   const broken: LoadedCode['broken'] = []
@@ -58,6 +59,14 @@ async function plan(request: PlanRequest): Promise<RoomPlan> {
   return { ...planned, undeclared: roomHooks.takeRefused(claim.lease.runId) }
 }
 
+async function replay(recorded: RecordedRun): Promise<PlayedRun> {
+  const { set } = requireCode()
+  const { workflow: id } = recorded.claim
+  const workflow = set.find(id)
+  if (workflow === undefined) throw new UpshotError('not_found', `In the workflows folder, ${describeMissing(id)}.`)
+  return playRecorded(workflow, recorded, refuseAll)
+}
+
 /** Throws where no such event starts runs of this workflow. */
 function requireTrigger({ cause }: ClaimedRun, workflow: AnyWorkflow): void {
   if (cause.kind !== 'event' || planRuns(cause.event.type, planRoutes(workflow)).length > 0) return
@@ -77,11 +86,13 @@ function openParts({ guard, spellings }: RoomSettings): PlayParts {
       link.call<never>(name, ...given)
   return {
     reads: { listDeletes: ask('listDeletes'), listRunEvents: ask('listRunEvents'), readOutput: ask('readOutput') },
-    filesFor: (_account, wrap) => wrapCalls(refuseFiles, wrap, () => {}),
+    filesFor: refuseAll,
     spellingsOf: (account) => spellings[account] ?? {},
     guard,
   }
 }
+
+const refuseAll: PlayParts['filesFor'] = (_account, wrap) => wrapCalls(refuseFiles, wrap, () => {})
 
 function refuseFiles(): never {
   throw new Error('This play has no Files client.')

@@ -8,6 +8,7 @@ import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { UndeclaredEffect } from '../../engine/pass/outside/undeclared.ts'
 import type { Fit } from '../../engine/play/fit-recording.ts'
+import type { PlayedRun, RecordedRun } from '../../engine/play/play-recorded.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
 import { Link, type LinkMessage } from './link.ts'
 import { borrowResult } from './plan-event.ts'
@@ -58,6 +59,7 @@ const RIGHTS = ['--permission', '--allow-fs-read=*', '--no-warnings']
  */
 export class Room implements AsyncDisposable {
   readonly code: LoadedCode
+  readonly settings: RoomSettings
   readonly #child: ChildProcess
   readonly #link: Link
   readonly #patienceMs: number
@@ -82,14 +84,21 @@ export class Room implements AsyncDisposable {
     child.on('message', (message: LinkMessage) => link.receive(message))
     child.on('exit', (status, signal) => link.end(describeEnd(signal ?? `exit code ${status}`)))
     try {
-      return new Room({ child, link, patienceMs, code: await link.call<LoadedCode>('load', settings) })
+      return new Room({ child, link, patienceMs, settings, code: await link.call<LoadedCode>('load', settings) })
     } catch (error) {
       child.kill('SIGKILL')
       throw error
     }
   }
 
-  private constructor(parts: { child: ChildProcess; link: Link; patienceMs: number; code: LoadedCode }) {
+  private constructor(parts: {
+    child: ChildProcess
+    link: Link
+    patienceMs: number
+    settings: RoomSettings
+    code: LoadedCode
+  }) {
+    this.settings = parts.settings
     this.#child = parts.child
     this.#link = parts.link
     this.#patienceMs = parts.patienceMs
@@ -105,6 +114,11 @@ export class Room implements AsyncDisposable {
   /** Plans a run: real reads, and no effect. Throws `not_found` without its workflow. */
   plan(request: PlanRequest): Promise<RoomPlan> {
     return this.#ask('plan', request)
+  }
+
+  /** Plays a recorded run with the code of this room, on its recorded answers only. */
+  replay(recorded: RecordedRun): Promise<PlayedRun> {
+    return this.#ask('replay', recorded)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -44,7 +44,7 @@ export async function gatherEventFacts(
 }
 
 /** The targets that a delete step of this file may have: with our storage name or the service's. */
-function targetsOf({ body }: EventRecord, spellings: StorageSpellings): string[] {
+export function targetsOf({ body }: EventRecord, spellings: StorageSpellings): string[] {
   const deletion = readDeletion(body)
   if (!deletion) return []
   const services = new Set([findStorage(deletion.service, spellings) ?? deletion.service, deletion.service])

@@ -1,0 +1,114 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { type Command, Option } from '@commander-js/extra-typings'
+import type { Room } from '../../../app/play/room.ts'
+import { UpshotError } from '../../../core/errors.ts'
+import { isoTime } from '../../../core/time.ts'
+import type { Cli } from '../../command.ts'
+import { requireRun } from '../../open/find-run.ts'
+import { formatText } from '../../terminal/format-value.ts'
+
+type Framework = 'vitest' | 'node'
+type Played = Awaited<ReturnType<Room['replay']>>
+
+/** `upshot runs test <id>`: a test that passes, from what a run was given and did. */
+export function define(command: Command, { out, project }: Cli): void {
+  command
+    .argument('<id>', 'id of the run, run_…, or its beginning')
+    .addOption(
+      new Option(
+        '--framework <name>',
+        'the test framework (default: vitest where the project has it, else node)',
+      ).choices(['vitest', 'node'] as const),
+    )
+    .action((named, { framework = detectFramework(project.root) }) =>
+      project.withStore(async (store, config) => {
+        const { openRoom } = await import('../../../app/play/open-room.ts')
+        const { recordRun } = await import('../../../app/play/record-run.ts')
+        const run = await requireRun(store, named)
+        const [recording] = await store.readRecordings([run.id])
+        if (!recording) throw new UpshotError('not_found', `There is no run ${run.id}.`)
+        await using room = await openRoom(store, config, { onPrint: (text) => out.detail(text.trimEnd()) })
+        const recorded = await recordRun(store, recording, room.settings.spellings[run.account] ?? {})
+        const played = await room.replay(recorded)
+        requireEnd(played)
+        const module = room.code.workflows.find(({ id }) => id === run.workflow)?.file ?? ''
+        const name = `${basename(module).replace(/\.workflow\.[jt]s$/, '')}.${run.id}`
+        const file = join(config.workflowsDir, `${name}.test.ts`)
+        const answers = join(config.workflowsDir, `${name}.json`)
+        const code = writeTest(framework, {
+          run: run.id,
+          workflow: run.workflow,
+          module,
+          answers: basename(answers),
+          played,
+        })
+        const about = { run: run.id, codeHash: recorded.codeHash, file, answers, createdAt: isoTime(run.createdAt) }
+        if (out.given.dryRun) return out.result({ ...about, dryRun: true }, () => code.split('\n'))
+        for (const path of [file, answers]) refuseExisting(path)
+        writeFileSync(answers, `${JSON.stringify(recorded, null, 2)}\n`)
+        writeFileSync(file, code)
+        out.result({ ...about, dryRun: false }, () => [file, answers])
+        out.note('Text of properties such as "token" and "password" is redacted. Read the rest before you commit it.')
+      }),
+    )
+}
+
+/** Throws where changed code asks for something that the run never got. */
+function requireEnd({ end }: Played): void {
+  if (end.kind !== 'open') return
+  throw new UpshotError('conflict', `The run has no answer to step "${end.step}": ${formatText(end.reason, 200)}.`, {
+    details: { fix: 'Its code has changed, or the run is not finished. Choose a newer, completed run.' },
+  })
+}
+
+function refuseExisting(path: string): void {
+  if (!existsSync(path)) return
+  throw new UpshotError('conflict', `${path} is there already.`, { details: { fix: 'Remove or rename it.' } })
+}
+
+function detectFramework(root: string): Framework {
+  try {
+    const { dependencies = {}, devDependencies = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    return 'vitest' in { ...dependencies, ...devDependencies } ? 'vitest' : 'node'
+  } catch {
+    return 'node'
+  }
+}
+
+interface Written {
+  run: string
+  workflow: string
+  /** File name of the workflow's module. */
+  module: string
+  /** File name of the answers. */
+  answers: string
+  played: Played
+}
+
+function writeTest(framework: Framework, { run, workflow, module, answers, played }: Written): string {
+  const isVitest = framework === 'vitest'
+  const path = `./${module}`
+  const compare = (what: string, value: unknown) => {
+    const text = JSON.stringify(value, null, 2).replaceAll('\n', '\n  ')
+    return isVitest ? `  expect(${what}).toEqual(${text})` : `  assert.deepEqual(${what}, ${text})`
+  }
+  return [
+    ...(isVitest
+      ? [`import { playRecorded } from 'upshot/testing'`, `import { expect, test } from 'vitest'`]
+      : [
+          `import assert from 'node:assert/strict'`,
+          `import { test } from 'node:test'`,
+          `import { playRecorded } from 'upshot/testing'`,
+        ]),
+    `import workflow from '${path}'`,
+    '',
+    `// Written by "upshot runs test ${run}".`,
+    `test('${workflow} does what ${run} did', async () => {`,
+    `  const played = await playRecorded(workflow, new URL('./${answers}', import.meta.url))`,
+    compare('played.end', played.end),
+    compare('played.effects', played.effects),
+    '})',
+    '',
+  ].join('\n')
+}

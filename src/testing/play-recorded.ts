@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs'
+import type { AnyWorkflow } from '../author/workflow.ts'
+import { type PlayedRun, playRecorded as play, type RecordedRun } from '../engine/play/play-recorded.ts'
+import { wrapCalls } from '../files/wrap-calls.ts'
+
+/**
+ * Plays a workflow on a run that `upshot runs test` recorded, and gives its end and its effects. No
+ * function of a step is called.
+ *
+ * A step that the recording has no answer to ends the play as `open`.
+ */
+export async function playRecorded(workflow: AnyWorkflow, file: URL | string): Promise<PlayedRun> {
+  const recorded = JSON.parse(readFileSync(file, 'utf8')) as RecordedRun
+  return play(workflow, recorded, (_account, wrap) => wrapCalls(refuse, wrap, () => {}))
+}
+
+function refuse(): never {
+  throw new Error('A recorded run is played without the Files API.')
+}

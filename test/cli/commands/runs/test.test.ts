@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { checkpoint, eventBody, incoming } from '../../../support/fixtures.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
+import { runHere } from '../../support/run-here.ts'
+import { openTestProject } from '../../support/test-project.ts'
+
+const ROOT = join(import.meta.dirname, '../../../..')
+
+const CODE = `import { defineWorkflow } from 'upshot'
+export default defineWorkflow({
+  id: 'follow-up',
+  on: 'file.created',
+  async run({ event, step }) {
+    const seen = await step.run('look', () => ({ size: 0, token: '' }), { effect: 'read' })
+    await step.sleep('grace', '1h')
+    const options = { target: 'chat', input: { size: seen.size } }
+    if (seen.size > 3) await step.run('tell', () => fetch('http://127.0.0.1:9'), options)
+    return { size: seen.size, file: event.data.file }
+  },
+})`
+
+/** A project folder with the workflow and a completed run of it. */
+async function openRecorded(code = CODE) {
+  const { store, dataDir } = await openTestProject()
+  const folder = tempFolder()
+  const workflows = join(folder, 'workflows')
+  mkdirSync(join(folder, 'node_modules'))
+  mkdirSync(workflows)
+  symlinkSync(ROOT, join(folder, 'node_modules/upshot'))
+  writeFileSync(join(workflows, 'follow-up.workflow.ts'), code)
+  const now = Date.now()
+  const body = eventBody('evt_1', 'file.created', { file: 'fil_1', apiToken: 'canary-in-event' })
+  await store.saveDelivery(incoming('evt_1', { body, receivedAt: now, workflows: ['follow-up'] }))
+  const [claimed] = await store.claimRuns('wrk_1', 1, now)
+  if (!claimed) throw new Error('a run was queued')
+  const at = { startedAt: now, finishedAt: now }
+  const steps = [
+    checkpoint('look', { ...at, effect: 'read', output: '{"size":7,"token":"canary-in-step"}' }),
+    checkpoint('grace', { ...at, position: 1, kind: 'sleep', effect: 'read', output: null, dueAt: now }),
+    checkpoint('tell', { ...at, position: 2, target: 'chat', output: 'null' }),
+  ]
+  for (const step of steps) await store.saveCheckpoint(claimed.lease, step)
+  await store.completeRun(claimed.lease, '{"size":7,"file":"fil_1"}', now)
+  const id = claimed.lease.runId
+  const write = (...args: string[]) =>
+    runHere(dataDir, ['runs', 'test', id, ...args], { env: { UPSHOT_WORKFLOWS_DIR: workflows } })
+  return { folder, workflows, id, write }
+}
+
+test('"runs test" writes a test from a run, which passes as it stands and holds no secret', async () => {
+  const { folder, workflows, id, write } = await openRecorded()
+  const { exit, json } = await write('--framework', 'node', '--json')
+  expect(exit).toBe(0)
+  const { file, answers } = json.data
+  expect([file, answers]).toEqual(['test.ts', 'json'].map((end) => join(workflows, `follow-up.${id}.${end}`)))
+  const text = readFileSync(file, 'utf8')
+  expect(text).toContain(`"class": "write"`)
+  expect(text).toContain(`"target": "chat"`)
+  expect(`${text}${readFileSync(answers, 'utf8')}`).not.toContain('canary')
+  const run = () => promisify(execFile)(process.execPath, ['--test', file], { cwd: folder })
+  expect((await run()).stdout).toMatch(/pass 1\b/)
+  // An edit that changes an effect is seen by the test.
+  writeFileSync(join(workflows, 'follow-up.workflow.ts'), CODE.replace('size > 3', 'size > 9'))
+  await expect(run()).rejects.toThrow()
+  expect((await write('--framework', 'node')).stderr).toContain('is there already')
+})
+
+test('a test for vitest compares the same, and a dry run only prints it', async () => {
+  const { write } = await openRecorded()
+  const { stdout } = await write('--framework', 'vitest', '--dry-run')
+  expect(stdout).toContain(`import { expect, test } from 'vitest'`)
+  expect(stdout).toContain('expect(played.end).toEqual({')
+  const { json } = await write('--dry-run', '--json')
+  expect([existsSync(json.data.file), json.data.dryRun]).toEqual([false, true])
+})
+
+test('a run whose code now asks for more than it was given makes no test', async () => {
+  const { write } = await openRecorded(CODE.replace(`'look'`, `'other look'`))
+  const { exit, json } = await write('--json')
+  expect(exit).toBe(1)
+  expect(json.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('"other look"') })
+})

@@ -35,6 +35,8 @@ interface PlanWorld {
   parts: Omit<PlayParts, 'filesFor'>
   findWorkflow: (id: string) => AnyWorkflow | undefined
   readFiles: ReadFiles
+  /** Hears the id of each run that the plan invokes. */
+  onInvoked: (run: string) => void
   borrow: (workflow: string, step: Pick<Checkpoint, 'key' | 'kind' | 'effect'>) => Promise<Borrowed | null>
 }
 
@@ -104,6 +106,7 @@ function playInvoked({ world, parts, files, claim }: Planning, control: PlayCont
     const workflow = invoke && world.findWorkflow(invoke.workflow)
     if (!invoke || !workflow || claim.depth >= MAX_INVOKE_DEPTH) return null
     const { run, account, input, createdAt } = invoke
+    world.onInvoked(run)
     const child: ClaimedRun = {
       ...claim,
       lease: { ...claim.lease, runId: run },

@@ -46,17 +46,19 @@ async function plan(request: PlanRequest): Promise<RoomPlan> {
   if (workflow === undefined)
     throw new UpshotError('not_found', `In the workflows folder, ${describeMissing(claim.workflow)}.`)
   requireTrigger(claim, workflow)
+  const runs = [claim.lease.runId]
   const planned = await playPlan(
     {
       parts: openParts(settings),
       findWorkflow: (id) => set.find(id),
       readFiles: (account, operation, given) => link.call('readFiles', account, operation, given),
+      onInvoked: (run) => runs.push(run),
       borrow: (id, step) => link.call('borrow', id, step),
     },
     workflow,
     request,
   )
-  return { ...planned, undeclared: roomHooks.takeRefused(claim.lease.runId) }
+  return { ...planned, undeclared: runs.flatMap(roomHooks.takeRefused) }
 }
 
 async function replay(recorded: RecordedRun): Promise<PlayedRun> {

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Failure, UpshotError } from '../../core/errors.ts'
 import type { Recording } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
@@ -70,7 +70,7 @@ export class Room implements AsyncDisposable {
   static async open({ settings, store, patienceMs = PATIENCE_MS, ...parts }: RoomParts): Promise<Room> {
     const { onPrint = () => {}, readFiles = refuseFiles } = parts
     const child = fork(pathOf('room-main'), {
-      execArgv: [...RIGHTS, '--import', new URL(`file://${pathOf('room-hooks')}`).href],
+      execArgv: [...RIGHTS, '--import', pathToFileURL(pathOf('room-hooks')).href],
       env: roomEnvironment(),
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -83,11 +83,14 @@ export class Room implements AsyncDisposable {
     })
     child.on('message', (message: LinkMessage) => link.receive(message))
     child.on('exit', (status, signal) => link.end(describeEnd(signal ?? `exit code ${status}`)))
+    const timer = setTimeout(() => link.end(describeEnd(describeSilence(patienceMs))), patienceMs)
     try {
       return new Room({ child, link, patienceMs, settings, code: await link.call<LoadedCode>('load', settings) })
     } catch (error) {
       child.kill('SIGKILL')
       throw error
+    } finally {
+      clearTimeout(timer)
     }
   }
 
@@ -147,7 +150,7 @@ export class Room implements AsyncDisposable {
   }
 
   #giveUp(): void {
-    this.#link.end(describeEnd(`no answer within ${this.#patienceMs} ms: code of a workflow does not come to rest`))
+    this.#link.end(describeEnd(describeSilence(this.#patienceMs)))
     this.#child.kill('SIGKILL')
   }
 }
@@ -165,6 +168,10 @@ function pathOf(name: string): string {
 function roomEnvironment(): NodeJS.ProcessEnv {
   const closed = /^(SERVICE_|UPSHOT_|NODE_(?!COMPILE_CACHE))/
   return Object.fromEntries(Object.entries(processEnvironment()).filter(([name]) => !closed.test(name)))
+}
+
+function describeSilence(ms: number): string {
+  return `no answer within ${ms} ms: code of a workflow does not come to rest`
 }
 
 function describeEnd(why: string): UpshotError {

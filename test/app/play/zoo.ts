@@ -160,7 +160,7 @@ const VERBS: Animal[] = [
   {
     name: 'a run',
     code: `await step.invoke('act', { kind: 'workflow', id: 'zoo-child', on: 'zoo.told', run: () => 1 }, { data: {} })`,
-    call: null,
+    call: 'fetch GET',
     tells: 'invoke',
   },
   { name: 'a question', code: `await step.approve('act', { ask: 'Shall I?' })`, call: null, tells: 'approve' },

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { barsOf, placeOf, spanOf } from '../../src/dashboard/pages/run/bars.ts'
+import { describeFault } from '../../src/dashboard/words/fault.ts'
 import { countOf, formatBytes, formatDistance, formatDuration, formatMoment } from '../../src/dashboard/words/format.ts'
 import { foldHours } from '../../src/dashboard/words/hours.ts'
 import { canRetry, causeOf, type Run, type Step, tookMs } from '../../src/dashboard/words/runs.ts'
+import { shellWord } from '../../src/dashboard/words/shell-word.ts'
 import { lookOf, lookOfVerdict } from '../../src/dashboard/words/states.ts'
 
 const AT = Date.UTC(2026, 10, 22, 12)
@@ -83,4 +85,17 @@ test('the last 24 hours are there, those without a run, too', () => {
   expect(hours.at(-1)).toEqual({ at: iso(0), completed: 5, failed: 0, other: 0 })
   expect(hours.at(-2)).toMatchObject({ failed: 1 })
   expect(hours.reduce((sum, { failed }) => sum + failed, 0)).toBe(1)
+})
+
+test('a word of a shell is quoted unless it is plain', () => {
+  expect(shellWord('storage_a:/in/a.pdf')).toBe('storage_a:/in/a.pdf')
+  expect(shellWord("it's $(here)")).toBe(`'it'\\''s $(here)'`)
+  expect(shellWord('')).toBe("''")
+})
+
+test('a fault is told in words, and a field that the page does not offer by its name', () => {
+  const rule = { id: 'flt_1', on: 'files.get', times: 2, probability: 0.5, skip: 1, seen: 0, struck: 0 }
+  expect(describeFault({ ...rule, latencyMs: 800, reset: true, afterwards: true })).toBe(
+    'Wait first: 800 ms · Reset the connection · afterwards · in 50 % · after 1',
+  )
 })

@@ -21,8 +21,8 @@ export interface RemovalByHand {
 }
 
 /**
- * The Files API for people: with the key of an account, under its limit, after every call of a
- * workflow. It throws only `UpshotError`.
+ * The Files API for people, with the key of an account and under its limit. It throws only
+ * `UpshotError`.
  */
 export interface FilesDesk {
   list(

@@ -12,7 +12,10 @@ const CODES: Record<FilesErrorName, readonly [code: ErrorCode, fix: string | nul
   InvalidRequestError: ['invalid_request', null],
   NotFoundError: ['not_found', 'List the parent folder: it may have been moved or deleted.'],
   RateLimitError: ['too_many_requests', 'Wait until the service accepts calls again.'],
-  LocalRateLimitError: ['too_many_requests', 'The calls of workflows go first: wait until the limit allows one more.'],
+  LocalRateLimitError: [
+    'too_many_requests',
+    'Workflows share the limit of the account: wait until it allows one more call.',
+  ],
   UpstreamError: ['service_failed', null],
   ServerError: ['service_failed', null],
   ProtocolError: ['service_failed', 'Check the address of the service: it does not answer like the Files API.'],

@@ -1,6 +1,7 @@
 import { useId } from 'react'
 import { useToasts } from '../state/toasts.tsx'
 import { useMenuKeys } from '../state/use-menu-keys.ts'
+import { shellWord } from '../words/shell-word.ts'
 
 interface CopyParts {
   cli: string
@@ -23,7 +24,7 @@ export function CopyAs({ cli, url, body, method }: CopyParts) {
     )
   const verb = method === undefined ? '' : ` -X ${method}`
   const call = `curl${verb} -H "Authorization: Bearer $UPSHOT_TOKEN" '${url}'`
-  const curl = body ? `${call} -H 'Content-Type: application/json' -d ${quote(JSON.stringify(body))}` : call
+  const curl = body ? `${call} -H 'Content-Type: application/json' -d ${shellWord(JSON.stringify(body))}` : call
   return (
     <span className="menu">
       <button type="button" className="plain" popoverTarget={id} data-key=".">
@@ -39,9 +40,4 @@ export function CopyAs({ cli, url, body, method }: CopyParts) {
       </span>
     </span>
   )
-}
-
-/** A word of a POSIX shell. */
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

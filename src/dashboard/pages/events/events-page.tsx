@@ -80,7 +80,7 @@ function NoEvents({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty title="No event yet.">
       <p>The service tells of the first one when a file moves. Or make one of your own:</p>
-      <code>upshot events trigger transfer.completed</code>
+      <code>upshot trigger transfer.completed</code>
     </Empty>
   )
 }

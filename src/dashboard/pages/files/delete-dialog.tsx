@@ -6,6 +6,7 @@ import { Confirm } from '../../parts/confirm.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { useToasts } from '../../state/toasts.tsx'
 import { formatBytes } from '../../words/format.ts'
+import { shellWord } from '../../words/shell-word.ts'
 
 type Details = AnswerOf<'GET /files/:storage/:id'>
 
@@ -24,6 +25,7 @@ export function DeleteDialog({ file, account, isTyped, onClose, onDeleted }: Dia
   const toast = useToasts()
   const { service, id, name, path, size, modifiedAt } = file
   const params = { storage: service, id }
+  const target = shellWord(`${service}:${id}`)
   const body = { account, expect: { path, size, modifiedAt }, count: 1 } as const
   const perform = async (reason: string | undefined) => {
     const { outcome, error } = await remove.mutateAsync({ params, body: { ...body, reason } })
@@ -40,7 +42,7 @@ export function DeleteDialog({ file, account, isTyped, onClose, onDeleted }: Dia
       perform={perform}
       beside={
         <CopyAs
-          cli={`upshot files rm '${service}:${id}'`}
+          cli={`upshot files rm ${target}`}
           url={urlOf('POST /files/:storage/:id/delete', { params, body })}
           body={body}
         />

@@ -10,6 +10,7 @@ import { Moment } from '../../parts/when.tsx'
 import { useMay, useSession } from '../../state/session.ts'
 import { useToasts } from '../../state/toasts.tsx'
 import { formatBytes } from '../../words/format.ts'
+import { shellWord } from '../../words/shell-word.ts'
 import { storyOf } from '../../words/story.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { hrefOf, type Place } from './place.ts'
@@ -39,6 +40,7 @@ export function FilePanel({ place }: { place: Place }) {
 
 function Body({ file, place }: { file: Details; place: Place }) {
   const params = { storage: file.service, id: file.id }
+  const target = shellWord(`${file.service}:${file.id}`)
   return (
     <>
       <Actions file={file} place={place} />
@@ -60,7 +62,7 @@ function Body({ file, place }: { file: Details; place: Place }) {
         <Link href={storyOf(`${file.service}:${file.path}`)}>of its path</Link>
         <span className="push">
           <CopyAs
-            cli={`upshot files get '${file.service}:${file.id}'`}
+            cli={`upshot files get ${target}`}
             url={urlOf('GET /files/:storage/:id', { params, query: { account: place.account } })}
           />
         </span>

@@ -6,6 +6,7 @@ import { CopyAs } from '../../parts/copy-as.tsx'
 import { Empty } from '../../parts/messages.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { useMay } from '../../state/session.ts'
+import { shellWord } from '../../words/shell-word.ts'
 import { FilePanel } from './file-panel.tsx'
 import { Folder } from './folder.tsx'
 import { hrefOf, listFolders, type Place, STORAGES, usePlace } from './place.ts'
@@ -28,6 +29,7 @@ function Browser() {
   const place = usePlace()
   const { account, storage, path, file } = place
   const input = { params: { storage }, query: { account, path } }
+  const target = shellWord(`${storage}:${path}`)
   const folder = useList('GET /files/:storage', input, { isStill: true })
   return (
     <div className="stack">
@@ -35,7 +37,7 @@ function Browser() {
         <button type="button" onClick={() => void folder.refetch()} disabled={folder.isFetching}>
           Read again
         </button>
-        <CopyAs cli={`upshot files ls '${storage}:${path}'`} url={urlOf('GET /files/:storage', input)} />
+        <CopyAs cli={`upshot files ls ${target}`} url={urlOf('GET /files/:storage', input)} />
       </PageHead>
       <div className="row">
         <nav className="tabs" aria-label="Storages">

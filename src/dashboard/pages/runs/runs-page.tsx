@@ -111,7 +111,7 @@ function NoRuns({ isFiltered, clear }: { isFiltered: boolean; clear: () => void 
   return (
     <Empty title="No run yet.">
       <p>An event, a tick or another run starts one. Make an event of your own:</p>
-      <code>upshot events trigger transfer.completed</code>
+      <code>upshot trigger transfer.completed</code>
     </Empty>
   )
 }

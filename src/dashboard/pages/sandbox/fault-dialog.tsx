@@ -4,6 +4,7 @@ import { useAction } from '../../api/use-api.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { CALL_EFFECTS, CALLS, DELIVERY_EFFECTS } from '../../words/fault.ts'
+import { shellWord } from '../../words/shell-word.ts'
 
 /** Adds a fault: where it strikes, what it does, and how often. */
 export function FaultDialog({ onClose }: { onClose: () => void }) {
@@ -18,8 +19,9 @@ export function FaultDialog({ onClose }: { onClose: () => void }) {
   const number = Number(amount || effect.usual)
   const value = effect.unit ? number : effect.value
   const rule = { on, [effect.name]: value, ...(times === '' ? {} : { times: Number(times) }) }
-  const given = effect.unit ? ` ${number}${/Ms$/.test(effect.name) ? 'ms' : ''}` : ''
-  const command = `upshot sandbox fault add '${on}' ${effect.option}${given}${times === '' ? '' : ` --times ${times}`}`
+  const given = effect.unit ? [`${number}${effect.unit === 'Milliseconds' ? 'ms' : ''}`] : []
+  const often = times === '' ? [] : ['--times', times]
+  const command = ['upshot', 'sandbox', 'fault', 'add', shellWord(on), effect.option, ...given, ...often].join(' ')
   return (
     <Confirm
       title="Add a fault"

@@ -4,6 +4,7 @@ import { useAction } from '../../api/use-api.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { useToasts } from '../../state/toasts.tsx'
+import { shellWord } from '../../words/shell-word.ts'
 import { STORAGES } from '../files/place.ts'
 
 interface DialogParts {
@@ -22,6 +23,7 @@ export function FileDialog({ onClose }: DialogParts) {
     toast(`Wrote ${storage}:${path}.`)
   }
   const body = { path, text }
+  const target = shellWord(`${storage}:${path}`)
   return (
     <Confirm
       title="Put a file into a storage"
@@ -30,7 +32,7 @@ export function FileDialog({ onClose }: DialogParts) {
       perform={perform}
       beside={
         <CopyAs
-          cli={`upshot sandbox storage put - '${storage}:${path}'`}
+          cli={['upshot', 'sandbox', 'storage', 'put', '-', target].join(' ')}
           url={urlOf('PUT /sandbox/files/:storage', { params: { storage }, body })}
           body={body}
           method="PUT"
@@ -57,9 +59,10 @@ export function TransferDialog({ onClose }: DialogParts) {
   const from = { storage: fromStorage as (typeof STORAGES)[number], path: fromPath }
   const to = { storage: toStorage as (typeof STORAGES)[number], path: toPath }
   const body = { from, to, failAt: failAt === '' ? null : Number(failAt) / 100 }
-  const command =
-    `upshot sandbox transfer start '${fromStorage}:${fromPath}' '${toStorage}:${toPath}'` +
-    (body.failAt === null ? '' : ` --fail-at ${body.failAt}`)
+  const source = shellWord(`${fromStorage}:${fromPath}`)
+  const target = shellWord(`${toStorage}:${toPath}`)
+  const part = body.failAt === null ? [] : ['--fail-at', body.failAt]
+  const command = ['upshot', 'sandbox', 'transfer', 'start', source, target, ...part].join(' ')
   return (
     <Confirm
       title="Start a transfer"
@@ -100,7 +103,7 @@ export function EventDialog({ onClose }: DialogParts) {
       onClose={onClose}
       perform={perform}
       beside={
-        <CopyAs cli={`upshot events trigger ${type}`} url={urlOf('POST /sandbox/events', { body })} body={body} />
+        <CopyAs cli={`upshot trigger ${shellWord(type)}`} url={urlOf('POST /sandbox/events', { body })} body={body} />
       }
     >
       <label>

@@ -39,8 +39,8 @@ export default function Workflows() {
         {({ items }) =>
           items.length === 0 ? (
             <Empty title="No workflow is loaded.">
-              <p>A workflow is a module in the folder workflows/. This makes the first one:</p>
-              <code>upshot workflows new</code>
+              <p>A workflow is a module in the folder workflows/. This makes a project with the first one:</p>
+              <code>upshot init</code>
             </Empty>
           ) : (
             <DataTable

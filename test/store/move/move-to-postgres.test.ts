@@ -9,7 +9,8 @@ import { verifyLedger } from '../../../src/core/safety/verify-ledger.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { type MoveReport, moveToPostgres } from '../../../src/store/move/move-to-postgres.ts'
 import { LEFT_OUT } from '../../../src/store/move/table-selects.ts'
-import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts'
+import { openPostgresStore, withSession } from '../../../src/store/postgres/open-postgres-store.ts'
+import { verifyPostgres } from '../../../src/store/postgres/upkeep/verify-postgres.ts'
 import { askAdmission, concurrency } from '../../contract/support/ask-admission.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
@@ -95,6 +96,8 @@ test('every run goes on where it was, every event stays known, and the file open
   // The end of the one lets the other in.
   if (held) await store.completeRun(held.lease, 'null', NOW)
   expect((await store.claimRuns('wrk_new', 9, NOW)).map(({ lease }) => lease.runId)).toEqual([runs.inLine])
+  const { checks } = await withSession(targetOf(place), verifyPostgres)
+  expect(checks.filter(({ passed }) => !passed)).toEqual([])
   const report = await verifyLedger(store, { anchors: [] })
   expect(report).toMatchObject({ passed: true, faults: [] })
   // New rows are numbered after the old ones.

@@ -3,11 +3,12 @@ import { CommitCounts } from '../../core/commit-counts.ts'
 import { listRules } from '../../core/safety/guard.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
+import type { ErrorFacts } from '../../files/errors.ts'
 import type { NoticeBus } from '../../notices/notice-bus.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { databaseFile } from '../../project/data-dir/data-files.ts'
 import { readVersion } from '../../project/read-version.ts'
-import { Metrics, type MetricsParts } from '../../watch/metrics/metrics.ts'
+import { type KnownLabels, Metrics, type MetricsParts } from '../../watch/metrics/metrics.ts'
 import type { GaugeSources } from '../../watch/metrics/read-gauges.ts'
 import type { RolePlan } from '../role.ts'
 
@@ -41,9 +42,31 @@ export function openMetrics(config: Config, wiring: MetricsWiring): Metrics {
     guardRules: config.guardPolicy.limits === null ? [] : listRules(config.guardPolicy.limits),
     database: databaseFile(config),
     commits: new CommitCounts(commits),
+    readKnown,
   })
   notices.subscribe('*', (notice) => metrics.count(notice))
   return metrics
+}
+
+const FILE_OPERATIONS = {
+  list: 0,
+  find: 0,
+  get: 0,
+  download_url: 0,
+  download: 0,
+  hash: 0,
+  delete: 0,
+} as const satisfies Record<ErrorFacts['operation'], 0>
+
+/** Loaded by the first scrape: an app that nobody scrapes does without the table of routes. */
+async function readKnown(): Promise<KnownLabels> {
+  const { ROUTES } = await import('../../admin/contract/routes.ts')
+  const errors = Object.keys(await import('../../files/index.ts')).filter((name) => name.endsWith('Error'))
+  return {
+    fileOperations: Object.keys(FILE_OPERATIONS),
+    fileOutcomes: ['ok', 'left', ...errors],
+    adminOperations: Object.keys(ROUTES),
+  }
 }
 
 /**

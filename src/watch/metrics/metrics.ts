@@ -11,6 +11,16 @@ import { counter, type GaugeSources, gauge, readGauges } from './read-gauges.ts'
 /** Rows of the ledger that tell when an endpoint last took a delivery before this process began. */
 const RECENT_DELIVERIES = 1_000
 
+/** Labels of calls of the Files API, and of requests to the admin API. */
+export interface KnownLabels {
+  fileOperations: readonly string[]
+  fileOutcomes: readonly string[]
+  adminOperations: readonly string[]
+}
+
+/** First digits of the status of an answer. */
+const STATUS_DIGITS = [2, 4, 5]
+
 export interface MetricsParts extends GaugeSources {
   store: Pick<ReadStore, 'listEndpointNames' | 'listWorkflows' | 'listRoutes' | 'listSchedules' | 'listDeliveries'>
   clock: Clock
@@ -20,6 +30,8 @@ export interface MetricsParts extends GaugeSources {
   spansDropped: () => number
   /** Rules of the project's limits; empty where the guard is off. */
   guardRules: readonly string[]
+  /** Labels that are known beforehand; the first scrape asks for them. */
+  readKnown: () => Promise<KnownLabels>
   /** The channels of each alert rule. */
   alerts: readonly { rule: string; channel: string }[]
 }
@@ -30,6 +42,7 @@ export class Metrics {
   readonly #parts: MetricsParts
   #process: Registry | null = null
   #hasReadLedger = false
+  #hasBegun = false
 
   constructor(parts: MetricsParts) {
     this.#parts = parts
@@ -44,6 +57,7 @@ export class Metrics {
   /** `accept`: the header of the request. */
   async scrape(accept: string): Promise<Exposition> {
     const names = await this.#nameEndpoints()
+    await this.#beginLabels()
     await this.#beginKnown()
     const gauges = await readGauges(this.#parts)
     // Loaded by the first scrape: an app that nobody scrapes does without prom-client.
@@ -67,7 +81,7 @@ export class Metrics {
       for (const { id, removedAt } of await store.listEndpointNames()) if (removedAt === null) this.counts.endpoint(id)
       for (const route of (await store.listRoutes()) ?? []) {
         if (matchType(route.eventType, route.eventType) && !route.eventType.includes('*')) {
-          this.counts.eventType(route.eventType, 'webhook')
+          for (const origin of ['webhook', 'send'] as const) this.counts.eventType(route.eventType, origin)
         }
       }
       await this.#readLedger()
@@ -77,11 +91,23 @@ export class Metrics {
         this.counts.workflow(id)
         for (const rule of this.#parts.guardRules) this.counts.held(id, rule)
       }
+      for (const { account } of this.#parts.fileLimits()) this.counts.limitWait(account)
     }
     if (plan.schedule) {
       for (const { rule, channel } of this.#parts.alerts) this.counts.alert(rule, channel)
       await this.#beginSchedules()
     }
+  }
+
+  /** Once: what no workflow or endpoint adds to. */
+  async #beginLabels(): Promise<void> {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    const { fileOperations, fileOutcomes, adminOperations } = await this.#parts.readKnown()
+    if (this.#parts.plan.work) {
+      for (const operation of fileOperations) for (const outcome of fileOutcomes) this.counts.call(operation, outcome)
+    }
+    for (const operation of adminOperations) for (const digit of STATUS_DIGITS) this.counts.request(operation, digit)
   }
 
   async #beginSchedules(): Promise<void> {

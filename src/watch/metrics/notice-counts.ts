@@ -75,6 +75,21 @@ export class NoticeCounts {
     return this.#families.held(labels)
   }
 
+  /** The calls of an operation of the Files API with one outcome. */
+  call(operation: string, outcome: string): Count {
+    return this.#families.calls({ operation, outcome: this.book.bounded('kind', outcome) })
+  }
+
+  /** The requests to an operation of the admin API whose status begins with this digit. */
+  request(operation: string, digit: number): Count {
+    return this.#families.requests({ operation: this.book.bounded('operation', operation), class: `${digit}xx` })
+  }
+
+  /** The time that calls of an account waited. */
+  limitWait(account: string): Count {
+    return this.#families.limitWait({ account: this.book.bounded('kind', account) })
+  }
+
   /** The series of a rule's messages to one of its channels. */
   alert(rule: string, channel: string): Record<'sent' | 'failed', Count> {
     const labels = { rule: this.book.bounded('kind', rule), channel: this.book.bounded('kind', channel) }
@@ -168,15 +183,14 @@ export class NoticeCounts {
   }
 
   #countCall({ operation, outcome, account, ms, waitedMs, caller }: NoticeOf<'files.called'>): void {
-    const { calls, callDuration, limitWait } = this.#families
-    calls({ operation, outcome: this.book.bounded('kind', outcome) }).value++
-    observe(callDuration({ operation }), CALL, ms / 1_000, this.#exampleOf(caller?.root ?? null))
-    limitWait({ account: this.book.bounded('kind', account) }).value += waitedMs / 1_000
+    this.call(operation, outcome).value++
+    observe(this.#families.callDuration({ operation }), CALL, ms / 1_000, this.#exampleOf(caller?.root ?? null))
+    this.limitWait(account).value += waitedMs / 1_000
   }
 
   #countRequest({ operation: given, status, ms }: NoticeOf<'admin.answered'>): void {
+    this.request(given, Math.floor(status / 100)).value++
     const operation = this.book.bounded('operation', given)
-    this.#families.requests({ operation, class: `${Math.floor(status / 100)}xx` }).value++
     observe(this.#families.requestDuration({ operation }), FAST, ms / 1_000)
   }
 

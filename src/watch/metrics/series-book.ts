@@ -3,7 +3,7 @@ import type { Count, CounterFamily, HistogramFamily, Labels, Spread } from './fa
 /** Series of all counters and histograms; a bucket, a sum and a count are a series each. */
 export const MAX_SERIES = 5_000
 /** Different values of one label; later ones share the value `other`. */
-export const MAX_VALUES = { workflow: 200, endpoint: 100, type: 100, operation: 100, kind: 60 } as const
+export const MAX_VALUES = { workflow: 200, endpoint: 100, type: 100, operation: 200, kind: 60 } as const
 /** Series that are kept for `other`, so that it has room when the rest is full. */
 const RESERVED = 500
 

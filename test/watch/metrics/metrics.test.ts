@@ -70,6 +70,10 @@ test('every series whose labels are known is there with 0 before anything happen
     'upshot_ticks_missed_total{workflow="verify"}': 0,
     'upshot_endpoint_suspect{endpoint="main"}': 0,
     upshot_runs_lost_total: 0,
+    'upshot_events_total{type="file.created",origin="send"}': 0,
+    'upshot_files_calls_total{operation="get",outcome="ok"}': 0,
+    'upshot_files_limit_wait_seconds_total{account="default"}': 0,
+    'upshot_admin_requests_total{operation="GET /runs",class="5xx"}': 0,
   })
 })
 

@@ -29,6 +29,7 @@ export function openTestMetrics(given: Partial<MetricsParts> = {}) {
     commits: new CommitCounts(),
     spansDropped: () => 0,
     alerts: [],
+    readKnown: async () => ({ fileOperations: ['get'], fileOutcomes: ['ok'], adminOperations: ['GET /runs'] }),
     ...given,
   })
   return {

@@ -7,6 +7,9 @@ export interface RowCounts {
   segmentRows: number
 }
 
+/** Filters that searches keep: 48 MB. */
+const MAX_STORED = 256
+
 /**
  * Tells new events from known ones: a filter per block, in memory, says which blocks of the index
  * to search. Only `search` may be called outside a transaction. See decision 3.
@@ -20,6 +23,8 @@ export class KnownEvents {
   readonly #loadFilter
   readonly #saveFilter
   readonly #filters: BloomFilter[] = []
+  /** Filters that searches have read, by the number of their block. */
+  readonly #stored = new Map<number, BloomFilter>()
   #isLoaded = false
   /** The last row in the filters. */
   #filteredTo = 0
@@ -74,10 +79,26 @@ export class KnownEvents {
     return null
   }
 
-  /** As `find`, outside a transaction and without filters: it searches every segment. */
+  /** As `find`, outside a transaction too: by the stored filters of the full blocks. */
   search(identity: Buffer): number | null {
-    const newest = this.#newest.get() ?? 0
-    return this.#searchSegments({ from: 0, to: Math.floor(newest / this.#counts.segmentRows) + 1 }, identity)
+    const newest = this.#blockOf(this.#newest.get() ?? 0)
+    for (let block = newest; block >= 0; block--) {
+      const filter = block === newest ? null : this.#readStored(block, newest)
+      const seq = filter?.mayHold(identity) === false ? null : this.#searchSegments(this.#segmentsOf(block), identity)
+      if (seq !== null) return seq
+    }
+    return null
+  }
+
+  /** Kept, but for the block that was full last: the transaction that filled it may roll back. */
+  #readStored(block: number, newest: number): BloomFilter | null {
+    const kept = this.#stored.get(block)
+    if (kept) return kept
+    const saved = this.#loadFilter.get(block)
+    if (saved === undefined) return null
+    const filter = new BloomFilter(this.#counts.blockRows, saved)
+    if (block < newest - 1 && this.#stored.size < MAX_STORED) this.#stored.set(block, filter)
+    return filter
   }
 
   /** Number and segment for a new event, which is known from now on. */

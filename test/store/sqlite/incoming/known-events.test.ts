@@ -31,7 +31,7 @@ function openProcess(file: string) {
         })
         .catch(() => {}),
     blocks: () => db.prepare('SELECT number FROM event_block ORDER BY number').pluck().all(),
-    find: (id: string) => events.findSeqs(id),
+    find: (id: string) => events.findSeqs(id, 'default'),
     close: () => void db.close(),
   }
 }
@@ -67,6 +67,10 @@ test('an event is new once, whatever processes, restarts, blocks and failed comm
           at.close()
           processes[step.process] = openProcess(file)
         }
+      }
+      for (let number = 1; number <= 40; number++) {
+        const count = model.has(`evt_${number}`) ? 1 : 0
+        for (const each of processes) expect(each.find(`evt_${number}`)).toHaveLength(count)
       }
       for (const each of processes) each.close()
     }),

@@ -5,6 +5,8 @@ export interface HealthReport {
   checks: Record<string, string>
 }
 
+const CHECK_WITHIN_MS = 6_000
+
 /** Resolves when all is well; rejects with an error that says what is wrong. */
 export type HealthCheck = () => Promise<void>
 
@@ -12,23 +14,27 @@ export interface Health {
   check(): Promise<HealthReport>
 }
 
-/** Runs all checks in parallel. */
-export function createHealth(checks: Record<string, HealthCheck>): Health {
+/**
+ * Runs all checks in parallel. One that takes longer than `withinMs` has failed: who asks wants an
+ * answer, whatever is stuck.
+ */
+export function createHealth(checks: Record<string, HealthCheck>, withinMs = CHECK_WITHIN_MS): Health {
   return {
     async check() {
       const results = await Promise.all(
-        Object.entries(checks).map(async ([name, run]) => [name, await runCheck(run)] as const),
+        Object.entries(checks).map(async ([name, run]) => [name, await runCheck(run, withinMs)] as const),
       )
       return { ready: results.every(([, result]) => result === 'ok'), checks: Object.fromEntries(results) }
     },
   }
 }
 
-async function runCheck(run: HealthCheck): Promise<string> {
-  try {
-    await run()
-    return 'ok'
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
+async function runCheck(run: HealthCheck, withinMs: number): Promise<string> {
+  const late = Promise.withResolvers<string>()
+  const timer = setTimeout(() => late.resolve(`no answer within ${withinMs / 1_000} s`), withinMs)
+  const checked = run().then(
+    () => 'ok',
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  )
+  return Promise.race([checked, late.promise]).finally(() => clearTimeout(timer))
 }

@@ -3,7 +3,7 @@ import { describeError } from '../core/errors.ts'
 import { deriveProbeKey } from '../core/incoming/probe-mark.ts'
 import type { Route } from '../core/incoming/route.ts'
 import type { Store, StoreWatch } from '../core/store/store.ts'
-import { type Clock, systemClock } from '../core/time.ts'
+import type { Clock } from '../core/time.ts'
 import { KnownSecrets } from '../notices/log/known-secrets.ts'
 import { createNoticeBus, type NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
@@ -16,6 +16,7 @@ import { openSharedStore } from '../store/open-store.ts'
 import { isLogMissing } from '../store/sqlite/database/open-mark.ts'
 import type { Tracing } from '../watch/traces/tracing.ts'
 import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-urls.ts'
+import { DatabaseClock } from './engine/database-clock.ts'
 import type { Engine } from './engine/engine.ts'
 import { noteGuard } from './engine/note-guard.ts'
 import { openEngine } from './engine/open-engine.ts'
@@ -41,6 +42,7 @@ export class App {
   readonly notices: NoticeBus
   readonly #config: Config
   readonly #clock: Clock
+  readonly #stopClock: () => void
   readonly #plan: RolePlan
   readonly #engine: Engine | null
   readonly #parts: OpenParts
@@ -61,7 +63,7 @@ export class App {
   static async create(config: Config, parts: Partial<AppParts> = {}): Promise<App> {
     const plan = planParts(config)
     const { notices = createNoticeBus(), secrets = new KnownSecrets(), workflows } = parts
-    const { clock = systemClock, random = Math.random } = parts
+    const { random = Math.random } = parts
     const commits = CommitCounts.allocate()
     const closed = protectDataDir(config)
     if (closed.length > 0) notices.publish({ kind: 'store.protected', paths: closed })
@@ -70,8 +72,9 @@ export class App {
       notices.publish({ kind: 'store.log_missing', file: options.file })
     const store = await (parts.openStore ?? openSharedStore)(options)
     const probeKey = deriveProbeKey(options.vaultKey)
-    const given = { clock, random, notices, ...(workflows === undefined ? {} : { workflows }) }
     try {
+      const { clock, stop: stopClock } = await followClock(parts, store)
+      const given = { clock, random, notices, ...(workflows === undefined ? {} : { workflows }) }
       // Its thread and this one load their modules at the same time.
       const [engine, { openParts }] = await Promise.all([
         plan.work ? openEngine({ config, store, storeOptions: options, ...given }) : null,
@@ -79,7 +82,8 @@ export class App {
         config.service.kind === 'sandbox' ? import('../sandbox/index.ts') : null,
       ])
       const tracing = await traceNotices(config, notices, clock)
-      return new App(config, { clock, notices, secrets, plan, store, engine, commits, tracing, probeKey, openParts })
+      const made = { clock, stopClock, notices, secrets, plan, store, engine, commits, tracing, probeKey, openParts }
+      return new App(config, made)
     } catch (error) {
       await store.close()
       throw error
@@ -88,12 +92,14 @@ export class App {
 
   private constructor(
     config: Config,
-    given: Omit<Parameters<typeof openParts>[1], 'hooks'> & Pick<AppParts, 'secrets'> & { openParts: typeof openParts },
+    given: Omit<Parameters<typeof openParts>[1], 'hooks'> &
+      Pick<AppParts, 'secrets'> & { openParts: typeof openParts; stopClock: () => void },
   ) {
     this.notices = given.notices
     this.store = given.store
     this.#config = config
     this.#clock = given.clock
+    this.#stopClock = given.stopClock
     this.#plan = given.plan
     this.#engine = given.engine
     this.#tracing = given.tracing
@@ -203,6 +209,7 @@ export class App {
     this.#watch?.stop()
     // While runs finish, the receiver answers 503, so that senders know to try again.
     const drained = receiver.drain()
+    this.#stopClock()
     const faults = [
       ...(await settleAll([pruner.stop(), hours.stop(), alerts?.stop(), beat.stop()])),
       ...(await settleAll([drained, scheduler.stop(), this.#engine?.stop()])),
@@ -246,8 +253,13 @@ async function settleAll(parts: readonly (Promise<void> | undefined)[]): Promise
   return results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
 }
 
+/** The given clock, or the one that all processes of the database share. */
+async function followClock({ clock }: Partial<AppParts>, store: Store): Promise<{ clock: Clock; stop: () => void }> {
+  return clock === undefined ? DatabaseClock.follow(store) : { clock, stop: () => {} }
+}
+
 /** Null where no collector is set. */
-async function traceNotices({ traces }: Config, notices: NoticeBus, clock = systemClock): Promise<Tracing | null> {
+async function traceNotices({ traces }: Config, notices: NoticeBus, clock: Clock): Promise<Tracing | null> {
   if (!traces) return null
   const { openTracing } = await import('../watch/traces/open-tracing.ts')
   return openTracing(traces, { notices, clock, version: readVersion() })

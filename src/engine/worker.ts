@@ -280,7 +280,7 @@ export class Worker implements DeliveryIntake {
       store
         .beatWorker(this.id, clock.now())
         .then(() => this.#recover())
-        .then(() => this.checkLeases())
+        .then(() => (this.#state === 'started' ? this.#passes.checkAll(store, this.id) : undefined))
         .catch((error: unknown) => this.#report('the heartbeat', error))
         .finally(() => this.#state === 'started' && this.#scheduleBeat())
     })

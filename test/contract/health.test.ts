@@ -7,9 +7,17 @@ import { describeStores } from './describe-stores.ts'
 import { claimNext } from './support/claim-next.ts'
 
 describeStores((open) => {
+  test('the clock of the database is told where it is not that of the machine', async () => {
+    const { store } = await open()
+    const before = Date.now()
+    const moment = (await store.readClock()) ?? before
+    expect(moment).toBeGreaterThanOrEqual(before - 1)
+    expect(moment).toBeLessThanOrEqual(Date.now() + 1)
+  })
+
   test('a store that can be written and is migrated says so', async () => {
     const { store } = await open()
-    expect(await store.checkWritable(NOW)).toEqual({ isMigrated: true })
+    expect(await store.checkWritable(NOW)).toEqual({ isMigrated: true, isReplicated: null })
   })
 
   test('a watch calls after writes of this process and of others, and only after writes', async () => {

@@ -39,7 +39,7 @@ describeStores((open) => {
     const delivery = incoming('evt_1', { workflows, priorities: { inventory: 7 }, arrivalClaim })
     const receipt = await store.saveDelivery(delivery)
     const taken = listClaimedOnArrival(delivery, receipt)
-    expect(taken.map((run) => run.lease)).toEqual(
+    expect(taken.map((run) => run.lease)).toMatchObject(
       receipt.runs.map((runId) => ({ runId, fence: FIRST_FENCE, worker: 'wrk_1' })),
     )
     expect(await store.listLeases('wrk_1')).toHaveLength(2)

@@ -110,6 +110,6 @@ describeStores((open) => {
     await queueRun(store, 'evt_2')
     const [a, b] = await store.claimRuns('wrk_1', 2, NOW)
     await (await await reopen()).cancelRun(a?.lease.runId ?? '', 'by hand', NOW)
-    expect(await store.listLeases('wrk_1')).toEqual([{ runId: b?.lease.runId, fence: 1 }])
+    expect(await store.listLeases('wrk_1')).toMatchObject([{ runId: b?.lease.runId, fence: 1 }])
   })
 })

@@ -63,16 +63,23 @@ export function unpackArrivals([hasQueued, ...claimed]: PackedArrivals): Arrival
 function packArrival({ delivery, receipt }: Arrival) {
   const { id, endpointId, account, receivedAt, event, body, workflows, arrivalClaim } = delivery
   const head = [id, endpointId, account, receivedAt, event.id, event.type, event.created, body, workflows] as const
-  return [...head, arrivalClaim?.worker, arrivalClaim?.codeHashes, receipt.runs, receipt.claimedWithEvent] as const
+  return [
+    ...head,
+    arrivalClaim?.worker,
+    arrivalClaim?.codeHashes,
+    receipt.runs,
+    receipt.claimedWithEvent,
+    receipt.era,
+  ] as const
 }
 
 function unpackArrival(packed: PackedArrival): Arrival {
   const [id, endpointId, account, receivedAt, eventId, type, created, body, workflows, ...claim] = packed
-  const [worker = '', codeHashes = {}, runs, claimedWithEvent] = claim
+  const [worker = '', codeHashes = {}, runs, claimedWithEvent, era] = claim
   const event = { id: eventId, type, created }
   const arrivalClaim = { worker, codeHashes }
   const head = { id, endpointId, account, receivedAt, event, body }
   const delivery: IncomingDelivery = { ...head, facts: {}, workflows, arrivalClaim }
-  const claimed = claimedWithEvent === undefined ? {} : { claimedWithEvent }
+  const claimed = claimedWithEvent === undefined ? {} : { claimedWithEvent, ...(era === undefined ? {} : { era }) }
   return { delivery, receipt: { verdict: 'accepted', runs, ...claimed } }
 }

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { UpshotError } from '../../core/errors.ts'
-import { systemClock } from '../../core/time.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
 import { openConnectedStore } from '../../store/open-store.ts'
+import { DatabaseClock } from './database-clock.ts'
 import { type EngineStart, type FromEngine, type ToEngine, unpackArrivals } from './engine-messages.ts'
 import { forwardNotices } from './forward-notices.ts'
 import { LocalEngine } from './local-engine.ts'
@@ -21,10 +21,11 @@ const tell = (message: FromEngine) => parentPort?.postMessage(message)
 const flush = forwardNotices(notices, tell)
 catchStrayErrors(notices.publish)
 const store = await openConnectedStore(options, port)
+const { clock, stop: stopClock } = await DatabaseClock.follow(store)
 
 const loading = LocalEngine.load({
   ...{ config, store, notices },
-  clock: systemClock,
+  clock,
   random: Math.random,
   worker: { id: worker, counts: new WorkerCounts(counts) },
   onLoaded: (codeHashes) => tell({ kind: 'loaded', codeHashes }),
@@ -46,6 +47,7 @@ function handle(engine: LocalEngine, message: ToEngine): void {
 
 async function stop(engine: LocalEngine): Promise<void> {
   await engine.stop()
+  stopClock()
   await store.close()
 }
 

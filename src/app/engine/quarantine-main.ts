@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '../../core/time.ts'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
 import { openSharedStore } from '../../store/open-store.ts'
+import { DatabaseClock } from './database-clock.ts'
 import { EngineThread } from './engine-thread.ts'
 import { forwardNotices } from './forward-notices.ts'
 import type { FromQuarantine, QuarantineStart } from './quarantine.ts'
@@ -18,14 +18,16 @@ async function main({ config: given, storeOptions, access }: QuarantineStart): P
   const flush = forwardNotices(notices, (heard: FromQuarantine) => void (process.connected && process.send?.(heard)))
   const options = { ...storeOptions, vaultKey: Buffer.from(storeOptions.vaultKey) }
   const store = await openSharedStore(options)
+  const { clock, stop: stopClock } = await DatabaseClock.follow(store)
   const engine = await SupervisedEngine.load({
-    ...{ config, store, clock: systemClock, notices },
+    ...{ config, store, clock, notices },
     begin: (pulseMs, heard) =>
-      new EngineThread({ ...{ config, store, pulseMs, heard }, storeOptions: options, now: systemClock.now() }),
+      new EngineThread({ ...{ config, store, pulseMs, heard }, storeOptions: options, now: clock.now() }),
   })
   await engine.start(access)
   while (!isTold && !(await isDone())) await sleep(LOOK_EVERY_MS)
   await engine.stop()
+  stopClock()
   await store.close()
   flush()
   process.exit(0)

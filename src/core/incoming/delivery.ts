@@ -148,6 +148,8 @@ export interface DeliveryReceipt {
   runs: string[]
   /** Number of the event, where the delivery's worker claimed its runs. */
   claimedWithEvent?: EventNumber
+  /** Of the leases of those runs; see `Lease`. */
+  era?: string
 }
 
 /** A row of the delivery ledger: one request, accepted or refused. */

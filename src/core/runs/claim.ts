@@ -59,7 +59,7 @@ export type RunCause =
 /** The runs that a delivery's worker claimed, in the form in which `claimRuns` gives them. */
 export function listClaimedOnArrival(
   delivery: IncomingDelivery,
-  { runs, claimedWithEvent }: DeliveryReceipt,
+  { runs, claimedWithEvent, era }: DeliveryReceipt,
 ): ClaimedRun[] {
   const { arrivalClaim, workflows, account, receivedAt, body, event } = delivery
   if (claimedWithEvent === undefined || arrivalClaim === undefined) return []
@@ -75,7 +75,10 @@ export function listClaimedOnArrival(
     body,
   } as const
   return workflows.map((workflow, index) => ({
-    lease: { runId: runs[index] ?? '', fence: FIRST_FENCE, worker: arrivalClaim.worker },
+    lease: {
+      ...{ runId: runs[index] ?? '', fence: FIRST_FENCE, worker: arrivalClaim.worker },
+      ...(era === undefined ? {} : { era }),
+    },
     workflow,
     attempt: 0,
     createdAt: receivedAt,

@@ -10,6 +10,11 @@ export interface Lease {
    */
   fence: number
   worker: string
+  /**
+   * The store's own word for the history that the claim is part of. Absent in a store without
+   * failover. A write with another one is refused: rows that it builds on may be lost.
+   */
+  era?: string
 }
 
 /** The fence of a run's first claim. */

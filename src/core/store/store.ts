@@ -50,11 +50,16 @@ export interface StoreWrites
     ShapeWrites,
     HourWrites,
     ProcessWrites {
-  /**
-   * Writes a row, so that `/readyz` knows that writing works. `isMigrated`: the schema is this
-   * version's.
-   */
-  checkWritable(now: number): Promise<{ isMigrated: boolean }>
+  /** Writes a row, so that `/readyz` knows that writing works. Fails at once where it does not. */
+  checkWritable(now: number): Promise<Writable>
+}
+
+/** A database that takes writes. */
+export interface Writable {
+  /** The schema is this version's. */
+  isMigrated: boolean
+  /** Commits wait for a standby; null where there is none. */
+  isReplicated: boolean | null
 }
 
 /** Every read of the store, for the command line, the admin server, and stages that only read. */
@@ -84,6 +89,11 @@ export interface ReadStore
    * writes may be one call, and a call may be lost: it is a hint, beside which callers poll.
    */
   watch(clock: Clock, onChange: () => void): StoreWatch
+  /**
+   * Epoch milliseconds by the clock that all processes of the database share. Null where that is
+   * the clock of the machine.
+   */
+  readClock(): Promise<number | null>
 }
 
 /** Calls that go on until they are stopped. */

@@ -1,3 +1,4 @@
+import type { Lease } from '../runs/lease.ts'
 import type { RunName } from '../runs/run.ts'
 
 /** The runs of dead workers, and their fate. */
@@ -17,7 +18,7 @@ export interface WorkerWrites {
   beatWorker(worker: string, now: number): Promise<void>
   /**
    * Takes the runs of dead workers, and blames them: see `decideBlame`. A worker is dead when its
-   * process is. A store without process locks goes by silence for `leaseMs`.
+   * process is. A store without process locks goes by silence, for `leaseMs` or a time of its own.
    */
   recoverRuns(now: number, leaseMs: number): Promise<Recovery>
   /** The same for one worker whose engine has ended while its process lives on. */
@@ -28,5 +29,5 @@ export interface WorkerWrites {
 
 export interface WorkerReads {
   /** The valid leases of a worker. A run that is missing was canceled or taken over. */
-  listLeases(worker: string): Promise<{ runId: string; fence: number }[]>
+  listLeases(worker: string): Promise<Omit<Lease, 'worker'>[]>
 }

@@ -9,11 +9,12 @@ import { Parking } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { WaitHints } from '../pass/wait.ts'
 import type { WorkerParts } from '../worker-parts.ts'
+import { ForgottenLeases } from './forgotten-leases.ts'
 import { KeptPasses } from './kept-passes.ts'
 
 /** A pass that a worker is executing. */
 export interface RunningPass {
-  fence: number
+  lease: Lease
   parking: Parking
   abort: AbortController
   /** The earlier pass whose code it goes on with. */
@@ -44,6 +45,7 @@ export class ActivePasses {
   readonly #passes = new Map<string, RunningPass>()
   readonly #hints = new WaitHints()
   readonly #kept: KeptPasses
+  readonly #forgotten = new ForgottenLeases()
   #admissionPasses = 0
   #isDraining = false
 
@@ -62,7 +64,8 @@ export class ActivePasses {
   }
 
   begin(run: ClaimedRun, claim: Claim): void {
-    const { runId, fence } = run.lease
+    const { lease } = run
+    const { runId } = lease
     const admissionPasses = claim.hasSlot ? 0 : 1
     const releaseSlot = () => {
       if (this.#passes.get(runId) !== pass) return
@@ -76,7 +79,7 @@ export class ActivePasses {
       parking: kept?.parking ?? this.#openParking(run),
       abort: kept?.abort ?? new AbortController(),
     }
-    const pass: RunningPass = { fence, ...control, isSettling: false, releaseSlot, done: Promise.resolve() }
+    const pass: RunningPass = { lease, ...control, isSettling: false, releaseSlot, done: Promise.resolve() }
     this.#passes.set(runId, pass)
     this.#admissionPasses += admissionPasses
     pass.done = this.#parts.execute(run, claim, pass).finally(() => {
@@ -115,13 +118,24 @@ export class ActivePasses {
   }
 
   /** Ends the passes that began before `listLeases` was called and have no lease in its answer. */
-  async endLostPasses(listLeases: () => Promise<readonly Pick<Lease, 'runId' | 'fence'>[]>): Promise<void> {
+  async endLostPasses(listLeases: () => Promise<readonly Omit<Lease, 'worker'>[]>): Promise<void> {
     this.#kept.dropOld()
     const before = [...this.#passes]
     if (before.length === 0) return
-    const fences = new Map((await listLeases()).map((lease) => [lease.runId, lease.fence]))
+    const leases = new Map((await listLeases()).map((lease) => [lease.runId, lease]))
     for (const [runId, pass] of before) {
-      if (this.#passes.get(runId) === pass && fences.get(runId) !== pass.fence) this.endPass(runId)
+      const { fence, era } = leases.get(runId) ?? {}
+      const isHeld = fence === pass.lease.fence && era === pass.lease.era
+      if (this.#passes.get(runId) === pass && !isHeld) this.endPass(runId)
+    }
+  }
+
+  /** The same, and gives back what the worker holds without a pass: see `ForgottenLeases`. */
+  async checkAll(store: Pick<WorkerParts['store'], 'listLeases' | 'releaseRun'>, worker: string): Promise<void> {
+    await this.endLostPasses(() => store.listLeases(worker))
+    const held = await store.listLeases(worker)
+    for (const lease of this.#forgotten.find(held, { atWork: this.runIds, now: this.#parts.clock.now() })) {
+      await store.releaseRun({ ...lease, worker })
     }
   }
 

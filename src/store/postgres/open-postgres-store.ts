@@ -8,7 +8,7 @@ import { createVault } from '../vault.ts'
 import { Database } from './database/database.ts'
 import { DirectSession, type Session } from './database/direct-session.ts'
 import { type Migration, migrate, requireSchema, requireServer } from './database/migrate.ts'
-import { Pool } from './database/pool.ts'
+import { Pool, type PoolOptions } from './database/pool.ts'
 import { translateFault } from './database/postgres-fault.ts'
 import { PortSession, serveSession } from './database/session-port.ts'
 import { SetupCache } from './incoming/setup-cache.ts'
@@ -34,21 +34,28 @@ export interface PostgresStoreOptions {
 }
 
 const CONNECTIONS = { own: 4, aside: 2, engine: 4 }
+/** Searches and commands of people may take longer than the calls of an app; in milliseconds. */
+const PATIENT_MS = 30_000
+
+/** An engine keeps the results of its steps for so long before it gives up to save them. */
+const STEADY_MS = 30_000
+
+type Pooled = Pick<PoolOptions, 'size' | 'answerMs'>
 
 /** The store in a PostgreSQL database, which any number of processes share. See decision 62. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { connections = CONNECTIONS } = options
-  const db = await openChecked(options, connections.own)
+  const db = await openChecked(options, { size: connections.own, answerMs: PATIENT_MS })
   return createStore(db, openSession(options))
 }
 
 /** The store of an app, whose session other threads may use as well. */
 export async function openSharedPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
   const { connections = CONNECTIONS } = options
-  const db = await openChecked(options, connections.own)
+  const db = await openChecked(options, { size: connections.own })
   const session = openSession(options)
   const store = createStore(db, session)
-  const aside = createDatabase(options, createPool(options, connections.aside))
+  const aside = createDatabase(options, createPool(options, { size: connections.aside, answerMs: PATIENT_MS }))
   return {
     ...store,
     aside: createReads(aside, session),
@@ -66,7 +73,8 @@ export async function openSharedPostgresStore(options: PostgresStoreOptions): Pr
 /** The store of another thread: connections of its own, and the session of its owner. */
 export function openConnectedPostgresStore(options: PostgresStoreOptions, port: MessagePort): Store {
   const { connections = CONNECTIONS } = options
-  return createStore(createDatabase(options, createPool(options, connections.engine), 1), new PortSession(port))
+  const pool = createPool(options, { size: connections.engine })
+  return createStore(createDatabase(options, pool, { lane: 1, repeatMs: STEADY_MS }), new PortSession(port))
 }
 
 /** Makes the schema, or brings it up to date; the app may be running. */
@@ -79,7 +87,7 @@ export async function withSession<T>(
   options: PostgresStoreOptions,
   use: (client: pg.Client, place: string) => Promise<T>,
 ): Promise<T> {
-  const pool = new Pool({ hosts: options.hosts, schema: options.schema, size: 1, isUnbounded: true })
+  const pool = new Pool({ hosts: options.hosts, schema: options.schema, size: 1, answerMs: 0 })
   try {
     return await withFirst(options, pool, (client) => use(client, describePlace(options)))
   } finally {
@@ -88,9 +96,9 @@ export async function withSession<T>(
 }
 
 /** Throws `invalid_config` where server or schema are not what this version works with. */
-async function openChecked(options: PostgresStoreOptions, size: number): Promise<Database<Tables>> {
+async function openChecked(options: PostgresStoreOptions, pooled: Pooled): Promise<Database<Tables>> {
   if (options.mayMigrate) await migratePostgres(options)
-  const pool = createPool(options, size)
+  const pool = createPool(options, pooled)
   try {
     await withFirst(options, pool, (client) => requireSchema(client, describePlace(options)))
     return createDatabase(options, pool)
@@ -116,17 +124,21 @@ async function withFirst<T>(options: PostgresStoreOptions, pool: Pool, use: (cli
   }
 }
 
-function createDatabase(options: PostgresStoreOptions, pool: Pool, lane = 0): Database<Tables> {
+function createDatabase(
+  options: PostgresStoreOptions,
+  pool: Pool,
+  { lane = 0, ...more }: { lane?: number; repeatMs?: number } = {},
+): Database<Tables> {
   const { vaultKey, commits } = options
   const counts = commits === undefined ? null : new CommitCounts(commits, lane)
   // A key that crossed to this thread is no Buffer any more.
   const vault = createVault(Buffer.from(vaultKey))
-  const place = { pool, name: describePlace(options), counts }
+  const place = { pool, name: describePlace(options), counts, ...more }
   return new Database<Tables>(place, (connection) => openTables(connection, vault))
 }
 
-function createPool({ hosts, schema }: PostgresStoreOptions, size: number): Pool {
-  return new Pool({ hosts, schema, size })
+function createPool({ hosts, schema }: PostgresStoreOptions, pooled: Pooled): Pool {
+  return new Pool({ hosts, schema, ...pooled })
 }
 
 function openSession({ hosts, directHosts, schema }: PostgresStoreOptions): Session {

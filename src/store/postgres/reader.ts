@@ -93,6 +93,7 @@ const READS: Reads = {
   readHourDeliveries: (t, hour) => t.hours.readDeliveries(hour),
   listRunHours: (t, query) => t.hours.listRuns(query),
   listDeliveryHours: (t, since) => t.hours.listDeliveries(since),
+  readClock: async (t) => (await t.clock.get()) ?? null,
   countRuns: (t, since) => t.hours.count(since),
   listProcesses: (t) => t.processes.list(),
   findBulk: (t, id) => t.bulks.find(id),

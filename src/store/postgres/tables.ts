@@ -2,6 +2,7 @@ import type { Vault } from '../vault.ts'
 import { BulkSlices } from './bulk/bulk-slices.ts'
 import { BulkTable } from './bulk/bulk-table.ts'
 import type { Connection } from './database/connection.ts'
+import { DATABASE_NOW } from './database/direct-session.ts'
 import { WriteProbe } from './database/write-probe.ts'
 import { GateTable } from './gates/gate-table.ts'
 import { AlertTable } from './health/alert-table.ts'
@@ -115,6 +116,7 @@ function openPlainTables(db: Connection, vault: Vault) {
     shapes: new ShapeTable(db),
     arrivals: new DeliverySaves(db),
     captures: new CaptureTable(db, vault),
+    clock: db.prepare<[], number>(`SELECT ${DATABASE_NOW}`).pluck(),
     deliveries: new DeliveryTable(db),
     endpoints: new EndpointTable(db, vault),
     eventSearch: new EventSearcher(db),

@@ -11,7 +11,7 @@ import type { Tables } from './tables.ts'
 const MAX_RELEASED = 500
 
 /** Writes that are calls of their own, or several transactions: see `writer.ts`. */
-type Composed = 'claimRuns' | 'claimSuspects' | 'claimUnadmittedRuns' | 'operate' | 'saveDelivery'
+type Composed = 'checkWritable' | 'claimRuns' | 'claimSuspects' | 'claimUnadmittedRuns' | 'operate' | 'saveDelivery'
 
 /** A write within one transaction. */
 type Transaction<Name extends keyof StoreWrites> = (
@@ -253,5 +253,4 @@ export const TRANSACTIONS: Transactions = {
     await t.effects.note({ at: now, phase: 'noted', operation: 'restored', actor, error: reason })
     return t.seals.append({ kind: 'restored', at: now, note: `${actor}: ${reason}` })
   },
-  checkWritable: (t, now) => t.writeProbe.run(now),
 }

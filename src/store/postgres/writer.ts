@@ -24,7 +24,6 @@ const LATER_MS = 100
 const UNHEARD: readonly (keyof StoreWrites)[] = [
   'beatProcess',
   'beatWorker',
-  'checkWritable',
   'claimBulk',
   'countRefusals',
   'saveLimit',
@@ -55,6 +54,7 @@ export function createWriter(db: Database<Tables>, hint: () => void): StoreWrite
     ...transactionWrites(db, hint),
     ...claimWrites(db),
     operate: createOperate(db, hint),
+    checkWritable: (now: number) => db.probe((t) => t.writeProbe.run(now)),
   }
   const ordered = LEASED.map((name) => {
     const write = writes[name] as (lease: Lease, ...args: unknown[]) => Promise<unknown>
@@ -80,21 +80,30 @@ function hintLater(hint: () => void): () => void {
 
 type Transactions = Omit<
   StoreWrites,
-  'claimRuns' | 'claimSuspects' | 'claimUnadmittedRuns' | 'operate' | 'saveDelivery'
+  'checkWritable' | 'claimRuns' | 'claimSuspects' | 'claimUnadmittedRuns' | 'operate' | 'saveDelivery'
 >
 
 function transactionWrites(db: Database<Tables>, hint: () => void): Transactions {
   const writes = Object.entries(TRANSACTIONS).map(([name, transaction]) => {
     const perform = transaction as (tables: Tables, ...args: unknown[]) => Promise<unknown>
     const isHeard = !UNHEARD.includes(name as keyof StoreWrites)
+    const isLeased = LEASED.includes(name as keyof Transactions)
     const write = async (...args: unknown[]) => {
-      const value = await db.write((tables) => perform(tables, ...args))
+      const value = await db.write((tables, era) => {
+        if (isLeased) requireEra(args[0] as Lease, era)
+        return perform(tables, ...args)
+      })
       if (isHeard) hint()
       return value
     }
     return [name, write]
   })
   return Object.fromEntries(writes)
+}
+
+/** After a failover, steps that a pass builds on may be lost: it begins again. */
+function requireEra(lease: Lease, era: string): void {
+  if (lease.era !== undefined && lease.era !== era) throw describeStale(lease)
 }
 
 /** Saves many deliveries in one call of the database. */

@@ -24,6 +24,8 @@ export interface ClaimRow {
   origin_run: string | null
   failure: string | null
   received: string | null
+  /** See `Lease`; absent in a store without failover. */
+  era?: string
 }
 
 /** The columns of a {@link ClaimRow}. */
@@ -38,7 +40,7 @@ export function readClaim(
   { worker, now }: { worker: string; now: number },
 ): ClaimedRun {
   return {
-    lease: { runId: row.id, fence: row.fence, worker },
+    lease: { runId: row.id, fence: row.fence, worker, ...(row.era === undefined ? {} : { era: row.era }) },
     workflow: row.workflow,
     attempt: row.attempt,
     createdAt: row.created_at,

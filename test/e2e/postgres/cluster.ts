@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { onTestFinished } from 'vitest'
@@ -47,6 +47,11 @@ export default defineWorkflow({
   run: ({ tick }) => tick.scheduledFor.getTime(),
 })`
 
+interface Place {
+  url: string
+  schema: string
+}
+
 export type Process = ReturnType<typeof startIn> & { endpoint: string; admin: string }
 
 /** Processes of one project on one PostgreSQL database, each with a data directory of its own. */
@@ -54,11 +59,11 @@ export class Cluster {
   readonly root = makeProject({ 'follow-up.workflow.ts': followUp, 'every-second.workflow.ts': everySecond })
   readonly environment: Record<string, string>
   readonly #key = randomBytes(32)
-  readonly #place: { url: string; schema: string }
+  readonly #place: Place
   #processes = 0
 
-  /** `url`: default a schema of its own in the server of the test run. */
-  constructor(place = makeSchema(), environment: Record<string, string> = {}) {
+  /** `place`: default a schema of its own in the server of the test run. */
+  constructor(place: Place = makeSchema(), environment: Record<string, string> = {}) {
     this.#place = place
     this.environment = {
       ...SERVICE,
@@ -84,6 +89,20 @@ export class Cluster {
     const line = await Promise.race([started.line(({ message }) => message === 'started'), exit])
     const { 'endpoint service': endpoint = '', admin = '' } = line.urls as Record<string, string>
     return { ...started, endpoint, admin }
+  }
+
+  hang(): void {
+    writeFileSync(join(this.root, 'hang'), '')
+  }
+
+  goOn(): void {
+    rmSync(join(this.root, 'hang'), { force: true })
+  }
+
+  /** Resolves when so many runs of the deliveries are completed. */
+  async completed(store: Store, runs: number): Promise<void> {
+    const list = () => store.listRuns({ workflow: 'follow-up', status: 'completed', limit: 1_000 })
+    while ((await list()).length < runs);
   }
 
   /** The store of the cluster, as a command opens it. */

@@ -132,6 +132,41 @@ test('a gate never admits more than its limit, and leaves nobody in line, with t
   expect(await one.countOpenRuns(NOW)).toMatchObject({ pending: 0, running: 0, waiting: 0 })
 })
 
+test('no write of a lease from before a failover is taken', async () => {
+  const { one, session } = await openTwo()
+  const claim = async (event: string) => {
+    await queueRun(one, event)
+    return claimNext(one)
+  }
+  const [run, limited] = [await claim('evt_1'), await claim('evt_2')]
+  const { lease } = run
+  // Stands for the promotion of a standby, after which the server writes another history.
+  await session.query(`CREATE OR REPLACE FUNCTION era_1() RETURNS text LANGUAGE sql AS $$ SELECT 'another' $$`)
+  const refused = { code: 'stale_lease' }
+  await expect(one.saveCheckpoint(lease, checkpoint('late'))).rejects.toMatchObject(refused)
+  await expect(one.saveCheckpoint(lease, ASK, undefined, { isSettled: true })).rejects.toMatchObject(refused)
+  await expect(one.completeRun(lease, 'null', NOW)).rejects.toMatchObject(refused)
+  await expect(one.parkRun(lease, { dueAt: null, reason: 'waits' })).rejects.toMatchObject(refused)
+  await expect(one.beginEffects(lease, [], { now: NOW, expiresAt: NOW, needs: 1 })).rejects.toMatchObject(refused)
+  await expect(askAdmission(one, limited, { gates: [concurrency] })).rejects.toMatchObject(refused)
+  // The worker finds what it holds under the new history, and gives it back.
+  const held = await one.listLeases(lease.worker)
+  expect(held.map(({ era }) => era)).toEqual(['another', 'another'])
+  for (const each of held) await one.releaseRun({ ...each, worker: lease.worker })
+  expect(await one.claimRuns('wrk_2', 9, NOW)).toMatchObject([{ lease: { era: 'another' } }, { lease: { fence: 2 } }])
+})
+
+test('a run that was claimed by a worker that others took for dead does not stay with it', async () => {
+  const { one, two } = await openTwo()
+  await queueRun(one)
+  await one.startWorker('wrk_1', NOW)
+  await one.stopWorker('wrk_1')
+  const { lease } = await claimNext(one)
+  expect(await two.recoverRuns(NOW, 0)).toMatchObject({ count: 1, suspects: [], parked: [] })
+  await expect(one.completeRun(lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
+  expect(await two.claimRuns('wrk_2', 9, NOW)).toHaveLength(1)
+})
+
 /** Sessions that are cut from outside during one call. */
 const CUTS = 10
 

@@ -13,10 +13,20 @@ export interface TransactionParts {
   rolledBack(): void
 }
 
-/** A call is repeated for this long, in milliseconds, while its fault may pass. */
 const REPEAT_MS = 8_000
+/** A probe without an answer for this long has found the database gone. */
+const PROBE_MS = 3_000
 /** Most milliseconds between two tries; the first pause is short. */
 const MAX_PAUSE_MS = 250
+
+interface DatabasePlace {
+  pool: Pool
+  /** Host and name of the database, for messages. */
+  name: string
+  counts?: CommitCounts | null
+  /** A call is repeated for so many milliseconds while its fault may pass. Default 8,000. */
+  repeatMs?: number
+}
 
 /** Performs the calls of the store, each again where a fault passes. See decision 62. */
 export class Database<Tables extends { parts: TransactionParts }> {
@@ -26,21 +36,37 @@ export class Database<Tables extends { parts: TransactionParts }> {
   /** Host and name of the database, for messages. */
   readonly #place: string
   readonly #counts: CommitCounts | null
+  readonly #repeatMs: number
   #isClosed = false
 
   constructor(
-    { pool, name, counts = null }: { pool: Pool; name: string; counts?: CommitCounts | null },
+    { pool, name, counts = null, repeatMs = REPEAT_MS }: DatabasePlace,
     openTables: (connection: Connection) => Tables,
   ) {
     this.#pool = pool
     this.#place = name
     this.#counts = counts
+    this.#repeatMs = repeatMs
     this.#openTables = openTables
   }
 
   /** Statements that each stand alone, and may be made twice. */
   read<T>(use: (tables: Tables) => Promise<T>): Promise<T> {
     return this.#repeat(() => this.#withClient((client) => use(this.#tablesOf(client))))
+  }
+
+  /** The same without repeats and within 3 s: the answer may be that the database is gone. */
+  async probe<T>(use: (tables: Tables) => Promise<T>): Promise<T> {
+    const late = Promise.withResolvers<never>()
+    const fault = Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })
+    const timer = setTimeout(() => late.reject(fault), PROBE_MS)
+    try {
+      return await Promise.race([this.#withClient((client) => use(this.#tablesOf(client))), late.promise])
+    } catch (error) {
+      throw translateFault(error, this.#place)
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /** One statement that commits `writes` of the port's calls, and may be made twice. */
@@ -58,7 +84,7 @@ export class Database<Tables extends { parts: TransactionParts }> {
    * Performs `use` in one transaction, again as a whole where the server asks for it. A commit
    * whose answer is lost is settled by asking for its fate.
    */
-  write<T>(use: (tables: Tables) => Promise<T>): Promise<T> {
+  write<T>(use: (tables: Tables, era: string) => Promise<T>): Promise<T> {
     return this.#repeat(async () => {
       const done = await this.#withClient((client) => this.#transact(client, use))
       if ('value' in done) return done.value
@@ -74,14 +100,14 @@ export class Database<Tables extends { parts: TransactionParts }> {
 
   async #transact<T>(
     client: Client,
-    use: (tables: Tables) => Promise<T>,
+    use: (tables: Tables, era: string) => Promise<T>,
   ): Promise<{ value: T } | { unknown: { xid: string; value: T; fault: unknown } }> {
     const tables = this.#tablesOf(client)
     const startedAt = performance.now()
-    const xid = await begin(client)
+    const { xid, era } = await begin(client)
     let value: T
     try {
-      value = await use(tables)
+      value = await use(tables, era)
       await tables.parts.ending()
     } catch (error) {
       tables.parts.rolledBack()
@@ -130,7 +156,7 @@ export class Database<Tables extends { parts: TransactionParts }> {
   }
 
   async #repeat<T>(attempt: () => Promise<T>): Promise<T> {
-    const until = performance.now() + REPEAT_MS
+    const until = performance.now() + this.#repeatMs
     for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       try {
         if (this.#isClosed) throw new UpshotError('store_unavailable', 'The store is closed.')
@@ -151,9 +177,9 @@ export class Database<Tables extends { parts: TransactionParts }> {
   }
 }
 
-/** Begins a transaction, and gives its number. Both statements are one message. */
-async function begin(client: Client): Promise<string> {
-  const results: unknown = await client.query('BEGIN; SELECT pg_current_xact_id()::text AS xid')
-  const [, { rows }] = results as [unknown, { rows: { xid: string }[] }]
-  return rows[0]?.xid ?? ''
+/** Begins a transaction, and gives its number and era. Both statements are one message. */
+async function begin(client: Client): Promise<{ xid: string; era: string }> {
+  const results: unknown = await client.query('BEGIN; SELECT pg_current_xact_id()::text AS xid, era_1() AS era')
+  const [, { rows }] = results as [unknown, { rows: { xid: string; era: string }[] }]
+  return rows[0] ?? { xid: '', era: '' }
 }

@@ -36,6 +36,7 @@ export class DirectSession implements Session {
   readonly #channel: string
   #client: pg.Client | null = null
   #opening: Promise<void> | null = null
+  #last: Promise<void> = Promise.resolve()
   #hint: NodeJS.Timeout | null = null
   #again: NodeJS.Timeout | null = null
   #beats: NodeJS.Timeout | null = null
@@ -91,14 +92,14 @@ export class DirectSession implements Session {
     return this.#query(`UPDATE worker SET seen_at = ${DATABASE_NOW} WHERE id = ANY ($1)`, [[...this.#workers]])
   }
 
-  /** A failed statement ends the session: the next one opens another. */
-  async #query(text: string, values: unknown[]): Promise<void> {
-    await this.#open()
-    try {
-      await this.#client?.query(text, values)
-    } catch {
-      this.#lose()
-    }
+  /** One statement after the other. A failed one ends the session: the next one opens another. */
+  #query(text: string, values: unknown[]): Promise<void> {
+    this.#last = this.#last.then(async () => {
+      await this.#open()
+      const client = this.#client
+      await client?.query(text, values).catch(() => this.#lose(client))
+    })
+    return this.#last
   }
 
   #open(): Promise<void> {
@@ -111,7 +112,7 @@ export class DirectSession implements Session {
 
   async #connect(): Promise<void> {
     for (const host of this.#options.hosts) {
-      const client = new pg.Client({ ...host, ...sessionSettings(this.#options.schema) })
+      const client = new pg.Client({ ...host, ...sessionSettings(this.#options) })
       client.on('error', () => this.#lose(client))
       client.on('notification', () => {
         for (const watcher of this.#watchers) watcher()

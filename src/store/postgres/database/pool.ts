@@ -7,16 +7,19 @@ export interface PoolOptions {
   schema: string
   /** Most connections. */
   size: number
-  /** Whether a statement may take as long as it likes. Default: 10 s. */
-  isUnbounded?: boolean
+  /**
+   * A statement without an answer for so many milliseconds counts as lost; 0: none does. Default
+   * 4,000, which is short enough to find another way while a sender waits.
+   */
+  answerMs?: number
 }
 
 /** A session takes this long to open at most, in milliseconds. */
 const CONNECT_MS = 3_000
-/** A statement without an answer for this long counts as lost. */
-const ANSWER_MS = 12_000
-/** The server ends a statement after this time, and a session that stalls within a transaction. */
-const STATEMENT_MS = 10_000
+const ANSWER_MS = 4_000
+/** Before an answer counts as lost, the server ends its statement. */
+const STATEMENT_MARGIN_MS = 500
+/** The server ends a session that stalls within a transaction. */
 const STALLED_MS = 4_000
 
 /** `bigint`, and the sums of them, are numbers here: ours stay below 2^53. */
@@ -93,9 +96,7 @@ export class Pool {
   }
 
   async #connectTo(host: pg.ClientConfig): Promise<pg.Client> {
-    const { schema, isUnbounded = false } = this.#options
-    const bounds = isUnbounded ? { query_timeout: 0, statement_timeout: 0 } : {}
-    const client = new pg.Client({ ...host, ...sessionSettings(schema), ...bounds, types })
+    const client = new pg.Client({ ...host, ...sessionSettings(this.#options), types })
     // A session that ends while it is idle is noticed at its next use.
     client.on('error', () => {
       this.#open.delete(client)
@@ -116,13 +117,13 @@ export class Pool {
 }
 
 /** Settings of every session of ours. */
-export function sessionSettings(schema: string): pg.ClientConfig {
+export function sessionSettings({ schema, answerMs = ANSWER_MS }: PoolOptions): pg.ClientConfig {
   return {
     application_name: 'upshot',
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: ANSWER_MS,
-    statement_timeout: STATEMENT_MS,
+    query_timeout: answerMs,
+    statement_timeout: Math.max(0, answerMs - STATEMENT_MARGIN_MS),
     idle_in_transaction_session_timeout: STALLED_MS,
     options: `-c search_path=${schema.replaceAll(/[\\ ]/g, '\\$&')} -c jit=off -c synchronous_commit=on`,
   }

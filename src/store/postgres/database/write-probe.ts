@@ -1,19 +1,24 @@
+import type { Writable } from '../../../core/store/store.ts'
 import type { Connection } from './connection.ts'
 import { latestSchema } from './migrate.ts'
 
 /** Writes one row, to detect a database that is read-only, full, or migrated by a newer Upshot. */
 export class WriteProbe {
   readonly #write
-  readonly #schema
+  readonly #state
 
   constructor(db: Connection) {
     this.#write = db.prepare<[number]>('UPDATE write_probe SET written_at = ?')
-    this.#schema = db.prepare<[], number>('SELECT version FROM schema_version').pluck()
+    // Names of standbys to wait for are seen by every user; those that are connected, too.
+    this.#state = db.prepare<[], { version: number; isReplicated: boolean | null }>(
+      `SELECT version, CASE WHEN current_setting('synchronous_standby_names') <> '' THEN true
+         WHEN EXISTS (SELECT 1 FROM pg_stat_replication) THEN false END AS isReplicated FROM schema_version`,
+    )
   }
 
-  /** `isMigrated` is false when a newer Upshot changed the schema. */
-  async run(now: number): Promise<{ isMigrated: boolean }> {
+  async run(now: number): Promise<Writable> {
     await this.#write.run(now)
-    return { isMigrated: (await this.#schema.get()) === latestSchema() }
+    const { version, isReplicated } = (await this.#state.get()) ?? { version: 0, isReplicated: null }
+    return { isMigrated: version === latestSchema(), isReplicated }
   }
 }

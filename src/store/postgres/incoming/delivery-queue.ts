@@ -18,6 +18,7 @@ interface SavedRow {
   seq: number
   verdict: DeliveryReceipt['verdict']
   is_taken: boolean
+  era: string
 }
 
 /** The answer to one delivery; null where its plan is stale. */
@@ -33,7 +34,7 @@ export class DeliverySaves {
   constructor(db: Connection) {
     this.#uses = new SecretUses(db)
     this.#save = db.prepare<unknown[], SavedRow>(
-      `SELECT number, seq, verdict, is_taken FROM save_deliveries_1(${Array(COLUMNS + 1).fill('?')})`,
+      `SELECT number, seq, verdict, is_taken, era_1() AS era FROM save_deliveries_1(${Array(COLUMNS + 1).fill('?')})`,
     )
   }
 
@@ -90,9 +91,9 @@ function describeRun(
 
 function readAnswer(row: SavedRow | undefined, runs: readonly string[], stream: number): Answer {
   if (row === undefined) return null
-  const { verdict, seq, is_taken } = row
+  const { verdict, seq, is_taken, era } = row
   if (verdict !== 'accepted') return { verdict, runs: [] }
-  return { verdict, runs: [...runs], ...(is_taken ? { claimedWithEvent: { stream, seq } } : {}) }
+  return { verdict, runs: [...runs], ...(is_taken ? { claimedWithEvent: { stream, seq }, era } : {}) }
 }
 
 /** The deliveries of this process, gathered by stream and by whether they claim their runs. */

@@ -30,7 +30,7 @@ export class Claims {
     this.#findRoot = prepareFindRoot(db)
     this.#sql = {
       claim: db.prepare<[ClaimKind, string, number, number, number], ClaimRow | Refused>(
-        'SELECT * FROM claim_runs_1(?, ?, ?, ?, ?)',
+        'SELECT *, era_1() AS era FROM claim_runs_1(?, ?, ?, ?, ?)',
       ),
       // Index: primary keys.
       asClaimed: db.prepare<[string[]], ClaimRow>(`SELECT ${CLAIM_COLUMNS} FROM full_run WHERE id = ANY (?::text[])`),

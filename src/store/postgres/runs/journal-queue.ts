@@ -38,7 +38,7 @@ export function asPlainStep(
   return { lease, step, codeHash, isSettled }
 }
 
-const PARAMETERS = 22
+const PARAMETERS = 23
 
 /** Saves many steps and completes many runs in one call. */
 export class JournalSaves {
@@ -52,7 +52,7 @@ export class JournalSaves {
   async save(calls: readonly PlainCall[]): Promise<JournalVerdict[]> {
     const leases = new Map<string, { lease: Lease; number: number }>()
     const numbers = calls.map(({ lease }) => {
-      const name = `${lease.runId} ${lease.fence}`
+      const name = `${lease.runId} ${lease.fence} ${lease.era ?? ''}`
       const known = leases.get(name) ?? { lease, number: leases.size + 1 }
       leases.set(name, known)
       return known.number
@@ -60,6 +60,7 @@ export class JournalSaves {
     const rows = await this.#save.all(
       textArray(Array.from(leases.values(), ({ lease }) => lease.runId)),
       bigintArray(Array.from(leases.values(), ({ lease }) => lease.fence)),
+      textArray(Array.from(leases.values(), ({ lease }) => lease.era ?? null)),
       ...encodeSteps(calls, numbers),
       ...encodeEnds(calls, numbers),
     )

@@ -131,7 +131,7 @@ export class RunTable {
     if (runIds.length > 0) await this.#sql.lock.all([...runIds])
   }
 
-  leases(worker: string): Promise<{ runId: string; fence: number }[]> {
+  leases(worker: string): Promise<Omit<Lease, 'worker'>[]> {
     return this.#sql.leases.all(worker)
   }
 
@@ -245,8 +245,8 @@ function prepareReads(db: Connection) {
   return {
     find: db.prepare<[string], RunRow>(`${SELECT_RUNS} WHERE run.id = ?`),
     // Index: work_leased, work_waiting and work_suspect.
-    leases: db.prepare<[string], { runId: string; fence: number }>(
-      `SELECT run_id AS runId, fence FROM work WHERE worker = ? AND status = 'running'`,
+    leases: db.prepare<[string], Omit<Lease, 'worker'>>(
+      `SELECT run_id AS runId, fence, era_1() AS era FROM work WHERE worker = ? AND status = 'running'`,
     ),
     nextDue: db
       .prepare<[], number | null>(`SELECT min(due_at) FROM work WHERE status = 'waiting' AND due_at IS NOT NULL`)

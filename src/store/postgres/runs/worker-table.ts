@@ -43,6 +43,8 @@ export class WorkerTable {
     const recovery: Recovery = { count: 0, suspects: [], parked: [] }
     // Another process that buries the same worker holds its row: it is passed over.
     for (const id of await this.#sql.lockDead.all()) await this.#bury(id, 'process', recovery)
+    // A worker that was taken for dead may claim before it says that it lives.
+    for (const id of await this.#sql.unknown.all()) recovery.count += (await this.#sql.endLeases.run(id)).changes
     return recovery
   }
 
@@ -90,6 +92,13 @@ function prepareWorkers(db: Connection) {
            WHEN seen_at <= ${DATABASE_NOW} - ${DEAD_MS} THEN true
            ELSE pg_try_advisory_xact_lock(${workerLock('id')}) END
          ORDER BY id FOR UPDATE SKIP LOCKED`,
+      )
+      .pluck(),
+    // Index: work_leased.
+    unknown: db
+      .prepare<[], string>(
+        `SELECT DISTINCT worker FROM work WHERE status = 'running' AND NOT EXISTS (
+           SELECT 1 FROM worker WHERE worker.id = work.worker) ORDER BY worker`,
       )
       .pluck(),
     delete: db.prepare<[string]>('DELETE FROM worker WHERE id = ?'),

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import type { Writable } from '../../../core/store/store.ts'
 import { latestSchema } from './migrate.ts'
 
 /** Writes one row, to detect a database that is read-only, full, or migrated by a newer Upshot. */
@@ -12,8 +13,8 @@ export class WriteProbe {
   }
 
   /** `isMigrated` is false when a newer Upshot changed the schema. */
-  run(now: number): { isMigrated: boolean } {
+  run(now: number): Writable {
     this.#write.run(now)
-    return { isMigrated: this.#schema.get() === latestSchema() }
+    return { isMigrated: this.#schema.get() === latestSchema(), isReplicated: null }
   }
 }

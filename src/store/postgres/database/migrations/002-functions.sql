@@ -1,6 +1,17 @@
 -- The calls of each delivery, step and run: one call is one commit and one message. A name ends in
 -- its version, so that processes of two releases can work on one schema.
 
+-- The history that the server writes: another one after each failover, so that a lease of before is
+-- known. Empty where the server has no such word, and keeps one history whatever fails.
+DO $$
+BEGIN
+  PERFORM pg_walfile_name(pg_current_wal_insert_lsn());
+  CREATE FUNCTION era_1() RETURNS text LANGUAGE sql AS
+    'SELECT substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8)';
+EXCEPTION WHEN undefined_function OR insufficient_privilege OR feature_not_supported THEN
+  CREATE FUNCTION era_1() RETURNS text LANGUAGE sql AS $era$ SELECT '' $era$;
+END $$;
+
 -- Adds an accepted type's events that no workflow starts on.
 CREATE FUNCTION tally_unmatched_1(p_type text[], p_at bigint[]) RETURNS void LANGUAGE sql AS $$
   INSERT INTO unmatched_tally (type, events, last_at)
@@ -177,12 +188,12 @@ BEGIN
     FOR UPDATE SKIP LOCKED);
 END $$;
 
--- Saves steps and plain ends of runs. `p_run` and `p_fence` are the leases, which steps and ends name
+-- Saves steps and plain ends of runs. `p_run`, `p_fence` and `p_era` are the leases, which steps and ends name
 -- by their number. The verdict of a lease: `held`; `done` where its run ended; `more` where the end
 -- has further effects, so that only its steps are saved; `stale`. The locks last to the commit, so
 -- that nobody takes a run over in between. Index: primary keys, wait_child.
 CREATE FUNCTION save_journal_1(
-  p_run text[], p_fence bigint[],
+  p_run text[], p_fence bigint[], p_era text[],
   p_lease integer[], p_key text[], p_position bigint[], p_kind text[], p_effect text[], p_status text[],
   p_attempt bigint[], p_output text[], p_started bigint[], p_finished bigint[], p_apart bigint[], p_error text[],
   p_target text[], p_due bigint[], p_settled bigint[], p_code text[], p_ended_wait boolean[],
@@ -194,14 +205,17 @@ LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable
 DECLARE
   held integer[];
   plain text[];
+  present text := era_1();
 BEGIN
   IF cardinality(p_ended) = 0 THEN
-    held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence) WITH ORDINALITY AS given (run, fence, number)
+    held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
       JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
+        AND coalesce(given.era, present) = present
       ORDER BY work.run_id FOR SHARE OF work);
   ELSE
-    held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence) WITH ORDINALITY AS given (run, fence, number)
+    held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
       JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
+        AND coalesce(given.era, present) = present
       ORDER BY work.run_id FOR UPDATE OF work);
   END IF;
   IF cardinality(p_lease) > 0 THEN

@@ -1,0 +1,49 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { DatabaseClock } from '../../../src/app/engine/database-clock.ts'
+import { systemClock } from '../../../src/core/time.ts'
+
+const HOUR = 3_600_000
+
+/** A database whose clock differs from the machine's by so much. */
+function databaseAhead(ms: number) {
+  const state = { ms, asked: 0 }
+  const readClock = async () => {
+    state.asked += 1
+    return Date.now() + state.ms
+  }
+  return { state, readClock }
+}
+
+async function follow(store: { readClock: () => Promise<number | null> }) {
+  const { clock, stop } = await DatabaseClock.follow(store)
+  onTestFinished(stop)
+  return clock
+}
+
+test('the clock of the database counts, not the one of the machine', async () => {
+  for (const ms of [HOUR, -HOUR]) {
+    const clock = await follow(databaseAhead(ms))
+    expect(Math.abs(clock.now() - (Date.now() + ms))).toBeLessThan(100)
+  }
+})
+
+test('a store without a clock of its own has the one of the machine', async () => {
+  expect(await follow({ readClock: async () => null })).toBe(systemClock)
+})
+
+test('a timer fires at its moment by the clock of the database', async () => {
+  const clock = await follow(databaseAhead(HOUR))
+  const moment = clock.now() + 20
+  await new Promise<void>((resolve) => clock.at(moment, resolve))
+  expect(clock.now()).toBeGreaterThanOrEqual(moment)
+})
+
+test('an answer that took long does not move the clock beyond what it proves', async () => {
+  const moments = [0, 0, 0, 0, 0, 0, 0, 0, -50]
+  const readClock = async () => Date.now() + (moments.pop() ?? 0)
+  const clock = await follow({ readClock })
+  const before = clock.now()
+  // The first answer was 50 ms behind; the others have corrected it.
+  expect(Math.abs(before - Date.now())).toBeLessThan(20)
+  expect(clock.now()).toBeGreaterThanOrEqual(before)
+})

@@ -1,0 +1,55 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+/** The network between an app and its database. */
+export class Network {
+  readonly #server
+  readonly #sockets = new Set<Socket>()
+  #isSwallowing = false
+
+  private constructor(port: number) {
+    this.#server = createServer((near) => {
+      const far = connect({ port, host: '127.0.0.1' })
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        this.#sockets.add(from)
+        from.on('data', (bytes) => void (this.#isSwallowing || to.write(bytes)))
+        from.on('error', () => {})
+        // A network that swallows everything swallows the end of a connection, too.
+        from.on('close', () => this.#sockets.delete(from) && !this.#isSwallowing && to.destroy())
+      }
+    })
+  }
+
+  /** To a server on a port of this machine; closed after the test. */
+  static async open(port: number): Promise<Network> {
+    const network = new Network(port)
+    network.#server.listen(0, '127.0.0.1')
+    await once(network.#server, 'listening')
+    onTestFinished(() => network.close())
+    return network
+  }
+
+  get port(): number {
+    const address = this.#server.address()
+    return typeof address === 'object' && address !== null ? address.port : 0
+  }
+
+  /** From now on, no byte arrives on either side, on present and new connections. */
+  swallow(): void {
+    this.#isSwallowing = true
+  }
+
+  /** New connections work again; what was swallowed never arrives, so that the others are dead. */
+  heal(): void {
+    this.#isSwallowing = false
+  }
+
+  close(): void {
+    this.#server.close()
+    for (const socket of this.#sockets) socket.destroy()
+  }
+}

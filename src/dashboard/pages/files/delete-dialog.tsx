@@ -1,7 +1,7 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { ApiError, urlOf } from '../../api/client.ts'
-import { useAction } from '../../api/use-api.ts'
+import { ApiError, call, urlOf } from '../../api/client.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { useToasts } from '../../state/toasts.tsx'
@@ -21,17 +21,19 @@ interface DialogParts {
 
 /** Deletes a file as it was seen, once a person has confirmed it. */
 export function DeleteDialog({ file, account, isTyped, onClose, onDeleted }: DialogParts) {
-  const remove = useAction('POST /files/:storage/:id/delete')
+  const client = useQueryClient()
   const toast = useToasts()
   const { service, id, name, path, size, modifiedAt } = file
   const params = { storage: service, id }
   const target = shellWord(`${service}:${id}`)
   const body = { account, expect: { path, size, modifiedAt }, count: 1 } as const
   const perform = async (reason: string | undefined) => {
-    const { outcome, error } = await remove.mutateAsync({ params, body: { ...body, reason } })
+    const { outcome, error } = await call('POST /files/:storage/:id/delete', { params, body: { ...body, reason } })
     if (outcome !== 'deleted' && outcome !== 'already_gone') throw describeRefusal(outcome, error)
     toast(`Deleted ${name}.`)
     onDeleted()
+    // The folder only: the panel would ask for the file that is gone.
+    await client.invalidateQueries({ queryKey: ['GET /files/:storage'] })
   }
   return (
     <Confirm

@@ -13,3 +13,15 @@ export const EVENTS_COMMANDS: CommandTree = {
   },
   tail: { summary: 'follow events as they arrive', load: () => import('./tail.ts') },
 }
+
+/** The commands of `upshot types`. */
+export const TYPES_COMMANDS: CommandTree = {
+  generate: {
+    summary: 'write a schema for each event type from the events that came',
+    load: () => import('./schemas/generate.ts'),
+  },
+  check: {
+    summary: 'compare the schemas of workflows with the events that came',
+    load: () => import('./schemas/check.ts'),
+  },
+}

@@ -15,7 +15,7 @@ type CounterStore = HourStore & Parameters<typeof indexSubjects>[0] & Parameters
 
 /**
  * Counts each hour once it is over, and again after a run of it has ended later. It also indexes
- * the subjects of new events and follows their shapes. See decisions 48, 61 and 80.
+ * the subjects of new events and follows their shapes. See decisions 48, 61 and 73.
  */
 export class HourCounter {
   readonly #store: CounterStore

@@ -55,7 +55,7 @@ const RIGHTS = ['--permission', '--allow-fs-read=*', '--no-warnings']
 
 /**
  * A process in which author's code has no reach: it runs without keys, and every way out is closed.
- * A seat belt, no jail. See decision 77.
+ * A seat belt, no jail. See decision 71.
  */
 export class Room implements AsyncDisposable {
   readonly code: LoadedCode

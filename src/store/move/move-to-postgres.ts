@@ -29,7 +29,7 @@ const USED = ['event', 'run', 'delivery', 'endpoint', 'account', 'workflow', 'au
 
 /**
  * Moves a database file into PostgreSQL, and marks the file, which opens no more. A call that was
- * killed at any moment is finished by the next one. See decision 75.
+ * killed at any moment is finished by the next one. See decision 70.
  */
 export async function moveToPostgres(
   file: string,

@@ -44,7 +44,8 @@ export class DatabaseClock implements Clock {
     let timer: NodeJS.Timeout
     const arm = () => {
       const waitMs = moment - this.now()
-      timer = setTimeout(waitMs > MAX_TIMER_MS ? arm : wake, Math.min(Math.max(waitMs, 0), MAX_TIMER_MS))
+      // A timer of Node may be a millisecond early, so it asks again.
+      timer = setTimeout(() => (this.now() < moment ? arm() : wake()), Math.min(Math.max(waitMs, 0), MAX_TIMER_MS))
     }
     arm()
     return () => clearTimeout(timer)

@@ -14,7 +14,7 @@ import type { WorkerParts } from '../worker-parts.ts'
 /** The part of a worker that its passes need. */
 export type PassParts = Pick<
   WorkerParts,
-  'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'guard' | 'runInSpan' | 'gatherMs'
+  'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'guard' | 'runInSpan' | 'gatherMs' | 'tellsEffects'
 > & { store: Pass['store'] & JournalStore }
 
 interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | 'spellings' | 'stage'> {
@@ -28,7 +28,7 @@ interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | '
 /** A pass of an admitted run, with its journal. */
 export function openPass(parts: PassParts, opening: Opening): Pass {
   const { run, workflow, known, startedAt, matcher, parking, abort, spellings, stage } = opening
-  const { store, routes, clock, random, publish, stillMs, guard, runInSpan, gatherMs } = parts
+  const { store, routes, clock, random, publish, stillMs, guard, runInSpan, gatherMs, tellsEffects } = parts
   const ownLimits = readWorkflowGuard(workflow)
   const hash = codeHashOf(workflow)
   const isOtherCode = run.codeHash !== hash
@@ -62,6 +62,7 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
     publish,
     ...(stillMs === undefined ? {} : { stillMs }),
     ...(gatherMs === undefined ? {} : { gatherMs }),
+    ...(tellsEffects === undefined ? {} : { tellsEffects }),
     ...(runInSpan && { runInSpan }),
     ...(stage && { stage }),
   }

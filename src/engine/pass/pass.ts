@@ -18,7 +18,7 @@ import type { Stage } from './stage.ts'
 export interface Pass
   extends Pick<
     WorkerParts,
-    'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'gatherMs' | 'guard' | 'runInSpan'
+    'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'gatherMs' | 'guard' | 'runInSpan' | 'tellsEffects'
   > {
   run: ClaimedRun
   /** The trigger of its workflow. */

@@ -11,7 +11,7 @@ import { verifyDatabase } from '../../store/sqlite/upkeep/verify-database.ts'
 import { verifyLedgerFile } from '../../store/sqlite/upkeep/verify-ledger-file.ts'
 import type { Config } from '../config/load-config.ts'
 import { databaseFile } from './data-files.ts'
-import { readKey, storeOptions } from './open-store.ts'
+import { postgresOptions, readKey, storeOptions } from './open-store.ts'
 
 type Place = Pick<Config, 'dataDir' | 'secretKey' | 'database'>
 
@@ -55,14 +55,23 @@ export function backUp(
  * the project, in a file or in PostgreSQL.
  */
 export async function verify(config: Place, file?: string): Promise<DatabaseReport> {
-  const options = storeOptions(config)
-  const isFile = file !== undefined || 'file' in options
+  if (file === undefined && config.database) {
+    const options = postgresOptions({ ...config, database: config.database })
+    return withSeals(await verifyInPostgres(options), () => checkSealsOf(options))
+  }
   const path = file ?? databaseFile(config)
-  const report = isFile ? verifyDatabase(path) : await verifyInPostgres(options)
+  return withSeals(verifyDatabase(path), () => checkSeals(config, path))
+}
+
+/** The report with the check of the chain, which only a sound database can have. */
+async function withSeals(
+  report: DatabaseReport,
+  check: () => Promise<{ passed: boolean; found: string }>,
+): Promise<DatabaseReport> {
   if (!report.passed) return report
-  const { passed, found } = isFile ? await checkSeals(config, path) : await checkSealsOf(options)
-  const check = { name: 'the effect ledger is as it was sealed', passed, found }
-  return { ...report, passed, checks: [...report.checks, check] }
+  const { passed, found } = await check()
+  const checks = [...report.checks, { name: 'the effect ledger is as it was sealed', passed, found }]
+  return { ...report, passed, checks }
 }
 
 async function verifyInPostgres(options: PostgresStoreOptions): Promise<DatabaseReport> {

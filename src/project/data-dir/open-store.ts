@@ -17,7 +17,7 @@ type Place = Files & Pick<Config, 'database'>
  * unless `secretKey` is set.
  */
 export function storeOptions({ database = null, ...place }: Place): StoreOptions {
-  return database === null ? sqliteOptions(place) : postgresOptions(database, makeKey(place))
+  return database === null ? sqliteOptions(place) : postgresOptions({ ...place, database })
 }
 
 /** The same for the database in the data directory. */
@@ -30,7 +30,9 @@ function makeKey({ dataDir, secretKey }: Files): Buffer {
   return secretKey === null ? loadVaultKey(vaultKeyFile({ dataDir })) : parseVaultKey(secretKey, 'UPSHOT_SECRET_KEY')
 }
 
-function postgresOptions(database: DatabaseConfig, vaultKey: Buffer): PostgresStoreOptions {
+/** The same for the database in PostgreSQL. */
+export function postgresOptions({ database, ...place }: Files & { database: DatabaseConfig }): PostgresStoreOptions {
+  const vaultKey = makeKey(place)
   const { hosts, directHosts, schema, connections } = database
   const describe = (all: readonly DatabaseHost[]) => all.map(({ tls, ...host }) => ({ ...host, ssl: tls ?? false }))
   return {

@@ -39,9 +39,10 @@ function methodOf(message: unknown): string {
 
 function look(kind: string, method: string | null): void {
   const pass = currentPass()
-  const found = pass && findUndeclared(method === null ? kind : `${kind} ${method}`, method)
+  if (pass?.tellsEffects !== true) return
+  const found = findUndeclared(method === null ? kind : `${kind} ${method}`, method)
   // A step that declares an effect may have it here.
-  if (!pass || !found || found.where === 'in_effect' || findCreator().isOurs) return
+  if (!found || found.where === 'in_effect' || findCreator().isOurs) return
   const { publish, run } = pass
   const known = told.get(publish) ?? new Set()
   told.set(publish, known)

@@ -27,7 +27,7 @@ test('"top --json" prints the load and what needs a person', async () => {
   expect((await cli('top')).json).toMatchObject({
     data: {
       windowMs: 600_000,
-      runs: { failed: 2, pending: 0 },
+      runs: { openFailures: 2, pending: 0 },
       received: { refused: 0, isMore: false },
       workflows: [{ workflow: 'follow-up', perMinute: 0.2, failed: 1 }],
       forPerson: [{ status: 'failed' }, { id: run, workflow: 'follow-up', why: 'b: no luck' }],

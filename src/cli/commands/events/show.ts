@@ -12,6 +12,7 @@ import { deliveryColumns, type NamedDelivery, nameDeliveries } from '../deliveri
 import { describeRun, eventRunColumns } from '../runs/run-view.ts'
 import { readEventTrace } from './event-trace.ts'
 import { parseBody } from './event-view.ts'
+import { redactEvent } from './redact-event.ts'
 import { describeTrace, formatTrace } from './trace-view.ts'
 
 const MAX_ROWS = 100
@@ -30,10 +31,15 @@ export function define(command: Command, { out, project }: Cli): void {
     .argument('<id>', 'id of the event, or its beginning')
     .option('--account <name>', 'account of the event, if several have one with this id')
     .option('--trace', 'show all that it caused as a tree: runs, steps, calls, failed attempts, later runs')
-    .action((id, { account, trace: isTrace = false }) =>
+    .option('--redacted', 'show its type and data with other texts of the same form, to show it to others')
+    .action((id, { account, trace: isTrace = false, redacted: isRedacted = false }) =>
       project.withStore(async (store) => {
         const event = await findEvent(store, { id, account })
         if (isTrace) return showTrace(store, event, out)
+        if (isRedacted) {
+          const redacted = await redactEvent(store, event)
+          return out.result(redacted, () => JSON.stringify(redacted, null, 2).split('\n'))
+        }
         const deliveries = await nameDeliveries(store, await store.listDeliveriesOf(event, MAX_ROWS))
         const runs = await store.listRuns({ limit: MAX_ROWS, eventId: event.id, account: event.account })
         out.result(describeStory({ event, deliveries, runs }), () =>

@@ -51,6 +51,15 @@ test('"types generate" writes a module that takes the events it was made from, a
   const shown = await cli('types', 'generate', 'transfer.*')
   expect(shown.stdout).toContain('transferCompleted')
   expect(shown.stdout).not.toContain('fileCreated')
+  const one = await cli('events', 'show', 'evt_file.created_7', '--redacted')
+  expect(JSON.parse(one.stdout)).toEqual({
+    type: 'file.created',
+    data: {
+      service: 'Storage-A',
+      file: { id: expect.stringMatching(/^fil_\d{6}$/), path: expect.stringMatching(/^\/[a-z]{2}\/\d$/), size: 7 },
+    },
+  })
+  expect(one.stdout).not.toContain('fil_100007')
   writeFileSync(out, text.replace(`'upshot'`, `'${source}'`))
 
   expect(await cli('types', 'check', '--json')).toMatchObject({

@@ -14,7 +14,8 @@ describeStores((open) => {
     ]
     for (const step of steps) await store.saveCheckpoint(claimed.lease, step, undefined, { codeHash: 'first' })
     const run = await store.findRun(claimed.lease.runId)
-    const lease = { ...claimed.lease, worker: '' }
+    const { runId, fence } = claimed.lease
+    const lease = { runId, fence, worker: '' }
     const claim = { ...claimed, lease, codeHash: 'first' }
     expect(await store.readRecordings([claimed.lease.runId])).toEqual([{ run, claim, steps }])
   })

@@ -137,8 +137,8 @@ describe('with an app at work', () => {
         .replace('<url>', () => learnerUrl(runtime?.receiver ?? ''))
         .replace('npm run -s upshot -- ', 'upshot ')
         .replace(/^npx upshot /, 'upshot ')
-        // Exit code 7 reports a finding on this machine, which is not tested here.
-        .replace(/^upshot (doctor|sandbox audit)\b.*$/, '$& || [ $? -eq 7 ]')
+        // Exit code 7 reports a finding of this machine or project, which is not tested here.
+        .replace(/^upshot (doctor|sandbox audit|types check)\b.*$/, '$& || [ $? -eq 7 ]')
         .replace(/^curl /, 'curl --retry 20 --retry-delay 1 --retry-all-errors ')
         .replace('http://127.0.0.1:4701', runtime?.admin ?? '')
         .replace('http://127.0.0.1:4747', runtime?.sandbox?.origin ?? '')
@@ -193,10 +193,10 @@ describe('with an app at work', () => {
 })
 
 /**
- * False for commands that run until they are stopped, or that install something. They have tests of
- * their own, and `pages.test.ts` checks their options.
+ * False for commands that run until they are stopped, install something or need a PostgreSQL. They
+ * have tests of their own, and `pages.test.ts` checks their options.
  */
 function isRunHere(command: string): boolean {
   if (command.startsWith('curl ') && !hasCurl) return false
-  return !/^(npm|npx|cd) |^upshot (dev|start|demo|init|sandbox start)\b/.test(command)
+  return !/^(npm|npx|cd) |^upshot (dev|start|demo|init|sandbox start|db (move|migrate))\b/.test(command)
 }

@@ -23,6 +23,7 @@ import { postgres } from './suites/postgres/postgres.ts'
 import { receive } from './suites/receive.ts'
 import { replay } from './suites/replay.ts'
 import { sandbox } from './suites/sandbox.ts'
+import { searched } from './suites/searched.ts'
 import { start } from './suites/start.ts'
 import type { Bench, Suite } from './suites/suite.ts'
 import { turns } from './suites/turns.ts'
@@ -37,6 +38,7 @@ const SUITES: readonly Suite[] = [
   replay,
   turns,
   blocked,
+  searched,
   ledger,
   metrics,
   postgres,

@@ -1,9 +1,9 @@
-import { createHmac } from 'node:crypto'
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EVENT_TYPE, makeDelivery, SECRET } from '../deliveries.ts'
+import { EVENT_TYPE } from '../deliveries.ts'
+import { deliver, PACE_MS, SERVICE, sendPaced } from '../load/paced-deliveries.ts'
 import { startApp } from '../processes/app-process.ts'
 import { judge, median, percentile, type Result } from '../report/result.ts'
 import type { Bench, Suite } from './suite.ts'
@@ -12,18 +12,8 @@ import type { Bench, Suite } from './suite.ts'
 export const blocked: Suite = { names: ['blocked.p99Ms', 'blocked.addedMs', 'blocked.calmMs'], run: runBlocked }
 
 const AUTHOR = resolve(import.meta.dirname, '../../src/author/index.ts')
-const SERVICE = {
-  SERVICE_BASE_URL: 'https://service.invalid/v1',
-  SERVICE_API_KEY: 'key-of-no-service',
-  SERVICE_WEBHOOK_SECRET: SECRET,
-  SERVICE_STORAGE_A: 'a',
-  SERVICE_STORAGE_B: 'b',
-  SERVICE_STORAGE_C: 'c',
-}
 /** Type of the events that start the harmful workflow. */
 const HARMFUL = 'file.deleted'
-/** Time between two deliveries, each on a connection of its own. */
-const PACE_MS = 5
 /** Time for the loop to begin. */
 const BLOCK_WITHIN_MS = 500
 
@@ -36,11 +26,11 @@ async function runBlocked(bench: Bench): Promise<Result[]> {
     await using app = await startApp({ root: makeProject(bench.folder), environment: SERVICE })
     const url = app.urls['endpoint service'] ?? ''
     const agent = new Agent({ keepAlive: true })
-    await sendAll(url, agent, deliveries / 4)
-    before.push(percentile(await sendAll(url, agent, deliveries), 0.99))
+    await sendPaced(url, agent, deliveries / 4)
+    before.push(percentile(await sendPaced(url, agent, deliveries), 0.99))
     await deliver(url, agent, HARMFUL)
     await sleep(BLOCK_WITHIN_MS)
-    beside.push(percentile(await sendAll(url, agent, deliveries), 0.99))
+    beside.push(percentile(await sendPaced(url, agent, deliveries), 0.99))
     agent.destroy()
   }
   bench.say(`  ${deliveries} deliveries, one every ${PACE_MS} ms, before and beside a loop without end`)
@@ -67,30 +57,4 @@ export default defineWorkflow({ id: '${id}', on: '${on}', run: ({ step }) => ste
   // The loop outlives the measurement.
   writeFileSync(join(root, 'config/upshot.config.ts'), "export default { engine: { hang: '1h' }, drain: '1s' }")
   return root
-}
-
-/** Milliseconds from each request to its 200. */
-async function sendAll(url: string, agent: Agent, count: number): Promise<number[]> {
-  const times: Promise<number>[] = []
-  for (let sent = 0; sent < count; sent++) {
-    times.push(deliver(url, agent, EVENT_TYPE))
-    await sleep(PACE_MS)
-  }
-  return Promise.all(times)
-}
-
-function deliver(url: string, agent: Agent, type: string): Promise<number> {
-  const body = makeDelivery().body.replace(`"${EVENT_TYPE}"`, `"${type}"`)
-  const signature = createHmac('sha256', SECRET).update(body).digest('hex')
-  const headers = { 'Content-Type': 'application/json', 'X-Service-Signature': signature }
-  const begunAt = performance.now()
-  return new Promise((resolve, reject) => {
-    const sending = request(url, { method: 'POST', agent, headers }, (response) => {
-      response.resume().on('end', () => {
-        if (response.statusCode === 200) resolve(performance.now() - begunAt)
-        else reject(new Error(`a delivery was answered ${response.statusCode}`))
-      })
-    })
-    sending.on('error', reject).end(body)
-  })
 }

@@ -2,6 +2,7 @@ import type { EffectRecord } from '../../../core/safety/effect.ts'
 import type { EffectFilter } from '../../../core/store/safety/effects.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
+import { compareEffect } from '../../rows/compare-effect.ts'
 import {
   atPosition,
   type EffectPosition,
@@ -89,19 +90,7 @@ export class EffectSearch {
 type Path = ReturnType<typeof planEffectPath>
 type Looked = Pick<SearchPart<unknown>, 'rows' | 'from'>
 
-/** The columns that a filter compares, by its parts. */
-const COMPARED = {
-  ...{ target: 'target', path: 'path', runId: 'run_id', workflow: 'workflow' },
-  ...{ account: 'account', class: 'class', outcome: 'outcome' },
-} as const satisfies Partial<Record<keyof EffectFilter, string>>
-
-function describeFilter({ phases, since, until, ...columns }: EffectFilter): Condition[] {
-  const conditions: Condition[] = []
-  if (phases !== undefined) conditions.push(['phase = ANY (?::text[])', [...phases]])
-  for (const [name, value] of Object.entries(columns)) {
-    if (value !== undefined) conditions.push([`${COMPARED[name as keyof typeof columns]} = ?`, value])
-  }
-  if (since !== undefined) conditions.push(['at >= ?', since])
-  if (until !== undefined) conditions.push(['at < ?', until])
-  return conditions
+/** The conditions of a filter. */
+function describeFilter(filter: EffectFilter): Condition[] {
+  return compareEffect(filter, (phases) => ['phase = ANY (?::text[])', [...phases]])
 }

@@ -2,11 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { Decision } from '../../../core/safety/approval.ts'
 import type { VoteReads } from '../../../core/safety/votes/verified-votes.ts'
 import type { VoteRecord } from '../../../core/safety/votes/vote-record.ts'
-
-interface VoteRow extends Omit<VoteRecord, 'only'> {
-  /** JSON text. */
-  only: string | null
-}
+import { describeNumbers, readVote, type VoteRow } from '../../rows/vote-row.ts'
 
 /** The words of people on approvals. A person has one word, the last one. */
 export class VoteTable {
@@ -54,12 +50,4 @@ export class VoteTable {
       approval === undefined ? this.#list.all(after.approval, after.actor, limit) : this.#listOf.all(approval, limit)
     return rows.map(readVote)
   }
-}
-
-function describeNumbers(only: Decision['only']): string | null {
-  return only === null ? null : JSON.stringify(only)
-}
-
-function readVote({ only, ...vote }: VoteRow): VoteRecord {
-  return { ...vote, only: only === null ? null : JSON.parse(only) }
 }

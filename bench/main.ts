@@ -143,7 +143,8 @@ async function runSuites(): Promise<Result[]> {
     say,
   }
   const results: Result[] = []
-  for (const suite of SUITES.filter(({ names }) => names.some(isAskedFor))) {
+  const isTime = ({ isSlow = false }: Suite) => !isSlow || !options.quick || options.only !== ''
+  for (const suite of SUITES.filter((each) => isTime(each) && each.names.some(isAskedFor))) {
     say(`\n${suite.names[0]?.split('.')[0]}`)
     results.push(...(await suite.run(bench)))
   }

@@ -12,6 +12,7 @@ import type { Bench, Suite } from './suite.ts'
 /** Deliveries to the whole app while persons search its history. */
 export const searched: Suite = {
   names: ['searched.p99VsCalm', 'searched.p99Ms', 'searched.calmMs'],
+  isSlow: true,
   run: runSearched,
 }
 

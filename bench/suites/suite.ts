@@ -25,5 +25,7 @@ export interface Bench {
 export interface Suite {
   /** Names of its results, from which `--only` selects the suites to run. */
   names: readonly string[]
+  /** Left out of a quick run, unless `--only` names it. */
+  isSlow?: boolean
   run(bench: Bench): Promise<Result[]>
 }

@@ -21,6 +21,7 @@ export const turns: Suite = {
     'turns.atOnceTenfold',
     'turns.atOnceMicros',
   ],
+  isSlow: true,
   run: runTurns,
 }
 

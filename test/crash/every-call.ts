@@ -1,5 +1,5 @@
-/** Processes that run at the same time. */
-const LANES = 4
+/** Processes that run at the same time: more would slow the suites beside, and end no sooner. */
+const LANES = 2
 
 /**
  * Runs `survive` for a death at store call 1, 2 and so on, until a process lives on. Returns

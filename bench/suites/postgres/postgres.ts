@@ -17,6 +17,7 @@ export const postgres: Suite = {
     'postgres.recoverySeconds',
     'postgres.failoverLost',
   ],
+  isSlow: true,
   run: runPostgres,
 }
 

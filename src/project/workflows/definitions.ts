@@ -1,5 +1,5 @@
 import type { EventDefinition } from '../../author/define-event.ts'
-import { declaredKeys } from '../../author/event-keys.ts'
+import { type DeclaredKeys, declaredKeys } from '../../author/event-keys.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
 import { isDefinition, listTriggers } from '../../author/trigger.ts'
 import { UpshotError } from '../../core/errors.ts'
@@ -24,9 +24,11 @@ export interface UsedDefinition {
  * that does not load: its definitions are unknown.
  */
 export async function listDefinitions(folder: string): Promise<UsedDefinition[]> {
+  const before = declaredKeys.snapshot()
   const modules = await loadWorkflows(folder)
+  const awaited = listAwaited(declaredKeys.declaredSince(before))
   const used = new Map<unknown, UsedDefinition>()
-  for (const [definition, workflow] of [...modules.flatMap(usesOf), ...listAwaited()]) {
+  for (const [definition, workflow] of [...modules.flatMap(usesOf), ...awaited]) {
     const known = used.get(definition.data) ?? use(definition)
     if (workflow !== null && !known.workflows.includes(workflow)) known.workflows.push(workflow)
     used.set(definition.data, known)
@@ -48,8 +50,8 @@ function usesOf(module: LoadedModule): Use[] {
 }
 
 /** Definitions with keys, which `step.waitFor` finds events by. */
-function listAwaited(): Use[] {
-  return [...declaredKeys.snapshot().values()].map(({ definition }) => [definition, null])
+function listAwaited(declared: DeclaredKeys): Use[] {
+  return [...declared.values()].map(({ definition }) => [definition, null])
 }
 
 function use({ type, data }: Use[0]): UsedDefinition {

@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { defineEvent } from '../../../../../src/author/define-event.ts'
 import { nameTypes } from '../../../../../src/cli/commands/events/schemas/write-module.ts'
 import { eventBody, incoming } from '../../../../support/fixtures.ts'
 import { openDataDir } from '../../../../support/open-data-dir.ts'
@@ -41,6 +43,8 @@ export default defineWorkflow({ id: 'follow', on: fileCreated, async run() {} })
 `
 
 test('"types generate" writes a module that takes the events it was made from, and "types check" says so', async () => {
+  // Another module of this process, which is not in the folder.
+  defineEvent('other.test', { data: z.looseObject({}), keys: { thing: () => 'x' } })
   const { workflows, cli, send } = await openTraffic(50, follow)
   const out = join(workflows, 'events.gen.ts')
   const made = await cli('types', 'generate', '--out', out)

@@ -33,11 +33,10 @@ export function redactText(text: string, key: Uint8Array): string {
   if (formats.some((format) => HARMLESS.includes(format))) return text
   const isHex = formats.includes('hex') || formats.includes('uuid')
   const kept = keptBeginning(text, formats)
-  const parts = text.slice(kept.length).split(/([/?&=#]|\.[A-Za-z0-9]{1,5}$)/)
-  return (
-    kept +
-    parts.map((part) => (/^[/?&=#.]/.test(part) || part === '' ? part : replaceLetters(part, key, isHex))).join('')
-  )
+  // The ending of a file name stays, and the separators; each second part is one of these.
+  const separator = text.includes('@') ? /([/?&=#])/ : /([/?&=#]|(?<=[^/.])\.[A-Za-z][A-Za-z0-9]{0,4}$)/
+  const parts = text.slice(kept.length).split(separator)
+  return kept + parts.map((part, n) => (n % 2 === 1 || part === '' ? part : replaceLetters(part, key, isHex))).join('')
 }
 
 /** The scheme of a URL, or the beginning of an id. */

@@ -70,7 +70,7 @@ function Controls() {
   )
 }
 
-/** What another user of the service would do. */
+/** The acts of another user of the service: files, transfers and events. */
 function Makers() {
   const [dialog, setDialog] = useState<'file' | 'transfer' | 'event' | null>(null)
   const close = () => setDialog(null)

@@ -15,7 +15,7 @@ import { formatCount, formatDuration } from '../../words/format.ts'
 type Rule = AnswerOf<'GET /alerts'>['items'][number]
 type Topic = Rule['open'][number] & { rule: string }
 
-/** What the alert rules of the project file found, what was told, and how their channels do. */
+/** The alert rules of the project file: findings, messages and the state of their channels. */
 export function Alerts() {
   const alerts = useApi('GET /alerts', {})
   const isAdmin = useMay('admin')

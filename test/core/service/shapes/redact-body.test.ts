@@ -32,6 +32,14 @@ test('a folder keeps its new name in each path, and a file its ending', () => {
   expect(other).toMatch(/\.PDF$/)
 })
 
+test.each(['/home/.secret', '/home/.ssh', '.secret', 'bob@corp.smith', '12.34567'])(
+  'nothing of %s is taken for the ending of a file',
+  (text) => {
+    const redacted = redactText(text, key)
+    for (const word of text.match(/[a-z0-9]{3,}/g) ?? []) expect(redacted).not.toContain(word)
+  },
+)
+
 test('words of an enumeration, numbers, moments and storages stay, and a name that is a value does not', () => {
   const bodies = Array.from({ length: 60 }, (_, n) => ({
     status: n % 2 === 0 ? 'done' : 'failed',

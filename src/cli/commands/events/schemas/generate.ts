@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
@@ -9,9 +9,10 @@ import type { ReadStore } from '../../../../core/store/store.ts'
 import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { parseSince } from '../../../input/parse-option.ts'
+import { confirm } from '../../../terminal/confirm.ts'
 import { foldTraffic, readTraffic, TRAFFIC_MS, type TrafficChoice, type TypeTraffic } from './read-traffic.ts'
 import { formatShapes, SHAPES_FILE } from './shapes-file.ts'
-import { type TypedTraffic, writeModule } from './write-module.ts'
+import { isMade, type TypedTraffic, writeModule } from './write-module.ts'
 
 /** `upshot types generate`: a zod schema for each event type, from the stored events. */
 export function define(command: Command, { out, project }: Cli): void {
@@ -29,8 +30,14 @@ export function define(command: Command, { out, project }: Cli): void {
         const module = writeModule(typed, { minShare })
         const outlines = new Map([...typed].map(([type, { shape }]) => [type, outlineOf(shape)]))
         if (file !== undefined) {
-          writeFileSync(resolve(project.root, file), module)
-          writeFileSync(join(dirname(resolve(project.root, file)), SHAPES_FILE), formatShapes(outlines))
+          const path = resolve(project.root, file)
+          if (existsSync(path) && !isMade(readFileSync(path, 'utf8')))
+            await confirm(out, { will: `overwrite ${file}, which this command did not make` })
+          if (!out.given.dryRun) {
+            mkdirSync(dirname(path), { recursive: true })
+            writeFileSync(path, module)
+            writeFileSync(join(dirname(path), SHAPES_FILE), formatShapes(outlines))
+          }
         }
         const seen = [...typed].map(([type, { shape }]) => ({ type, events: shape.seen }))
         out.result({ file: file ?? null, module, types: seen }, () => (file === undefined ? [module.trimEnd()] : []))

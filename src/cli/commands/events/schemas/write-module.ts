@@ -8,10 +8,17 @@ export interface TypedTraffic extends TypeTraffic {
   unions: ReadonlyMap<string, ShapeUnion>
 }
 
+const MADE_BY = '// Made by "upshot types generate" from'
+
 const HEAD = [
-  '// Made by "upshot types generate" from the events that came. Make it anew rather than change it.',
+  `${MADE_BY} the events that came. Make it anew rather than change it.`,
   '// A format or an enumeration is written where at least 50 events prove it.',
 ]
+
+/** Whether a module was made by this command, so that it may be made anew. */
+export function isMade(module: string): boolean {
+  return module.startsWith(MADE_BY)
+}
 
 /** The text of a module that defines each type. */
 export function writeModule(traffic: ReadonlyMap<string, TypedTraffic>, { minShare }: { minShare: number }): string {

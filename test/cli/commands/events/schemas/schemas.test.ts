@@ -55,6 +55,10 @@ test('"types generate" writes a module that takes the events it was made from, a
   const shown = await cli('types', 'generate', 'transfer.*')
   expect(shown.stdout).toContain('transferCompleted')
   expect(shown.stdout).not.toContain('fileCreated')
+  const own = join(workflows, 'a.workflow.ts')
+  expect(await cli('types', 'generate', '--out', own)).toMatchObject({ exit: 3 })
+  expect(await cli('types', 'generate', '--out', own, '--dry-run')).toMatchObject({ exit: 0 })
+  expect(readFileSync(own, 'utf8')).toBe(follow)
   const one = await cli('events', 'show', 'evt_file.created_7', '--redacted')
   expect(JSON.parse(one.stdout)).toEqual({
     type: 'file.created',

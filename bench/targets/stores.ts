@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { newId } from '../../src/core/ids.ts'
-import type { AdmissionPlan, Gate } from '../../src/core/runs/admission.ts'
+import { type AdmissionPlan, type Gate, UNADMITTED_PRIORITY } from '../../src/core/runs/admission.ts'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Checkpoint } from '../../src/core/runs/step.ts'
 import type { Store } from '../../src/core/store/store.ts'
@@ -41,13 +41,18 @@ function step(position: number, now: number): Checkpoint {
 }
 
 /** Saves an event with one run, and gives its lease where that was claimed in the same commit. */
-async function deliver(account: string, arrivalClaim = true): Promise<{ event: string; lease: Lease | null }> {
+async function deliver(
+  account: string,
+  arrivalClaim = true,
+  priority = 0,
+): Promise<{ event: string; lease: Lease | null }> {
   const now = Date.now()
   const event = { id: `evt_${randomUUID()}`, type: 'file.created', created: '2026-01-05T09:31:13.000Z' }
   const receipt = await store.saveDelivery({
     ...{ id: newId('dlv', now), endpointId: 'end_bench', account, receivedAt: now, event, facts: {} },
     body: JSON.stringify(event).padEnd(BODY_BYTES),
     workflows: [threeSteps.id],
+    priorities: { [threeSteps.id]: priority },
     ...(arrivalClaim ? { arrivalClaim: { worker, codeHashes: {} } } : {}),
   })
   const [runId = ''] = receipt.runs
@@ -66,8 +71,15 @@ interface BeltFigures {
   cpuMicrosPerEvent: number
 }
 
+interface BeltOrder {
+  account: string
+  seconds: number
+  /** Deliveries that are under way at once. */
+  atOnce?: number
+}
+
 /** Events from their delivery to the end of their run, all of them through. */
-async function belt({ account, seconds }: { account: string; seconds: number }): Promise<BeltFigures> {
+async function belt({ account, seconds, atOnce = AT_ONCE }: BeltOrder): Promise<BeltFigures> {
   const cpuBefore = process.cpuUsage()
   const begunAt = performance.now()
   let done = 0
@@ -90,7 +102,7 @@ async function belt({ account, seconds }: { account: string; seconds: number }):
     }
   }
   const claiming = claim()
-  await Promise.all(Array.from({ length: AT_ONCE }, produce))
+  await Promise.all(Array.from({ length: atOnce }, produce))
   isProducing = false
   await claiming
   const { user, system } = process.cpuUsage(cpuBefore)
@@ -100,24 +112,23 @@ async function belt({ account, seconds }: { account: string; seconds: number }):
 /** Runs that each key of a gate admits at once. */
 const MOST = 2
 
-/** Admits what the gates of `keys` admit, and leaves the rest in line. */
-async function queueAtGates({ keys, each }: { keys: number; each: number }): Promise<Lease[]> {
-  const made = Array.from({ length: keys * each }, () => deliver('default', false))
+/** Admits what the gates of `keys` admit, for any worker to claim, and leaves the rest in line. */
+async function queueAtGates({ keys, each }: { keys: number; each: number }): Promise<void> {
+  const made = Array.from({ length: keys * each }, () => deliver('default', false, UNADMITTED_PRIORITY))
   await Promise.all(made)
-  const admitted: Lease[] = []
   let asked = 0
   while (asked < keys * each) {
-    const claimed = await store.claimRuns(worker, AT_ONCE, Date.now())
+    // Not those that are admitted already.
+    const claimed = await store.claimUnadmittedRuns(worker, AT_ONCE, Date.now())
     await Promise.all(
       claimed.map(async ({ lease }, index) => {
         const gate: Gate = { name: 'concurrency-1', key: `key-${(asked + index) % keys}`, most: MOST, perMs: null }
         const { verdict } = await store.admitRun(lease, planOf(gate), Date.now())
-        if (verdict.kind === 'admitted') admitted.push(lease)
+        if (verdict.kind === 'admitted') await store.releaseRun(lease)
       }),
     )
     asked += claimed.length
   }
-  return admitted
 }
 
 function planOf(gate: Gate): AdmissionPlan {
@@ -125,17 +136,13 @@ function planOf(gate: Gate): AdmissionPlan {
   return { ...open, onConflict: 'skip', gates: [gate] }
 }
 
-/** Ends limited runs, each of which lets the next of its key in. Gives their number. */
-async function endAtGates({ leases }: { leases: Lease[] }): Promise<number> {
+/** Ends limited runs together; each lets the next of its key in. Gives their number. */
+async function endAtGates({ atOnce }: { atOnce: number }): Promise<number> {
   let ended = 0
-  const end = async (held: readonly Lease[]) => {
-    await Promise.all(held.map((lease) => store.completeRun(lease, 'null', Date.now())))
-    ended += held.length
-  }
-  await end(leases)
   for (;;) {
-    const claimed = await store.claimRuns(worker, AT_ONCE, Date.now())
-    await end(claimed.map(({ lease }) => lease))
+    const claimed = await store.claimRuns(worker, atOnce, Date.now())
+    await Promise.all(claimed.map(({ lease }) => store.completeRun(lease, 'null', Date.now())))
+    ended += claimed.length
     if (claimed.length > 0) continue
     const { pending, running, waiting } = await store.countOpenRuns(Date.now())
     if (pending + running + waiting === 0) return ended

@@ -46,8 +46,12 @@ export async function measureThroughput(bench: Bench): Promise<Result[]> {
   ]
 }
 
-export function runBelt(target: Target, seconds: number, account = 'default'): Promise<BeltFigures> {
-  return target.call<BeltFigures>('belt', { account, seconds })
+export function runBelt(
+  target: Target,
+  seconds: number,
+  { account = 'default', atOnce }: { account?: string | undefined; atOnce?: number } = {},
+): Promise<BeltFigures> {
+  return target.call<BeltFigures>('belt', { account, seconds, atOnce })
 }
 
 function describe({ eventsPerSecond, cpuMicrosPerEvent }: BeltFigures): string {

@@ -25,6 +25,7 @@ import { Permits } from './limits/permits.ts'
 import { Claims } from './runs/claims.ts'
 import { FailureStateTable } from './runs/failure-state-table.ts'
 import { JournalSaves } from './runs/journal-queue.ts'
+import { LimitedEnds } from './runs/limited-ends.ts'
 import { OutputTable } from './runs/output-table.ts'
 import { RunLogTable } from './runs/run-log-table.ts'
 import { RunOperations } from './runs/run-operations.ts'
@@ -123,6 +124,7 @@ function openPlainTables(db: Connection, vault: Vault) {
     failureStates: new FailureStateTable(db),
     hours: new HourTable(db),
     journal: new JournalSaves(db),
+    limitedEnds: new LimitedEnds(db),
     keptAnswers: new IdempotencyTable(db),
     limits: new KeyLimitTable(db),
     outputs: new OutputTable(db),

@@ -8,9 +8,10 @@ import { describeStale } from '../rows/describe-stale.ts'
 import { CallQueue } from './database/call-queue.ts'
 import type { Database } from './database/database.ts'
 import { RunOrder } from './database/run-order.ts'
+import { LimitedRuns } from './gates/limited-runs.ts'
 import { DeliveryQueue } from './incoming/delivery-queue.ts'
 import type { ClaimKind } from './runs/claims.ts'
-import { asPlainStep, type JournalVerdict, type PlainCall } from './runs/journal-queue.ts'
+import { asPlainStep, type JournalVerdict, type PlainCall, type PlainEnd } from './runs/journal-queue.ts'
 import type { Tables } from './tables.ts'
 import { TRANSACTIONS } from './transactions.ts'
 
@@ -50,19 +51,21 @@ const LEASED: readonly (keyof Transactions)[] = [
 /** The write half of the store. `hint` is called after writes that others may wait for. */
 export function createWriter(db: Database<Tables>, hint: () => void): StoreWrites {
   const order = new RunOrder()
+  const limited = new LimitedRuns()
   const writes = {
     ...transactionWrites(db, hint),
-    ...claimWrites(db),
+    ...claimWrites(db, limited),
     operate: createOperate(db, hint),
     checkWritable: (now: number) => db.probe((t) => t.writeProbe.run(now)),
   }
   const ordered = LEASED.map((name) => {
-    const write = writes[name] as (lease: Lease, ...args: unknown[]) => Promise<unknown>
+    const write = limited.watch(name, writes[name] as (lease: Lease, ...args: unknown[]) => Promise<unknown>)
     return [name, (lease: Lease, ...args: unknown[]) => order.perform(lease.runId, () => write(lease, ...args))]
   })
   const leased = Object.fromEntries(ordered) as Pick<Transactions, 'completeRun' | 'saveCheckpoint'>
   const later = hintLater(hint)
-  return { ...writes, ...leased, ...journalWrites(db, { order, leased, later }), ...deliveryWrites(db, hint, later) }
+  const journal = journalWrites(db, { order, limited, leased, hint, later })
+  return { ...writes, ...leased, ...journal, ...deliveryWrites(db, hint, later) }
 }
 
 /** Tells of what nobody acts on, so that lists which people look at are fresh. */
@@ -120,19 +123,34 @@ function deliveryWrites(db: Database<Tables>, hint: () => void, later: () => voi
   }
 }
 
+interface JournalParts {
+  order: RunOrder
+  limited: LimitedRuns
+  leased: Pick<Transactions, 'completeRun' | 'saveCheckpoint'>
+  hint: () => void
+  later: () => void
+}
+
 /** The writes of each step and run: many at once in a call, where each has a plain commit. */
 function journalWrites(
   db: Database<Tables>,
-  {
-    order,
-    leased,
-    later,
-  }: { order: RunOrder; leased: Pick<Transactions, 'completeRun' | 'saveCheckpoint'>; later: () => void },
+  { order, limited, leased, hint, later }: JournalParts,
 ): Pick<StoreWrites, 'completeRun' | 'saveCheckpoint'> {
   const queue = new CallQueue<PlainCall, JournalVerdict>((calls) => db.call(calls.length, (t) => t.journal.save(calls)))
+  const ends = new CallQueue<PlainEnd, JournalVerdict>((calls) =>
+    db.call(calls.length, (t) => t.limitedEnds.save(calls)),
+  )
   const save = async (call: PlainCall): Promise<JournalVerdict> => {
     const verdict = await order.queue(call.lease.runId, () => queue.add(call))
     if (verdict === 'stale') throw describeStale(call.lease)
+    return verdict
+  }
+  const end = async (call: PlainEnd): Promise<JournalVerdict> => {
+    if (!limited.take(call.lease)) return save(call)
+    const verdict = await order.perform(call.lease.runId, () => ends.add(call))
+    if (verdict === 'stale') throw describeStale(call.lease)
+    // Its places are free: others may go on.
+    hint()
     return verdict
   }
   return {
@@ -142,14 +160,17 @@ function journalWrites(
       else await save(plain)
     },
     async completeRun(lease, output, now) {
-      const verdict = typeof output === 'string' ? await save({ lease, output, now }) : 'more'
+      const verdict = typeof output === 'string' ? await end({ lease, output, now }) : 'more'
       if (verdict === 'more') await leased.completeRun(lease, output, now)
       else later()
     },
   }
 }
 
-function claimWrites(db: Database<Tables>): Pick<StoreWrites, 'claimRuns' | 'claimSuspects' | 'claimUnadmittedRuns'> {
+function claimWrites(
+  db: Database<Tables>,
+  limited: LimitedRuns,
+): Pick<StoreWrites, 'claimRuns' | 'claimSuspects' | 'claimUnadmittedRuns'> {
   // Unlike the numbers of every other process, so that a claim finds its own runs again only.
   let claims = randomInt(2 ** 47)
   const claim = async (kind: ClaimKind, worker: string, limit: number, now: number): Promise<ClaimedRun[]> => {
@@ -157,7 +178,7 @@ function claimWrites(db: Database<Tables>): Pick<StoreWrites, 'claimRuns' | 'cla
     const number = claims
     for (let held = 0; held < MAX_HELD; ) {
       const claimed = await db.call(1, (t) => t.claims.claim(kind, worker, { limit, now, number }))
-      if (claimed !== null) return claimed
+      if (claimed !== null) return limited.note(claimed)
       const more = await db.write((t) => t.claims.hold(kind, worker, { limit, now, gates: t.gates }))
       held += Math.max(more, 1)
     }

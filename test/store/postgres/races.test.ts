@@ -1,31 +1,13 @@
-import pg from 'pg'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Lease } from '../../../src/core/runs/lease.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { askAdmission, concurrency } from '../../contract/support/ask-admission.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
-import { makeDatabase, makeSchema, openTestPostgres } from '../../support/postgres-store.ts'
+import { makeDatabase } from '../../support/postgres-store.ts'
+import { awaitBlocked, openTwo } from './support/open-two.ts'
 
 const ASK = checkpoint('ask', { kind: 'invoke', status: 'waiting', output: null, finishedAt: null })
-
-/** Two stores on one schema, like two processes, and a session that looks at its rows. */
-async function openTwo(place = makeSchema()): Promise<{ one: Store; two: Store; session: pg.Client }> {
-  const [one, two] = [await openTestPostgres(place), await openTestPostgres(place)]
-  const session = new pg.Client({ connectionString: place.url, options: `-c search_path=${place.schema}` })
-  session.on('error', () => {})
-  await session.connect()
-  onTestFinished(() => session.end())
-  return { one, two, session }
-}
-
-/** Resolves once a statement of another session waits for a lock. */
-async function awaitBlocked(session: pg.Client): Promise<void> {
-  const blocked = `SELECT 1 FROM pg_stat_activity
-    WHERE wait_event_type = 'Lock' AND application_name = 'upshot' AND $1 = ANY (pg_blocking_pids(pid))`
-  const { rows } = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-  while ((await session.query(blocked, [rows[0]?.pid])).rowCount === 0);
-}
 
 async function invokeChild(store: Store, parent: Lease, run: string): Promise<Lease> {
   const invoke = { run, workflow: 'child', account: 'default', input: 'null', createdAt: NOW }

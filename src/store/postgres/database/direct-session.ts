@@ -119,7 +119,8 @@ export class DirectSession implements Session {
       })
       try {
         await client.connect()
-        await client.query(`LISTEN "${this.#channel.replaceAll('"', '""')}"`)
+        // A hint needs no disk, and the notice of one holds up those of all others to its commit.
+        await client.query(`SET synchronous_commit = off; LISTEN "${this.#channel.replaceAll('"', '""')}"`)
         for (const worker of this.#workers) {
           await client.query(`SELECT pg_try_advisory_lock(${workerLock('$1')})`, [worker])
         }

@@ -95,7 +95,7 @@ export class GateTable {
 
   /** Locks a gate to the end of the transaction: what is read behind it is what counts. */
   async #lock(at: GateKey): Promise<void> {
-    await this.#places.lock.get(JSON.stringify(at))
+    await this.#places.lock.get(...at)
   }
 
   #note(freed: readonly FreedPlace[]): void {
@@ -273,7 +273,7 @@ function preparePlaces(db: Connection) {
       `DELETE FROM place WHERE run_id = ? AND survives_sleep = 0 RETURNING ${freed}`,
     ),
     freeAll: db.prepare<[string], FreedPlace>(`DELETE FROM place WHERE run_id = ? RETURNING ${freed}`),
-    lock: db.prepare<[string]>('SELECT pg_advisory_xact_lock(hashtextextended(?::text, 0))'),
+    lock: db.prepare<GateKey>('SELECT lock_gate_1(?, ?, ?)'),
   }
 }
 

@@ -1,15 +1,43 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { LONG, SHARED } from './vitest.config.ts'
+
+/** Folders of slow files first: one that begins last would run with the other workers idle. */
+const SLOW_FIRST = ['/test/e2e/', '/test/crash/', '/test/property/', '/test/dashboard/', '/test/docs/']
+
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const place = SLOW_FIRST.findIndex((folder) => moduleId.includes(folder))
+      return place === -1 ? SLOW_FIRST.length : place
+    }
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
+  }
+}
+
+/** Files that hold a time limit against deliveries: they have the machine to themselves. */
+const TIMED = ['test/e2e/receiver-floods.test.ts']
 
 export default defineConfig({
   test: {
     ...SHARED,
-    // Both runs test the contract, each with its own stores: see test/contract/describe-stores.ts.
-    include: [...LONG, 'test/contract/*.test.ts'],
-    globalSetup: 'test/support/postgres-setup.ts',
-    provide: { isLongRun: true },
     isolate: false,
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    sequence: { sequencer: SlowFirst },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'crowd',
+          globalSetup: 'test/support/postgres-setup.ts',
+          provide: { isLongRun: true },
+          // Both runs test the contract, each with its own stores: see test/contract/describe-stores.ts.
+          include: [...LONG, 'test/contract/*.test.ts'],
+          exclude: ['node_modules/**', ...TIMED],
+        },
+      },
+      { extends: true, test: { name: 'timed', include: TIMED, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+    ],
   },
 })

@@ -2,7 +2,8 @@ import { describe, inject } from 'vitest'
 import type { Store } from '../../src/core/store/store.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
-import { makeSchema, openTestPostgres } from '../support/postgres-store.ts'
+import { takeCleanSchema } from '../support/clean-schema.ts'
+import { openTestPostgres } from '../support/postgres-store.ts'
 import { openTestStore } from '../support/test-store.ts'
 
 /** Opens a fresh store. `reopen` opens a second one on the same data, like another process. */
@@ -29,7 +30,7 @@ function openIn(open: (options: SqliteStoreOptions) => Store): OpenStore {
 }
 
 async function openPostgres(): ReturnType<OpenStore> {
-  const place = makeSchema()
+  const place = await takeCleanSchema()
   // Its searches read rows where the SQLite store has indexes of subjects and of hours.
   return { store: await openTestPostgres(place), reopen: () => openTestPostgres(place), hasSearchIndexes: false }
 }

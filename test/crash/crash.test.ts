@@ -6,11 +6,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '../../src/app/app.ts'
 import type { AppUrls } from '../../src/app/app-urls.ts'
+import { traceIdOf } from '../../src/core/runs/trace.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { openDataDir } from '../support/open-data-dir.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
+import { type ReceivedSpan, startCollector } from '../watch/support/collector.ts'
 import type { Moment } from './doom.ts'
 import { dieAtEveryCall } from './every-call.ts'
 import { createScenario, EVENT_IDS, effectsFile, WORKFLOWS } from './scenario.ts'
@@ -21,7 +23,10 @@ let folder = ''
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'upshot-crash-'))
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => {
+  delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT
+  rmSync(folder, { recursive: true, force: true })
+})
 
 const deliveries = EVENT_IDS.map((id) => {
   const body = eventBody(id)
@@ -29,11 +34,18 @@ const deliveries = EVENT_IDS.map((id) => {
 })
 
 test.each<Moment>(['asked', 'answered'])(
-  'P1: an app killed at every store call, once the store was %s, loses no event and repeats no finished step',
+  'P1: an app killed at every store call, once the store was %s, loses no event, repeats no finished step, makes one trace an event',
   async (moment) => {
-    const survivedAt = await dieAtEveryCall((call) => surviveCrash(moment, call))
+    const collector = await startCollector()
+    process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url
+    const survivedAt = await dieAtEveryCall(async (call) => {
+      const isFinished = await surviveCrash(moment, call)
+      checkTraces(collector.spans, `${moment}-${call}`, isFinished)
+      return isFinished
+    })
     // The scenario makes enough calls to be a test; the last life made no call to die at.
     expect(survivedAt).toBeGreaterThan(30)
+    expect(collector.faults).toEqual([])
   },
   300_000,
 )
@@ -156,6 +168,17 @@ async function checkEverything(dataDir: string, finishedBefore: string[]): Promi
   // No write step began before the step that it depends on was on disk.
   const restedOn = first.filter((step) => step.endsWith(' write')).map((step) => step.replace(/write$/, 'read'))
   expect(finishedBefore).toEqual(expect.arrayContaining(restedOn))
+}
+
+/** A kill loses the spans that are not sent yet, but makes no other trace and sends none twice. */
+function checkTraces(all: readonly ReceivedSpan[], service: string, isFinished: boolean): void {
+  const traces = EVENT_IDS.map((event) => traceIdOf({ kind: 'event', account: 'default', event })).sort()
+  const spans = all.filter((span) => JSON.stringify(span.service).includes(`"${service}"`))
+  const sent = [...new Set(spans.map(({ traceId }) => traceId))].sort()
+  expect(traces).toEqual(expect.arrayContaining(sent))
+  if (isFinished) expect(sent).toEqual(traces)
+  const ids = spans.map(({ spanId, name }) => `${name} ${spanId}`)
+  expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
 }
 
 function readEffects(dataDir: string, life: string): string[] {

@@ -34,7 +34,7 @@ const deliveries = EVENT_IDS.map((id) => {
 })
 
 test.each<Moment>(['asked', 'answered'])(
-  'P1: an app killed at every store call, once the store was %s, loses no event, repeats no finished step, makes one trace an event',
+  'P1: an app killed at every store call, once it was %s, loses no event, repeats no step, makes one trace an event',
   async (moment) => {
     const collector = await startCollector()
     process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url

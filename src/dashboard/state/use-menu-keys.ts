@@ -13,7 +13,7 @@ export function useMenuKeys(): (menu: HTMLElement | null) => (() => void) | unde
       const all = buttons()
       if (by === 0 || all.length === 0) return
       event.preventDefault()
-      const at = all.findIndex((button) => button === document.activeElement)
+      const at = all.indexOf(document.activeElement as HTMLButtonElement)
       all[(at + by + all.length) % all.length]?.focus()
     }
     menu.addEventListener('toggle', onToggle)

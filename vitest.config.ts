@@ -8,6 +8,7 @@ export const LONG = [
   'test/cli/commands/app/dev.test.ts',
   'test/cli/commands/runs/test.test.ts',
   'test/cli/commands/safety/{deploys-check,plan}.test.ts',
+  'test/cli/commands/safety/backtest/*.test.ts',
   'test/crash/**/*.test.ts',
   'test/docs/{api,guides}.test.ts',
   'test/e2e/{author-code,burst,clock-jump,first-hour,lost-database,package,prometheus,receiver-floods,roles,rotation,stalled-log}.test.ts',

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { Store } from '../core/store/store.ts'
+import type { ReadStore, Store } from '../core/store/store.ts'
 import type { PostgresStoreOptions } from './postgres/open-postgres-store.ts'
 import type { SharedStore } from './shared-store.ts'
 import type { SqliteStoreOptions } from './sqlite/open-sqlite-store.ts'
@@ -13,6 +13,12 @@ export type StoreOptions = SqliteStoreOptions | PostgresStoreOptions
 export async function openStore(options: StoreOptions): Promise<Store> {
   if ('file' in options) return (await import('./sqlite/open-sqlite-store.ts')).openSqliteStore(options)
   return (await import('./postgres/open-postgres-store.ts')).openPostgresStore(options)
+}
+
+/** The reads of a database that is there, without any way to write; an app may be running. */
+export async function openReadStore(options: StoreOptions): Promise<ReadStore & Pick<Store, 'close'>> {
+  if ('file' in options) return (await import('./sqlite/open-sqlite-store.ts')).openSqliteReader(options)
+  return (await import('./postgres/open-postgres-store.ts')).openPostgresReader(options)
 }
 
 /** The store of an app. */

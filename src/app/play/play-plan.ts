@@ -92,7 +92,7 @@ const readLive: AnswerStep = ({ kind, effect, key }, about) => {
 }
 
 /** An address of bytes works like a key, so the code gets one that leads nowhere. */
-function standInForLink(control: PlayControl): AnswerStep {
+export function standInForLink(control: Pick<PlayControl, 'now'>): AnswerStep {
   const value = { url: { reveal: () => 'https://plan.invalid/' }, expiresAt: null }
   return ({ key }) =>
     stepNameOf(key) === 'files.downloadUrl'
@@ -125,7 +125,7 @@ function playInvoked({ world, parts, files, claim }: Planning, control: PlayCont
   }
 }
 
-function complete({ now }: PlayControl, output: string) {
+function complete({ now }: Pick<PlayControl, 'now'>, output: string) {
   return { status: 'completed', output, error: null, finishedAt: now() } as const
 }
 

@@ -3,20 +3,22 @@ import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { planRuns } from '../../core/incoming/route.ts'
 import type { ClaimedRun, Recording } from '../../core/runs/claim.ts'
+import { readWorkflowGuard } from '../../core/safety/guard-schema.ts'
 import { fitRecording } from '../../engine/play/fit-recording.ts'
 import type { PlayParts } from '../../engine/play/play-pass.ts'
 import { type PlayedRun, playRecorded, type RecordedRun } from '../../engine/play/play-recorded.ts'
 import { wrapCalls } from '../../files/wrap-calls.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { Link, type LinkMessage } from './link.ts'
+import { type JobEnd, type PlayJob, type PlayRules, playJob } from './play-job.ts'
 import { type PlanRequest, playPlan } from './play-plan.ts'
-import type { LoadedCode, RoomFit, RoomPlan, RoomSettings } from './room.ts'
+import type { LoadedCode, RoomFit, RoomJobEnd, RoomPlan, RoomSettings } from './room.ts'
 import { roomHooks } from './room-hooks.ts'
 
 /** The author's code, once the parent has named its folder. */
 let code: { set: WorkflowSet; settings: RoomSettings } | null = null
 
-const link = new Link((message) => roomHooks.send?.(message), { load, fit, plan, replay })
+const link = new Link((message) => roomHooks.send?.(message), { load, fit, plan, replay, playAll })
 
 async function load(settings: RoomSettings): Promise<LoadedCode> {
   const broken: LoadedCode['broken'] = []
@@ -25,7 +27,10 @@ async function load(settings: RoomSettings): Promise<LoadedCode> {
   })
   code = { set, settings }
   const hashes = set.codeHashes
-  const workflows = set.describe().workflows.map(({ id, file }) => ({ id, file, codeHash: hashes[id] ?? '' }))
+  const workflows = set.describe().workflows.map(({ id, file }) => ({
+    ...{ id, file, codeHash: hashes[id] ?? '' },
+    guard: readWorkflowGuard(set.find(id) ?? {}),
+  }))
   return { workflows, broken, undeclared: roomHooks.takeRefused(null) }
 }
 
@@ -67,6 +72,25 @@ async function replay(recorded: RecordedRun): Promise<PlayedRun> {
   const workflow = set.find(id)
   if (workflow === undefined) throw new UpshotError('not_found', `In the workflows folder, ${describeMissing(id)}.`)
   return playRecorded(workflow, recorded, refuseAll)
+}
+
+/** Plays many runs of one workflow at once: a message and a turn of the loop serve them all. */
+async function playAll(id: string, jobs: readonly PlayJob[], rules: PlayRules): Promise<RoomJobEnd[]> {
+  const { set, settings } = requireCode()
+  const workflow = set.find(id)
+  if (workflow === undefined) throw new UpshotError('not_found', `In the workflows folder, ${describeMissing(id)}.`)
+  const world = {
+    parts: openParts(settings),
+    readFiles: <T>(account: string, operation: string, given: unknown) =>
+      link.call<T>('readFiles', account, operation, given),
+    rules,
+  }
+  return Promise.all(
+    jobs.map(async (job): Promise<RoomJobEnd> => {
+      const end: JobEnd = await playJob(world, workflow, job)
+      return { ...end, undeclared: roomHooks.takeRefused(job.claim.lease.runId) }
+    }),
+  )
 }
 
 /** Throws where no such event starts runs of this workflow. */

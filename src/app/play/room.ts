@@ -3,7 +3,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Failure, UpshotError } from '../../core/errors.ts'
 import type { Recording } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
-import type { GuardPolicy } from '../../core/safety/guard.ts'
+import type { GuardPolicy, WorkflowLimits } from '../../core/safety/guard.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { UndeclaredEffect } from '../../engine/pass/outside/undeclared.ts'
@@ -13,6 +13,7 @@ import { processEnvironment } from '../../project/config/environment.ts'
 import { Link, type LinkMessage } from './link.ts'
 import { borrowResult } from './plan-event.ts'
 import type { ReadFiles } from './planned-files.ts'
+import type { JobEnd, PlayJob, PlayRules } from './play-job.ts'
 import type { PlannedRun, PlanRequest } from './play-plan.ts'
 
 /** The project, as a room is told of it. It gets no key and no address. */
@@ -25,7 +26,8 @@ export interface RoomSettings {
 
 /** The author's code in a room. */
 export interface LoadedCode {
-  workflows: { id: string; file: string; codeHash: string }[]
+  /** `guard`: the bounds that a workflow sets for itself. */
+  workflows: { id: string; file: string; codeHash: string; guard: WorkflowLimits | undefined }[]
   broken: { file: string; error: Failure }[]
   /** Calls of the modules while they were loaded; they were refused. */
   undeclared: UndeclaredEffect[]
@@ -36,6 +38,9 @@ export type RoomFit = Fit & { undeclared: UndeclaredEffect[] }
 
 /** A planned run, with the calls of its code that were refused. */
 export type RoomPlan = PlannedRun & { undeclared: UndeclaredEffect[] }
+
+/** The end of a job, with the calls of its code that were refused. */
+export type RoomJobEnd = JobEnd & { undeclared: UndeclaredEffect[] }
 
 interface RoomParts {
   settings: RoomSettings
@@ -122,6 +127,11 @@ export class Room implements AsyncDisposable {
   /** Plays a recorded run with the code of this room, on its recorded answers only. */
   replay(recorded: RecordedRun): Promise<PlayedRun> {
     return this.#ask('replay', recorded)
+  }
+
+  /** Plays recorded runs of a workflow, in the order of the jobs. Throws `not_found` without it. */
+  playAll(workflow: string, jobs: readonly PlayJob[], rules: PlayRules): Promise<RoomJobEnd[]> {
+    return this.#ask('playAll', workflow, jobs, rules)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -85,6 +85,10 @@ export const COMMAND_TREE: CommandTree = {
     summary: 'find what a workflow would do with an event, without doing it',
     load: () => import('./safety/plan/plan.ts'),
   },
+  backtest: {
+    summary: 'compare what code would do with what recorded runs did',
+    load: () => import('./safety/backtest/backtest.ts'),
+  },
   deploys: { summary: 'see what new code would do to unfinished runs', commands: DEPLOYS_COMMANDS },
   tokens: { summary: 'manage the tokens of programs that use the admin API', commands: TOKENS_COMMANDS },
   operations: { summary: 'list, show and abort operations on many runs or events', commands: OPERATIONS_COMMANDS },

@@ -32,6 +32,11 @@ export interface Project {
    * persons leave an audit row. Throws `not_found` without a database, unless `mayCreate`.
    */
   withStore<T>(use: (store: PersonStore, config: Config) => Promise<T>, options?: { mayCreate?: boolean }): Promise<T>
+  /**
+   * Opens the store for reading alone, beside a running app too: the database stays as it is.
+   * Throws `not_found` without one.
+   */
+  withReads<T>(use: (store: ReadStore, config: Config) => Promise<T>): Promise<T>
   /** Appends an action outside the store to the audit log; nothing where there is no database. */
   recordAction(action: AuditedAction, outcome: AuditOutcome): Promise<void>
 }
@@ -67,6 +72,17 @@ export function openProject(configFile?: string, reason?: string): Project {
       const config = await load()
       if (!mayCreate && !config.database) await requireDatabase(config)
       return useStore(config, (store) => use(store, config))
+    },
+    async withReads(use) {
+      const config = await load()
+      if (!config.database) await requireDatabase(config)
+      const { openReadStore } = await import('../../project/data-dir/open-store.ts')
+      const store = await openReadStore(config)
+      try {
+        return await use(store, config)
+      } finally {
+        await store.close()
+      }
     },
     async recordAction(action, outcome) {
       const { hasDatabase } = await import('../../project/data-dir/data-files.ts')

@@ -11,6 +11,9 @@ import { type EventFacts, gatherEventFacts } from './gather-event-facts.ts'
 import { type AdmissionFacts, planAdmission } from './plan-admission.ts'
 import { readCause, readStoredEvent } from './read-cause.ts'
 
+/** Reason of a run that the code of its workflow does not want. */
+export const NOT_WANTED = 'its `where` returned false'
+
 /** The part of the store that admission needs. */
 export type AdmissionStore = Pick<WorkerParts['store'], 'listDeletes' | 'listRunEvents' | 'admitRun'>
 
@@ -53,7 +56,7 @@ async function decide(
   const isLimited = run.handler === 'run'
   const wanted = attempt(() => ({ isWanted: !isLimited || isWanted(workflow, cause) }))
   if ('kind' in wanted) return wanted
-  if (!wanted.isWanted) return { kind: 'skipped', reason: 'its `where` returned false' }
+  if (!wanted.isWanted) return { kind: 'skipped', reason: NOT_WANTED }
   const goOn = (startedAt: number, folded: number) => join(parts, run, workflow, { cause, facts, startedAt, folded })
   if (run.isAdmitted || !isLimited || !isGated(workflow)) return goOn(run.startedAt, run.folded)
 

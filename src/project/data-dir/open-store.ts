@@ -1,7 +1,11 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { UpshotError } from '../../core/errors.ts'
-import type { Store } from '../../core/store/store.ts'
-import { openStore as openStoreOn, type StoreOptions } from '../../store/open-store.ts'
+import type { ReadStore, Store } from '../../core/store/store.ts'
+import {
+  openReadStore as openReadStoreOn,
+  openStore as openStoreOn,
+  type StoreOptions,
+} from '../../store/open-store.ts'
 import type { PostgresStoreOptions } from '../../store/postgres/open-postgres-store.ts'
 import type { SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
 import { loadVaultKey, makeVaultKey, parseVaultKey, readVaultKey } from '../../store/vault.ts'
@@ -32,14 +36,15 @@ function makeKey({ dataDir, secretKey }: Files): Buffer {
 
 /** The same for the database in PostgreSQL. */
 export function postgresOptions({ database, ...place }: Files & { database: DatabaseConfig }): PostgresStoreOptions {
-  const vaultKey = makeKey(place)
-  const { hosts, directHosts, schema, connections } = database
+  return { ...describeDatabase(database), vaultKey: makeKey(place) }
+}
+
+function describeDatabase({ hosts, directHosts, schema, connections }: DatabaseConfig) {
   const describe = (all: readonly DatabaseHost[]) => all.map(({ tls, ...host }) => ({ ...host, ssl: tls ?? false }))
   return {
     hosts: describe(hosts),
     directHosts: directHosts && describe(directHosts),
     schema,
-    vaultKey,
     connections: shareConnections(connections),
   }
 }
@@ -61,6 +66,13 @@ export function readKey({ dataDir, secretKey }: Files): Buffer {
 /** Opens the store on this thread, for the command line; the app may be running. */
 export function openStore(place: Place): Promise<Store> {
   return openStoreOn(storeOptions(place))
+}
+
+/** Opens the store for reading alone. Nothing is made: neither a folder, nor a key, nor a table. */
+export function openReadStore({ database = null, ...place }: Place): Promise<ReadStore & Pick<Store, 'close'>> {
+  const vaultKey = readKey(place)
+  if (database === null) return openReadStoreOn({ file: databaseFile(place), vaultKey })
+  return openReadStoreOn({ ...describeDatabase(database), vaultKey })
 }
 
 function makeDataDir(folder: string): void {

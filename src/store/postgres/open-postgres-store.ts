@@ -40,13 +40,28 @@ const PATIENT_MS = 30_000
 /** An engine keeps the results of its steps for so long before it gives up to save them. */
 const STEADY_MS = 30_000
 
-type Pooled = Pick<PoolOptions, 'size' | 'answerMs'>
+type Pooled = Pick<PoolOptions, 'size' | 'answerMs' | 'isReadOnly'>
 
 /** The store in a PostgreSQL database, which any number of processes share. See decision 62. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
   const { connections = CONNECTIONS } = options
   const db = await openChecked(options, { size: connections.own, answerMs: PATIENT_MS })
   return createStore(db, openSession(options))
+}
+
+/** The reads alone, in sessions in which the server refuses every write. */
+export async function openPostgresReader(options: PostgresStoreOptions): Promise<ReadStore & Pick<Store, 'close'>> {
+  const { connections = CONNECTIONS } = options
+  const pooled = { size: connections.own, answerMs: PATIENT_MS, isReadOnly: true }
+  const db = await openChecked({ ...options, mayMigrate: false }, pooled)
+  const session = openSession(options)
+  return {
+    ...createReads(db, session),
+    async close() {
+      await session.close()
+      await db.close()
+    },
+  }
 }
 
 /** The store of an app, whose session other threads may use as well. */

@@ -1,9 +1,14 @@
+import Database from 'better-sqlite3'
 import { CommitCounts } from '../../core/commit-counts.ts'
-import type { Store } from '../../core/store/store.ts'
+import { UpshotError } from '../../core/errors.ts'
+import type { ReadStore, Store } from '../../core/store/store.ts'
 import { createVault } from '../vault.ts'
-import { GroupCommit } from './database/group-commit.ts'
+import { GroupCommit, LOCK_WAIT_MS } from './database/group-commit.ts'
+import { latestSchema } from './database/migrate.ts'
+import { refuseMoved } from './database/moved.ts'
 import { openMigrated } from './database/open-database.ts'
 import { markOpen, unmarkOpen } from './database/open-mark.ts'
+import { translateFault } from './database/storage-fault.ts'
 import { createReader } from './reader.ts'
 import { openTables } from './tables.ts'
 import { translateReads } from './translate-reads.ts'
@@ -35,5 +40,38 @@ export function openSqliteStore({ file, vaultKey, commits }: SqliteStoreOptions)
       db.close()
       if (!db.memory) unmarkOpen(file)
     },
+  }
+}
+
+/**
+ * The reads of a database that is there, on a connection that cannot write. Throws
+ * `invalid_config` where it has another schema, because nothing is migrated.
+ */
+export function openSqliteReader({ file, vaultKey }: SqliteStoreOptions): ReadStore & Pick<Store, 'close'> {
+  const db = openReadOnly(file)
+  return {
+    ...translateReads(createReader(openTables(db, createVault(vaultKey))), file),
+    async close() {
+      db.close()
+    },
+  }
+}
+
+function openReadOnly(file: string): Database.Database {
+  try {
+    const db = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_WAIT_MS })
+    refuseMoved(db)
+    const schema = db.pragma('user_version', { simple: true })
+    if (schema === latestSchema()) return db
+    db.close()
+    throw new UpshotError(
+      'invalid_config',
+      `The database has schema ${schema}, and this Upshot reads ${latestSchema()}.`,
+      {
+        details: { fix: 'Let this version migrate it first: start the app, or run "upshot status".' },
+      },
+    )
+  } catch (error) {
+    throw translateFault(error, file)
   }
 }

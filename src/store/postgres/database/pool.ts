@@ -12,6 +12,8 @@ export interface PoolOptions {
    * 4,000, which is short enough to find another way while a sender waits.
    */
   answerMs?: number
+  /** True: the server refuses each write of these sessions. Default false. */
+  isReadOnly?: boolean
 }
 
 /** A session takes this long to open at most, in milliseconds. */
@@ -117,7 +119,9 @@ export class Pool {
 }
 
 /** Settings of every session of ours. */
-export function sessionSettings({ schema, answerMs = ANSWER_MS }: PoolOptions): pg.ClientConfig {
+export function sessionSettings(options: PoolOptions): pg.ClientConfig {
+  const { schema, answerMs = ANSWER_MS, isReadOnly = false } = options
+  const only = isReadOnly ? ' -c default_transaction_read_only=on' : ''
   return {
     application_name: 'upshot',
     keepAlive: true,
@@ -125,6 +129,6 @@ export function sessionSettings({ schema, answerMs = ANSWER_MS }: PoolOptions): 
     query_timeout: answerMs,
     statement_timeout: Math.max(0, answerMs - STATEMENT_MARGIN_MS),
     idle_in_transaction_session_timeout: STALLED_MS,
-    options: `-c search_path=${schema.replaceAll(/[\\ ]/g, '\\$&')} -c jit=off -c synchronous_commit=on`,
+    options: `-c search_path=${schema.replaceAll(/[\\ ]/g, '\\$&')} -c jit=off -c synchronous_commit=on${only}`,
   }
 }

@@ -1,0 +1,143 @@
+import type { WorkflowLimits } from '../../core/safety/guard.ts'
+import { compareSides } from '../../engine/play/compare/compare-sides.ts'
+import type { RunSide } from '../../engine/play/compare/deed.ts'
+import { type Exceeded, GuardTally } from '../../engine/play/compare/guard-tally.ts'
+import { sideOfPlay } from '../../engine/play/compare/side-of-play.ts'
+import { type Group, type Sample, Tally, type Unknown } from '../../engine/play/compare/tally.ts'
+import { describeRefused } from '../play/describe-refused.ts'
+import type { PlayRules } from '../play/play-job.ts'
+import type { Room, RoomJobEnd } from '../play/room.ts'
+import type { CasePage, RecordedCase } from './read-cases.ts'
+
+/** The differences of code from many recorded runs. */
+export interface Backtest {
+  /** Runs that were looked at. */
+  runs: number
+  /** Runs that were played, and of which something can be said. */
+  answered: number
+  same: number
+  groups: Group[]
+  cannotSay: Unknown[]
+  /** Runs of which two plays differ. */
+  unsteady: Sample[]
+  /** Calls outside of steps that were refused, with how many runs made them. */
+  refused: { call: string; count: number }[]
+  /** Runs whose event has lost its body. */
+  noBody: number
+  /** Runs that a limit or a cancel ended before their code began. */
+  notStarted: number
+  /** Runs that go on. */
+  unfinished: number
+  /** Limits that this code would exceed. */
+  guard: Exceeded[]
+}
+
+interface Options {
+  workflow: string
+  /** Plays the code that is tried. */
+  room: Pick<Room, 'playAll' | 'settings' | 'code'>
+  /** Plays the code that it is compared with; null: the recordings are the other side. */
+  against: Pick<Room, 'playAll'> | null
+  rules: PlayRules
+  withOutputs: boolean
+  /** Hears how many runs were played. */
+  onPlayed?: (count: number) => void
+}
+
+/** Pages at work at a time: the room plays one while the next is read. */
+const PAGES_AT_WORK = 3
+/** One run in so many is played twice. */
+const STEADY_EVERY = 100
+/** Unsteady runs, and refused calls, that are named. */
+const NAMED = 20
+
+/** Plays recorded runs with the code of a room, and compares. Only groups are held. */
+export async function backtest(pages: AsyncIterable<CasePage>, options: Options): Promise<Backtest> {
+  const { room, workflow, onPlayed = () => {} } = options
+  const own = room.code.workflows.find(({ id }) => id === workflow)?.guard
+  const found = new Findings(options, own)
+  const atWork: Promise<void>[] = []
+  try {
+    for await (const page of pages) {
+      atWork.push(playPage(page, options, found).then(() => onPlayed(found.played)))
+      if (atWork.length >= PAGES_AT_WORK) await atWork.shift()
+    }
+    for (const each of atWork) await each
+  } finally {
+    await Promise.allSettled(atWork)
+  }
+  return found.conclude()
+}
+
+async function playPage(page: CasePage, { room, against, workflow, rules }: Options, found: Findings): Promise<void> {
+  found.count(page)
+  const { cases } = page
+  if (cases.length === 0) return
+  const jobs = cases.map(({ job }) => ({ ...job, isTwice: found.isProbe() }))
+  const [ends, others] = await Promise.all([
+    room.playAll(workflow, jobs, rules),
+    against?.playAll(
+      workflow,
+      jobs.map((job) => ({ ...job, isTwice: false })),
+      rules,
+    ),
+  ])
+  cases.forEach((each, index) => {
+    const end = ends[index]
+    const other = others?.[index]
+    if (end) found.add(each, end, other ? sideOfPlay(other) : each.side)
+  })
+}
+
+/** Everything that a backtest keeps. */
+class Findings {
+  played = 0
+  readonly #tally = new Tally()
+  readonly #guard: GuardTally
+  readonly #options: Options
+  readonly #unsteady: Sample[] = []
+  readonly #refused = new Map<string, number>()
+  readonly #counts = { runs: 0, noBody: 0, notStarted: 0, unfinished: 0 }
+  #probes = 0
+
+  constructor(options: Options, own: WorkflowLimits | undefined) {
+    this.#options = options
+    this.#guard = new GuardTally(options.room.settings.guard.limits, own)
+  }
+
+  isProbe(): boolean {
+    return this.#probes++ % STEADY_EVERY === 0
+  }
+
+  count({ cases, noBody, notStarted, unfinished }: CasePage): void {
+    this.#counts.runs += cases.length + noBody + notStarted + unfinished
+    this.#counts.noBody += noBody
+    this.#counts.notStarted += notStarted
+    this.#counts.unfinished += unfinished
+  }
+
+  add({ run, event, account, at, isCut }: RecordedCase, end: RoomJobEnd, before: RunSide): void {
+    this.played += 1
+    const sample = { run, event }
+    const { withOutputs, workflow } = this.#options
+    this.#tally.add(sample, compareSides(before, sideOfPlay(end), { withOutputs, isCut }))
+    this.#guard.add({ runId: run, workflow, account }, end.effects, at)
+    if (!end.isSteady && this.#unsteady.length < NAMED) this.#unsteady.push(sample)
+    for (const call of new Set(end.undeclared.map(describeRefused))) {
+      if (this.#refused.size < NAMED || this.#refused.has(call)) {
+        this.#refused.set(call, (this.#refused.get(call) ?? 0) + 1)
+      }
+    }
+  }
+
+  conclude(): Backtest {
+    const { same, groups, unknown } = this.#tally
+    const open = unknown.reduce((sum, { count }) => sum + count, 0)
+    return {
+      ...{ ...this.#counts, answered: this.played - open, same, groups, cannotSay: unknown },
+      unsteady: this.#unsteady,
+      refused: [...this.#refused].map(([call, count]) => ({ call, count })),
+      guard: this.#guard.exceeded,
+    }
+  }
+}

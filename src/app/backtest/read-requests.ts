@@ -1,0 +1,48 @@
+import { isPlainObject, parseJson } from '../../core/json.ts'
+import type { Recording } from '../../core/runs/claim.ts'
+import type { Checkpoint } from '../../core/runs/step.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+import { type Request, readAsked } from '../../engine/play/compare/side-of-recording.ts'
+
+type Reads = Pick<ReadStore, 'listEffects' | 'findEvents' | 'findInvoked' | 'readRecordings'>
+
+/** Most rows of the ledger that are read of one run. */
+const MOST_ROWS = 20_000
+
+/** The requests of a run's effects: from the ledger, its events and the runs that it invoked. */
+export async function readRequests(store: Reads, { run, steps }: Pick<Recording, 'run' | 'steps'>): Promise<Request[]> {
+  const acts = new Set(steps.filter(({ kind, effect }) => kind === 'run' && effect !== 'read').map(({ key }) => key))
+  const rows =
+    acts.size > 0 ? await store.listEffects({ runId: run.id, phases: ['begun', 'done'], limit: MOST_ROWS }) : []
+  const others = steps.filter(({ kind }) => kind === 'send' || kind === 'invoke')
+  const read = await Promise.all(others.map((step) => readContent(store, run, step)))
+  return [
+    ...rows.filter(({ step }) => acts.has(step ?? '')).map(readAsked),
+    ...read.filter((request) => request !== null),
+  ]
+}
+
+/** Null where retention has taken it. */
+async function readContent(
+  store: Reads,
+  run: Pick<Recording['run'], 'id' | 'account'>,
+  step: Checkpoint,
+): Promise<Request | null> {
+  const content = step.kind === 'send' ? await readSent(store, run.account, step) : await readInput(store, run.id, step)
+  return content === null ? null : { step: step.key, content }
+}
+
+async function readSent(store: Reads, account: string, { output }: Checkpoint): Promise<string | null> {
+  const sent = output === null ? null : parseJson(output)
+  if (!isPlainObject(sent) || typeof sent.id !== 'string') return null
+  const event = (await store.findEvents(sent.id)).find((each) => each.account === account)
+  return event === undefined || event.body === '' ? null : JSON.stringify(JSON.parse(event.body).data)
+}
+
+async function readInput(store: Reads, runId: string, { key }: Checkpoint): Promise<string | null> {
+  const child = await store.findInvoked(runId, key)
+  // The newest run of a chain has the input of its last link.
+  if (child === null || child.originRun !== null) return null
+  const [recording] = await store.readRecordings([child.id])
+  return recording?.claim.cause.kind === 'call' ? recording.claim.cause.input : null
+}

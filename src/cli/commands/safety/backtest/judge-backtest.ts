@@ -1,0 +1,49 @@
+import type { Backtest } from '../../../../app/backtest/backtest.ts'
+import type { EXIT } from '../../../terminal/problem.ts'
+
+/** Differences that a backtest may fail on. */
+export const FAIL_ON = ['effects', 'ends', 'any', 'never'] as const
+export type FailOn = (typeof FAIL_ON)[number]
+
+interface Rule {
+  failOn: FailOn
+  /** Share of the runs about which something must be said, from 0 to 1. */
+  required: number
+  /** Reads were refused by the limit of a key. */
+  isThrottled: boolean
+}
+
+/** The exit of a backtest, with what a person has to know about it. Null: success. */
+export function judgeBacktest(
+  found: Backtest,
+  { failOn, required, isThrottled }: Rule,
+): { exit: keyof typeof EXIT | null; notes: string[] } {
+  if (found.runs === 0) {
+    return { exit: 'notFound', notes: ['No run matches: choose a longer time with --since, such as --since 30d.'] }
+  }
+  const share = found.answered / found.runs
+  const isShort = share < required
+  const notes = isShort
+    ? [`Something can be said about ${formatShare(share)} of the runs; ${formatShare(required)} are required.`]
+    : []
+  if (isThrottled) return { exit: 'temporary', notes: [...notes, 'The limit of the key has refused reads.'] }
+  if (failOn === 'never') return { exit: isShort ? 'difference' : null, notes }
+  if (found.unsteady.length > 0 || found.groups.some(isFailure)) return { exit: 'failed', notes }
+  const differs = found.groups.some(({ changes }) => counts(changes, failOn)) || found.refused.length > 0
+  return { exit: differs || isShort ? 'difference' : null, notes }
+}
+
+/** True where runs fail that have not failed before. */
+function isFailure({ changes }: Backtest['groups'][number]): boolean {
+  return changes.some(({ class: kind, to }) => kind === 'end' && to !== null && /^(failed|halted)/.test(to))
+}
+
+/** The last group gathers many kinds, so it always counts. */
+function counts(changes: Backtest['groups'][number]['changes'], failOn: Exclude<FailOn, 'never'>): boolean {
+  if (changes.length === 0 || failOn === 'any') return true
+  return changes.some(({ class: kind }) => (failOn === 'ends' ? kind === 'end' : kind !== 'end' && kind !== 'output'))
+}
+
+function formatShare(share: number): string {
+  return `${Math.floor(share * 1_000) / 10} %`
+}

@@ -1,0 +1,32 @@
+import { systemClock } from '../../../core/time.ts'
+import type { Config } from '../../../project/config/load-config.ts'
+import { onInterrupt } from '../../terminal/on-interrupt.ts'
+
+/** The clients of the service, for reads only, with the limit of their keys that the app shares. */
+export async function openLiveReads(config: Config) {
+  const { openStore } = await import('../../../project/data-dir/open-store.ts')
+  const { AccountClients } = await import('../../../app/service/account-clients.ts')
+  const { findAccess } = await import('../../../app/service/access-to.ts')
+  const { openReads } = await import('../../../app/play/open-reads.ts')
+  const store = await openStore(config)
+  const clients = new AccountClients({
+    ...{ store, clock: systemClock, random: Math.random, publish: () => {}, burst: config.files.burst },
+    ...{ priority: 'background', defaultAccess: () => findAccess(config) },
+  })
+  const read = openReads(clients, onInterrupt())
+  let throttled = false
+  const readFiles: typeof read = async (account, operation, given) => {
+    try {
+      return await read(account, operation, given)
+    } catch (error) {
+      throttled ||= error instanceof Error && /RateLimit/.test(error.name)
+      throw error
+    }
+  }
+  return {
+    readFiles,
+    /** Whether the limit of a key has refused a read. */
+    isThrottled: () => throttled,
+    [Symbol.asyncDispose]: () => clients.stop().finally(() => store.close()),
+  }
+}

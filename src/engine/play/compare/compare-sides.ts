@@ -1,0 +1,172 @@
+import { isPlainObject } from '../../../core/json.ts'
+import { STORAGES } from '../../../core/service/storage.ts'
+import type { Deed, Ending, RunSide } from './deed.ts'
+
+/** A difference between two sides, in words that are equal for runs that differ alike. */
+export interface Change {
+  /** `+`: only the code that is tried does it. `-`: only the other side; `~`: both, otherwise. */
+  sign: '+' | '-' | '~'
+  class: Deed['class'] | 'end' | 'output'
+  operation: string
+  /** A storage, or the target without its digits; null: none. */
+  target: string | null
+  from: string | null
+  to: string | null
+  /** Bytes of the files that it is about. */
+  bytes: number
+}
+
+/** The verdict on one run. */
+export type Comparison =
+  | { kind: 'same' }
+  | { kind: 'differs'; changes: Change[] }
+  /** Nothing differs up to a step that nothing answers. */
+  | { kind: 'unknown'; question: string }
+
+interface Options {
+  /** Results of runs are compared as well. Default false. */
+  withOutputs?: boolean
+  /** The run was ended from outside: what follows its last step is not known. Default false. */
+  isCut?: boolean
+}
+
+/**
+ * Compares what a run did with what other code would do. A play that is open is compared as far as
+ * it came, and is never the same.
+ */
+export function compareSides(
+  before: RunSide,
+  after: RunSide,
+  { withOutputs = false, isCut = false }: Options = {},
+): Comparison {
+  const isOpen = after.end.kind === 'open'
+  // An effect that an open play has not reached yet is not missing; one behind a cut is not more.
+  const counts = ({ sign }: Change) => !(sign === '-' && isOpen) && !(sign === '+' && isCut)
+  const changes = compareDeeds(before.deeds, after.deeds).filter(counts)
+  if (!isOpen && !isCut) changes.push(...compareEnds(before.end, after.end, withOutputs))
+  if (changes.length > 0) return { kind: 'differs', changes: merge(changes) }
+  if (isOpen && !isCut) return { kind: 'unknown', question: generalize(after.end.text) }
+  return { kind: 'same' }
+}
+
+function compareDeeds(before: readonly Deed[], after: readonly Deed[]): Change[] {
+  const olds = groupByIdentity(before)
+  const news = groupByIdentity(after)
+  return [...new Set([...olds.keys(), ...news.keys()])].flatMap((identity) => {
+    const [old, fresh] = [olds.get(identity) ?? [], news.get(identity) ?? []]
+    return pair(old, fresh).flatMap(([one, other]) => compareDeed(one, other))
+  })
+}
+
+/** Effects by what they are and act on; those of one identity by their steps. */
+function groupByIdentity(deeds: readonly Deed[]): Map<string, Deed[]> {
+  const groups = new Map<string, Deed[]>()
+  for (const deed of deeds) {
+    const identity = JSON.stringify([deed.class, deed.operation, deed.target])
+    const group = groups.get(identity)
+    if (group) group.push(deed)
+    else groups.set(identity, [deed])
+  }
+  return groups
+}
+
+/** Pairs effects of one step; what is left over is paired in order. */
+function pair(old: readonly Deed[], fresh: readonly Deed[]): [Deed | undefined, Deed | undefined][] {
+  if (old.length === 1 && fresh.length === 1) return [[old[0], fresh[0]]]
+  const byStep = new Map(fresh.map((deed) => [deed.step, deed]))
+  const paired = old.filter(({ step }) => byStep.has(step))
+  const steps = new Set(paired.map(({ step }) => step))
+  const restOld = old.filter(({ step }) => !steps.has(step))
+  const restNew = fresh.filter(({ step }) => !steps.has(step))
+  const rest = Array.from({ length: Math.max(restOld.length, restNew.length) }, (_, index) => {
+    return [restOld[index], restNew[index]] as [Deed | undefined, Deed | undefined]
+  })
+  return [...paired.map((deed): [Deed, Deed | undefined] => [deed, byStep.get(deed.step)]), ...rest]
+}
+
+function compareDeed(old: Deed | undefined, fresh: Deed | undefined): Change[] {
+  const deed = fresh ?? old
+  if (deed === undefined) return []
+  const about = {
+    ...{ class: deed.class, operation: deed.operation, target: deed.target && generalizeTarget(deed.target) },
+    bytes: fresh?.bytes ?? old?.bytes ?? 0,
+  }
+  if (!old || !fresh) return [{ sign: old ? '-' : '+', ...about, from: null, to: null }]
+  return [
+    ...compareParts('expect', old.expect, fresh.expect),
+    ...compareParts(deed.class === 'write' ? 'input' : 'data', old.content, fresh.content),
+  ].map((part) => ({ sign: '~' as const, ...about, ...part }))
+}
+
+/** The names of what differs: values would make each run a group of its own. */
+function compareParts(what: string, old?: string | null, fresh?: string | null): { from: string; to: string }[] {
+  if (old === undefined || fresh === undefined || old === fresh) return []
+  if (old === null || fresh === null) {
+    const word = (text: string | null) => (text === null ? `no \`${what}\`` : `\`${what}\``)
+    return [{ from: word(old), to: word(fresh) }]
+  }
+  const names = differingNames(JSON.parse(old), JSON.parse(fresh))
+  return names === null ? [] : [{ from: `\`${what}\``, to: `other \`${what}\`${names}` }]
+}
+
+/** Null where both are equal but for the order of their properties. */
+function differingNames(old: unknown, fresh: unknown): string | null {
+  if (!isPlainObject(old) || !isPlainObject(fresh)) return isEqual(old, fresh) ? null : ''
+  const names = new Set([...Object.keys(old), ...Object.keys(fresh)])
+  const differing = [...names].filter((name) => !isEqual(old[name], fresh[name])).sort()
+  return differing.length === 0 ? null : `: ${differing.slice(0, 10).map(generalize).join(', ')}`
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  return canonical(one) === canonical(other)
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, inner) =>
+    isPlainObject(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))) : inner,
+  )
+}
+
+function compareEnds(old: Ending, fresh: Ending, withOutputs: boolean): Change[] {
+  const about = { sign: '~', operation: '', target: null, bytes: 0 } as const
+  const [from, to] = [describeEnd(old), describeEnd(fresh)]
+  if (from !== to) return [{ ...about, class: 'end', from, to }]
+  if (!withOutputs || old.output === null || fresh.output === null) return []
+  return compareParts('output', old.output, fresh.output).map((part) => ({ ...about, class: 'output', ...part }))
+}
+
+function describeEnd({ kind, text }: Ending): string {
+  return text === '' ? kind : `${kind}: ${generalize(text)}`
+}
+
+/** One change for each kind; their bytes are added. */
+function merge(changes: readonly Change[]): Change[] {
+  const merged = new Map<string, Change>()
+  for (const change of changes) {
+    const key = describeChange(change)
+    const known = merged.get(key)
+    if (known) known.bytes += change.bytes
+    else merged.set(key, { ...change })
+  }
+  return [...merged].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, change]) => change)
+}
+
+/** A change as a line, such as `+ delete files.delete storage_a`. */
+export function describeChange({ sign, class: kind, operation, target, from, to }: Omit<Change, 'bytes'>): string {
+  const words = [sign, kind, operation, target ?? '', from === null && to === null ? '' : `${from} → ${to}`]
+  return words.filter((word) => word !== '').join(' ')
+}
+
+/** The storage of a file; of anything else the target, without what tells one from another. */
+function generalizeTarget(target: string): string {
+  return STORAGES.find((storage) => target.startsWith(`${storage}:`)) ?? generalize(target)
+}
+
+/** Text without ids and numbers, so that one kind of difference is one group. */
+function generalize(text: string): string {
+  return text
+    .replace(/\[[^\]]*\]/g, '[…]')
+    .replace(/\b([a-z]{2,5})_[A-Za-z0-9]*\d[A-Za-z0-9]*\b/g, '$1_…')
+    .replace(/\d+/g, 'N')
+    .slice(0, 300)
+}

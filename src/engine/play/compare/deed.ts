@@ -1,0 +1,37 @@
+import type { PlayedEffect } from '../played.ts'
+
+/** An effect of a run, as a recording or a play knows it. */
+export interface Deed {
+  /** Key of its step. */
+  step: string
+  class: PlayedEffect['class']
+  /** Such as `files.delete`, or the name of the author's step. */
+  operation: string
+  target: string | null
+  /** Size of a deleted file; null where it is not known. */
+  bytes: number | null
+  /** JSON text of the state that a delete requires; null: none. Undefined: not known. */
+  expect?: string | null | undefined
+  /** JSON text of what it is made of; null: nothing is said. Undefined: not known. */
+  content?: string | null | undefined
+}
+
+/** The end of a run, in the words of both sides. */
+export interface Ending {
+  kind: 'completed' | 'continued' | 'failed' | 'skipped' | 'halted' | 'canceled' | 'open'
+  /** The error, the reason, or what nothing answers; empty for a run that completed. */
+  text: string
+  /** JSON text; null where it is not known. */
+  output: string | null
+}
+
+/** One side of a comparison: what a run did, or would do. */
+export interface RunSide {
+  end: Ending
+  deeds: Deed[]
+}
+
+/** The operation of a step: its key without what tells it from others of its name. */
+export function operationOf(step: string): string {
+  return step.replace(/[[#].*$/s, '')
+}

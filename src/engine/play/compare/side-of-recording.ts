@@ -1,0 +1,76 @@
+import type { Recording } from '../../../core/runs/claim.ts'
+import type { Checkpoint } from '../../../core/runs/step.ts'
+import type { Asked } from '../../../core/safety/effect.ts'
+import { type Deed, type Ending, operationOf, type RunSide } from './deed.ts'
+
+/** The facts about an effect beyond the row of its step. */
+export interface Request {
+  step: string
+  /** JSON text of the state that its author required; undefined: not known. */
+  expect?: string | null
+  /** JSON text; undefined: not known. */
+  content?: string | null
+  bytes?: number | null
+}
+
+/** A ledger row that tells what an effect was asked to do. */
+export interface AskedRow {
+  step: string | null
+  asked: string | null
+  expect: string | null
+  approval: string | null
+  bytes: number | null
+}
+
+/** The side of a recorded run. `output`: JSON text of its end; null where nobody compares it. */
+export function sideOfRecording(
+  { run, steps }: Pick<Recording, 'run' | 'steps'>,
+  requests: readonly Request[],
+  output: string | null,
+): RunSide {
+  const known = new Map(requests.map((request) => [request.step, request]))
+  return { end: describeEnd(run, output), deeds: steps.flatMap((step) => describeStep(step, known.get(step.key))) }
+}
+
+/** The request of a ledger row. An approved delete requires what people saw, not its author. */
+export function readAsked({ step, asked, expect, approval, bytes }: AskedRow): Request {
+  const { input } = (asked === null ? {} : JSON.parse(asked)) as Partial<Asked>
+  return {
+    step: step ?? '',
+    bytes,
+    content: input === undefined ? null : JSON.stringify(input),
+    ...(approval === null ? { expect } : {}),
+  }
+}
+
+function describeStep({ key, kind, effect, target }: Checkpoint, request: Request | undefined): Deed[] {
+  const kindOf = classOf(kind, effect)
+  if (kindOf === null) return []
+  const { expect, content, bytes = null } = request ?? {}
+  return [{ ...{ step: key, class: kindOf, operation: operationOf(key), target, bytes }, expect, content }]
+}
+
+/** Null for a step that does nothing outside. */
+function classOf(kind: Checkpoint['kind'], effect: Checkpoint['effect']): Deed['class'] | null {
+  if (kind === 'send' || kind === 'invoke' || kind === 'approve') return kind
+  return kind === 'run' && effect !== 'read' ? effect : null
+}
+
+function describeEnd({ status, error, reason, continuedBy }: Recording['run'], output: string | null): Ending {
+  if (continuedBy !== null) return { kind: 'continued', text: '', output: null }
+  switch (status) {
+    case 'completed':
+      return { kind: status, text: '', output }
+    case 'failed':
+      return { kind: status, text: error === null ? '' : `${error.name}: ${error.message}`, output: null }
+    case 'skipped':
+    case 'canceled':
+      return { kind: status, text: reason ?? '', output: null }
+    case 'pending':
+    case 'running':
+    case 'waiting':
+      return { kind: 'open', text: reason ?? '', output: null }
+    default:
+      return status satisfies never
+  }
+}

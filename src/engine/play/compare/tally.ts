@@ -1,0 +1,90 @@
+import { type Change, type Comparison, describeChange } from './compare-sides.ts'
+
+/** A run as an example of a group. */
+export interface Sample {
+  run: string
+  /** The event that started it; null for another cause. */
+  event: string | null
+}
+
+/** Runs that differ alike. */
+export interface Group {
+  /** Its changes as text: the same in every backtest. */
+  key: string
+  count: number
+  /** Bytes of the files that more or fewer deletes are about. */
+  bytes: number
+  /** Each also as a line of text. */
+  changes: (Omit<Change, 'bytes'> & { text: string })[]
+  samples: Sample[]
+}
+
+/** Runs about which nothing can be said, for one reason. */
+export interface Unknown {
+  question: string
+  count: number
+  samples: Sample[]
+}
+
+/** Runs that are named in a group. */
+const SAMPLES = 20
+/** Groups, after which all others are one, so that memory has a bound. */
+const MOST_GROUPS = 1_000
+const OTHERS = 'others'
+
+/** Counts verdicts in groups. */
+export class Tally {
+  same = 0
+  readonly #groups = new Map<string, Group>()
+  readonly #unknown = new Map<string, Unknown>()
+
+  add(sample: Sample, verdict: Comparison): void {
+    if (verdict.kind === 'same') this.same += 1
+    else if (verdict.kind === 'differs') this.#addChanges(sample, verdict.changes)
+    else this.#addUnknown(sample, verdict.question)
+  }
+
+  /** Largest first. */
+  get groups(): Group[] {
+    return [...this.#groups.values()].sort(byCount)
+  }
+
+  /** Largest first. */
+  get unknown(): Unknown[] {
+    return [...this.#unknown.values()].sort(byCount)
+  }
+
+  #addChanges(sample: Sample, changes: readonly Change[]): void {
+    const key = changes.map(describeChange).join('; ')
+    const at = this.#groups.has(key) || this.#groups.size < MOST_GROUPS ? key : OTHERS
+    const group = this.#groups.get(at) ?? {
+      ...{ key: at, count: 0, bytes: 0, samples: [] },
+      changes:
+        at === OTHERS ? [] : changes.map(({ bytes: _, ...change }) => ({ ...change, text: describeChange(change) })),
+    }
+    this.#groups.set(at, group)
+    group.count += 1
+    group.bytes += sum(changes.filter(({ sign, class: kind }) => kind === 'delete' && sign !== '~'))
+    note(group.samples, sample)
+  }
+
+  #addUnknown(sample: Sample, question: string): void {
+    const at = this.#unknown.has(question) || this.#unknown.size < MOST_GROUPS ? question : OTHERS
+    const unknown = this.#unknown.get(at) ?? { question: at, count: 0, samples: [] }
+    this.#unknown.set(at, unknown)
+    unknown.count += 1
+    note(unknown.samples, sample)
+  }
+}
+
+function note(samples: Sample[], sample: Sample): void {
+  if (samples.length < SAMPLES) samples.push(sample)
+}
+
+function sum(changes: readonly Change[]): number {
+  return changes.reduce((total, { bytes }) => total + bytes, 0)
+}
+
+function byCount(one: { count: number }, other: { count: number }): number {
+  return other.count - one.count
+}

@@ -1,0 +1,132 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { tempFolder } from '../../../../support/temp-folder.ts'
+import { openRecorded, TIDY, writeTidy } from './recorded-project.ts'
+
+test('code that has not changed gives no difference, and the database stays byte for byte', async () => {
+  const { store, runs, folder, backtest } = await openRecorded()
+  const rows = await store.readRecordings(runs)
+  const bytes = () => ['upshot.db', 'upshot.db-wal'].map((name) => readFileSync(join(folder, name)).toString('base64'))
+  const before = bytes()
+  const { json, exit, stdout } = await backtest(TIDY, '--outputs', '--json')
+  expect(json.data, stdout).toMatchObject({
+    workflow: 'tidy',
+    runs: 5,
+    answered: 5,
+    same: 5,
+    groups: [],
+    cannotSay: [],
+  })
+  expect(json.data).toMatchObject({ unsteady: [], refused: [], guard: [] })
+  expect(exit).toBe(0)
+  expect(bytes()).toEqual(before)
+  expect(await store.readRecordings(runs)).toEqual(rows)
+})
+
+test('edited code is told by groups of what it would do otherwise, with counts, bytes and samples', async () => {
+  const { runs, backtest } = await openRecorded()
+  const edited = TIDY.replace(`endsWith('.tmp')`, `includes('/in/')`).replace(', { expect: file }', '')
+  const { json, exit } = await backtest(edited, '--json')
+  expect(exit).toBe(7)
+  const { groups } = json.data
+  expect(groups.map(({ key, count, bytes }: never) => ({ key, count, bytes }))).toEqual([
+    {
+      key: '+ delete files.delete storage_a; + send tell tidy.done; - write note notes',
+      count: 2,
+      bytes: 14,
+    },
+    { key: '~ delete files.delete storage_a `expect` → no `expect`', count: 2, bytes: 0 },
+    {
+      key: expect.stringMatching(/^\+ delete .* ~ end failed: Error: step "check" failed .* → completed$/),
+      count: 1,
+      bytes: 1_000,
+    },
+  ])
+  expect(groups[1].samples.map(({ run }: { run: string }) => run).sort()).toEqual([runs[0], runs[1]].sort())
+})
+
+test('what changed is named: the input of a write, the data of an event, another end, another name', async () => {
+  const { backtest } = await openRecorded(['tmp-a', 'mov-c'])
+  const keys = async (from: string, to: string) => {
+    expect(TIDY).toContain(from)
+    const { json } = await backtest(TIDY.replace(from, to), '--json')
+    return json.data.groups.map(({ key }: { key: string }) => key)
+  }
+  expect(await keys('size: file.size }', 'size: 0, more: 1 }')).toEqual([
+    '~ write note notes `input` → other `input`: more, size',
+  ])
+  expect(await keys(`{ file: file.id, outcome }`, `{ file: file.id, outcome: 'gone' }`)).toEqual([
+    '~ send tell tidy.done `data` → other `data`: outcome',
+  ])
+  expect(await keys(`'tidy.done'`, `'tidy.ended'`)).toEqual(['+ send tell tidy.ended; - send tell tidy.done'])
+  expect(await keys(`return { decision: 'kept'`, `return x.y; return { decision: 'kept'`)).toEqual([
+    '~ end completed → failed: ReferenceError: x is not defined',
+  ])
+})
+
+test('a step that nothing has recorded is a question, which fixtures or a new call answer', async () => {
+  const { backtest } = await openRecorded(['tmp-a', 'tmp-b', 'mov-c'])
+  const asking = TIDY.replace('if (file', `await step.run(['look', file.id], () => 2, { effect: 'read' })\n  if (file`)
+  const { json, exit } = await backtest(asking, '--json')
+  expect(exit).toBe(0)
+  expect(json.data).toMatchObject({
+    ...{ runs: 3, answered: 0, same: 0, groups: [] },
+    cannotSay: [{ question: 'step "look[…]": no recorded answer to this read', count: 3 }],
+  })
+  const short = await backtest(asking, '--require', '90%')
+  expect([short.exit, short.stderr]).toEqual([7, expect.stringContaining('about 0 % of the runs; 90 % are required')])
+  const fixtures = join(tempFolder(), 'fixtures.json')
+  writeFileSync(fixtures, JSON.stringify({ look: 3 }))
+  expect((await backtest(asking, '--fixtures', fixtures, '--json')).json.data).toMatchObject({ same: 3, cannotSay: [] })
+  const adding = TIDY.replace('if (file', `await step.run('audit', () => 1)\n  if (file`)
+  expect((await backtest(adding, '--json')).json.data.groups).toMatchObject([{ key: '+ write audit', count: 3 }])
+})
+
+test('a function whose step is run again gives its new result', async () => {
+  const { backtest } = await openRecorded(['mov-huge'])
+  const edited = TIDY.replace('file.size > 100', 'file.size > 5_000')
+  expect((await backtest(edited, '--json')).json.data).toMatchObject({ same: 1 })
+  const { json, exit } = await backtest(edited, '--rerun', 'check', '--json')
+  expect(json.data.groups).toMatchObject([{ key: expect.stringMatching(/^~ end failed.* → completed$/) }])
+  expect(exit).toBe(7)
+})
+
+test('code that fails, is unsteady or acts outside of steps has an exit code of its own', async () => {
+  const { backtest, runs } = await openRecorded(['mov-c'])
+  expect(
+    (await backtest(TIDY.replace(`return { decision: 'kept'`, `return x.y; return { decision: 'kept'`))).exit,
+  ).toBe(1)
+  const unsteady = await backtest(TIDY.replace('at: now()', 'at: performance.now()'), '--json')
+  expect(unsteady.json.data.unsteady).toMatchObject([{ run: runs[0], event: 'evt_0' }])
+  expect(unsteady.exit).toBe(1)
+  const acting = await backtest(`async () => { await fetch('http://127.0.0.1:9/').catch(() => {}) }`, '--json')
+  expect(acting.json.data.refused).toMatchObject([{ call: expect.stringContaining('fetch GET outside'), count: 1 }])
+  expect(acting.exit).toBe(7)
+  const renamed = TIDY.replace(`'note'`, `'notes'`)
+  expect((await backtest(renamed, '--fail-on', 'ends')).exit).toBe(0)
+  expect((await backtest(renamed, '--fail-on', 'effects')).exit).toBe(7)
+  expect((await backtest(renamed, '--fail-on', 'never')).exit).toBe(0)
+  expect((await backtest(TIDY, '--type', 'file.deleted')).exit).toBe(5)
+})
+
+test('limits that the new code would exceed are counted', async () => {
+  const { backtest, cli } = await openRecorded(['tmp-a', 'tmp-b', 'mov-c'])
+  const { stdout } = await backtest(TIDY.replace(`endsWith('.tmp')`, `includes('/in/')`), '--limit', '2')
+  expect(stdout).toContain('against what 2 runs did')
+  const guarded = writeTidy(TIDY, ` guard: { deletes: { perHour: 1 } },`)
+  const { json } = await cli('backtest', 'tidy', '--since', '2020-01-01', '--workflows', guarded, '--json')
+  expect(json.data.guard).toEqual([{ limit: 'guard of tidy.deletes.perHour', most: 1, times: 1, largest: 2 }])
+})
+
+test('a person reads one line for each difference, at 100 columns', async () => {
+  const { backtest, runs } = await openRecorded(['tmp-a', 'mov-c'])
+  const { stdout } = await backtest(TIDY.replace(', { expect: file }', ''))
+  const lines = stdout.trimEnd().split('\n')
+  expect(lines).toEqual([
+    expect.stringMatching(/^tidy: code [0-9a-f]{8} against what 2 runs did$/),
+    '         1  same',
+    '         1  ~ delete files.delete storage_a `expect` → no `expect`',
+    `            such as ${runs[0]} of evt_0`,
+  ])
+})

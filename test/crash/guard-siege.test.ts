@@ -5,7 +5,7 @@ import { startSiege } from './guard-siege.ts'
 import { PER_RUN } from './siege-scenario.ts'
 
 /** Kills of the siege. The full size is 1,000: `UPSHOT_SIEGE_KILLS=1000`. */
-const KILLS = Number(process.env.UPSHOT_SIEGE_KILLS ?? 120)
+const KILLS = Number(process.env.UPSHOT_SIEGE_KILLS ?? 60)
 const SEED = Number(process.env.UPSHOT_SIEGE_SEED ?? Date.now() % 1_000_000)
 
 const HOUR = 3_600_000

@@ -10,7 +10,7 @@ import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
 import { testVaultKey } from '../support/test-store.ts'
 
 /** Part of the full size, which is 1,000,000 asks and 10,000 histories. */
-const SHARE = Number(process.env.SAFETY_SHARE ?? 0.1)
+const SHARE = Number(process.env.SAFETY_SHARE ?? 0.05)
 const SEED = Number(process.env.SAFETY_SEED ?? Date.now() % 1_000_000)
 
 const over = { what: 'deletes', over: 'approve' } as const

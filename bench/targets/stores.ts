@@ -20,6 +20,8 @@ const worker = newId('wrk', Date.now())
 
 async function open(place: StorePlace): Promise<void> {
   store = await openStore(place)
+  // As in production, where the tables of PostgreSQL have a partition for each week.
+  await pruneWeek({ at: Date.now(), runs: null })
   await store.startWorker(worker, Date.now())
 }
 
@@ -183,4 +185,11 @@ async function claimOnce({ limit }: { limit: number }): Promise<number> {
   return micros
 }
 
-answerCalls({ open, belt, queueAtGates, endAtGates, deliverFor, hold, claimOnce })
+/** Makes the next weeks, and removes one that is over. */
+async function pruneWeek({ at, runs }: { at: number; runs: number | null }): Promise<void> {
+  const kept = { failures: null, refusals: null, deliveries: null, payloads: null, audit: null, effects: null }
+  const pruned = await store.pruneWeek({ ...kept, runs }, at)
+  if (runs !== null && pruned === null) throw new Error('no week was removed')
+}
+
+answerCalls({ open, belt, queueAtGates, endAtGates, deliverFor, hold, claimOnce, pruneWeek })

@@ -1,6 +1,12 @@
 import { describeError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
-import { PRUNE_KINDS, type PruneKind, type Retention } from '../core/store/retention.ts'
+import {
+  PRUNE_KINDS,
+  type PruneBounds,
+  type PrunedWeek,
+  type PruneKind,
+  type Retention,
+} from '../core/store/retention.ts'
 import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
 import { forgetSecrets } from './forget-secrets.ts'
@@ -21,7 +27,7 @@ const EVERY_MS = 3_600_000
 type PruneCounts = Record<PruneKind, number>
 
 interface PruneParts {
-  store: Pick<Store, 'prune'>
+  store: Pick<Store, 'prune' | 'pruneWeek'>
   clock: Clock
   /** Maximum age of each kind in milliseconds; null: for ever. */
   retention: Retention
@@ -37,6 +43,10 @@ interface PruneParts {
  */
 export async function pruneStore({ store, clock, retention, signal, onSlice }: PruneParts): Promise<PruneCounts> {
   const counts: PruneCounts = { runs: 0, failures: 0, refusals: 0, deliveries: 0, payloads: 0, audit: 0, effects: 0 }
+  await pruneWeeks({ store, clock, retention, ...(signal && { signal }) }, (pruned) => {
+    for (const kind of PRUNE_KINDS) counts[kind] += pruned[kind] ?? 0
+    onSlice?.(counts)
+  })
   let rows = FIRST_ROWS
   for (const kind of PRUNE_KINDS) {
     const ageMs = retention[kind]
@@ -58,6 +68,23 @@ export async function pruneStore({ store, clock, retention, signal, onSlice }: P
   return counts
 }
 
+/** Removes whole weeks, one at a time. */
+async function pruneWeeks(
+  { store, clock, retention, signal }: PruneParts,
+  onWeek: (pruned: PrunedWeek) => void,
+): Promise<void> {
+  for (;;) {
+    signal?.throwIfAborted()
+    const now = clock.now()
+    const bounds = Object.fromEntries(
+      PRUNE_KINDS.map((kind) => [kind, retention[kind] === null ? null : now - retention[kind]]),
+    ) as PruneBounds
+    const pruned = await store.pruneWeek(bounds, now)
+    if (pruned === null) return
+    onWeek(pruned)
+  }
+}
+
 /** Rows of the next slice after one of `rows` took `tookMs`: shrinks to fit, grows by a quarter. */
 export function computeSliceRows(rows: number, tookMs: number): number {
   const fitting = tookMs > SLICE_MS ? Math.floor((rows * SLICE_MS) / tookMs) : Math.ceil(rows * 1.25)
@@ -65,7 +92,7 @@ export function computeSliceRows(rows: number, tookMs: number): number {
 }
 
 interface PrunerParts extends Omit<PruneParts, 'store' | 'signal' | 'onSlice'> {
-  store: Pick<Store, 'prune' | 'listEndpoints' | 'updateEndpoint'>
+  store: Pick<Store, 'prune' | 'pruneWeek' | 'listEndpoints' | 'updateEndpoint'>
   publish: Publish
 }
 

@@ -43,6 +43,7 @@ test('pruning asks for small slices, and for smaller ones where they take long',
   const clock = new ManualClock(NOW + 8 * DAY)
   const limits: number[] = []
   const slow = {
+    pruneWeek: async () => null,
     prune(slice: PruneSlice) {
       limits.push(slice.limit)
       // A disk that needs 80 ms for whatever it is asked.
@@ -73,6 +74,7 @@ test('pruning lets deliveries in between any two slices', async () => {
   const store = await fillStore(300)
   const order: string[] = []
   const slices = {
+    pruneWeek: async () => null,
     async prune(slice: PruneSlice) {
       const progress = await store.prune(slice)
       order.push('slice')
@@ -127,6 +129,7 @@ test('the pruner reports a store that fails and tries again an hour later', asyn
   let tried = Promise.withResolvers<void>()
   const pruner = new Pruner({
     store: {
+      pruneWeek: async () => null,
       prune: () => Promise.reject(new Error(`the disk is full, ${++tries}`)),
       listEndpoints: async () => [],
       updateEndpoint: async () => {},

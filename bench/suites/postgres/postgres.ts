@@ -4,6 +4,7 @@ import { measureFailures } from './failures.ts'
 import { measureProcesses } from './processes.ts'
 import { measureRows } from './rows.ts'
 import { measureThroughput } from './throughput.ts'
+import { measureWeeks } from './weeks.ts'
 
 /** The store in PostgreSQL, on servers of its own. A quick run measures one process only. */
 export const postgres: Suite = {
@@ -14,6 +15,8 @@ export const postgres: Suite = {
     'postgres.fourVsOne',
     'postgres.eightGateWorkersVsOne',
     'postgres.claimAt1MPending',
+    'postgres.dropVsDelete',
+    'postgres.dropVsDeleteLog',
     'postgres.recoverySeconds',
     'postgres.failoverLost',
   ],
@@ -28,6 +31,7 @@ async function runPostgres(bench: Bench): Promise<Result[]> {
     ...results,
     ...(await measureProcesses(bench)),
     ...(await measureRows(bench)),
+    ...(await measureWeeks(bench)),
     ...(await measureFailures(bench)),
   ]
 }

@@ -9,7 +9,15 @@ import type { ConfigFlags } from '../../project/config/variables.ts'
 import { describeOperator } from './operator.ts'
 
 /** Writes that only carry on an audited action, or keep the database in order. */
-type Upkeep = 'holdRuns' | 'releaseHeldRuns' | 'claimBulk' | 'countBulk' | 'performBulk' | 'prune' | 'sealEffects'
+type Upkeep =
+  | 'holdRuns'
+  | 'releaseHeldRuns'
+  | 'claimBulk'
+  | 'countBulk'
+  | 'performBulk'
+  | 'prune'
+  | 'pruneWeek'
+  | 'sealEffects'
 
 /**
  * The store as a person has it: every other write leaves an audit row. One without a row does not

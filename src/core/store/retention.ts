@@ -29,7 +29,18 @@ export interface PruneProgress {
   next: string | null
 }
 
+/** The moment before which each kind is removed, in epoch milliseconds; null: never. */
+export type PruneBounds = Retention
+
+/** Rows of a week that went at once; of large tables, a guess. Empty: its rows go one by one. */
+export type PrunedWeek = Partial<Record<PruneKind, number>>
+
 export interface RetentionWrites {
   /** Removes rows older than the bound, in one small commit. */
   prune(slice: PruneSlice): Promise<PruneProgress>
+  /**
+   * Removes the oldest week of runs, deliveries or bodies once all of it is older than the bounds.
+   * Null: none is left, or the store keeps no weeks. `prune` removes what stays of it.
+   */
+  pruneWeek(bounds: PruneBounds, now: number): Promise<PrunedWeek | null>
 }

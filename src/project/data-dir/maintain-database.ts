@@ -1,6 +1,7 @@
 import { UpshotError } from '../../core/errors.ts'
 import type { Anchor } from '../../core/safety/anchor.ts'
 import { type LedgerReport, verifyLedger as verifySeals } from '../../core/safety/verify-ledger.ts'
+import { PRUNE_KINDS, type PruneBounds } from '../../core/store/retention.ts'
 import { openStore } from '../../store/open-store.ts'
 import type { PostgresStoreOptions } from '../../store/postgres/open-postgres-store.ts'
 import type { ServerFacts } from '../../store/postgres/upkeep/inspect-server.ts'
@@ -13,6 +14,8 @@ import type { Config } from '../config/load-config.ts'
 import { databaseFile } from './data-files.ts'
 import { postgresOptions, readKey, storeOptions } from './open-store.ts'
 
+const KEEP_ALL = Object.fromEntries(PRUNE_KINDS.map((kind) => [kind, null])) as PruneBounds
+
 type Place = Pick<Config, 'dataDir' | 'secretKey' | 'database'>
 
 /**
@@ -23,7 +26,15 @@ export async function migrateDatabase(config: Place) {
   const options = storeOptions(config)
   if ('file' in options) return null
   const { migratePostgres } = await import('../../store/postgres/open-postgres-store.ts')
-  return migratePostgres(options)
+  const migration = await migratePostgres(options)
+  const store = await openStore(options)
+  try {
+    // While the tables are empty, the weeks to come cost nothing. Nothing is old enough to go.
+    await store.pruneWeek(KEEP_ALL, (await store.readClock()) ?? 0)
+    return migration
+  } finally {
+    await store.close()
+  }
 }
 
 /** SQL for roles that own nothing, with the rights that processes and reports need. */

@@ -48,6 +48,7 @@ import { VoteTable } from './safety/vote-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
 import { RunSearch } from './search/run-search.ts'
 import { Pruning } from './upkeep/pruning.ts'
+import { WeekTable } from './upkeep/week-table.ts'
 import { MatchCursorTable } from './waits/match-cursor-table.ts'
 import { WaitTable } from './waits/wait-table.ts'
 
@@ -73,6 +74,7 @@ export function openTables(db: Connection, vault: Vault) {
   const audits = new AuditTable(db)
   const operations = new RunOperations(db, { approvals, events, runs, steps })
   const bulks = new BulkTable(db)
+  const weeks = new WeekTable(db)
   return {
     ...openPlainTables(db, vault),
     /** Takes part in every transaction. */
@@ -87,7 +89,8 @@ export function openTables(db: Connection, vault: Vault) {
     operations,
     bulks,
     bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, audits }),
-    retention: new Pruning(db, { audits, effects, seals }),
+    retention: new Pruning(db, { audits, effects, seals, weeks }),
+    weeks,
     gates,
     admissions: new Admission(db, { gates, runs, waits }),
     ledger: new DeliveryLedger(db, events),

@@ -11,7 +11,14 @@ import type { Tables } from './tables.ts'
 const MAX_RELEASED = 500
 
 /** Writes that are calls of their own, or several transactions: see `writer.ts`. */
-type Composed = 'checkWritable' | 'claimRuns' | 'claimSuspects' | 'claimUnadmittedRuns' | 'operate' | 'saveDelivery'
+type Composed =
+  | 'checkWritable'
+  | 'claimRuns'
+  | 'claimSuspects'
+  | 'claimUnadmittedRuns'
+  | 'operate'
+  | 'pruneWeek'
+  | 'saveDelivery'
 
 /** A write within one transaction. */
 type Transaction<Name extends keyof StoreWrites> = (

@@ -14,6 +14,7 @@ import type { ClaimKind } from './runs/claims.ts'
 import { asPlainStep, type JournalVerdict, type PlainCall, type PlainEnd } from './runs/journal-queue.ts'
 import type { Tables } from './tables.ts'
 import { TRANSACTIONS } from './transactions.ts'
+import { pruneWeek } from './upkeep/prune-week.ts'
 
 /** Runs of paused workflows that one claim holds at most; the next claim goes on. */
 const MAX_HELD = 500
@@ -56,6 +57,7 @@ export function createWriter(db: Database<Tables>, hint: () => void): StoreWrite
     ...transactionWrites(db, hint),
     ...claimWrites(db, limited),
     operate: createOperate(db, hint),
+    pruneWeek: createPruneWeek(db),
     checkWritable: (now: number) => db.probe((t) => t.writeProbe.run(now)),
   }
   const ordered = LEASED.map((name) => {
@@ -66,6 +68,14 @@ export function createWriter(db: Database<Tables>, hint: () => void): StoreWrite
   const later = hintLater(hint)
   const journal = journalWrites(db, { order, limited, leased, hint, later })
   return { ...writes, ...leased, ...journal, ...deliveryWrites(db, hint, later) }
+}
+
+function createPruneWeek(db: Database<Tables>): StoreWrites['pruneWeek'] {
+  const weeks: Parameters<typeof pruneWeek>[0] = {
+    read: (use) => db.read((t) => use(t.weeks)),
+    once: (use) => db.once((t) => use(t.weeks)),
+  }
+  return (bounds, now) => pruneWeek(weeks, bounds, now)
 }
 
 /** Tells of what nobody acts on, so that lists which people look at are fresh. */
@@ -83,7 +93,7 @@ function hintLater(hint: () => void): () => void {
 
 type Transactions = Omit<
   StoreWrites,
-  'checkWritable' | 'claimRuns' | 'claimSuspects' | 'claimUnadmittedRuns' | 'operate' | 'saveDelivery'
+  'checkWritable' | 'claimRuns' | 'claimSuspects' | 'claimUnadmittedRuns' | 'operate' | 'pruneWeek' | 'saveDelivery'
 >
 
 function transactionWrites(db: Database<Tables>, hint: () => void): Transactions {

@@ -7,6 +7,8 @@ import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
 import { makeSchema, openTestPostgres } from '../../support/postgres-store.ts'
 
+const DAY = 86_400_000
+
 /** A schema whose rights are given, with a user of each role. */
 async function openRoles() {
   const place = makeSchema()
@@ -43,6 +45,8 @@ test('a process needs no right to change tables, to touch the schema, or to edit
   const hosts = [{ connectionString: urlOf(users.app) }]
   const store = await openPostgresStore({ hosts, schema: place.schema, vaultKey: Buffer.alloc(32) })
   onTestFinished(() => store.close())
+  const ages = { failures: null, refusals: null, deliveries: null, payloads: null, audit: null, effects: null }
+  expect(await store.pruneWeek({ ...ages, runs: null }, NOW)).toBeNull()
   await queueRun(store)
   const { lease } = await claimNext(store)
   await store.saveCheckpoint(lease, checkpoint('a'))
@@ -51,6 +55,7 @@ test('a process needs no right to change tables, to touch the schema, or to edit
   const by = { actor: 'cli:ann', reason: null, at: NOW }
   await store.beginByHand({ account: 'north', storage: 'a', target: 'a:fil_9', asked, ...by })
   await store.sealEffects({ now: NOW, limit: 100 })
+  expect(await store.pruneWeek({ ...ages, runs: NOW + 7 * DAY }, NOW + DAY)).toEqual({ runs: 1, failures: 0 })
 
   const client = await connect(users.app)
   for (const statement of [
@@ -63,6 +68,7 @@ test('a process needs no right to change tables, to touch the schema, or to edit
     `UPDATE effect_seal SET note = ''`,
     'UPDATE schema_version SET version = 0',
     'UPDATE move SET is_done = 1',
+    `SELECT drop_week_1('runs', (SELECT lower FROM list_weeks_1('run') WHERE upper IS NULL), NULL, '{}')`,
   ]) {
     await expect(client.query(statement), statement).rejects.toMatchObject({ code: '42501' })
   }

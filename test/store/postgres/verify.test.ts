@@ -39,7 +39,9 @@ test('a sound database passes each check, and each check finds its damage', asyn
   expect(sound.checks.filter(({ passed }) => !passed)).toEqual([])
   expect(sound.rows).toMatchObject({ event: 2, run: 2, work: 1, outcome: 1, step: 1 })
 
-  expect(DAMAGES.map(([, name]) => name)).toEqual(sound.checks.map(({ name }) => name))
+  // Weeks are damaged in weeks.test.ts.
+  const others = sound.checks.filter(({ name }) => !name.includes('weeks'))
+  expect(DAMAGES.map(([, name]) => name)).toEqual(others.map(({ name }) => name))
   for (const [damage, name] of DAMAGES) {
     // The report begins a transaction of its own, so the damage is in a table of this session.
     const [, table] = /(?:FROM|UPDATE|INTO) (\w+)/.exec(damage) ?? []

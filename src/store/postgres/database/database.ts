@@ -69,6 +69,11 @@ export class Database<Tables extends { parts: TransactionParts }> {
     }
   }
 
+  /** One statement that is not repeated; the fault is the driver's. */
+  once<T>(use: (tables: Tables) => Promise<T>): Promise<T> {
+    return this.#withClient((client) => use(this.#tablesOf(client)))
+  }
+
   /** One statement that commits `writes` of the port's calls, and may be made twice. */
   call<T>(writes: number, use: (tables: Tables) => Promise<T>): Promise<T> {
     return this.#repeat(async () => {

@@ -31,7 +31,8 @@ export async function migrate(client: Client, schema: string): Promise<Migration
   try {
     await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [MIGRATION_LOCK, schema])
     await client.query(`CREATE SCHEMA IF NOT EXISTS ${quoteName(schema)}`)
-    await client.query(`SET LOCAL search_path TO ${quoteName(schema)}`)
+    // Functions with the rights of their owner keep this path, so no temporary table comes first.
+    await client.query(`SET LOCAL search_path TO ${quoteName(schema)}, pg_temp`)
     await client.query('CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL)')
     const done = (await readSchemaVersion(client)) ?? 0
     refuseNewer(done)

@@ -4,6 +4,8 @@ import type { Connection } from '../database/connection.ts'
 import type { AuditTable } from '../safety/audit-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { SealTable } from '../safety/seal-table.ts'
+import { selectAbsorber } from './select-absorber.ts'
+import type { WeekTable } from './week-table.ts'
 
 interface OldRun {
   id: string
@@ -31,22 +33,28 @@ interface PrunedTables {
   audits: AuditTable
   effects: EffectTable
   seals: SealTable
+  weeks: WeekTable
 }
 
-/** Deletes old rows, one small slice per call. See decision 17. */
+/**
+ * Deletes old rows, one small slice per call, except those of weeks that go at once. See decisions
+ * 17 and 80.
+ */
 export class Pruning {
   readonly #audits: AuditTable
   readonly #effects: EffectTable
   readonly #seals: SealTable
+  readonly #weeks: WeekTable
   readonly #runs
   readonly #rests
   readonly #deliveries
   readonly #bodies
 
-  constructor(db: Connection, { audits, effects, seals }: PrunedTables) {
+  constructor(db: Connection, { audits, effects, seals, weeks }: PrunedTables) {
     this.#audits = audits
     this.#effects = effects
     this.#seals = seals
+    this.#weeks = weeks
     this.#runs = prepareRuns(db)
     this.#rests = prepareRests(db)
     this.#deliveries = prepareDeliveries(db)
@@ -78,7 +86,8 @@ export class Pruning {
     let next = after ?? ''
     let pruned = 0
     if (rows >= limit) return { pruned, next }
-    const found = await this.#runs.listOld[kind].all(before, next, firstId('run', before), limit - rows)
+    const edge = Math.min(before, await this.#weeks.edge('runs'))
+    const found = await this.#runs.listOld[kind].all(before, next, firstId('run', edge), limit - rows)
     for (const { id, workflow, tick_at, folded_into, is_old } of found) {
       next = id
       rows += 1
@@ -115,7 +124,8 @@ export class Pruning {
     { before, limit, after }: PruneSlice,
     kind: 'refusals' | 'deliveries',
   ): Promise<PruneProgress> {
-    const found = await this.#deliveries.listOld[kind].all(after ?? '', firstId('dlv', before), limit)
+    const edge = Math.min(before, await this.#weeks.edge('deliveries'))
+    const found = await this.#deliveries.listOld[kind].all(after ?? '', firstId('dlv', edge), limit)
     const ofKind = found.filter((row) => row.is_of_kind === 1)
     for (const { id, verdict } of ofKind) {
       await this.#deliveries.delete.run(id)
@@ -147,7 +157,8 @@ export class Pruning {
   /** Removes bodies that no unfinished run needs. The event stays, to recognize a repetition. */
   async #prunePayloads({ before, limit, after }: PruneSlice): Promise<PruneProgress> {
     const from = after === null ? { receivedAt: 0, seq: -1 } : readPosition(after)
-    const found = await this.#bodies.listOld.all({ ...from, before, limit })
+    const edge = Math.min(before, await this.#weeks.edge('payloads'))
+    const found = await this.#bodies.listOld.all({ ...from, before: edge, limit })
     const slice = found.slice(0, countFitting(found))
     const emptied = slice.filter((row) => row.is_needed === 0)
     for (const { seq, received_at } of emptied) await this.#bodies.drop.run(received_at, seq)
@@ -160,14 +171,6 @@ export class Pruning {
 function readPosition(after: string): { receivedAt: number; seq: number } {
   const [receivedAt = 0, seq = 0] = after.split('.').map(Number)
   return { receivedAt, seq }
-}
-
-/** SQL for the run that finally absorbed the run `from`; no row once that is pruned. */
-function selectAbsorber(from: string): string {
-  return `WITH RECURSIVE up (id) AS (SELECT ${from} COLLATE "C"
-      UNION SELECT outcome.folded_into FROM up JOIN outcome ON outcome.run_id = up.id
-      WHERE outcome.folded_into IS NOT NULL)
-    SELECT 1 FROM up JOIN full_run AS run ON run.id = up.id WHERE run.folded_into IS NULL`
 }
 
 /** Index: primary keys; the list goes from the oldest run on, as our ids sort by time. */

@@ -29,6 +29,8 @@ const CHECKS: Record<string, string> = {
     SELECT 1 FROM large_output AS large WHERE large.run_id = step.run_id AND large.key = step.key)`,
   'every place belongs to an unfinished run': `SELECT run_id FROM place WHERE NOT EXISTS (
     SELECT 1 FROM work WHERE work.run_id = place.run_id)`,
+  'the weeks are ready before their rows': `SELECT id FROM run JOIN list_weeks_1('run') AS open
+    ON open.upper IS NULL AND run.id >= open.lower`,
   'every wait belongs to an unfinished run': `SELECT run_id FROM wait WHERE NOT EXISTS (
     SELECT 1 FROM work WHERE work.run_id = wait.run_id)`,
 }
@@ -53,7 +55,8 @@ export async function verifyPostgres(client: pg.Client, place: string): Promise<
 
 async function countRows(client: pg.Client): Promise<Record<string, number>> {
   const tables = await client.query<{ name: string }>(
-    'SELECT tablename::text AS name FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename',
+    `SELECT relname::text AS name FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+       AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname`,
   )
   const counts: Record<string, number> = {}
   for (const { name } of tables.rows) {

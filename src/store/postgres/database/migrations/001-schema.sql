@@ -1,5 +1,8 @@
 -- Times are epoch milliseconds. JSON is text. Our ids sort by time, in the order of their bytes.
 -- Names are those of the SQLite store where a table is the same.
+--
+-- A table that retention empties has partitions: `_old`, and one for each week, so that a week goes
+-- at once. See 004-weeks.sql.
 
 -- Events ------------------------------------------------------------------------------------------
 
@@ -45,7 +48,8 @@ CREATE TABLE event_body (
   seq         bigint NOT NULL,
   body        text COLLATE "C" NOT NULL,
   PRIMARY KEY (received_at, seq)
-);
+) PARTITION BY RANGE (received_at);
+CREATE TABLE event_body_old PARTITION OF event_body FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 
 -- An event with its body, which is empty once pruned.
 CREATE VIEW full_event AS
@@ -107,7 +111,8 @@ CREATE TABLE delivery (
   event_seq   bigint,
   body_bytes  bigint,
   facts       text COLLATE "C" NOT NULL
-);
+) PARTITION BY RANGE (id);
+CREATE TABLE delivery_old PARTITION OF delivery FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 CREATE INDEX delivery_repeat ON delivery (event_seq) WHERE verdict IN ('duplicate', 'conflict');
 -- The oldest refusals of a verdict, which make room for newer ones.
 CREATE INDEX delivery_refused ON delivery (verdict, id) WHERE event_id IS NULL;
@@ -231,7 +236,8 @@ CREATE TABLE run (
   -- made, and the events that were taken, as JSON by stream.
   chain_seq   bigint,
   received    text COLLATE "C"
-);
+) PARTITION BY RANGE (id);
+CREATE TABLE run_old PARTITION OF run FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 CREATE INDEX run_caused  ON run (event_seq)  WHERE event_seq IS NOT NULL;
 CREATE INDEX run_invoked ON run (parent_run) WHERE parent_run IS NOT NULL;
 CREATE INDEX run_origin  ON run (origin_run) WHERE origin_run IS NOT NULL;
@@ -299,12 +305,15 @@ CREATE TABLE outcome (
   folded_into text COLLATE "C",
   -- The run that goes on in its place.
   continued_by text COLLATE "C"
-);
+) PARTITION BY RANGE (run_id);
+CREATE TABLE outcome_old PARTITION OF outcome FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 CREATE INDEX outcome_ended_badly ON outcome (status, run_id) WHERE status IN ('failed', 'canceled');
 CREATE INDEX outcome_failed ON outcome (workflow, run_id) WHERE status = 'failed';
 CREATE INDEX outcome_failed_end ON outcome (finished_at, run_id) WHERE status = 'failed';
 CREATE INDEX outcome_failure_kind ON outcome (failure_group, finished_at) WHERE status = 'failed';
 CREATE INDEX outcome_folded ON outcome (folded_into) WHERE folded_into IS NOT NULL;
+-- Ends of the last minutes in an old week.
+CREATE INDEX outcome_finished ON outcome USING brin (finished_at) WITH (pages_per_range = 32);
 
 -- A run in all that is known of it. A condition on the status of one side only reads that side.
 CREATE VIEW full_run AS
@@ -343,7 +352,8 @@ CREATE TABLE step (
   -- Permits for that one effect: more than 1 where an attempt has no known end.
   permits     bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (run_id, key)
-);
+) PARTITION BY RANGE (run_id);
+CREATE TABLE step_old PARTITION OF step FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 -- Tells whether a deletion that the service reports was ours.
 CREATE INDEX step_delete ON step (target) WHERE effect = 'delete' AND target IS NOT NULL;
 
@@ -355,7 +365,8 @@ CREATE TABLE step_failure (
   attempt     bigint NOT NULL,
   failed_at   bigint NOT NULL,
   error       text COLLATE "C" NOT NULL
-);
+) PARTITION BY RANGE (run_id);
+CREATE TABLE step_failure_old PARTITION OF step_failure FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 CREATE INDEX step_failure_run ON step_failure (run_id);
 
 -- Log lines of runs, the newest 500 of each. A run that logs nothing has none.
@@ -367,7 +378,8 @@ CREATE TABLE run_log (
   message     text COLLATE "C" NOT NULL,
   facts       text COLLATE "C",
   PRIMARY KEY (run_id, number)
-);
+) PARTITION BY RANGE (run_id);
+CREATE TABLE run_log_old PARTITION OF run_log FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 
 -- Outputs too large for their row, compressed. The key of a run's own output is empty.
 CREATE TABLE large_output (
@@ -375,7 +387,8 @@ CREATE TABLE large_output (
   key         text COLLATE "C" NOT NULL,
   packed      bytea NOT NULL,
   PRIMARY KEY (run_id, key)
-);
+) PARTITION BY RANGE (run_id);
+CREATE TABLE large_output_old PARTITION OF large_output FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 
 
 -- Waits -------------------------------------------------------------------------------------------

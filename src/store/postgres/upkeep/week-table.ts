@@ -1,0 +1,166 @@
+import { firstId, readIdTime } from '../../../core/ids.ts'
+import type { Connection } from '../database/connection.ts'
+import { selectAbsorber } from './select-absorber.ts'
+
+/** Kinds of rows that are kept in weeks: see 004-weeks.sql. */
+export const WEEK_KINDS = ['runs', 'deliveries', 'payloads'] as const
+
+export type WeekKind = (typeof WEEK_KINDS)[number]
+
+/** The moments between which a partition has rows; null: no bound. */
+export interface Week {
+  from: number | null
+  to: number | null
+}
+
+/** Ages of runs, as moments; null: such runs are kept for ever. */
+export interface RunBounds {
+  runs: number | null
+  failures: number | null
+}
+
+/** A part of a week's runs: those that may go, and those that stay. */
+export interface ScannedRuns {
+  runs: number
+  failures: number
+  kept: string[]
+  /** Where the next part begins; null: this was the last one. */
+  next: string | null
+}
+
+interface Scan extends RunBounds {
+  from: string
+  after: string
+  to: string
+  upTo: string
+}
+
+const TABLES = { runs: 'run', deliveries: 'delivery', payloads: 'event_body' } as const satisfies Record<
+  WeekKind,
+  string
+>
+
+const FINISHED = ['completed', 'skipped']
+const FAILED = ['failed', 'canceled']
+
+const list = (statuses: readonly string[]) => statuses.map((status) => `'${status}'`).join(', ')
+
+/** SQL that is true for a run whose age is over. */
+const isOld = (status: string, finishedAt: string) =>
+  `coalesce(${status} IN (${list(FINISHED)}) AND ${finishedAt} < @runs
+    OR ${status} IN (${list(FAILED)}) AND ${finishedAt} < @failures, false)`
+
+/** Partitions of the tables that retention empties, a week each. */
+export class WeekTable {
+  readonly #list
+  readonly #cut
+  readonly #part
+  readonly #failed
+  readonly #staying
+  readonly #dropRuns
+  readonly #dropDeliveries
+  readonly #dropBodies
+  readonly #keep
+
+  constructor(db: Connection) {
+    this.#list = db.prepare<[string], { lower: string | null; upper: string | null }>(
+      'SELECT lower, upper FROM list_weeks_1(?)',
+    )
+    this.#cut = db.prepare<[string, string, string], boolean>('SELECT cut_week_1(?, ?, ?)').pluck()
+    // Index: primary key of outcome, and nothing but that.
+    this.#part = db.prepare<[string, string, number], { rows: number; last: string | null }>(
+      `SELECT count(*) AS rows, max(run_id) AS last FROM (
+         SELECT run_id FROM outcome WHERE run_id > ? AND run_id < ? ORDER BY run_id LIMIT ?) AS part`,
+    )
+    // Index: outcome_ended_badly.
+    this.#failed = db
+      .prepare<[string, string], number>(
+        `SELECT count(*) FROM outcome WHERE status IN (${list(FAILED)}) AND run_id > ? AND run_id <= ?`,
+      )
+      .pluck()
+    // Index: primary key of outcome. A folded run stays as long as the one that absorbed it.
+    this.#staying = db.prepare<[Scan], { id: string; hasFailed: boolean }>(
+      `SELECT run_id AS id, status IN (${list(FAILED)}) AS hasFailed FROM outcome
+       WHERE run_id > @after AND run_id <= @upTo AND (NOT ${isOld('status', 'finished_at')}
+         OR folded_into IS NOT NULL AND EXISTS (${selectAbsorber('outcome.folded_into')} AND NOT (
+           run.id > @from AND run.id < @to AND ${isOld('run.end_status', 'run.finished_at')})))`,
+    )
+    this.#dropRuns = db.prepare<[string, string[], number], number | null>('SELECT drop_runs_1(?, ?, ?)').pluck()
+    this.#dropDeliveries = db.prepare<[string], { deliveries: number; refusals: number }>(
+      'SELECT deliveries, refusals FROM drop_deliveries_1(?)',
+    )
+    this.#dropBodies = db.prepare<[string, number], { bodies: number; kept: number }>(
+      'SELECT bodies, kept FROM drop_bodies_1(?, ?)',
+    )
+    this.#keep = db.prepare<[string, string, number], boolean>('SELECT keep_week_1(?, ?, ?)').pluck()
+  }
+
+  /** Oldest first. The last one is open. */
+  async list(kind: WeekKind): Promise<Week[]> {
+    const weeks = (await this.#list.all(TABLES[kind])).map(({ lower, upper }) => ({
+      from: lower === null ? null : readBound(kind, lower),
+      to: upper === null ? null : readBound(kind, upper),
+    }))
+    return weeks.sort((a, b) => (a.from ?? -1) - (b.from ?? -1))
+  }
+
+  /** Rows before it are removed one by one; all of them, while there are no weeks. */
+  async edge(kind: WeekKind): Promise<number> {
+    const [oldest] = await this.list(kind)
+    return oldest?.to ?? Number.MAX_SAFE_INTEGER
+  }
+
+  /** Begins a week that is open. False where rows are behind its beginning already. */
+  async cut(kind: WeekKind, at: number): Promise<boolean> {
+    const name = new Date(at).toISOString().slice(0, 10).replaceAll('-', '')
+    return (await this.#cut.get(kind, writeBound(kind, at), name)) ?? false
+  }
+
+  /** Reads so many ends of a week's runs after a position, oldest first. */
+  async scanRuns(
+    week: { from: number; to: number },
+    { after, limit, ...bounds }: RunBounds & { after: string | null; limit: number },
+  ): Promise<ScannedRuns> {
+    const [from, to] = [writeBound('runs', week.from), writeBound('runs', week.to)]
+    const begin = after ?? from
+    const { rows, last } = (await this.#part.get(begin, to, limit)) ?? { rows: 0, last: null }
+    const upTo = last ?? begin
+    const failed = (await this.#failed.get(begin, upTo)) ?? 0
+    const staying = await this.#staying.all({ ...bounds, from, to, after: begin, upTo })
+    const failedStaying = staying.filter(({ hasFailed }) => hasFailed).length
+    return {
+      runs: rows - failed - (staying.length - failedStaying),
+      failures: failed - failedStaying,
+      kept: staying.map(({ id }) => id),
+      next: rows < limit ? null : last,
+    }
+  }
+
+  /** Drops a week, but for these runs and those that began again or ended since a moment. */
+  async dropRuns(to: number, kept: string[], since: number): Promise<number | null> {
+    return (await this.#dropRuns.get(writeBound('runs', to), kept, since)) ?? null
+  }
+
+  async dropDeliveries(to: number) {
+    return (await this.#dropDeliveries.get(writeBound('deliveries', to))) ?? null
+  }
+
+  /** Null where more runs are unfinished than `mostUnfinished`. */
+  async dropBodies(to: number, mostUnfinished: number) {
+    return (await this.#dropBodies.get(writeBound('payloads', to), mostUnfinished)) ?? null
+  }
+
+  /** Leaves a week to be emptied row by row. False where `most` other rows are in its way. */
+  async keep(kind: WeekKind, to: number, most: number): Promise<boolean> {
+    return (await this.#keep.get(kind, writeBound(kind, to), most)) ?? false
+  }
+}
+
+function writeBound(kind: WeekKind, at: number): string {
+  if (kind === 'payloads') return String(at)
+  return firstId(kind === 'runs' ? 'run' : 'dlv', at)
+}
+
+function readBound(kind: WeekKind, bound: string): number {
+  return kind === 'payloads' ? Number(bound) : readIdTime(bound)
+}

@@ -96,6 +96,8 @@ type WorkerStore = Pick<
   | 'listSteps'
   | 'saveCheckpoint'
   | 'beginEffects'
+  | 'beginPart'
+  | 'reserveEffects'
   | 'readOutput'
   | 'packOutput'
   | 'findMatch'

@@ -7,46 +7,75 @@ export interface CountedAsk {
   source: EffectSource
 }
 
+/** Effects of one source and class, with the limits that apply to each of them. */
+export interface EffectShare {
+  source: EffectSource
+  class: EffectAsk['class']
+  limits: readonly Limit[]
+  count: number
+  bytes: number
+}
+
+/**
+ * A list of effects that is too long for one commit: one commit decides about all of it, and each
+ * of its parts begins in a commit of its own. See decision 82.
+ */
+export interface EffectList {
+  /** Unlike that of the other lists of the same pass. */
+  number: number
+  /** Every source of its effects: a stop of one of them holds all. */
+  sources: readonly EffectSource[]
+}
+
+/** The guard's answer to a list. `reserved`: places are counted for all of it. */
+export type ListRoom = { kind: 'reserved' } | { kind: 'full'; limit: Limit } | { kind: 'stopped' }
+
+/** Most effects that begin in one commit; a longer list begins in parts. */
+export const MAX_TOGETHER = 250
+
 /** The first limit that has no room for the whole group; null where all have. */
 export function findFullOf(group: readonly CountedAsk[], usedOf: (limit: Limit) => number): Limit | null {
-  const size = group.reduce((sum, { ask }) => ({ count: sum.count + 1, bytes: sum.bytes + (ask.asked?.bytes ?? 0) }), {
-    count: 0,
-    bytes: 0,
-  })
   const [first, ...rest] = group
   if (first === undefined) return null
-  if (rest.length === 0) return findFull(first.ask.limits, size, usedOf)
-  // Asks of one list may be of several storages, each with limits of its own.
-  const limits = new Map<string, { limit: Limit; count: number; bytes: number }>()
-  for (const { ask } of group) {
-    for (const limit of ask.limits) {
-      const name = `${limit.scope} ${limit.setting}`
-      const known = limits.get(name) ?? { limit, count: 0, bytes: 0 }
-      limits.set(name, { limit, count: known.count + 1, bytes: known.bytes + (ask.asked?.bytes ?? 0) })
+  if (rest.length === 0) return findFull(first.ask.limits, sizeOf(first.ask), usedOf)
+  return findFullIn(sharesOf(group), usedOf)
+}
+
+/** The first limit that has no room for all shares together; null where all have. */
+export function findFullIn(shares: readonly EffectShare[], usedOf: (limit: Limit) => number): Limit | null {
+  // Effects of one list may be of several storages, each with limits of its own.
+  const sums = new Map<string, { limit: Limit; count: number; bytes: number }>()
+  for (const { limits, count, bytes } of shares) {
+    for (const limit of limits) {
+      const name = nameOf(limit)
+      const known = sums.get(name) ?? { limit, count: 0, bytes: 0 }
+      sums.set(name, { limit, count: known.count + count, bytes: known.bytes + bytes })
     }
   }
-  const full = [...limits.values()].find(({ limit, ...part }) => findFull([limit], part, usedOf) !== null)
+  const full = [...sums.values()].find(({ limit, ...sum }) => findFull([limit], sum, usedOf) !== null)
   return full?.limit ?? null
 }
 
-/** The size of a group by source and class. */
-export function sizesOf(
-  group: readonly CountedAsk[],
-): [EffectSource, EffectAsk['class'], { count: number; bytes: number }][] {
-  const sizes = new Map<string, [EffectSource, EffectAsk['class'], { count: number; bytes: number }]>()
+/** A group by source, class and limits. */
+export function sharesOf(group: readonly CountedAsk[]): EffectShare[] {
+  const shares = new Map<string, EffectShare>()
   for (const { ask, source } of group) {
-    const name = `${source.storage} ${ask.class}`
-    const known = sizes.get(name)
+    const name = [source.storage, ask.class, ...ask.limits.map((limit) => `${nameOf(limit)} ${limit.most}`)].join()
     const { count, bytes } = sizeOf(ask)
+    const known = shares.get(name)
     if (known) {
-      known[2].count += count
-      known[2].bytes += bytes
-    } else sizes.set(name, [source, ask.class, { count, bytes }])
+      known.count += count
+      known.bytes += bytes
+    } else shares.set(name, { source, class: ask.class, limits: ask.limits, count, bytes })
   }
-  return [...sizes.values()]
+  return [...shares.values()]
 }
 
 /** The size of one ask. */
 export function sizeOf({ asked }: EffectAsk) {
   return { count: 1, bytes: asked?.bytes ?? 0 }
+}
+
+function nameOf({ scope, setting }: Limit): string {
+  return `${scope} ${setting}`
 }

@@ -9,6 +9,7 @@ import {
 } from '../../core/runs/step.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
 import type { EffectAsk, EffectPermit } from '../../core/safety/effect.ts'
+import type { EffectList, EffectShare, ListRoom } from '../../core/safety/effect-group.ts'
 import type { StepFailure } from '../../core/store/journal.ts'
 import type { AskOptions } from '../../core/store/safety/effects.ts'
 
@@ -16,7 +17,10 @@ import type { WorkerParts } from '../worker-parts.ts'
 import { quietly } from './own-work.ts'
 
 /** The part of the store that a journal writes with. */
-export type JournalStore = Pick<WorkerParts['store'], 'saveCheckpoint' | 'beginEffects'>
+export type JournalStore = Pick<
+  WorkerParts['store'],
+  'saveCheckpoint' | 'beginEffects' | 'beginPart' | 'reserveEffects'
+>
 
 interface JournalParts {
   store: JournalStore
@@ -52,6 +56,7 @@ export class Journal {
   /** Keys of the new steps that have begun and not ended. */
   readonly #open = new Set<string>()
   #nextPosition = 0
+  #lists = 0
   #now: number
   #saving = 0
   #isContinued: boolean
@@ -179,6 +184,30 @@ export class Journal {
   beginEffects(asks: readonly EffectAsk[], options: AskOptions): Promise<EffectPermit[]> {
     const { codeHash } = this.#withHash(undefined) ?? {}
     const answered = this.#store.beginEffects(this.#lease, asks, { ...options, codeHash })
+    this.#count(answered)
+    return answered
+  }
+
+  /** The number of a list that begins now, unlike that of any other of this pass. */
+  takeList(): number {
+    return this.#lists++
+  }
+
+  /** Decides about a long list before its parts begin; fails as {@link beginEffects}. */
+  reserveEffects(list: EffectList, shares: readonly EffectShare[], options: AskOptions): Promise<ListRoom> {
+    const answered = this.#store.reserveEffects(this.#lease, list, shares, options)
+    this.#count(answered)
+    return answered
+  }
+
+  /** Begins a part of a long list; fails as {@link beginEffects}. */
+  beginPart(
+    asks: readonly EffectAsk[],
+    part: { list: EffectList; room: ListRoom | null },
+    options: AskOptions,
+  ): Promise<(EffectPermit | null)[]> {
+    const { codeHash } = this.#withHash(undefined) ?? {}
+    const answered = this.#store.beginPart(this.#lease, asks, part, { ...options, codeHash })
     this.#count(answered)
     return answered
   }

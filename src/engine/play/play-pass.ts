@@ -80,9 +80,9 @@ function memoryStore(): Omit<PassParts['store'], 'readOutput'> & Pick<AdmissionS
   return {
     saveCheckpoint: async () => {},
     admitRun: async () => ({ verdict: { kind: 'skipped', reason: 'it is played' }, canceled: [] }),
-    beginEffects: async () => {
-      throw new UpshotError('denied', 'A run that is played may begin no effect.')
-    },
+    beginEffects: refuseEffects,
+    beginPart: refuseEffects,
+    reserveEffects: refuseEffects,
     packOutput: async (json) => ({ bytes: Buffer.byteLength(json), data: Buffer.from(json) }),
     findMatch: async () => null,
     findQuestion: async () => null,
@@ -91,4 +91,8 @@ function memoryStore(): Omit<PassParts['store'], 'readOutput'> & Pick<AdmissionS
     listStops: async () => [],
     watchRun: async () => true,
   }
+}
+
+async function refuseEffects(): Promise<never> {
+  throw new UpshotError('denied', 'A run that is played may begin no effect.')
 }

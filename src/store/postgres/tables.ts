@@ -42,6 +42,7 @@ import { EffectSearch } from './safety/effect-search.ts'
 import { EffectTable } from './safety/effect-table.ts'
 import { GuardTable } from './safety/guard-table.ts'
 import { IdempotencyTable } from './safety/idempotency-table.ts'
+import { ReservedTable } from './safety/reserved-table.ts'
 import { SealTable } from './safety/seal-table.ts'
 import { StopTable } from './safety/stop-table.ts'
 import { VoteTable } from './safety/vote-table.ts'
@@ -67,10 +68,11 @@ export function openTables(db: Connection, vault: Vault) {
   const votes = new VoteTable(db)
   const guard = new GuardTable(db)
   const effects = new EffectTable(db, guard)
+  const reserved = new ReservedTable(db, guard)
   const effectSearch = new EffectSearch(db)
   const seals = new SealTable(db, vault, effectSearch)
   const stops = new StopTable(db)
-  const waits = new WaitTable(db, { runs, events, cursors, approvals, ownEvents })
+  const waits = new WaitTable(db, { runs, events, cursors, approvals, reserved, ownEvents })
   const audits = new AuditTable(db)
   const operations = new RunOperations(db, { approvals, events, runs, steps })
   const bulks = new BulkTable(db)
@@ -106,7 +108,7 @@ export function openTables(db: Connection, vault: Vault) {
     guard,
     stops,
     seals,
-    permits: new Permits({ approvals, effects, guard, runs, steps, stops, waits }),
+    permits: new Permits({ approvals, effects, guard, reserved, runs, steps, stops, waits }),
     workers: new WorkerTable(db, gates),
   }
 }

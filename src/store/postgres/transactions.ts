@@ -186,6 +186,8 @@ const operations: Pick<
 const safety: Pick<
   Transactions,
   | 'beginEffects'
+  | 'beginPart'
+  | 'reserveEffects'
   | 'askAgain'
   | 'stopEffects'
   | 'resumeEffects'
@@ -209,6 +211,16 @@ const safety: Pick<
     const answers = await t.permits.begin(lease, asks, options)
     if (answers === null) throw describeStale(lease)
     return answers
+  },
+  async beginPart(t, lease, asks, part, options) {
+    const answers = await t.permits.beginPart(lease, asks, part, options)
+    if (answers === null) throw describeStale(lease)
+    return answers
+  },
+  async reserveEffects(t, lease, list, shares, { now }) {
+    const room = await t.permits.reserve(lease, list, shares, now)
+    if (room === null) throw describeStale(lease)
+    return room
   },
   async askAgain(t) {
     await t.stops.lock()

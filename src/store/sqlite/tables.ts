@@ -39,6 +39,7 @@ import { EffectSearch } from './safety/effect-search.ts'
 import { EffectTable } from './safety/effect-table.ts'
 import { GuardTable } from './safety/guard-table.ts'
 import { IdempotencyTable } from './safety/idempotency-table.ts'
+import { ReservedTable } from './safety/reserved-table.ts'
 import { SealTable } from './safety/seal-table.ts'
 import { StopTable } from './safety/stop-table.ts'
 import { VoteTable } from './safety/vote-table.ts'
@@ -63,10 +64,11 @@ export function openTables(connection: Database, vault: Vault) {
   const votes = new VoteTable(db)
   const guard = new GuardTable(db)
   const effects = new EffectTable(db, guard)
+  const reserved = new ReservedTable(db, guard)
   const stops = new StopTable(db)
   const effectSearch = new EffectSearch(db)
   const seals = new SealTable(db, vault, effectSearch)
-  const waits = new WaitTable(db, { runs, events, cursors, approvals, ownEvents })
+  const waits = new WaitTable(db, { runs, events, cursors, approvals, reserved, ownEvents })
   const gates = new GateTable(db)
   const audits = new AuditTable(db)
   const operations = new RunOperations(db, { approvals, events, runs, steps })
@@ -98,7 +100,7 @@ export function openTables(connection: Database, vault: Vault) {
     effectSearch,
     decisions: new ApprovalDecisions({ approvals, approvers, effects, votes, waits }),
     ...{ effects, guard, stops, seals },
-    permits: new Permits({ approvals, effects, guard, runs, steps, stops, waits }),
+    permits: new Permits({ approvals, effects, guard, reserved, runs, steps, stops, waits }),
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, db.memory ? null : join(dirname(db.name), 'workers')),
   }

@@ -26,6 +26,7 @@ import { AuditTable } from '../../../src/store/sqlite/safety/audit-table.ts'
 import { EffectSearch } from '../../../src/store/sqlite/safety/effect-search.ts'
 import { EffectTable } from '../../../src/store/sqlite/safety/effect-table.ts'
 import { GuardTable } from '../../../src/store/sqlite/safety/guard-table.ts'
+import { ReservedTable } from '../../../src/store/sqlite/safety/reserved-table.ts'
 import { SealTable } from '../../../src/store/sqlite/safety/seal-table.ts'
 import { StopTable } from '../../../src/store/sqlite/safety/stop-table.ts'
 import { VoteTable } from '../../../src/store/sqlite/safety/vote-table.ts'
@@ -88,11 +89,12 @@ function collectPlans(): Map<string, string[]> {
   new WriteProbe(recording)
   new OutputTable(recording)
   const cursors = new MatchCursorTable(recording)
-  const waits = new WaitTable(recording, { runs, events, cursors, approvals, ownEvents })
+  const guard = new GuardTable(recording)
+  const reserved = new ReservedTable(recording, guard)
+  const waits = new WaitTable(recording, { runs, events, cursors, approvals, reserved, ownEvents })
   new KeyLimitTable(recording)
   new WorkerTable(recording, null)
   new Admission(recording, new GateTable(recording), waits)
-  const guard = new GuardTable(recording)
   const effects = new EffectTable(recording, guard)
   const effectSearch = new EffectSearch(recording)
   for (const filter of [

@@ -1,5 +1,6 @@
 import type { Lease } from '../../runs/lease.ts'
 import type { Asked, EffectAsk, EffectPermit, EffectPhase, EffectRecord, FileState } from '../../safety/effect.ts'
+import type { EffectList, EffectShare, ListRoom } from '../../safety/effect-group.ts'
 import type { EffectStop, StopScope } from '../../safety/stop.ts'
 import type { SearchPart, SearchSlice } from '../search.ts'
 
@@ -23,6 +24,26 @@ export interface EffectWrites {
    * no second time.
    */
   beginEffects(lease: Lease, asks: readonly EffectAsk[], options: AskOptions): Promise<EffectPermit[]>
+  /**
+   * Decides about the effects of a long list that are not decided yet: counts places for all of
+   * them, or for none. Places of an earlier pass that were not used are given back first.
+   */
+  reserveEffects(
+    lease: Lease,
+    list: EffectList,
+    shares: readonly EffectShare[],
+    options: Pick<AskOptions, 'now'>,
+  ): Promise<ListRoom>
+  /**
+   * As {@link beginEffects} for a part of a long list. `room`: what was decided about the list;
+   * without it, asks that only limits decide are answered null, and nothing is saved of them.
+   */
+  beginPart(
+    lease: Lease,
+    asks: readonly EffectAsk[],
+    part: { list: EffectList; room: ListRoom | null },
+    options: Omit<AskOptions, 'together'>,
+  ): Promise<(EffectPermit | null)[]>
   /**
    * Appends the beginning of a delete that a person does by hand, unless a stop covers it. Returns
    * the number of its row, or the stop.

@@ -52,7 +52,11 @@ export async function askGuard(
   const known = facts.asked ?? (mustLook ? await look(pass, facts) : null)
   const request = describeAsk(pass, { step, row, asked: known, limits, facts })
   const permit = await (facts.list
-    ? askTogether(pass.journal, facts.list, { ask: request, options: askOptions(pass) })
+    ? askTogether(pass.journal, facts.list, {
+        runId: pass.run.lease.runId,
+        ask: request,
+        options: askOptions(pass),
+      })
     : ask(pass, request))
   if (permit.kind !== 'held' || known !== null || !facts.look) return permit
   // A person decides by path, size and date, not by an id.

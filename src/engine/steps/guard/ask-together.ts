@@ -1,6 +1,7 @@
 import type { EffectAsk, EffectPermit } from '../../../core/safety/effect.ts'
+import { MAX_TOGETHER } from '../../../core/safety/effect-group.ts'
 import type { AskOptions } from '../../../core/store/safety/effects.ts'
-import type { Journal } from '../../pass/journal.ts'
+import { askInParts, type ListJournal } from './ask-in-parts.ts'
 
 interface Waiting {
   ask: EffectAsk
@@ -16,9 +17,9 @@ const lists = new WeakMap<object, Waiting[]>()
  * or none.
  */
 export function askTogether(
-  journal: Pick<Journal, 'beginEffects'>,
+  journal: ListJournal,
   list: object,
-  { ask, options }: { ask: EffectAsk; options: AskOptions },
+  { runId, ask, options }: { runId: string; ask: EffectAsk; options: AskOptions },
 ): Promise<EffectPermit> {
   return new Promise((resolve, reject) => {
     const waiting = lists.get(list) ?? []
@@ -27,19 +28,22 @@ export function askTogether(
     lists.set(list, waiting)
     setImmediate(() => {
       lists.delete(list)
-      void answer(journal, waiting, options)
+      void answer(journal, waiting, { runId, options })
     })
   })
 }
 
 async function answer(
-  journal: Pick<Journal, 'beginEffects'>,
+  journal: ListJournal,
   waiting: readonly Waiting[],
-  options: AskOptions,
+  { runId, options }: { runId: string; options: AskOptions },
 ): Promise<void> {
   try {
     const asks = waiting.map(({ ask }) => ask)
-    const permits = await journal.beginEffects(asks, { ...options, together: true })
+    const permits =
+      asks.length > MAX_TOGETHER
+        ? await askInParts(journal, runId, { asks, options })
+        : await journal.beginEffects(asks, { ...options, together: true })
     for (const [index, { resolve }] of waiting.entries()) resolve(tellOnce(permits[index] as EffectPermit, index))
   } catch (error) {
     for (const { reject } of waiting) reject(error)

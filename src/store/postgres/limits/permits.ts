@@ -1,6 +1,15 @@
 import type { Lease } from '../../../core/runs/lease.ts'
 import { type ClosedApproval, type EffectAsk, type EffectPermit, heldStep } from '../../../core/safety/effect.ts'
-import { type CountedAsk, findFullOf, sizeOf, sizesOf } from '../../../core/safety/effect-group.ts'
+import {
+  type CountedAsk,
+  type EffectList,
+  type EffectShare,
+  findFullIn,
+  findFullOf,
+  type ListRoom,
+  sharesOf,
+  sizeOf,
+} from '../../../core/safety/effect-group.ts'
 import { describeLimit, type EffectSource, type Limit, nextRoomAt, ruleOf } from '../../../core/safety/guard.ts'
 import { coversEffect, describeScope, type EffectStop } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/safety/effects.ts'
@@ -10,6 +19,7 @@ import type { StepTable } from '../runs/step-table.ts'
 import { type ApprovalTable, isAskedAgain, readAsked } from '../safety/approval-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { GuardTable } from '../safety/guard-table.ts'
+import type { ReservedTable } from '../safety/reserved-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
 
@@ -17,6 +27,7 @@ interface PermitTables {
   approvals: ApprovalTable
   effects: EffectTable
   guard: GuardTable
+  reserved: ReservedTable
   runs: RunTable
   steps: StepTable
   stops: StopTable
@@ -38,10 +49,11 @@ export class Permits {
 
   /** Null when the lease is stale. */
   async begin(lease: Lease, asks: readonly EffectAsk[], options: AskOptions): Promise<EffectPermit[] | null> {
-    const { runs, stops, waits } = this.#tables
+    const { reserved, runs, stops, waits } = this.#tables
     // Before any run's row, as in every other decision about effects.
     await stops.lock()
     if (!(await runs.lock(lease))) return null
+    await reserved.release(lease, null)
     if (options.codeHash !== undefined) await waits.saveCodeHash(lease.runId, options.codeHash)
     const inForce = await stops.list()
     const judged: Judged[] = []
@@ -56,16 +68,67 @@ export class Permits {
     return permits
   }
 
+  /** Counts places for all of a list, or for none; null when the lease is stale. */
+  async reserve(lease: Lease, list: EffectList, shares: readonly EffectShare[], now: number): Promise<ListRoom | null> {
+    const { reserved, runs, stops } = this.#tables
+    await stops.lock()
+    if (!(await runs.lock(lease))) return null
+    await reserved.release(lease, list.number)
+    if (findStop(await stops.list(), list.sources)) return { kind: 'stopped' }
+    const used = await this.#listUsed(
+      shares.flatMap(({ limits }) => limits),
+      now,
+    )
+    const limit = findFullIn(shares, (each) => used.get(each) ?? 0)
+    if (limit) return { kind: 'full', limit }
+    for (const share of shares) await reserved.add(lease, list.number, share, now)
+    return { kind: 'reserved' }
+  }
+
+  /** Begins a part of a list, of which `room` tells what was decided; null when the lease is stale. */
+  async beginPart(
+    lease: Lease,
+    asks: readonly EffectAsk[],
+    { list, room }: { list: EffectList; room: ListRoom | null },
+    options: AskOptions,
+  ): Promise<(EffectPermit | null)[] | null> {
+    const { reserved, runs, stops, waits } = this.#tables
+    await stops.lock()
+    if (!(await runs.lock(lease))) return null
+    if (options.codeHash !== undefined) await waits.saveCodeHash(lease.runId, options.codeHash)
+    const { now } = options
+    const inForce = await stops.list()
+    const judged: Judged[] = []
+    for (const ask of asks) judged.push(await this.#judge(lease.runId, ask, { inForce, now, beside: list.sources }))
+    const open = judged.filter(({ permit }) => permit === null)
+    if (room?.kind === 'full' && open.length > 0) await this.#refuse(open, room.limit, options)
+    const permits: (EffectPermit | null)[] = []
+    for (const each of judged) {
+      if (each.permit !== null) permits.push(await this.#carryOut(lease, each, now))
+      else {
+        const at = room?.kind === 'reserved' ? await reserved.take(lease, list.number, each.ask, each.source) : null
+        permits.push(at === null ? null : await this.#carryOut(lease, { ...each, permit: GRANTED }, at))
+      }
+    }
+    return permits
+  }
+
+  async #listUsed(limits: readonly Limit[], now: number): Promise<Map<Limit, number>> {
+    const used = new Map<Limit, number>()
+    for (const limit of new Set(limits)) used.set(limit, await this.#tables.guard.used(limit, now))
+    return used
+  }
+
   /** The answers that come before the limits: a stop, an earlier permit, a person's word. */
   async #judge(
     runId: string,
     ask: EffectAsk,
-    { inForce, now }: { inForce: readonly EffectStop[]; now: number },
+    { inForce, now, beside = [] }: { inForce: readonly EffectStop[]; now: number; beside?: readonly EffectSource[] },
   ): Promise<Judged> {
     const { workflow, account, storage, step, asked } = ask
     const source = { runId, workflow, account, storage }
     const judge = (permit: EffectPermit | null): Judged => ({ ask, source, permit })
-    const stop = inForce.find((each) => coversEffect(each, source))
+    const stop = findStop(inForce, [source, ...beside])
     if (stop) return judge({ kind: 'stopped', reason: `${describeScope(stop)} are stopped: ${stop.reason}` })
     const { approvals, effects } = this.#tables
     const item = await approvals.findItem(runId, step.key)
@@ -109,16 +172,20 @@ export class Permits {
   /** Grants all where every limit has room for all of them, and holds all otherwise. */
   async #decideRoom(group: Judged[], options: AskOptions): Promise<void> {
     const { guard } = this.#tables
-    const limits = new Set(group.flatMap(({ ask }) => ask.limits))
-    const used = new Map<Limit, number>()
-    for (const limit of limits) used.set(limit, await guard.used(limit, options.now))
+    const used = await this.#listUsed(
+      group.flatMap(({ ask }) => ask.limits),
+      options.now,
+    )
     const full = findFullOf(group, (limit) => used.get(limit) ?? 0)
     if (full === null) {
-      for (const each of group) each.permit = { kind: 'granted', approval: null, expect: null, isRepeated: false }
+      for (const each of group) each.permit = GRANTED
       // Counted here, so that the next ask of this commit sees it.
-      for (const [source, kind, size] of sizesOf(group)) await guard.reserve(source, kind, size, options.now)
-      return
-    }
+      for (const share of sharesOf(group)) await guard.reserve(share.source, share.class, share, options.now)
+    } else await this.#refuse(group, full, options)
+  }
+
+  /** Answers a group that has no room in a limit. */
+  async #refuse(group: Judged[], full: Limit, options: AskOptions): Promise<void> {
     if (full.over === 'fail') {
       const reason = `it would be ${describeLimit(full)}`
       for (const each of group) each.permit = { kind: 'denied', approval: null, reason }
@@ -187,4 +254,11 @@ export class Permits {
     else if (permit.kind === 'held' && permit.approval !== null) await waits.awaitApproval(runId, key, permit.approval)
     return permit
   }
+}
+
+/** The permit of an effect that needs nobody's word. */
+const GRANTED: EffectPermit = { kind: 'granted', approval: null, expect: null, isRepeated: false }
+
+function findStop(inForce: readonly EffectStop[], sources: readonly EffectSource[]): EffectStop | undefined {
+  return inForce.find((stop) => sources.some((source) => coversEffect(stop, source)))
 }

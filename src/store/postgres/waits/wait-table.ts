@@ -8,6 +8,7 @@ import { type EventTable, newestEvent, streamOf } from '../incoming/event-table.
 import type { OwnEvents } from '../incoming/own-events.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { ApprovalTable } from '../safety/approval-table.ts'
+import type { ReservedTable } from '../safety/reserved-table.ts'
 import type { MatchCursorTable } from './match-cursor-table.ts'
 
 interface FoundWait {
@@ -28,6 +29,7 @@ interface WaitTables {
   events: EventTable
   cursors: MatchCursorTable
   approvals: ApprovalTable
+  reserved: ReservedTable
   ownEvents: OwnEvents
 }
 
@@ -37,12 +39,14 @@ export class WaitTable {
   readonly #events: EventTable
   readonly #cursors: MatchCursorTable
   readonly #approvals: ApprovalTable
+  readonly #reserved: ReservedTable
   readonly #ownEvents: OwnEvents
   readonly #waits
   readonly #runRows
 
-  constructor(db: Connection, { runs, events, cursors, approvals, ownEvents }: WaitTables) {
+  constructor(db: Connection, { runs, events, cursors, approvals, reserved, ownEvents }: WaitTables) {
     this.#approvals = approvals
+    this.#reserved = reserved
     this.#ownEvents = ownEvents
     this.#runs = runs
     this.#events = events
@@ -140,6 +144,7 @@ export class WaitTable {
     // Most runs have no waits: this check is cheaper than two statements that change no row.
     if ((await this.#waits.concernsRun.get(runId, runId)) === 0) return true
     if ((await this.#waits.awaitsPeople.get(runId)) !== undefined) await this.#approvals.withdrawRun(runId, now)
+    await this.#reserved.releaseRun(runId)
     await this.#waits.deleteAll.run(runId)
     for (const parent of await this.#waits.resolveParent.all(runId)) await this.#runs.wake(parent)
     return true

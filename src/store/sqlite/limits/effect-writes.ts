@@ -1,3 +1,4 @@
+import type { Lease } from '../../../core/runs/lease.ts'
 import { coversEffect, describeScope } from '../../../core/safety/stop.ts'
 import type { ApprovalWrites } from '../../../core/store/safety/approvals.ts'
 import type { EffectWrites } from '../../../core/store/safety/effects.ts'
@@ -24,15 +25,16 @@ type Commit = Pick<GroupCommit, 'write'>
 
 /** Permits, and the switches that hold effects. */
 export function effectWrites({ permits, stops, waits, effects }: EffectTables, commit: Commit): EffectWrites {
+  const underLease = <T>(lease: Lease, decide: () => T | null): Promise<T> =>
+    commit.write(decide, (answer) => {
+      if (answer === null) throw describeStale(lease)
+      return answer
+    })
   return {
-    beginEffects: (lease, asks, options) =>
-      commit.write(
-        () => permits.begin(lease, asks, options),
-        (answers) => {
-          if (answers === null) throw describeStale(lease)
-          return answers
-        },
-      ),
+    beginEffects: (lease, asks, options) => underLease(lease, () => permits.begin(lease, asks, options)),
+    reserveEffects: (lease, list, shares, { now }) =>
+      underLease(lease, () => permits.reserve(lease, list, shares, now)),
+    beginPart: (lease, asks, part, options) => underLease(lease, () => permits.beginPart(lease, asks, part, options)),
     beginByHand: (effect) =>
       commit.write(() => {
         const { account, storage } = effect

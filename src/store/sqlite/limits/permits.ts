@@ -1,6 +1,15 @@
 import type { Lease } from '../../../core/runs/lease.ts'
 import { type ClosedApproval, type EffectAsk, type EffectPermit, heldStep } from '../../../core/safety/effect.ts'
-import { type CountedAsk, findFullOf, sizeOf, sizesOf } from '../../../core/safety/effect-group.ts'
+import {
+  type CountedAsk,
+  type EffectList,
+  type EffectShare,
+  findFullIn,
+  findFullOf,
+  type ListRoom,
+  sharesOf,
+  sizeOf,
+} from '../../../core/safety/effect-group.ts'
 import { describeLimit, type EffectSource, type Limit, nextRoomAt, ruleOf } from '../../../core/safety/guard.ts'
 import { coversEffect, describeScope, type EffectStop } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/safety/effects.ts'
@@ -10,6 +19,7 @@ import type { StepTable } from '../runs/step-table.ts'
 import { type ApprovalTable, isAskedAgain, readAsked } from '../safety/approval-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { GuardTable } from '../safety/guard-table.ts'
+import type { ReservedTable } from '../safety/reserved-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
 
@@ -17,6 +27,7 @@ interface PermitTables {
   approvals: ApprovalTable
   effects: EffectTable
   guard: GuardTable
+  reserved: ReservedTable
   runs: RunTable
   steps: StepTable
   stops: StopTable
@@ -38,8 +49,9 @@ export class Permits {
 
   /** Null when the lease is stale. */
   begin(lease: Lease, asks: readonly EffectAsk[], options: AskOptions): EffectPermit[] | null {
-    const { runs, stops, waits } = this.#tables
+    const { reserved, runs, stops, waits } = this.#tables
     if (!runs.isLeased(lease)) return null
+    reserved.release(lease, null)
     if (options.codeHash !== undefined) waits.saveCodeHash(lease.runId, options.codeHash)
     const inForce = stops.list()
     const judged = asks.map((ask) => this.#judge(lease.runId, ask, { inForce, now: options.now }))
@@ -51,12 +63,50 @@ export class Permits {
     return judged.map((each) => this.#carryOut(lease, each, options.now))
   }
 
+  /** Counts places for all of a list, or for none; null when the lease is stale. */
+  reserve(lease: Lease, list: EffectList, shares: readonly EffectShare[], now: number): ListRoom | null {
+    const { guard, reserved, runs, stops } = this.#tables
+    if (!runs.isLeased(lease)) return null
+    reserved.release(lease, list.number)
+    if (findStop(stops.list(), list.sources)) return { kind: 'stopped' }
+    const limit = findFullIn(shares, (each) => guard.used(each, now))
+    if (limit) return { kind: 'full', limit }
+    for (const share of shares) reserved.add(lease, list.number, share, now)
+    return { kind: 'reserved' }
+  }
+
+  /** Begins a part of a list, of which `room` tells what was decided; null when the lease is stale. */
+  beginPart(
+    lease: Lease,
+    asks: readonly EffectAsk[],
+    { list, room }: { list: EffectList; room: ListRoom | null },
+    options: AskOptions,
+  ): (EffectPermit | null)[] | null {
+    const { reserved, runs, stops, waits } = this.#tables
+    if (!runs.isLeased(lease)) return null
+    if (options.codeHash !== undefined) waits.saveCodeHash(lease.runId, options.codeHash)
+    const { now } = options
+    const inForce = stops.list()
+    const judged = asks.map((ask) => this.#judge(lease.runId, ask, { inForce, now, beside: list.sources }))
+    const open = judged.filter(({ permit }) => permit === null)
+    if (room?.kind === 'full' && open.length > 0) this.#refuse(open, room.limit, options)
+    return judged.map((each) => {
+      if (each.permit !== null) return this.#carryOut(lease, each, now)
+      const at = room?.kind === 'reserved' ? reserved.take(lease, list.number, each.ask, each.source) : null
+      return at === null ? null : this.#carryOut(lease, { ...each, permit: GRANTED }, at)
+    })
+  }
+
   /** The answers that come before the limits: a stop, an earlier permit, a person's word. */
-  #judge(runId: string, ask: EffectAsk, { inForce, now }: { inForce: readonly EffectStop[]; now: number }): Judged {
+  #judge(
+    runId: string,
+    ask: EffectAsk,
+    { inForce, now, beside = [] }: { inForce: readonly EffectStop[]; now: number; beside?: readonly EffectSource[] },
+  ): Judged {
     const { workflow, account, storage, step, asked } = ask
     const source = { runId, workflow, account, storage }
     const judge = (permit: EffectPermit | null): Judged => ({ ask, source, permit })
-    const stop = inForce.find((each) => coversEffect(each, source))
+    const stop = findStop(inForce, [source, ...beside])
     if (stop) return judge({ kind: 'stopped', reason: `${describeScope(stop)} are stopped: ${stop.reason}` })
     const { approvals, effects } = this.#tables
     const item = approvals.findItem(runId, step.key)
@@ -102,11 +152,14 @@ export class Permits {
     const { guard } = this.#tables
     const full = findFullOf(group, (limit) => guard.used(limit, options.now))
     if (full === null) {
-      for (const each of group) each.permit = { kind: 'granted', approval: null, expect: null, isRepeated: false }
+      for (const each of group) each.permit = GRANTED
       // Counted here, so that the next ask of this commit sees it.
-      for (const [source, kind, size] of sizesOf(group)) guard.reserve(source, kind, size, options.now)
-      return
-    }
+      for (const share of sharesOf(group)) guard.reserve(share.source, share.class, share, options.now)
+    } else this.#refuse(group, full, options)
+  }
+
+  /** Answers a group that has no room in a limit. */
+  #refuse(group: Judged[], full: Limit, options: AskOptions): void {
     if (full.over === 'fail') {
       const reason = `it would be ${describeLimit(full)}`
       for (const each of group) each.permit = { kind: 'denied', approval: null, reason }
@@ -171,4 +224,11 @@ export class Permits {
     else if (permit.kind === 'held' && permit.approval !== null) waits.awaitApproval(runId, key, permit.approval)
     return permit
   }
+}
+
+/** The permit of an effect that needs nobody's word. */
+const GRANTED: EffectPermit = { kind: 'granted', approval: null, expect: null, isRepeated: false }
+
+function findStop(inForce: readonly EffectStop[], sources: readonly EffectSource[]): EffectStop | undefined {
+  return inForce.find((stop) => sources.some((source) => coversEffect(stop, source)))
 }

@@ -7,6 +7,7 @@ import type { EventTable } from '../incoming/event-table.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { ApprovalTable } from '../safety/approval-table.ts'
+import type { ReservedTable } from '../safety/reserved-table.ts'
 import type { MatchCursorTable } from './match-cursor-table.ts'
 
 interface FoundWait {
@@ -27,6 +28,7 @@ interface WaitTables {
   events: EventTable
   cursors: MatchCursorTable
   approvals: ApprovalTable
+  reserved: ReservedTable
   ownEvents: OwnEvents
 }
 
@@ -36,12 +38,14 @@ export class WaitTable {
   readonly #events: EventTable
   readonly #cursors: MatchCursorTable
   readonly #approvals: ApprovalTable
+  readonly #reserved: ReservedTable
   readonly #ownEvents: OwnEvents
   readonly #waits
   readonly #runRows
 
-  constructor(db: Database, { runs, events, cursors, approvals, ownEvents }: WaitTables) {
+  constructor(db: Database, { runs, events, cursors, approvals, reserved, ownEvents }: WaitTables) {
     this.#approvals = approvals
+    this.#reserved = reserved
     this.#ownEvents = ownEvents
     this.#runs = runs
     this.#events = events
@@ -121,6 +125,7 @@ export class WaitTable {
     // Most runs have no waits: this check is cheaper than two statements that change no row.
     if (this.#waits.concernsRun.get(runId, runId) === 0) return true
     if (this.#waits.awaitsPeople.get(runId) !== undefined) this.#approvals.withdrawRun(runId, now)
+    this.#reserved.releaseRun(runId)
     this.#waits.deleteAll.run(runId)
     for (const parent of this.#waits.resolveParent.all(runId)) this.#runRows.wake.run(parent)
     return true

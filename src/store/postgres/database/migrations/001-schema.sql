@@ -713,6 +713,22 @@ CREATE TABLE guard_use (
   PRIMARY KEY (scope, class, width, slot)
 );
 
+-- Places counted for a list of effects whose rows come in later commits, by the pass that asked.
+CREATE TABLE guard_reserved (
+  run_id      text COLLATE "C" NOT NULL,
+  fence       bigint NOT NULL,
+  list        bigint NOT NULL,
+  class       text COLLATE "C" NOT NULL,
+  -- Empty where the target is in none.
+  storage     text COLLATE "C" NOT NULL,
+  workflow    text COLLATE "C" NOT NULL,
+  account     text COLLATE "C" NOT NULL,
+  at          bigint NOT NULL,
+  count       bigint NOT NULL,
+  bytes       bigint NOT NULL,
+  PRIMARY KEY (run_id, fence, list, class, storage)
+);
+
 -- Stops in force. No delete and no `once` step begins that one of them covers.
 CREATE TABLE effect_stop (
   kind        text COLLATE "C" NOT NULL,

@@ -749,6 +749,22 @@ CREATE TABLE guard_use (
   PRIMARY KEY (scope, class, width, slot)
 ) STRICT, WITHOUT ROWID;
 
+-- Places counted for a list of effects whose rows come in later commits, by the pass that asked.
+CREATE TABLE guard_reserved (
+  run_id      TEXT NOT NULL,
+  fence       INTEGER NOT NULL,
+  list        INTEGER NOT NULL,
+  class       TEXT NOT NULL,
+  -- Empty where the target is in none.
+  storage     TEXT NOT NULL,
+  workflow    TEXT NOT NULL,
+  account     TEXT NOT NULL,
+  at          INTEGER NOT NULL,
+  count       INTEGER NOT NULL,
+  bytes       INTEGER NOT NULL,
+  PRIMARY KEY (run_id, fence, list, class, storage)
+) STRICT, WITHOUT ROWID;
+
 -- Stops in force. No delete and no `once` step begins that one of them covers.
 CREATE TABLE effect_stop (
   kind        TEXT NOT NULL,

@@ -1,0 +1,72 @@
+import type { Database } from 'better-sqlite3'
+import type { Lease } from '../../../core/runs/lease.ts'
+import type { EffectAsk } from '../../../core/safety/effect.ts'
+import { type EffectShare, sizeOf } from '../../../core/safety/effect-group.ts'
+import type { EffectSource } from '../../../core/safety/guard.ts'
+import { type ReservedRow, sourceOfReserved } from '../../rows/reserved-row.ts'
+import type { GuardTable } from './guard-table.ts'
+
+/** Places that are counted for lists of effects, until each effect begins. See decision 82. */
+export class ReservedTable {
+  readonly #guard: GuardTable
+  readonly #add
+  readonly #note
+  readonly #take
+  readonly #list
+  readonly #drop
+
+  constructor(db: Database, guard: GuardTable) {
+    this.#guard = guard
+    // Index: primary key throughout.
+    this.#add = db.prepare(
+      `INSERT INTO guard_reserved (run_id, fence, list, class, storage, workflow, account, at, count, bytes)
+       VALUES (@runId, @fence, @list, @class, @storage, @workflow, @account, @at, @count, @bytes)
+       ON CONFLICT (run_id, fence, list, class, storage) DO UPDATE SET count = count + excluded.count,
+         bytes = bytes + excluded.bytes`,
+    )
+    // The end of a run looks for waits first. No step has such a key.
+    this.#note = db.prepare(
+      `INSERT INTO wait (run_id, key) VALUES (?, '#reserved') ON CONFLICT (run_id, key) DO NOTHING`,
+    )
+    this.#take = db
+      .prepare<[number, string, number, number, string, string, number], number>(
+        `UPDATE guard_reserved SET count = count - 1, bytes = bytes - ?
+         WHERE run_id = ? AND fence = ? AND list = ? AND class = ? AND storage = ? AND count > 0 AND bytes >= ?
+         RETURNING at`,
+      )
+      .pluck()
+    this.#list = db.prepare<[string], ReservedRow>('SELECT * FROM guard_reserved WHERE run_id = ?')
+    this.#drop = db.prepare('DELETE FROM guard_reserved WHERE run_id = ? AND fence = ? AND list = ?')
+  }
+
+  /** Counts places for a list of this pass. */
+  add({ runId, fence }: Lease, list: number, { source, class: kind, count, bytes }: EffectShare, at: number): void {
+    const { workflow, account, storage } = source
+    this.#guard.reserve(source, kind, { count, bytes }, at)
+    this.#add.run({ runId, fence, list, class: kind, storage: storage ?? '', workflow, account, at, count, bytes })
+    this.#note.run(runId)
+  }
+
+  /** The moment at which the place of an effect was counted; null where it has none. */
+  take({ runId, fence }: Lease, list: number, ask: EffectAsk, { storage }: EffectSource): number | null {
+    const { bytes } = sizeOf(ask)
+    return this.#take.get(bytes, runId, fence, list, ask.class, storage ?? '', bytes) ?? null
+  }
+
+  /** Gives back the places of a run that no list of this pass needs, and those of `list`. */
+  release({ runId, fence }: Pick<Lease, 'runId' | 'fence'>, list: number | null): void {
+    this.#giveBack(this.#list.all(runId).filter((row) => row.fence !== fence || row.list === list))
+  }
+
+  /** Gives back all places of a run. */
+  releaseRun(runId: string): void {
+    this.#giveBack(this.#list.all(runId))
+  }
+
+  #giveBack(rows: readonly ReservedRow[]): void {
+    for (const row of rows) {
+      this.#guard.refund(sourceOfReserved(row), row.class, { count: row.count, bytes: row.bytes }, row.at)
+      this.#drop.run(row.run_id, row.fence, row.list)
+    }
+  }
+}

@@ -2,6 +2,7 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { UpshotError } from '../core/errors.ts'
 import { type Approval, type ApprovalItem, type Decision, describeVote, type Verdict } from '../core/safety/approval.ts'
 import { checkAnswer } from '../core/safety/check-answer.ts'
+import { carryOut } from '../core/store/safety/carry-out.ts'
 import type { Store } from '../core/store/store.ts'
 
 /** An approval, as the person who decides sees it. */
@@ -57,7 +58,8 @@ export class People {
     }
     const key = await this.#register(by, roles ?? (found.role === null ? [] : [found.role]))
     const signature = key === null ? null : sign(null, Buffer.from(describeVote(words)), key)
-    await this.#store.decideApproval({ ...words, signature }, this.#now())
+    const result = await this.#store.decideApproval({ ...words, signature }, this.#now())
+    await carryOut(this.#store, result, { now: this.#now })
   }
 
   /** The key of a person; null while no question has asked for a role, so that words need none. */

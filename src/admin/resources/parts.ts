@@ -11,7 +11,8 @@ import type { Surroundings } from '../ports/surroundings.ts'
  * The process's own store, whose writes leave an audit row: one without a row does not compile.
  * Holding and releasing runs carries on an audited action.
  */
-export type HandlerStore = ReadStore & Pick<Store, 'operate' | 'recordAction' | 'holdRuns' | 'releaseHeldRuns'>
+export type HandlerStore = ReadStore &
+  Pick<Store, 'carryOutDecision' | 'operate' | 'recordAction' | 'holdRuns' | 'releaseHeldRuns'>
 
 /** The app as its resources see it. */
 export interface ResourceParts {

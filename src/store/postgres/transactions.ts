@@ -85,7 +85,9 @@ const workflows: Pick<
 const workers: Pick<Transactions, 'startWorker' | 'beatWorker' | 'recoverRuns' | 'endWorker' | 'stopWorker'> = {
   startWorker: (t, worker, now) => t.workers.start(worker, now),
   beatWorker: (t, worker, now) => t.workers.beat(worker, now),
-  async recoverRuns(t) {
+  async recoverRuns(t, now) {
+    // Whoever decided may have died before the decision was carried out.
+    await t.decisions.carryOut(now)
     await t.workflows.releaseForgotten(MAX_RELEASED)
     return t.workers.recover()
   },
@@ -194,6 +196,7 @@ const safety: Pick<
   | 'beginByHand'
   | 'endByHand'
   | 'decideApproval'
+  | 'carryOutDecision'
   | 'addApprover'
   | 'removeApprover'
   | 'recordAction'
@@ -234,6 +237,7 @@ const safety: Pick<
     await t.effects.note({ ...row, before: before && JSON.stringify(before) })
   },
   decideApproval: (t, decision, now) => t.decisions.decide(decision, now),
+  carryOutDecision: (t, now) => t.decisions.carryOut(now),
   addApprover: (t, approver) => t.approvers.add(approver),
   removeApprover: (t, name, now) => t.approvers.remove(name, now),
   recordAction: (t, entry, outcome) => t.audits.add(entry, outcome),

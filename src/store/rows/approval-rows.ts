@@ -18,6 +18,7 @@ export interface ApprovalRow {
   opened_at: number
   expires_at: number
   decided_at: number | null
+  carrying: string | null
 }
 
 export interface ItemRow {
@@ -50,9 +51,22 @@ export interface Opening
   expiresAt: number
 }
 
+/** How far a decision about a long list is carried out. */
+export interface Carrying {
+  /** Numbers of the items that were approved; null where none was. */
+  granted: readonly { from: number; to: number }[] | null
+  /** Number of the last item that is told. */
+  after: number
+}
+
+/** Items of a decision that one commit carries out; a longer list takes several. See decision 82. */
+export const MAX_CARRIED = 250
+
 /** The end of an approval. */
 export interface Closing {
   status: ApprovalStatus
+  /** Numbers of the items that were approved. Default: none. */
+  granted?: Carrying['granted']
   /** The people whose words decided it. Default: nobody. */
   by?: readonly string[]
   reason?: string | null
@@ -61,7 +75,18 @@ export interface Closing {
 }
 
 /** An item with the approval that it belongs to. */
-export type FoundItem = ItemRow & Pick<ApprovalRow, 'kind' | 'status' | 'expires_at' | 'why'>
+export type FoundItem = ItemRow & Pick<ApprovalRow, 'kind' | 'status' | 'expires_at' | 'why' | 'carrying'>
+
+/** An item's state, also where the decision about its list is not carried out that far. */
+export function stateOf({ state, status, number, carrying }: FoundItem): ItemState {
+  if (state !== 'open' || status === 'open' || carrying === null) return state
+  if (status !== 'approved') return status
+  return isGranted(JSON.parse(carrying), number) ? 'approved' : 'open'
+}
+
+export function isGranted({ granted }: Pick<Carrying, 'granted'>, number: number): boolean {
+  return granted?.some(({ from, to }) => number >= from && number <= to) ?? false
+}
 
 /** An effect that joins the list of an approval. */
 export type NewItem = Pick<ApprovalItem, 'runId' | 'step' | 'target' | 'asked'>

@@ -26,6 +26,9 @@ import type { Tables } from './tables.ts'
 /** Held runs that one recovery releases at most. */
 const MAX_RELEASED = 500
 
+/** Slices of decisions about long lists that one recovery carries out at most. */
+const MAX_SLICES = 4
+
 /** Performs a write as part of a group commit. */
 type Commit = Pick<GroupCommit, 'write'>
 
@@ -120,13 +123,15 @@ function scheduleWrites({ ticks }: Tables, commit: Commit): ScheduleWrites {
   }
 }
 
-function workerWrites({ workers, workflows }: Tables, commit: Commit): WorkerWrites {
+function workerWrites({ decisions, workers, workflows }: Tables, commit: Commit): WorkerWrites {
   return {
     startWorker: (worker, now) => commit.write(() => workers.start(worker, now)),
     beatWorker: (worker, now) => commit.write(() => workers.beat(worker, now)),
     recoverRuns: (now, leaseMs) =>
       commit.write(() => {
         workflows.releaseForgotten(MAX_RELEASED)
+        // Whoever decided may have died before the decision was carried out.
+        for (let slice = 0; slice < MAX_SLICES && decisions.carryOut(now) !== null; slice++);
         return workers.recover(now, leaseMs)
       }),
     endWorker: (worker) => commit.write(() => workers.end(worker)),

@@ -55,5 +55,6 @@ test('the store of a command or a route has no write without an audit row, but t
   expectTypeOf<Silent<PersonStore>>().toEqualTypeOf<
     'holdRuns' | 'releaseHeldRuns' | 'prune' | 'pruneWeek' | 'sealEffects' | OfBulk
   >()
-  expectTypeOf<Silent<HandlerStore>>().toEqualTypeOf<'holdRuns' | 'releaseHeldRuns' | 'operate' | 'recordAction'>()
+  type OfRoutes = 'operate' | 'recordAction' | 'carryOutDecision'
+  expectTypeOf<Silent<HandlerStore>>().toEqualTypeOf<'holdRuns' | 'releaseHeldRuns' | OfRoutes>()
 })

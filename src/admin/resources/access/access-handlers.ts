@@ -21,7 +21,7 @@ export interface ProcessFacts {
 }
 
 interface AccessParts {
-  store: AccessStore & Pick<Store, 'operate'>
+  store: AccessStore & Pick<Store, 'carryOutDecision' | 'operate'>
   clock: Clock
   authenticator: Pick<Authenticator, 'wrong'>
   cookiePlace: () => CookiePlace

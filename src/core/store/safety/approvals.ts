@@ -14,6 +14,11 @@ export interface ApprovalWrites {
    * fresh approval. Throws `conflict` for a list that has no such hash, or is decided.
    */
   decideApproval(decision: Decision, now: number): Promise<DecisionResult>
+  /**
+   * Carries out some more of a decision about a long list, which {@link decideApproval} has begun.
+   * Returns the runs that it woke, or null where no decision is left.
+   */
+  carryOutDecision(now: number): Promise<number | null>
   /** `conflict` for a name that is taken. */
   addApprover(approver: Approver): Promise<void>
   /** Their later words do not count. False for an unknown name. */

@@ -1,6 +1,8 @@
 import type { AuditedAction, Operator } from '../../safety/audit.ts'
 import type { Clock } from '../../time.ts'
+import type { ApprovalWrites } from './approvals.ts'
 import type { AuditWrites } from './audit.ts'
+import { carryOut } from './carry-out.ts'
 import { OPERATOR_WRITES, type OperatorWrite, type OperatorWrites } from './operator-writes.ts'
 
 /**
@@ -8,7 +10,7 @@ import { OPERATOR_WRITES, type OperatorWrite, type OperatorWrites } from './oper
  * command or route that writes through these cannot forget the row.
  */
 export function asOperator(
-  store: Pick<AuditWrites, 'operate'>,
+  store: Pick<AuditWrites, 'operate'> & Pick<ApprovalWrites, 'carryOutDecision'>,
   operator: Operator,
   clock: Pick<Clock, 'now'>,
 ): OperatorWrites {
@@ -18,5 +20,6 @@ export function asOperator(
   }
   const names = Object.keys(OPERATOR_WRITES) as OperatorWrite[]
   const writes = names.map((name) => [name, (...args: unknown[]) => perform(name, args)])
-  return Object.fromEntries(writes)
+  const { decideApproval, ...others } = Object.fromEntries(writes) as OperatorWrites
+  return { ...others, decideApproval: async (...args) => carryOut(store, await decideApproval(...args), clock) }
 }

@@ -2,7 +2,15 @@ import { UpshotError } from '../../../core/errors.ts'
 import { type Decision, type DecisionResult, MIN_HASH_DIGITS } from '../../../core/safety/approval.ts'
 import { checkVote } from '../../../core/safety/votes/check-vote.ts'
 import { describeWord } from '../../../core/safety/votes/vote-record.ts'
-import type { ApprovalRow, Closing, ItemRow } from '../../rows/approval-rows.ts'
+import {
+  type ApprovalRow,
+  type Carrying,
+  type Closing,
+  type ItemRow,
+  isGranted,
+  MAX_CARRIED,
+  QUESTION,
+} from '../../rows/approval-rows.ts'
 import { type ApprovalTable, readAsked } from '../safety/approval-table.ts'
 import type { ApproverTable } from '../safety/approver-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
@@ -18,9 +26,6 @@ interface DecisionTables {
   votes: VoteTable
   waits: WaitTable
 }
-
-/** Most items of an approval that one decision reads. */
-const EVERY_ITEM = Number.MAX_SAFE_INTEGER
 
 /** Counts the words of people, and carries out what they decide. See decision 45. */
 export class ApprovalDecisions {
@@ -49,8 +54,7 @@ export class ApprovalDecisions {
     const effectSeq = await effects.note({ at: now, phase: 'decided', workflow, account, ...row })
     await votes.save({ ...counted, at: now, effectSeq })
     const { verdict, actor, reason } = decision
-    if (verdict === 'denied')
-      return await this.#close(approval, { status: 'denied', granted: 0, by: [actor], reason, now })
+    if (verdict === 'denied') return await this.#close(approval, { status: 'denied', by: [actor], reason }, now)
     const by = await votes.listAgreed(counted)
     const missing = approval.needs - by.length
     if (missing > 0) return { status: 'open', granted: 0, moved: 0, next: null, woken: 0, missing }
@@ -61,48 +65,94 @@ export class ApprovalDecisions {
     approval: ApprovalRow,
     { item, decision, by, now }: { item: ItemRow; decision: Decision; by: readonly string[]; now: number },
   ) {
-    const { reason, answer } = decision
-    const { approvals } = this.#tables
-    const open = (await approvals.items(approval.id, 0, EVERY_ITEM)).filter(({ state }) => state === 'open')
-    const isMeant = ({ number }: ItemRow) =>
-      number <= item.number && (decision.only?.some(({ from, to }) => number >= from && number <= to) ?? true)
-    const granted = open.filter(isMeant)
-    const rest = open.filter((each) => !isMeant(each))
-    if (granted.length === 0 && approval.kind === 'guard') {
+    const { reason, answer, only } = decision
+    const granted = (only ?? [{ from: QUESTION, to: item.number }]).map(({ from, to }) => {
+      return { from, to: Math.min(to, item.number) }
+    })
+    const open = await this.#tables.approvals.openNumbers(approval.id)
+    const meant = open.filter((number) => isGranted({ granted }, number))
+    if (meant.length === 0 && approval.kind === 'guard') {
       throw new UpshotError('conflict', `None of these items of approval ${approval.id} is still asked for.`, {
         details: { fix: `Look again: "upshot approvals show ${approval.id}".` },
       })
     }
-    await approvals.moveItems(
-      approval.id,
-      rest.map(({ number }) => number),
-    )
-    const result = await this.#close(approval, { status: 'approved', granted: granted.length, by, reason, answer, now })
-    return rest.length === 0 ? result : { ...result, moved: rest.length, next: await this.#reopen(approval, rest, now) }
+    const result = await this.#close(approval, { status: 'approved', granted, by, reason, answer }, now)
+    const moved = open.length - meant.length
+    // Opened here, so that the answer names it.
+    const next = moved === 0 ? null : (await this.#openNext(approval, now)).id
+    return { ...result, granted: meant.length, moved, next }
   }
 
-  /** Opens a fresh approval of the same limit for what was left out. */
-  async #reopen(before: ApprovalRow, rest: readonly ItemRow[], now: number): Promise<string> {
+  /**
+   * Carries out some more of a decision about a long list: tells its items, wakes their runs and
+   * moves what was left out. Returns the runs that it woke; null where no decision is left.
+   */
+  async carryOut(now: number): Promise<number | null> {
+    const { approvals, stops } = this.#tables
+    if ((await approvals.findCarrying()) === null) return null
+    await stops.lock()
+    const found = await approvals.findCarrying()
+    return found === null ? null : this.#carryOn(found, JSON.parse(found.carrying ?? 'null'), now)
+  }
+
+  async #carryOn(approval: ApprovalRow, { granted, after }: Carrying, now: number): Promise<number> {
     const { approvals, waits } = this.#tables
+    const { id, status } = approval
+    const items = await approvals.openItems(id, after, MAX_CARRIED)
+    const isRest = ({ number }: ItemRow) => status === 'approved' && !isGranted({ granted }, number)
+    const told = items.filter((item) => !isRest(item))
+    await approvals.tell(id, numbersOf(told), status)
+    await this.#move(approval, items.filter(isRest), now)
+    const last = items.length < MAX_CARRIED ? undefined : items.at(-1)
+    await approvals.carry(id, last ? { granted, after: last.number } : null)
+    // Time wakes the steps whose approval expired.
+    if (status === 'expired') return 0
+    const steps = stepsOf(told)
+    const woken = await waits.wakeSteps(id, steps)
+    return last ? woken : woken + (await this.#endCarrying(approval, now))
+  }
+
+  /** After the last item: the waits that no item is left for, and what nobody asks for any more. */
+  async #endCarrying({ id, hold }: ApprovalRow, now: number): Promise<number> {
+    const { approvals, waits } = this.#tables
+    const next = await approvals.findOpen(hold, now)
+    if (next) await approvals.closeEmpty(next.id, now)
+    return await waits.wakeAwaiting(id)
+  }
+
+  /** Moves items that were left out to the open approval of the same hold. */
+  async #move(from: ApprovalRow, rest: readonly ItemRow[], now: number): Promise<void> {
+    if (rest.length === 0) return
+    const { approvals, waits } = this.#tables
+    const next = await this.#openNext(from, now)
+    await approvals.tell(from.id, numbersOf(rest), 'moved')
+    await approvals.join(
+      next,
+      rest.map(({ run_id: runId, step, target, asked }) => ({ runId, step, target, asked: readAsked(asked) })),
+    )
+    await waits.moveWaits(stepsOf(rest), { from: from.id, to: next.id })
+  }
+
+  /** The open approval of the same limit, for what was left out; a fresh one where there is none. */
+  async #openNext(before: ApprovalRow, now: number): Promise<ApprovalRow> {
     const { kind, hold, workflow, account, why, needs, role, question, expires_at: expiresAt } = before
     const opening = { kind, hold, workflow, account, why, needs, role, question, openedAt: now, expiresAt }
-    const next = await approvals.open(opening)
-    const items = rest.map(({ run_id: runId, step, target, asked }) => ({
-      ...{ runId, step, target },
-      asked: readAsked(asked),
-    }))
-    await approvals.join(next, items)
-    await waits.moveWaits(before.id, next.id)
-    return next.id
+    const { approvals } = this.#tables
+    return (await approvals.findOpen(hold, now)) ?? (await approvals.open(opening))
   }
 
   async #close(
-    { id }: ApprovalRow,
-    { status, granted, ...rest }: Closing & { status: 'approved' | 'denied'; granted: number; now: number },
+    approval: ApprovalRow,
+    ending: Closing & { status: 'approved' | 'denied' },
+    now: number,
   ): Promise<DecisionResult> {
-    const { approvals, waits } = this.#tables
-    await approvals.close(id, { status, ...rest })
-    return { status, granted, moved: 0, next: null, woken: await waits.wakeAwaiting(id), missing: 0 }
+    const { approvals } = this.#tables
+    const { id } = approval
+    await approvals.close(id, { ...ending, now })
+    const { status } = ending
+    const carrying = { granted: ending.granted ?? null, after: QUESTION - 1 }
+    const woken = await this.#carryOn({ ...approval, status }, carrying, now)
+    return { status, granted: 0, moved: 0, next: null, woken, missing: 0 }
   }
 
   async #requireOpen(id: string, now: number): Promise<ApprovalRow> {
@@ -136,4 +186,12 @@ function requireWhole({ id, hash }: ApprovalRow, item: ItemRow, { only }: Decisi
   throw new UpshotError('conflict', `Approval ${id} is a question, which is answered as a whole.`, {
     details: { fix: `Name its last hash, without numbers: "upshot approvals show ${id}".` },
   })
+}
+
+function numbersOf(items: readonly ItemRow[]): number[] {
+  return items.map(({ number }) => number)
+}
+
+function stepsOf(items: readonly ItemRow[]): { runId: string; step: string }[] {
+  return items.map(({ run_id: runId, step }) => ({ runId, step }))
 }

@@ -6,9 +6,11 @@ import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
 import type { ApprovalFilter } from '../../../core/store/safety/approvals.ts'
 import {
   type ApprovalRow,
+  type Carrying,
   type Closing,
   type FoundItem,
   type ItemRow,
+  MAX_CARRIED,
   type NewItem,
   type Opening,
   QUESTION,
@@ -76,31 +78,67 @@ export class ApprovalTable {
 
   /** Takes the item of a step back; an approval without any is withdrawn. */
   async withdrawStep(runId: string, step: string, now: number): Promise<void> {
-    for (const id of await this.#sql.withdrawStep.all(runId, step)) await this.#closeEmpty(id, now)
+    for (const id of await this.#sql.withdrawStep.all(runId, step)) await this.closeEmpty(id, now)
   }
 
   /** Takes back everything that a run asked for. */
   async withdrawRun(runId: string, now: number | null): Promise<void> {
-    for (const id of new Set(await this.#sql.withdrawRun.all(runId))) await this.#closeEmpty(id, now)
+    for (const id of new Set(await this.#sql.withdrawRun.all(runId))) await this.closeEmpty(id, now)
   }
 
-  async #closeEmpty(id: string, now: number | null): Promise<void> {
+  /** Withdraws an open approval that has no item left. */
+  async closeEmpty(id: string, now: number | null): Promise<void> {
     if ((await this.#sql.closeEmpty.run(now, id)).changes === 1) await this.#tellEnd(id, [], null)
   }
 
-  /** Ends an open approval, with all items that are still open. */
+  /** Ends an open approval, whose items are told next; false where it has ended already. */
   async close(
     id: string,
-    { status, now, by = [], reason = null, answer = null }: Closing & { now: number },
-  ): Promise<void> {
-    if ((await this.#sql.close.run(status, now, answer, id)).changes === 0) return
-    await this.#sql.closeItems.run(status, id)
+    { status, now, by = [], reason = null, answer = null, granted = null }: Closing & { now: number },
+  ): Promise<boolean> {
+    const carrying: Carrying = { granted, after: QUESTION - 1 }
+    const { changes } = await this.#sql.close.run(status, now, answer, JSON.stringify(carrying), id)
+    if (changes === 0) return false
     await this.#tellEnd(id, by, reason)
+    return true
   }
 
-  /** Ends an approval that nobody decided in time. */
+  /** An ended approval whose decision is not carried out; null where there is none. */
+  async findCarrying(): Promise<ApprovalRow | null> {
+    return (await this.#sql.findCarrying.get()) ?? null
+  }
+
+  /** Items that are still open, in their order, numbered above `after`. */
+  async openItems(approval: string, after: number, limit: number): Promise<ItemRow[]> {
+    return await this.#sql.openItems.all(approval, after, limit)
+  }
+
+  /** Numbers of the effects that are still open. */
+  async openNumbers(approval: string): Promise<number[]> {
+    return await this.#sql.openNumbers.all(approval)
+  }
+
+  /** Tells items their state. */
+  async tell(approval: string, numbers: readonly number[], state: ItemRow['state']): Promise<void> {
+    await this.#sql.tell.run(state, approval, [...numbers])
+  }
+
+  /** Notes how far a decision is carried out; null: to its end. */
+  async carry(approval: string, carrying: Carrying | null): Promise<void> {
+    await this.#sql.carry.run(carrying === null ? null : JSON.stringify(carrying), approval)
+  }
+
+  /** Ends an approval that nobody decided in time. Later commits tell the rest of a long list. */
   async expire(id: string, now: number): Promise<void> {
-    await this.close(id, { status: 'expired', now })
+    if (!(await this.close(id, { status: 'expired', now }))) return
+    const items = await this.openItems(id, QUESTION - 1, MAX_CARRIED)
+    await this.tell(
+      id,
+      items.map(({ number }) => number),
+      'expired',
+    )
+    const after = items.length === MAX_CARRIED ? items.at(-1)?.number : undefined
+    await this.carry(id, after === undefined ? null : { granted: null, after })
   }
 
   async #tellEnd(id: string, by: readonly string[], reason: string | null): Promise<void> {
@@ -109,10 +147,6 @@ export class ApprovalTable {
     const { kind, workflow, account, why, needs, role } = row
     const about = { id, kind, workflow, account, why, needs, role, expiresAt }
     await this.#ownEvents.tell(planApprovalEvent(about, at ?? openedAt, { status, items, by, reason }))
-  }
-
-  async moveItems(approval: string, numbers: readonly number[]): Promise<void> {
-    await this.#sql.moveItems.run(approval, [...numbers])
   }
 
   async find(id: string): Promise<ApprovalRow | null> {
@@ -244,8 +278,12 @@ function prepareApprovalStatements(db: Connection) {
          @expiresAt)`,
     ),
     grow: db.prepare('UPDATE approval SET items = ?, bytes = ?, hash = ? WHERE id = ?'),
-    close: db.prepare(`UPDATE approval SET status = ?, decided_at = ?, answer = ? WHERE id = ? AND status = 'open'`),
-    closeItems: db.prepare(`UPDATE approval_item SET state = ? WHERE approval = ? AND state = 'open'`),
+    close: db.prepare(
+      `UPDATE approval SET status = ?, decided_at = ?, answer = ?, carrying = ? WHERE id = ? AND status = 'open'`,
+    ),
+    carry: db.prepare('UPDATE approval SET carrying = ? WHERE id = ?'),
+    // Index: approval_carrying.
+    findCarrying: db.prepare<[], ApprovalRow>('SELECT * FROM approval WHERE carrying IS NOT NULL ORDER BY id LIMIT 1'),
     closeEmpty: db.prepare(
       `UPDATE approval SET status = 'withdrawn', decided_at = coalesce(?::bigint, opened_at)
        WHERE id = ? AND status = 'open'
@@ -271,7 +309,8 @@ function prepareItemStatements(db: Connection) {
        VALUES (@approval, @number, @runId, @step, @target, @asked, @bytes, @hash, 'open')`,
     ),
     findItem: db.prepare<[string, string], FoundItem>(
-      `SELECT approval_item.*, approval.kind, approval.status, approval.expires_at, approval.why
+      `SELECT approval_item.*, approval.kind, approval.status, approval.expires_at, approval.why,
+         approval.carrying
        FROM approval_item JOIN approval ON approval.id = approval_item.approval
        WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved') ORDER BY approval DESC LIMIT 1`,
     ),
@@ -295,10 +334,18 @@ function prepareItemStatements(db: Connection) {
          RETURNING approval`,
       )
       .pluck(),
-    moveItems: db.prepare(`UPDATE approval_item SET state = 'moved' WHERE approval = ? AND number = ANY (?::bigint[])`),
     findByHash: db.prepare<[string, string], ItemRow>(
       'SELECT * FROM approval_item WHERE approval = ? AND starts_with(hash, ?) ORDER BY number DESC LIMIT 2',
     ),
+    openItems: db.prepare<[string, number, number], ItemRow>(
+      `SELECT * FROM approval_item WHERE approval = ? AND number > ? AND state = 'open' ORDER BY number LIMIT ?`,
+    ),
+    openNumbers: db
+      .prepare<[string], number>(
+        `SELECT number FROM approval_item WHERE approval = ? AND state = 'open' AND number > ${QUESTION}`,
+      )
+      .pluck(),
+    tell: db.prepare('UPDATE approval_item SET state = ? WHERE approval = ? AND number = ANY (?::bigint[])'),
     items: db.prepare<[string, number, number], ItemRow>(
       'SELECT * FROM approval_item WHERE approval = ? AND number > ? ORDER BY number LIMIT ?',
     ),

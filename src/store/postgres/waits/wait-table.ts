@@ -24,6 +24,12 @@ interface FoundWait {
  */
 const MAX_RESOLVED = 2_000
 
+/** A step of a run. */
+interface StepOfRun {
+  runId: string
+  step: string
+}
+
 interface WaitTables {
   runs: RunTable
   events: EventTable
@@ -83,15 +89,25 @@ export class WaitTable {
   }
 
   /** Steps that wait for an approval wait for another one from now on. */
-  async moveWaits(from: string, to: string): Promise<void> {
-    await this.#waits.moveApproval.run(to, from, to)
+  async moveWaits(steps: readonly StepOfRun[], { from, to }: { from: string; to: string }): Promise<void> {
+    const { runs, keys } = columnsOf(steps)
+    await this.#waits.moveApproval.run(to, from, runs, keys)
+  }
+
+  /** Resolves the waits of these steps for an approval, and wakes their runs. */
+  async wakeSteps(approval: string, steps: readonly StepOfRun[]): Promise<number> {
+    const { runs, keys } = columnsOf(steps)
+    return this.#wakeRuns(await this.#waits.resolveSteps.all(approval, runs, keys))
   }
 
   /** Resolves the waits for an approval, or for the end of stops, and wakes their runs. */
   async wakeAwaiting(approval: string): Promise<number> {
-    const runs = [...new Set(await this.#waits.resolveApproval.all(approval))].sort()
+    return this.#wakeRuns(await this.#waits.resolveApproval.all(approval))
+  }
+
+  async #wakeRuns(runs: readonly string[]): Promise<number> {
     let woken = 0
-    for (const run of runs) woken += (await this.#runs.wake(run)) ? 1 : 0
+    for (const run of [...new Set(runs)].sort()) woken += (await this.#runs.wake(run)) ? 1 : 0
     return woken
   }
 
@@ -282,11 +298,17 @@ function prepareWaits(db: Connection) {
         'UPDATE wait SET is_resolved = 1 WHERE approval = ? AND is_resolved = 0 RETURNING run_id',
       )
       .pluck(),
-    // Index: wait_approval. Only the waits whose items are in the other list.
     moveApproval: db.prepare(
-      `UPDATE wait SET approval = ? WHERE approval = ? AND EXISTS (SELECT 1 FROM approval_item AS item
-         WHERE item.run_id = wait.run_id AND item.step = wait.key AND item.approval = ? AND item.state = 'open')`,
+      `UPDATE wait SET approval = ?
+       WHERE approval = ? AND (run_id, key) IN (SELECT * FROM unnest(?::text[], ?::text[]))`,
     ),
+    resolveSteps: db
+      .prepare<[string, string[], string[]], string>(
+        `UPDATE wait SET is_resolved = 1
+         WHERE approval = ? AND is_resolved = 0 AND (run_id, key) IN (SELECT * FROM unnest(?::text[], ?::text[]))
+         RETURNING run_id`,
+      )
+      .pluck(),
     // Index: wait_approval, then the primary key of approval.
     listHeld: db
       .prepare<[], string>(
@@ -354,4 +376,8 @@ function prepareRuns(db: Connection) {
 
 function describeCancel(event: string, type: string): string {
   return `canceled by event ${event} (${type})`
+}
+
+function columnsOf(steps: readonly StepOfRun[]): { runs: string[]; keys: string[] } {
+  return { runs: steps.map(({ runId }) => runId), keys: steps.map(({ step }) => step) }
 }

@@ -2,7 +2,15 @@ import { UpshotError } from '../../../core/errors.ts'
 import { type Decision, type DecisionResult, MIN_HASH_DIGITS } from '../../../core/safety/approval.ts'
 import { checkVote } from '../../../core/safety/votes/check-vote.ts'
 import { describeWord } from '../../../core/safety/votes/vote-record.ts'
-import type { ApprovalRow, Closing, ItemRow } from '../../rows/approval-rows.ts'
+import {
+  type ApprovalRow,
+  type Carrying,
+  type Closing,
+  type ItemRow,
+  isGranted,
+  MAX_CARRIED,
+  QUESTION,
+} from '../../rows/approval-rows.ts'
 import { type ApprovalTable, readAsked } from '../safety/approval-table.ts'
 import type { ApproverTable } from '../safety/approver-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
@@ -16,9 +24,6 @@ interface DecisionTables {
   votes: VoteTable
   waits: WaitTable
 }
-
-/** Most items of an approval that one decision reads. */
-const EVERY_ITEM = Number.MAX_SAFE_INTEGER
 
 /** Counts the words of people, and carries out what they decide. See decision 45. */
 export class ApprovalDecisions {
@@ -46,7 +51,7 @@ export class ApprovalDecisions {
     const effectSeq = effects.note({ at: now, phase: 'decided', workflow, account, ...row })
     votes.save({ ...counted, at: now, effectSeq })
     const { verdict, actor, reason } = decision
-    if (verdict === 'denied') return this.#close(approval, { status: 'denied', granted: 0, by: [actor], reason, now })
+    if (verdict === 'denied') return this.#close(approval, { status: 'denied', by: [actor], reason }, now)
     const by = votes.listAgreed(counted)
     const missing = approval.needs - by.length
     if (missing > 0) return { status: 'open', granted: 0, moved: 0, next: null, woken: 0, missing }
@@ -57,48 +62,86 @@ export class ApprovalDecisions {
     approval: ApprovalRow,
     { item, decision, by, now }: { item: ItemRow; decision: Decision; by: readonly string[]; now: number },
   ) {
-    const { reason, answer } = decision
-    const { approvals } = this.#tables
-    const open = approvals.items(approval.id, 0, EVERY_ITEM).filter(({ state }) => state === 'open')
-    const isMeant = ({ number }: ItemRow) =>
-      number <= item.number && (decision.only?.some(({ from, to }) => number >= from && number <= to) ?? true)
-    const granted = open.filter(isMeant)
-    const rest = open.filter((each) => !isMeant(each))
-    if (granted.length === 0 && approval.kind === 'guard') {
+    const { reason, answer, only } = decision
+    const granted = (only ?? [{ from: QUESTION, to: item.number }]).map(({ from, to }) => {
+      return { from, to: Math.min(to, item.number) }
+    })
+    const open = this.#tables.approvals.openNumbers(approval.id)
+    const meant = open.filter((number) => isGranted({ granted }, number))
+    if (meant.length === 0 && approval.kind === 'guard') {
       throw new UpshotError('conflict', `None of these items of approval ${approval.id} is still asked for.`, {
         details: { fix: `Look again: "upshot approvals show ${approval.id}".` },
       })
     }
-    approvals.moveItems(
-      approval.id,
-      rest.map(({ number }) => number),
-    )
-    const result = this.#close(approval, { status: 'approved', granted: granted.length, by, reason, answer, now })
-    return rest.length === 0 ? result : { ...result, moved: rest.length, next: this.#reopen(approval, rest, now) }
+    const result = this.#close(approval, { status: 'approved', granted, by, reason, answer }, now)
+    const moved = open.length - meant.length
+    // Opened here, so that the answer names it.
+    const next = moved === 0 ? null : this.#openNext(approval, now).id
+    return { ...result, granted: meant.length, moved, next }
   }
 
-  /** Opens a fresh approval of the same limit for what was left out. */
-  #reopen(before: ApprovalRow, rest: readonly ItemRow[], now: number): string {
+  /**
+   * Carries out some more of a decision about a long list: tells its items, wakes their runs and
+   * moves what was left out. Returns the runs that it woke; null where no decision is left.
+   */
+  carryOut(now: number): number | null {
+    const found = this.#tables.approvals.findCarrying()
+    return found === null ? null : this.#carryOn(found, JSON.parse(found.carrying ?? 'null'), now)
+  }
+
+  #carryOn(approval: ApprovalRow, { granted, after }: Carrying, now: number): number {
     const { approvals, waits } = this.#tables
+    const { id, status } = approval
+    const items = approvals.openItems(id, after, MAX_CARRIED)
+    const isRest = ({ number }: ItemRow) => status === 'approved' && !isGranted({ granted }, number)
+    const told = items.filter((item) => !isRest(item))
+    for (const { number } of told) approvals.tell(id, number, status)
+    this.#move(approval, items.filter(isRest), now)
+    const last = items.length < MAX_CARRIED ? undefined : items.at(-1)
+    approvals.carry(id, last ? { granted, after: last.number } : null)
+    // Time wakes the steps whose approval expired.
+    if (status === 'expired') return 0
+    const steps = told.map(({ run_id: runId, step }) => ({ runId, step }))
+    const woken = waits.wakeSteps(id, steps)
+    return last ? woken : woken + this.#endCarrying(approval, now)
+  }
+
+  /** After the last item: the waits that no item is left for, and what nobody asks for any more. */
+  #endCarrying({ id, hold }: ApprovalRow, now: number): number {
+    const { approvals, waits } = this.#tables
+    const next = approvals.findOpen(hold, now)
+    if (next) approvals.closeEmpty(next.id, now)
+    return waits.wakeAwaiting(id)
+  }
+
+  /** Moves items that were left out to the open approval of the same hold. */
+  #move(from: ApprovalRow, rest: readonly ItemRow[], now: number): void {
+    if (rest.length === 0) return
+    const { approvals, waits } = this.#tables
+    const next = this.#openNext(from, now)
+    for (const { number } of rest) approvals.tell(from.id, number, 'moved')
+    approvals.join(
+      next,
+      rest.map(({ run_id: runId, step, target, asked }) => ({ runId, step, target, asked: readAsked(asked) })),
+    )
+    for (const { run_id: runId, step } of rest) waits.moveWait(runId, step, { from: from.id, to: next.id })
+  }
+
+  /** The open approval of the same limit, for what was left out; a fresh one where there is none. */
+  #openNext(before: ApprovalRow, now: number): ApprovalRow {
     const { kind, hold, workflow, account, why, needs, role, question, expires_at: expiresAt } = before
     const opening = { kind, hold, workflow, account, why, needs, role, question, openedAt: now, expiresAt }
-    const next = approvals.open(opening)
-    const items = rest.map(({ run_id: runId, step, target, asked }) => ({
-      ...{ runId, step, target },
-      asked: readAsked(asked),
-    }))
-    approvals.join(next, items)
-    waits.moveWaits(before.id, next.id)
-    return next.id
+    return this.#tables.approvals.findOpen(hold, now) ?? this.#tables.approvals.open(opening)
   }
 
-  #close(
-    { id }: ApprovalRow,
-    { status, granted, ...rest }: Closing & { status: 'approved' | 'denied'; granted: number; now: number },
-  ): DecisionResult {
-    const { approvals, waits } = this.#tables
-    approvals.close(id, { status, ...rest })
-    return { status, granted, moved: 0, next: null, woken: waits.wakeAwaiting(id), missing: 0 }
+  #close(approval: ApprovalRow, ending: Closing & { status: 'approved' | 'denied' }, now: number): DecisionResult {
+    const { approvals } = this.#tables
+    const { id } = approval
+    approvals.close(id, { ...ending, now })
+    const { status } = ending
+    const carrying = { granted: ending.granted ?? null, after: QUESTION - 1 }
+    const woken = this.#carryOn({ ...approval, status }, carrying, now)
+    return { status, granted: 0, moved: 0, next: null, woken, missing: 0 }
   }
 
   #requireOpen(id: string, now: number): ApprovalRow {

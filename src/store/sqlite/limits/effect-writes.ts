@@ -75,6 +75,7 @@ export function effectWrites({ permits, stops, waits, effects }: EffectTables, c
 export function approvalWrites({ decisions, approvers }: EffectTables, commit: Commit): ApprovalWrites {
   return {
     decideApproval: (decision, now) => commit.write(() => decisions.decide(decision, now)),
+    carryOutDecision: (now) => commit.write(() => decisions.carryOut(now)),
     addApprover: (approver) => commit.write(() => approvers.add(approver)),
     removeApprover: (name, now) => commit.write(() => approvers.remove(name, now)),
   }

@@ -13,7 +13,7 @@ import {
 import { describeLimit, type EffectSource, type Limit, nextRoomAt, ruleOf } from '../../../core/safety/guard.ts'
 import { coversEffect, describeScope, type EffectStop } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/safety/effects.ts'
-import type { ApprovalRow, FoundItem, NewItem } from '../../rows/approval-rows.ts'
+import { type ApprovalRow, type FoundItem, type NewItem, stateOf } from '../../rows/approval-rows.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { StepTable } from '../runs/step-table.ts'
 import { type ApprovalTable, isAskedAgain, readAsked } from '../safety/approval-table.ts'
@@ -109,7 +109,8 @@ export class Permits {
     const stop = findStop(inForce, [source, ...beside])
     if (stop) return judge({ kind: 'stopped', reason: `${describeScope(stop)} are stopped: ${stop.reason}` })
     const { approvals, effects } = this.#tables
-    const item = approvals.findItem(runId, step.key)
+    const found = approvals.findItem(runId, step.key)
+    const item = found && { ...found, state: stateOf(found) }
     if (effects.findBegun(runId, step.key) !== null) {
       const isApproved = item?.state === 'approved'
       return judge({
@@ -120,7 +121,7 @@ export class Permits {
       })
     }
     if (item === null) return judge(null)
-    const isOver = item.state === 'open' && item.expires_at <= now
+    const isOver = item.status === 'open' && item.state === 'open' && item.expires_at <= now
     if (isOver) approvals.expire(item.approval, now)
     if (isOver || item.state === 'denied' || item.state === 'expired') {
       const state = isOver || item.state === 'expired' ? 'expired' : 'denied'
@@ -131,7 +132,9 @@ export class Permits {
       approvals.withdrawStep(runId, step.key, now)
       return judge(null)
     }
-    if (item.state === 'open' && approvals.wasLeftOut(runId, step.key)) {
+    // The decision about a long list is not carried out that far.
+    const isMoving = item.state === 'open' && item.status !== 'open'
+    if (isMoving || (item.state === 'open' && approvals.wasLeftOut(runId, step.key))) {
       const { approval, expires_at: until, why } = item
       const reason = `waits for approval ${approval}: it would be ${why}`
       return judge({ kind: 'held', reason, approval, until, opened: false })

@@ -7,9 +7,11 @@ import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
 import type { ApprovalFilter } from '../../../core/store/safety/approvals.ts'
 import {
   type ApprovalRow,
+  type Carrying,
   type Closing,
   type FoundItem,
   type ItemRow,
+  MAX_CARRIED,
   type NewItem,
   type Opening,
   QUESTION,
@@ -76,28 +78,59 @@ export class ApprovalTable {
 
   /** Takes the item of a step back; an approval without any is withdrawn. */
   withdrawStep(runId: string, step: string, now: number): void {
-    for (const id of this.#sql.withdrawStep.all(runId, step)) this.#closeEmpty(id, now)
+    for (const id of this.#sql.withdrawStep.all(runId, step)) this.closeEmpty(id, now)
   }
 
   /** Takes back everything that a run asked for. */
   withdrawRun(runId: string, now: number | null): void {
-    for (const id of new Set(this.#sql.withdrawRun.all(runId))) this.#closeEmpty(id, now)
+    for (const id of new Set(this.#sql.withdrawRun.all(runId))) this.closeEmpty(id, now)
   }
 
-  #closeEmpty(id: string, now: number | null): void {
+  /** Withdraws an open approval that has no item left. */
+  closeEmpty(id: string, now: number | null): void {
     if (this.#sql.closeEmpty.run(now, id).changes === 1) this.#tellEnd(id, [], null)
   }
 
-  /** Ends an open approval, with all items that are still open. */
-  close(id: string, { status, now, by = [], reason = null, answer = null }: Closing & { now: number }): void {
-    if (this.#sql.close.run(status, now, answer, id).changes === 0) return
-    this.#sql.closeItems.run(status, id)
+  /** Ends an open approval, whose items are told next; false where it has ended already. */
+  close(id: string, { status, now, by = [], reason = null, answer = null, granted = null }: Closing & { now: number }) {
+    const carrying: Carrying = { granted, after: QUESTION - 1 }
+    if (this.#sql.close.run(status, now, answer, JSON.stringify(carrying), id).changes === 0) return false
     this.#tellEnd(id, by, reason)
+    return true
   }
 
-  /** Ends an approval that nobody decided in time. */
+  /** An ended approval whose decision is not carried out; null where there is none. */
+  findCarrying(): ApprovalRow | null {
+    return this.#sql.findCarrying.get() ?? null
+  }
+
+  /** Items that are still open, in their order, numbered above `after`. */
+  openItems(approval: string, after: number, limit: number): ItemRow[] {
+    return this.#sql.openItems.all(approval, after, limit)
+  }
+
+  /** Numbers of the effects that are still open. */
+  openNumbers(approval: string): number[] {
+    return this.#sql.openNumbers.all(approval)
+  }
+
+  /** Tells one item its state. */
+  tell(approval: string, number: number, state: ItemRow['state']): void {
+    this.#sql.tell.run(state, approval, number)
+  }
+
+  /** Notes how far a decision is carried out; null: to its end. */
+  carry(approval: string, carrying: Carrying | null): void {
+    this.#sql.carry.run(carrying === null ? null : JSON.stringify(carrying), approval)
+  }
+
+  /** Ends an approval that nobody decided in time. Later commits tell the rest of a long list. */
   expire(id: string, now: number): void {
-    this.close(id, { status: 'expired', now })
+    if (!this.close(id, { status: 'expired', now })) return
+    const items = this.openItems(id, QUESTION - 1, MAX_CARRIED)
+    for (const { number } of items) this.tell(id, number, 'expired')
+    const after = items.length === MAX_CARRIED ? items.at(-1)?.number : undefined
+    this.carry(id, after === undefined ? null : { granted: null, after })
   }
 
   #tellEnd(id: string, by: readonly string[], reason: string | null): void {
@@ -106,10 +139,6 @@ export class ApprovalTable {
     const { kind, workflow, account, why, needs, role } = row
     const about = { id, kind, workflow, account, why, needs, role, expiresAt }
     this.#ownEvents.tell(planApprovalEvent(about, at ?? openedAt, { status, items, by, reason }))
-  }
-
-  moveItems(approval: string, numbers: readonly number[]): void {
-    this.#sql.moveItems.run(approval, JSON.stringify(numbers))
   }
 
   find(id: string): ApprovalRow | null {
@@ -232,8 +261,12 @@ function prepareApprovalStatements(db: Database) {
          @expiresAt)`,
     ),
     grow: db.prepare('UPDATE approval SET items = ?, bytes = ?, hash = ? WHERE id = ?'),
-    close: db.prepare(`UPDATE approval SET status = ?, decided_at = ?, answer = ? WHERE id = ? AND status = 'open'`),
-    closeItems: db.prepare(`UPDATE approval_item SET state = ? WHERE approval = ? AND state = 'open'`),
+    close: db.prepare(
+      `UPDATE approval SET status = ?, decided_at = ?, answer = ?, carrying = ? WHERE id = ? AND status = 'open'`,
+    ),
+    carry: db.prepare('UPDATE approval SET carrying = ? WHERE id = ?'),
+    // Index: approval_carrying.
+    findCarrying: db.prepare<[], ApprovalRow>('SELECT * FROM approval WHERE carrying IS NOT NULL ORDER BY id LIMIT 1'),
     closeEmpty: db.prepare(
       `UPDATE approval SET status = 'withdrawn', decided_at = coalesce(?, opened_at) WHERE id = ? AND status = 'open'
          AND NOT EXISTS (SELECT 1 FROM approval_item WHERE approval = approval.id AND state = 'open')`,
@@ -257,7 +290,8 @@ function prepareItemStatements(db: Database) {
        VALUES (@approval, @number, @runId, @step, @target, @asked, @bytes, @hash, 'open')`,
     ),
     findItem: db.prepare<[string, string], FoundItem>(
-      `SELECT approval_item.*, approval.kind, approval.status, approval.expires_at, approval.why
+      `SELECT approval_item.*, approval.kind, approval.status, approval.expires_at, approval.why,
+         approval.carrying
        FROM approval_item JOIN approval ON approval.id = approval_item.approval
        WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved') ORDER BY approval DESC LIMIT 1`,
     ),
@@ -281,12 +315,18 @@ function prepareItemStatements(db: Database) {
          RETURNING approval`,
       )
       .pluck(),
-    moveItems: db.prepare(
-      `UPDATE approval_item SET state = 'moved' WHERE approval = ? AND number IN (SELECT value FROM json_each(?))`,
-    ),
     findByHash: db.prepare<[string, string], ItemRow>(
       'SELECT * FROM approval_item WHERE approval = ? AND hash GLOB ? ORDER BY number DESC LIMIT 2',
     ),
+    openItems: db.prepare<[string, number, number], ItemRow>(
+      `SELECT * FROM approval_item WHERE approval = ? AND number > ? AND state = 'open' ORDER BY number LIMIT ?`,
+    ),
+    openNumbers: db
+      .prepare<[string], number>(
+        `SELECT number FROM approval_item WHERE approval = ? AND state = 'open' AND number > ${QUESTION}`,
+      )
+      .pluck(),
+    tell: db.prepare('UPDATE approval_item SET state = ? WHERE approval = ? AND number = ?'),
     items: db.prepare<[string, number, number], ItemRow>(
       'SELECT * FROM approval_item WHERE approval = ? AND number > ? ORDER BY number LIMIT ?',
     ),

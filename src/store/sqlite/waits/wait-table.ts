@@ -81,14 +81,23 @@ export class WaitTable {
     this.#waits.delete.run(runId, key)
   }
 
-  /** Steps that wait for an approval wait for another one from now on. */
-  moveWaits(from: string, to: string): void {
-    this.#waits.moveApproval.run(to, from, to)
+  /** A step that waits for an approval waits for another one from now on. */
+  moveWait(runId: string, key: string, { from, to }: { from: string; to: string }): void {
+    this.#waits.moveApproval.run(to, runId, key, from)
+  }
+
+  /** Resolves the waits of these steps for an approval, and wakes their runs. */
+  wakeSteps(approval: string, steps: readonly { runId: string; step: string }[]): number {
+    const resolved = steps.filter(({ runId, step }) => this.#waits.resolveStep.run(runId, step, approval).changes > 0)
+    return this.#wakeRuns(new Set(resolved.map(({ runId }) => runId)))
   }
 
   /** Resolves the waits for an approval, or for the end of stops, and wakes their runs. */
   wakeAwaiting(approval: string): number {
-    const runs = new Set(this.#waits.resolveApproval.all(approval))
+    return this.#wakeRuns(new Set(this.#waits.resolveApproval.all(approval)))
+  }
+
+  #wakeRuns(runs: ReadonlySet<string>): number {
     let woken = 0
     for (const run of runs) woken += this.#runRows.wake.run(run).changes
     return woken
@@ -255,10 +264,9 @@ function prepareWaits(db: Database) {
         'UPDATE wait SET is_resolved = 1 WHERE approval = ? AND is_resolved = 0 RETURNING run_id',
       )
       .pluck(),
-    // Index: wait_approval. Only the waits whose items are in the other list.
-    moveApproval: db.prepare(
-      `UPDATE wait SET approval = ? WHERE approval = ? AND EXISTS (SELECT 1 FROM approval_item AS item
-         WHERE item.run_id = wait.run_id AND item.step = wait.key AND item.approval = ? AND item.state = 'open')`,
+    moveApproval: db.prepare('UPDATE wait SET approval = ? WHERE run_id = ? AND key = ? AND approval = ?'),
+    resolveStep: db.prepare(
+      'UPDATE wait SET is_resolved = 1 WHERE run_id = ? AND key = ? AND approval = ? AND is_resolved = 0',
     ),
     // Index: wait_approval, then the primary key of approval.
     listHeld: db

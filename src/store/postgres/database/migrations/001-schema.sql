@@ -758,9 +758,12 @@ CREATE TABLE approval (
   answer      text COLLATE "C",
   opened_at   bigint NOT NULL,
   expires_at  bigint NOT NULL,
-  decided_at  bigint
+  decided_at  bigint,
+  -- JSON of the numbers that were approved, while items of a long list still have to be told.
+  carrying    text COLLATE "C"
 );
 CREATE UNIQUE INDEX approval_open ON approval (hold) WHERE status = 'open';
+CREATE INDEX approval_carrying ON approval (id) WHERE carrying IS NOT NULL;
 CREATE INDEX approval_hold ON approval (hold, id) WHERE kind = 'question';
 
 CREATE TABLE approval_item (

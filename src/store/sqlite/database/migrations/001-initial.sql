@@ -794,9 +794,12 @@ CREATE TABLE approval (
   answer      TEXT,
   opened_at   INTEGER NOT NULL,
   expires_at  INTEGER NOT NULL,
-  decided_at  INTEGER
+  decided_at  INTEGER,
+  -- JSON of the numbers that were approved, while items of a long list still have to be told.
+  carrying    TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX approval_open ON approval (hold) WHERE status = 'open';
+CREATE INDEX approval_carrying ON approval (id) WHERE carrying IS NOT NULL;
 CREATE INDEX approval_hold ON approval (hold, id) WHERE kind = 'question';
 
 CREATE TABLE approval_item (

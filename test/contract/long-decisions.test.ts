@@ -1,0 +1,149 @@
+import { expect, test } from 'vitest'
+import type { Lease } from '../../src/core/runs/lease.ts'
+import type { Decision } from '../../src/core/safety/approval.ts'
+import { MAX_TOGETHER } from '../../src/core/safety/effect-group.ts'
+import type { Limit } from '../../src/core/safety/guard.ts'
+import type { Store } from '../../src/core/store/store.ts'
+import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import { describeStores } from './describe-stores.ts'
+import { deleteAsk } from './support/begin-delete.ts'
+import { claimNext } from './support/claim-next.ts'
+
+const SIZE = 2 * MAX_TOGETHER + 10
+const setting = 'guard.workflow.deletes.perRun'
+const options = { now: NOW, expiresAt: NOW + 86_400_000, needs: 1 }
+
+/** Holds a list of one run, whose steps are d1, d2 and so on, as its items are numbered. */
+async function hold(store: Store, event = 'evt_1'): Promise<{ lease: Lease; approval: string; hash: string }> {
+  await queueRun(store, event)
+  const { lease } = await claimNext(store)
+  await ask(store, lease, 1, SIZE)
+  const [approval] = await store.listApprovals({ limit: 9, now: NOW })
+  await store.parkRun(lease, { dueAt: null, reason: 'waits', awaits: ['d1'] })
+  return { lease, approval: approval?.id ?? '', hash: approval?.hash ?? '' }
+}
+
+async function ask(store: Store, lease: Lease, from: number, to: number, most = 0, now = NOW): Promise<string[]> {
+  const limit: Limit = { scope: 'all', what: 'deletes', window: 'run', most, setting, over: 'approve' }
+  const asks = Array.from({ length: to - from + 1 }, (_, index) => {
+    const key = `d${from + index}`
+    const asked = { path: `/${key}`, bytes: 1, modifiedAt: null }
+    return deleteAsk(checkpoint(key, { target: `storage_a:${key}` }), { limits: [limit], asked })
+  })
+  return (await store.beginEffects(lease, asks, { ...options, now })).map(({ kind }) => kind)
+}
+
+const decide = (store: Store, approval: string, hash: string, part: Partial<Decision> = {}) => {
+  const word = {
+    approval,
+    hash,
+    verdict: 'approved',
+    actor: 'anna',
+    reason: null,
+    answer: null,
+    signature: null,
+  } as const
+  return store.decideApproval({ ...word, only: null, ...part }, NOW)
+}
+
+/** Carries everything out; returns the number of commits that it took. */
+async function carryAll(store: Store): Promise<number> {
+  for (let commits = 0; ; commits++) if ((await store.carryOutDecision(NOW)) === null) return commits
+}
+
+/** The states of a list's items, each with how often it comes. */
+async function statesOf(store: Store, approval: string): Promise<Record<string, number>> {
+  const items = await store.listApprovalItems({ approval, limit: 10 * SIZE })
+  return Object.fromEntries(
+    Object.entries(Object.groupBy(items, ({ state }) => state)).map(([k, v]) => [k, v?.length ?? 0]),
+  )
+}
+
+describeStores((open) => {
+  test('a long list is decided in one commit, and its items are told in several', async () => {
+    const { store } = await open()
+    const { lease, approval, hash } = await hold(store)
+    const result = await decide(store, approval, hash)
+    expect(result).toMatchObject({ status: 'approved', granted: SIZE, moved: 0, next: null, woken: 1 })
+    expect(await statesOf(store, approval)).toEqual({ approved: 250, open: SIZE - 250 })
+    expect(await carryAll(store)).toBe(2)
+    expect(await statesOf(store, approval)).toEqual({ approved: SIZE })
+    const { lease: next } = await claimNext(store)
+    expect(new Set(await ask(store, next, 1, SIZE))).toEqual(new Set(['granted']))
+    expect(next.runId).toBe(lease.runId)
+  })
+
+  test('an item is granted as soon as its list is decided, whether or not it has been told', async () => {
+    const { store } = await open()
+    const { approval, hash } = await hold(store)
+    await decide(store, approval, hash)
+    const { lease } = await claimNext(store)
+    expect(await ask(store, lease, SIZE, SIZE)).toEqual(['granted'])
+    await carryAll(store)
+    expect(await ask(store, lease, SIZE, SIZE)).toEqual(['granted'])
+    expect(await store.listEffects({ phases: ['begun'], limit: 9 })).toHaveLength(1)
+  })
+
+  test('what was left out of a long list never begins, and is in the next approval in its order', async () => {
+    const { store } = await open()
+    const { approval, hash } = await hold(store)
+    const result = await decide(store, approval, hash, { only: [{ from: 1, to: 300 }] })
+    expect(result).toMatchObject({ granted: 300, moved: SIZE - 300, next: expect.stringMatching(/^apr_/) })
+    const { lease } = await claimNext(store)
+    expect(await ask(store, lease, 300, 301, 1_000)).toEqual(['granted', 'held'])
+    await carryAll(store)
+    expect(await ask(store, lease, 300, 301, 1_000)).toEqual(['granted', 'held'])
+    expect(await statesOf(store, approval)).toEqual({ approved: 300, moved: SIZE - 300 })
+    const items = await store.listApprovalItems({ approval: result.next ?? '', limit: SIZE })
+    expect(items.map(({ step }) => step)).toEqual(Array.from({ length: SIZE - 300 }, (_, n) => `d${n + 301}`))
+    expect(await store.findApproval(result.next ?? '', NOW)).toMatchObject({ openItems: SIZE - 300, status: 'open' })
+    await decide(store, result.next ?? '', items.at(-1)?.hash ?? '')
+    await carryAll(store)
+    expect(await ask(store, lease, 301, 301)).toEqual(['granted'])
+  })
+
+  test('a denial and an expiry of a long list hold for items that have not been told', async () => {
+    const { store } = await open()
+    const { approval, hash } = await hold(store)
+    expect(await decide(store, approval, hash, { verdict: 'denied' })).toMatchObject({ status: 'denied', woken: 1 })
+    const { lease } = await claimNext(store)
+    expect(await ask(store, lease, SIZE, SIZE)).toEqual(['denied'])
+    await carryAll(store)
+    expect(await statesOf(store, approval)).toEqual({ denied: SIZE })
+    await store.cancelRun(lease.runId, 'enough', NOW)
+    const later = await hold(store, 'evt_2')
+    const { lease: other } = await claimOf(store, later.lease)
+    const expired = options.expiresAt
+    expect(await ask(store, other, 1, 1, 0, expired)).toEqual(['denied'])
+    expect(await ask(store, other, SIZE, SIZE, 0, expired)).toEqual(['denied'])
+    await carryAll(store)
+    expect(await statesOf(store, later.approval)).toEqual({ expired: SIZE })
+  })
+
+  test('the recovery of workers carries out what a process that died has left', async () => {
+    const { store, reopen } = await open()
+    const { approval, hash } = await hold(store)
+    await decide(store, approval, hash)
+    const other = await reopen()
+    for (let beat = 0; beat < 3; beat++) await other.recoverRuns(NOW, 60_000)
+    expect(await statesOf(store, approval)).toEqual({ approved: SIZE })
+    expect(await carryAll(store)).toBe(0)
+  })
+
+  test('a run that ends while its list is moved leaves no open approval behind', async () => {
+    const { store } = await open()
+    const { lease, approval, hash } = await hold(store)
+    await decide(store, approval, hash, { only: [{ from: 1, to: 300 }] })
+    await store.cancelRun(lease.runId, 'enough', NOW)
+    await carryAll(store)
+    expect(await store.listApprovals({ status: 'open', limit: 9, now: NOW })).toEqual([])
+  })
+})
+
+/** Wakes the run by hand and claims it. */
+async function claimOf(store: Store, lease: Lease) {
+  await store.askAgain()
+  const claimed = await claimNext(store)
+  expect(claimed.lease.runId).toBe(lease.runId)
+  return claimed
+}

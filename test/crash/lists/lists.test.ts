@@ -1,0 +1,76 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Lease } from '../../../src/core/runs/lease.ts'
+import { verifyLedger } from '../../../src/core/safety/verify-ledger.ts'
+import type { Store } from '../../../src/core/store/store.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
+import { NOW, queueRun } from '../../support/fixtures.ts'
+import { dieAtEveryCall } from '../every-call.ts'
+import { APPROVED, askForList, SIZE } from './list-scenario.ts'
+
+const CHILD = join(import.meta.dirname, 'doomed-lister.ts')
+
+let folder = ''
+let leases: Lease[] = []
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'upshot-crash-'))
+  await inStore(join(folder, 'asked'), async (store) => {
+    for (const event of ['evt_free', 'evt_held']) await queueRun(store, event)
+    leases = (await store.claimRuns('wrk_1', 2, NOW)).map(({ lease }) => lease)
+  })
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('a long list is counted once, and decided as a whole, when its process is killed after any store call', async () => {
+  const survivedAt = await dieAtEveryCall(surviveCrash)
+  expect(survivedAt).toBeGreaterThan(15)
+}, 600_000)
+
+/** Kills a process at its n-th call, and lets the next passes go on. True where it lived to its end. */
+async function surviveCrash(call: number): Promise<boolean> {
+  const dataDir = join(folder, `died-${call}`)
+  cpSync(join(folder, 'asked'), dataDir, { recursive: true })
+  const child = fork(CHILD, [dataDir, JSON.stringify(leases), 'answered', String(call)], {
+    execArgv: [],
+    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
+  })
+  const [code] = await once(child, 'exit')
+  await inStore(dataDir, checkRest)
+  rmSync(dataDir, { recursive: true, force: true })
+  return code === 0
+}
+
+async function checkRest(store: Store): Promise<void> {
+  for (let beat = 0; beat < 5; beat++) await store.recoverRuns(NOW, 60_000)
+  for (const lease of leases) await store.releaseRun(lease)
+  const next = await store.claimRuns('wrk_2', 2, NOW)
+  const [free, held] = leases.map(({ runId }) => next.find(({ lease }) => lease.runId === runId)?.lease)
+  if (!free || !held) throw new Error('both runs are claimed again')
+  const granted = await askForList(store, free, 'free', SIZE)
+  expect(granted.filter(({ kind }) => kind === 'granted')).toHaveLength(SIZE)
+  const words = (await store.listEffects({ phases: ['decided'], limit: 9 })).length
+  const kinds = (await askForList(store, held, 'held', 0)).map(({ kind }) => kind)
+  const expected = kinds.map((_, index) => (words === 1 && index < APPROVED ? 'granted' : 'held'))
+  expect(kinds).toEqual(expected)
+  const [open, ...others] = await store.listApprovals({ status: 'open', limit: 9, now: NOW })
+  expect([open?.openItems, others]).toEqual([words === 1 ? SIZE - APPROVED : SIZE, []])
+
+  const begun = await store.listEffects({ phases: ['begun'], limit: 10 * SIZE })
+  const asked = SIZE + (words === 1 ? APPROVED : 0)
+  expect([begun.length, new Set(begun.map(({ step }) => step)).size]).toEqual([asked, asked])
+  const uses = await store.listGuardUse(NOW)
+  const countOf = (name: string) =>
+    uses.find((use) => use.scope === 'all' && use.window === 'day' && use.class === name)?.count ?? 0
+  expect([countOf('delete'), countOf('approved')]).toEqual([SIZE, asked - SIZE])
+  expect((await verifyLedger(store)).faults).toEqual([])
+}
+
+async function inStore(dataDir: string, act: (store: Store) => Promise<void>): Promise<void> {
+  const store = openSqliteStore({ file: join(dataDir, 'upshot.db'), vaultKey: Buffer.alloc(32) })
+  await act(store)
+  await store.close()
+}

@@ -17,8 +17,8 @@ export interface EffectShare {
 }
 
 /**
- * A list of effects that is too long for one commit: one commit decides about all of it, and each
- * of its parts begins in a commit of its own. See decision 82.
+ * A list of effects that is too long for one commit. One decides about all of it, and each of its
+ * parts begins in another. See decision 82.
  */
 export interface EffectList {
   /** Unlike that of the other lists of the same pass. */

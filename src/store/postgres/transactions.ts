@@ -86,7 +86,7 @@ const workers: Pick<Transactions, 'startWorker' | 'beatWorker' | 'recoverRuns' |
   startWorker: (t, worker, now) => t.workers.start(worker, now),
   beatWorker: (t, worker, now) => t.workers.beat(worker, now),
   async recoverRuns(t, now) {
-    // Whoever decided may have died before the decision was carried out.
+    // The process of the decision may have died before it was carried out.
     await t.decisions.carryOut(now)
     await t.workflows.releaseForgotten(MAX_RELEASED)
     return t.workers.recover()

@@ -130,7 +130,7 @@ function workerWrites({ decisions, workers, workflows }: Tables, commit: Commit)
     recoverRuns: (now, leaseMs) =>
       commit.write(() => {
         workflows.releaseForgotten(MAX_RELEASED)
-        // Whoever decided may have died before the decision was carried out.
+        // The process of the decision may have died before it was carried out.
         for (let slice = 0; slice < MAX_SLICES && decisions.carryOut(now) !== null; slice++);
         return workers.recover(now, leaseMs)
       }),

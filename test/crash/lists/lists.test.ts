@@ -25,12 +25,12 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('a long list is counted once, and decided as a whole, when its process is killed after any store call', async () => {
+test('a long list is counted once and decided as a whole, at whatever store call its process dies', async () => {
   const survivedAt = await dieAtEveryCall(surviveCrash)
   expect(survivedAt).toBeGreaterThan(15)
 }, 600_000)
 
-/** Kills a process at its n-th call, and lets the next passes go on. True where it lived to its end. */
+/** Kills a process at its n-th call, and lets the next passes go on. True where it lived on. */
 async function surviveCrash(call: number): Promise<boolean> {
   const dataDir = join(folder, `died-${call}`)
   cpSync(join(folder, 'asked'), dataDir, { recursive: true })

@@ -35,8 +35,8 @@ export interface EffectWrites {
     options: Pick<AskOptions, 'now'>,
   ): Promise<ListRoom>
   /**
-   * As {@link beginEffects} for a part of a long list. `room`: what was decided about the list;
-   * without it, asks that only limits decide are answered null, and nothing is saved of them.
+   * As {@link beginEffects} for a part of a long list; `room` is what was decided about the list.
+   * Without it, asks that only limits decide are answered null, and not saved.
    */
   beginPart(
     lease: Lease,

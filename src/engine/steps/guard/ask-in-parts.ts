@@ -11,8 +11,8 @@ export type ListJournal = Pick<Journal, 'beginEffects' | 'beginPart' | 'reserveE
 const MAX_ROUNDS = 20
 
 /**
- * Asks for a list that is too long for one commit. First its parts tell what is decided already;
- * one commit decides about the rest; then the parts of the rest begin, or are held.
+ * Asks for a list that is too long for one commit. Its parts tell what is decided already, and one
+ * commit decides about the rest. Then the parts of the rest begin, or are held.
  */
 export async function askInParts(
   journal: ListJournal,

@@ -84,8 +84,8 @@ export class ApprovalDecisions {
   }
 
   /**
-   * Carries out some more of a decision about a long list: tells its items, wakes their runs and
-   * moves what was left out. Returns the runs that it woke; null where no decision is left.
+   * Tells the next items of a decision, wakes their runs and moves what was left out. Returns the
+   * runs that it woke; null where no decision is left.
    */
   async carryOut(now: number): Promise<number | null> {
     const { approvals, stops } = this.#tables
@@ -133,7 +133,7 @@ export class ApprovalDecisions {
     await waits.moveWaits(stepsOf(rest), { from: from.id, to: next.id })
   }
 
-  /** The open approval of the same limit, for what was left out; a fresh one where there is none. */
+  /** The open approval of the same limit, for what was left out; opened where there is none. */
   async #openNext(before: ApprovalRow, now: number): Promise<ApprovalRow> {
     const { kind, hold, workflow, account, why, needs, role, question, expires_at: expiresAt } = before
     const opening = { kind, hold, workflow, account, why, needs, role, question, openedAt: now, expiresAt }

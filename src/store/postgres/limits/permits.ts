@@ -85,7 +85,7 @@ export class Permits {
     return { kind: 'reserved' }
   }
 
-  /** Begins a part of a list, of which `room` tells what was decided; null when the lease is stale. */
+  /** Begins a part of a list. Null when the lease is stale. */
   async beginPart(
     lease: Lease,
     asks: readonly EffectAsk[],

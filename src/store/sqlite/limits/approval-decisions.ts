@@ -81,8 +81,8 @@ export class ApprovalDecisions {
   }
 
   /**
-   * Carries out some more of a decision about a long list: tells its items, wakes their runs and
-   * moves what was left out. Returns the runs that it woke; null where no decision is left.
+   * Tells the next items of a decision, wakes their runs and moves what was left out. Returns the
+   * runs that it woke; null where no decision is left.
    */
   carryOut(now: number): number | null {
     const found = this.#tables.approvals.findCarrying()
@@ -127,7 +127,7 @@ export class ApprovalDecisions {
     for (const { run_id: runId, step } of rest) waits.moveWait(runId, step, { from: from.id, to: next.id })
   }
 
-  /** The open approval of the same limit, for what was left out; a fresh one where there is none. */
+  /** The open approval of the same limit, for what was left out; opened where there is none. */
   #openNext(before: ApprovalRow, now: number): ApprovalRow {
     const { kind, hold, workflow, account, why, needs, role, question, expires_at: expiresAt } = before
     const opening = { kind, hold, workflow, account, why, needs, role, question, openedAt: now, expiresAt }

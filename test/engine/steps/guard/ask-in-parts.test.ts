@@ -65,7 +65,9 @@ const kindsOf = (permits: readonly EffectPermit[]) => [...new Set(permits.map(({
 test('a long list begins in parts, and is counted once', async () => {
   const { store, lease } = await open()
   let calls = 0
-  const permits = await askFor(store, lease, SIZE, (call) => void (calls = call))
+  const permits = await askFor(store, lease, SIZE, (call) => {
+    calls = call
+  })
   expect([permits.length, kindsOf(permits), calls]).toEqual([SIZE, ['granted'], CALLS])
   expect(await count(store)).toEqual({ begun: SIZE, steps: SIZE, counted: SIZE })
 })

@@ -127,6 +127,18 @@ describeStores((open) => {
     expect(await kindOf(store, lease, 'a')).toBe('granted')
   })
 
+  test('a delete that began names the people who agreed to its list, and no other word', async () => {
+    const { store } = await open()
+    const { lease, id } = await hold(store, 2)
+    const first = await hashOf(store, id, 1)
+    await store.decideApproval(await word(store, id, { actor: 'cleo', hash: first }), NOW)
+    await store.decideApproval(await word(store, id, { actor: 'dan', only: [{ from: 2, to: 3 }] }), NOW)
+    for (const actor of ['ben', 'anna']) await store.decideApproval(await word(store, id, { actor }), NOW)
+    expect(await kindOf(store, lease, 'a')).toBe('granted')
+    const [begun] = await store.listEffects({ phases: ['begun'], limit: 9 })
+    expect(begun).toMatchObject({ approval: id, actor: 'anna, ben' })
+  })
+
   test('one denial is enough, and a decided approval takes no further word', async () => {
     const { store } = await open()
     const { lease, id } = await hold(store, 2)

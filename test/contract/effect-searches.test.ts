@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { EffectRecord } from '../../src/core/safety/effect.ts'
 import type { EffectFilter } from '../../src/core/store/safety/effects.ts'
 import { type SearchBounds, searchPage } from '../../src/core/store/search.ts'
 import type { Store } from '../../src/core/store/store.ts'
@@ -71,13 +72,23 @@ describeStores((open) => {
     expect(await seen({ phases: ['switched'] })).toEqual([3, 7])
   })
 
-  test('the first row since a moment is found by number, and none where there is none', async () => {
+  test('pages of a filter are read oldest first, and each row is on one of them', async () => {
     const { store } = await open()
     await note(store, 5, 1, 4, 2)
-    const [first] = await store.listEffects({ after: 0, limit: 1 })
-    expect(await store.findFirstEffect(NOW + 5)).toBe(first?.seq)
-    expect(await store.findFirstEffect(NOW + 6)).toBeNull()
-    const later = (await store.listEffects({ limit: 9 })).filter(({ at }) => at >= NOW + 2)
-    expect(await store.findFirstEffect(NOW + 2)).toBe(Math.min(...later.map(({ seq }) => seq)))
+    for (const name of ['x', 'y']) {
+      await store.stopEffects({ kind: 'account', name, since: NOW + 4, actor: 'ada', reason: 'no' })
+    }
+    const read = async (filter: EffectFilter) => {
+      const rows: EffectRecord[] = []
+      for (let page: EffectRecord[] = [], first = true; first || page.length === 2; first = false) {
+        page = await store.pageEffects({ ...filter, beyond: rows.at(-1) ?? null, limit: 2 })
+        rows.push(...page)
+      }
+      return rows.map(({ at }) => at - NOW)
+    }
+    expect(await read({})).toEqual([1, 2, 4, 4, 4, 5])
+    expect(await read({ since: NOW + 2, until: NOW + 5 })).toEqual([2, 4, 4, 4])
+    expect(await read({ workflow: 'rare' })).toEqual([])
+    expect(await read({ phases: ['switched'], since: NOW + 4 })).toEqual([4, 4, 4, 5])
   })
 })

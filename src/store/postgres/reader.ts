@@ -73,7 +73,7 @@ const READS: Reads = {
   listEffects: (t, { after, ...query }) =>
     after === undefined ? t.effectSearch.list(query) : t.effectSearch.listAfter(after, query),
   searchEffects: (t, filter, slice) => t.effectSearch.search(filter, slice),
-  findFirstEffect: (t, since) => t.effectSearch.first(since),
+  pageEffects: (t, query) => t.effectSearch.page(query),
   listStops: (t) => t.stops.list(),
   listGuardUse: (t, now) => t.guard.list(now),
   listApprovals: (t, query) => t.approvals.list(query),

@@ -34,8 +34,8 @@ export function planEffectPath({ since, until, ...filter }: EffectFilter): Effec
 /** A row in the order of moments. */
 export type EffectPosition = Pick<EffectRecord, 'at' | 'seq'>
 
-/** The rows before or from a position on, in that order. */
-export function atPosition(order: '<' | '>=', { at, seq }: EffectPosition): Condition {
+/** The rows before, from or after a position, in that order. */
+export function atPosition(order: '<' | '>=' | '>', { at, seq }: EffectPosition): Condition {
   return [`(at, seq) ${order} (?, ?)`, at, seq]
 }
 

@@ -107,9 +107,9 @@ function collectPlans(): Map<string, string[]> {
   ]) {
     effectSearch.list({ limit: 1, ...filter })
     effectSearch.listAfter(1, { limit: 1, ...filter })
+    effectSearch.page({ beyond: null, limit: 1, ...filter })
     effectSearch.search({ account: 'a', ...filter }, { rows: 2, limit: 1, after: '1_1' })
   }
-  effectSearch.first(1)
   const seals = new SealTable(recording, createVault(Buffer.alloc(32)), effectSearch)
   new Pruning(recording, { events, audits, effects, seals })
   new ApproverTable(recording)

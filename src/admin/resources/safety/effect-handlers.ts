@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Response } from 'express'
 import { UpshotError } from '../../../core/errors.ts'
+import type { EffectRecord } from '../../../core/safety/effect.ts'
 import { findUseLimit } from '../../../core/safety/find-use-limit.ts'
 import { describeScope } from '../../../core/safety/stop.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
@@ -84,13 +85,11 @@ interface LedgerParts {
 
 /** Reads no faster than the client takes it. */
 async function writeLedger({ store }: { store: ReadStore }, { response, caller, signal, since }: LedgerParts) {
-  const first = since === undefined ? 1 : await store.findFirstEffect(since)
-  if (first === null) return
-  for (let after = first - 1; !signal.aborted; ) {
-    const rows = await store.listEffects({ after, limit: PAGE, ...given({ since }) })
+  for (let beyond: EffectRecord | null = null; !signal.aborted; ) {
+    const rows: EffectRecord[] = await store.pageEffects({ beyond, limit: PAGE, ...given({ since }) })
     const lines = rows.map((row) => `${JSON.stringify(describeEffect(row, caller))}\n`).join('')
     if (lines !== '' && !response.write(lines)) await once(response, 'drain', { signal }).catch(() => {})
     if (rows.length < PAGE) return
-    after = rows.at(-1)?.seq ?? after
+    beyond = rows.at(-1) ?? beyond
   }
 }

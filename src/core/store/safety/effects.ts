@@ -99,6 +99,13 @@ export interface EffectFilter {
   until?: number
 }
 
+/** A page of rows, oldest first. */
+export interface EffectPage {
+  /** The last row of the page before; null for the first page. */
+  beyond: Pick<EffectRecord, 'at' | 'seq'> | null
+  limit: number
+}
+
 /** The use of one counter of the guard. */
 export interface GuardUse {
   scope: string
@@ -114,8 +121,8 @@ export interface EffectReads {
   listEffects(query: EffectFilter & { after?: number; limit: number }): Promise<EffectRecord[]>
   /** One slice of the rows that match, newest first; `searchPage` joins slices. */
   searchEffects(filter: EffectFilter, slice: SearchSlice): Promise<SearchPart<EffectRecord>>
-  /** The lowest number of a row since a moment; null where there is none. */
-  findFirstEffect(since: number): Promise<number | null>
+  /** Oldest first, by moment and number. A rare workflow, run or file is read along its index. */
+  pageEffects(query: EffectFilter & EffectPage): Promise<EffectRecord[]>
   /** The stops in force. */
   listStops(): Promise<EffectStop[]>
   /** Counters with any use in their window, by scope. */

@@ -1,5 +1,5 @@
 import type { EffectRecord } from '../../../core/safety/effect.ts'
-import type { EffectFilter } from '../../../core/store/safety/effects.ts'
+import type { EffectFilter, EffectPage } from '../../../core/store/safety/effects.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
 import { compareEffect } from '../../rows/compare-effect.ts'
@@ -22,12 +22,9 @@ const NEWEST_FIRST = 'ORDER BY at DESC, seq DESC'
 /** Reads the effect ledger. A search visits one index, newest first, and at most one slice. */
 export class EffectSearch {
   readonly #db: Connection
-  readonly #first
 
   constructor(db: Connection) {
     this.#db = db
-    // Index: effect_at.
-    this.#first = db.prepare<[number], number | null>('SELECT min(seq) FROM effect WHERE at >= ?').pluck()
   }
 
   /** Newest first. */
@@ -56,8 +53,15 @@ export class EffectSearch {
     return { items, next: last === undefined ? null : writePosition(last), ...looked }
   }
 
-  async first(since: number): Promise<number | null> {
-    return (await this.#first.get(since)) ?? null
+  /** Oldest first along one index, beyond the position of a row. */
+  async page({ beyond, limit, ...filter }: EffectFilter & EffectPage): Promise<EffectRecord[]> {
+    const { along, rest } = planEffectPath(filter)
+    const after = beyond === null ? [] : [atPosition('>', beyond)]
+    const { where, values } = buildWhere([...along, ...after, ...describeFilter(rest)])
+    const rows = this.#db.prepare<unknown[], EffectRecord>(
+      `SELECT ${COLUMNS} FROM effect ${where} ORDER BY at, seq LIMIT ?`,
+    )
+    return await rows.all(...values, limit)
   }
 
   async #read({ along, rest }: Path, within: Condition[], limit: number): Promise<EffectRecord[]> {

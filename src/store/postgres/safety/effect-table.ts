@@ -201,7 +201,13 @@ function prepareWrites(db: Connection) {
     ),
     findApprovers: db
       .prepare<[string], string | null>(
-        `SELECT string_agg(actor, ', ' ORDER BY actor) FROM approval_vote WHERE approval = ? AND verdict = 'approved'`,
+        // Those who agreed with the last word, which decided.
+        `SELECT string_agg(vote.actor, ', ' ORDER BY vote.actor) FROM approval_vote AS last
+           JOIN approval_vote AS vote ON vote.approval = last.approval AND vote.verdict = 'approved'
+             AND vote.hash = last.hash AND vote.items IS NOT DISTINCT FROM last.items
+             AND vote.answer IS NOT DISTINCT FROM last.answer
+         WHERE last.approval = ? AND last.effect_seq = (SELECT max(effect_seq) FROM approval_vote
+           WHERE approval = last.approval AND verdict = 'approved')`,
       )
       .pluck(),
     // An operator's deletes have no run, and are nobody's step.

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { EffectRecord } from '../../../core/safety/effect.ts'
-import type { EffectFilter } from '../../../core/store/safety/effects.ts'
+import type { EffectFilter, EffectPage } from '../../../core/store/safety/effects.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
 import { compareEffect } from '../../rows/compare-effect.ts'
@@ -22,12 +22,9 @@ const NEWEST_FIRST = 'ORDER BY at DESC, seq DESC'
 /** Reads the effect ledger. A search visits one index, newest first, and at most one slice. */
 export class EffectSearch {
   readonly #db: Database
-  readonly #first
 
   constructor(db: Database) {
     this.#db = db
-    // Index: effect_at.
-    this.#first = db.prepare<[number], number | null>('SELECT min(seq) FROM effect WHERE at >= ?').pluck()
   }
 
   /** Newest first. */
@@ -56,8 +53,15 @@ export class EffectSearch {
     return { items, next: last === undefined ? null : writePosition(last), ...looked }
   }
 
-  first(since: number): number | null {
-    return this.#first.get(since) ?? null
+  /** Oldest first along one index, beyond the position of a row. */
+  page({ beyond, limit, ...filter }: EffectFilter & EffectPage): EffectRecord[] {
+    const { index, along, rest } = planEffectPath(filter)
+    const after = beyond === null ? [] : [atPosition('>', beyond)]
+    const { where, values } = buildWhere([...along, ...after, ...describeFilter(rest)])
+    const rows = this.#db.prepare<unknown[], EffectRecord>(
+      `SELECT ${COLUMNS} FROM effect INDEXED BY ${index} ${where} ORDER BY at, seq LIMIT ?`,
+    )
+    return rows.all(...values, limit)
   }
 
   #read({ index, along, rest }: Path, within: Condition[], limit: number): EffectRecord[] {

@@ -175,7 +175,12 @@ function prepareWrites(db: Database) {
     ),
     findApprovers: db
       .prepare<[string], string | null>(
-        `SELECT group_concat(actor, ', ') FROM approval_vote WHERE approval = ? AND verdict = 'approved'`,
+        // Those who agreed with the last word, which decided; by name, as the primary key has them.
+        `SELECT group_concat(vote.actor, ', ') FROM approval_vote AS last
+           JOIN approval_vote AS vote ON vote.approval = last.approval AND vote.verdict = 'approved'
+             AND vote.hash = last.hash AND vote.only IS last.only AND vote.answer IS last.answer
+         WHERE last.approval = ? AND last.effect_seq = (SELECT max(effect_seq) FROM approval_vote
+           WHERE approval = last.approval AND verdict = 'approved')`,
       )
       .pluck(),
     // An operator's deletes have no run, and are nobody's step.

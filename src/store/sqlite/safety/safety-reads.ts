@@ -30,7 +30,7 @@ export function safetyReads(tables: SafetyTables): ApprovalReads & AuditReads & 
     listEffects: async ({ after, ...query }) =>
       after === undefined ? effects.list(query) : effects.listAfter(after, query),
     searchEffects: async (filter, slice) => effects.search(filter, slice),
-    findFirstEffect: async (since) => effects.first(since),
+    pageEffects: async (query) => effects.page(query),
     listSeals: async ({ after = 0, limit }) => seals.list(after, limit),
     listSealKeys: async () => seals.keys(),
     readSealState: async () => seals.state(),

@@ -32,13 +32,11 @@ export function define(command: Command, { out, project }: Cli): void {
 
 /** Reads the next page once this one is written. */
 async function* readPages(store: ReadStore, filter: EffectFilter): AsyncGenerator<EffectRecord[]> {
-  const first = filter.since === undefined ? 1 : await store.findFirstEffect(filter.since)
-  if (first === null) return
-  for (let after = first - 1; ; ) {
-    const rows = await store.listEffects({ ...filter, after, limit: PAGE })
+  for (let beyond: EffectRecord | null = null; ; ) {
+    const rows: EffectRecord[] = await store.pageEffects({ ...filter, beyond, limit: PAGE })
     if (rows.length > 0) yield rows
     if (rows.length < PAGE) return
-    after = rows.at(-1)?.seq ?? after
+    beyond = rows.at(-1) ?? beyond
   }
 }
 

@@ -10,7 +10,7 @@ export const RUN_STATUSES = ['pending', 'running', 'waiting', 'completed', 'fail
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
 /** The origins of a run; `manual` is a tick made by hand. */
-export const RUN_ORIGINS = ['event', 'tick', 'manual', 'replay', 'fork', 'failure', 'continue'] as const
+export const RUN_ORIGINS = ['event', 'tick', 'manual', 'replay', 'plan', 'fork', 'failure', 'continue'] as const
 export type RunOrigin = (typeof RUN_ORIGINS)[number]
 
 /** The function of its module that a run executes. */

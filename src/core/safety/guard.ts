@@ -213,10 +213,23 @@ export function folderLimit({ runId }: Pick<EffectSource, 'runId'>): Limit {
   return { scope: listScopes({ runId, workflow: '', account: '', storage: null }).run, ...what, setting: FOLDER }
 }
 
-const FOLDER = 'a folder always asks'
+/** The limit of a run that was started with a plan: a person decides what is not in its list. */
+export function planLimit({ runId }: Pick<EffectSource, 'runId'>, effect: 'delete' | 'write'): Limit {
+  const what = effect === 'delete' ? 'deletes' : 'writes'
+  return { scope: `run/${runId}`, what, window: 'run', most: 0, over: 'approve', setting: PLAN }
+}
 
-/** The setting of a limit without a workflow's id, as metrics name it; `folder` for a folder. */
+/** The hold of such a run's effects, which is that of the list that it was started with. */
+export function planHold({ runId, account }: Pick<EffectSource, 'runId' | 'account'>): string {
+  return `run/${runId}/${account}/${PLAN}`
+}
+
+const FOLDER = 'a folder always asks'
+const PLAN = 'a plan is for its list'
+
+/** The setting of a limit without a workflow's id, as metrics name it; else `folder` or `plan`. */
 export function ruleOf({ setting }: Pick<Limit, 'setting'>): string {
+  if (setting === PLAN) return 'plan'
   return setting === FOLDER ? 'folder' : setting.replace(/^guard of .*\.(\w+\.\w+)$/, 'guard.workflow.$1')
 }
 
@@ -226,7 +239,7 @@ export function listRules(guard: Guard): string[] {
   const limits = (['delete', 'write'] as const).flatMap((effect) =>
     planLimits(guard, undefined, { source, effect, listed: Infinity }),
   )
-  return ['folder', ...new Set(limits.map(ruleOf))]
+  return ['folder', 'plan', ...new Set(limits.map(ruleOf))]
 }
 
 const WORDS = { run: 'in one run', hour: 'an hour', day: 'a day' } as const
@@ -235,6 +248,7 @@ const NOUNS = { deletes: 'deletes', bytes: 'bytes', writes: 'writes' } as const
 /** The limit in words, with the setting that was too small. */
 export function describeLimit({ scope, what, window, most, setting }: Limit): string {
   if (setting === FOLDER) return 'the delete of a folder with everything in it, which always asks'
+  if (setting === PLAN) return 'outside of the plan that the run was started with'
   const whose = scope.startsWith('run/') ? '' : ` of ${scope === 'all' ? 'all workflows' : scope.replace('/', ' ')}`
   const part = setting.endsWith('.share') ? ', the allowed share of what it listed' : ''
   return `over ${most} ${NOUNS[what]}${whose} ${WORDS[window]}${part} (${setting})`

@@ -40,7 +40,7 @@ async function deriveDelete(
   }
   const outcome = decideDelete(found, expect)
   if (outcome.outcome === 'deleted' && target !== null) onDelete?.(target)
-  return derive({ finishedAt: now(), output: JSON.stringify(outcome) })
+  return { ...derive({ finishedAt: now(), output: JSON.stringify(outcome) }), seen: found }
 }
 
 /** The outcome that the client's delete would have; see `files/operations/delete.ts`. */

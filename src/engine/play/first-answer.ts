@@ -1,4 +1,5 @@
 import type { Checkpoint } from '../../core/runs/step.ts'
+import type { Asked } from '../../core/safety/effect.ts'
 import type { StageFacts, StageOutcome } from '../pass/stage.ts'
 import type { AnswerSource } from './played.ts'
 
@@ -11,6 +12,8 @@ export interface Answer {
   outcome: StageOutcome | null
   /** The place of a recorded outcome among those of its run; see `numberOf`. */
   number?: number
+  /** State of its file now, for an effect whose run has not read it. */
+  seen?: Asked | null
 }
 
 /** Answers a step, or gives null where it knows nothing of it. Must not do anything outside. */

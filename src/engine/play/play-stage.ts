@@ -40,14 +40,17 @@ export class PlayStage implements Stage {
       return this.#endOpen(step, `it cannot be answered: ${error instanceof Error ? error.message : error}`)
     }
     if (given === null) return this.#endOpen(step, describeOpen(step))
-    const { source, from, outcome, number } = given
+    const { source, from, outcome, number, seen = null } = given
     noted.source = source
     if (from !== undefined) noted.from = from
     if (outcome === null) {
       this.lastRead = step.key
       return null
     }
-    if ('outcome' in noted && step.effect === 'delete') noted.outcome = readOutcome(outcome)
+    if ('outcome' in noted && step.effect === 'delete') {
+      noted.outcome = readOutcome(outcome)
+      noted.asked ??= seen
+    }
     await this.#turns.wait(outcome.finishedAt ?? this.#parts.clock.now(), number)
     return outcome
   }

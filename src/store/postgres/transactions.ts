@@ -4,6 +4,7 @@ import { describeByHand } from '../rows/describe-by-hand.ts'
 import { describeStale } from '../rows/describe-stale.ts'
 import { isInLedger } from '../rows/is-in-ledger.ts'
 import { beginByHand, resumeEffects, stopEffects } from './limits/effect-writes.ts'
+import { startPlanned } from './limits/start-planned.ts'
 import type { Ending } from './runs/run-table.ts'
 import type { Tables } from './tables.ts'
 
@@ -197,6 +198,7 @@ const safety: Pick<
   | 'endByHand'
   | 'decideApproval'
   | 'carryOutDecision'
+  | 'startPlanned'
   | 'addApprover'
   | 'removeApprover'
   | 'recordAction'
@@ -238,6 +240,7 @@ const safety: Pick<
   },
   decideApproval: (t, decision, now) => t.decisions.decide(decision, now),
   carryOutDecision: (t, now) => t.decisions.carryOut(now),
+  startPlanned: (t, planned, word, now) => startPlanned(t, planned, word, now),
   addApprover: (t, approver) => t.approvers.add(approver),
   removeApprover: (t, name, now) => t.approvers.remove(name, now),
   recordAction: (t, entry, outcome) => t.audits.add(entry, outcome),

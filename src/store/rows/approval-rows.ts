@@ -49,6 +49,8 @@ export interface Opening
   question: string | null
   openedAt: number
   expiresAt: number
+  /** Default: a new one. */
+  id?: string
 }
 
 /** How far a decision about a long list is carried out. */

@@ -11,6 +11,7 @@ const ORIGINS = [
   'tick',
   'manual',
   'replay',
+  'plan',
   'fork',
   'failure',
   'continue',

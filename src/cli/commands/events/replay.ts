@@ -62,8 +62,18 @@ export function define(command: Command, { out, project }: Cli): void {
     )
     .option('--until <when>', 'select events received before then, in the same forms', parseSince)
     .option('--per-second <count>', 'the most selected events per second (default: 100)', countUpTo(10_000))
-    .action((named, choice) =>
-      project.withStore(async (store) => {
+    .option('--plan <file>', 'let the run do what this plan of the event lists, and ask for all else')
+    .option('--as <name>', 'approve the plan as this registered approver')
+    .option('--key-file <file>', 'sign the approval of the plan with the private key in this file')
+    .action((named, { plan, as, keyFile, ...choice }) =>
+      project.withStore(async (store, config) => {
+        const [event, another] = named
+        if (plan !== undefined) {
+          if (event === undefined || event === '-' || another !== undefined) throw describeLoosePlan()
+          const { replayPlan } = await import('../safety/plan/replay-plan.ts')
+          const { workflow, account } = choice
+          return replayPlan({ out, project }, store, { config, event, workflow, account, plan, as, keyFile })
+        }
         const { type, path, since, until } = choice
         const isSelected = [type, path, since, until].some((value) => value !== undefined)
         if (named.length > 0 === isSelected) throw describeMisuse()
@@ -162,6 +172,12 @@ function describeMisuse(): UpshotError {
     details: {
       fix: 'For example: "upshot events replay evt_1", or "upshot events replay --type file.created --since 1h".',
     },
+  })
+}
+
+function describeLoosePlan(): UpshotError {
+  return new UpshotError('invalid_request', 'A plan is for one event. Name that event, and no other.', {
+    details: { fix: 'For example: upshot events replay evt_1 --plan plan.json' },
   })
 }
 

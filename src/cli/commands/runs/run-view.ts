@@ -25,6 +25,7 @@ export function describeCause({ eventId, tickAt, origin, parentRun }: Run, now: 
 const ORIGINS = {
   manual: 'by hand',
   replay: 'replayed',
+  plan: 'by its plan',
   fork: 'forked',
   failure: 'after a failure',
   continue: 'continued',
@@ -33,6 +34,7 @@ const ORIGINS = {
 const LINEAGE = {
   manual: 'made by hand',
   replay: 'repeats',
+  plan: 'repeats by a plan',
   fork: 'forked from',
   failure: 'follows the failure of',
   continue: 'continues',

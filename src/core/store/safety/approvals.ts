@@ -8,6 +8,25 @@ import type {
 } from '../../safety/approval.ts'
 import type { VoteReads } from '../../safety/votes/verified-votes.ts'
 
+/** A run that may do what a plan foresaw. */
+export interface PlannedRun {
+  event: { id: string; account: string }
+  workflow: string
+  /** Ids of the new run and of its approval. */
+  run: string
+  approval: string
+  /** The list in words, as an approval shows its limit. */
+  why: string
+  /** Effects in the order of the plan. Without any, the run has no approval. */
+  items: readonly Pick<ApprovalItem, 'step' | 'target' | 'asked'>[]
+  needs: number
+  /** When the approval expires, where more people have to agree; epoch milliseconds. */
+  expiresAt: number
+}
+
+/** A person's word for the whole list of a plan. */
+export type PlannedWord = Pick<Decision, 'actor' | 'reason' | 'hash' | 'signature'>
+
 export interface ApprovalWrites {
   /**
    * Counts a person's word. Approving covers the list up to the named hash; the rest moves to a
@@ -19,6 +38,11 @@ export interface ApprovalWrites {
    * Returns the runs that it woke, or null where no decision is left.
    */
   carryOutDecision(now: number): Promise<number | null>
+  /**
+   * Starts a run of a stored event with an approval of just these effects, by a person's word. Any
+   * other delete or write of the run is held. Throws as {@link decideApproval}.
+   */
+  startPlanned(planned: PlannedRun, word: PlannedWord, now: number): Promise<DecisionResult>
   /** `conflict` for a name that is taken. */
   addApprover(approver: Approver): Promise<void>
   /** Their later words do not count. False for an unknown name. */

@@ -63,6 +63,11 @@ export const OPERATOR_WRITES = {
       only: only === null ? null : only.map(({ from, to }) => `${from}-${to}`),
       as: actor,
     }),
+  startPlanned: ({ event, workflow, run, approval, items }, { actor, hash }) =>
+    act('event.replay_plan', event.id, {
+      ...{ account: event.account, workflow, run, hash, as: actor },
+      ...{ approval: items.length === 0 ? null : approval, effects: items.length },
+    }),
   stopEffects: ({ kind, name, reason }) => act('effects.stop', describeScope({ kind, name }), { because: reason }),
   resumeEffects: (scope) => act('effects.resume', describeScope(scope)),
   noteRestored: ({ reason }) => act('effects.restored', 'ledger', { because: reason }),

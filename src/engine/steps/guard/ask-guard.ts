@@ -1,7 +1,7 @@
 import { accountOf } from '../../../core/runs/claim.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { Asked, EffectAsk, EffectPermit, FileBefore, FileState } from '../../../core/safety/effect.ts'
-import { folderLimit, type Limit, planLimits } from '../../../core/safety/guard.ts'
+import { folderLimit, type Limit, planLimit, planLimits } from '../../../core/safety/guard.ts'
 import type { DeletePermit } from '../../../core/service/files-api.ts'
 import { STORAGES } from '../../../core/service/storage.ts'
 import type { Pass } from '../../pass/pass.ts'
@@ -33,7 +33,7 @@ export interface EffectFacts {
  */
 export function needsPermit(pass: Pass, step: Checkpoint, { once = false }: { once?: boolean }): boolean {
   if (step.effect === 'delete' || once) return true
-  return step.effect === 'write' && pass.limitsWrites
+  return step.effect === 'write' && (pass.limitsWrites || isPlanned(pass))
 }
 
 /**
@@ -45,10 +45,9 @@ export async function askGuard(
   { step, row, isHeld }: { step: Checkpoint; row: Checkpoint; isHeld: boolean },
   facts: EffectFacts,
 ): Promise<EffectPermit> {
-  const planned = planLimitsOf(pass, step, facts.listed)
-  const limits = facts.isFolderAllowed ? [folderLimit(pass.run.lease), ...planned] : planned
+  const limits = planLimitsOf(pass, step, facts)
   // A size that nobody knows counts as nothing, so it is looked up where bytes are limited.
-  const mustLook = isHeld || limits.some(({ what }) => what === 'bytes')
+  const mustLook = isHeld || isPlanned(pass) || limits.some(({ what }) => what === 'bytes')
   const known = facts.asked ?? (mustLook ? await look(pass, facts) : null)
   const request = describeAsk(pass, { step, row, asked: known, limits, facts })
   const permit = await (facts.list
@@ -97,12 +96,23 @@ function describeAsk(pass: Pass, { step, row, asked, limits, facts }: AskParts):
   }
 }
 
-/** The limits of a step's effect; none where the guard is off. */
-function planLimitsOf(pass: Pass, step: Checkpoint, listed: number | null): Limit[] {
+/** The limits of a step's effect. Where the guard is off, those that always ask. */
+function planLimitsOf(pass: Pass, step: Checkpoint, { listed, isFolderAllowed = false }: EffectFacts): Limit[] {
+  const { effect } = step
+  const { runId } = pass.run.lease
+  if (effect === 'read') return isFolderAllowed ? [folderLimit({ runId })] : []
   const { limits } = pass.guard
-  if (limits === null || step.effect === 'read') return []
-  const source = { runId: pass.run.lease.runId, ...sourceOf(pass, step) }
-  return planLimits(limits, pass.ownLimits, { source, effect: step.effect, listed })
+  const source = { runId, ...sourceOf(pass, step) }
+  return [
+    ...(isPlanned(pass) ? [planLimit({ runId }, effect)] : []),
+    ...(isFolderAllowed ? [folderLimit({ runId })] : []),
+    ...(limits === null ? [] : planLimits(limits, pass.ownLimits, { source, effect, listed })),
+  ]
+}
+
+/** True for a run that was started with a plan, whose list is all that it may do by itself. */
+function isPlanned({ run }: Pass): boolean {
+  return run.origin === 'plan'
 }
 
 /** The source of an effect, as limits and stops count it. */

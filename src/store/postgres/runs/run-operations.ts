@@ -5,6 +5,7 @@ import { findObstacle } from '../../../core/runs/run.ts'
 import { DIVERGED, numberOf, planReset } from '../../../core/runs/step.ts'
 import type { Invocation } from '../../../core/runs/wait.ts'
 import type { Fork } from '../../../core/store/operations.ts'
+import type { PlannedRun } from '../../../core/store/safety/approvals.ts'
 import type { Connection } from '../database/connection.ts'
 import { RANK } from '../database/rank.ts'
 import { type EventTable, newestEvent } from '../incoming/event-table.ts'
@@ -105,11 +106,19 @@ export class RunOperations {
     return id
   }
 
-  async replay(
-    { id, account }: { id: string; account: string },
-    workflows: readonly string[],
+  async replay(named: { id: string; account: string }, workflows: readonly string[], now: number): Promise<string[]> {
+    return this.replayStored(await this.#requireBody(named), workflows, now)
+  }
+
+  /** A run of this id that the guard lets do what its plan foresaw. */
+  async startPlanned(
+    { event: named, workflow, run }: Pick<PlannedRun, 'event' | 'workflow' | 'run'>,
     now: number,
-  ): Promise<string[]> {
+  ): Promise<void> {
+    await this.#insertReplay(await this.#requireBody(named), { id: run, workflow, origin: 'plan', now })
+  }
+
+  async #requireBody({ id, account }: { id: string; account: string }): Promise<EventRecord> {
     const event = await this.#events.findIn(account, id)
     if (!event) throw describeMissing(`event ${id} in the account "${account}"`)
     if (event.body === '') {
@@ -117,21 +126,32 @@ export class RunOperations {
         details: { fix: 'Raise retention.payloads in config/upshot.config.ts to keep bodies longer.' },
       })
     }
-    return this.replayStored(event, workflows, now)
+    return event
   }
 
   /** New runs of an event that has its body. */
   async replayStored(event: EventRecord, workflows: readonly string[], now: number): Promise<string[]> {
-    const { account } = event
     const runs: string[] = []
     for (const workflow of workflows) {
-      const run = newId('run', now)
-      const before = (await this.#replays.latestRun.get(event.seq, workflow)) ?? null
-      await this.#replays.insert.run({ id: run, workflow, account, seq: event.seq, now, before })
-      runs.push(run)
+      const id = newId('run', now)
+      await this.#insertReplay(event, { id, workflow, origin: 'replay', now })
+      runs.push(id)
     }
     return runs
   }
+
+  async #insertReplay({ account, seq }: EventRecord, replay: Replay): Promise<void> {
+    const before = (await this.#replays.latestRun.get(seq, replay.workflow)) ?? null
+    await this.#replays.insert.run({ ...replay, account, seq, before })
+  }
+}
+
+/** A run to make of an event. */
+interface Replay {
+  id: string
+  workflow: string
+  origin: 'replay' | 'plan'
+  now: number
 }
 
 /** Makes a run that no other run invoked. Index: primary key. */
@@ -247,7 +267,7 @@ function prepareReplays(db: Connection) {
     insert: db.prepare(
       `WITH made AS (
          INSERT INTO run (id, workflow, event_seq, since_seq, created_at, origin, origin_run)
-         VALUES (@id, @workflow, @seq, ${newestEvent('@account::text')}, @now, 'replay', @before)
+         VALUES (@id, @workflow, @seq, ${newestEvent('@account::text')}, @now, @origin, @before)
          RETURNING id, workflow)
        INSERT INTO work (run_id, workflow, status, rank) SELECT made.id, workflow, 'pending', ${RANK} FROM made`,
     ),

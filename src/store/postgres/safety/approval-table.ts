@@ -40,7 +40,7 @@ export class ApprovalTable {
   }
 
   async open(opening: Opening): Promise<ApprovalRow> {
-    const id = newId('apr', opening.openedAt)
+    const { id = newId('apr', opening.openedAt) } = opening
     const hash = seedHash(id, opening.question === null ? null : JSON.parse(opening.question))
     await this.#sql.insert.run({ ...opening, id, hash })
     const { openedAt, expiresAt } = opening

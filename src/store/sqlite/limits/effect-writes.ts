@@ -5,17 +5,22 @@ import type { EffectWrites } from '../../../core/store/safety/effects.ts'
 import { describeByHand } from '../../rows/describe-by-hand.ts'
 import { describeStale } from '../../rows/describe-stale.ts'
 import type { GroupCommit } from '../database/group-commit.ts'
+import type { RunOperations } from '../runs/run-operations.ts'
+import type { ApprovalTable } from '../safety/approval-table.ts'
 import type { ApproverTable } from '../safety/approver-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
 import type { ApprovalDecisions } from './approval-decisions.ts'
 import type { Permits } from './permits.ts'
+import { startPlanned } from './start-planned.ts'
 
 interface EffectTables {
+  approvals: ApprovalTable
   approvers: ApproverTable
   decisions: ApprovalDecisions
   effects: EffectTable
+  operations: RunOperations
   permits: Permits
   stops: StopTable
   waits: WaitTable
@@ -72,10 +77,12 @@ export function effectWrites({ permits, stops, waits, effects }: EffectTables, c
 }
 
 /** The words of people, and who may speak. */
-export function approvalWrites({ decisions, approvers }: EffectTables, commit: Commit): ApprovalWrites {
+export function approvalWrites(tables: EffectTables, commit: Commit): ApprovalWrites {
+  const { decisions, approvers } = tables
   return {
     decideApproval: (decision, now) => commit.write(() => decisions.decide(decision, now)),
     carryOutDecision: (now) => commit.write(() => decisions.carryOut(now)),
+    startPlanned: (planned, word, now) => commit.write(() => startPlanned(tables, planned, word, now)),
     addApprover: (approver) => commit.write(() => approvers.add(approver)),
     removeApprover: (name, now) => commit.write(() => approvers.remove(name, now)),
   }

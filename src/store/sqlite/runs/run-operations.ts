@@ -6,6 +6,7 @@ import { findObstacle } from '../../../core/runs/run.ts'
 import { DIVERGED, numberOf, planReset } from '../../../core/runs/step.ts'
 import type { Invocation } from '../../../core/runs/wait.ts'
 import type { Fork } from '../../../core/store/operations.ts'
+import type { PlannedRun } from '../../../core/store/safety/approvals.ts'
 import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
 import type { ApprovalTable } from '../safety/approval-table.ts'
 import type { RunTable } from './run-table.ts'
@@ -102,7 +103,16 @@ export class RunOperations {
     return id
   }
 
-  replay({ id, account }: { id: string; account: string }, workflows: readonly string[], now: number): string[] {
+  replay(named: { id: string; account: string }, workflows: readonly string[], now: number): string[] {
+    return this.replayStored(this.#requireBody(named), workflows, now)
+  }
+
+  /** A run of this id that the guard lets do what its plan foresaw. */
+  startPlanned({ event: named, workflow, run }: Pick<PlannedRun, 'event' | 'workflow' | 'run'>, now: number): void {
+    this.#insertReplay(this.#requireBody(named), { id: run, workflow, origin: 'plan', now })
+  }
+
+  #requireBody({ id, account }: { id: string; account: string }): EventRecord {
     const event = this.#events.findIn(account, id)
     if (!event) throw describeMissing(`event ${id} in the account "${account}"`)
     if (event.body === '') {
@@ -110,18 +120,30 @@ export class RunOperations {
         details: { fix: 'Raise retention.payloads in config/upshot.config.ts to keep bodies longer.' },
       })
     }
-    return this.replayStored(event, workflows, now)
+    return event
   }
 
   /** New runs of an event that has its body. */
   replayStored(event: EventRecord, workflows: readonly string[], now: number): string[] {
     return workflows.map((workflow) => {
-      const run = newId('run', now)
-      const before = this.#replays.latestRun.get(event.seq, workflow) ?? null
-      this.#replays.insert.run({ id: run, workflow, seq: event.seq, now, before })
-      return run
+      const id = newId('run', now)
+      this.#insertReplay(event, { id, workflow, origin: 'replay', now })
+      return id
     })
   }
+
+  #insertReplay({ seq }: EventRecord, replay: Replay): void {
+    const before = this.#replays.latestRun.get(seq, replay.workflow) ?? null
+    this.#replays.insert.run({ ...replay, seq, before })
+  }
+}
+
+/** A run to make of an event. */
+interface Replay {
+  id: string
+  workflow: string
+  origin: 'replay' | 'plan'
+  now: number
 }
 
 /** Makes a run that no other run invoked. Index: primary key. */
@@ -222,7 +244,7 @@ function prepareReplays(db: Database) {
   return {
     insert: db.prepare(
       `INSERT INTO run (id, workflow, status, event_seq, since_seq, created_at, origin, origin_run, priority)
-       VALUES (@id, @workflow, 'pending', @seq, ${NEWEST_EVENT}, @now, 'replay', @before,
+       VALUES (@id, @workflow, 'pending', @seq, ${NEWEST_EVENT}, @now, @origin, @before,
          coalesce((SELECT priority FROM workflow WHERE id = @workflow), 0))`,
     ),
     // Index: run_caused.

@@ -40,7 +40,7 @@ export class ApprovalTable {
   }
 
   open(opening: Opening): ApprovalRow {
-    const id = newId('apr', opening.openedAt)
+    const { id = newId('apr', opening.openedAt) } = opening
     const hash = seedHash(id, opening.question === null ? null : JSON.parse(opening.question))
     this.#sql.insert.run({ ...opening, id, hash })
     const { openedAt, expiresAt } = opening

@@ -42,7 +42,8 @@ async function findWholeHash(store: PersonStore, { approval, hash }: Pick<Decisi
   }
 }
 
-function signVote(decision: Decision, keyFile: string): Uint8Array {
+/** Signs a word for the whole hash that it names. Throws `invalid_request` for an unusable key. */
+export function signVote(decision: Decision, keyFile: string): Uint8Array {
   try {
     return sign(null, Buffer.from(describeVote(decision)), createPrivateKey(readFileSync(keyFile)))
   } catch (cause) {

@@ -11,6 +11,7 @@ import type { Cli } from '../../../command.ts'
 import { findEvent } from '../../../open/find-event.ts'
 import { formatFailure } from '../../../terminal/format-value.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
+import { describePlanFile, writePlanFile } from './plan-file.ts'
 import { describePlan, formatPlan } from './plan-view.ts'
 
 /** `upshot plan <event>`: what a workflow would do with an event, found without doing it. */
@@ -20,7 +21,8 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--workflow <id>', 'the workflow (default: the only one that runs on the type of the event)')
     .option('--account <name>', 'account of the event, if several have one with this id')
     .option('--workflows <folder>', 'the folder of the code (default: that of the project)')
-    .action((id, { workflow: named, account, workflows }) =>
+    .option('--save <file>', 'save the deletes and writes, for "upshot events replay --plan"')
+    .action((id, { workflow: named, account, workflows, save }) =>
       project.withStore(async (store, config) => {
         const event = await findEvent(store, { id, account })
         const workflow = named ?? (await findOnlyWorkflow(store, event))
@@ -40,8 +42,25 @@ export function define(command: Command, { out, project }: Cli): void {
         const about = { workflow, event, codeHash: code?.codeHash ?? null, reads, stops: await store.listStops() }
         out.result(describePlan(planned, about), () => formatPlan(planned, about, out))
         leave(out, planned)
+        if (save !== undefined) savePlan(out, planned, { ...about, file: save, now })
       }),
     )
+}
+
+function savePlan(
+  out: Cli['out'],
+  planned: RoomPlan,
+  {
+    file,
+    event,
+    ...about
+  }: { file: string; event: EventRecord; workflow: string; codeHash: string | null; now: number },
+): void {
+  const { workflow, codeHash, now } = about
+  const plan = describePlanFile(planned, { event: event.id, account: event.account, workflow, codeHash, now })
+  writePlanFile(file, plan)
+  out.note(`${plan.effects.length} effects are in ${file}, ${plan.hash.slice(0, 8)}. A run that may do just these:`)
+  out.note(`upshot events replay ${event.id} --workflow ${workflow} --plan ${file}`)
 }
 
 function leave(out: Cli['out'], { end, undeclared }: RoomPlan): void {

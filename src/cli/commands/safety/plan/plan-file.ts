@@ -1,0 +1,113 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { z } from 'zod'
+import type { RoomPlan } from '../../../../app/play/room.ts'
+import { UpshotError } from '../../../../core/errors.ts'
+import { type ApprovalItem, chainHash, seedHash } from '../../../../core/safety/approval.ts'
+import type { Asked } from '../../../../core/safety/effect.ts'
+import { isoTime } from '../../../../core/time.ts'
+
+/** Steps of a run that another one invokes are named behind its step. */
+const WITHIN = ' › '
+
+const state = z
+  .object({
+    path: z.string().nullable(),
+    bytes: z.number().nullable(),
+    modifiedAt: z.string().nullable(),
+    input: z.json().optional(),
+  })
+  .transform(({ input, ...file }): Asked => (input === undefined ? file : { ...file, input }))
+
+const planFile = z.object({
+  format: z.literal('upshot plan 1'),
+  event: z.string(),
+  account: z.string(),
+  workflow: z.string(),
+  codeHash: z.string().nullable(),
+  plannedAt: z.string(),
+  /** Covers the event, the workflow and each effect, in their order. */
+  hash: z.string(),
+  effects: z.array(
+    z.object({
+      class: z.enum(['delete', 'write']),
+      step: z.string(),
+      target: z.string().nullable(),
+      /** State of the file, or content of the write, as the plan saw it. */
+      asked: state.nullable(),
+    }),
+  ),
+})
+
+/** The deletes and writes of a plan, as a file keeps them. */
+export type PlanFile = z.infer<typeof planFile>
+
+/** Of an effect of the plan. */
+type Item = Pick<ApprovalItem, 'step' | 'target' | 'asked'>
+
+/** The deletes and writes that a plan lists. Throws `conflict` for effects of other runs. */
+export function describePlanFile(
+  plan: Pick<RoomPlan, 'effects' | 'undeclared'>,
+  { now, ...about }: Pick<PlanFile, 'event' | 'account' | 'workflow' | 'codeHash'> & { now: number },
+): PlanFile {
+  const changes = plan.effects.flatMap(({ class: kind, ...effect }) =>
+    kind === 'delete' || kind === 'write' ? [{ ...effect, class: kind }] : [],
+  )
+  const within = changes.find(({ step }) => step.includes(WITHIN))
+  if (within) throw refuse(`"${within.step}" is an effect of another run, which it invokes`)
+  const [refused] = plan.undeclared
+  if (refused) throw refuse(`the code acts where nothing declares it (${refused.call})`)
+  const effects = changes.map(({ class: kind, step, target, asked }) => ({ class: kind, step, target, asked }))
+  const hash = hashPlan({ ...about, effects })
+  return { format: 'upshot plan 1', ...about, plannedAt: isoTime(now), hash, effects }
+}
+
+export function writePlanFile(path: string, plan: PlanFile): void {
+  writeFileSync(path, `${JSON.stringify(plan, null, 2)}\n`, { mode: 0o600 })
+}
+
+/** Throws `invalid_request` for a file that is no plan, or that was changed since. */
+export function readPlanFile(path: string): PlanFile {
+  const plan = planFile.safeParse(parseFile(path))
+  if (!plan.success) throw describeFault(path, 'it is no plan')
+  if (hashPlan(plan.data) !== plan.data.hash) throw describeFault(path, 'it was changed since it was saved')
+  return plan.data
+}
+
+function parseFile(path: string): unknown {
+  const text = readText(path)
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw describeFault(path, 'it is no JSON', cause)
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw describeFault(path, 'it cannot be read', cause)
+  }
+}
+
+/** The hash of a list that begins with this approval. */
+export function hashItems(seed: string, run: string, items: readonly Item[]): string {
+  return items.reduce((before, item) => chainHash(before, { ...item, runId: run }), seed)
+}
+
+function hashPlan({ event, account, workflow, effects }: Omit<PlanFile, 'format' | 'plannedAt' | 'hash'>): string {
+  return hashItems(seedHash('plan', [event, account, workflow]), '', effects)
+}
+
+function describeFault(path: string, why: string, cause?: unknown): UpshotError {
+  return new UpshotError('invalid_request', `Cannot use the plan in ${path}: ${why}.`, {
+    cause,
+    details: { fix: 'Make one with "upshot plan <event> --save <file>".' },
+  })
+}
+
+function refuse(why: string): UpshotError {
+  return new UpshotError('conflict', `This plan cannot be saved: ${why}.`, {
+    details: { fix: 'A saved plan is for the effects of one run. Plan that other code by itself.' },
+  })
+}

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
+import { newId } from '../../../../src/core/ids.ts'
+import { chainHash, seedHash } from '../../../../src/core/safety/approval.ts'
+import type { Asked } from '../../../../src/core/safety/effect.ts'
+import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
+import { NOW } from '../../../support/fixtures.ts'
+import { createTestEngine } from '../../../support/test-engine.ts'
+import { filesOf } from '../../support/files-in-runs.ts'
+
+const service = 'storage_a' as const
+const state = (id: string): Asked => ({ path: `/${id}`, bytes: 1, modifiedAt: null })
+const entry = (id: string) => ({ service, id, type: 'file', path: `/${id}`, size: 1, modifiedAt: null }) as never
+const deletion = (id: string, asked: Asked | null = state(id)) => ({
+  ...{ step: `files.delete[${service}:${id}]`, target: `${service}:${id}`, asked },
+})
+const write = (n: number) => ({
+  ...{ step: 'note', target: 'notes', asked: { path: null, bytes: null, modifiedAt: null, input: { n } } },
+})
+
+/** Starts a run with a plan of `items`, and gives what it did and its row. */
+async function runWith(items: readonly ReturnType<typeof deletion>[], guard = DEFAULT_POLICY) {
+  const engine = createTestEngine()
+  const done: string[] = []
+  const tidy = defineWorkflow({
+    id: 'tidy',
+    on: '*',
+    run: async ({ files, step }) => {
+      await files.delete({ service, id: 'unread' })
+      await files.delete(await files.get({ service, id: 'read' }))
+      await step.run('note', () => void done.push('note'), { target: 'notes', input: { n: 1 } })
+    },
+  })
+  const client = filesOf({
+    get: async ({ id }: { id: string }) => entry(id),
+    find: async ({ id }: { id: string }) => entry(id),
+    delete: async ({ id }: { id: string }) => {
+      done.push(id)
+      return { outcome: 'deleted', proof: 'reply' }
+    },
+  })
+  await engine.start([tidy], { filesFor: client, guard })
+  await engine.run('tidy')
+  done.length = 0
+  const [run, approval] = [newId('run', NOW), newId('apr', NOW)]
+  const hash = items.reduce((before, item) => chainHash(before, { ...item, runId: run }), seedHash(approval))
+  const about = { run, approval, items, why: 'under a plan', needs: 1, expiresAt: NOW + 86_400_000 }
+  await engine.store.startPlanned(
+    { event: { id: 'evt_1', account: 'default' }, workflow: 'tidy', ...about },
+    { actor: 'anna', reason: null, hash, signature: null },
+    NOW,
+  )
+  return { row: await engine.passOf(run), done }
+}
+
+test('a run with a plan does what the plan lists, also a delete of a file that it has not read', async () => {
+  const { row, done } = await runWith([deletion('unread'), deletion('read'), write(1)])
+  expect(row.status).toBe('completed')
+  expect(done).toEqual(['unread', 'read', 'note'])
+})
+
+test.each([
+  ['a delete that is not listed', [deletion('unread'), write(1)], ['unread']],
+  ['a file in another state', [deletion('unread', { ...state('unread'), bytes: 2 }), deletion('read')], []],
+  ['a write of other content', [deletion('unread'), deletion('read'), write(2)], ['unread', 'read']],
+])('%s is held, also where the guard is off', async (_, items, before) => {
+  const { row, done } = await runWith(items, { ...DEFAULT_POLICY, limits: null })
+  expect(done).toEqual(before)
+  expect(row.status).toBe('waiting')
+  expect(row.reason).toContain('outside of the plan that the run was started with')
+})

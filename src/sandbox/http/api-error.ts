@@ -21,7 +21,15 @@ export function toWireError(error: unknown): WireError {
   if (error instanceof ZodError) return ofZod(error)
   if (error instanceof UpshotError) return ofUpshot(error)
   if (isHttpError(error)) return { status: error.status, code: 'invalid_request', message: error.message, details: {} }
-  return { status: 500, code: 'service_error', message: 'The service failed.', details: {} }
+  const cause = findDiskFault(error)
+  const message = cause === null ? 'The service failed.' : `The storage cannot be read or written: ${cause}.`
+  return { status: 500, code: 'service_error', message, details: {} }
+}
+
+/** The cause of an error of the disk, without its path; null for any other error. */
+function findDiskFault(error: unknown): string | null {
+  const isOfDisk = error instanceof Error && 'code' in error && 'syscall' in error && 'path' in error
+  return isOfDisk ? (/^(E[A-Z]+: [^,]+),/.exec(error.message)?.[1] ?? String(error.code)) : null
 }
 
 function ofZod(error: ZodError): WireError {

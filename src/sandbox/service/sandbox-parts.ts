@@ -119,7 +119,10 @@ function watchAll(
   const { scanEveryMs = 10_000, hints = true } = options
   return Object.values(parts.storages).map((storage) => {
     const { index, recorder } = parts
-    const watcher = new StorageWatcher({ storage, index, recorder, settleMs: SETTLE_MS, scanEveryMs, hints })
+    const watcher = new StorageWatcher({
+      ...{ storage, index, recorder, settleMs: SETTLE_MS, scanEveryMs, hints },
+      log: options.log ?? (() => {}),
+    })
     storage.rescanWith(() => watcher.catchUp())
     return watcher
   })

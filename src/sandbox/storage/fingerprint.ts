@@ -1,4 +1,4 @@
-import { type BigIntStats, lstatSync } from 'node:fs'
+import { accessSync, type BigIntStats, constants, lstatSync } from 'node:fs'
 
 /** The state of a path on disk. Two equal fingerprints in a row mean that nobody is writing. */
 export interface Fingerprint {
@@ -34,5 +34,21 @@ export function statOrNull(path: string): BigIntStats | null {
   } catch {
     // A folder on the way became a file or cannot be entered.
     return null
+  }
+}
+
+/**
+ * The code of the error that hides what is at a path, such as `EACCES`; null where the disk tells.
+ * A directory `root` that is gone tells nothing of its files.
+ */
+export function findReadFault(root: string, path: string): string | null {
+  try {
+    accessSync(root, constants.R_OK | constants.X_OK)
+    lstatSync(path, { throwIfNoEntry: false })
+    return null
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    // A folder on the way became a file.
+    return code === 'ENOTDIR' ? null : code
   }
 }

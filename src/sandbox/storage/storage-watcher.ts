@@ -1,8 +1,9 @@
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { setTimeout as after, setImmediate as nextTurn } from 'node:timers/promises'
+import type { Log } from '../options.ts'
 import type { ChangeRecorder } from './change-recorder.ts'
-import { type Fingerprint, fingerprintOf, identityIn } from './fingerprint.ts'
+import { type Fingerprint, findReadFault, fingerprintOf, identityIn } from './fingerprint.ts'
 import { FolderHints } from './folder-hints.ts'
 import type { Storage } from './storage.ts'
 import type { StorageIndex } from './storage-index.ts'
@@ -21,6 +22,7 @@ interface WatchOptions {
   settleMs: number
   scanEveryMs: number
   hints: boolean
+  log: Log
 }
 
 /**
@@ -47,6 +49,8 @@ export class StorageWatcher {
   #scanTimer: NodeJS.Timeout | undefined
   /** Walks run one after another. */
   #walking: Promise<void> = Promise.resolve()
+  /** The error that hides files of the storage; null while there is none. */
+  #fault: string | null = null
   #state: 'new' | 'connecting' | 'catching up' | 'watching' | 'stopped' = 'new'
 
   constructor(options: WatchOptions) {
@@ -194,8 +198,18 @@ export class StorageWatcher {
   #record(path: string, fingerprint: Fingerprint | null): void {
     const silent = this.#state === 'connecting'
     const place = { storage: this.storage.name, root: this.storage.dir, path, silent }
+    const fault = fingerprint ? null : findReadFault(this.storage.dir, diskPath(this.storage.dir, path))
+    this.#tellFault(path, fault)
     if (fingerprint) this.#options.recorder.present(place, fingerprint)
-    else this.#options.recorder.missing(place)
+    else if (fault === null) this.#options.recorder.missing(place)
+  }
+
+  /** Tells once of a storage that cannot be read: its files are neither there nor gone. */
+  #tellFault(path: string, fault: string | null): void {
+    if (fault !== null && fault !== this.#fault) {
+      this.#options.log({ msg: 'storage unreadable', storage: this.storage.name, path, error: fault })
+    }
+    this.#fault = fault
   }
 
   #scanLater(tookMs: number): void {

@@ -43,7 +43,15 @@ function openQuietStorage() {
   const parts = openSandboxParts({ dir: tempFolder(), clock: 'manual' })
   const storage = parts.storages.storage_a
   const { index, recorder } = parts
-  const watcher = new StorageWatcher({ storage, index, recorder, settleMs: 0, scanEveryMs: 3_600_000, hints: false })
+  const watcher = new StorageWatcher({
+    storage,
+    index,
+    recorder,
+    settleMs: 0,
+    scanEveryMs: 3_600_000,
+    hints: false,
+    log: () => {},
+  })
   return { parts, storage, watcher }
 }
 

@@ -1,7 +1,9 @@
 import { appendFileSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { toWireError } from '../../../src/sandbox/http/api-error.ts'
 import type { Sandbox } from '../../../src/sandbox/index.ts'
+import { findReadFault } from '../../../src/sandbox/storage/fingerprint.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 
@@ -181,4 +183,40 @@ test('a regular scan finds changes without hints', async () => {
   const sandbox = await openSandbox({ scanEveryMs: 50, hints: false })
   drop(sandbox, '/late.txt')
   expect(await eventsAtRest(sandbox)).toEqual(['file.created /late.txt'])
+})
+
+test('a storage whose directory cannot be read loses no file, and says so once', async () => {
+  const lines: object[] = []
+  const sandbox = await openSandbox({ scanEveryMs: 20, log: (line) => lines.push(line) })
+  const { dir } = sandbox.storage('storage_a')
+  for (const path of ['/in/a.txt', '/b.txt']) await sandbox.storage('storage_a').put(path, 'x')
+  renameSync(dir, `${dir}.away`)
+  const unreadable = () => lines.filter((line) => 'msg' in line && line.msg === 'storage unreadable')
+  await expect
+    .poll(unreadable, { interval: 10, timeout: 10_000 })
+    .toEqual([{ msg: 'storage unreadable', storage: 'storage_a', path: expect.stringMatching(/^\//), error: 'ENOENT' }])
+  expect(sandbox.storage('storage_a').list()).toHaveLength(3)
+  renameSync(`${dir}.away`, dir)
+  rmSync(join(dir, 'b.txt'))
+  await expect.poll(() => eventsSoFar(sandbox), { interval: 10, timeout: 10_000 }).toContain('file.deleted /b.txt')
+  const created = ['file.created /in/a.txt', 'file.created /b.txt']
+  expect(eventsSoFar(sandbox).sort()).toEqual([...created, 'file.deleted /b.txt'].sort())
+})
+
+test('a path that the disk cannot look up is neither there nor gone', () => {
+  const root = tempFolder()
+  expect(findReadFault(root, join(root, 'nothing'))).toBeNull()
+  expect(findReadFault(root, join(root, 'x'.repeat(300)))).toBe('ENAMETOOLONG')
+  expect(findReadFault(join(root, 'gone'), join(root, 'gone/a'))).toBe('ENOENT')
+})
+
+test('an error of the disk is an answer with its cause, without the path', () => {
+  const refused = Object.assign(new Error("EACCES: permission denied, open '/srv/secret/a'"), {
+    ...{ code: 'EACCES', syscall: 'open', path: '/srv/secret/a' },
+  })
+  expect(toWireError(refused)).toEqual({
+    ...{ status: 500, code: 'service_error', details: {} },
+    message: 'The storage cannot be read or written: EACCES: permission denied.',
+  })
+  expect(toWireError(new Error('secret')).message).toBe('The service failed.')
 })

@@ -1,0 +1,99 @@
+import type pg from 'pg'
+import { expect, test } from 'vitest'
+import type { Lease } from '../../../../src/core/runs/lease.ts'
+import type { Store } from '../../../../src/core/store/store.ts'
+import { askAdmission, concurrency } from '../../../contract/support/ask-admission.ts'
+import { claimNext } from '../../../contract/support/claim-next.ts'
+import { checkpoint, incoming, NOW } from '../../../support/fixtures.ts'
+import { openTwo } from '../support/open-two.ts'
+import { type Sent, spyQueries } from '../support/spy-queries.ts'
+
+/** A run that passed a gate, and was claimed again after that. */
+async function claimLimited(store: Store): Promise<Lease> {
+  await store.saveDelivery(incoming('evt_limited'))
+  await askAdmission(store, await claimNext(store), { gates: [concurrency], mayStart: false })
+  return (await claimNext(store)).lease
+}
+
+/** The sessions of the pool, without the one that listens. */
+function pooled(sent: readonly Sent[]): Sent[] {
+  const direct = sent.filter(({ text }) => /LISTEN|pg_notify/.test(text)).map(({ client }) => client)
+  return sent.filter(({ client, text }) => !direct.includes(client) && !text.includes('pg_is_in_recovery'))
+}
+
+const READS = /^SELECT (found|\w+ FROM)/
+
+test('each call that others wait for is one message, without a transaction around it', async () => {
+  const { one } = await openTwo()
+  await one.saveDelivery(incoming('evt_1'))
+  const { lease } = await claimNext(one)
+  const limited = await claimLimited(one)
+  const sent = spyQueries()
+  const count = async (call: () => Promise<unknown>) => {
+    const before = sent.length
+    await call()
+    return pooled(sent.slice(before)).filter(({ text }) => !READS.test(text)).length
+  }
+  const counts = {
+    deliveries: await count(() => Promise.all(['evt_2', 'evt_3'].map((id) => one.saveDelivery(incoming(id))))),
+    claim: await count(() => one.claimRuns('wrk_1', 9, NOW)),
+    steps: await count(() => Promise.all(['a', 'b'].map((key) => one.saveCheckpoint(lease, checkpoint(key))))),
+    end: await count(() => one.completeRun(lease, 'null', NOW)),
+    limitedEnd: await count(() => one.completeRun(limited, 'null', NOW)),
+  }
+  expect(counts).toEqual({ deliveries: 1, claim: 1, steps: 1, end: 1, limitedEnd: 1 })
+  expect(sent.filter(({ text }) => /BEGIN|COMMIT/.test(text))).toEqual([])
+})
+
+/** One of each kind of write: calls, transactions, gates, workers. */
+async function writeAll(store: Store): Promise<void> {
+  await store.startWorker('wrk_1', NOW)
+  await store.saveDelivery(incoming('evt_1'))
+  const { lease } = await claimNext(store)
+  await store.saveCheckpoint(lease, checkpoint('a'))
+  await store.parkRun(lease, { dueAt: NOW, reason: 'sleeps' })
+  await store.completeRun(await claimLimited(store), 'null', NOW)
+  await store.saveLimit('key', '{}', 0)
+  await store.cancelRun(lease.runId, 'by hand', NOW)
+  await store.beatWorker('wrk_1', NOW)
+}
+
+test('no commit that carries data notifies: a session of its own does, for many writes at once', async () => {
+  const { one, session } = await openTwo()
+  const sent = spyQueries()
+  const heard = new Promise<void>((resolve) => session.once('notification', () => resolve()))
+  const { rows } = await session.query<{ schema: string }>('SELECT current_schema() AS schema')
+  await session.query(`LISTEN "upshot ${rows[0]?.schema}"`)
+  await writeAll(one)
+  await heard
+  const notifying = sent.filter(({ text }) => /notify/i.test(text))
+  const clients = new Set(notifying.map(({ client }) => client))
+  const others = sent.filter(({ client, text }) => clients.has(client) && !/notify|LISTEN|advisory|worker/.test(text))
+  expect([clients.size, others]).toEqual([1, []])
+  // Neither does a function of ours, nor a trigger.
+  const { rowCount } = await session.query(
+    `SELECT 1 FROM pg_proc WHERE pronamespace = current_schema()::regnamespace AND prosrc ~* 'notify'`,
+  )
+  expect(rowCount).toBe(0)
+  const triggers = await session.query(
+    'SELECT 1 FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid WHERE relnamespace = current_schema()::regnamespace AND NOT tgisinternal',
+  )
+  expect(triggers.rowCount).toBe(0)
+})
+
+test('nothing lives in a pooled session: no name, setting, channel or lock outlasts a transaction', async () => {
+  const { one, session } = await openTwo()
+  const sent = spyQueries()
+  await writeAll(one)
+  const own = pooled(sent).filter(({ client }) => client !== session)
+  expect(own.length).toBeGreaterThan(9)
+  expect(own.filter(({ name }) => name !== undefined)).toEqual([])
+  const lasting =
+    /^\s*(SET(?! LOCAL)|LISTEN|PREPARE|DECLARE)|CREATE TEMP|pg_(try_)?advisory_lock|set_config\(.*false\)/i
+  expect(own.filter(({ text }) => lasting.test(text)).map(({ text }) => text)).toEqual([])
+  const sessions = new Set(own.map(({ client }) => (client as pg.Client & { processID: number }).processID))
+  const locks = await session.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = ANY ($1)`, [
+    [...sessions],
+  ])
+  expect(locks.rowCount).toBe(0)
+})

@@ -1,0 +1,118 @@
+import type pg from 'pg'
+import { expect, test } from 'vitest'
+import type { ClaimedRun } from '../../../../src/core/runs/claim.ts'
+import type { Store } from '../../../../src/core/store/store.ts'
+import { askAdmission, concurrency } from '../../../contract/support/ask-admission.ts'
+import { claimNext } from '../../../contract/support/claim-next.ts'
+import { checkpoint, incoming, NOW } from '../../../support/fixtures.ts'
+import { makeSchema, openTestPostgres } from '../../../support/postgres-store.ts'
+import { openTwo } from '../support/open-two.ts'
+import { type Sent, spyQueries } from '../support/spy-queries.ts'
+
+interface Counting {
+  place: ReturnType<typeof makeSchema>
+  session: pg.Client
+  sent: Sent[]
+}
+
+/** Resolves once the sessions of a closed store have ended: the server then has all their counts. */
+async function ended(session: pg.Client, clients: Iterable<pg.Client>): Promise<void> {
+  const pids = Array.from(clients, (client) => (client as pg.Client & { processID: number }).processID)
+  while ((await session.query('SELECT 1 FROM pg_stat_activity WHERE pid = ANY ($1)', [pids])).rowCount !== 0);
+}
+
+/** Uses a store, with what the server counted for each table meanwhile. */
+async function countRows({ place, session, sent }: Counting, columns: string, use: (store: Store) => Promise<unknown>) {
+  const count = async () => {
+    const { rows } = await session.query<{ name: string; sum: number }>(
+      `SELECT relname AS name, (${columns})::int AS sum FROM pg_stat_user_tables WHERE schemaname = current_schema()`,
+    )
+    return new Map(rows.map(({ name, sum }) => [name, sum]))
+  }
+  // What this session has read itself is counted before.
+  await session.query('SELECT pg_stat_force_next_flush()')
+  const before = await count()
+  const earlier = sent.length
+  const store = await openTestPostgres(place)
+  await use(store)
+  await store.close()
+  await ended(
+    session,
+    new Set(
+      sent
+        .slice(earlier)
+        .map(({ client }) => client)
+        .filter((client) => client !== session),
+    ),
+  )
+  const after = await count()
+  return [...after].map(([name, sum]) => ({ name, sum: sum - (before.get(name) ?? 0) })).filter(({ sum }) => sum > 0)
+}
+
+const MANY = 20_000
+
+/** As many runs that wait, before as many that are pending, and as many at another key of a gate. */
+const FILL = `
+  ALTER TABLE work SET (autovacuum_enabled = off);
+  ALTER TABLE place SET (autovacuum_enabled = off);
+  INSERT INTO work (run_id, workflow, status) SELECT 'run_00w' || n, 'follow-up', 'waiting' FROM generate_series(1, ${MANY}) AS n;
+  INSERT INTO run (id, workflow, event_seq, created_at)
+    SELECT 'run_00z' || n, 'follow-up', 8, 1 FROM generate_series(1, ${MANY}) AS n;
+  INSERT INTO work (run_id, workflow, status) SELECT id, workflow, 'pending' FROM run WHERE starts_with(id, 'run_00z');
+  INSERT INTO step (run_id, key, position, kind, effect, status, attempt, started_at)
+    SELECT id, 'a', 0, 'run', 'read', 'completed', 1, 1 FROM run WHERE starts_with(id, 'run_00z');
+  INSERT INTO place SELECT 'follow-up', 'concurrency-1', 'other', 0, 0, run_id, 0, NULL FROM work WHERE starts_with(run_id, 'run_00w');`
+
+/** Rows that a call about one run, or a claim of 20, reads of all tables together. */
+const MOST = 400
+
+test.each([
+  ['of before the rows', ''],
+  ['of the rows', '; ANALYZE'],
+])('hot calls read as many rows at 20,000 runs as at few, with statistics %s', async (_when, then) => {
+  const place = makeSchema()
+  const { one, session } = await openTwo(place)
+  const counting = { place, session, sent: spyQueries() }
+  await one.saveDelivery(incoming('evt_1', { workflows: [] }))
+  await one.saveDelivery(incoming('evt_own'))
+  await one.saveDelivery(incoming('evt_limited'))
+  const plain = (await claimNext(one)).lease
+  const limited = await claimNext(one)
+  await askAdmission(one, limited, { gates: [concurrency] })
+  await session.query(`ANALYZE; ${FILL}${then}`)
+  const seq = (await session.query('SELECT seq FROM event ORDER BY seq LIMIT 1')).rows[0].seq
+  await session.query('UPDATE run SET event_seq = $1 WHERE event_seq = 8', [seq])
+  const claimed: ClaimedRun[] = []
+  const calls: Record<string, (store: Store) => Promise<unknown>> = {
+    claim: async (store) => claimed.push(...(await store.claimRuns('wrk_1', 20, NOW))),
+    steps: (store) => store.saveCheckpoint(plain, checkpoint('a')),
+    end: (store) => store.completeRun(plain, 'null', NOW),
+    limitedEnd: (store) => store.completeRun(limited.lease, 'null', NOW),
+    delivery: (store) => store.saveDelivery(incoming('evt_2')),
+  }
+  for (const [name, call] of Object.entries(calls)) {
+    const read = await countRows(counting, 'coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)', call)
+    const sum = read.reduce((total, table) => total + table.sum, 0)
+    expect(sum, `${name}: ${JSON.stringify(read)}`).toBeLessThan(MOST)
+  }
+  expect(claimed).toHaveLength(20)
+})
+
+/** Small tables, whose dead rows are cleaned by number of changes. */
+const SMALL = ['stream', 'work', 'worker', 'workflow_version', 'match_cursor', 'wait', 'place', 'gate_rule']
+
+test('rows of large tables are written once: only the queue and small tables change', async () => {
+  const place = makeSchema()
+  const { session } = await openTwo(place)
+  const changed = await countRows({ place, session, sent: spyQueries() }, 'n_tup_upd + n_tup_del', async (store) => {
+    await store.startWorker('wrk_1', NOW)
+    for (let n = 0; n < 9; n++) await store.saveDelivery(incoming(`evt_${n}`))
+    for (const { lease } of await store.claimRuns('wrk_1', 9, NOW)) {
+      for (const key of ['a', 'b', 'c']) await store.saveCheckpoint(lease, checkpoint(key))
+      await store.parkRun(lease, { dueAt: NOW, reason: 'sleeps' })
+    }
+    for (const { lease } of await store.claimRuns('wrk_1', 9, NOW)) await store.completeRun(lease, 'null', NOW)
+  })
+  expect(changed.map(({ name }) => name).filter((name) => !SMALL.includes(name))).toEqual([])
+  expect(changed.find(({ name }) => name === 'work')?.sum).toBeGreaterThan(9)
+})

@@ -43,6 +43,11 @@ export interface TestbedOptions {
    * false: each pass replays, which finds code that is not the same in every pass.
    */
   keepsPasses?: boolean
+  /**
+   * A PostgreSQL, such as `postgres://localhost/test`, for the runs. Their schema is dropped at the
+   * end. Default: a store in memory.
+   */
+  databaseUrl?: string
   /** Real milliseconds without movement before a running step counts as hanging. Default 4,000. */
   patienceMs?: number
 }

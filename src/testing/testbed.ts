@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { EventDefinition } from '../author/define-event.ts'
 import type { Jsonify } from '../author/jsonify.ts'
 import type { AnyWorkflow } from '../author/workflow.ts'
@@ -11,7 +10,6 @@ import type { Store } from '../core/store/store.ts'
 import type { Duration } from '../core/time.ts'
 import { createNoticeBus, type NoticeBus } from '../notices/notice-bus.ts'
 import type { FaultInput, Sandbox } from '../sandbox/index.ts'
-import { openSqliteStore } from '../store/sqlite/open-sqlite-store.ts'
 import { Activity } from './engine/activity.ts'
 import type { PlannedCrash } from './engine/crash-point.ts'
 import type { ReplacedSteps } from './engine/replaced-steps.ts'
@@ -25,6 +23,7 @@ import { seededRandom } from './seeded-random.ts'
 import type { TestWorkflows, WorkflowOrId } from './test-workflows.ts'
 import { addAccounts } from './world/add-accounts.ts'
 import { type DeliverOptions, FrontDoor, type TestDelivery } from './world/front-door.ts'
+import { openTestStore, type TestStore } from './world/open-test-store.ts'
 import { type SentEvent, TestEvents } from './world/test-events.ts'
 import { TestService } from './world/test-service.ts'
 import { openTestStorage, type TestStorage } from './world/test-storage.ts'
@@ -42,7 +41,7 @@ export interface Sent {
 }
 
 /**
- * Opens a testbed: the real engine on a store in memory, with a sandbox. Its clock stands still
+ * Opens a testbed: the real engine on a store of its own, with a sandbox. Its clock stands still
  * until `advance` moves it.
  */
 export async function testbed(options: TestbedOptions): Promise<Testbed> {
@@ -73,7 +72,7 @@ export class Testbed extends Deciding implements AsyncDisposable {
   readonly #events = new TestEvents()
   #closed: Promise<void> | null = null
 
-  private constructor(options: TestbedOptions, { crash, deploy }: PlannedCrash) {
+  private constructor(options: TestbedOptions, { store, seesDeaths }: TestStore, { crash, deploy }: PlannedCrash) {
     super()
     const { now, seed, slots, workers, sandbox, workflows, replaced, patienceMs, guard, keepsPasses } =
       readOptions(options)
@@ -81,13 +80,13 @@ export class Testbed extends Deciding implements AsyncDisposable {
     this.#replaced = replaced
     const random = seededRandom(seed)
     this.#time = new VirtualTime(now)
-    this.#store = openSqliteStore({ file: ':memory:', vaultKey: randomBytes(32) })
+    this.#store = store
     this.#service = new TestService(this.#time, { ...sandbox, seed })
     this.#door = new FrontDoor(this.#store, this.#time.clock, () => workflows.routes)
     this.people = new People(this.#store, () => this.now())
     this.notices = this.#bus
     this.#bus.subscribe('run.log', (notice) => this.#book.note(notice))
-    const parts = { store: this.#store, time: this.#time, activity: new Activity(), publish: this.#bus.publish }
+    const parts = { store, seesDeaths, time: this.#time, activity: new Activity(), publish: this.#bus.publish }
     if (crash && deploy) crash.onKill = () => workflows.deploy(deploy)
     const openFiles = () => this.#service.openFiles(random)
     this.#engine = new TestEngine(
@@ -102,10 +101,12 @@ export class Testbed extends Deciding implements AsyncDisposable {
 
   /** After a planned crash, the engine restarts by itself. */
   static async open(options: TestbedOptions, planned: PlannedCrash = {}): Promise<Testbed> {
-    const opened = new Testbed(options, planned)
-    await addAccounts(opened.#store, options.accounts ?? [], opened.now())
-    await opened.#engine.start()
-    return opened
+    return openTestStore(options.databaseUrl, async (store) => {
+      const opened = new Testbed(options, store, planned)
+      await addAccounts(opened.#store, options.accounts ?? [], opened.now())
+      await opened.#engine.start()
+      return opened
+    })
   }
 
   /** The testbed's time, in epoch milliseconds. */

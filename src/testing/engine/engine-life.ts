@@ -16,6 +16,8 @@ import type { WorkUnderWay } from './work-under-way.ts'
 
 export interface EngineParts {
   store: Store
+  /** False where the store has to be told that workers are dead. */
+  seesDeaths: boolean
   time: VirtualTime
   activity: Activity
   /** By id; read once by each life. */

@@ -45,6 +45,8 @@ export class KillSwitch {
   moves = 0
   /** Run and key of each saved checkpoint, in order. */
   readonly saved: { run: string; key: string }[] = []
+  /** Ids of the workers that started. */
+  readonly workers: string[] = []
   /** Calls without an answer. */
   pending = 0
   #touched = new Set<string>()
@@ -127,6 +129,7 @@ export class KillSwitch {
     this.#areAllTouched ||= mayChangeOthers(name, args, value)
     if (name === 'claimRuns' || name === 'claimUnadmittedRuns')
       for (const run of value as ClaimedRun[]) this.#noteClaim(run)
+    if (name === 'startWorker') this.workers.push(String(args[0]))
     if (name !== 'saveCheckpoint') return
     const [lease, step] = args as Parameters<Store['saveCheckpoint']>
     this.saved.push({ run: lease.runId, key: step.key })

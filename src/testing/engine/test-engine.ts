@@ -78,6 +78,7 @@ export class TestEngine {
     await this.#parts.work.end(this.#patienceMs)
     this.#saved.push(...killSwitch.saved)
     this.#noteTouched()
+    if (!this.#parts.seesDeaths) for (const worker of killSwitch.workers) await this.#parts.store.endWorker(worker)
     this.#life = new EngineLife(this.#parts)
     await this.#life.start()
     await this.#workUntilRest()

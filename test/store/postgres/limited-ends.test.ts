@@ -45,7 +45,8 @@ async function play(end: (store: Store, run: ClaimedRun) => Promise<void>, seed:
     const [run] = await one.claimUnadmittedRuns('wrk_1', 1, NOW)
     if (!run) throw new Error('no run could be claimed')
     const keyed = { ...concurrency, key: KEYS[pick(KEYS.length)] ?? '', most: 2 }
-    const gates = pick(4) === 0 ? [{ ...SINGLETON, key: KEYS[pick(2)] ?? '' }, keyed, OVERALL] : [keyed, OVERALL]
+    // Two gates in a line: with three, the call lets all runs into the second before the third.
+    const gates = [pick(4) === 0 ? { ...SINGLETON, key: KEYS[pick(2)] ?? '' } : keyed, OVERALL]
     const wakeAt = pick(2) === 0 ? null : NOW + 1_000_000
     const { kind } = await askAdmission(one, run, { gates, priority: pick(3), wakeAt, onConflict: 'queue' })
     if (kind === 'admitted') held.push(run)

@@ -45,7 +45,7 @@ export class GateTable {
   readonly #places
   readonly #starts
   readonly #runs
-  /** Gates where this transaction freed a place, in the order of that. */
+  /** Gates where this transaction freed a place. */
   #freed: GateKey[] = []
   /** The run that {@link pass} takes through its gates now; its row still says `running`. */
   #passing: Candidate | null = null
@@ -60,7 +60,7 @@ export class GateTable {
   /** Admits the next runs wherever this transaction freed a place. */
   async ending(): Promise<void> {
     while (this.#freed.length > 0) {
-      const freed = this.#freed
+      const freed = this.#freed.sort(byLine)
       this.#freed = []
       for (const at of freed) await this.#admitNext(at)
     }
@@ -321,6 +321,13 @@ function prepareRuns(db: Connection) {
     // Index: gathering_run.
     dropGathering: db.prepare<[string]>('DELETE FROM gathering WHERE run_id = ?'),
   }
+}
+
+const LINE: readonly Gate['name'][] = ['singleton', 'throttle', 'concurrency-1', 'concurrency-2']
+
+/** The order of locks: the gates as in a line, and the keys of each in theirs. */
+function byLine([, gate, key]: GateKey, [, otherGate, otherKey]: GateKey): number {
+  return LINE.indexOf(gate) - LINE.indexOf(otherGate) || (key < otherKey ? -1 : 1)
 }
 
 function earlier(a: number | null, b: number | null): number | null {

@@ -76,7 +76,8 @@ test('no commit that carries data notifies: a session of its own does, for many 
   )
   expect(rowCount).toBe(0)
   const triggers = await session.query(
-    'SELECT 1 FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid WHERE relnamespace = current_schema()::regnamespace AND NOT tgisinternal',
+    `SELECT 1 FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
+     WHERE relnamespace = current_schema()::regnamespace AND NOT tgisinternal`,
   )
   expect(triggers.rowCount).toBe(0)
 })

@@ -15,7 +15,7 @@ interface Counting {
   sent: Sent[]
 }
 
-/** Resolves once the sessions of a closed store have ended: the server then has all their counts. */
+/** Resolves once sessions have ended: the server then has all their counts. */
 async function ended(session: pg.Client, clients: Iterable<pg.Client>): Promise<void> {
   const pids = Array.from(clients, (client) => (client as pg.Client & { processID: number }).processID)
   while ((await session.query('SELECT 1 FROM pg_stat_activity WHERE pid = ANY ($1)', [pids])).rowCount !== 0);
@@ -29,7 +29,7 @@ async function countRows({ place, session, sent }: Counting, columns: string, us
     )
     return new Map(rows.map(({ name, sum }) => [name, sum]))
   }
-  // What this session has read itself is counted before.
+  // Rows that this session has read count as before.
   await session.query('SELECT pg_stat_force_next_flush()')
   const before = await count()
   const earlier = sent.length
@@ -51,17 +51,19 @@ async function countRows({ place, session, sent }: Counting, columns: string, us
 
 const MANY = 20_000
 
-/** As many runs that wait, before as many that are pending, and as many at another key of a gate. */
+/** Runs that wait, before as many that are pending; the former stand at another key of a gate. */
 const FILL = `
   ALTER TABLE work SET (autovacuum_enabled = off);
   ALTER TABLE place SET (autovacuum_enabled = off);
-  INSERT INTO work (run_id, workflow, status) SELECT 'run_00w' || n, 'follow-up', 'waiting' FROM generate_series(1, ${MANY}) AS n;
+  INSERT INTO work (run_id, workflow, status)
+    SELECT 'run_00w' || n, 'follow-up', 'waiting' FROM generate_series(1, ${MANY}) AS n;
   INSERT INTO run (id, workflow, event_seq, created_at)
     SELECT 'run_00z' || n, 'follow-up', 8, 1 FROM generate_series(1, ${MANY}) AS n;
   INSERT INTO work (run_id, workflow, status) SELECT id, workflow, 'pending' FROM run WHERE starts_with(id, 'run_00z');
   INSERT INTO step (run_id, key, position, kind, effect, status, attempt, started_at)
     SELECT id, 'a', 0, 'run', 'read', 'completed', 1, 1 FROM run WHERE starts_with(id, 'run_00z');
-  INSERT INTO place SELECT 'follow-up', 'concurrency-1', 'other', 0, 0, run_id, 0, NULL FROM work WHERE starts_with(run_id, 'run_00w');`
+  INSERT INTO place SELECT 'follow-up', 'concurrency-1', 'other', 0, 0, run_id, 0, NULL FROM work
+    WHERE starts_with(run_id, 'run_00w');`
 
 /** Rows that a call about one run, or a claim of 20, reads of all tables together. */
 const MOST = 400

@@ -30,7 +30,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'crowd',
-          globalSetup: 'test/support/postgres-setup.ts',
+          globalSetup: ['test/support/postgres-setup.ts', 'test/dashboard/support/build-page.ts'],
           provide: { isLongRun: true },
           // Both runs test the contract, each with its own stores: see test/contract/describe-stores.ts.
           include: [...LONG, 'test/contract/*.test.ts'],

@@ -1,9 +1,10 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { lazy, StrictMode, Suspense } from 'react'
 import { createRoot } from 'react-dom/client'
-import { Route, Router, Switch } from 'wouter'
+import { Route, Router, Switch, useLocation } from 'wouter'
 import { ApiError } from './api/client.ts'
 import { Bones, Empty } from './parts/messages.tsx'
+import { PageFault } from './parts/page-fault.tsx'
 import { Shell } from './shell/shell.tsx'
 import { applyTheme } from './state/settings.ts'
 import './style/tokens.css'
@@ -40,42 +41,48 @@ const client = new QueryClient({
       retry: (count, error) => error instanceof ApiError && error.problem.status === 0 && count < 2,
       refetchOnWindowFocus: false,
       staleTime: 1_000,
+      // The app may be on this machine, which the browser calls offline without its Wi-Fi.
+      networkMode: 'always',
     },
+    mutations: { networkMode: 'always' },
   },
 })
 
 const base = new URL(document.baseURI).pathname.replace(/\/$/, '')
 
 function Pages() {
+  const [location] = useLocation()
   return (
-    <Suspense fallback={<Bones />}>
-      <Switch>
-        <Route path="/" component={Overview} />
-        <Route path="/login" component={Overview} />
-        <Route path="/runs" component={Runs} />
-        <Route path="/runs/:id">{({ id }) => <Run id={id} />}</Route>
-        <Route path="/failures" component={Failures} />
-        <Route path="/events" component={Events} />
-        <Route path="/events/:id">{({ id }) => <Event id={id} />}</Route>
-        <Route path="/events/:id/trace">{({ id }) => <Trace id={id} />}</Route>
-        <Route path="/story" component={Subject} />
-        <Route path="/inbound" component={Inbound} />
-        <Route path="/endpoints" component={Endpoints} />
-        <Route path="/endpoints/:name">{({ name }) => <Endpoint name={name} />}</Route>
-        <Route path="/workflows" component={Workflows} />
-        <Route path="/workflows/:id">{({ id }) => <Workflow id={id} />}</Route>
-        <Route path="/schedules" component={Schedules} />
-        <Route path="/approvals" component={Approvals} />
-        <Route path="/approvals/:id">{({ id }) => <Approval id={id} />}</Route>
-        <Route path="/effects" component={Effects} />
-        <Route path="/files" component={Files} />
-        <Route path="/sandbox" component={Sandbox} />
-        <Route path="/system" component={System} />
-        <Route>
-          <Empty title="There is no such page." />
-        </Route>
-      </Switch>
-    </Suspense>
+    <PageFault key={location}>
+      <Suspense fallback={<Bones />}>
+        <Switch>
+          <Route path="/" component={Overview} />
+          <Route path="/login" component={Overview} />
+          <Route path="/runs" component={Runs} />
+          <Route path="/runs/:id">{({ id }) => <Run id={id} />}</Route>
+          <Route path="/failures" component={Failures} />
+          <Route path="/events" component={Events} />
+          <Route path="/events/:id">{({ id }) => <Event id={id} />}</Route>
+          <Route path="/events/:id/trace">{({ id }) => <Trace id={id} />}</Route>
+          <Route path="/story" component={Subject} />
+          <Route path="/inbound" component={Inbound} />
+          <Route path="/endpoints" component={Endpoints} />
+          <Route path="/endpoints/:name">{({ name }) => <Endpoint name={name} />}</Route>
+          <Route path="/workflows" component={Workflows} />
+          <Route path="/workflows/:id">{({ id }) => <Workflow id={id} />}</Route>
+          <Route path="/schedules" component={Schedules} />
+          <Route path="/approvals" component={Approvals} />
+          <Route path="/approvals/:id">{({ id }) => <Approval id={id} />}</Route>
+          <Route path="/effects" component={Effects} />
+          <Route path="/files" component={Files} />
+          <Route path="/sandbox" component={Sandbox} />
+          <Route path="/system" component={System} />
+          <Route>
+            <Empty title="There is no such page." />
+          </Route>
+        </Switch>
+      </Suspense>
+    </PageFault>
   )
 }
 

@@ -41,6 +41,20 @@ test('the rules are listed with what is wrong now, what was, and the state of th
   expect(await get('/alerts/failures', viewer)).toMatchObject(rule)
 })
 
+test('the overview counts what is wrong now, and names what began last', async () => {
+  const { store, get, makeToken } = await startWithRule()
+  const viewer = await makeToken('viewer')
+  expect(await get('/overview', viewer)).toMatchObject({ alerts: { open: 0, newest: null } })
+  const unsaid = { told: null, toldAt: null, endedAt: null, sendingUntil: null, seenAt: 4_000, count: 1 }
+  const topics = [
+    { ...TOPIC, ...unsaid },
+    { ...TOPIC, ...unsaid, id: 'grp_2', title: 'copy fails', since: 2_000 },
+    { ...TOPIC, ...unsaid, id: 'grp_3', title: 'that was', since: 3_000, endedAt: 3_500 },
+  ]
+  await store.saveAlertBook(RULE.name, { ...EMPTY_BOOK, topics }, 0)
+  expect(await get('/overview', viewer)).toMatchObject({ alerts: { open: 2, newest: 'copy fails' } })
+})
+
 test('an admin tests the channels of a rule, which leaves an audit row, and nobody else may', async () => {
   const { ask, store, makeToken, tested } = await startWithRule()
   const send = (rule: string, headers: Record<string, string> = {}) => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { browserTests, inspect, LOOKS } from './support/in-browser.ts'
+import { browserTests, inspect, walkTo } from './support/in-browser.ts'
 import { mood } from './support/open-dashboard.ts'
 
 const { inBrowser, label, open } = browserTests()
@@ -132,34 +132,39 @@ const PLACES = [
   ...['', 'runs', 'failures', 'events', 'inbound', 'endpoints', 'workflows', 'schedules'],
   ...['approvals', 'effects', 'system'],
 ]
-inBrowser.each(LOOKS)(
-  `every page is accessible, quiet and whole in $colorScheme at $width px${label}`,
-  async (look) => {
-    const { page, login, origin, faults, retire } = await open(look)
-    await login(page)
-    const approval = await retire()
-    const found: string[] = []
-    for (const place of [
-      ...PLACES,
-      'events/evt_report1',
-      'endpoints/sandbox',
-      'system?tab=retention',
-      'system?tab=config',
-      'workflows/copy-report',
-      `approvals/${approval}`,
-      'story?of=fil_1',
-    ]) {
-      await page.goto(`${origin}/${place}`)
-      found.push(...(await inspect(page, place)))
-    }
-    await page.goto(`${origin}/runs?workflow=copy-report`)
-    await page
-      .getByRole('link', { name: /copy-report/ })
-      .first()
-      .click()
-    found.push(...(await inspect(page, 'run')))
-    expect(found).toEqual([])
-    expect(faults()).toEqual([])
-    expect(await page.title()).not.toBe('pwned')
-  },
-)
+inBrowser(`every page is accessible, quiet and whole in every look${label}`, async () => {
+  const { page, login, origin, faults, retire } = await open()
+  await login(page)
+  const approval = await retire()
+  const found: string[] = []
+  for (const place of [
+    ...PLACES,
+    'events/evt_report1',
+    'endpoints/sandbox',
+    'system?tab=retention',
+    'system?tab=config',
+    'workflows/copy-report',
+    `approvals/${approval}`,
+    'story?of=fil_1',
+  ]) {
+    await walkTo(page, `${origin}/${place}`)
+    found.push(...(await inspect(page, place)))
+  }
+  await page.goto(`${origin}/runs?workflow=copy-report`)
+  await page
+    .getByRole('link', { name: /copy-report/ })
+    .first()
+    .click()
+  await page.getByRole('heading', { name: 'copy-report', level: 1 }).waitFor()
+  found.push(...(await inspect(page, 'run')))
+  await page.goto(`${origin}/events/evt_report1`)
+  await page.getByRole('link', { name: 'Everything that came of it' }).click()
+  await page.getByText('started').first().waitFor()
+  expect(await page.getByRole('main').textContent()).toContain('2 runs and 1 event shown, and that is all.')
+  found.push(...(await inspect(page, 'trace')))
+  await page.getByRole('link', { name: /copy-report/ }).click()
+  await page.getByRole('heading', { name: 'copy-report', level: 1 }).waitFor()
+  expect(found).toEqual([])
+  expect(faults()).toEqual([])
+  expect(await page.title()).not.toBe('pwned')
+})

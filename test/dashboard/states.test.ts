@@ -1,6 +1,6 @@
 import type { Page, Route } from 'playwright-core'
 import { expect } from 'vitest'
-import { browserTests, inspectNow, LOOKS } from './support/in-browser.ts'
+import { browserTests, inspectNow, LOOKS, walkTo } from './support/in-browser.ts'
 
 const { inBrowser, label, open: openPage } = browserTests()
 
@@ -84,8 +84,11 @@ inBrowser.each(LOOKS.slice(1, 2))(
       route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify(BROKEN) }),
     )
     const faults: string[] = []
+    // What the login has shown is forgotten.
+    await page.goto(`${origin}/runs`)
+    await page.getByRole('alert').first().waitFor()
     for (const place of places) {
-      await page.goto(`${origin}/${place}`)
+      await walkTo(page, `${origin}/${place}`)
       const alert = page.getByRole('main').getByRole('alert').first()
       await alert.waitFor()
       const said = (await alert.textContent()) ?? ''
@@ -93,7 +96,7 @@ inBrowser.each(LOOKS.slice(1, 2))(
         if (!said.includes(words)) faults.push(`${place}: "${words}" is missing`)
       }
       if ((await page.getByRole('navigation', { name: 'Pages' }).count()) !== 1) faults.push(`${place}: no navigation`)
-      if ((await page.locator('[aria-busy="true"]').count()) > 0) faults.push(`${place}: bones that never end`)
+      await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
       faults.push(...(await inspectNow(page, `${place} (broken)`)))
     }
     expect(faults).toEqual([])
@@ -101,6 +104,45 @@ inBrowser.each(LOOKS.slice(1, 2))(
     expect(heard().filter((complaint) => !complaint.includes('503'))).toEqual([])
   },
 )
+
+inBrowser(`a page whose code or session does not come says so, and goes on${label}`, async () => {
+  const { page, origin, login } = await openPage()
+  await login(page)
+  await page.route(/runs-page.*[.]js/, (route) => route.abort())
+  await page.getByRole('link', { name: 'Runs', exact: true }).click()
+  await page.getByRole('heading', { name: 'This page has failed' }).waitFor()
+  expect(await page.getByRole('alert').textContent()).toContain('the app may have been updated')
+  await page.getByRole('link', { name: 'Events', exact: true }).click()
+  await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor()
+  await page.getByRole('link', { name: 'Runs', exact: true }).click()
+  await page.unroute(/runs-page.*[.]js/)
+  await page.getByRole('button', { name: 'Reload' }).click()
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+  let isBroken = true
+  const answer = { status: 503, contentType: 'application/problem+json', body: JSON.stringify(BROKEN) }
+  await page.route(/v1.session/, (route) => (isBroken ? route.fulfill(answer) : route.continue()))
+  await page.goto(`${origin}/runs`)
+  await page.getByText(BROKEN.detail).waitFor()
+  isBroken = false
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+})
+
+inBrowser(`a page that is offline, or shown again by the Back button, still follows the app${label}`, async () => {
+  const { page, origin, login, app } = await openPage()
+  await login(page)
+  await page.evaluate('dispatchEvent(new Event("offline"))')
+  await page.getByRole('link', { name: 'Runs', exact: true }).click()
+  const row = page.getByRole('row', { name: /wait-for-approval/ })
+  await row.getByText('waiting').waitFor()
+  await page.goto(`${origin}/runs?workflow=wait-for-approval`)
+  await page.getByText('Live', { exact: true }).waitFor()
+  for (const event of ['pagehide', 'pageshow']) {
+    await page.evaluate(`dispatchEvent(new PageTransitionEvent('${event}', { persisted: true }))`)
+  }
+  const [run] = await app.store.listRuns({ limit: 1, workflow: 'wait-for-approval' })
+  await app.store.cancelRun(run?.id ?? '', 'by another process', Date.now())
+  await row.getByText('canceled').waitFor()
+})
 
 inBrowser(`a planted jump and a planted fault of accessibility are found${label}`, async () => {
   const { page, origin } = await open(LOOKS[0], (route) => route.continue())

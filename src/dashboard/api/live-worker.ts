@@ -19,13 +19,13 @@ let state: FeedMessage = { kind: 'state', state: 'reconnecting' }
 addEventListener('connect', (event) => {
   const [port] = (event as MessageEvent).ports
   if (!port) return
-  tabs.add(port)
   port.onmessage = ({ data }: MessageEvent<Command | 'bye'>) => {
     if (data === 'bye') return void tabs.delete(port)
     latest = data
+    tabs.add(port)
+    port.postMessage(state)
     if (!isRunning) void follow()
   }
-  port.postMessage(state)
 })
 
 async function follow(): Promise<void> {

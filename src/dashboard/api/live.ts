@@ -53,11 +53,21 @@ function follow(tell: (message: FeedMessage) => void): () => void {
   if (typeof SharedWorker === 'undefined') return () => {}
   const worker = new SharedWorker(trusted(workerUrl), { type: 'module', name: 'upshot-live' })
   worker.port.onmessage = ({ data }: MessageEvent<FeedMessage>) => tell(data)
-  worker.port.postMessage({ url: new URL('api/v1/live', document.baseURI).href, key: pageKey.read() ?? '' })
+  const join = () =>
+    worker.port.postMessage({ url: new URL('api/v1/live', document.baseURI).href, key: pageKey.read() ?? '' })
   const leave = () => worker.port.postMessage('bye')
+  // The browser may keep a page that was left, and show it again with the Back button.
+  const rejoin = ({ persisted }: PageTransitionEvent) => {
+    if (!persisted) return
+    join()
+    tell({ kind: 'changed' })
+  }
+  join()
   addEventListener('pagehide', leave)
+  addEventListener('pageshow', rejoin)
   return () => {
     removeEventListener('pagehide', leave)
+    removeEventListener('pageshow', rejoin)
     leave()
   }
 }

@@ -1,9 +1,11 @@
+import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
-import { call } from '../api/client.ts'
+import { type ApiError, call } from '../api/client.ts'
 import { FeedContext, useLiveFeed } from '../api/live.ts'
 import { pageKey } from '../api/page-key.ts'
 import { useApi } from '../api/use-api.ts'
+import { ProblemNote } from '../parts/messages.tsx'
 import { type Session, SessionContext } from '../state/session.ts'
 import { useTheme, useZone } from '../state/settings.ts'
 import { Toasts } from '../state/toasts.tsx'
@@ -12,17 +14,40 @@ import { Login } from './login.tsx'
 import { Palette } from './palette.tsx'
 import { PLACES } from './places.ts'
 
+/** How often a page without a session asks for one. */
+const RETRY_MS = 5_000
+
 /** The frame of every page, once somebody is logged in. */
 export function Shell({ children }: { children: ReactNode }) {
   const session = useApi('GET /session', {})
   if (session.error?.problem.status === 401) return <Login />
-  if (!session.data) return <main className="login" aria-busy="true" />
+  if (!session.data) return session.error ? <Silence session={session} /> : <main className="login" aria-busy="true" />
   return (
     <SessionContext value={session.data}>
       <Toasts>
         <Frame session={session.data}>{children}</Frame>
       </Toasts>
     </SessionContext>
+  )
+}
+
+/** The app gives no session: the page asks again until it does. */
+function Silence({ session: { error, refetch } }: { session: UseQueryResult<Session, ApiError> }) {
+  useEffect(() => {
+    const timer = setInterval(() => void refetch(), RETRY_MS)
+    return () => clearInterval(timer)
+  }, [refetch])
+  return (
+    <main className="login">
+      <h1>Upshot does not answer</h1>
+      {error && <ProblemNote error={error} />}
+      <p className="quiet">This page asks again every five seconds.</p>
+      <div>
+        <button type="button" className="main" onClick={() => void refetch()}>
+          Ask now
+        </button>
+      </div>
+    </main>
   )
 }
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, test, vi } from 'vitest'
 import { findBrowser, openTab, startBrowser, type TabOptions } from '../../sandbox/support/browser.ts'
-import { buildDashboard, openDashboard } from './open-dashboard.ts'
+import { openDashboard } from './open-dashboard.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -15,9 +15,7 @@ export function browserTests() {
   const label = found === undefined ? ' (skipped: no Chromium on this machine)' : ''
   let browser: Browser | undefined
   beforeAll(async () => {
-    if (found === undefined) return
-    await buildDashboard()
-    browser = await startBrowser(found)
+    if (found !== undefined) browser = await startBrowser(found)
   })
   afterAll(() => browser?.close())
   const open = async (options: TabOptions = {}, config: Parameters<typeof openDashboard>[0] = {}) => {
@@ -38,16 +36,33 @@ export const LOOKS = [
   { colorScheme: 'light', width: 390 },
 ] as const
 
-/** The faults of a page that is loaded, by {@link inspectNow}. */
+/** Pixels. */
+const HEIGHT = 800
+
+/** Goes to a page as a link of the dashboard does: nothing that is loaded is loaded again. */
+export function walkTo(page: Page, url: string): Promise<void> {
+  return page.evaluate((to) => {
+    const { history } = globalThis as never as { history: { pushState(state: null, title: '', url: string): void } }
+    history.pushState(null, '', to)
+  }, url)
+}
+
+/** The faults of a page that is loaded, by {@link inspectNow}, in each look. */
 export async function inspect(page: Page, place: string): Promise<string[]> {
   await page.locator('h1').waitFor()
   await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
-  return inspectNow(page, place)
+  const faults: string[] = []
+  for (const { colorScheme, width } of LOOKS) {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize({ width, height: HEIGHT })
+    faults.push(...(await inspectNow(page, `${place} (${colorScheme}, ${width} px)`)))
+  }
+  return faults
 }
 
 /** Faults of accessibility (WCAG 2.2 A and AA), and a page that scrolls sideways. */
 export async function inspectNow(page: Page, place: string): Promise<string[]> {
-  await page.evaluate(AXE)
+  if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(AXE)
   return page.evaluate(async (where) => {
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
     const { axe } = globalThis as never as {

@@ -1,6 +1,4 @@
-import { join, resolve } from 'node:path'
 import type { Page } from 'playwright-core'
-import { build } from 'vite'
 import { z } from 'zod'
 import { callable, defineWorkflow } from '../../../src/author/index.ts'
 import { LOGIN_CODE_MS } from '../../../src/core/access/session.ts'
@@ -8,13 +6,6 @@ import { hashSecret } from '../../../src/core/access/token.ts'
 import { newId, randomWord } from '../../../src/core/ids.ts'
 import type { Config } from '../../../src/project/config/load-config.ts'
 import { startTestApp } from '../../support/test-app.ts'
-
-const ROOT = resolve(import.meta.dirname, '../../..')
-
-/** Builds the page into `dist/dashboard`, from which the app serves it. */
-export function buildDashboard() {
-  return build({ configFile: join(ROOT, 'src/dashboard/vite.config.ts') })
-}
 
 /** A name that would be markup where a page forgot to escape. */
 export const HOSTILE = `<img src=x onerror="document.title='pwned'">\u202etxt.exe`

@@ -37,7 +37,6 @@ export async function openTab(
   { width = 1280, answer = 'yes', ...options }: TabOptions = {},
 ): Promise<Tab> {
   const context = await browser.newContext({ viewport: { width, height: 800 }, ...options })
-  onTestFinished(() => context.close())
   const page = await context.newPage()
   page.setDefaultTimeout(30_000)
   const complaints: string[] = []
@@ -49,5 +48,15 @@ export async function openTab(
     complaints.push(`${dialog.type() === 'confirm' ? 'asked' : 'a dialog opened'}: ${dialog.message()}`)
     void (answer === 'yes' ? dialog.accept() : dialog.dismiss())
   })
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === 'fail') await showPage(page, complaints)
+    await context.close()
+  })
   return { page, complaints }
+}
+
+/** Prints what the page of a failed test shows. */
+async function showPage(page: Page, complaints: readonly string[]): Promise<void> {
+  const text = await page.locator('body').innerText({ timeout: 5_000 })
+  process.stderr.write(`${[`${page.url()} showed:`, text, ...complaints].join('\n')}\n`)
 }

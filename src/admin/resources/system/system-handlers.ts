@@ -24,6 +24,7 @@ export function systemHandlers(parts: ResourceParts, health: Health): Handlers<k
       ...(await readCounts(parts, now)),
       ...(await readSafety(parts, now)),
       ...(await readPlans(parts, now)),
+      alerts: await readAlerts(parts),
       received: sumDeliveries(await listDeliveryHours(parts, now)),
       hours: (await listRunHours(parts, { since: now - DAY_MS }, now)).map(describeHour),
     }),
@@ -50,6 +51,12 @@ async function readSafety({ store }: ResourceParts, now: number) {
   const open = await store.listApprovals({ status: 'open', limit: MAX_APPROVALS, now })
   const effects = open.reduce((sum, { openItems, kind }) => sum + (kind === 'guard' ? openItems : 0), 0)
   return { approvals: { open: open.length, effects }, stops: (await store.listStops()).length }
+}
+
+async function readAlerts({ store, surroundings }: ResourceParts) {
+  const books = await Promise.all(surroundings.alerts().rules.map(({ name }) => store.loadAlertBook(name)))
+  const open = books.flatMap((kept) => kept?.book.topics ?? []).filter(({ endedAt }) => endedAt === null)
+  return { open: open.length, newest: open.toSorted((one, other) => other.since - one.since)[0]?.title ?? null }
 }
 
 async function readPlans({ store, surroundings }: ResourceParts, now: number) {

@@ -47,6 +47,7 @@ function NeedsYou({ overview }: { overview: Overview }) {
   const needs: Need[] = [
     ...needsOfRuns(overview),
     ...needsOfSafety(overview),
+    ...needsOfAlerts(overview),
     ...overview.pausedWorkflows.map((id) =>
       need(`/workflows/${encodeURIComponent(id)}`, '⏸', 'waiting', `${id} is paused`),
     ),
@@ -106,6 +107,10 @@ function needsOfSafety({ approvals: { open, effects }, stops }: Overview): Need[
       ? [need('/approvals', '⏻', 'failed', `Effects are stopped: ${countOf(stops, 'stop')} in force`)]
       : []),
   ]
+}
+
+function needsOfAlerts({ alerts: { open, newest } }: Overview): Need[] {
+  return open === 0 ? [] : [need('/system?tab=alerts', '!', 'failed', `${countOf(open, 'open alert')}: ${newest}`)]
 }
 
 function need(href: string, glyph: string, state: string, text: string): Need {

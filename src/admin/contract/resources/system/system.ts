@@ -26,6 +26,9 @@ const overview = z
       .object({ open: z.int(), effects: z.int() })
       .describe('Open approvals, 100 at most, and their effects.'),
     stops: z.int().describe('Stops of effects in force.'),
+    alerts: z
+      .object({ open: z.int(), newest: z.string().nullable().describe('Title of the one that began last.') })
+      .describe('Open topics of the alert rules.'),
     pausedWorkflows: z.array(z.string()),
     missedTicks: z.array(z.object({ workflow: z.string(), missed: z.int() })),
     upNext: z.array(z.object({ workflow: z.string(), at: time() })).describe('At most 5, soonest first.'),

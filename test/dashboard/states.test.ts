@@ -84,7 +84,7 @@ inBrowser.each(LOOKS.slice(1, 2))(
       route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify(BROKEN) }),
     )
     const faults: string[] = []
-    // What the login has shown is forgotten.
+    // A whole load forgets the answers that the login has brought.
     await page.goto(`${origin}/runs`)
     await page.getByRole('alert').first().waitFor()
     for (const place of places) {

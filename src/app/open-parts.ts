@@ -1,6 +1,7 @@
 import { AdminServer } from '../admin/admin-server.ts'
 import { createHealth } from '../admin/health.ts'
 import type { AnyWorkflow } from '../author/workflow.ts'
+import { newId } from '../core/ids.ts'
 import type { Publish } from '../core/notices.ts'
 import type { Anchor } from '../core/safety/anchor.ts'
 import type { Store } from '../core/store/store.ts'
@@ -14,6 +15,7 @@ import { HourCounter } from '../schedule/hour-counter.ts'
 import { Pruner } from '../schedule/pruner.ts'
 import { Scheduler } from '../schedule/scheduler.ts'
 import { Sealer } from '../schedule/sealer.ts'
+import { Sweeper } from '../schedule/sweep/sweeper.ts'
 import type { StoreOptions } from '../store/open-store.ts'
 import type { Tracing } from '../watch/traces/tracing.ts'
 import { listSendings, openAlerts } from './alerts/open-alerts.ts'
@@ -26,6 +28,7 @@ import { openMetrics } from './health/open-metrics.ts'
 import { readinessChecks } from './health/readiness.ts'
 import type { RolePlan } from './role.ts'
 import type { EmbeddedSandbox } from './service/embedded-sandbox.ts'
+import { sweepFiles } from './service/sweep-files.ts'
 
 /** Parts that a test or a program may replace. */
 export interface AppParts {
@@ -106,6 +109,10 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
     hours: new HourCounter({ store: aside, clock, publish }),
     beat: new ProcessBeat({ store, clock }),
     sealer: new Sealer({ store, clock, publish, keepAnchor: keepAnchorIn(config) }),
+    sweeper: new Sweeper(config.reconcile ?? [], {
+      ...{ store, clock, publish, owner: newId('wrk', clock.now()), approvals: config.guardPolicy.approvals },
+      filesOf: sweepFiles(config, { store, clock, publish, embedded: hooks.embedded }),
+    }),
     pruner: new Pruner({ store, clock, publish, retention: config.retention }),
     admin: new AdminServer(health, {
       host: config.admin.host,

@@ -2,6 +2,28 @@ import type { AlertKind } from '../core/alerts/alert-rule.ts'
 import type { Duration } from '../core/time.ts'
 import type { ScopeGuard, WorkflowGuard } from './limits.ts'
 
+/** How a storage is compared with the events of its account. */
+export interface ReconcileOptions {
+  /** Folder to list, absolute. Default `/`. */
+  path?: string
+  /** Whether the folders below are listed, too. Default true. */
+  recursive?: boolean
+  /** Time from the beginning of a sweep to the beginning of the next, 1m or more. Default 6h. */
+  every?: Duration
+  /** Share of the plan's requests a minute, `0.1%` to `100%`, for this storage. Default `10%`. */
+  budget?: number | string
+  /**
+   * Age below which no event counts as lost. It has to be longer than the service goes on trying
+   * to deliver. Default 8h.
+   */
+  grace?: Duration
+  /**
+   * `report`: tells of lost events. `events`: makes them up, too, where `fromFile` of their
+   * `defineEvent` says how. Default `report`.
+   */
+  repair?: 'report' | 'events'
+}
+
 /**
  * The content of `config/upshot.config.ts`. Every setting is optional; one that is not known or not
  * valid stops the app with `invalid_config`.
@@ -97,6 +119,11 @@ export interface ConfigFile {
      */
     burst?: number | Record<string, number>
   }
+  /**
+   * Storages whose files are compared with the events: what was lost is found. By storage, such as
+   * `storage_a`, or by account and storage, such as `acme/storage_a`. Default: none.
+   */
+  reconcile?: Record<string, ReconcileOptions>
   /** The admin server, with the dashboard and the API. */
   admin?: {
     /** Address that it listens on. Default `127.0.0.1`; any other needs `url`. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { KeyValue } from './event-keys.ts'
+import type { FileEntry } from '../core/service/file.ts'
+import type { EventFile, KeyValue } from './event-keys.ts'
 import { declaredKeys } from './event-keys.ts'
 
 /** An event type with the shape that the author relies on. Made by `defineEvent`. */
@@ -17,6 +18,10 @@ export interface EventDefinition<
   data: z.ZodType<Data, Sent>
   /** Functions that compute the keys of an event. */
   keys: Record<string, (data: never) => KeyValue>
+  /** The file that an event tells of; left out: none is known. */
+  file?: (data: never) => EventFile | null
+  /** Makes the `data` of an event that was lost; left out: a loss is only reported. */
+  fromFile?: (entry: FileEntry) => unknown
   /** Never set: carries the types of the key values. */
   carries?: Keys
 }
@@ -31,6 +36,9 @@ export interface EventDefinition<
  * `data` and return text or a number; null or undefined means no key. An event whose data does not
  * fit, or whose function throws, is not found by its key.
  *
+ * `file` and `fromFile` serve the comparison of storages with events, `reconcile` in the project
+ * file. Without `file`, no loss of this type can be found.
+ *
  * Throws `invalid_workflow` for a key name other than 1 to 50 letters, digits, `_` and `-`.
  */
 export function defineEvent<
@@ -44,10 +52,23 @@ export function defineEvent<
     data: Schema
     /** Functions that compute the keys of an event, by name. Default: none. */
     keys?: { [Name in keyof Values]: (data: z.output<Schema>) => Values[Name] }
+    /** The file that an event tells of; null: of none. A pure function. Default: not known. */
+    file?: (data: z.output<Schema>) => EventFile | null
+    /**
+     * Makes the `data` of a lost event from the file, as the service would have sent it. A pure
+     * function. Default: a lost event is only reported.
+     */
+    fromFile?: (entry: FileEntry) => z.input<Schema>
   },
 ): EventDefinition<Type, z.output<Schema>, z.input<Schema>, { [Name in keyof Values]: NonNullable<Values[Name]> }> {
   const schema = shape.data as unknown as z.ZodType<z.output<Schema>, z.input<Schema>>
-  const definition = { kind: 'event', type, data: schema, keys: { ...shape.keys } as EventDefinition['keys'] } as const
+  const { file, fromFile } = shape
+  const definition = {
+    kind: 'event' as const,
+    ...{ type, data: schema, keys: { ...shape.keys } as EventDefinition['keys'] },
+    ...(file === undefined ? {} : { file: file as EventDefinition['file'] & {} }),
+    ...(fromFile === undefined ? {} : { fromFile }),
+  }
   declaredKeys.declare(definition)
   return definition
 }

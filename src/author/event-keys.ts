@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { UpshotError } from '../core/errors.ts'
 import type { ReadKeys } from '../core/runs/matching.ts'
 import { joinValues, keyText } from '../core/runs/matching.ts'
+import type { FileEntry } from '../core/service/file.ts'
 import { silence } from '../core/thenable.ts'
 
 /** The value of a key for one event; null or undefined: the event has no such key. */
@@ -13,7 +14,29 @@ export interface KeyedEvent {
   type: string
   data: z.ZodType
   keys: Record<string, (data: never) => KeyValue>
+  file?: (data: never) => EventFile | null
+  fromFile?: (entry: FileEntry) => unknown
 }
+
+/** The file that an event tells of. */
+export interface EventFile {
+  /** The storage, as the event spells it. */
+  service: string
+  id: string
+}
+
+/** The functions of an event type that tell its file, and make an event of a file. */
+export interface FileFunctions {
+  /** The same in every process with the same code. */
+  version: string
+  /** Throws where the data does not fit, or the function throws. */
+  read: (data: unknown) => EventFile | null
+  /** Throws where what it makes does not fit. Null: the author declares none. */
+  make: ((entry: FileEntry) => unknown) | null
+}
+
+/** The place of both functions among the keys: no key of an author can have this name. */
+const FILE = '@file'
 
 /** A key function with the definition it belongs to. */
 interface KeyEntry {
@@ -44,6 +67,16 @@ export class KeyRegistry {
       const version = hash('sha256', String(read), 'hex').slice(0, 16)
       this.#entries.set(entryKey(definition.type, name), { definition, read, version })
     }
+    const { file, fromFile } = definition
+    if (file === undefined) return
+    const version = hash('sha256', `${file}\0${fromFile ?? ''}`, 'hex').slice(0, 16)
+    this.#entries.set(entryKey(definition.type, FILE), { definition, read: () => null, version })
+  }
+
+  /** The file functions by event type. */
+  files(): Map<string, FileFunctions> {
+    const found = [...this.#entries].filter(([key]) => key.endsWith(` ${FILE}`))
+    return new Map(found.map(([, { definition, version }]) => [definition.type, fileFunctions(definition, version)]))
   }
 
   /**
@@ -85,6 +118,21 @@ export class KeyRegistry {
   #find(type: string, name: string): KeyEntry[] | null {
     const entries = listNames(name).map((each) => this.#entries.get(entryKey(type, each)))
     return entries.every((entry) => entry !== undefined) ? entries : null
+  }
+}
+
+function fileFunctions({ data: schema, file, fromFile }: KeyedEvent, version: string): FileFunctions {
+  return {
+    version,
+    read: (data) => silence(file?.(schema.parse(data) as never) ?? null),
+    make:
+      fromFile === undefined
+        ? null
+        : (entry) => {
+            const made = silence(fromFile(entry))
+            schema.parse(made)
+            return made
+          },
   }
 }
 

@@ -140,6 +140,31 @@ export type Notice =
   | { kind: 'event.unmatched'; event: string | null; type: string; key: string; error: Failure }
   /** The event has, or lacks, what none of its type did before. `changes`: places and kinds. */
   | { kind: 'event.drifted'; event: string; account: string; type: string; changes: readonly string[] }
+  /** A sweep of a storage ended. `fault`: why it is not complete, so that it accuses nobody. */
+  | {
+      kind: 'sweep.ended'
+      account: string
+      storage: string
+      number: number
+      files: number
+      fault: string | null
+      missing: number
+      unclear: number
+      /** True: so many are missing that people decide. */
+      held: boolean
+    }
+  /** No event told of the file, and a sweep proves that one should have. */
+  | { kind: 'event.missing'; account: string; type: string; storage: string; file: string; path: string }
+  /** The same, and the event was made up. */
+  | {
+      kind: 'event.made_up'
+      event: string
+      account: string
+      type: string
+      storage: string
+      file: string
+      path: string
+    }
   | { kind: 'workflow.loaded'; workflow: string; file: string; on: string }
   /** `kept`: the version loaded before stays in use. */
   | { kind: 'workflow.broken'; file: string; error: Failure; kept?: boolean }

@@ -1,4 +1,5 @@
 import type { AnyWorkflow } from '../author/workflow.ts'
+import type { EventRecord } from '../core/incoming/event.ts'
 import type { Route } from '../core/incoming/route.ts'
 import type { Caller, Publish } from '../core/notices.ts'
 import type { GuardPolicy } from '../core/safety/guard.ts'
@@ -63,6 +64,10 @@ export interface WorkerParts {
    * Time within which many wake-ups of one run are one pass; 0: each is one. Default 100 ms.
    */
   gatherMs?: number
+  /**
+   * The made-up event that told of the same file before; null: none. Default: no event is made up.
+   */
+  findMadeUp?: (event: EventRecord) => Promise<string | null>
   /** Bounds what waits in memory; see decision 65. */
   keeps?: KeepLimits
   /** Tells timers of the code's own, outside steps. Default false. */

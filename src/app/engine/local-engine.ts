@@ -1,3 +1,4 @@
+import { declaredKeys } from '../../author/event-keys.ts'
 import { isGated } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError, UpshotError } from '../../core/errors.ts'
@@ -6,6 +7,8 @@ import type { Store, StoreWatch } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Arrivals } from '../../engine/claim/claim-on-arrival.ts'
 import type { WorkerCounts } from '../../engine/claim/worker-counts.ts'
+import { FileWatch } from '../../engine/reconcile/file-watch.ts'
+import { findMadeUp } from '../../engine/reconcile/find-made-up.ts'
 import { Worker } from '../../engine/worker.ts'
 import type { NoticeBus } from '../../notices/notice-bus.ts'
 import { hashFolder, ModuleWatch } from '../../project/workflows/module-watch.ts'
@@ -38,6 +41,7 @@ export class LocalEngine implements Engine {
   readonly #worker: Worker
   readonly #clients: AccountClients
   readonly #modules: ModuleWatch | null
+  readonly #files: FileWatch | null
   #access: Access | null = null
   #watch: StoreWatch | null = null
 
@@ -72,13 +76,18 @@ export class LocalEngine implements Engine {
       publish,
       tracing,
     })
+    const functions = () => declaredKeys.files()
+    const spellingsOf = (account: string) => this.#clients.spellingsOf(account)
+    const routes = () => readRoutes(store)
+    const isReconciling = (config.reconcile ?? []).length > 0
+    this.#files = isReconciling ? new FileWatch({ store, clock, publish, functions, spellingsOf, routes }) : null
     this.#worker = new Worker(
       {
         ...{ store, clock, random, publish },
         findWorkflow: (id) => workflows.find(id),
         filesFor: (account, wrap) => this.#clients.filesFor(account, wrap),
-        spellingsOf: (account) => this.#clients.spellingsOf(account),
-        routes: () => readRoutes(store),
+        ...{ spellingsOf, routes },
+        ...(isReconciling ? { findMadeUp: (event) => findMadeUp(event, { store, functions, spellingsOf }) } : {}),
         guard: config.guardPolicy,
         runInSpan,
         slots: config.slots,
@@ -107,6 +116,8 @@ export class LocalEngine implements Engine {
     this.wake()
     this.#watch = store.watch(clock, () => this.#onStoreChange())
     await this.#modules?.start()
+    // A quarantine only tries suspects.
+    if (this.#parts.config.suspects !== 'only') this.#files?.start()
   }
 
   saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
@@ -135,6 +146,7 @@ export class LocalEngine implements Engine {
   async stop(): Promise<void> {
     this.#watch?.stop()
     await this.#modules?.stop()
+    await this.#files?.stop()
     await this.#worker.stop()
     await this.#clients.stop()
   }

@@ -22,8 +22,11 @@ export interface ReceivedEvent<Type extends string = string, Data = Record<strin
   isSelfCaused: boolean
 }
 
-/** How the event reached us: as a delivery, or by `step.send`. */
-export type EventOrigin = 'webhook' | 'send'
+/**
+ * How the event reached us: as a delivery, or by `step.send`. `reconcile`: it never did, and was
+ * made up after a sweep.
+ */
+export type EventOrigin = 'webhook' | 'send' | 'reconcile'
 
 /** Types with this prefix are our own; workflows cannot send them. */
 export const OWN_TYPES = 'upshot.'

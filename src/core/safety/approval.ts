@@ -14,8 +14,10 @@ export type ItemState = ApprovalStatus | 'moved'
 export interface Approval {
   /** `apr_…` */
   id: string
-  /** `guard`: effects over a limit. `question`: of `step.approve`. */
-  kind: 'guard' | 'question'
+  /**
+   * `guard`: effects over a limit. `question`: of `step.approve`. `repair`: events to be made up.
+   */
+  kind: 'guard' | 'question' | 'repair'
   status: ApprovalStatus
   workflow: string
   account: string

@@ -6,6 +6,7 @@ import type { AlertReads, AlertWrites } from './health/alerts.ts'
 import type { HourReads, HourWrites } from './health/hours.ts'
 import type { ProcessReads, ProcessWrites } from './health/processes.ts'
 import type { ShapeReads, ShapeWrites } from './health/shapes.ts'
+import type { SweepReads, SweepWrites } from './health/sweeps.ts'
 import type { JournalReads, JournalWrites } from './journal.ts'
 import type { LimitReads, LimitWrites } from './limits.ts'
 import type { MatchReads, MatchWrites } from './matches.ts'
@@ -48,6 +49,7 @@ export interface StoreWrites
     SealWrites,
     AlertWrites,
     ShapeWrites,
+    SweepWrites,
     HourWrites,
     ProcessWrites {
   /** Writes a row, so that `/readyz` knows that writing works. Fails at once where it does not. */
@@ -82,6 +84,7 @@ export interface ReadStore
     SealReads,
     AlertReads,
     ShapeReads,
+    SweepReads,
     HourReads,
     ProcessReads {
   /**

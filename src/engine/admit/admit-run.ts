@@ -17,7 +17,7 @@ export const NOT_WANTED = 'its `where` returned false'
 /** The part of the store that admission needs. */
 export type AdmissionStore = Pick<WorkerParts['store'], 'listDeletes' | 'listRunEvents' | 'admitRun'>
 
-export interface AdmissionParts extends Pick<WorkerParts, 'clock' | 'spellingsOf'> {
+export interface AdmissionParts extends Pick<WorkerParts, 'clock' | 'spellingsOf' | 'findMadeUp'> {
   store: AdmissionStore
   /** Ends this worker's pass of a run that a singleton canceled, and publishes that. */
   cancelOther: (runId: string, reason: string) => void
@@ -52,6 +52,8 @@ async function decide(
   if ('kind' in facts) return facts
   const cause = attempt(() => readCause(run, workflow, facts))
   if ('kind' in cause) return cause
+  const madeUp = await findMadeUp(parts, run, known)
+  if (madeUp !== null) return { kind: 'skipped', reason: `made up for by ${madeUp}` }
   // `onFailure` belongs to a run that was admitted: neither filter nor limits apply to it.
   const isLimited = run.handler === 'run'
   const wanted = attempt(() => ({ isWanted: !isLimited || isWanted(workflow, cause) }))
@@ -76,6 +78,16 @@ async function decide(
     default:
       return verdict satisfies never
   }
+}
+
+/** The event that was made up for a late one, whose runs have done this one's work. */
+async function findMadeUp(
+  parts: Pick<AdmissionParts, 'findMadeUp'>,
+  { cause, handler, isAdmitted }: ClaimedRun,
+  { hasStarted }: AdmissionFacts,
+): Promise<string | null> {
+  if (cause.kind !== 'event' || handler !== 'run' || isAdmitted || hasStarted) return null
+  return (await parts.findMadeUp?.(cause.event)) ?? null
 }
 
 type Parked = Extract<RunOutcome, { kind: 'parked' }>

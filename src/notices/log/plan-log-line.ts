@@ -137,6 +137,12 @@ const LINES: Lines = {
     line('warn', 'a step name repeats: give each turn of a loop its key, as [name, key]', fields),
   'event.drifted': ({ kind, changes, ...fields }) =>
     line('warn', 'shape of the event is new', { ...fields, changes: changes.join('; ') }),
+  'event.missing': ({ kind, ...fields }) => line('error', 'an event was lost: no delivery told of the file', fields),
+  'event.made_up': ({ kind, ...fields }) => line('error', 'an event was lost, and is made up', fields),
+  'sweep.ended': ({ kind, fault, ...fields }) =>
+    fault === null
+      ? line(fields.missing > 0 ? 'error' : 'info', 'sweep of a storage ended', fields)
+      : line('warn', 'sweep of a storage is not complete, and proves no loss', { ...fields, fault }),
   'event.unmatched': ({ kind, error, ...fields }) => line('warn', 'event not matched', { ...fields, err: error }),
   'workflow.loaded': ({ kind, ...fields }) => line('info', 'workflow loaded', fields),
   'workflow.broken': ({ file, error, kept = false }) =>

@@ -8,6 +8,7 @@ import { isLoopback } from '../../core/service/account.ts'
 import { adminConfig } from './admin-config.ts'
 import { alertConfig } from './alert-config.ts'
 import { durationSetting, readDuration } from './duration-setting.ts'
+import { reconcileConfig } from './reconcile-config.ts'
 
 const age = (fallback: string) =>
   z
@@ -81,6 +82,7 @@ const configFile = z.strictObject({
   files: z.strictObject({ burst: filesBurst }).prefault({}),
   admin: adminConfig,
   alerts: alertConfig,
+  reconcile: reconcileConfig,
   retention: z
     .strictObject({
       runs: age('30d'),

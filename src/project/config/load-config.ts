@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import type { AlertPlan } from '../../core/alerts/alert-rule.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { GuardPolicy } from '../../core/safety/guard.ts'
+import type { SweepPlan } from '../../core/service/sweep/sweep-plan.ts'
 import { readAlerts } from './alert-config.ts'
 import { loadConfigFile, type Settings } from './config-file.ts'
 import { DATABASE, type DatabaseConfig, readDatabase } from './database-config.ts'
@@ -12,7 +13,8 @@ import type { ConfigFlags, LogThreshold, Role, ServiceConfig } from './variables
 import { ADMIN_PORTS, GENERAL, readService, readVariables } from './variables.ts'
 
 /** Configuration of the app, checked and frozen. */
-export interface Config extends Omit<Settings, 'workflows' | 'guard' | 'approvals' | 'ledger' | 'alerts'> {
+export interface Config
+  extends Omit<Settings, 'workflows' | 'guard' | 'approvals' | 'ledger' | 'alerts' | 'reconcile'> {
   dataDir: string
   workflowsDir: string
   /** Address that the receiver listens on. Admin server and sandbox listen on loopback only. */
@@ -37,6 +39,8 @@ export interface Config extends Omit<Settings, 'workflows' | 'guard' | 'approval
   service: ServiceConfig
   /** Left out: none. */
   alerts?: AlertPlan
+  /** Storages that are compared with events. Left out: none. */
+  reconcile?: readonly SweepPlan[]
   /** How spans are sent; null or left out: they are not. */
   traces?: TraceConfig | null
 }

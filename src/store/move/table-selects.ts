@@ -10,6 +10,7 @@ export const LEFT_OUT = [
   'write_probe',
   'match_cursor',
   'event_key',
+  'file_book',
   'process',
   'worker',
   'worker_workflow',

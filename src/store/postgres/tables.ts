@@ -9,6 +9,7 @@ import { AlertTable } from './health/alert-table.ts'
 import { HourTable } from './health/hour-table.ts'
 import { ProcessTable } from './health/process-table.ts'
 import { ShapeTable } from './health/shape-table.ts'
+import { SweepTable } from './health/sweep-table.ts'
 import { AccountTable } from './incoming/account-table.ts'
 import { CaptureTable } from './incoming/capture-table.ts'
 import { DeliveryLedger } from './incoming/delivery-ledger.ts'
@@ -99,6 +100,7 @@ export function openTables(db: Connection, vault: Vault) {
     cursors,
     waits,
     audits,
+    sweeps: new SweepTable(db, { approvals, ownEvents }),
     approvals,
     approvers,
     votes,

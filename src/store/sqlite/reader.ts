@@ -2,6 +2,7 @@ import type { AlertReads } from '../../core/store/health/alerts.ts'
 import type { HourReads } from '../../core/store/health/hours.ts'
 import type { ProcessReads } from '../../core/store/health/processes.ts'
 import type { ShapeReads } from '../../core/store/health/shapes.ts'
+import type { SweepReads } from '../../core/store/health/sweeps.ts'
 import type { OperationReads } from '../../core/store/operations.ts'
 import type { RunReads } from '../../core/store/runs.ts'
 import type { AccessReads } from '../../core/store/safety/access.ts'
@@ -104,9 +105,14 @@ function adminReads({
   hours,
   processes,
   shapes,
-}: Pick<Tables, 'access' | 'alerts' | 'bulks' | 'failureStates' | 'hours' | 'processes' | 'shapes'>): AccessReads &
+  sweeps,
+}: Pick<
+  Tables,
+  'access' | 'alerts' | 'bulks' | 'failureStates' | 'hours' | 'processes' | 'shapes' | 'sweeps'
+>): AccessReads &
   AlertReads &
   ShapeReads &
+  SweepReads &
   HourReads &
   OperationReads &
   ProcessReads &
@@ -119,6 +125,7 @@ function adminReads({
     listTokens: async () => access.listTokens(),
     loadAlertBook: async (rule) => alerts.load(rule),
     loadShapeBook: async () => shapes.load(),
+    ...sweepReads(sweeps),
     findDueHour: async (now) => hours.findDue(now),
     readHourRuns: async (hour, after) => hours.readRuns(hour, after),
     readHourDeliveries: async (hour) => hours.readDeliveries(hour),
@@ -130,5 +137,18 @@ function adminReads({
     listBulks: async (query) => bulks.list(query),
     listBulkRefusals: async (id) => bulks.listRefusals(id),
     listFailureStates: async (groups) => failureStates.list(groups),
+  }
+}
+
+function sweepReads(sweeps: Tables['sweeps']): SweepReads {
+  return {
+    loadSweep: async (account, storage) => sweeps.load(account, storage),
+    listSweeps: async () => sweeps.list(),
+    listSuspects: async (query) => sweeps.suspects(query),
+    listToldFiles: async (query) => sweeps.told(query),
+    hasOwnDelete: async (account, targets) => sweeps.hasOwnDelete(account, targets),
+    loadFileBook: async () => sweeps.loadBook(),
+    findFinding: async (key) => sweeps.finding(key),
+    listFindings: async (query) => sweeps.findings(query),
   }
 }

@@ -3,6 +3,7 @@ import { LEASE_MS, type Lease } from '../../core/runs/lease.ts'
 import type { DeliveryWrites } from '../../core/store/deliveries.ts'
 import type { EndpointWrites } from '../../core/store/endpoints.ts'
 import type { EventWrites } from '../../core/store/events.ts'
+import type { SweepWrites } from '../../core/store/health/sweeps.ts'
 import type { JournalWrites } from '../../core/store/journal.ts'
 import type { LimitWrites } from '../../core/store/limits.ts'
 import type { MatchWrites } from '../../core/store/matches.ts'
@@ -55,10 +56,21 @@ export function createWriter(tables: Tables, commit: Commit): StoreWrites {
     saveAlertBook: (rule, book, version) => commit.write(() => tables.alerts.save(rule, book, version)),
     saveShapeBook: (book, version) => commit.write(() => tables.shapes.save(book, version)),
     keepAlertBooks: (rules) => commit.write(() => tables.alerts.keep(rules)),
+    ...sweepWrites(tables, commit),
     saveHour: (due, counted) => commit.write(() => tables.hours.save(due, counted)),
     beatProcess: (process) => commit.write(() => tables.processes.beat(process)),
     removeProcess: (id) => commit.write(() => tables.processes.remove(id)),
     checkWritable: (now) => commit.write(() => tables.writeProbe.run(now)),
+  }
+}
+
+function sweepWrites({ sweeps }: Tables, commit: Commit): SweepWrites {
+  return {
+    saveSweep: (kept, change) => commit.write(() => sweeps.save(kept, change)),
+    savePage: (kept, page, files, now) => commit.write(() => sweeps.savePage(kept, page, files, now)),
+    saveFileBook: (book, version, events) => commit.write(() => sweeps.saveBook(book, version, events)),
+    moveFinding: (key, from, to, reason) => commit.write(() => sweeps.moveFinding(key, from, to, reason)),
+    makeUpEvent: (key, event) => commit.write(() => sweeps.makeUp(key, event)),
   }
 }
 

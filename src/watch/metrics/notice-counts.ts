@@ -112,6 +112,7 @@ export class NoticeCounts {
       'effects.anchored': () => {
         this.anchoredAt = this.#clock.now()
       },
+      ...this.#listLossHandlers(),
       'run.lost': () => void lostRuns.value++,
       'runs.recovered': ({ count }) => {
         recoveredRuns.value += count
@@ -122,6 +123,17 @@ export class NoticeCounts {
       'alert.sent': ({ rule, channel, error }) =>
         void this.alert(rule, channel)[error === null ? 'sent' : 'failed'].value++,
       fault: ({ where }) => void this.#families.faults({ where: this.book.bounded('kind', nameFault(where)) }).value++,
+    }
+  }
+
+  #listLossHandlers(): Handlers {
+    const { eventsMissing, eventsMadeUp } = this.#families
+    const [missingEvents, madeUpEvents] = [eventsMissing(), eventsMadeUp()]
+    return {
+      'sweep.ended': ({ missing }) => {
+        missingEvents.value += missing
+      },
+      'event.made_up': () => void madeUpEvents.value++,
     }
   }
 
@@ -240,6 +252,8 @@ function defineFamilies(book: SeriesBook) {
       'Time that calls waited for the limit or to be sent again.',
     ),
     held: book.counter('upshot_guard_held_total', 'Approvals that the guard opened, by the rule that was too small.'),
+    eventsMissing: book.counter('upshot_events_missing_total', 'Lost events that sweeps of storages found.'),
+    eventsMadeUp: book.counter('upshot_events_made_up_total', 'Lost events that were made up.'),
     alerts: book.counter('upshot_alerts_sent_total', 'Alerts by rule, channel and outcome.'),
     requests: book.counter('upshot_admin_requests_total', 'Requests to the admin API, by class of status.'),
     requestDuration: book.histogram('upshot_admin_request_duration_seconds', 'Time to the end of an answer.', FAST),

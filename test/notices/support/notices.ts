@@ -16,6 +16,8 @@ export const RUN = { run: 'run_1', workflow: 'verify-transfer', root: ROOT }
 
 const END = { ...RUN, parentRun: null }
 
+const LOST = { account: 'main', type: 'file.created', storage: 'storage_a', file: 'fil_1', path: '/in/a.mov' }
+
 /** One notice of each kind. */
 export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
   'delivery.received': {
@@ -83,6 +85,12 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
     account: 'main',
     type: 'file.created',
     changes: ['data.a: text, is new'],
+  },
+  'event.missing': { kind: 'event.missing', ...LOST },
+  'event.made_up': { kind: 'event.made_up', event: 'evt_1', ...LOST },
+  'sweep.ended': {
+    kind: 'sweep.ended',
+    ...{ account: 'main', storage: 'storage_a', number: 3, files: 9, fault: null, missing: 1, unclear: 0, held: false },
   },
   'event.unmatched': { kind: 'event.unmatched', event: 'evt_1', type: 'file.created', key: 'file', error: ERROR },
   'admin.answered': { kind: 'admin.answered', operation: 'GET /runs', status: 200, ms: 3 },

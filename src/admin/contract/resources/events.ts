@@ -10,7 +10,7 @@ export const event = z
     seq: z.int().describe('Number in the order of arrival.'),
     account: z.string(),
     type: z.string(),
-    origin: z.enum(['webhook', 'send']),
+    origin: z.enum(['webhook', 'send', 'reconcile']),
     subject: z.string().nullable().describe('Its file or transfer; null for a viewer, who sees no payload.'),
     createdAt: time().describe('When the service made it.'),
     receivedAt: time(),

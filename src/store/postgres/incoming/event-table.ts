@@ -26,6 +26,7 @@ export interface OwnEvent {
   account: string
   createdAt: number
   body: string
+  origin: EventOrigin
 }
 
 export const EVENT_COLUMNS = 'stream, seq, id, account, type, origin, created_at, received_at, body'
@@ -59,14 +60,14 @@ export class EventTable {
    * Saves an event of our own in its stream, which it locks to the end of the transaction. Null
    * when it is known.
    */
-  async save({ id, type, account, createdAt, body }: OwnEvent): Promise<number | null> {
+  async save({ id, type, account, createdAt, body, origin }: OwnEvent): Promise<number | null> {
     const stream = streamOf(account)
     const seq = await this.#sql.number.get(STREAMS, stream)
     if (seq === undefined) throw new UpshotError('internal', `The database has no row for stream ${stream}.`)
     const identity = identify(account, id).toString('hex')
     const bodyHash = hashBody(body).toString('hex')
     if ((await this.#sql.identify.run(identity, seq, bodyHash)).changes === 0) return null
-    await this.#sql.insert.run({ stream, seq, id, account, type, createdAt })
+    await this.#sql.insert.run({ stream, seq, id, account, type, origin, createdAt })
     await this.#sql.insertBody.run(createdAt, seq, body)
     return seq
   }
@@ -145,7 +146,7 @@ function prepareEvents(db: Connection) {
     ),
     insert: db.prepare<[Omit<OwnEvent, 'body'> & { stream: number; seq: number }]>(
       `INSERT INTO event (stream, seq, id, account, type, origin, created_at, received_at)
-       VALUES (@stream, @seq, @id, @account, @type, 'send', @createdAt, @createdAt)`,
+       VALUES (@stream, @seq, @id, @account, @type, @origin, @createdAt, @createdAt)`,
     ),
     insertBody: db.prepare<[number, number, string]>(
       'INSERT INTO event_body (received_at, seq, body) VALUES (?, ?, ?)',

@@ -1,4 +1,5 @@
 import { newId } from '../../../core/ids.ts'
+import type { EventOrigin } from '../../../core/incoming/event.ts'
 import { planRuns, type Route } from '../../../core/incoming/route.ts'
 import type { SentEvent } from '../../../core/runs/wait.ts'
 import type { Connection } from '../database/connection.ts'
@@ -24,8 +25,11 @@ export class OwnEvents {
   }
 
   /** Saves an event once, however often it is sent. */
-  async send({ id, type, account, createdAt, body, workflows }: SentEvent): Promise<void> {
-    const seq = await this.#events.save({ id, type, account, createdAt, body })
+  async send(
+    { id, type, account, createdAt, body, workflows }: SentEvent,
+    origin: EventOrigin = 'send',
+  ): Promise<void> {
+    const seq = await this.#events.save({ id, type, account, createdAt, body, origin })
     if (seq === null) return
     for (const workflow of workflows) {
       await this.#insertRun.run({ run: newId('run', createdAt), workflow, seq, createdAt })

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { newId } from '../../../core/ids.ts'
+import type { EventOrigin } from '../../../core/incoming/event.ts'
 import { planRuns, type Route } from '../../../core/incoming/route.ts'
 import type { SentEvent } from '../../../core/runs/wait.ts'
 import type { EventTable } from './event-table.ts'
@@ -21,9 +22,9 @@ export class OwnEvents {
   }
 
   /** Saves an event once, however often it is sent. */
-  send({ id, type, account, createdAt, body, workflows }: SentEvent): void {
+  send({ id, type, account, createdAt, body, workflows }: SentEvent, origin: EventOrigin = 'send'): void {
     const event = { id, type, created: new Date(createdAt).toISOString() }
-    const saved = this.#events.save({ event, account, receivedAt: createdAt, body }, 'send')
+    const saved = this.#events.save({ event, account, receivedAt: createdAt, body }, origin)
     if (saved.kind === 'known') return
     for (const workflow of workflows) {
       this.#insertRun.run(newId('run', createdAt), workflow, saved.seq, createdAt, workflow)

@@ -14,7 +14,9 @@ const vote = z.object({
 export const approval = z
   .object({
     id: z.string(),
-    kind: z.enum(['guard', 'question']).describe('`guard`: effects over a limit; `question`: of `step.approve`.'),
+    kind: z
+      .enum(['guard', 'question', 'repair'])
+      .describe('`guard`: effects over a limit; `question`: of `step.approve`; `repair`: events to be made up.'),
     status: z.enum(APPROVAL_STATUSES),
     workflow: z.string(),
     account: z.string(),

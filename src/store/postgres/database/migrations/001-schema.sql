@@ -631,6 +631,73 @@ CREATE TABLE shape_book (
   version     bigint NOT NULL
 );
 
+-- Sweeps -------------------------------------------------------------------------------------------
+
+-- The sweeps of each storage. `state`: JSON; `version` rises with each change of it.
+CREATE TABLE sweep (
+  id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  account     text COLLATE "C" NOT NULL,
+  storage     text COLLATE "C" NOT NULL,
+  state       text COLLATE "C" NOT NULL,
+  version     bigint NOT NULL,
+  UNIQUE (account, storage)
+);
+
+-- Each file that a sweep saw. There may be millions: it has no index but its key. `judged`: 1 for
+-- its arrival, 2 for its departure.
+CREATE TABLE known_file (
+  sweep         bigint NOT NULL,
+  file          text COLLATE "C" NOT NULL,
+  path          text COLLATE "C" NOT NULL,
+  size          bigint,
+  created_at    bigint,
+  modified_at   bigint,
+  first_sweep   bigint NOT NULL,
+  last_sweep    bigint NOT NULL,
+  first_seen_at bigint NOT NULL,
+  gone_at       bigint,
+  judged        bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (sweep, file)
+);
+
+-- The files that stored events tell of.
+CREATE TABLE file_event (
+  account     text COLLATE "C" NOT NULL,
+  storage     text COLLATE "C" NOT NULL,
+  file        text COLLATE "C" NOT NULL,
+  type        text COLLATE "C" NOT NULL,
+  event       text COLLATE "C" NOT NULL,
+  at          bigint NOT NULL,
+  PRIMARY KEY (account, storage, file, type, event)
+);
+
+-- How far events are matched to files; one row, which all processes share. `book`: JSON.
+CREATE TABLE file_book (
+  id          int PRIMARY KEY CHECK (id = 1),
+  book        text COLLATE "C" NOT NULL,
+  version     bigint NOT NULL
+);
+
+-- Files of which an event should have told, and none did.
+CREATE TABLE file_finding (
+  account     text COLLATE "C" NOT NULL,
+  storage     text COLLATE "C" NOT NULL,
+  file        text COLLATE "C" NOT NULL,
+  type        text COLLATE "C" NOT NULL,
+  state       text COLLATE "C" NOT NULL,
+  sweep       bigint NOT NULL,
+  found_at    bigint NOT NULL,
+  path        text COLLATE "C" NOT NULL,
+  entry       text COLLATE "C" NOT NULL,
+  reason      text COLLATE "C",
+  approval    text COLLATE "C",
+  event       text COLLATE "C",
+  late_event  text COLLATE "C",
+  PRIMARY KEY (account, storage, file, type)
+);
+CREATE INDEX file_finding_state ON file_finding (state, found_at);
+CREATE INDEX file_finding_found ON file_finding (found_at);
+
 -- Access ------------------------------------------------------------------------------------------
 
 -- Logins to the admin API. Secrets are stored as SHA-256 in hex.

@@ -623,6 +623,73 @@ CREATE TABLE shape_book (
   version     INTEGER NOT NULL
 ) STRICT;
 
+-- Sweeps -------------------------------------------------------------------------------------------
+
+-- The sweeps of each storage. `state`: JSON; `version` rises with each change of it.
+CREATE TABLE sweep (
+  id          INTEGER PRIMARY KEY,
+  account     TEXT NOT NULL,
+  storage     TEXT NOT NULL,
+  state       TEXT NOT NULL,
+  version     INTEGER NOT NULL,
+  UNIQUE (account, storage)
+) STRICT;
+
+-- Each file that a sweep saw. There may be millions: it has no index but its key. `judged`: 1 for
+-- its arrival, 2 for its departure.
+CREATE TABLE known_file (
+  sweep         INTEGER NOT NULL,
+  file          TEXT NOT NULL,
+  path          TEXT NOT NULL,
+  size          INTEGER,
+  created_at    INTEGER,
+  modified_at   INTEGER,
+  first_sweep   INTEGER NOT NULL,
+  last_sweep    INTEGER NOT NULL,
+  first_seen_at INTEGER NOT NULL,
+  gone_at       INTEGER,
+  judged        INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (sweep, file)
+) STRICT, WITHOUT ROWID;
+
+-- The files that stored events tell of.
+CREATE TABLE file_event (
+  account     TEXT NOT NULL,
+  storage     TEXT NOT NULL,
+  file        TEXT NOT NULL,
+  type        TEXT NOT NULL,
+  event       TEXT NOT NULL,
+  at          INTEGER NOT NULL,
+  PRIMARY KEY (account, storage, file, type, event)
+) STRICT, WITHOUT ROWID;
+
+-- How far events are matched to files; one row, which all processes share. `book`: JSON.
+CREATE TABLE file_book (
+  id          INTEGER PRIMARY KEY CHECK (id = 1),
+  book        TEXT NOT NULL,
+  version     INTEGER NOT NULL
+) STRICT;
+
+-- Files of which an event should have told, and none did.
+CREATE TABLE file_finding (
+  account     TEXT NOT NULL,
+  storage     TEXT NOT NULL,
+  file        TEXT NOT NULL,
+  type        TEXT NOT NULL,
+  state       TEXT NOT NULL,
+  sweep       INTEGER NOT NULL,
+  found_at    INTEGER NOT NULL,
+  path        TEXT NOT NULL,
+  entry       TEXT NOT NULL,
+  reason      TEXT,
+  approval    TEXT,
+  event       TEXT,
+  late_event  TEXT,
+  PRIMARY KEY (account, storage, file, type)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX file_finding_state ON file_finding (state, found_at);
+CREATE INDEX file_finding_found ON file_finding (found_at);
+
 -- Access ------------------------------------------------------------------------------------------
 
 -- Logins to the admin API. Secrets are stored as SHA-256 in hex.

@@ -1,0 +1,44 @@
+import type { ItemState } from '../../core/safety/approval.ts'
+import type { FindingKey, FindingState } from '../../core/service/sweep/file-finding.ts'
+import type { SweepParts } from './sweep-parts.ts'
+
+/** Findings, approvals and items that one look reads. */
+const FINDINGS = 1_000
+const APPROVALS = 100
+
+const NEXT: Partial<Record<ItemState, FindingState>> = { approved: 'due', denied: 'denied', expired: 'denied' }
+
+/** Carries out what people decided about events to be made up. */
+export async function decideHeld({ store, clock }: Pick<SweepParts, 'store' | 'clock'>): Promise<void> {
+  const held = await store.listFindings({ states: ['held'], limit: FINDINGS })
+  if (held.length === 0) return
+  const states = await readItems({ store, clock })
+  for (const finding of held) {
+    const decided = states.get(nameOf(finding)) ?? 'open'
+    const to = NEXT[decided]
+    if (to !== undefined)
+      await store.moveFinding(finding, 'held', to, to === 'denied' ? `the approval is ${decided}` : null)
+  }
+}
+
+/** The newest state of each item: one that has moved is in a later approval, too. */
+async function readItems({ store, clock }: Pick<SweepParts, 'store' | 'clock'>): Promise<Map<string, ItemState>> {
+  const states = new Map<string, ItemState>()
+  const approvals = await store.listApprovals({ workflow: '', limit: APPROVALS, now: clock.now() })
+  for (const { id: approval, kind, account, status } of approvals.toReversed()) {
+    if (kind !== 'repair') continue
+    for (let after = 0; ; ) {
+      const items = await store.listApprovalItems({ approval, after, limit: FINDINGS })
+      for (const { step, target, state } of items)
+        if (state !== 'moved') states.set(`${account} ${step} ${target}`, status === 'expired' ? 'expired' : state)
+      const last = items.at(-1)
+      if (last === undefined || items.length < FINDINGS) break
+      after = last.number
+    }
+  }
+  return states
+}
+
+function nameOf({ account, storage, file, type }: FindingKey): string {
+  return `${account} ${type} ${storage}:${file}`
+}

@@ -1,0 +1,247 @@
+import type { Database } from 'better-sqlite3'
+import type { SentEvent } from '../../../core/runs/wait.ts'
+import type { StorageName } from '../../../core/service/storage.ts'
+import type {
+  FileBook,
+  FileEvent,
+  FileFinding,
+  FindingKey,
+  FindingState,
+} from '../../../core/service/sweep/file-finding.ts'
+import type { KnownFile } from '../../../core/service/sweep/judge-file.ts'
+import { type ListedPage, type PageCounts, type SweepState, takePage } from '../../../core/service/sweep/sweep-state.ts'
+import type {
+  FileMark,
+  FindingQuery,
+  KeptSweep,
+  ListedFile,
+  SuspectQuery,
+  SweepChange,
+  SweepHold,
+} from '../../../core/store/health/sweeps.ts'
+import { JUDGED, readSweep, SWEEP_SQL, type SweepRow, selectFindings } from '../../rows/sweep-rows.ts'
+import type { OwnEvents } from '../incoming/own-events.ts'
+import type { ApprovalTable } from '../safety/approval-table.ts'
+
+type Key = [account: string, storage: string, file: string, type: string]
+
+/** Sorts behind every id. */
+const LAST = '\u{10FFFF}'
+
+/** Sweeps, the files that they saw, and what they found. */
+export class SweepTable {
+  readonly #db: Database
+  readonly #sql
+  readonly #approvals: ApprovalTable
+  readonly #ownEvents: OwnEvents
+
+  constructor(db: Database, parts: { approvals: ApprovalTable; ownEvents: OwnEvents }) {
+    this.#db = db
+    this.#sql = prepareSweeps(db)
+    this.#approvals = parts.approvals
+    this.#ownEvents = parts.ownEvents
+  }
+
+  load(account: string, storage: StorageName): KeptSweep | null {
+    const row = this.#sql.find.get(account, storage)
+    return row === undefined ? null : readSweep(row)
+  }
+
+  list(): KeptSweep[] {
+    return this.#sql.list.all().map(readSweep)
+  }
+
+  /** A compare-and-set, with everything that belongs to the new state. */
+  save(kept: KeptSweep, change: SweepChange = {}): boolean {
+    if (!this.#replace(kept)) return false
+    const row = this.#require(kept)
+    for (const mark of change.marks ?? []) this.#mark(row.id, mark)
+    for (const finding of change.findings ?? []) {
+      const { approval, event, lateEvent, ...rest } = finding
+      this.#sql.addFinding.run(rest)
+    }
+    if (change.settle) this.#settle(row, change.settle)
+    return true
+  }
+
+  savePage(kept: KeptSweep, page: ListedPage, files: readonly ListedFile[], now: number): KeptSweep | null {
+    const row = this.#sql.find.get(kept.account, kept.storage)
+    if (row === undefined || row.version !== kept.version) return null
+    const counts = this.#see(row.id, kept.state, files, now)
+    const next = { ...kept, state: takePage(kept.state, page, counts, now) }
+    return this.#replace(next) ? { ...next, version: kept.version + 1 } : null
+  }
+
+  #see(sweep: number, { number, complete }: SweepState, files: readonly ListedFile[], now: number): PageCounts {
+    const before = complete.at(-1)?.number ?? Infinity
+    const counts: PageCounts = { fresh: 0, freshFiles: 0, kept: 0 }
+    for (const { isFolder, ...file } of files) {
+      const known = this.#sql.known.get(sweep, file.file)
+      const judged = isFolder ? JUDGED.arrival + JUDGED.departure : 0
+      this.#sql.see.run({ ...file, sweep, number, now, judged })
+      if (known?.lastSweep === number) continue
+      counts.fresh += 1
+      if (!isFolder) counts.freshFiles += 1
+      if (known && known.firstSweep <= before && known.lastSweep >= before) counts.kept += 1
+    }
+    return counts
+  }
+
+  suspects(query: SuspectQuery): { files: KnownFile[]; next: string | null } {
+    const row = this.#sql.find.get(query.account, query.storage)
+    if (row === undefined) return { files: [], next: null }
+    const boundary = this.#sql.boundary.get(row.id, query.after, query.limit - 1)
+    const { after, arrivedAfter, seenUntil, lastBefore, goneUntil } = query
+    const slice = { sweep: row.id, after, upTo: boundary ?? LAST, arrivedAfter, seenUntil, lastBefore, goneUntil }
+    return { files: this.#sql.suspects.all(slice), next: boundary ?? null }
+  }
+
+  told(query: { account: string; storage: StorageName; type: string; files: readonly string[] }): string[] {
+    const told: string[] = []
+    for (const file of query.files)
+      if (this.#sql.told.get(query.account, query.storage, file, query.type)) told.push(file)
+    return told
+  }
+
+  hasOwnDelete(account: string, targets: readonly string[]): boolean {
+    for (const target of targets) if (this.#sql.deleted.get(target, account)) return true
+    return false
+  }
+
+  loadBook(): { book: FileBook; version: number } | null {
+    const row = this.#sql.loadBook.get()
+    return row === undefined ? null : { book: JSON.parse(row.book), version: row.version }
+  }
+
+  /** A compare-and-set. A late event ends what is asked for, and stays beside what was made up. */
+  saveBook(book: FileBook, version: number, events: readonly FileEvent[]): boolean {
+    const text = JSON.stringify(book)
+    const { insertBook, updateBook } = this.#sql
+    const written = version === 0 ? insertBook.run(text) : updateBook.run(text, version)
+    if (written.changes !== 1) return false
+    for (const event of events) {
+      this.#sql.tell.run(event)
+      const { at, ...late } = event
+      this.#sql.late.run(late)
+    }
+    return true
+  }
+
+  moveFinding(key: FindingKey, from: FindingState, to: FindingState, reason: string | null): boolean {
+    const { account, storage, file, type } = key
+    const moved = this.#sql.move.run({ account, storage, file, type, from, to, reason })
+    return moved.changes === 1
+  }
+
+  makeUp({ account, storage, file, type }: FindingKey, event: SentEvent): boolean {
+    if (this.#sql.told.get(account, storage, file, type)) return false
+    const made = this.#sql.make.run({ account, storage, file, type, event: event.id })
+    if (made.changes !== 1) return false
+    this.#ownEvents.send(event, 'reconcile')
+    return true
+  }
+
+  finding({ account, storage, file, type }: FindingKey): FileFinding | null {
+    return this.#sql.finding.get(account, storage, file, type) ?? null
+  }
+
+  findings(query: FindingQuery): FileFinding[] {
+    const { sql, values } = selectFindings(query)
+    return this.#db.prepare<unknown[], FileFinding>(sql).all(...values)
+  }
+
+  #replace({ account, storage, state, version }: KeptSweep): boolean {
+    const text = JSON.stringify(state)
+    const { insert, update } = this.#sql
+    const written = version === 0 ? insert.run(account, storage, text) : update.run(text, account, storage, version)
+    return written.changes === 1
+  }
+
+  #require({ account, storage }: KeptSweep): SweepRow {
+    const row = this.#sql.find.get(account, storage)
+    if (row === undefined) throw new Error(`the sweep of ${storage} was just written`)
+    return row
+  }
+
+  #mark(sweep: number, mark: FileMark): unknown {
+    switch (mark.kind) {
+      case 'arrival':
+      case 'departure':
+        return this.#sql.judge.run(JUDGED[mark.kind], sweep, mark.file)
+      case 'present':
+        return this.#sql.stay.run(mark.sweep, sweep, mark.file)
+      case 'gone':
+        return this.#sql.leave.run(mark.at, sweep, mark.file)
+      default:
+        return mark satisfies never
+    }
+  }
+
+  #settle({ account, storage }: SweepRow, { state, held }: { state: FindingState; held: SweepHold | null }): void {
+    const found = this.#sql.found.all(account, storage)
+    const approval = held === null ? null : this.#hold({ account, storage }, held, found)
+    const keys = found.map((finding): Key => [account, storage, finding.file, finding.type])
+    for (const key of keys) this.#sql.settle.run(state, approval, ...key)
+  }
+
+  /** Opens the approval that they wait for; one that is open already grows. */
+  #hold(
+    { account, storage }: Pick<SweepRow, 'account' | 'storage'>,
+    { why, needs, now, expiresAt }: SweepHold,
+    found: readonly FileFinding[],
+  ): string {
+    const hold = `repair/${account}/${storage}`
+    const opening = { hold, account, why, needs, expiresAt, openedAt: now, workflow: '', role: null, question: null }
+    const approval = this.#approvals.findOpen(hold, now) ?? this.#approvals.open({ kind: 'repair', ...opening })
+    const items = found.map(({ file, type, path }) => ({
+      ...{ runId: '', step: type, target: `${storage}:${file}` },
+      asked: { ...NOTHING_ASKED, path },
+    }))
+    this.#approvals.join(approval, items)
+    return approval.id
+  }
+}
+
+/** A made-up event asks for no state of the file. */
+const NOTHING_ASKED = { expect: null, bytes: null, modifiedAt: null, input: null }
+
+function prepareSweeps(db: Database) {
+  const sql = SWEEP_SQL
+  return {
+    ...prepareFiles(db),
+    find: db.prepare<[string, string], SweepRow>(sql.find),
+    list: db.prepare<[], SweepRow>(sql.list),
+    insert: db.prepare<[string, string, string]>(sql.insert),
+    update: db.prepare<[string, string, string, number]>(sql.update),
+    loadBook: db.prepare<[], { book: string; version: number }>(sql.loadBook),
+    insertBook: db.prepare<[string]>(sql.insertBook),
+    updateBook: db.prepare<[string, number]>(sql.updateBook),
+    tell: db.prepare<[FileEvent]>(sql.tell),
+    late: db.prepare<[Omit<FileEvent, 'at'>]>(sql.late),
+    addFinding: db.prepare<[Omit<FileFinding, 'approval' | 'event' | 'lateEvent'>]>(sql.addFinding),
+    found: db.prepare<[string, string], FileFinding>(sql.found),
+    settle: db.prepare<[string, string | null, ...Key]>(sql.settle),
+    move: db.prepare<[FindingKey & { from: string; to: string; reason: string | null }]>(sql.move),
+    make: db.prepare<[FindingKey & { event: string }]>(sql.make),
+    finding: db.prepare<Key, FileFinding>(sql.finding),
+  }
+}
+
+/** The columns of {@link ListedFile} with the sweep that saw it. */
+type SeenFile = Omit<ListedFile, 'isFolder'> & { sweep: number; number: number; now: number; judged: number }
+type Slice = Omit<SuspectQuery, 'account' | 'storage' | 'limit'> & { sweep: number; upTo: string }
+
+function prepareFiles(db: Database) {
+  const sql = SWEEP_SQL
+  return {
+    known: db.prepare<[number, string], Pick<KnownFile, 'firstSweep' | 'lastSweep'>>(sql.known),
+    see: db.prepare<[SeenFile]>(sql.see),
+    judge: db.prepare<[number, number, string]>(sql.judge),
+    stay: db.prepare<[number, number, string]>(sql.stay),
+    leave: db.prepare<[number, number, string]>(sql.leave),
+    boundary: db.prepare<[number, string, number], string>(sql.boundary).pluck(),
+    suspects: db.prepare<[Slice], KnownFile>(sql.suspects),
+    told: db.prepare<Key, unknown>(sql.told),
+    deleted: db.prepare<[string, string], unknown>(sql.deleted),
+  }
+}

@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest'
+import { EMPTY_BOOK, type FileFinding } from '../../src/core/service/sweep/file-finding.ts'
+import { beginSweep, newState } from '../../src/core/service/sweep/sweep-state.ts'
+import type { KeptSweep, ListedFile } from '../../src/core/store/health/sweeps.ts'
+import type { Store } from '../../src/core/store/store.ts'
+import { NOW } from '../support/fixtures.ts'
+import { describeStores } from './describe-stores.ts'
+
+const KEY = { account: 'default', storage: 'storage_a' } as const
+
+const PLAN = { ...KEY, path: '/', recursive: true, everyMs: 1, budget: 0.1, graceMs: 1, repair: 'events' } as const
+
+const FINDING: FileFinding = {
+  ...{ ...KEY, file: 'fil_1', type: 'file.created', state: 'found', sweep: 2, foundAt: NOW, path: '/a', entry: '{}' },
+  ...{ reason: null, approval: null, event: null, lateEvent: null },
+}
+
+function listed(file: string, part: Partial<ListedFile> = {}): ListedFile {
+  return { file, path: `/${file}`, size: 1, createdAt: NOW, modifiedAt: null, isFolder: false, ...part }
+}
+
+function page(entries: number, total: number, nextPage: number | null = null) {
+  return { entries, totalItems: total, nextPage, nextToken: null }
+}
+
+async function begin(store: Store): Promise<KeptSweep> {
+  const kept = await store.loadSweep('default', 'storage_a')
+  const state = beginSweep(kept?.state ?? newState(PLAN, null), NOW)
+  const version = kept?.version ?? 0
+  expect(await store.saveSweep({ ...KEY, state, version })).toBe(true)
+  return { ...KEY, state, version: version + 1 }
+}
+
+describeStores((open) => {
+  test('of two processes that save a page of a sweep, one is refused, and nothing is counted twice', async () => {
+    const { store, reopen } = await open()
+    const other = await reopen()
+    const kept = await begin(store)
+    const files = [listed('fil_1'), listed('fil_2'), listed('fol_1', { isFolder: true, size: null })]
+    const saved = await Promise.all([store, other].map((each) => each.savePage(kept, page(3, 4, 2), files, NOW)))
+    expect(saved.filter((each) => each !== null)).toHaveLength(1)
+    const next = await store.loadSweep('default', 'storage_a')
+    expect(next?.state).toMatchObject({ phase: 'listing', page: 2, seen: 3, files: 2, total: 4 })
+    expect(await other.savePage(next as KeptSweep, page(2, 4), [listed('fil_2'), listed('fil_3')], NOW)).toMatchObject({
+      state: { phase: 'judging', seen: 4, files: 3, baseline: 1, complete: [{ number: 1, entries: 4, isExact: null }] },
+    })
+    expect(await store.listSweeps()).toEqual([await store.loadSweep('default', 'storage_a')])
+  })
+
+  test('suspects are read in slices: those that came after the baseline, and those not seen again', async () => {
+    const { store } = await open()
+    await store.savePage(
+      await begin(store),
+      page(3, 3),
+      ['fil_1', 'fil_2', 'fil_3'].map((id) => listed(id)),
+      NOW,
+    )
+    const second = await begin(store)
+    const files = ['fil_1', 'fil_4', 'fil_5'].map((id) => listed(id))
+    const saved = await store.savePage(second, page(3, 3), files, NOW + 5)
+    expect(saved?.state).toMatchObject({ kept: 1, complete: [{ isExact: false }, { isExact: null }] })
+    const query = { ...KEY, arrivedAfter: 1, seenUntil: NOW + 5, lastBefore: 2, goneUntil: 0 }
+    const first = await store.listSuspects({ ...query, after: '', limit: 3 })
+    expect(first).toMatchObject({ files: [{ file: 'fil_2' }, { file: 'fil_3' }], next: 'fil_3' })
+    const rest = await store.listSuspects({ ...query, after: 'fil_3', limit: 3 })
+    expect(rest).toMatchObject({ files: [{ file: 'fil_4', firstSweep: 2 }, { file: 'fil_5' }], next: null })
+    const kept = saved as KeptSweep
+    const marks = [
+      { file: 'fil_2', kind: 'gone', at: NOW } as const,
+      { file: 'fil_3', kind: 'present', sweep: 2 } as const,
+      { file: 'fil_4', kind: 'arrival' } as const,
+    ]
+    expect(await store.saveSweep(kept, { marks })).toBe(true)
+    expect(await store.saveSweep(kept, { marks })).toBe(false)
+    const left = await store.listSuspects({ ...query, after: '', limit: 99 })
+    expect(left.files.map(({ file }) => file)).toEqual(['fil_5'])
+    const gone = await store.listSuspects({ ...query, goneUntil: NOW, after: '', limit: 99 })
+    expect(gone.files.map(({ file }) => file)).toEqual(['fil_2', 'fil_5'])
+  })
+
+  test('an event is made up once, and not when one told of its file meanwhile', async () => {
+    const { store } = await open()
+    const findings = ['fil_1', 'fil_2'].map((file) => ({ ...FINDING, file }))
+    const kept = await begin(store)
+    expect(await store.saveSweep(kept, { findings, settle: { state: 'due', held: null } })).toBe(true)
+    const event = { ...KEY, file: 'fil_2', type: 'file.created', event: 'evt_real', at: NOW }
+    expect(await store.saveFileBook(EMPTY_BOOK, 0, [event])).toBe(true)
+    expect(await store.saveFileBook(EMPTY_BOOK, 0, [])).toBe(false)
+    expect(await store.loadFileBook()).toEqual({ book: EMPTY_BOOK, version: 1 })
+    const asked = { ...KEY, type: 'file.created', files: ['fil_1', 'fil_2'] } as const
+    expect(await store.listToldFiles(asked)).toEqual(['fil_2'])
+    const sent = { type: 'file.created', account: 'default', createdAt: NOW, body: '{}', workflows: [] }
+    const make = (file: string) => store.makeUpEvent({ ...FINDING, file }, { ...sent, id: `evt_${file}` })
+    expect([await make('fil_1'), await make('fil_1'), await make('fil_2')]).toEqual([true, false, false])
+    expect(await store.listEvents({ limit: 9 })).toMatchObject([{ id: 'evt_fil_1', origin: 'reconcile' }])
+    const late = { ...event, file: 'fil_1', event: 'evt_late' }
+    expect(await store.saveFileBook(EMPTY_BOOK, 1, [late])).toBe(true)
+    expect(await store.listFindings({ limit: 9 })).toMatchObject([
+      { file: 'fil_1', state: 'made', event: 'evt_fil_1', lateEvent: 'evt_late' },
+      { file: 'fil_2', state: 'told', event: null, lateEvent: 'evt_real' },
+    ])
+  })
+
+  test('findings that are held share one approval, whose items are the missing events', async () => {
+    const { store } = await open()
+    const held = { why: 'too many', needs: 1, now: NOW, expiresAt: NOW + 9 }
+    const kept = await begin(store)
+    await store.saveSweep(kept, { findings: [FINDING], settle: { state: 'held', held } })
+    const [approval] = await store.listApprovals({ limit: 9, now: NOW, workflow: '' })
+    expect(approval).toMatchObject({ kind: 'repair', items: 1, why: 'too many' })
+    const [finding] = await store.listFindings({ states: ['held'], limit: 9 })
+    expect(finding).toMatchObject({ approval: approval?.id, state: 'held' })
+    expect(await store.moveFinding(FINDING, 'held', 'denied', 'no')).toBe(true)
+    expect(await store.moveFinding(FINDING, 'held', 'due', null)).toBe(false)
+    expect(await store.findFinding(FINDING)).toMatchObject({ state: 'denied', reason: 'no' })
+    expect(await store.hasOwnDelete('default', ['storage_a:fil_1'])).toBe(false)
+  })
+})

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest'
+import { openTestStore } from '../../support/test-store.ts'
+import { SweepWorld } from './support/sweep-world.ts'
+
+const HOUR = 3_600_000
+
+test('the first sweep accuses nobody, and a later one finds the events that were lost', async () => {
+  const world = new SweepWorld(openTestStore())
+  const old = Array.from({ length: 9 }, () => world.add())
+  await world.run(HOUR)
+  const told = world.add()
+  await world.tell('file.created', told)
+  const lost = world.add()
+  const [gone = '', toldGone = ''] = old
+  world.files.delete(gone)
+  world.files.delete(toldGone)
+  await world.tell('file.deleted', toldGone)
+  await world.run(7 * HOUR)
+  expect((await world.findings()).map(({ file, type, state }) => [file, type, state]).toSorted()).toEqual([
+    [gone, 'file.deleted', 'missing'],
+    [lost, 'file.created', 'missing'],
+  ])
+  expect(world.notices.filter(({ kind }) => kind === 'event.missing')).toHaveLength(2)
+  expect(world.busiestMinute).toBeLessThanOrEqual(6)
+})
+
+test('a listing whose total falls is not complete, and accuses nobody', async () => {
+  const world = new SweepWorld(openTestStore())
+  const files = Array.from({ length: 12 }, () => world.add())
+  await world.run(HOUR)
+  world.onRequest = async () => {
+    // Each listing loses a file that it has seen.
+    const last = files.shift()
+    if (last !== undefined && world.requests.length % 2 === 0) world.files.delete(last)
+  }
+  world.add()
+  await world.run(HOUR)
+  const ended = world.notices.filter((notice) => notice.kind === 'sweep.ended')
+  expect(ended.at(-1)).toMatchObject({ fault: 'changed', missing: 0 })
+})
+
+test('without the file function of a type, nothing of that type is accused', async () => {
+  const world = new SweepWorld(openTestStore())
+  world.functions.delete('file.created')
+  world.add()
+  await world.run(HOUR)
+  world.add()
+  await world.run(7 * HOUR)
+  expect(await world.findings()).toEqual([])
+})
+
+test('an event that names no readable file makes the losses of its time unclear', async () => {
+  const world = new SweepWorld(openTestStore())
+  world.add()
+  await world.run(HOUR)
+  world.add()
+  await world.tell('file.created', 7 as never, 'evt_odd')
+  await world.run(7 * HOUR)
+  expect(await world.findings()).toMatchObject([{ state: 'unclear', reason: expect.stringContaining('evt_odd') }])
+})
+
+test('a lost event is made up once, and the real one is linked to it when it comes', async () => {
+  const world = new SweepWorld(openTestStore(), { repair: 'events' })
+  for (let n = 0; n < 40; n++) world.add()
+  await world.run(HOUR)
+  const lost = world.add()
+  await world.run(7 * HOUR)
+  const [finding] = await world.findings()
+  expect(finding).toMatchObject({ file: lost, state: 'made', event: expect.stringMatching(/^evt_/) })
+  const made = (await world.store.listEvents({ limit: 9 })).filter(({ id }) => id === finding?.event)
+  expect(made).toMatchObject([{ type: 'file.created', origin: 'reconcile' }])
+  expect(JSON.parse(made[0]?.body ?? '').data.file).toMatchObject({ id: lost, mimeType: 'text/plain' })
+  await world.tell('file.created', lost)
+  await world.run(HOUR)
+  expect(await world.findings()).toMatchObject([{ state: 'made', lateEvent: `evt_file.created_${lost}` }])
+  expect(world.notices.filter(({ kind }) => kind === 'event.made_up')).toHaveLength(1)
+})
+
+test('more than 5 % at once wait for people, who decide with the commands of approvals', async () => {
+  const world = new SweepWorld(openTestStore(), { repair: 'events' })
+  for (let n = 0; n < 20; n++) world.add()
+  await world.run(HOUR)
+  const lost = [world.add(), world.add()]
+  await world.run(7 * HOUR)
+  expect((await world.findings()).map(({ state }) => state)).toEqual(['held', 'held'])
+  const now = world.clock.now()
+  const [approval] = await world.store.listApprovals({ limit: 9, now })
+  expect(approval).toMatchObject({ kind: 'repair', items: 2, why: expect.stringContaining('2 of the 22 files') })
+  const items = await world.store.listApprovalItems({ approval: approval?.id ?? '', limit: 9 })
+  expect(items.map(({ target }) => target)).toEqual(lost.map((file) => `storage_a:${file}`))
+  const word = { verdict: 'approved', actor: 'ann', reason: null, answer: null, signature: null } as const
+  await world.store.decideApproval(
+    { ...word, approval: approval?.id ?? '', hash: approval?.hash ?? '', only: [{ from: 1, to: 1 }] },
+    now,
+  )
+  await world.run(60_000)
+  expect((await world.findings()).map(({ state }) => state).toSorted()).toEqual(['held', 'made'])
+})
+
+test('of two processes one sweeps, and the other goes on when it is gone', async () => {
+  const world = new SweepWorld(openTestStore())
+  for (let n = 0; n < 40; n++) world.add()
+  await world.run(30_000)
+  const before = (await world.store.loadSweep('default', 'storage_a'))?.state
+  expect(before).toMatchObject({ phase: 'listing' })
+  world.owner = 'wrk_2'
+  await world.run(20_000)
+  expect((await world.store.loadSweep('default', 'storage_a'))?.state).toEqual(before)
+  await world.run(10 * 60_000)
+  expect((await world.store.loadSweep('default', 'storage_a'))?.state).toMatchObject({
+    ...{ owner: 'wrk_2', phase: 'idle', seen: 40, baseline: 1, ended: { fault: null } },
+  })
+})

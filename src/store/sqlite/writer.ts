@@ -3,7 +3,6 @@ import { LEASE_MS, type Lease } from '../../core/runs/lease.ts'
 import type { DeliveryWrites } from '../../core/store/deliveries.ts'
 import type { EndpointWrites } from '../../core/store/endpoints.ts'
 import type { EventWrites } from '../../core/store/events.ts'
-import type { SweepWrites } from '../../core/store/health/sweeps.ts'
 import type { JournalWrites } from '../../core/store/journal.ts'
 import type { LimitWrites } from '../../core/store/limits.ts'
 import type { MatchWrites } from '../../core/store/matches.ts'
@@ -20,6 +19,7 @@ import type { WorkflowWrites } from '../../core/store/workflows.ts'
 import { describeStale, describeStalePlan } from '../rows/describe-stale.ts'
 import { isInLedger } from '../rows/is-in-ledger.ts'
 import type { GroupCommit } from './database/group-commit.ts'
+import { sweepWrites } from './health/sweep-writes.ts'
 import { approvalWrites, effectWrites } from './limits/effect-writes.ts'
 import { sealWrites } from './safety/seal-writes.ts'
 import type { Tables } from './tables.ts'
@@ -61,16 +61,6 @@ export function createWriter(tables: Tables, commit: Commit): StoreWrites {
     beatProcess: (process) => commit.write(() => tables.processes.beat(process)),
     removeProcess: (id) => commit.write(() => tables.processes.remove(id)),
     checkWritable: (now) => commit.write(() => tables.writeProbe.run(now)),
-  }
-}
-
-function sweepWrites({ sweeps }: Tables, commit: Commit): SweepWrites {
-  return {
-    saveSweep: (kept, change) => commit.write(() => sweeps.save(kept, change)),
-    savePage: (kept, page, files, now) => commit.write(() => sweeps.savePage(kept, page, files, now)),
-    saveFileBook: (book, version, events) => commit.write(() => sweeps.saveBook(book, version, events)),
-    moveFinding: (key, from, to, reason) => commit.write(() => sweeps.moveFinding(key, from, to, reason)),
-    makeUpEvent: (key, event) => commit.write(() => sweeps.makeUp(key, event)),
   }
 }
 

@@ -10,7 +10,7 @@ import {
   isGranted,
   MAX_CARRIED,
   QUESTION,
-} from '../../rows/approval-rows.ts'
+} from '../../rows/approvals/approval-rows.ts'
 import { type ApprovalTable, readAsked } from '../safety/approval-table.ts'
 import type { ApproverTable } from '../safety/approver-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'

@@ -15,7 +15,7 @@ import {
   type Opening,
   QUESTION,
   type VoteRow,
-} from '../../rows/approval-rows.ts'
+} from '../../rows/approvals/approval-rows.ts'
 import { afterAll } from '../../rows/build-where.ts'
 import type { Connection } from '../database/connection.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'

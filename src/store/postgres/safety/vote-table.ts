@@ -1,7 +1,7 @@
 import type { Decision } from '../../../core/safety/approval.ts'
 import type { VoteReads } from '../../../core/safety/votes/verified-votes.ts'
 import type { VoteRecord } from '../../../core/safety/votes/vote-record.ts'
-import { describeNumbers, readVote, type VoteRow } from '../../rows/vote-row.ts'
+import { describeNumbers, readVote, type VoteRow } from '../../rows/approvals/vote-row.ts'
 import type { Connection } from '../database/connection.ts'
 
 /** The words of people on approvals. A person has one word, the last one. */

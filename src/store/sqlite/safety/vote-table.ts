@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { Decision } from '../../../core/safety/approval.ts'
 import type { VoteReads } from '../../../core/safety/votes/verified-votes.ts'
 import type { VoteRecord } from '../../../core/safety/votes/vote-record.ts'
-import { describeNumbers, readVote, type VoteRow } from '../../rows/vote-row.ts'
+import { describeNumbers, readVote, type VoteRow } from '../../rows/approvals/vote-row.ts'
 
 /** The words of people on approvals. A person has one word, the last one. */
 export class VoteTable {

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalItem, ApprovalStatus, ItemState, Verdict } from '../../core/safety/approval.ts'
+import type { Approval, ApprovalItem, ApprovalStatus, ItemState, Verdict } from '../../../core/safety/approval.ts'
 
 export interface ApprovalRow {
   id: string

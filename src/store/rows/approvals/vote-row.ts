@@ -1,5 +1,5 @@
-import type { Decision } from '../../core/safety/approval.ts'
-import type { VoteRecord } from '../../core/safety/votes/vote-record.ts'
+import type { Decision } from '../../../core/safety/approval.ts'
+import type { VoteRecord } from '../../../core/safety/votes/vote-record.ts'
 
 export interface VoteRow extends Omit<VoteRecord, 'only'> {
   /** JSON text. */

@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 /** Suites that start a process for each crash or guide, or a browser: `npm run test:long`. */
 export const LONG = [
   'test/admin/{every-operation,service/*}.test.ts',
+  'test/app/backtest/samples.test.ts',
   'test/app/play/plan-is-dry.test.ts',
   'test/cli/commands/app/dev.test.ts',
   'test/cli/commands/runs/test.test.ts',

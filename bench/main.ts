@@ -11,6 +11,7 @@ import { type Machine, measureMachine, measureSpeed } from './report/machine.ts'
 import { createPatience } from './report/patience.ts'
 import type { Result } from './report/result.ts'
 import { appProcess } from './suites/app-process.ts'
+import { backtest } from './suites/backtest.ts'
 import { blocked } from './suites/blocked.ts'
 import { claim } from './suites/claim.ts'
 import { download } from './suites/download.ts'
@@ -41,6 +42,7 @@ const SUITES: readonly Suite[] = [
   searched,
   ledger,
   metrics,
+  backtest,
   postgres,
   download,
   sandbox,

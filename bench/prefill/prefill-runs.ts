@@ -82,3 +82,21 @@ function fillRuns(db: Database, { from, count, status }: { from: number; count: 
     output: isFinished ? 'null' : null,
   })
 }
+
+/** Makes a database with completed runs of `measured`, each with a journal of three writes. */
+export function prefillRecorded(file: string, runs: number): void {
+  const db = openUnsafely(file)
+  db.transaction(() => {
+    fillEvents(db)
+    fillRuns(db, { from: 1, count: runs, status: 'completed' })
+    db.exec(
+      `INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, started_at, finished_at)
+       SELECT run.id, given.value, given.key, 'run', 'write', 'completed', 1, CAST(given.key + 1 AS TEXT),
+         started_at, started_at
+       FROM run, json_each('["one", "two", "three"]') AS given`,
+    )
+  })()
+  db.pragma('wal_checkpoint(TRUNCATE)')
+  db.close()
+  syncFile(file)
+}

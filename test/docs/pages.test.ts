@@ -282,8 +282,19 @@ test('the proxies of the guides pass on the path of deliveries to the port of th
   }
 })
 
+test('the workflow of GitHub Actions calls commands with options that exist', () => {
+  const actions = inLanguage('yaml').filter(({ code }) => code.startsWith('# .github/'))
+  const calls = actions.flatMap(({ code }) => [...code.matchAll(/npx upshot (\w+) (.*)/g)])
+  expect(calls.map(([, name]) => name)).toEqual(['backtest'])
+  const source = readFileSync(join(ROOT, 'src/cli/commands/safety/backtest/backtest.ts'), 'utf8')
+  const options = [...(calls[0]?.[2] ?? '').matchAll(/--[\w-]+/g)].map(([option]) => option)
+  expect(options).toHaveLength(4)
+  expect(options.filter((option) => !source.includes(`'${option} <`))).toEqual([])
+})
+
 test('the compose file of the guides keeps the data, publishes no port of ours, and waits for the drain', () => {
-  const [compose, ...others] = inLanguage('yaml').map(({ code }) => code)
+  const all = inLanguage('yaml').filter(({ code }) => !code.startsWith('# .github/'))
+  const [compose, ...others] = all.map(({ code }) => code)
   expect(others).toEqual([])
   expect(compose).toContain('- data:/data')
   expect([...(compose ?? '').matchAll(/"(\d+):\d+"/g)].map(([, port]) => port)).toEqual(['80', '443'])

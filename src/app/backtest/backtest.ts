@@ -45,7 +45,7 @@ interface Options {
 }
 
 /** Pages at work at a time: the room plays one while the next is read. */
-const PAGES_AT_WORK = 3
+const PAGES_AT_WORK = 2
 /** One run in so many is played twice. */
 const STEADY_EVERY = 100
 /** Unsteady runs, and refused calls, that are named. */

@@ -50,7 +50,7 @@ export type CaseStore = Pick<
   'listRuns' | 'readRecordings' | 'readOutput' | 'listEffects' | 'findEvents' | 'findInvoked'
 >
 
-const PAGE = 100
+const PAGE = 64
 
 /** Pages of recorded runs, newest first. Nothing but one page is held. */
 export async function* readCases(

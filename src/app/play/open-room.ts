@@ -12,16 +12,18 @@ interface Wanted {
   readFiles?: ReadFiles
   /** The folder of the code to play. Default: that of the project. */
   workflowsDir?: string
+  /** Whether the lines that run are noted. Default false. */
+  notesLines?: boolean
 }
 
 /** Opens a room with the project's code, limits and names of storages. */
 export async function openRoom(
   store: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput' | 'listRuns' | 'listSteps' | 'listAccounts'>,
   config: Pick<Config, 'workflowsDir' | 'guardPolicy' | 'service'>,
-  { workflowsDir = config.workflowsDir, ...wanted }: Wanted,
+  { workflowsDir = config.workflowsDir, notesLines = false, ...wanted }: Wanted,
 ): Promise<Room> {
   const own: StorageSpellings = config.service.kind === 'real' ? config.service.storages : {}
   const named = (await store.listAccounts()).map(({ name, storages }) => [name, storages] as const)
   const spellings = { [DEFAULT_ACCOUNT]: own, ...Object.fromEntries(named) }
-  return Room.open({ settings: { workflowsDir, guard: config.guardPolicy, spellings }, store, ...wanted })
+  return Room.open({ settings: { workflowsDir, notesLines, guard: config.guardPolicy, spellings }, store, ...wanted })
 }

@@ -14,13 +14,21 @@ import { type JobEnd, type PlayJob, type PlayRules, playJob } from './play-job.t
 import { type PlanRequest, playPlan } from './play-plan.ts'
 import type { LoadedCode, RoomFit, RoomJobEnd, RoomPlan, RoomSettings } from './room.ts'
 import { roomHooks } from './room-hooks.ts'
+import { type FileCoverage, startCoverage } from './start-coverage.ts'
 
 /** The author's code, once the parent has named its folder. */
 let code: { set: WorkflowSet; settings: RoomSettings } | null = null
 
-const link = new Link((message) => roomHooks.send?.(message), { load, fit, plan, replay, playAll })
+const link = new Link((message) => roomHooks.send?.(message), { load, fit, plan, replay, playAll, readLines })
+
+let takeLines: () => Promise<FileCoverage[]> = async () => []
+
+function readLines(): Promise<FileCoverage[]> {
+  return takeLines()
+}
 
 async function load(settings: RoomSettings): Promise<LoadedCode> {
+  if (settings.notesLines) takeLines = await startCoverage()
   const broken: LoadedCode['broken'] = []
   const set = await WorkflowSet.load(settings.workflowsDir, (notice) => {
     if (notice.kind === 'workflow.broken') broken.push({ file: notice.file, error: notice.error })

@@ -15,6 +15,7 @@ import { borrowResult } from './plan-event.ts'
 import type { ReadFiles } from './planned-files.ts'
 import type { JobEnd, PlayJob, PlayRules } from './play-job.ts'
 import type { PlannedRun, PlanRequest } from './play-plan.ts'
+import type { FileCoverage } from './start-coverage.ts'
 
 /** The project, as a room is told of it. It gets no key and no address. */
 export interface RoomSettings {
@@ -22,6 +23,8 @@ export interface RoomSettings {
   guard: GuardPolicy
   /** How the service spells the storages, by account. */
   spellings: Record<string, StorageSpellings>
+  /** Whether the lines that run are noted. Default false. */
+  notesLines?: boolean
 }
 
 /** The author's code in a room. */
@@ -75,7 +78,13 @@ export class Room implements AsyncDisposable {
   static async open({ settings, store, patienceMs = PATIENCE_MS, ...parts }: RoomParts): Promise<Room> {
     const { onPrint = () => {}, readFiles = refuseFiles } = parts
     const child = fork(pathOf('room-main'), {
-      execArgv: [...RIGHTS, '--import', pathToFileURL(pathOf('room-hooks')).href],
+      // The inspector notes lines; it cannot be opened to the network.
+      execArgv: [
+        ...RIGHTS,
+        ...(settings.notesLines ? ['--allow-inspector'] : []),
+        '--import',
+        pathToFileURL(pathOf('room-hooks')).href,
+      ],
       env: roomEnvironment(),
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -132,6 +141,11 @@ export class Room implements AsyncDisposable {
   /** Plays recorded runs of a workflow, in the order of the jobs. Throws `not_found` without it. */
   playAll(workflow: string, jobs: readonly PlayJob[], rules: PlayRules): Promise<RoomJobEnd[]> {
     return this.#ask('playAll', workflow, jobs, rules)
+  }
+
+  /** The code that has run, where the settings ask for it; else none. */
+  readLines(): Promise<FileCoverage[]> {
+    return this.#ask('readLines')
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3'
+import type { Database, Statement } from 'better-sqlite3'
 import type { EffectRecord } from '../../../core/safety/effect.ts'
 import type { EffectFilter, EffectPage } from '../../../core/store/safety/effects.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
@@ -22,6 +22,8 @@ const NEWEST_FIRST = 'ORDER BY at DESC, seq DESC'
 /** Reads the effect ledger. A search visits one index, newest first, and at most one slice. */
 export class EffectSearch {
   readonly #db: Database
+  /** The statement of the newest list: a reader of many runs asks the same of each. */
+  #listing: { sql: string; rows: Statement<unknown[], EffectRecord> } | null = null
 
   constructor(db: Database) {
     this.#db = db
@@ -66,10 +68,9 @@ export class EffectSearch {
 
   #read({ index, along, rest }: Path, within: Condition[], limit: number): EffectRecord[] {
     const { where, values } = buildWhere([...along, ...within, ...describeFilter(rest)])
-    const rows = this.#db.prepare<unknown[], EffectRecord>(
-      `SELECT ${COLUMNS} FROM effect INDEXED BY ${index} ${where} ${NEWEST_FIRST} LIMIT ?`,
-    )
-    return rows.all(...values, limit)
+    const sql = `SELECT ${COLUMNS} FROM effect INDEXED BY ${index} ${where} ${NEWEST_FIRST} LIMIT ?`
+    if (this.#listing?.sql !== sql) this.#listing = { sql, rows: this.#db.prepare<unknown[], EffectRecord>(sql) }
+    return this.#listing.rows.all(...values, limit)
   }
 
   /** The last row of a slice of so many; undefined where there are fewer. */

@@ -12,6 +12,10 @@ export interface AboutBacktest {
   candidate: string | null
   /** `recorded`, or the other code. */
   against: string
+  /** Keys of groups that the authors want. */
+  accepted: ReadonlySet<string>
+  /** Lines that belong to the head of a report. */
+  lines: readonly string[]
 }
 
 /** Groups that a person is shown; `--json` has all of them. */
@@ -21,7 +25,7 @@ const SHOWN = 30
 export function formatBacktest(found: Backtest, about: AboutBacktest, { paint }: Layout): string[] {
   const rows = [
     formatCount(found.same, 'same'),
-    ...found.groups.slice(0, SHOWN).flatMap((group) => formatGroup(group, paint)),
+    ...found.groups.slice(0, SHOWN).flatMap((group) => formatGroup(group, paint, about.accepted)),
     ...formatMore(found.groups.length, 'groups'),
     ...found.cannotSay
       .slice(0, SHOWN)
@@ -32,7 +36,7 @@ export function formatBacktest(found: Backtest, about: AboutBacktest, { paint }:
     ...formatMore(found.cannotSay.length, 'questions'),
     ...formatCounts(found),
   ]
-  return [paint('bold', describeSides(found, about)), ...rows, ...formatFindings(found, paint)]
+  return [paint('bold', describeSides(found, about)), ...about.lines, ...rows, ...formatFindings(found, paint)]
 }
 
 /** One line about both sides, such as `tidy: 3f9a1b2c against what 5,000 runs did`. */
@@ -77,9 +81,13 @@ function formatCount(count: number, text: string): string {
   return `${formatNumber(count).padStart(10)}  ${text}`
 }
 
-function formatGroup({ count, bytes, changes, samples }: Group, paint: Layout['paint']): string[] {
+function formatGroup(
+  { key, count, bytes, changes, samples }: Group,
+  paint: Layout['paint'],
+  accepted: ReadonlySet<string>,
+): string[] {
   const lines = changes.length === 0 ? ['other differences'] : changes.map(({ text }) => formatText(text, 200))
-  const size = bytes === 0 ? '' : `  (${formatBytes(bytes)})`
+  const size = `${bytes === 0 ? '' : `  (${formatBytes(bytes)})`}${accepted.has(key) ? '  accepted' : ''}`
   const [first = '', ...rest] = lines.map((line) => paint(line.startsWith('+ delete') ? 'red' : 'yellow', line))
   return [
     formatCount(count, `${first}${size}`),

@@ -1,27 +1,82 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { type Command, Option } from '@commander-js/extra-typings'
+import type { LineReport } from '../../../../app/backtest/changed-lines.ts'
+import type { OtherCode } from '../../../../app/backtest/check-out.ts'
 import type { RunChoice } from '../../../../app/backtest/read-cases.ts'
 import type { PlayRules } from '../../../../app/play/play-job.ts'
 import type { Room } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { isPlainObject, type JsonValue } from '../../../../core/json.ts'
-import type { ReadStore } from '../../../../core/store/store.ts'
 import { systemClock } from '../../../../core/time.ts'
-import type { Config } from '../../../../project/config/load-config.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo, gather, parseSince } from '../../../input/parse-option.ts'
-import { formatFailure } from '../../../terminal/format-value.ts'
 import { showProgress } from '../../../terminal/progress.ts'
 import { openLiveReads } from '../open-live-reads.ts'
+import { acceptedFile, readAccepted, writeAccepted } from './accepted-keys.ts'
 import { formatBacktest } from './backtest-view.ts'
 import { FAIL_ON, judgeBacktest } from './judge-backtest.ts'
+import { openCode } from './open-code.ts'
+import { writeHtml } from './write-html.ts'
+import { writeMarkdown } from './write-markdown.ts'
 
 const WEEK_MS = 7 * 86_400_000
 
 /** `upshot backtest <workflow>`: what its code would do otherwise than recorded runs did. */
 export function define(command: Command, { out, project }: Cli): void {
-  command
+  addOptions(command).action((workflow, options) =>
+    project.withReads(async (store, config) => {
+      const { reads, fixtures, rerun, outputs = false, workflows, against, accept, markdown, html, ...more } = options
+      const { failOn = 'any', require = 0, ...chosen } = more
+      const fixed = fixtures === undefined ? {} : readFixtures(fixtures)
+      const rules: PlayRules = { readsLive: reads === 'live', rerun, fixtures: fixed }
+      const { backtest } = await import('../../../../app/backtest/backtest.ts')
+      const { readCases } = await import('../../../../app/backtest/read-cases.ts')
+      await using live = rules.readsLive ? await openLiveReads(config) : null
+      const code = { store, config, workflow, readFiles: live?.readFiles }
+      await using room = await openCode(out, { ...code, workflows, notesLines: against !== undefined })
+      const dir = room.settings.workflowsDir
+      await using other = against === undefined ? null : await openOther(against, dir)
+      await using base = other && (await openCode(out, { ...code, workflows: other.workflowsDir }))
+      using progress = showProgress(out, { title: 'Runs played', total: null, unit: 'count' })
+      const found = await backtest(readCases(store, toChoice(workflow, chosen), { withOutputs: outputs }), {
+        ...{ workflow, room, against: base, rules, withOutputs: outputs || base !== null },
+        onPlayed: (count) => progress.set(count),
+      })
+      progress.end()
+      const lines = other && (await readLines(room, workflow, other))
+      const file = acceptedFile(dir, workflow)
+      const accepted = readAccepted(file)
+      const candidate = room.code.workflows.find(({ id }) => id === workflow)?.codeHash ?? null
+      const about = { workflow, candidate, against: against ?? 'recorded', accepted, lines: describeLines(lines) }
+      const { changed: linesChanged = null, ran: linesRan = null, notReached = [] } = lines ?? {}
+      const data = {
+        workflow,
+        candidate,
+        against: about.against,
+        ...found,
+        linesChanged,
+        linesRan,
+        notReached,
+        accepted: [...accepted],
+      }
+      out.result(data, () => formatBacktest(found, about, out))
+      if (markdown !== undefined) writeFileSync(markdown, writeMarkdown(found, about))
+      if (html !== undefined) writeFileSync(html, writeHtml(found, about))
+      if (accept && !out.given.dryRun) {
+        out.note(`${writeAccepted(file, found.groups).length} differences are accepted in ${file}.`)
+      }
+      const known = accept ? new Set(found.groups.map(({ key }) => key)) : accepted
+      const isThrottled = live?.isThrottled() ?? false
+      const verdict = judgeBacktest(found, { failOn, required: require, accepted: known, isThrottled })
+      for (const note of verdict.notes) out.note(note)
+      if (verdict.exit !== null) out.leaveWith(verdict.exit)
+    }),
+  )
+}
+
+function addOptions(command: Command) {
+  return command
     .argument('<workflow>', 'id of the workflow')
     .option('--since <when>', 'only runs created since then, such as 30d (default: 7d)', parseSince)
     .option('--until <when>', 'only runs created before then', parseSince)
@@ -30,6 +85,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--sample <n>', 'so many runs, spread over all of them', countUpTo(100_000))
     .option('--limit <n>', 'the newest so many runs', countUpTo(100_000_000))
     .option('--workflows <folder>', 'the folder of the code (default: that of the project)')
+    .option('--against <code>', 'compare with this code on the same answers: a commit, a module or a folder')
     .option('--outputs', 'compare the results of runs as well')
     .addOption(
       new Option('--reads <where>', 'reads that no run has recorded: end the play, or are made (default: recorded)')
@@ -40,72 +96,43 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--rerun <step>', 'call the function of this reading step again; may be repeated', gather, [])
     .addOption(new Option('--fail-on <what>', 'differences that exit with 7 (default: any)').choices(FAIL_ON))
     .option('--require <share>', 'share of runs about which something must be said, such as 0.9', parseShare)
-    .action((workflow, options) =>
-      project.withReads(async (store, config) => {
-        const { reads, fixtures, rerun, outputs = false, workflows, failOn = 'any', require = 0, ...chosen } = options
-        const rules: PlayRules = {
-          ...{ readsLive: reads === 'live', rerun },
-          fixtures: fixtures === undefined ? {} : readFixtures(fixtures),
-        }
-        const { backtest } = await import('../../../../app/backtest/backtest.ts')
-        const { readCases } = await import('../../../../app/backtest/read-cases.ts')
-        await using live = rules.readsLive ? await openLiveReads(config) : null
-        await using room = await openCode(out, { store, config, workflow, workflows, readFiles: live?.readFiles })
-        using progress = showProgress(out, { title: 'Runs played', total: null, unit: 'count' })
-        const found = await backtest(readCases(store, toChoice(workflow, chosen), { withOutputs: outputs }), {
-          ...{ workflow, room, against: null, rules, withOutputs: outputs },
-          onPlayed: (count) => progress.set(count),
-        })
-        progress.end()
-        const candidate = room.code.workflows.find(({ id }) => id === workflow)?.codeHash ?? null
-        const about = { workflow, candidate, against: 'recorded' }
-        out.result({ ...about, ...found }, () => formatBacktest(found, about, out))
-        const verdict = judgeBacktest(found, { failOn, required: require, isThrottled: live?.isThrottled() ?? false })
-        for (const note of verdict.notes) out.note(note)
-        if (verdict.exit !== null) out.leaveWith(verdict.exit)
-      }),
-    )
+    .option('--accept', 'keep these differences in workflows/backtest/<workflow>.json, and fail on others only')
+    .option('--markdown <file>', 'also write a report for a comment on a pull request')
+    .option('--html <file>', 'also write a report as one page without script')
 }
 
-/** Opens a room, and throws `not_found` where its code has no such workflow. */
-async function openCode(
-  out: Cli['out'],
-  {
-    store,
-    config,
-    workflow,
-    workflows,
-    readFiles,
-  }: {
-    store: ReadStore
-    config: Config
-    workflow: string
-    workflows: string | undefined
-    readFiles: Parameters<typeof Room.open>[0]['readFiles']
-  },
-): Promise<Room> {
-  const { openRoom } = await import('../../../../app/play/open-room.ts')
-  const room = await openRoom(store, config, {
-    onPrint: (text) => out.detail(text.trimEnd()),
-    ...(readFiles === undefined ? {} : { readFiles }),
-    ...(workflows === undefined ? {} : { workflowsDir: resolve(workflows) }),
-  })
-  const { broken, workflows: found } = room.code
-  for (const { file, error } of broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
-  if (found.some(({ id }) => id === workflow)) return room
-  await room[Symbol.asyncDispose]()
-  throw new UpshotError('not_found', `No module of ${room.settings.workflowsDir} defines the workflow "${workflow}".`, {
-    details: { fix: 'Find its id with "upshot workflows list", or correct the module that cannot be loaded.' },
+async function openOther(against: string, workflowsDir: string): Promise<OtherCode> {
+  const { checkOut } = await import('../../../../app/backtest/check-out.ts')
+  return checkOut(against, workflowsDir)
+}
+
+/** The changed lines of the code that is tried, with those that ran. */
+async function readLines(room: Room, workflow: string, other: OtherCode): Promise<LineReport> {
+  const { reportLines } = await import('../../../../app/backtest/changed-lines.ts')
+  const { workflowsDir } = room.settings
+  const module = room.code.workflows.find(({ id }) => id === workflow)?.file ?? ''
+  const changed = await other.listChanged(join(workflowsDir, module))
+  return reportLines(changed, await room.readLines(), {
+    read: (file) => readFileSync(file, 'utf8'),
+    nameOf: (file) => relative(workflowsDir, file),
   })
 }
 
-function toChoice(
-  workflow: string,
-  {
-    since = systemClock.now() - WEEK_MS,
-    ...rest
-  }: { [Name in keyof Omit<RunChoice, 'workflow'>]?: RunChoice[Name] | undefined },
-): RunChoice {
+/** Lines that the summary names; the rest is in `--json`. */
+const NAMED = 10
+
+function describeLines(lines: LineReport | null): string[] {
+  if (lines === null || lines.changed === 0) return []
+  const { changed, ran, notReached } = lines
+  const head = `${ran} of ${changed} changed lines ran`
+  if (notReached.length === 0) return [`${head}.`]
+  const more = notReached.length > NAMED ? `, and ${notReached.length - NAMED} more` : ''
+  return [`${head}; reached by no run: ${notReached.slice(0, NAMED).join(', ')}${more}.`]
+}
+
+type Chosen = { [Name in keyof Omit<RunChoice, 'workflow'>]?: RunChoice[Name] | undefined }
+
+function toChoice(workflow: string, { since = systemClock.now() - WEEK_MS, ...rest }: Chosen): RunChoice {
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   return { workflow, since, ...given }
 }
@@ -116,13 +143,10 @@ function readFixtures(file: string): Record<string, JsonValue> {
     if (isPlainObject(found)) return found as Record<string, JsonValue>
     throw new Error('it is no object')
   } catch (error) {
-    throw new UpshotError(
-      'invalid_request',
-      `${file} cannot be read as results of steps: ${(error as Error).message}.`,
-      {
-        details: { fix: 'Write a JSON object: { "name of the step": its result }.' },
-      },
-    )
+    const why = (error as Error).message
+    throw new UpshotError('invalid_request', `${file} cannot be read as results of steps: ${why}.`, {
+      details: { fix: 'Write a JSON object: { "name of the step": its result }.' },
+    })
   }
 }
 

@@ -9,6 +9,8 @@ interface Rule {
   failOn: FailOn
   /** Share of the runs about which something must be said, from 0 to 1. */
   required: number
+  /** Keys of groups that count as no difference. */
+  accepted: ReadonlySet<string>
   /** Reads were refused by the limit of a key. */
   isThrottled: boolean
 }
@@ -16,7 +18,7 @@ interface Rule {
 /** The exit of a backtest, with what a person has to know about it. Null: success. */
 export function judgeBacktest(
   found: Backtest,
-  { failOn, required, isThrottled }: Rule,
+  { failOn, required, accepted, isThrottled }: Rule,
 ): { exit: keyof typeof EXIT | null; notes: string[] } {
   if (found.runs === 0) {
     return { exit: 'notFound', notes: ['No run matches: choose a longer time with --since, such as --since 30d.'] }
@@ -28,8 +30,9 @@ export function judgeBacktest(
     : []
   if (isThrottled) return { exit: 'temporary', notes: [...notes, 'The limit of the key has refused reads.'] }
   if (failOn === 'never') return { exit: isShort ? 'difference' : null, notes }
-  if (found.unsteady.length > 0 || found.groups.some(isFailure)) return { exit: 'failed', notes }
-  const differs = found.groups.some(({ changes }) => counts(changes, failOn)) || found.refused.length > 0
+  const groups = found.groups.filter(({ key }) => !accepted.has(key))
+  if (found.unsteady.length > 0 || groups.some(isFailure)) return { exit: 'failed', notes }
+  const differs = groups.some(({ changes }) => counts(changes, failOn)) || found.refused.length > 0
   return { exit: differs || isShort ? 'difference' : null, notes }
 }
 

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { compareSides, describeChange } from '../../../../src/engine/play/compare/compare-sides.ts'
+import type { Deed, Ending, RunSide } from '../../../../src/engine/play/compare/deed.ts'
+import { Tally } from '../../../../src/engine/play/compare/tally.ts'
+
+const done: Ending = { kind: 'completed', text: '', output: null }
+const open: Ending = { kind: 'open', text: 'step "look[fil_1]": no recorded answer to this read', output: null }
+const note = (part: Partial<Deed> = {}): Deed => ({
+  ...{ step: 'note', class: 'write', operation: 'note', target: null, bytes: null, expect: null, content: null },
+  ...part,
+})
+const remove = (id: string, part: Partial<Deed> = {}): Deed => ({
+  ...note({ class: 'delete', operation: 'files.delete', target: `storage_a:${id}`, bytes: 5 }),
+  step: `files.delete[storage_a:${id}]`,
+  ...part,
+})
+const side = (deeds: Deed[], end = done): RunSide => ({ deeds, end })
+const texts = (...given: Parameters<typeof compareSides>) => {
+  const verdict = compareSides(...given)
+  return verdict.kind === 'differs' ? verdict.changes.map(describeChange) : verdict.kind
+}
+
+test('the order of effects, and of properties, makes no difference', () => {
+  const one = side([remove('fil_1'), note({ content: '{"a":1,"b":{"c":1,"d":2}}' })])
+  const other = side([note({ content: '{"b":{"d":2,"c":1},"a":1}' }), remove('fil_1')])
+  expect(compareSides(one, other)).toEqual({ kind: 'same' })
+})
+
+test('another file is another delete, even where the count is the same', () => {
+  expect(texts(side([remove('fil_1')]), side([remove('fil_2')]))).toEqual([
+    '+ delete files.delete storage_a',
+    '- delete files.delete storage_a',
+  ])
+})
+
+test('what is not known is not compared', () => {
+  const unknown = note({ content: undefined, expect: undefined })
+  expect(texts(side([unknown]), side([note({ content: '{"a":1}' })]))).toBe('same')
+})
+
+test('an open play is never the same, and what it has not reached is not missing', () => {
+  expect(compareSides(side([note()]), side([], open))).toEqual({
+    kind: 'unknown',
+    question: 'step "look[…]": no recorded answer to this read',
+  })
+  expect(texts(side([]), side([note()], open))).toEqual(['+ write note'])
+})
+
+test('what follows a cancel is not known: only what is missing before it counts', () => {
+  const canceled: Ending = { kind: 'canceled', text: 'by hand', output: null }
+  expect(texts(side([remove('fil_1')], canceled), side([remove('fil_1'), note()]), { isCut: true })).toBe('same')
+  expect(texts(side([remove('fil_1')], canceled), side([remove('fil_1')], open), { isCut: true })).toBe('same')
+  expect(texts(side([remove('fil_1')], canceled), side([]), { isCut: true })).toEqual([
+    '- delete files.delete storage_a',
+  ])
+})
+
+test('many runs that differ alike are one group, whatever their ids, with at most twenty samples', () => {
+  const tally = new Tally()
+  for (let n = 0; n < 50; n++) {
+    const failed: Ending = { kind: 'failed', text: `Error: no file fil_${n} of ${n} bytes`, output: null }
+    tally.add({ run: `run_${n}`, event: null }, compareSides(side([]), side([remove(`fil_${n}`)], failed)))
+  }
+  expect(tally.groups).toMatchObject([
+    {
+      key: '+ delete files.delete storage_a; ~ end completed → failed: Error: no file fil_… of N bytes',
+      ...{ count: 50, bytes: 250 },
+    },
+  ])
+  expect(tally.groups[0]?.samples).toHaveLength(20)
+})
+
+test('groups without end become one, so that memory has a bound', () => {
+  const tally = new Tally()
+  const words = Array.from({ length: 1_100 }, (_, n) => String.fromCharCode(97 + (n % 26), 97 + Math.floor(n / 26)))
+  for (const word of words) {
+    tally.add({ run: word, event: null }, compareSides(side([]), side([note({ operation: word })])))
+  }
+  expect(tally.groups).toHaveLength(1_001)
+  expect(tally.groups[0]).toMatchObject({ key: 'others', count: 100, changes: [] })
+})

@@ -1,16 +1,27 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { UpshotError } from '../../../core/errors.ts'
 
 const FOLDER = new URL('./migrations/', import.meta.url)
 
-const files = readdirSync(FOLDER)
+/** SQL of each migration, in their order. A line `-- least: n` is told by `Schema.least`. */
+export const MIGRATIONS: readonly string[] = readdirSync(FOLDER)
   .filter((file) => /^\d{3}-.+\.sql$/.test(file))
   .sort()
+  .map((file) => readFileSync(new URL(file, FOLDER), 'utf8'))
 
-/** The schema version of this Upshot: the number of its migrations. */
-export function latestSchema(): number {
-  return files.length
+/** Numbers of the tables. */
+export interface Schema {
+  /** The number of migrations that made it. */
+  version: number
+  /** Processes that know so many migrations, or more, may work on it. */
+  least: number
+}
+
+/** Whether this Upshot works on a schema: its own, or a newer one that keeps what it needs. */
+export function isUsable({ version, least }: Schema, known = MIGRATIONS.length): boolean {
+  return version >= known && least <= known
 }
 
 /** Numbers of the schema; 0: there was none. */
@@ -22,31 +33,80 @@ export interface Migration {
 /** Held by the migration of a schema, so that two processes wait for each other. */
 const MIGRATION_LOCK = 7_485_221
 
+/** Longest wait for a table, in which all others wait as well; in milliseconds. */
+const LOCK_MS = 200
+const TRY_AGAIN_MS = 400
+/** A reader that holds a table for longer has to be ended first. */
+const PATIENCE_MS = 60_000
+
+interface MigrateOptions {
+  migrations?: readonly string[]
+  patienceMs?: number
+}
+
 /**
  * Runs the numbered migrations that the schema lacks, in one transaction; makes the schema if it is
- * missing. Throws `invalid_config` for a schema of a newer Upshot.
+ * missing. Processes of before go on meanwhile, also where another session holds a table: each try
+ * is short. Throws `invalid_config` for a schema of a newer Upshot, and `conflict` after a minute.
  */
-export async function migrate(client: Client, schema: string): Promise<Migration> {
+export async function migrate(
+  client: Client,
+  schema: string,
+  { migrations = MIGRATIONS, patienceMs = PATIENCE_MS }: MigrateOptions = {},
+): Promise<Migration> {
+  const until = performance.now() + patienceMs
+  for (;;) {
+    try {
+      return await migrateOnce(client, schema, migrations)
+    } catch (error) {
+      if (!isLocked(error)) throw error
+      if (performance.now() > until) throw describeLocked(error)
+      await sleep(TRY_AGAIN_MS)
+    }
+  }
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01')
+}
+
+function describeLocked(cause: unknown): UpshotError {
+  return new UpshotError('conflict', 'The schema was not changed: another session holds one of its tables.', {
+    cause,
+    details: { fix: 'End the oldest transaction in pg_stat_activity, a report or a backup, and run this again.' },
+  })
+}
+
+async function migrateOnce(client: Client, schema: string, migrations: readonly string[]): Promise<Migration> {
   await client.query('BEGIN')
   try {
+    await client.query(`SET LOCAL lock_timeout = ${LOCK_MS}`)
     await client.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [MIGRATION_LOCK, schema])
     await client.query(`CREATE SCHEMA IF NOT EXISTS ${quoteName(schema)}`)
     // Functions with the rights of their owner keep this path, so no temporary table comes first.
     await client.query(`SET LOCAL search_path TO ${quoteName(schema)}, pg_temp`)
-    await client.query('CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL)')
-    const done = (await readSchemaVersion(client)) ?? 0
-    refuseNewer(done)
-    for (const file of files.slice(done)) await client.query(readFileSync(new URL(file, FOLDER), 'utf8'))
-    if (done < files.length) {
+    await client.query('CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL, least bigint NOT NULL)')
+    const found = await readSchema(client)
+    if (found.version > migrations.length) throw describeNewer(found, migrations.length)
+    for (const sql of migrations.slice(found.version)) await client.query(sql)
+    if (found.version < migrations.length) {
       await client.query('DELETE FROM schema_version')
-      await client.query('INSERT INTO schema_version (version) VALUES ($1)', [files.length])
+      await client.query('INSERT INTO schema_version (version, least) VALUES ($1, $2)', [
+        migrations.length,
+        Math.max(...migrations.map(readLeast)),
+      ])
     }
     await client.query('COMMIT')
-    return { before: done, after: files.length }
+    return { before: found.version, after: migrations.length }
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {})
     throw error
   }
+}
+
+/** A migration without the line keeps what every older process needs. */
+function readLeast(sql: string): number {
+  return Number(/^-- least: (\d+)$/m.exec(sql)?.[1] ?? 1)
 }
 
 /** The oldest major version that has what the statements use. */
@@ -68,10 +128,12 @@ export async function requireServer(client: Client, place: string): Promise<void
 /** Throws `invalid_config` unless the schema is this version's. `place` names it. */
 export async function requireSchema(client: Client, place: string): Promise<void> {
   const found = await client.query<{ name: string | null }>(`SELECT to_regclass('schema_version') AS name`)
-  const version = found.rows[0]?.name == null ? 0 : ((await readSchemaVersion(client)) ?? 0)
-  refuseNewer(version)
-  if (version === files.length) return requireMoved(client, place)
-  const lacks = version === 0 ? 'has no schema of Upshot yet' : `has schema ${version}, and needs ${files.length}`
+  const schema = found.rows[0]?.name == null ? { version: 0, least: 0 } : await readSchema(client)
+  if (isUsable(schema)) return requireMoved(client, place)
+  const { version } = schema
+  const known = MIGRATIONS.length
+  if (version > known) throw describeNewer(schema, known)
+  const lacks = version === 0 ? 'has no schema of Upshot yet' : `has schema ${version}, and needs ${known}`
   throw new UpshotError('invalid_config', `The database ${place} ${lacks}.`, {
     details: { fix: 'Run "upshot db migrate" with a user who may create tables, then start again.' },
   })
@@ -85,15 +147,17 @@ async function requireMoved(client: Client, place: string): Promise<void> {
   })
 }
 
-async function readSchemaVersion(client: Client): Promise<number | undefined> {
-  return (await client.query<{ version: number }>('SELECT version FROM schema_version')).rows[0]?.version
+async function readSchema(client: Client): Promise<Schema> {
+  const [row] = (await client.query<{ version: string; least: string }>('SELECT version, least FROM schema_version'))
+    .rows
+  return { version: Number(row?.version ?? 0), least: Number(row?.least ?? 0) }
 }
 
-function refuseNewer(version: number): void {
-  if (version <= files.length) return
-  throw new UpshotError(
+function describeNewer({ version, least }: Schema, known: number): UpshotError {
+  return new UpshotError(
     'invalid_config',
-    `The database has schema ${version}, and this Upshot only knows ${files.length}. Start the newer Upshot.`,
+    `The database has schema ${version}, for processes of schema ${least} or newer, ` +
+      `and this Upshot only knows ${known}. Start the newer Upshot.`,
   )
 }
 

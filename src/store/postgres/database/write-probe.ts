@@ -1,6 +1,6 @@
 import type { Writable } from '../../../core/store/store.ts'
 import type { Connection } from './connection.ts'
-import { latestSchema } from './migrate.ts'
+import { isUsable, type Schema } from './migrate.ts'
 
 /** Writes one row, to detect a database that is read-only, full, or migrated by a newer Upshot. */
 export class WriteProbe {
@@ -10,15 +10,15 @@ export class WriteProbe {
   constructor(db: Connection) {
     this.#write = db.prepare<[number]>('UPDATE write_probe SET written_at = ?')
     // Names of standbys to wait for are seen by every user; those that are connected, too.
-    this.#state = db.prepare<[], { version: number; isReplicated: boolean | null }>(
-      `SELECT version, CASE WHEN current_setting('synchronous_standby_names') <> '' THEN true
+    this.#state = db.prepare<[], Schema & { isReplicated: boolean | null }>(
+      `SELECT version, least, CASE WHEN current_setting('synchronous_standby_names') <> '' THEN true
          WHEN EXISTS (SELECT 1 FROM pg_stat_replication) THEN false END AS isReplicated FROM schema_version`,
     )
   }
 
   async run(now: number): Promise<Writable> {
     await this.#write.run(now)
-    const { version, isReplicated } = (await this.#state.get()) ?? { version: 0, isReplicated: null }
-    return { isMigrated: version === latestSchema(), isReplicated }
+    const { isReplicated, ...schema } = (await this.#state.get()) ?? { version: 0, least: 0, isReplicated: null }
+    return { isMigrated: isUsable(schema), isReplicated }
   }
 }
